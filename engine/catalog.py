@@ -310,8 +310,8 @@ GAMES: dict[str, AgentGame] = {
     ),
     "maze": AgentGame(
         "Maze with planted bugs", "Find the goal of a maze. Twelve bugs are hidden in it, for hunts for bugs.",
-        "engine.games.maze:Maze", "numbers", "discrete", 250, ("size", "layout", "max_ticks", "rewards"),
-        moves=("up", "right", "down", "left", "use"),
+        "engine.games.maze:Maze", "numbers", "discrete", 300, ("size", "layout", "max_ticks", "rewards"),
+        moves=("up", "right", "down", "left"),
         captions={
             "moved": Signal("moves"), "bumped": Signal("bumps into walls"),
             "ground": Signal("enters", share=False, unit="cells an episode"),

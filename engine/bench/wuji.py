@@ -38,6 +38,7 @@ CASES = ("bugs", "coverage", "replays")
 METHODS = ("wuji", "random", "learning", "evolution")
 SOURCES = ("evorl", "evolution", "games/maze", "mdp", "rl", "config/hunt.py", "study/hunt.py", "bench/wuji.py")
 PLANTED = 12
+REWARDS = ["score", "win", "ground"]
 LEARNER = {
     "kind": "ppo", "batch": 1024, "fragment": 64, "minibatch": 256, "reuse": 4, "rate": 1e-3,
     "network": {"policy": [64, 64], "critic": [64, 64]},
@@ -66,12 +67,14 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
 
 def study_of(method: str, seed: int, quick: bool) -> HuntConfig:
     """The hunt of a method and a seed."""
-    population = {"learning": 1, "random": 8}.get(method, 4 if quick else 16)
-    task = {"game": "maze", "learner": LEARNER, "steps": 4096 if quick else 8192, "environments": 16}
+    population = {"learning": 1, "random": 8}.get(method, 12)
+    curious = {"rewards": {"ground": {"weight": [0.0, 0.1]}}} if method == "wuji" else {}
+    game = {"name": "maze", "settings": {"rewards": REWARDS if curious else REWARDS[:2]}}
+    task = {"game": game, "learner": {**LEARNER, **curious}, "steps": 4096, "environments": 16}
     config = load(
         {
             "kind": "hunt", "seed": seed, "method": method, "task": task, "algorithm": {"population": population},
-            "decisions": 150_000 if quick else 3_000_000, "pool": {"kind": "local"},
+            "decisions": 300_000 if quick else 2_000_000, "pool": {"kind": "local"},
         }
     )  # fmt: skip
     assert isinstance(config, HuntConfig)

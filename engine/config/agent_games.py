@@ -75,9 +75,9 @@ def _odd(size: int) -> int:
 class MazeSettings(Config):
     """Settings of the maze in a study."""
 
-    size: Annotated[int, Count(9, 101), AfterValidator(_odd)] = 21
+    size: Annotated[int, Count(9, 101), AfterValidator(_odd)] = 31
     layout: Annotated[int, Count(0, 1_000_000)] = 1
-    max_ticks: Annotated[int, Count(10, 100_000)] = 250
+    max_ticks: Annotated[int, Count(10, 100_000)] = 300
     rewards: tuple[MazeReward, ...] = Field(("score", "win"), min_length=1, max_length=5)
     planted: StrictBool = True
 

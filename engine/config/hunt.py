@@ -76,7 +76,7 @@ class HuntConfig(EvolveConfig):
     algorithm: WujiConfig = Field(default_factory=WujiConfig, validate_default=True, title="Algorithm")
     ticks: int = Field(100_000, ge=1, le=1_000_000, title="Rounds, at most")
     episodes: int = Field(4, ge=2, le=100_000, title="Episodes that measure an agent")
-    fresh: Literal[0] = Field(0, title="Fresh episodes")  # type: ignore[assignment]
+    fresh: Literal[0] = Field(0, title="Fresh episodes")
 
     @property
     def bred(self) -> bool:

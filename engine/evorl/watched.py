@@ -96,16 +96,16 @@ class Watched:
         for b in np.flatnonzero(self._still == self.oracles.stuck_after).tolist():
             self._report("stuck", "Nothing that is tried here leads anywhere else.", b, int(there[b]))
         if step.ended is not None:
-            self._judge_ended(step.ended)
+            self._judge_ended(step.ended, there)
 
-    def _judge_ended(self, ended: Ended) -> None:
+    def _judge_ended(self, ended: Ended, there: NDArray[np.int64]) -> None:
+        """What won too soon is told by the place before the end, for the goal is the same each time."""
         soonest, most = self.oracles.soonest or 0, np.inf if self.oracles.most is None else self.oracles.most
         for i, b in enumerate(ended.battles.tolist()):
-            before = int(self._at[b])
             if ended.win[i, 0] == 1 and ended.lengths[i] < soonest:
-                self._report("imbalance", f"It is won in fewer than {soonest} decisions.", b, before)
+                self._report("imbalance", f"It is won in fewer than {soonest} decisions.", b, int(self._at[b]))
             if ended.score[i, 0] > most:
-                self._report("imbalance", f"The score is above {most:g}.", b, before)
+                self._report("imbalance", f"The score is above {most:g}.", b, int(there[b]))
 
     def _report(self, kind: Kind, what: str, battle: int, place: int) -> None:
         key = kind, what, place

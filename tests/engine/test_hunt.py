@@ -23,7 +23,7 @@ from engine.evorl.trainings import opened
 from engine.evorl.watched import Oracles, Watched
 from engine.evorl.wuji import WUJI, Unguided
 from engine.games.maze import Maze
-from engine.games.maze.layout import HOLE, PIT, USE
+from engine.games.maze.layout import HOLE, PIT
 from engine.games.pong import ImagePong, VectorPong
 from engine.mdp.places import Look
 from engine.problem import TRAINED, Request, TrainingContext
@@ -52,7 +52,7 @@ class TestSteadyWuji(AlgorithmContract):
 def settings(**more: Any) -> dict[str, Any]:
     """Three rounds of four agents in a small maze that take a moment."""
     learner = {"kind": "ppo", "batch": 64, "fragment": 8, "network": {"policy": [8], "critic": [8]}}
-    maze = {"name": "maze", "settings": {"size": 9, "layout": 14, "max_ticks": 60}}
+    maze = {"name": "maze", "settings": {"size": 9, "layout": 22, "max_ticks": 60}}
     task = {"game": maze, "learner": learner, "steps": 256, "environments": 8, "checkpoint_every": 64}
     usual = {"seed": 3, "decisions": 4000, "episodes": 3, "pool": {"kind": "local"}, "algorithm": {"population": 4}}
     return {"kind": "hunt", "task": {**task, **more.pop("task", {})}, **usual, **more}
@@ -82,7 +82,7 @@ def stumbled(cell: tuple[int, int], kind: int) -> Findings:
     """What is found by whoever walks to a planted bug, and does what shows it."""
     game, found = Maze(), Findings()
     moves = way(game.layout, begun(game), cell)
-    moves += [int(game.layout.hole[cell])] if kind == HOLE else [0] * 21 if kind == PIT else [USE]
+    moves += [int(game.layout.hole[cell])] if kind == HOLE else [0] * 21 if kind == PIT else []
     seen = watched(game, found)
     seen.reset(np.array([1], np.uint64))
     for move in moves:
@@ -96,7 +96,7 @@ def test_each_planted_bug_is_reported_once_by_its_oracle_and_shows_again() -> No
         kind = int(Maze().layout.planted[row, column])
         (bug,) = stumbled((row, column), kind).bugs.values()
         assert bug.kind == names[kind]
-        assert (bug.place == row * 21 + column) == (kind != HOLE)
+        assert (bug.place == row * 31 + column) == (kind != HOLE)
         assert shows_again(bug, lambda battles: Maze(), ORACLES)
         assert not shows_again(bug, lambda battles: Maze(planted=False), ORACLES)
 

@@ -20,7 +20,7 @@ from webapp.studies.models import Job, Status
 
 LEARNER = {"kind": "ppo", "batch": 64, "fragment": 8, "network": {"policy": [8], "critic": [8]}}
 TASK = {
-    "game": {"name": "maze", "settings": {"size": 9, "layout": 14, "max_ticks": 100}},
+    "game": {"name": "maze", "settings": {"size": 9, "layout": 22, "max_ticks": 100}},
     "learner": LEARNER,
     "steps": 4096,
 }

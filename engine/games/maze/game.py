@@ -22,7 +22,7 @@ SIGNALS = ("moved", "bumped", "ground")
 
 
 class Maze:
-    """Find the goal in a maze (``engine.games.maze.layout``): up, right, down, left, or use what is here.
+    """Find the goal in a maze (``engine.games.maze.layout``): up, right, down or left.
 
     ``rewards``: any of "score" (the way to the goal, as a share of the longest one), "win" (1 at the goal), "moved",
     "bumped" (into a wall) and "ground" (a cell entered for the first time in the episode). A result's score is 1 at the
@@ -32,10 +32,10 @@ class Maze:
 
     most = 1.0
     """The highest score that should be possible."""
-    faults = (Fault("crash", "The game crashes when this is used."), Fault("assertion", "The player is inside a wall."))
+    faults = (Fault("crash", "The game crashes."), Fault("assertion", "The player is inside a wall."))
 
     def __init__(
-        self, *, size: int = 21, layout: int = 1, max_ticks: int = 250, rewards: Sequence[str] = ("score", "win"),
+        self, *, size: int = 31, layout: int = 1, max_ticks: int = 300, rewards: Sequence[str] = ("score", "win"),
         planted: bool = True,
     ) -> None:  # fmt: skip
         told = {"size": size, "layout": layout, "max_ticks": max_ticks, "rewards": tuple(rewards), "planted": planted}
@@ -45,8 +45,8 @@ class Maze:
         self._planted = self.layout.planted * planted
         self._farthest = int(self.layout.distance.max())
         self._kinds = np.array([REWARDS[name] for name in rewards], np.int64)
-        seen = ArraySpec("view", (2 * size + 6,), "float32", -1.0, 1.0)
-        seat = SeatSpec((seen,), Discrete(5), tuple(rewards), SIGNALS)
+        seen = ArraySpec("view", (2 * size + 10,), "float32", -1.0, 1.0)
+        seat = SeatSpec((seen,), Discrete(4), tuple(rewards), SIGNALS)
         self.spec = MDPSpec("maze", VERSION, (seat,), max_ticks)
         self.reset(np.empty(0, np.uint64))
 
@@ -57,7 +57,7 @@ class Maze:
         self._seeds, self._episodes = self._base.copy(), np.zeros(n, np.int64)
         self._states = np.zeros((n, kernel.STATE), np.int64)
         self._visited = np.zeros((n, size, size), np.bool_)
-        self._view = np.zeros((n, 2 * size + 6), np.float32)
+        self._view = np.zeros((n, 2 * size + 10), np.float32)
         self._paid = np.zeros((n, 1, len(self._kinds)), np.float32)
         self._returns = np.zeros((n, 1, len(self._kinds)))
         self._broken, self._last = np.full(n, kernel.NONE), np.zeros(n, np.int64)
@@ -71,7 +71,7 @@ class Maze:
         self._seeds[battles] = episode_seeds(self._base[battles], self._episodes[battles])
         kernel.restart(battles, self._seeds, self.layout.entrance, self._states, self._visited)
         self._returns[battles] = 0.0
-        kernel.observe(self._states, self.layout.walls, battles, self._view)
+        kernel.observe(self._states, self.layout.walls, self._visited, battles, self._view)
 
     def step(self, actions: Sequence[Array]) -> VectorStep:
         """As ``VectorMDP.step``."""
@@ -85,7 +85,7 @@ class Maze:
         self._returns += self._paid
         self._terminated = self._states[:, kernel.OVER] != kernel.GOING
         self._truncated = ~self._terminated & (self._states[:, kernel.TICKS] >= self.spec.max_ticks)
-        kernel.observe(self._states, self.layout.walls, self._all, self._view)
+        kernel.observe(self._states, self.layout.walls, self._visited, self._all, self._view)
         over = self._terminated | self._truncated
         if not over.any():
             return self._step(None)

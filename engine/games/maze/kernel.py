@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from engine.compiling import njit
-from engine.games.maze.layout import CRASH, HOLE, JACKPOT, PIT, USE
+from engine.games.maze.layout import CRASH, HOLE, JACKPOT, PIT
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,7 +36,7 @@ def score(row: int, col: int, distance: Any, farthest: int) -> float:
         for r, c in ((row - 1, col), (row + 1, col), (row, col - 1), (row, col + 1)):
             if distance[r, c] >= 0 and (steps < 0 or distance[r, c] < steps):
                 steps = distance[r, c]
-    return 1.0 - steps / farthest
+    return float(1.0 - steps / farthest)
 
 
 @compiled
@@ -58,19 +58,18 @@ def move(way: int, state: Any, walls: Any, planted: Any, hole: Any) -> int:
 
 
 @compiled
-def act(action: int, state: Any, walls: Any, planted: Any, hole: Any) -> int:
+def act(way: int, state: Any, walls: Any, planted: Any, hole: Any) -> int:
     """One decision. Returns the fault."""
     state[TICKS] += 1
     goal = len(walls) - 2
-    fault = NONE
-    if action != USE:
-        fault = move(action, state, walls, planted, hole)
-    elif planted[state[ROW], state[COL]] == CRASH:
+    fault = move(way, state, walls, planted, hole)
+    here = planted[state[ROW], state[COL]]
+    if here == CRASH:
         state[OVER] = CRASHED
         return CRASHES
-    elif planted[state[ROW], state[COL]] == JACKPOT:
+    if here == JACKPOT:
         state[OVER] = LUCKY
-    if state[ROW] == goal and state[COL] == goal:
+    elif state[ROW] == goal and state[COL] == goal:
         state[OVER] = WON
     return fault
 
@@ -124,18 +123,23 @@ def restart(battles: Any, seeds: Any, entrance: Any, states: Any, visited: Any) 
 
 
 @compiled
-def observe(states: Any, walls: Any, battles: Any, out: Any) -> None:
-    """Write what is seen in these battles into their rows of float32[n, 2 s + 6]: row and column, one of s each; the
-    four walls; the way to the goal."""
+def observe(states: Any, walls: Any, visited: Any, battles: Any, out: Any) -> None:
+    """Write what is seen in these battles into their rows of float32[n, 2 s + 10]: row and column, one of s each; of
+    the four cells around whether it is a wall, and whether it was entered before; the way to the goal."""
     s = len(walls)
     for i in battles:
         row, col = states[i, ROW], states[i, COL]
         out[i] = 0.0
         out[i, row] = 1.0
         out[i, s + col] = 1.0
-        out[i, 2 * s] = walls[max(row - 1, 0), col]
-        out[i, 2 * s + 1] = walls[row, min(col + 1, s - 1)]
-        out[i, 2 * s + 2] = walls[min(row + 1, s - 1), col]
-        out[i, 2 * s + 3] = walls[row, max(col - 1, 0)]
-        out[i, 2 * s + 4] = (s - 2 - row) / s
-        out[i, 2 * s + 5] = (s - 2 - col) / s
+        around = (
+            (max(row - 1, 0), col),
+            (row, min(col + 1, s - 1)),
+            (min(row + 1, s - 1), col),
+            (row, max(col - 1, 0)),
+        )
+        for k in range(4):
+            out[i, 2 * s + k] = walls[around[k]]
+            out[i, 2 * s + 4 + k] = visited[i, around[k][0], around[k][1]]
+        out[i, 2 * s + 8] = (s - 2 - row) / s
+        out[i, 2 * s + 9] = (s - 2 - col) / s

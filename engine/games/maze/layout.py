@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from engine.rng import generator
 
-UP, RIGHT, DOWN, LEFT, USE = range(5)
+UP, RIGHT, DOWN, LEFT = range(4)
 WAYS = ((-1, 0), (0, 1), (1, 0), (0, -1))
 NOTHING, CRASH, PIT, HOLE, JACKPOT = range(5)
-"""What is planted in a cell: to use it crashes the game; nobody leaves it; one of its walls lets everybody through; to
-use it wins at once, with twice the score."""
+"""What is planted in a cell: it crashes the game; nobody leaves it; one of its walls lets everybody through; it wins at
+once, with twice the score."""
 EACH = 3
 """Planted bugs of each kind."""
-_OPENED = 0.06
+_OPENED = 0.4
 _FAR = 2
 
 
@@ -105,9 +105,9 @@ def _planted(
     kinds = np.tile([CRASH, PIT, HOLE, JACKPOT], EACH)
     for kind, part in zip(kinds.tolist(), np.array_split(sites, len(kinds)), strict=True):
         free = [at for at in map(tuple, sites.tolist()) if not planted[at]]
-        here, pits = set(map(tuple, part.tolist())), planted == PIT
-        able = [at for at in free if at in here and _takes(kind, walls, pits, at)]
-        able = able or [at for at in free if _takes(kind, walls, pits, at)]
+        here, ends = set(map(tuple, part.tolist())), (planted > 0) & (planted != HOLE)
+        able = [at for at in free if at in here and _takes(kind, walls, ends, at)]
+        able = able or [at for at in free if _takes(kind, walls, ends, at)]
         if able:
             deepest = max(able, key=lambda at: int(detour[at]))
             planted[deepest] = kind
@@ -115,17 +115,16 @@ def _planted(
     return planted, hole
 
 
-def _takes(kind: int, walls: NDArray[np.bool_], pits: NDArray[np.bool_], at: tuple[int, ...]) -> bool:
-    """Whether a cell can have such a bug: a pit must cut nobody off from other cells, nor from the other ``pits``."""
+def _takes(kind: int, walls: NDArray[np.bool_], ends: NDArray[np.bool_], at: tuple[int, ...]) -> bool:
+    """Whether a cell can have such a bug: what ends an episode, or everything, must cut nobody off from other cells,
+    nor from the other ``ends``."""
     if kind == HOLE:
         return _thin(walls, at) >= 0
-    if kind != PIT:
-        return True
-    before, barred = _before_goal(walls | pits), walls | pits
+    before, barred = _before_goal(walls | ends), walls | ends
     before[at], barred[at] = False, True
     if (_before_goal(barred) != before).any():
         return False
-    for other in map(tuple, np.argwhere(pits).tolist()):
+    for other in map(tuple, np.argwhere(ends).tolist()):
         without = barred.copy()
         without[other] = False
         if not _before_goal(without)[other]:
