@@ -18,6 +18,8 @@ from webapp.training import games
 from webapp.training.intake import SettingsIntake
 
 USUAL = "maze"
+PAID, GROUND = ("score", "win"), "ground"
+"""What games with a reward for new ground pay as a rule, and that reward."""
 OFFERED = {name: game.label for name, game in GAMES.items() if not game.sides and game.sees == games.NUMBERS}
 METHODS = {
     "wuji": "Breed agents that learn (Wuji)", "learning": "Agents that learn, without breeding",
@@ -58,7 +60,7 @@ class HuntForm(forms.Form):
     )  # fmt: skip
     steps: Any = NumberField(
         label="Decisions that an agent learns from, each round", whole=True, low=1024, high=10**9, required=False,
-        help_text="8,192 where nothing is typed.",
+        help_text="4,096 where nothing is typed.",
     )  # fmt: skip
     episodes: Any = NumberField(
         label="Episodes that measure an agent", whole=True, low=2, high=10_000, required=False,
@@ -87,13 +89,25 @@ class HuntForm(forms.Form):
     def table(self) -> dict[str, Any]:
         """The study, as a body of the API would have it."""
         typed = self.cleaned_data
-        task = {"game": typed["game"], "learner": LEARNER, "steps": typed["steps"] or 8192}
+        task = {**_played(typed["game"], typed["method"]), "steps": typed["steps"] or 4096}
         told = {"name": typed["title"], **{name: typed[name] for name in ("decisions", "episodes", "seed")}}
         oracles = {name: typed[name] for name in ("stuck_after", "soonest", "most")}
         return {
             **_given(told), "task": task, "method": typed["method"], "oracles": _given(oracles),
             "algorithm": _given({"population": typed["population"]}),
         }  # fmt: skip
+
+
+def _played(game: str, method: str) -> dict[str, Any]:
+    """The game and the learner. Where a game pays for new ground, how much that counts is a gene of bred agents."""
+    known = GAMES.get(game)
+    if method != "wuji" or known is None or GROUND not in known.signals:
+        return {"game": game, "learner": LEARNER}
+    rewards = {GROUND: {"weight": [0.0, 0.1]}}
+    return {
+        "game": {"name": game, "settings": {"rewards": [*PAID, GROUND]}},
+        "learner": {**LEARNER, "rewards": rewards},
+    }
 
 
 def _given(values: dict[str, Any]) -> dict[str, Any]:
