@@ -40,6 +40,8 @@ CASES = ("bugs", "coverage", "replays")
 METHODS = ("wuji", "random", "learning", "evolution", "curious")
 SOURCES = ("evorl", "evolution", "games/maze", "mdp", "rl", "config/hunt.py", "study/hunt.py", "bench/wuji.py")
 KINDS = {"curious": "learning"}
+NOISE = {"evolution": 0.5}
+"""On networks that are handed on: agents that learn nothing change by it alone, and found more with much of it."""
 PLANTED = 12
 REWARDS = ["score", "win", "ground"]
 LEARNER = {
@@ -78,7 +80,8 @@ def study_of(method: str, seed: int, quick: bool) -> HuntConfig:
     config = load(
         {
             "kind": "hunt", "seed": seed, "method": KINDS.get(method, method), "task": task,
-            "algorithm": {"population": population}, "decisions": 300_000 if quick else 2_000_000, "pool": {"kind": "local"},
+            "algorithm": {"population": population}, "network_noise": NOISE.get(method, 0.1),
+            "decisions": 300_000, "pool": {"kind": "local"},
         }
     )  # fmt: skip
     assert isinstance(config, HuntConfig)
