@@ -45,7 +45,7 @@ NOISE = {"evolution": 0.5}
 PLANTED = 12
 REWARDS = ["score", "win", "ground"]
 LEARNER = {
-    "kind": "ppo", "batch": 1024, "fragment": 64, "minibatch": 256, "reuse": 4, "rate": 1e-3,
+    "kind": "ppo", "batch": 1024, "fragment": 64, "minibatch": 256, "reuse": 4, "rate": 1e-3, "entropy_weight": 0.05,
     "network": {"policy": [64, 64], "critic": [64, 64]},
 }  # fmt: skip
 
@@ -81,7 +81,7 @@ def study_of(method: str, seed: int, quick: bool) -> HuntConfig:
         {
             "kind": "hunt", "seed": seed, "method": KINDS.get(method, method), "task": task,
             "algorithm": {"population": population}, "network_noise": NOISE.get(method, 0.1),
-            "decisions": 300_000, "pool": {"kind": "local"},
+            "decisions": 100_000 if quick else 1_000_000, "pool": {"kind": "local"},
         }
     )  # fmt: skip
     assert isinstance(config, HuntConfig)
