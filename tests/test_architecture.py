@@ -93,6 +93,7 @@ APPS = (
     "studies",
     "training",
     "evaluations",
+    "self_play",
     "agents",
     "styles",
     "sensitivity",

@@ -68,6 +68,7 @@ INSTALLED_APPS = [
     "webapp.studies",
     "webapp.training",
     "webapp.evaluations",
+    "webapp.self_play",
     "webapp.agents",
     "webapp.styles",
     "webapp.sensitivity",
