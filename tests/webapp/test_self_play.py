@@ -120,7 +120,7 @@ def test_it_starts_what_was_typed(team: Studio, designer: Client) -> None:
 
 
 def test_with_nothing_typed_it_is_as_usual(team: Studio, designer: Client) -> None:
-    designer.post(form(team), {"game": "commanders-two-seats"})
+    designer.post(form(team), {"game": "commanders-two-seats", "opponents": "hardest"})
     job = Job.objects.get(kind="self-play")
     assert (job.ticks, job.config["algorithm"]["population"], job.config["episodes"]) == (20, 8, 30)
     assert job.config["task"]["learner"]["entropy_weight"][:2] == [0, 0.03]

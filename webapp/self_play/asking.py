@@ -85,9 +85,7 @@ class SelfPlayForm(EvaluationForm):
         help_text="Trained agents and scripts that do not learn; a fifth of all battles. They show how strong members "
         "are beside each other.",
     )  # fmt: skip
-    opponents = forms.ChoiceField(
-        label="Members play against", choices=list(OPPONENTS.items()), required=False, initial="hardest"
-    )
+    opponents = forms.ChoiceField(label="Members play against", choices=list(OPPONENTS.items()), initial="hardest")
     population: Any = NumberField(
         label="Members", whole=True, low=2, high=200, required=False,
         help_text=f"{POPULATION} where nothing is typed. In each round, those that lag go on from better ones.",
@@ -145,7 +143,7 @@ class SelfPlayForm(EvaluationForm):
         return {
             **({"name": typed["title"]} if typed["title"] else {}),
             "task": {"game": game, "learner": learner, "steps": told["steps"], "environments": preset.battles},
-            "opponents": {"choice": typed["opponents"] or "hardest", "others": others},
+            "opponents": {"choice": typed["opponents"], "others": others},
             "algorithm": {"kind": "pbt", "population": told["population"]},
             "ticks": told["rounds"],
             "episodes": told["episodes"],

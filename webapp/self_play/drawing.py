@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import NamedTuple
 
-from webapp.self_play.reading import Player, Reading
+from webapp.self_play.reading import Player, Reading, signed
 
 LEFT, RIGHT, TOP, BOTTOM = 64.0, 616.0, 16.0, 220.0
 TICKS = 6
@@ -40,18 +40,19 @@ class Course:
 
     def __init__(self, reading: Reading, rounds: int) -> None:
         self._rounds = max(rounds, 2)
-        self._low, self._high = reading.ends
+        leader = reading.members[0].name if reading.members else ""
         known = [p for p in reading.players if p.round and p.known]
+        ends = [end for p in known for end in ((p.low, p.high) if p.name == leader else (p.rating,))]
+        self._low, self._high = min(ends, default=0.0), max(ends, default=1.0)
         ways: dict[str, list[Player]] = defaultdict(list)
         for player in sorted(known, key=lambda p: p.round):
             ways[player.name].append(player)
-        leader = reading.members[0].name if reading.members else ""
         lines = [Line(name, name == leader, [self._point(p) for p in way]) for name, way in ways.items()]
         self.lines = sorted(lines, key=lambda line: line.first)
         self.jumps = self._jumps(known)
         step = -(-rounds // TICKS)
         self.rounds = [(f"{r:,}", self._x(r)) for r in range(1, rounds + 1) if r == 1 or r % step == 0]
-        self.levels = [(f"{round(at):+d}".replace("-", "−"), self._y(at)) for at in (self._low, 0.0, self._high)]
+        self.levels = [(signed(at), self._y(at)) for at in (self._low, 0.0, self._high)]
         self.middle = self._y(0.0)
 
     def _jumps(self, known: list[Player]) -> list[tuple[Point, Point]]:

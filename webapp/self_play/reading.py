@@ -49,13 +49,12 @@ class Player(NamedTuple):
     @property
     def strength(self) -> str:
         """ "+120"."""
-        return f"{round(self.rating):+d}".replace("-", "−") if self.known else "–"
+        return signed(self.rating) if self.known else "–"
 
     @property
     def range_words(self) -> str:
         """ "+80 to +160"."""
-        low, high = (f"{round(end):+d}".replace("-", "−") for end in (self.low, self.high))
-        return f"{low} to {high}"
+        return f"{signed(self.low)} to {signed(self.high)}"
 
 
 class Copy(NamedTuple):
@@ -104,9 +103,9 @@ class Reading:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The lowest and the highest end of a range."""
-        known = [p for p in self.players if p.known]
-        return min(p.low for p in known), max(p.high for p in known)
+        """The lowest and the highest end of the ranges of who stands on the ladder."""
+        known = [p for p in self.standing if p.known]
+        return min((p.low for p in known), default=0.0), max((p.high for p in known), default=1.0)
 
     @property
     def sentence(self) -> str:
@@ -154,6 +153,12 @@ class Reading:
             }
             for p in self.players
         ]  # fmt: skip
+
+
+def signed(rating: float) -> str:
+    """ "+1,120", "−80" or "0"."""
+    points = round(rating)
+    return f"{points:+,}".replace("-", "−") if points else "0"
 
 
 def _finite(value: float) -> float | None:
