@@ -3,7 +3,8 @@
 ``pong``: vector Pong against its scripted player with the settings of Lamarckian's Table III, of which the learning
 rate and the weight of the critic are left to a search. A population beside as many fixed settings, drawn alike, with as
 many training steps; the score of each best member, and of the median one, on fresh episodes. Both arms begin
-alike: the same seed draws the same settings, and the first round of both is the same training.
+alike: the same seed draws the same settings, and the first round of both is the same training. What each population
+reached is kept in ``var/bench/pbt``.
 
 ``circles``: rock, paper, scissors learned by self-play. How far from a third of each choice the pool's equilibrium is
 (Nash averaging) where opponents come from the pool, and how far the latest member where they are the latest.
@@ -11,6 +12,7 @@ alike: the same seed draws the same settings, and the first round of both is the
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Iterator, Sequence
 from statistics import median
@@ -19,10 +21,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.arrays import unpack
+from engine.bench.peer import ROOT
 from engine.bench.row import row
 from engine.bench.styles import paired
 from engine.columns import Arrays
 from engine.config.evolve import EvolveConfig
+from engine.config.study import study_hash
 from engine.errors import EngineError
 from engine.events import Finished
 from engine.evorl.problem import example, played
@@ -40,6 +44,14 @@ from engine.study.evolve import apart
 NAME = "pbt"
 CASES = ("pong", "circles")
 MEMBERS, NEVER, FRESH_SEED, EPISODES = 8, 10**6, 900_000, 200
+TICKS, STEPS = 20, 131_072
+QUICK: dict[str, Any] = {
+    "ticks": 2, "episodes": 4, "pool": {"kind": "local"},
+    "task": {"game": {"name": "pong", "settings": {"points": 1}}, "learner": "table3-vector-pong",
+             "environments": 64, "steps": 8192},
+}  # fmt: skip
+"""Changes for a rough figure: too short to learn anything."""
+FOLDER = ROOT / "var" / "bench" / "pbt"
 NEAR = 0.05
 
 
@@ -86,17 +98,28 @@ def _ends(found: dict[bool, list[Scores]]) -> str:
 
 def _population(seed: int, pbt: bool, quick: bool) -> Scores:
     """Train one population; ``pbt``: members that lag copy others, otherwise each keeps its settings."""
-    steps, ticks = (16_384, 3) if quick else (131_072, 12)
     config = load(
         {
-            "kind": "evolve", "seed": seed, "ticks": ticks, "episodes": 20, "fresh": 0,
-            "objectives": [{"measure": "score"}],
-            "task": {"game": "pong", "learner": "table3-vector-pong", "steps": steps, "environments": 64},
+            "kind": "evolve", "seed": seed, "fresh": 0, "objectives": [{"measure": "score"}],
+            "task": {"game": "pong", "learner": "table3-vector-pong", "environments": 64, "steps": STEPS},
+            "ticks": TICKS, "episodes": 20, "pool": {"kind": "ray", "workers": 2},
             "algorithm": {"kind": "pbt", "population": MEMBERS, "ready": 1 if pbt else NEVER},
-            "pool": {"kind": "ray", "workers": 2},
+            **(QUICK if quick else {}),
         }
     )  # fmt: skip
     assert isinstance(config, EvolveConfig)
+    kept = FOLDER / f"{study_hash(config)[:16]}.json"
+    if quick or not kept.exists():
+        found = _trained(config)
+        if quick:
+            return found
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps({"seed": seed, "pbt": pbt, **{k: v.tolist() for k, v in found._asdict().items()}}))
+    told = json.loads(kept.read_text())
+    return Scores(np.array(told["best"]), np.array(told["means"]))
+
+
+def _trained(config: EvolveConfig) -> Scores:
     with tempfile.TemporaryDirectory() as folder:
         store = FolderStore(folder)
         left = _finished(config, store).artifacts

@@ -66,7 +66,7 @@ class SelfPlayConfig(EvolveConfig):
         (AimConfig(measure="win"),), min_length=1, max_length=1, title="Goal", description="win or score"
     )
     algorithm: PBTConfig = Field(default_factory=PBTConfig, validate_default=True, title="Algorithm")
-    networks: Literal["fresh"] = Field("fresh", validate_default=True, title="Networks of new members")  # type: ignore[assignment]
+    networks: Literal["fresh"] = Field("fresh", validate_default=True, title="Networks of new members")
     episodes: int = Field(
         30, ge=2, le=100_000, title="Meetings that measure a member",
         description="with the latest members, saved agents and scripts; each is two episodes of one seed, from both "

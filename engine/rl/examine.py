@@ -75,7 +75,7 @@ def examine(
 
 def examination_seeds(seed: int, first: int, episodes: int) -> NDArray[np.uint64]:
     """Seeds uint64[episodes] of a study's episodes of examination, the ``first`` one's onwards."""
-    return battle_seeds(seed, np.array([EXAMINATION], np.uint64), first, first + episodes)[0]
+    return np.asarray(battle_seeds(seed, np.array([EXAMINATION], np.uint64), first, first + episodes)[0])
 
 
 def _nothing_yet(policy: Policy, n: int) -> Examination:

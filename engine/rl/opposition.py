@@ -54,4 +54,4 @@ class Opposition(Cast):
         """The opponent in each of n episodes, int64[n]: its place among ``weights``."""
         keys = combine64(combine64(battles, _CAST), episodes.astype(np.uint64))
         found = np.searchsorted(self._ends, uniform(keys, _OPPONENT, 0) * self._ends[-1], side="right")
-        return np.minimum(found, len(self._ends) - 1).astype(np.int64)
+        return np.asarray(np.minimum(found, len(self._ends) - 1), np.int64)

@@ -74,8 +74,8 @@ class Reading:
         names = [outside.get(name, name) for name in ladder.meta["outside"]]
         self.players = [self._player(k, names) for k in range(len(self.columns["id"]))]
         self.members = sorted((p for p in self.players if p.present), key=lambda p: (not p.known, -p.rating, p.member))
-        outside = [p for p in self.players if not p.round and p.known]
-        self.standing = sorted([*self.members, *outside], key=lambda p: (not p.known, -p.rating, p.member))
+        others = [p for p in self.players if not p.round and p.known]
+        self.standing = sorted([*self.members, *others], key=lambda p: (not p.known, -p.rating, p.member))
 
     @classmethod
     def of(cls, job: Job) -> Reading | None:
