@@ -22,7 +22,9 @@ from engine.studies import load
 from engine.study import run
 from tests.engine.test_self_play import settings
 from tests.factories import Studio, game_version, signed_in, studio
+from tests.webapp.agents import kept
 from tests.webapp.trainings import config, training
+from webapp.agents.models import Agent
 from webapp.api import tokens
 from webapp.lib.storage import store
 from webapp.self_play.drawing import Course
@@ -72,9 +74,9 @@ def study() -> SelfPlayConfig:
 def ran() -> tuple[tuple[AnyEvent, ...], dict[str, bytes]]:
     """The events of that study, run once for all tests, and what it put into its store."""
     with tempfile.TemporaryDirectory() as folder:
-        kept = FolderStore(folder)
-        events = tuple(run(study(), kept))
-        return events, {digest: kept.get(digest) for digest in kept}
+        own = FolderStore(folder)
+        events = tuple(run(study(), own))
+        return events, {digest: own.get(digest) for digest in own}
 
 
 def played(team: Studio, rounds: int = 3) -> Job:
@@ -124,6 +126,19 @@ def test_with_nothing_typed_it_is_as_usual(team: Studio, designer: Client) -> No
     job = Job.objects.get(kind="self-play")
     assert (job.ticks, job.config["algorithm"]["population"], job.config["episodes"]) == (20, 8, 30)
     assert job.config["task"]["learner"]["entropy_weight"][:2] == [0, 0.03]
+
+
+def test_saved_agents_such_as_styles_play_too_in_their_own_game(team: Studio, designer: Client) -> None:
+    """Also those whom a search for styles has bred, whose policies stand in no job's results."""
+    agent = kept(team.project, "Calm")
+    Agent.objects.filter(pk=agent.pk).update(policy="d" * 64)
+    name = f"agent-{agent.pk}"
+    assert "Calm, saved agent of Pong, numbers" in designer.get(form(team)).content.decode()
+    refused = designer.post(form(team), {**CHOSEN, "game": "rock-paper-scissors", "policies": [name]})
+    assert "“Calm” plays another game" in refused.content.decode()
+    designer.post(form(team), {**CHOSEN, "policies": [name]})
+    (job,) = Job.objects.filter(kind="self-play")
+    assert job.config["opponents"]["others"] == {name: {"kind": "frozen", "policy": "d" * 64, "title": "Calm"}}
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,14 @@ from django.conf import settings
 
 from engine.catalog import GAMES
 from engine.config import Study
+from engine.config.evaluate import SavedConfig
 from engine.config.self_play import SelfPlayConfig
 from webapp.evaluations.asking import EvaluationForm
 from webapp.games.fields import NumberField
 from webapp.projects.models import Project
 from webapp.studies.intake import Body, Refers
 from webapp.training import games
-from webapp.training.entrants import foreign
+from webapp.training.entrants import foreign, plays
 from webapp.training.intake import TrainingIntake
 from webapp.training.methods import presets_for
 from webapp.training.ranges import HOW, RangeField, has_range, read
@@ -59,7 +60,18 @@ def _unfit(study: SelfPlayConfig, project: Project) -> Iterator[tuple[str, str]]
     offer = games.OFFERS[games.named(game.name, project)[0]]
     if offer.key != games.SIMULATOR and not _suits(offer.key):
         yield "task.game.name", f"members meet in games for two that move at once: {', '.join(_offered())}"
-    for place, why in foreign(study.opponents.others, game.name, project):
+    yield from _strangers(study, project)
+
+
+def _strangers(study: SelfPlayConfig, project: Project) -> Iterator[tuple[str, str]]:
+    """Who of the players outside may not play: saved agents of another game, and whom the project does not have."""
+    saved = {agent.policy: agent for agent in project.agents.kept()}
+    game, others = study.task.game.name, study.opponents.others
+    agents = {name: saved[o.policy] for name, o in others.items() if isinstance(o, SavedConfig) and o.policy in saved}
+    for name, agent in agents.items():
+        if not plays(agent.game["name"], game):
+            yield f"opponents.others.{name}.policy", f"“{agent.name}” plays another game"
+    for place, why in foreign({name: o for name, o in others.items() if name not in agents}, game, project):
         yield f"opponents.others.{place.removeprefix('policies.')}", why
 
 
@@ -115,6 +127,22 @@ class SelfPlayForm(EvaluationForm):
         field: Any = self.fields["game"]
         field.choices = [(key, title) for key, title in field.choices if key not in GAMES or _suits(key)]
         field.help_text = ""
+        self._offer_agents(project)
+
+    def _offer_agents(self, project: Project) -> None:
+        """Saved agents stand among the players outside."""
+        players: Any = self.fields["policies"]
+        agents = {f"agent-{agent.pk}": agent for agent in project.agents.kept()}
+        self.able |= {
+            name: [game for game in GAMES if plays(agent.game["name"], game)] for name, agent in agents.items()
+        }
+        self.entrants |= {
+            name: {"kind": "frozen", "policy": agent.policy, "title": agent.name} for name, agent in agents.items()
+        }
+        home = {name: games.title_of(agent.game["name"], project) for name, agent in agents.items()}
+        saved = [(name, f"{agent.name}, saved agent of {home[name]}") for name, agent in agents.items()]
+        players.choices = [*players.choices, *saved]
+        players.widget.able = self.able
 
     def clean_policies(self) -> list[str]:
         """Any number."""
