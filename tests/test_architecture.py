@@ -97,6 +97,7 @@ APPS = (
     "agents",
     "styles",
     "hunts",
+    "self_play",
     "sensitivity",
     "worth",
     "metagame",

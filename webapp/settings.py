@@ -71,6 +71,7 @@ INSTALLED_APPS = [
     "webapp.agents",
     "webapp.styles",
     "webapp.hunts",
+    "webapp.self_play",
     "webapp.sensitivity",
     "webapp.worth",
     "webapp.metagame",

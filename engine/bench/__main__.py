@@ -27,6 +27,7 @@ MODULES = (
     "evorl",
     "styles",
     "wuji",
+    "pbt",
     "archive",
     "wesnoth_loop",
     "wesnoth_worth",

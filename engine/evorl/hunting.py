@@ -18,7 +18,7 @@ from engine.columns import Arrays
 from engine.config.evolve import TaskConfig
 from engine.config.hunt import HuntConfig, OraclesConfig
 from engine.config.train import TrainGame
-from engine.evorl.evaluator import PlayerEvaluator, Setup, Trained
+from engine.evorl.evaluator import Measured, PlayerEvaluator, Setup, Trained
 from engine.evorl.findings import Findings
 from engine.evorl.problem import example
 from engine.evorl.replays import Replays
@@ -79,17 +79,21 @@ class HuntEvaluator(PlayerEvaluator):
         return answer._replace(context=context, cost=answer.cost + self.found.checked)
 
     def _trained(
-        self, genome: Genome, start: str, task: TaskConfig, spec: PolicySpec, should_stop: ShouldStop
+        self, genome: Genome, context: TrainingContext, task: TaskConfig, spec: PolicySpec, should_stop: ShouldStop
     ) -> Trained | None:
         if self.config.method == "evolution":
             task = task.model_copy(update={"steps": 0})
-        return super()._trained(genome, start, task, spec, should_stop)
+        return super()._trained(genome, context, task, spec, should_stop)
 
-    def _measured(self, policy: Policy, wanted: TaskConfig, request: Request) -> Examination:
+    def _measured(self, policy: Policy, wanted: TaskConfig, request: Request) -> Measured:
         """As ever, but agents draw their moves by their odds."""
         count = request.last - request.first
         game = self._own(wanted, self._game("measuring", count, wanted))
-        return examine({0: policy}, game, count, self.config.seed, explore=True, first=request.first)[0]
+        found = examine({0: policy}, game, count, self.config.seed, explore=True, first=request.first)[0]
+        return self._measures_of(found)
+
+    def _measures_of(self, found: Examination) -> Measured:
+        return Measured(self.measures.of(found), int(found.lengths.sum()), {})
 
     def _aimless(self, request: Request, should_stop: ShouldStop) -> Evaluation | None:
         """The answer of random moves: as many as a training takes, and a few episodes at least."""
@@ -112,15 +116,15 @@ class HuntEvaluator(PlayerEvaluator):
                 many += len(step.ended.battles)
             seats.move(step.ended)
         context, seconds = of_kind(request.context, TrainingContext), time.time() - began
-        found = _examined(over)
-        left = played_steps - int(found.lengths.sum())
+        found = self._measures_of(_examined(over))
+        left = played_steps - found.moves
         return self._told(request, found, TrainingContext(context.start), left, (began, seconds, seconds))
 
     def _game(self, purpose: str, battles: int, task: TaskConfig) -> VectorMDP:
         """Watched; what it shows joins what the candidate under way showed."""
         return Watched(super()._game(purpose, battles, task), self.oracles, self.found, self.shown)
 
-    def _made(self, task: TaskConfig, battles: int) -> VectorMDP:
+    def _new_game(self, task: TaskConfig, battles: int) -> VectorMDP:
         return watchable(task.game, battles)
 
     def _for_replays(self, battles: int) -> VectorMDP:
