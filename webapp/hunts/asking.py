@@ -48,7 +48,7 @@ class HuntForm(forms.Form):
     game = forms.ChoiceField(label="Game")
     method = forms.ChoiceField(
         label="Method", choices=list(METHODS.items()),
-        help_text="The first one finds most. The others are what it is compared with.",
+        help_text="The first one is made for this. The others are what it is compared with.",
     )  # fmt: skip
     decisions: Any = NumberField(
         label="Decisions in all", whole=True, low=1, high=10**12, required=False,
