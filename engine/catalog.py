@@ -85,8 +85,8 @@ class StudyKind(NamedTuple):
 
 
 class Signal(NamedTuple):
-    """A signal of a game as pages tell it, such as "moves 12 %". ``share``: it is a share of an episode's moments, from
-    0 to 1; ``unit``: what it counts otherwise."""
+    """A signal of a game as pages tell it, such as "moves 12 %". ``share``: it is a share, from 0 to 1, of what
+    ``unit`` says, or else of an episode's moments; otherwise ``unit`` says what it counts."""
 
     words: str
     share: bool = True
@@ -257,7 +257,7 @@ _PONG_MEANINGS = {
     "stayed": "share of moments in which it was told to stay, 0 to 1", "hit": "times it hit the ball",
 }  # fmt: skip
 _SHARES = {"score": (0.0, 1.0), "moved": (0.0, 1.0), "stayed": (0.0, 1.0)}
-_ORDERS_SIGNALS = ("score", "win", "dealt", "taken", "walked", "idle", "ground", "waited")
+_ORDERS_SIGNALS = ("score", "win", "dealt", "taken", "walked", "idle", "ground", "waited", "attacked", "explored")
 _ORDERS_MEANINGS = {
     "score": "what the other team lost of its life minus what the own one lost, −1 to 1",
     "win": "1 at the end of a battle that is won, −1 of one that is lost",
@@ -265,8 +265,19 @@ _ORDERS_MEANINGS = {
     "walked": "share of the units’ time in which they walked, 0 to 1",
     "idle": "share of the units’ time in which they did nothing, 0 to 1",
     "ground": "squares of two paces walked on for the first time", "waited": "ticks that passed before the first blow",
+    "attacked": "1 in the decision in which the team strikes its first blow",
+    "explored": "squares walked on for the first time, as a share of the field",
 }  # fmt: skip
-_ORDERS_ENDS = {name: (0.0, 1.0) for name in ("score", "dealt", "taken", "walked", "idle")}
+_ORDERS_CAPTIONS = {
+    "walked": Signal("walks", unit="of its units’ time"), "idle": Signal("stands idle", unit="of its units’ time"),
+    "dealt": Signal("deals", unit="of the other team’s life"), "taken": Signal("loses", unit="of its own team’s life"),
+    "first_attack": Signal("strikes first after", unit="of the longest battle"),
+    "explored": Signal("covers", unit="of the field"),
+    "paces": Signal("walks", share=False, unit="paces a unit"),
+    "first_blow": Signal("strikes first after", share=False, unit="ticks"),
+    "ground": Signal("covers", share=False, unit="squares of two paces"),
+}  # fmt: skip
+_ORDERS_ENDS = {name: (0.0, 1.0) for name in ("score", "dealt", "taken", "walked", "idle", "first_attack", "explored")}
 GAMES: dict[str, AgentGame] = {
     "pong": AgentGame(
         "Pong, numbers", "Our Pong against a scripted player. The agent is told where things are.",
@@ -288,13 +299,13 @@ GAMES: dict[str, AgentGame] = {
         "Herobattle, commander", "Commands a team of the demo game against one that fights by itself: whom to attack, "
         "where to stand, when to use the skill.",
         "engine.games.herobattle.commanders:HeroBattleCommanders", "numbers", "hybrid", 75, _COMMANDERS,
-        signals=_ORDERS_SIGNALS, scripted="hero-hunter", ends=_ORDERS_ENDS, meanings=_ORDERS_MEANINGS,
-        names={"moved": "walked"},
+        captions=_ORDERS_CAPTIONS, signals=_ORDERS_SIGNALS, scripted="hero-hunter", ends=_ORDERS_ENDS,
+        meanings=_ORDERS_MEANINGS, names={"moved": "walked"},
     ),
     "commanders-two-seats": AgentGame(
         "Herobattle, two commanders", "Two agents, one in command of each team, learn from the same battles.",
         "engine.games.herobattle.commanders:HeroBattleCommanders", "numbers", "hybrid", 75, _COMMANDERS,
-        ("left", "right"), {"seats": (0, 1)},
+        ("left", "right"), {"seats": (0, 1)}, captions=_ORDERS_CAPTIONS,
     ),
     "connect-four": AgentGame(
         "Connect Four", "Two agents drop discs in turn; four in a line win. The first one to move is drawn.",

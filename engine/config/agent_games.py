@@ -12,7 +12,9 @@ from engine.config.base import Config, parse
 from engine.errors import ConfigError
 
 Reward = Literal["score", "moved", "stayed", "hit"]
-CommanderReward = Literal["score", "win", "dealt", "taken", "walked", "idle", "ground", "waited"]
+CommanderReward = Literal[
+    "score", "win", "dealt", "taken", "walked", "idle", "ground", "waited", "attacked", "explored"
+]
 LONGEST_OPENING = 6
 """Moves of Connect Four within which nobody can have won."""
 
@@ -60,7 +62,7 @@ class CommanderSettings(Config):
     """Settings of herobattle with commanders in a study."""
 
     every: Annotated[int, Count(1, 100)] = 4
-    rewards: tuple[CommanderReward, ...] = Field(("score", "win"), min_length=1, max_length=8)
+    rewards: tuple[CommanderReward, ...] = Field(("score", "win"), min_length=1, max_length=10)
     same_teams: StrictBool = False
     mirror: StrictBool = False
 

@@ -106,8 +106,9 @@ def test_both_sides_may_lead_the_same_team_and_otherwise_never_have_the_same_her
 
 
 def test_rewards_and_signals_add_up() -> None:
-    game = HeroBattleCommanders(seats=(0, 1), rewards=EVERYTHING)
-    step, sums, ends = game.reset(SEEDS), np.zeros((len(SEEDS), 2, len(EVERYTHING))), 0
+    rewards = (*EVERYTHING, "attacked", "explored")
+    game = HeroBattleCommanders(seats=(0, 1), rewards=rewards)
+    step, sums, ends = game.reset(SEEDS), np.zeros((len(SEEDS), 2, len(rewards))), 0
     for _ in range(80):
         seen = [step.observations[seat]["battle"] for seat in (0, 1)]
         step = game.step([orders("hunt", seen[0]), orders("ambush", seen[1])])
@@ -117,13 +118,17 @@ def test_rewards_and_signals_add_up() -> None:
         over, e = step.ended.battles, step.ended
         ends += len(over)
         for seat in (0, 1):
-            told = dict(zip(EVERYTHING, sums[over, seat].T, strict=True))
+            told = dict(zip(rewards, sums[over, seat].T, strict=True))
             signal = dict(zip(game.spec.seats[seat].signals, e.signals[seat].T, strict=True))
             np.testing.assert_allclose(told["score"] / 2 + 0.5, e.score[:, seat], atol=1e-5)
             np.testing.assert_allclose(told["win"], 2 * e.win[:, seat] - 1)
             np.testing.assert_allclose(told["dealt"], signal["dealt"], atol=1e-5)
             np.testing.assert_allclose(told["taken"], signal["taken"], atol=1e-5)
             np.testing.assert_allclose(told["ground"], signal["ground"])
+            np.testing.assert_allclose(told["explored"], signal["explored"], atol=1e-6)
+            np.testing.assert_allclose(signal["explored"], np.minimum(signal["ground"], 144) / 144)
+            np.testing.assert_allclose(signal["first_attack"], signal["first_blow"] / 300)
+            assert ((told["attacked"] == 1) | ((told["attacked"] == 0) & (signal["dealt"] == 0))).all()
             assert (told["waited"] <= signal["first_blow"] + game.spec.frame_skip).all()
             assert (signal["walked"] + signal["idle"] <= 1 + 1e-9).all()
         np.testing.assert_allclose(e.signals[0][:, 0], e.signals[1][:, 1])
@@ -137,6 +142,8 @@ def test_orders_do_what_they_say() -> None:
     found = {rule: first_ends(game, game.reset(SEEDS), rule, "script") for rule in ("script", "hold", "hunt", "ambush")}
     assert found["hold"]["walked"][:, 0].max() == 0.0
     assert found["hold"]["ground"][:, 0].mean() < found["script"]["ground"][:, 0].mean()
+    assert found["hold"]["explored"][:, 0].mean() < found["script"]["explored"][:, 0].mean()
+    assert found["ambush"]["first_attack"][:, 0].mean() > found["script"]["first_attack"][:, 0].mean()
     assert found["ambush"]["first_blow"][:, 0].mean() > found["script"]["first_blow"][:, 0].mean()
     assert found["hunt"]["win"][:, 0].mean() > 0.6
     game.reset(SEEDS)

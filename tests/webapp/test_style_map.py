@@ -122,6 +122,10 @@ def test_axes_say_in_words_which_way_is_which_and_in_which_unit(team: Studio) ->
     known = axes(bred(team.project).config)
     assert known["moved"].along == "Moves (% of moments): calm … busy"
     assert known["score"].along == "Score (0 to 1): plays worse … plays better"
+    said = axes({"task": {"game": {"name": "commanders"}}, "objectives": [], "behaviour": ["dealt", "explored"]})
+    assert [said[name].title for name in ("dealt", "explored")] == [
+        "Deals (% of the other team’s life)", "Covers (% of the field)",
+    ]  # fmt: skip
     assert known["busy"].along == "Goal “Busy” = score + moved (points): less good … better"
 
 
@@ -161,7 +165,9 @@ def test_the_card_of_an_agent_has_ranges_weights_parents_and_fresh_numbers(team:
     shown = text(designer, at("map-agent", job, child))
     assert f"agent {mother}</a>, whose network it went on with" in shown
     assert mother == father or f"agent {father}</a>" in shown
-    assert "How much the style matters" in shown
+    assert re.search(r"<dt>Drawn to</dt><dd>(busy|calm), \d+\xa0%</dd>", shown)
+    assert "<dt>Winning matters</dt><dd>the same for all</dd>" in shown
+    assert shown.index("As numbers") < shown.index("<dt>Winning matters</dt><dd>1</dd>")
     assert "trainings, one after the other" in shown
     first = text(designer, at("map-agent", job, 0))
     assert "its training began with a new network, 64 moves in all" in first

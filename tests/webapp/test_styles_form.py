@@ -16,7 +16,7 @@ from webapp.api import tokens
 from webapp.studies import pending
 from webapp.studies.journal import TIME_IS_UP
 from webapp.studies.models import Job, Status
-from webapp.styles import pictures, scales
+from webapp.styles import pictures, scales, weighing
 from webapp.styles.forms import NOT_WRITTEN, TOO_FEW_GOALS, StyleForm
 from webapp.styles.typed import values_of
 from webapp.training import forecast, trials
@@ -75,6 +75,9 @@ def test_a_commander_is_bred_with_the_names_of_his_own_game(team: Studio) -> Non
     assert (study.task.style.style, study.behaviour) == ("2 * walked - 1", ("walked",))
     study = built(team, game="commanders", scale="aggressive-cautious")
     assert study.behaviour == ("dealt", "taken")
+    assert not [scale.title for scale in scales.told("commanders", None).scales() if scale.missing]
+    ways = {key: built(team, game="commanders", scale=key).behaviour for key in ("rusher-builder", "explorer-camper")}
+    assert ways == {"rusher-builder": ("first_attack",), "explorer-camper": ("explored",)}
 
 
 def test_a_scale_that_a_game_cannot_offer_says_why(team: Studio, client: Client) -> None:
@@ -93,6 +96,18 @@ def test_the_slider_says_how_much_the_style_matters(team: Studio, place: str, en
     study = built(team, game="pong", matters=place)
     assert study.task.style is not None
     assert study.task.style.w2 == ends
+
+
+def test_what_the_slider_means_is_said_in_words_that_grow_with_it(team: Studio) -> None:
+    assert weighing.balance(form(team, **PONG)).endswith(weighing.LATER)
+    sampled(team.project)
+    left, right = (weighing.balance(form(team, **PONG, matters=place)) for place in ("0", "10"))
+    assert "To those drawn most strongly, that counts about" in left
+    assert left != right
+    assert not any(digit in left + right for digit in "0123456789"), "numbers stand in the details"
+    assert "drawn to the style, all alike" in weighing.balance(form(team, **{**OWN, "w2": "0.3"}))
+    assert "drawn to calm, some strongly" in weighing.balance(form(team, **PONG, w2="-0.5 to -0.1"))
+    assert "Winning makes no difference" in weighing.balance(form(team, **PONG, w1="0"))
 
 
 def test_weights_may_be_numbers_or_ranges(team: Studio) -> None:
@@ -163,7 +178,8 @@ def test_the_preview_plays_sample_episodes_first_and_then_measures_the_pace(team
     answer = post(client, team, "preview", **PONG).json()
     assert Job.objects.get(pk=answer["trial"]).config["kind"] == "train"
     assert "Follows the ball" in answer["pictures"]["style"]
-    assert answer["balance"].startswith("Winning counts 1, the style −0.01 to 0.01: each agent has weights of its own.")
+    assert answer["balance"].startswith("Each agent is drawn to one of two ends, busy or calm: some strongly")
+    assert answer["weights"].startswith("Winning counts 1, the style −0.01 to 0.01: each agent has weights of its own.")
 
 
 def test_an_estimate_says_how_long_it_takes_and_of_what_that_consists(team: Studio, client: Client) -> None:

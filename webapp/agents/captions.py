@@ -33,7 +33,8 @@ class Measure(NamedTuple):
     @property
     def value(self) -> str:
         """ "12 %" or "3.4 times an episode"."""
-        return f"{100 * self.mean:.0f} %" if self.words.share else f"{_plain(self.mean)} {self.words.unit}".strip()
+        told = f"{100 * self.mean:.0f} %" if self.words.share else _plain(self.mean)
+        return f"{told} {self.words.unit}".strip()
 
     @property
     def ends(self) -> str:

@@ -12,11 +12,9 @@ from webapp.lib.storage import store
 from webapp.lib.words import number
 from webapp.studies.models import Job
 from webapp.styles.map_agents import Agents, agents_in, files, parents_of, trainings
+from webapp.styles.map_genes import Gene, fixed, genes_of
 from webapp.styles.map_levels import levels
-from webapp.styles.map_words import UNKNOWN, Axis, Cell, axes, cell_of, gene_text
-from webapp.training.evolved import setting_title
-
-WEIGHTS = ("style.w1", "style.w2")
+from webapp.styles.map_words import UNKNOWN, Axis, Cell, axes, cell_of
 
 
 class Told(NamedTuple):
@@ -48,12 +46,17 @@ class Card(NamedTuple):
     measures: list[Told]
     samples: int
     fresh: int
-    genes: list[tuple[str, str]]
+    genes: list[Gene]
     parents: tuple[int, ...]
     lineage: str
     levels: list[Level]
     kept: Agent | None
     lost: str
+
+    @property
+    def weighed(self) -> list[Gene]:
+        """What can be told as numbers, too."""
+        return [gene for gene in self.genes if gene.number]
 
 
 def card_of(job: Job, agents: Agents, row: int) -> Card:
@@ -63,21 +66,11 @@ def card_of(job: Job, agents: Agents, row: int) -> Card:
     fresh_row = None if again is None else again.row(agent)
     known = axes(job.config)
     told = [_told(known[name], agents, row, again, fresh_row) for name in known]
-    kind = job.config["task"]["learner"]["kind"]
-    genes = [
-        (setting_title(kind, path), gene_text(value))
-        for path, value in zip(agents.paths, agents.genes[row].tolist(), strict=True)
-    ]
-    weights = {place: job.config["task"]["style"][place.removeprefix("style.")] for place in WEIGHTS}
-    fixed = [
-        (setting_title(kind, place), f"{gene_text(weight)}, the same for all")
-        for place, weight in weights.items()
-        if place not in agents.paths and not isinstance(weight, list)
-    ]
+    genes = [*genes_of(job.config, agents.paths, agents.genes[row].tolist()), *fixed(job.config, agents.paths)]
     kept, lost = _kept(job, agent, tick)
     return Card(
         agent, tick, bool(agents.edge[row]), bool(agents.last[row]), told, agents.samples,
-        0 if again is None or fresh_row is None else again.samples, genes + fixed, parents.get(agent, ()),
+        0 if again is None or fresh_row is None else again.samples, genes, parents.get(agent, ()),
         _lineage(job, agent, parents), _levels(agents, row, known), kept, lost,
     )  # fmt: skip
 

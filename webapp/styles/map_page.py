@@ -14,8 +14,8 @@ from webapp.styles import evidence
 from webapp.styles.map_agents import Agents, agents_of
 from webapp.styles.map_asked import Asked, asked
 from webapp.styles.map_form import BAND, EDGE
-from webapp.styles.map_words import Axis, Cell, axes, cell_of, gene_text
-from webapp.training.evolved import setting_title
+from webapp.styles.map_genes import genes_of, titles
+from webapp.styles.map_words import Axis, Cell, axes, cell_of
 
 
 class Row(NamedTuple):
@@ -80,18 +80,17 @@ def map_of(job: Job, agents: Agents, wanted: Asked, control: Job | None) -> Map:
     order = sorted(np.flatnonzero(shown).tolist(), key=lambda row: -float(agents.score.mean[row]))
     order = [*(row for row in picked if shown[row]), *(row for row in order if row not in picked)]
     last = evidence.of(job)
-    kind = job.config["task"]["learner"]["kind"]
     return Map(
-        key(job), [_row(agents, row, known, able, picked) for row in order], known,
-        [setting_title(kind, path) for path in agents.paths], len(agents.id), int(agents.edge.sum()), int(able.sum()),
+        key(job), [_row(job, agents, row, known, able, picked) for row in order], known,
+        titles(job.config, agents.paths), len(agents.id), int(agents.edge.sum()), int(able.sum()),
         agents.samples, last is not None and last.tied, beside is not None, len(picked),
         drawn(agents, order, known, able, picked, beside),
     )  # fmt: skip
 
 
-def _row(agents: Agents, row: int, known: list[Axis], able: Any, picked: list[int]) -> Row:
+def _row(job: Job, agents: Agents, row: int, known: list[Axis], able: Any, picked: list[int]) -> Row:
     place = picked.index(row) + 1 if row in picked else 0
-    genes = [gene_text(value) for value in agents.genes[row].tolist()]
+    genes = [gene.words for gene in genes_of(job.config, agents.paths, agents.genes[row].tolist())]
     cells = [cell_of(agents, row, axis) for axis in known]
     return Row(int(agents.id[row]), int(agents.tick[row]), bool(agents.edge[row]), bool(able[row]), place, cells, genes)
 

@@ -11,6 +11,7 @@ from engine.config.style_reward import TIME, StyleReward, formula_of, identifier
 from engine.config.style_templates import TEMPLATES, Template
 from engine.errors import ConfigError
 from engine.styles.preview import Samples, readable
+from webapp.lib.words import number
 from webapp.training.games import ALONE, SIMULATOR, Offer
 
 OWN = "own"
@@ -109,7 +110,8 @@ def _measured(name: str, row: AgentGame | None) -> str:
     """What a measure of an episode is."""
     if row is not None and name in row.captions:
         signal = row.captions[name]
-        return f"{signal.words}: {'share of the episode, 0 to 1' if signal.share else signal.unit}"
+        share = f"share {signal.unit or 'of the episode'}, 0 to 1"
+        return f"{signal.words}: {share if signal.share else signal.unit}"
     if row is not None and name in row.meanings and name not in PLAIN:
         return row.meanings[name]
     ends = row.ends.get(name) if row is not None else None
@@ -123,6 +125,11 @@ def _seen(column: Any) -> str:
     low, high = float(column.min()), float(column.max())
     ends = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
     return ends.replace("-", "\u2212")
+
+
+def figure(value: float) -> str:
+    """A number as the form tells it, to three digits."""
+    return number(round(value)) if abs(value) >= 1000 else f"{value:.3g}".replace("-", "\u2212")
 
 
 def weights(slider: int, base: tuple[float, float]) -> tuple[float, float]:

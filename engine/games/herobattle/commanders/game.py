@@ -21,8 +21,9 @@ VERSION = "1"
 REWARDS = {
     "score": play.SCORE, "win": play.WIN, "dealt": play.DEALT, "taken": play.TAKEN,
     "walked": play.WALKED, "idle": play.IDLE, "ground": play.GROUND, "waited": play.WAITED,
+    "attacked": play.ATTACKED, "explored": play.EXPLORED,
 }  # fmt: skip
-SIGNALS = ("dealt", "taken", "walked", "idle", "paces", "first_blow", "ground")
+SIGNALS = ("dealt", "taken", "walked", "idle", "paces", "first_blow", "ground", "first_attack", "explored")
 ORDER = Hybrid(
     tuple(Discrete(k) for k in (layout.FOCUSES, layout.STANCES, layout.STANCES, layout.STANCES, layout.SKILL_USES))
 )
@@ -38,8 +39,9 @@ class HeroBattleCommanders:
     that the same commanders with exchanged seats fight the same battle, exchanged. ``rewards``: any of ``REWARDS``:
     "score" (change of own minus the other's share of life), "win" (1, 0 or -1 at the end), "dealt" and "taken" (shares
     of a team's life), "walked" and "idle" (shares of the units' time), "ground" (squares of two paces entered for the
-    first time) and "waited" (ticks before the first own blow). A result's score is (own - other's share of life + 1) /
-    2. Raises ConfigError for invalid settings.
+    first time), "waited" (ticks before the first own blow), "attacked" (1 in the decision of the first own blow) and
+    "explored" (squares entered for the first time, as a share of the field's). A result's score is (own - other's share
+    of life + 1) / 2. Raises ConfigError for invalid settings.
     """
 
     def __init__(
@@ -140,7 +142,7 @@ class HeroBattleCommanders:
         results, told = self._results[battles], []
         for seat in self._seats:
             told.append(np.empty((len(battles), play.SIGNALS)))
-            play.signals(battles, seat, self._fields, self._results, told[-1])
+            play.signals(battles, seat, self._rules, self._fields, self._results, told[-1])
         own, others = results[:, self._seats], results[:, [1 - seat for seat in self._seats]]
         last = tuple({name: array[battles] for name, array in seen.items()} for seen in self._seen)
         return Ended(
