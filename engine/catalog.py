@@ -101,7 +101,8 @@ class AgentGame(NamedTuple):
     decisions in its longest episode; ``settings``: those that pages let people set; ``sides``: names of the agents
     where several learn, one on each seat; ``given``: arguments that it is always made with. For agents: ``moves``, its
     choices by name; ``captions``: what a caption tells of its signals. For styles of play: ``signals``, all that its
-    setting ``rewards`` can name; ``scripted``: which of ``PLAYERS`` plays it well; ``ends``: lowest and highest values
+    setting ``rewards`` can name; ``scripted``: which of ``PLAYERS`` plays it well; ``strangers``: those of ``PLAYERS``
+    that nobody learns against in it; ``ends``: lowest and highest values
     of measures of an episode; ``meanings``: what a signal is, of one decision; ``names``: what it calls signals and
     measures that ``engine.config.style_templates`` calls otherwise."""
 
@@ -118,6 +119,7 @@ class AgentGame(NamedTuple):
     captions: Mapping[str, Signal] = {}
     signals: tuple[str, ...] = ()
     scripted: str = ""
+    strangers: tuple[str, ...] = ()
     ends: Mapping[str, tuple[float, float]] = {}
     meanings: Mapping[str, str] = {}
     names: Mapping[str, str] = {}
@@ -282,8 +284,8 @@ GAMES: dict[str, AgentGame] = {
     "pong": AgentGame(
         "Pong, numbers", "Our Pong against a scripted player. The agent is told where things are.",
         "engine.games.pong:VectorPong", "numbers", "discrete", 6000, _PONG,
-        moves=_PONG_MOVES, captions=_PONG_CAPTIONS, signals=_PONG_SIGNALS, scripted="pong-follower", ends=_SHARES,
-        meanings=_PONG_MEANINGS,
+        moves=_PONG_MOVES, captions=_PONG_CAPTIONS, signals=_PONG_SIGNALS, scripted="pong-follower",
+        strangers=("random", "pong-follower"), ends=_SHARES, meanings=_PONG_MEANINGS,
     ),
     "pong-two-seats": AgentGame(
         "Pong for two", "Two agents, one on each side, learn from the same battles.",
@@ -299,8 +301,8 @@ GAMES: dict[str, AgentGame] = {
         "Herobattle, commander", "Commands a team of the demo game against one that fights by itself: whom to attack, "
         "where to stand, when to use the skill.",
         "engine.games.herobattle.commanders:HeroBattleCommanders", "numbers", "hybrid", 75, _COMMANDERS,
-        captions=_ORDERS_CAPTIONS, signals=_ORDERS_SIGNALS, scripted="hero-hunter", ends=_ORDERS_ENDS,
-        meanings=_ORDERS_MEANINGS, names={"moved": "walked"},
+        captions=_ORDERS_CAPTIONS, signals=_ORDERS_SIGNALS, scripted="hero-hunter",
+        strangers=("random", "hero-hunter"), ends=_ORDERS_ENDS, meanings=_ORDERS_MEANINGS, names={"moved": "walked"},
     ),
     "commanders-two-seats": AgentGame(
         "Herobattle, two commanders", "Two agents, one in command of each team, learn from the same battles.",
@@ -320,6 +322,14 @@ def built_in(name: str) -> AgentGame | None:
     """The built-in game that a study calls so; None for any other game."""
     short = name.strip().removeprefix("builtin:")
     return GAMES.get("pong" if short == "vector-pong" else short)
+
+
+def of_two(game: str) -> str:
+    """The name of the same built-in game with both seats played from outside; empty where there is none."""
+    known = built_in(game)
+    if known is None:
+        return ""
+    return next((name for name, each in GAMES.items() if each.path == known.path and each.sides), "")
 
 
 def shares_of(game: str) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from pydantic import Field, StringConstraints
 
 from engine.config.base import Config, Shown, Study
 from engine.config.evaluate import SavedConfig, ScriptConfig, Title
+from engine.config.evolve import Measure
 from engine.config.train import Game
 
 PART = 50
@@ -37,7 +38,8 @@ class OriginConfig(Config):
 
 
 class MeasureConfig(Study):
-    """Measure one agent on fresh episodes, and write everything that somebody takes home of it."""
+    """Measure one agent on fresh episodes, and write everything that somebody takes home of it. It meets each of the
+    ``strangers``, opponents that it never learned against, on as many episodes with the same seeds."""
 
     no_ranges = "a measurement tells what an agent is; a study of kind evolve searches settings of trainings"
     kind: Literal["measure"] = "measure"
@@ -50,12 +52,19 @@ class MeasureConfig(Study):
         None, title="Opponent", description="on all other seats; none: the game has no other seats"
     )
     episodes: int = Field(200, ge=PART, le=10_000, multiple_of=PART, title="Fresh episodes")
+    strangers: tuple[PlayerConfig, ...] = Field(
+        (), max_length=4, title="Opponents it never learned against",
+        description="scripts or saved agents, each on the other seat of this built-in game’s form for two",
+    )  # fmt: skip
+    style: tuple[Measure, ...] = Field(
+        (), max_length=6, title="Style", description="measures that say how it plays; empty: no style was asked for"
+    )
     origin: OriginConfig = OriginConfig()
 
     @property
     def ticks(self) -> int:
         """Number of rounds."""
-        return self.episodes // PART
+        return self.episodes // PART * (1 + len(self.strangers))
 
 
 class RecordConfig(Study):

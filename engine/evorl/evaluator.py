@@ -19,6 +19,7 @@ import msgspec
 import numpy as np
 
 from engine.arrays import pack, unpack
+from engine.catalog import PLAYERS
 from engine.columns import Arrays
 from engine.config.evolve import EvolveConfig, TaskConfig
 from engine.config.rl import TrainingConfig
@@ -27,10 +28,11 @@ from engine.config.train import TrainGame
 from engine.errors import ConfigError, EvaluationError
 from engine.evolution.estimates import estimate
 from engine.evorl.measures import Measures
-from engine.evorl.problem import example, played, problem_of
+from engine.evorl.problem import against_strangers, example, played, problem_of
 from engine.evorl.trainings import Trainings, key_of
 from engine.mdp.vector import VectorMDP
 from engine.problem import TRAINED, Evaluation, Genome, Problem, Request, ShouldStop, TrainingContext, of_kind
+from engine.rl.cast import Candidate, Cast
 from engine.rl.examine import Examination, examine
 from engine.rl.factory import make_learner
 from engine.rl.learner import on_threads
@@ -41,6 +43,7 @@ from engine.studies import load
 
 _ROUNDS = 10
 """Default number of checkpoints of a training."""
+_STRANGERS = "strangers"
 
 
 class Setup(msgspec.Struct, frozen=True):
@@ -124,9 +127,10 @@ class PlayerEvaluator:
         )  # fmt: skip
 
     def _measured(self, policy: Policy, wanted: TaskConfig, request: Request) -> Examination:
-        count = request.last - request.first
-        game = self._own(wanted, self._game("measuring", count, wanted))
-        return examine({0: policy}, game, count, self.config.seed, first=request.first)[0]
+        count, stranger = request.last - request.first, of_kind(request.context, TrainingContext).stranger
+        game = self._own(wanted, self._game(_STRANGERS if stranger else "measuring", count, wanted))
+        across = _across(stranger, game) if stranger else {}
+        return examine({0: policy}, game, count, self.config.seed, first=request.first, **across)[0]
 
     def _trained(
         self, genome: Genome, start: str, task: TaskConfig, spec: PolicySpec, should_stop: ShouldStop
@@ -206,9 +210,17 @@ class PlayerEvaluator:
         if kept and kept[:2] != wanted:
             kept[-1].close()
             kept = None
-        game = kept[-1] if kept else played(task, battles)
+        make = against_strangers if purpose == _STRANGERS else played
+        game = kept[-1] if kept else make(task, battles)
         self._games[purpose] = *wanted, game
         return game
+
+
+def _across(stranger: str, game: VectorMDP) -> dict[str, Any]:
+    """Who sits where, with a script on the other seat, as ``examine`` takes it. Raises ConfigError."""
+    player = PLAYERS[stranger].load()(game.spec.seats[1])
+    cast = Cast([[Candidate("measured", learns=True)], [Candidate(stranger)]])
+    return {"cast": cast, "players": {stranger: player}.__getitem__}
 
 
 def build(payload: bytes) -> PlayerEvaluator:

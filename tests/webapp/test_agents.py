@@ -100,6 +100,22 @@ def test_the_caption_tells_its_own_figures_with_ranges_and_count(team: Studio, d
     assert "[range unknown]" in page
 
 
+def test_an_agent_whose_style_does_not_hold_against_strangers_is_marked_on_the_list_and_on_its_page(
+    team: Studio, designer: Client
+) -> None:
+    holds, fragile = kept(team.project, by=0.1), kept(team.project, "Second", by=0.3)
+    listed = designer.get(reverse("agents:list", args=["herobattle"])).content.decode()
+    assert listed.count(">Fragile</span>") == 1
+    pages = [" ".join(designer.get(reverse("agents:agent", args=["herobattle", each.pk])).content.decode().split())
+             for each in (holds, fragile)]  # fmt: skip
+    assert "Its style holds: it moves by 0.10 of the measure’s range at most, “moves” against “Random”." in pages[0]
+    assert "Its style does not hold: “moves” against “Random” moves by 0.30 of the measure’s range" in pages[1]
+    assert pages[1].count('<th scope="col" class="number">Follows the ball</th>') == 1
+    study = load(fragile.measurements.get().job.config)
+    assert [other.player for other in study.strangers] == ["random", "pong-follower"]  # type: ignore[attr-defined]
+    assert fragile.measurements.get().job.ticks == 12, "as many episodes against each"
+
+
 def test_name_notes_and_tags_are_edited_undone_and_what_is_wrong_is_said_where_it_was_typed(
     team: Studio, designer: Client
 ) -> None:

@@ -136,6 +136,25 @@ def test_where_both_ends_count_alike_the_head_says_that_the_edge_proves_nothing(
     assert 'href="#evidence-title"' in page(designer, job), "where spread, skill and the control stand"
 
 
+def test_map_table_and_card_say_whose_style_does_not_hold_against_strangers(team: Studio, designer: Client) -> None:
+    job = bred(team.project)
+    shown = page(designer, job)
+    told = drawn(shown)
+    judged = [(n, fragile) for n, fragile in zip(told["agents"], told["fragile"], strict=True) if fragile is not None]
+    assert len(judged) >= 6, "everybody who stayed"
+    assert "also met Random and Follows the ball, against whom nobody learned" in shown
+    assert shown.count(">fragile</span>") == sum(fragile for _, fragile in judged)
+    assert shown.count("<td>holds</td>") == sum(not fragile for _, fragile in judged)
+    assert shown.count(">not met</span>") == len(told["agents"]) - len(judged)
+    number, fragile = judged[0]
+    card = text(designer, at("map-agent", job, number))
+    assert ("Its style does not hold" if fragile else "Its style holds") in card
+    assert card.count('<th scope="row">Follows the ball</th>') == 1
+    gone = next(n for n, each in zip(told["agents"], told["fragile"], strict=True) if each is None)
+    assert "It did not stay to the end" in text(designer, at("map-agent", job, gone))
+    assert not any(drawn(page(designer, bred(team.project, 1)))["fragile"])
+
+
 def test_the_population_of_the_control_is_drawn_beside(team: Studio, designer: Client) -> None:
     job = bred(team.project)
     assert "control" not in drawn(page(designer, job))
@@ -215,6 +234,8 @@ def test_an_agent_is_kept_once_with_what_its_network_learned_from_and_can_be_mea
     study = load(Job.objects.get(kind="measure").config)
     assert isinstance(study, MeasureConfig)
     assert study.agent.policy == agent.policy
+    assert study.style == ("moved",)
+    assert [other.title for other in study.strangers] == ["Random", "Follows the ball"]
     assert "Kept as" in text(designer, at("map-agent", job, child))
 
 

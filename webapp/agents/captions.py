@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from engine.arrays import unpack
 from engine.catalog import Signal, built_in
 from engine.errors import StoreError
+from engine.styles.strangers import Moved
 from webapp.lib.storage import store
 from webapp.lib.words import number
 from webapp.studies.models import Job
@@ -50,10 +51,13 @@ def _plain(value: float) -> str:
 
 
 class Figures(NamedTuple):
-    """The figures of one measurement."""
+    """The figures of one measurement. ``abroad``: strangers, by what they are called, with the same measures against
+    them; ``style``: measures of the style that it was bred for."""
 
     measures: list[Measure]
     meta: dict[str, Any]
+    abroad: list[tuple[str, list[Measure]]]
+    style: tuple[str, ...]
 
     @classmethod
     def of(cls, job: Job | None) -> Figures | None:
@@ -68,7 +72,8 @@ class Figures(NamedTuple):
         game = built_in(job.config["game"]["name"])
         known = {**PLAIN, **(game.captions if game else {})}
         found = [_measure(each, known) for each in meta["measures"]]
-        return cls(found, meta)
+        others = [(o["opponent"], [_measure(each, known) for each in o["measures"]]) for o in meta.get("against", ())]
+        return cls(found, meta, others, tuple(job.config.get("style", ())))
 
     @property
     def caption(self) -> str:
@@ -78,6 +83,29 @@ class Figures(NamedTuple):
         best = by_name.get("win") or by_name.get("score")
         words = ", ".join(each.text for each in (*told[:1], *([best] if best else []), *told[1:]))
         return words[:1].upper() + words[1:] if words else "Measured"
+
+    @property
+    def moved(self) -> Moved | None:
+        """How far its style moves against strangers at most; None where that cannot be said."""
+        told = self.meta.get("moved")
+        return None if told is None else Moved(**told)
+
+    @property
+    def moved_words(self) -> str:
+        """What moves most, and against whom: "moves" and "Random"."""
+        moved = self.moved
+        words = next((m.words.words for m in self.measures if moved and m.name == moved.measure), "")
+        return f"“{words}” against “{moved.opponent}”" if moved else ""
+
+    @property
+    def compared(self) -> list[list[Measure]]:
+        """Its style and how well it plays, a row for each measure: against the usual opponent, then against each
+        stranger. Without a style of its own, what captions tell."""
+        told = [m.name for m in self.measures if m.name not in PLAIN and not m.name.startswith("return:")][:MOST]
+        wanted = (*(self.style or told), "score", "win")
+        columns = [self.measures, *(measures for _, measures in self.abroad)]
+        by_name = [{m.name: m for m in column} for column in columns]
+        return [[each[name] for each in by_name] for name in wanted if all(name in each for each in by_name)]
 
     @property
     def moves(self) -> list[tuple[str, float]]:

@@ -12,6 +12,7 @@ from engine.catalog import LEARNERS, PLAYERS, built_in
 from engine.config import parse
 from engine.config.agents import MeasureConfig, OriginConfig
 from engine.errors import ConfigError, StoreError
+from engine.styles.strangers import strangers_of
 from webapp.accounts.models import User
 from webapp.agents.models import NAME, Agent, Measurement
 from webapp.games.simulators import obstacle, registration
@@ -141,7 +142,7 @@ def measure(agent: Agent, user: User | None) -> Job:
     try:
         config = parse(MeasureConfig, {
             "name": name, "seed": seed, "game": agent.game, "agent": agent.config.model_dump(), "seat": agent.seat,
-            "opponent": usual_opponent(agent.game["name"]), "origin": agent.origin,
+            "opponent": usual_opponent(agent.game["name"]), "origin": agent.origin, **_abroad(agent),
         })  # fmt: skip
     except ConfigError as error:
         raise actions.Refused(str(error)) from error
@@ -149,6 +150,13 @@ def measure(agent: Agent, user: User | None) -> Job:
         job = actions.submit(agent.project, user, config, title=name, template="measure", parent=agent.job)
         Measurement.objects.create(agent=agent, job=job)
     return job
+
+
+def _abroad(agent: Agent) -> dict[str, Any]:
+    """Opponents that it never learned against, and the style it was bred for, which must hold there."""
+    met = strangers_of(agent.game["name"]) if agent.seat == 0 else ()
+    told = [{"kind": "scripted", "player": name, "title": PLAYERS[name].label} for name in met]
+    return {"strangers": told, "style": list(agent.job.config.get("behaviour", ())) if agent.job else []}
 
 
 def unplayable(game: str, project: Project) -> str:

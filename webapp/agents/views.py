@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_safe
 
+from engine.config.agents import PART
 from engine.errors import StoreError
 from webapp.accounts.people import signed_in
 from webapp.agents import keeping
@@ -43,6 +44,11 @@ class Card(NamedTuple):
         """As it is now."""
         title = games.title_of(agent.game["name"], agent.project)
         return cls(agent, Figures.of(agent.measured), agent.measuring, title)
+
+    @property
+    def episodes(self) -> int:
+        """How many the measurement under way plays, those against strangers among them."""
+        return 0 if self.measuring is None else self.measuring.ticks * PART
 
     @property
     def waits(self) -> bool:
