@@ -110,9 +110,9 @@ class _Measurement(Session):
     def _grounds(self, games: contextlib.ExitStack) -> list[_Ground]:
         """Where it is measured, the usual one first. Raises ConfigError and Cancelled."""
         config = self.config
-        found = [self._ground(games, config.game, config.opponent, "opponent")]
         if config.strangers and not of_two(config.game.name):
             raise ConfigError([("strangers", "nobody else can sit down in this game: leave them out")])
+        found = [self._ground(games, config.game, config.opponent, "opponent")]
         away = facing_strangers(config.game)
         found += [self._ground(games, away, s, f"strangers.{i}") for i, s in enumerate(config.strangers)]
         return found
