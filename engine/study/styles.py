@@ -16,7 +16,7 @@ from engine.config.episodes import SAMPLED
 from engine.config.genes import express
 from engine.config.styles import StylesConfig
 from engine.errors import ConfigError, StoreError, below
-from engine.events import AnyEvent
+from engine.events import AnyEvent, Logged
 from engine.evolution.algorithm import Individual
 from engine.evorl.emogi import EMOGI, Unselected
 from engine.evorl.problem import example
@@ -74,6 +74,10 @@ class _Styles(Evolve):
             return Start(Policy.stored(self.store, self.config.start), self.config.start_noise)
         except StoreError as error:
             raise ConfigError([("start", str(error))]) from error
+
+    def halfway(self) -> Iterator[AnyEvent]:
+        """Also who has come back since the last complete round."""
+        yield self.say(Logged, message="", arrived=self.record.arrived())
 
     def extras(self, front: Sequence[Individual]) -> tuple[dict[str, float], dict[str, str]]:
         """Adds the population, and the agents that were trained in the round."""

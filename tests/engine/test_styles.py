@@ -17,7 +17,7 @@ from engine.config.style_reward import StyleReward
 from engine.config.style_templates import TEMPLATES, offered
 from engine.config.train import TrainGame
 from engine.errors import ConfigError
-from engine.events import AnyEvent, Failed, Finished, Paused, Progressed
+from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed
 from engine.evorl.emogi import EMOGI, Unselected
 from engine.evorl.evaluator import PlayerEvaluator
 from engine.evorl.trainings import opened
@@ -145,6 +145,20 @@ def test_only_the_first_seat_is_paid_for_a_style() -> None:
     assert paid.shape == (2, 2, 1)
     assert paid[:, 0].all()
     assert not paid[:, 1].any()
+
+
+def test_who_has_come_back_is_told_before_the_round_is_complete(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.study.progress_throttle.APART_S", 0.0)
+    monkeypatch.setattr("engine.study.progress_throttle.SHARE", 0.0)
+    found = list(run(study(ticks=2), store))
+    told = [unpack(store.get(e.arrived)).arrays for e in found if isinstance(e, Logged) and e.arrived]
+    assert [arrays["id"].tolist() for arrays in told][:3] == [[0], [0, 1], [0, 1, 2]]
+    first = next(e for e in found if isinstance(e, Progressed))
+    chunk = unpack(store.get(first.artifacts["chunk"])).arrays
+    np.testing.assert_array_equal(told[2]["measure"], chunk["measure"][:3])
+    assert {row.tolist()[0] for row in (arrays["tick"] for arrays in told)} == {1, 2}
 
 
 def test_both_ends_of_a_style_add_up_to_twice_the_score_and_the_weight(store: FolderStore) -> None:

@@ -15,10 +15,16 @@ from django.urls import reverse
 
 from engine.config import StylesConfig
 from engine.config.agents import MeasureConfig, RecordConfig
+from engine.events import Finished
+from engine.rl.policy import Policy
 from engine.studies import load
+from engine.study import run
+from engine.study.evolve import apart
 from tests.factories import Studio, signed_in
+from tests.webapp.bred import sampled
 from tests.webapp.styles_bred import bred, complete, search
 from webapp.agents.models import Agent
+from webapp.lib.storage import store
 from webapp.studies.models import Job, Status
 from webapp.styles import map_page
 from webapp.styles.forms import StyleForm
@@ -167,7 +173,7 @@ def test_a_search_under_way_says_when_agents_appear_and_sends_the_map_anew_only_
     team: Studio, designer: Client
 ) -> None:
     empty = search(team.project)
-    assert "Nobody is trained yet" in page(designer, empty)
+    assert "Each agent appears here as soon as it is trained" in page(designer, empty)
     job = bred(team.project, 1)
     assert len(drawn(page(designer, job))["agents"]) == 6
     assert designer.get(f"{at('map', job)}?seen={map_page.key(job)}").status_code == 204
@@ -176,6 +182,28 @@ def test_a_search_under_way_says_when_agents_appear_and_sends_the_map_anew_only_
     assert len(drawn(text(designer, f"{at('map', job)}?seen={seen}"))["agents"]) == 12
     stopped = search(team.project, status=Status.STOPPED)
     assert "ended before anybody was trained" in page(designer, stopped)
+
+
+def test_children_appear_one_by_one_and_can_be_taken_once_their_round_is_complete(
+    team: Studio, designer: Client
+) -> None:
+    job, whole = bred(team.project, 1), bred(team.project)
+    before = map_page.key(job)
+    chunk = whole.events.get(kind="progressed", tick=2).body["artifacts"]["chunk"]
+    Job.objects.filter(pk=job.pk).update(
+        artifacts={**job.artifacts, "arrived": chunk}, counters={"evaluations": 9, "seconds": 12.0}
+    )
+    job.refresh_from_db()
+    shown = text(designer, f"{at('map', job)}?seen={before}")
+    assert len(drawn(shown)["agents"]) == 12
+    assert "<b>Round 2:</b> 3 of 6 agents are back, 1 in training; about 12 s until all are." in shown
+    young = max(drawn(shown)["agents"])
+    assert "Once its round is complete it can be watched, kept and bred on from." in text(
+        designer, at("map-agent", job, young)
+    )
+    answer = designer.post(at("map-keep", job, young), {"then": ""}, follow=True)
+    assert "It has just been trained." in html.unescape(answer.content.decode())
+    assert not Agent.objects.exists()
 
 
 def test_the_card_of_an_agent_has_ranges_weights_parents_and_fresh_numbers(team: Studio, designer: Client) -> None:
@@ -256,6 +284,24 @@ def test_breeding_on_keeps_the_agent_and_opens_the_form_filled_in_with_its_searc
     assert form._data(form.cleaned_data)["start"] == agent.policy
     other = StyleForm({**typed, "game": "commanders"}, project=team.project)
     assert "plays another game" in str(other.errors.get("start"))
+
+
+def test_a_search_bred_on_from_an_agent_begins_with_copies_of_it(team: Studio, designer: Client) -> None:
+    job = bred(team.project)
+    sampled(team.project, **job.config["task"]["game"]["settings"])
+    designer.post(at("map-keep", job, 4), {"then": "breed"})
+    typed = TrainDraft.objects.get().form
+    answer = designer.post(reverse("styles:new", args=["herobattle"]), {**typed, "rounds": "1", "steps": "32"})
+    assert answer.status_code == 302, html.unescape(answer.content.decode())
+    begun = Job.objects.filter(kind="style").latest("pk")
+    agent = Agent.objects.get()
+    assert (begun.config["start"], begun.title) == (agent.policy, "Busy and calm: agent 4, bred on")
+    *_, end = run(load({**begun.config, "pool": {"kind": "local"}}), store())
+    assert isinstance(end, Finished), end
+    start = Policy.stored(store(), agent.policy).weights
+    near = [float(np.abs(policy.weights - start).mean()) for _, policy in apart(store().get(end.artifacts["policies"]))]
+    far = [float(np.abs(policy.weights - start).mean()) for _, policy in apart(store().get(job.artifacts["policies"]))]
+    assert max(near) < 0.02 < max(far), "new networks lie elsewhere"
 
 
 def test_ticked_agents_are_recorded_side_by_side_and_nobody_or_too_many_are_refused_with_a_sentence(

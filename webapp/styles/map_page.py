@@ -11,7 +11,7 @@ from engine.errors import StoreError
 from engine.styles.strangers import Moved
 from webapp.studies.models import Job
 from webapp.styles import control as controls
-from webapp.styles import evidence
+from webapp.styles import course, evidence
 from webapp.styles.map_agents import Agents, agents_of
 from webapp.styles.map_asked import Asked, asked
 from webapp.styles.map_form import BAND, EDGE
@@ -63,7 +63,8 @@ class Map(NamedTuple):
 def key(job: Job) -> str:
     """The state of a job's agents."""
     control = controls.of(job)
-    return f"{job.pk}-{job.tick}-{job.status}-{f'{control.pk}-{control.tick}' if control else 'none'}"
+    arrived = str(job.artifacts.get("arrived", ""))[:12]
+    return f"{job.pk}-{job.tick}-{arrived}-{job.status}-{f'{control.pk}-{control.tick}' if control else 'none'}"
 
 
 def context(job: Job, given: QueryDict) -> dict[str, Any]:
@@ -79,7 +80,7 @@ def context(job: Job, given: QueryDict) -> dict[str, Any]:
     known = axes(job.config)
     return {
         "map_form": form, "map": found, "map_lost": lost, "map_key": key(job), "asked": wanted, "control": control,
-        "map_axes": list(known.values()),
+        "map_axes": list(known.values()), "now": course.now(job),
         "map_goals": [aim["measure"] for aim in job.config["objectives"]],
     }  # fmt: skip
 
