@@ -93,6 +93,19 @@ class Signal(NamedTuple):
     unit: str = ""
 
 
+class Clock(NamedTuple):
+    """How fast a game runs where pages show it: its ``moments`` a second, and the ``setting`` that says how many of
+    them a decision lasts, with its ``usual`` value."""
+
+    moments: float
+    setting: str
+    usual: int
+
+    def decisions(self, settings: Mapping[str, Any]) -> float:
+        """Decisions a second, with these settings of the game."""
+        return self.moments / float(settings.get(self.setting, self.usual))
+
+
 class AgentGame(NamedTuple):
     """A built-in game for agents: its texts for people, the path of its factory (of an ``engine.mdp.vector.Game``), and
     what pages need to know before it is made.
@@ -104,7 +117,7 @@ class AgentGame(NamedTuple):
     setting ``rewards`` can name; ``scripted``: which of ``PLAYERS`` plays it well; ``strangers``: those of ``PLAYERS``
     that nobody learns against in it; ``ends``: lowest and highest values
     of measures of an episode; ``meanings``: what a signal is, of one decision; ``names``: what it calls signals and
-    measures that ``engine.config.style_templates`` calls otherwise."""
+    measures that ``engine.config.style_templates`` calls otherwise. ``clock``: how fast it runs, if known."""
 
     label: str
     explanation: str
@@ -123,6 +136,7 @@ class AgentGame(NamedTuple):
     ends: Mapping[str, tuple[float, float]] = {}
     meanings: Mapping[str, str] = {}
     names: Mapping[str, str] = {}
+    clock: Clock | None = None
 
     def load(self) -> Any:
         """The class or function that makes it, imported now."""
@@ -285,29 +299,31 @@ GAMES: dict[str, AgentGame] = {
         "Pong, numbers", "Our Pong against a scripted player. The agent is told where things are.",
         "engine.games.pong:VectorPong", "numbers", "discrete", 6000, _PONG,
         moves=_PONG_MOVES, captions=_PONG_CAPTIONS, signals=_PONG_SIGNALS, scripted="pong-follower",
-        strangers=("random", "pong-follower"), ends=_SHARES, meanings=_PONG_MEANINGS,
+        strangers=("random", "pong-follower"), ends=_SHARES, meanings=_PONG_MEANINGS, clock=Clock(40, "frame_skip", 1),
     ),
     "pong-two-seats": AgentGame(
         "Pong for two", "Two agents, one on each side, learn from the same battles.",
         "engine.games.pong:VectorPong", "numbers", "discrete", 6000, _PONG, ("left", "right"), {"seats": (0, 1)},
-        moves=_PONG_MOVES, captions=_PONG_CAPTIONS,
+        moves=_PONG_MOVES, captions=_PONG_CAPTIONS, clock=Clock(40, "frame_skip", 1),
     ),
     "image-pong": AgentGame(
         "Pong, pictures", "The same Pong, seen as a player sees it: far slower to learn.",
         "engine.games.pong:ImagePong", "pictures", "discrete", 1500, _PONG,
         moves=_PONG_MOVES, captions=_PONG_CAPTIONS, signals=_PONG_SIGNALS, ends=_SHARES, meanings=_PONG_MEANINGS,
+        clock=Clock(40, "frame_skip", 4),
     ),
     "commanders": AgentGame(
         "Herobattle, commander", "Commands a team of the demo game against one that fights by itself: whom to attack, "
         "where to stand, when to use the skill.",
         "engine.games.herobattle.commanders:HeroBattleCommanders", "numbers", "hybrid", 75, _COMMANDERS,
         captions=_ORDERS_CAPTIONS, signals=_ORDERS_SIGNALS, scripted="hero-hunter",
-        strangers=("random", "hero-hunter"), ends=_ORDERS_ENDS, meanings=_ORDERS_MEANINGS, names={"moved": "walked"},
+        strangers=("random", "hero-hunter"), ends=_ORDERS_ENDS, meanings=_ORDERS_MEANINGS,
+        names={"moved": "walked"}, clock=Clock(12, "every", 4),
     ),
     "commanders-two-seats": AgentGame(
         "Herobattle, two commanders", "Two agents, one in command of each team, learn from the same battles.",
         "engine.games.herobattle.commanders:HeroBattleCommanders", "numbers", "hybrid", 75, _COMMANDERS,
-        ("left", "right"), {"seats": (0, 1)}, captions=_ORDERS_CAPTIONS,
+        ("left", "right"), {"seats": (0, 1)}, captions=_ORDERS_CAPTIONS, clock=Clock(12, "every", 4),
     ),
     "connect-four": AgentGame(
         "Connect Four", "Two agents drop discs in turn; four in a line win. The first one to move is drawn.",

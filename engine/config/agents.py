@@ -9,6 +9,7 @@ from pydantic import Field, StringConstraints
 from engine.config.base import Config, Shown, Study
 from engine.config.evaluate import SavedConfig, ScriptConfig, Title
 from engine.config.evolve import Measure
+from engine.config.limits import LimitsConfig
 from engine.config.train import Game
 
 PART = 50
@@ -22,6 +23,10 @@ class AgentConfig(SavedConfig):
     sampled: bool = Field(
         False, title="Chance", description="true: it draws its moves by their odds; false: it takes the likeliest one"
     )
+    limits: LimitsConfig | None = Field(
+        None, title="Limits", description="those that it learned with; they hold wherever it plays",
+        exclude_if=lambda limits: limits is None,  # keeps the hash of studies without them
+    )  # fmt: skip
 
 
 PlayerConfig = Annotated[AgentConfig | ScriptConfig, Field(discriminator="kind")]

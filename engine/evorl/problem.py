@@ -7,6 +7,7 @@ from engine.config.genes import express, genes
 from engine.errors import ConfigError, below
 from engine.evorl.measures import TIMES, Measures, range_names
 from engine.evorl.space import PlayerSpace, Start
+from engine.mdp.limits import limited
 from engine.mdp.vector import VectorMDP, in_turns
 from engine.problem import Objective, Problem, ShouldStop
 from engine.rl.factory import make_learner, policy_spec
@@ -39,7 +40,8 @@ def played(task: TaskConfig, battles: int, should_stop: ShouldStop = never) -> V
 def against_strangers(task: TaskConfig, battles: int) -> VectorMDP:
     """The same with the other seat played from outside. Raises as ``played``."""
     assert task.style is not None
-    game = references.make(facing_strangers(with_signals(task.game)), battles)
+    plain = facing_strangers(with_signals(task.game)).model_copy(update={"limits": None})
+    game = limited(references.make(plain, battles), task.game.limits, (0,))
     assert not in_turns(game)
     return Styled(game, task.style)
 

@@ -40,7 +40,7 @@ from engine.rng import battle_seeds
 from engine.simulators import references
 from engine.store import Store
 from engine.study import checkpoint
-from engine.study.casting import MAKERS
+from engine.study.casting import MAKERS, as_slow_as
 from engine.study.control import Control
 from engine.study.failures import not_begun, with_failure
 from engine.study.model_card import card_of, in_words
@@ -85,7 +85,8 @@ class _Measurement(Session):
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
         self.policy = _stored(self.config, self.store)
-        model = acting(self.policy, self.config.agent.sampled)  # an agent that cannot do it fails before it has played
+        agent = self.config.agent
+        model = acting(self.policy, agent.sampled, agent.limits)  # one that cannot do it fails before it has played
         if resume:
             self._restore(resume)
         with contextlib.ExitStack() as games:
@@ -121,7 +122,8 @@ class _Measurement(Session):
         self, games: contextlib.ExitStack, wanted: TrainGame, other: PlayerConfig | None, place: str
     ) -> _Ground:
         """Raises ConfigError where the game does not fit the agent or the opponent."""
-        game = games.enter_context(contextlib.closing(references.make(wanted, PART, self.stopped)))
+        made = games.enter_context(contextlib.closing(references.make(wanted, PART, self.stopped)))
+        game = as_slow_as(made, self.config.agent, (self.config.seat,))
         seats, mine = game.spec.seats, self.policy.spec.seat
         if self.config.seat >= len(seats):
             raise ConfigError([("seat", f"this game has {len(seats)} seats, counted from 0")])
@@ -135,6 +137,7 @@ class _Measurement(Session):
             raise ConfigError([(place, "this game has other seats, and somebody must sit there")])
         with below(place):
             facing = seats[1 - min(self.config.seat, 1)]
+            game = as_slow_as(game, other, [seat for seat in range(len(seats)) if seat != self.config.seat])
             return _Ground(game, MAKERS[other.kind](other, facing, self.store, getattr(other, "sampled", False)))
 
     def _round(self, grounds: Sequence[_Ground]) -> Iterator[AnyEvent]:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from engine.config.agents import MeasureConfig
+from engine.config.limits import LimitsConfig
 from engine.rl.onnx import OPSET
 from engine.rl.policy import FORMAT, Policy
 from engine.rl.take_home import table
@@ -29,6 +30,7 @@ def card_of(config: MeasureConfig, policy: Policy, told: Mapping[str, Any]) -> d
         },
         "seat": msgspec.to_builtins(policy.spec.seat),
         "chooses": SAMPLED if told["sampled"] else GREEDY,
+        "limits": (config.agent.limits or LimitsConfig()).model_dump(),
         "opponent": "" if config.opponent is None else config.opponent.title or config.opponent.kind,
         "origin": config.origin.model_dump(mode="json"),
         "network": policy.spec.network.model_dump(mode="json"),
@@ -52,6 +54,7 @@ def in_words(card: Mapping[str, Any]) -> str:
         ("", ""),
         ("Game", f"{card['game']['name']}, version {card['game']['version']}"),
         ("Chooses", f"It {card['chooses']}."),
+        ("Limits", _limits(card["limits"])),
         ("Measured against", card["opponent"] or "the game itself"),
         ("From", origin["job"] or "unknown"),
         ("Game data", origin["data"] or "the game's own"),
@@ -67,6 +70,17 @@ def in_words(card: Mapping[str, Any]) -> str:
         "## The same agent\n\n"
         f"In {check['situations']:,} situations of fresh episodes agent.onnx acted alike in {check['same']:,}; "
         f"its numbers differed by {check['difference']:.1e} at most. `python check.py` compares them again.\n"
+    )
+
+
+def _limits(told: Mapping[str, int]) -> str:
+    """What whoever runs the agent must hold back."""
+    if not LimitsConfig(**told).any:
+        return "none: it reacts at once, and acts whenever it likes"
+    late = f"what it decides happens {told['delay']} decisions later" if told["delay"] else "it reacts at once"
+    return (
+        f"{late}; what it does changes at most once in {told['apart']} decisions. agent.onnx tells one decision: hold "
+        "its actions back in this way, as it learned and was measured"
     )
 
 

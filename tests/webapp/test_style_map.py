@@ -15,6 +15,7 @@ from django.urls import reverse
 
 from engine.config import StylesConfig
 from engine.config.agents import MeasureConfig, RecordConfig
+from engine.config.limits import LimitsConfig
 from engine.events import Finished
 from engine.rl.policy import Policy
 from engine.studies import load
@@ -265,6 +266,26 @@ def test_an_agent_is_kept_once_with_what_its_network_learned_from_and_can_be_mea
     assert study.style == ("moved",)
     assert [other.title for other in study.strangers] == ["Random", "Follows the ball"]
     assert "Kept as" in text(designer, at("map-agent", job, child))
+
+
+def test_an_agent_keeps_the_limits_that_it_learned_with(team: Studio, designer: Client) -> None:
+    job = bred(team.project)
+    job.config["task"]["game"]["limits"] = {"delay": 8, "apart": 8}
+    job.save()
+    designer.post(at("map-keep", job, 0), {"then": ""})
+    agent = Agent.objects.get()
+    study = load(agent.measurements.get().job.config)
+    assert isinstance(study, MeasureConfig)
+    assert study.agent.limits == LimitsConfig(delay=8, apart=8)
+    assert study.game.limits is None, "they are the agent’s, not the game’s"
+    shown = text(designer, reverse("agents:agent", args=["herobattle", agent.pk]))
+    assert "It reacts 0.2 s after what it sees and does something else at most 5 times a second, wherever" in shown
+    designer.post(at("map-watch", job), {"agent": ["0", "1"]})
+    recording = load(Job.objects.for_forms().get().config)
+    assert isinstance(recording, RecordConfig)
+    assert [agent.limits for agent in recording.agents] == [LimitsConfig(delay=8, apart=8)] * 2  # type: ignore[union-attr]
+    played = text(designer, reverse("agents:play", args=["herobattle", agent.pk]))
+    assert '"delay": 8, "apart": 8' in played or '"delay":8,"apart":8' in played
 
 
 def test_breeding_on_keeps_the_agent_and_opens_the_form_filled_in_with_its_search_and_it_as_the_start(

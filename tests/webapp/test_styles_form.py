@@ -9,9 +9,11 @@ from django.test import Client
 from django.urls import reverse
 
 from engine.config.styles import StylesConfig
+from engine.studies import load
 from tests.factories import Studio, signed_in, studio
 from tests.webapp.bred import GAME, SHORT, breeding, config, sampled
 from tests.webapp.trainings import training
+from webapp.agents import hands
 from webapp.api import tokens
 from webapp.studies import pending
 from webapp.studies.journal import TIME_IS_UP
@@ -116,6 +118,23 @@ def test_weights_may_be_numbers_or_ranges(team: Studio) -> None:
     assert (style.w1, style.w2) == ((0.5, 2), 0.3)
     assert "nothing is paid for" in wrong(team, game="pong", w1="0", w2="0")["w2"][0]
     assert "neither a number nor a range" in wrong(team, game="pong", w2="much")["w2"][0]
+
+
+def test_limits_are_typed_in_milliseconds_and_actions_a_second_and_kept_in_moves_of_the_game(team: Studio) -> None:
+    game = built(team, game="pong", react="200", pace="5").task.game
+    assert game.limits is not None
+    assert (game.limits.delay, game.limits.apart) == (8, 8), "Pong is shown at 40 moves a second"
+    assert hands.typed(game.model_dump()) == {"react": "200", "pace": "5"}
+    assert hands.words(game.model_dump()) == (
+        "reacts 0.2 s after what it sees and does something else at most 5 times a second"
+    )
+    slow = built(team, game="commanders", pace="1").task.game.limits
+    assert slow is not None
+    assert (slow.delay, slow.apart) == (0, 3), "a commander decides three times a second"
+    assert built(team, game="pong", react="0").task.game.limits is None
+    job = breeding(team.project, built(team, **PONG, react="50", pace="7"))
+    assert built(team, **values_of(job, team.project)).task.game == load(job.config).task.game  # type: ignore[attr-defined]
+    assert wrong(team, game="cartpole", scale="own", react="9")["react"] == [hands.NO_CLOCK]
 
 
 def test_formulas_of_ones_own_make_a_search(team: Studio) -> None:

@@ -80,7 +80,7 @@ def _keep_policy(
     job: Job, user: User, policy: str, *, name: str, seat: int, origin: dict[str, Any], sampled: bool
 ) -> Agent:
     """The agent with this policy of a job. Raises Refused where its numbers are lost."""
-    own = {"job": job, "tensors": _tensors(policy), "game": game(job), "seat": seat, "origin": origin,
+    own = {"job": job, "tensors": _tensors(policy), "game": game(job) | limits(job), "seat": seat, "origin": origin,
            "name": name[:NAME], "created_by": user}  # fmt: skip
     with transaction.atomic():
         agent, new = Agent.objects.get_or_create(project=job.project, policy=policy, sampled=sampled, defaults=own)
@@ -107,6 +107,12 @@ def game(job: Job) -> dict[str, Any]:
     task = job.config.get("task") or job.config
     settings = {k: v for k, v in task["game"].get("settings", {}).items() if not _is_range(v)}
     return {"name": game_of(job), "settings": settings}
+
+
+def limits(job: Job) -> dict[str, Any]:
+    """The limits of those who learned in a job, as a part of its game; nothing where there were none."""
+    told = (job.config.get("task") or job.config)["game"].get("limits")
+    return {"limits": told} if told else {}
 
 
 def _is_range(value: Any) -> bool:
@@ -141,7 +147,7 @@ def measure(agent: Agent, user: User | None) -> Job:
     name = f"Measurement: {agent.name}"[:120]
     try:
         config = parse(MeasureConfig, {
-            "name": name, "seed": seed, "game": agent.game, "agent": agent.config.model_dump(), "seat": agent.seat,
+            "name": name, "seed": seed, "game": agent.played, "agent": agent.config.model_dump(), "seat": agent.seat,
             "opponent": usual_opponent(agent.game["name"]), "origin": agent.origin, **_abroad(agent),
         })  # fmt: skip
     except ConfigError as error:

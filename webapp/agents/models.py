@@ -29,7 +29,7 @@ class Agent(models.Model):
     job = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL, related_name="agents")
     policy = models.CharField(max_length=64, help_text="Store hash of the policy's description.")
     tensors = models.CharField(max_length=64, blank=True, help_text="Store hash of its numbers.")
-    game = models.JSONField(help_text="The game that it learned, with its settings.")
+    game = models.JSONField(help_text="The game that it learned, with its settings and its limits.")
     seat = models.PositiveIntegerField(default=0)
     sampled = models.BooleanField(default=False, help_text="Whether it draws its moves by their odds.")
     origin = models.JSONField(default=dict, help_text="engine.config.agents.OriginConfig.")
@@ -57,7 +57,13 @@ class Agent(models.Model):
     @property
     def config(self) -> AgentConfig:
         """It as studies have it."""
-        return AgentConfig(policy=self.policy, title=self.name, sampled=self.sampled)
+        told = {"policy": self.policy, "title": self.name, "sampled": self.sampled, "limits": self.game.get("limits")}
+        return AgentConfig.model_validate(told)
+
+    @property
+    def played(self) -> dict[str, Any]:
+        """Its game as studies have it, without the agent's own limits."""
+        return {name: each for name, each in self.game.items() if name != "limits"}
 
     @property
     def texts(self) -> dict[str, Any]:

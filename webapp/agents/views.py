@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from engine.config.agents import PART
 from engine.errors import StoreError
 from webapp.accounts.people import signed_in
-from webapp.agents import keeping
+from webapp.agents import hands, keeping
 from webapp.agents.captions import Figures
 from webapp.agents.forms import TextForm
 from webapp.agents.models import Agent
@@ -107,7 +107,7 @@ def _shown(request: HttpRequest, found: Agent, form: TextForm, status: int = 200
     card = Card.of(found)
     context = {"project": found.project, "card": card, "agent": found, "form": form,
                "may_write": _writes(request, found.project), "opponent": _opponent(found),
-               "playable": not obstacle(found)}  # fmt: skip
+               "playable": not obstacle(found), "hands": hands.words(found.game)}  # fmt: skip
     return render(request, "agents/agent.html", context, status=status)
 
 

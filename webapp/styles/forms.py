@@ -26,6 +26,7 @@ from webapp.projects.models import Project
 from webapp.studies.models import Job
 from webapp.styles import sample_episodes, scales
 from webapp.styles.goal_fields import GoalFields
+from webapp.styles.hand_fields import HandFields
 from webapp.styles.scales import FURTHEST, MIDDLE, OFFERS, OWN
 from webapp.training import forecast, games, settings, trials
 from webapp.training.entrants import plays
@@ -42,7 +43,7 @@ NOT_WRITTEN = "Write what is paid for in each decision, such as 2 * moved − 1.
 TOO_FEW_GOALS = "Write at least two goals: agents that no other beats in both stay, so they end up different."
 
 
-class StyleForm(GoalFields, TrainForm):
+class StyleForm(GoalFields, HandFields, TrainForm):
     """``study`` is the search once the form is valid. ``samples``: sample episodes of its game, once there are any."""
 
     offers = OFFERS
@@ -166,7 +167,8 @@ class StyleForm(GoalFields, TrainForm):
     def game_as_typed(self) -> dict[str, Any]:
         """The game with its settings, as data."""
         own = settings.typed(self.groups, self.cleaned_data).get("game", {}) if hasattr(self, "cleaned_data") else {}
-        return {"name": self.game_name, **own}
+        game = {"name": self.game_name, **own}
+        return game | self.limits(game) if self.game_name else game
 
     @property
     def told(self) -> scales.Told:
@@ -207,6 +209,8 @@ class StyleForm(GoalFields, TrainForm):
         start = self.starts.get(cleaned.get("start") or "")
         if start is not None and self.game_name and not plays(start.game["name"], self.game_name):
             self.add_error("start", f"“{start.name}” plays another game. Choose another agent, or new networks.")
+        if self.game_name:
+            self.check_hands({"name": self.game_name})
         missing = {scale.template.key: scale.missing for scale in self.told.scales()}.get(self.scale_chosen, "")
         if missing:
             self.add_error("scale", f"This game does not tell {missing}. Choose another scale, or write formulas.")

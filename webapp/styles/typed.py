@@ -7,6 +7,7 @@ from typing import Any
 
 from engine.catalog import built_in
 from engine.config.style_templates import TEMPLATES
+from webapp.agents import hands
 from webapp.projects.models import Project
 from webapp.studies.models import Job
 from webapp.studies.setting_fields import range_text
@@ -41,6 +42,7 @@ def values_of(job: Job, project: Project) -> dict[str, str]:
         "steps": number_text(task["steps"]),
         "seed": config["seed"],
         "start": _start(config.get("start", ""), project),
+        **hands.typed(task["game"]),
         **_reward(config),
         "title": job.title,
     }
