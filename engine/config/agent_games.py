@@ -15,6 +15,8 @@ Reward = Literal["score", "moved", "stayed", "hit"]
 CommanderReward = Literal[
     "score", "win", "dealt", "taken", "walked", "idle", "ground", "waited", "attacked", "explored"
 ]
+NumberChange = Annotated[str, Field(pattern=r"^[^=\s]{1,200}=-?\d{1,30}(\.\d{1,30})?(e[+-]?\d{1,3})?$")]
+"""A number of a game's data and what it is changed to, such as ``battle.field=14``."""
 LONGEST_OPENING = 6
 """Moves of Connect Four within which nobody can have won."""
 
@@ -63,6 +65,7 @@ class CommanderSettings(Config):
 
     every: Annotated[int, Count(1, 100)] = 4
     rewards: tuple[CommanderReward, ...] = Field(("score", "win"), min_length=1, max_length=10)
+    changes: tuple[NumberChange, ...] = Field((), max_length=2000)
     same_teams: StrictBool = False
     mirror: StrictBool = False
 

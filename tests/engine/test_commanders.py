@@ -185,6 +185,20 @@ def test_scripts_play_herobattle_and_refuse_other_games() -> None:
         Commander(VectorPong().spec.seats[0])
 
 
+def test_battles_are_fought_with_a_projects_own_numbers() -> None:
+    plain, changed = HeroBattleCommanders(), HeroBattleCommanders(changes=("battle.time_limit=40.0",))
+    a, b = plain.reset(SEEDS), changed.reset(SEEDS)
+    np.testing.assert_array_equal(a.observations[0]["battle"][:, 1:], b.observations[0]["battle"][:, 1:])
+    assert (plain.spec.max_ticks, changed.spec.max_ticks) == (75, 10)
+    idle = [np.zeros((len(SEEDS), layout.ORDERS), np.float32)]
+    for _ in range(10):
+        step = changed.step(idle)
+    assert step.terminated.sum() > 100
+    for wrong in ("battle.speed=1", "battle.time_limit", "battle.time_limit=1e9"):
+        with pytest.raises(ConfigError, match="changes"):
+            HeroBattleCommanders(changes=(wrong,))
+
+
 @pytest.mark.parametrize("settings", [{"seats": (2,)}, {"every": 0}, {"rewards": ("gold",)}, {"same_teams": 1}])
 def test_settings_that_do_not_exist_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=next(iter(settings))):

@@ -11,11 +11,12 @@ from django.urls import reverse
 from engine.catalog import Signal
 from engine.config.agents import MeasureConfig, RecordConfig
 from engine.studies import load
-from tests.factories import Studio, signed_in, studio
+from tests.factories import Studio, game_version, signed_in, studio
 from tests.webapp.agents import kept, measured, recorded, trained_at_pong, watched
 from tests.webapp.trainings import finished, two_sided
 from webapp.agents.captions import Measure
 from webapp.agents.models import Agent
+from webapp.games.models import GameVersion
 from webapp.studies.models import Job, Status
 from workers.collect import references
 
@@ -114,6 +115,32 @@ def test_an_agent_whose_style_does_not_hold_against_strangers_is_marked_on_the_l
     study = load(fragile.measurements.get().job.config)
     assert [other.player for other in study.strangers] == ["random", "pong-follower"]  # type: ignore[attr-defined]
     assert fragile.measurements.get().job.ticks == 12, "as many episodes against each"
+
+
+def test_a_new_data_version_marks_who_was_measured_on_the_old_one_and_one_click_measures_them_anew(
+    team: Studio, designer: Client
+) -> None:
+    first = game_version(team.project)
+    pong, commander = kept(team.project, "Paddle"), kept(team.project, "Commander")
+    Agent.objects.filter(pk=commander.pk).update(game={"name": "commanders", "settings": {}})
+    designer.post(at("measure", commander.pk))
+    assert measured(Agent.objects.get(pk=commander.pk)).game_version == first
+    assert "measured on other numbers" not in text(designer, at("list"))
+    first.pk, first.number, first.patch = None, 15, {"battle.time_limit": 200}
+    first.save()
+    newest = GameVersion.objects.get(number=15)
+    listed = text(designer, at("list"))
+    assert f"1 agent was measured on other numbers than those of {newest}." in listed
+    assert listed.count("Measured on old data") == 1
+    assert f"those of {newest}: Spring data, version 14." in text(designer, at("agent", commander.pk))
+    designer.post(at("measure-old"))
+    study = load(Agent.objects.get(pk=commander.pk).measuring.config)  # type: ignore[union-attr]
+    assert study.game.settings["changes"] == ("battle.time_limit=200.0",)  # type: ignore[attr-defined]
+    assert pong.measurements.count() == 1, "Pong has no data"
+    designer.post(at("measure-old"))
+    assert commander.measurements.count() == 3, "it is under way"
+    measured(Agent.objects.get(pk=commander.pk))
+    assert "measured on other numbers" not in text(designer, at("list"))
 
 
 def test_name_notes_and_tags_are_edited_undone_and_what_is_wrong_is_said_where_it_was_typed(

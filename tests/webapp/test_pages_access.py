@@ -339,6 +339,7 @@ ROWS = (
     of_project("agents:undo", None, WRITERS, arguments=_agent),
     of_project("agents:delete", None, WRITERS, arguments=_agent, data={"choice": "delete"}),
     of_project("agents:measure", None, WRITERS, arguments=_agent),
+    of_project("agents:measure-old", None, WRITERS),
     of_project("agents:take-home", MEMBERS, arguments=_agent),
     of_project("agents:play", MEMBERS, arguments=_agent),
     of_project("agents:weights", MEMBERS, arguments=_agent),

@@ -10,11 +10,12 @@ from django.urls import reverse
 
 from engine.config.styles import StylesConfig
 from engine.studies import load
-from tests.factories import Studio, signed_in, studio
+from tests.factories import Studio, game_version, signed_in, studio
 from tests.webapp.bred import GAME, SHORT, breeding, config, sampled
 from tests.webapp.trainings import training
 from webapp.agents import hands
 from webapp.api import tokens
+from webapp.games.models import GameVersion
 from webapp.studies import pending
 from webapp.studies.journal import TIME_IS_UP
 from webapp.studies.models import Job, Status
@@ -80,6 +81,19 @@ def test_a_commander_is_bred_with_the_names_of_his_own_game(team: Studio) -> Non
     assert not [scale.title for scale in scales.told("commanders", None).scales() if scale.missing]
     ways = {key: built(team, game="commanders", scale=key).behaviour for key in ("rusher-builder", "explorer-camper")}
     assert ways == {"rusher-builder": ("first_attack",), "explorer-camper": ("explored",)}
+
+
+def test_commanders_are_bred_on_the_projects_newest_data(team: Studio, client: Client) -> None:
+    version = game_version(team.project)
+    GameVersion.objects.filter(pk=version.pk).update(patch={"battle.time_limit": 200})
+    made = form(team, game="commanders")
+    assert made.version == version
+    assert built(team, game="commanders").task.game.settings == {"changes": ("battle.time_limit=200.0",)}
+    assert built(team, game="pong").task.game.settings == {}
+    post(client, team, game="commanders")
+    job = Job.objects.get(kind="style")
+    assert job.game_version == version
+    assert "changes" not in values_of(job, team.project).get("game.settings", "")
 
 
 def test_a_scale_that_a_game_cannot_offer_says_why(team: Studio, client: Client) -> None:

@@ -14,6 +14,7 @@ from engine.config.agents import MeasureConfig, OriginConfig
 from engine.errors import ConfigError, StoreError
 from engine.styles.strangers import strangers_of
 from webapp.accounts.models import User
+from webapp.agents import data
 from webapp.agents.models import NAME, Agent, Measurement
 from webapp.games.simulators import obstacle, registration
 from webapp.lib.storage import store
@@ -144,16 +145,18 @@ def measure(agent: Agent, user: User | None) -> Job:
         raise actions.Refused(why)
     before = agent.measurements.count()
     seed = int.from_bytes(hashlib.sha256(f"measurement {before} of {agent.policy}".encode()).digest()[:6])
-    name = f"Measurement: {agent.name}"[:120]
+    name, version = f"Measurement: {agent.name}"[:120], data.version_of(agent.game["name"], agent.project)
     try:
         config = parse(MeasureConfig, {
-            "name": name, "seed": seed, "game": agent.played, "agent": agent.config.model_dump(), "seat": agent.seat,
+            "name": name, "seed": seed, "game": data.on(agent.played, version), "seat": agent.seat,
+            "agent": agent.config.model_dump(),
             "opponent": usual_opponent(agent.game["name"]), "origin": agent.origin, **_abroad(agent),
         })  # fmt: skip
     except ConfigError as error:
         raise actions.Refused(str(error)) from error
     with transaction.atomic():
-        job = actions.submit(agent.project, user, config, title=name, template="measure", parent=agent.job)
+        job = actions.submit(agent.project, user, config, title=name, template="measure", parent=agent.job,
+                             game_version=version)  # fmt: skip
         Measurement.objects.create(agent=agent, job=job)
     return job
 

@@ -17,8 +17,10 @@ from engine.config.style_reward import STYLE, WINNING, StyleReward
 from engine.config.style_templates import TEMPLATES, Template
 from engine.config.styles import StylesConfig
 from engine.styles.preview import Samples, problems
+from webapp.agents import data
 from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
+from webapp.games.models import GameVersion
 from webapp.lib.first import first
 from webapp.lib.whole import whole
 from webapp.lib.words import one_of
@@ -167,8 +169,13 @@ class StyleForm(GoalFields, HandFields, TrainForm):
     def game_as_typed(self) -> dict[str, Any]:
         """The game with its settings, as data."""
         own = settings.typed(self.groups, self.cleaned_data).get("game", {}) if hasattr(self, "cleaned_data") else {}
-        game = {"name": self.game_name, **own}
+        game = data.on({"name": self.game_name, **own}, self.version)
         return game | self.limits(game) if self.game_name else game
+
+    @cached_property
+    def version(self) -> GameVersion | None:
+        """The project's data that the game is played on; None where it is played on none."""
+        return data.version_of(self.game_name, self.project)
 
     @property
     def told(self) -> scales.Told:
@@ -266,7 +273,7 @@ class StyleForm(GoalFields, HandFields, TrainForm):
         if name is None:
             super().point_at(place.removeprefix("task."), message)
         elif name not in self.errors:  # of several about one field the first is told
-            self.add_error(name, sentence(worded(place, message)))
+            self.add_error(name, sentence(scales.worded(place, message)))
 
     def _field_of(self, place: str) -> str | None:
         """The field of a part of the reward, of a goal or of a number; None for any other place."""
@@ -287,10 +294,3 @@ class StyleForm(GoalFields, HandFields, TrainForm):
         return [
             AimConfig.model_construct(measure=goal["measure"], formula=goal.get("formula", "")) for goal in self.goals
         ]
-
-
-def worded(place: str, message: str) -> str:
-    """A problem of the engine's with its subject, where it begins with its verb."""
-    subject = {f"task.style.{WINNING}": "What is paid for winning", f"task.style.{STYLE}": "What is paid for the style"}
-    named = subject.get(place) or ("This goal" if place.startswith("objectives.") else "")
-    return f"{named} {message}" if named and message.startswith("is ") else message

@@ -9,6 +9,7 @@ from django.http import QueryDict
 
 from engine.errors import StoreError
 from engine.styles.strangers import Moved
+from webapp.agents import data
 from webapp.studies.models import Job
 from webapp.styles import control as controls
 from webapp.styles import course, evidence
@@ -77,10 +78,12 @@ def context(job: Job, given: QueryDict) -> dict[str, Any]:
         found = map_of(job, agents, wanted, control) if agents is not None else None
     except StoreError as error:
         lost = str(error)
-    known = axes(job.config)
+    known, game = axes(job.config), job.config["task"]["game"]
+    newest = data.version_of(game["name"], job.project)
     return {
         "map_form": form, "map": found, "map_lost": lost, "map_key": key(job), "asked": wanted, "control": control,
         "map_axes": list(known.values()), "now": course.now(job),
+        "newer_data": newest if data.differs(game, newest) else None,
         "map_goals": [aim["measure"] for aim in job.config["objectives"]],
     }  # fmt: skip
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from engine.catalog import PLAYERS, AgentGame, built_in
-from engine.config.style_reward import TIME, StyleReward, formula_of, identifier
+from engine.config.style_reward import STYLE, TIME, WINNING, StyleReward, formula_of, identifier
 from engine.config.style_templates import TEMPLATES, Template
 from engine.errors import ConfigError
 from engine.styles.preview import Samples, readable
@@ -186,3 +186,10 @@ def players_of(game: str) -> str:
     row = built_in(game) if game else None
     script = f" and the script “{PLAYERS[row.scripted].label}”" if row and row.scripted else ""
     return f"a random player{script}"
+
+
+def worded(place: str, message: str) -> str:
+    """A problem of the engine's with its subject, where it begins with its verb."""
+    subject = {f"task.style.{WINNING}": "What is paid for winning", f"task.style.{STYLE}": "What is paid for the style"}
+    named = subject.get(place) or ("This goal" if place.startswith("objectives.") else "")
+    return f"{named} {message}" if named and message.startswith("is ") else message

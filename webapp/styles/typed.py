@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.catalog import built_in
 from engine.config.style_templates import TEMPLATES
-from webapp.agents import hands
+from webapp.agents import data, hands
 from webapp.projects.models import Project
 from webapp.studies.models import Job
 from webapp.studies.setting_fields import range_text
@@ -37,7 +37,7 @@ def values_of(job: Job, project: Project) -> dict[str, str]:
         offer: beside,
         "algorithm": kind,
         "preset": chosen.key,
-        **settings.texts(groups, {"learner": task["learner"], "game": task["game"]}),
+        **settings.texts(groups, {"learner": task["learner"], "game": data.on(task["game"], None)}),
         **{names.get(name, name): told[name] for name, value in usual.items() if told[name] != value},
         "steps": number_text(task["steps"]),
         "seed": config["seed"],

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.config.agent_games import CommanderSettings
-from engine.errors import ConfigError
+from engine.errors import ConfigError, SimulatorError
 from engine.games import two_seats
 from engine.games.herobattle import layout
 from engine.games.herobattle.commanders import battles as play
@@ -36,7 +36,8 @@ class HeroBattleCommanders:
 
     ``seats``: those played from outside; the other one gives no orders, so its team fights as in a lineup. An order is
     given every ``every`` ticks. ``same_teams``: both sides lead the same team. ``mirror`` exchanges teams and luck, so
-    that the same commanders with exchanged seats fight the same battle, exchanged. ``rewards``: any of ``REWARDS``:
+    that the same commanders with exchanged seats fight the same battle, exchanged. ``changes``: numbers of the game's
+    data that are others, each as ``PATH=VALUE``. ``rewards``: any of ``REWARDS``:
     "score" (change of own minus the other's share of life), "win" (1, 0 or -1 at the end), "dealt" and "taken" (shares
     of a team's life), "walked" and "idle" (shares of the units' time), "ground" (squares of two paces entered for the
     first time), "waited" (ticks before the first own blow), "attacked" (1 in the decision of the first own blow) and
@@ -50,17 +51,28 @@ class HeroBattleCommanders:
         seats: Sequence[int] = (0,),
         every: int = 4,
         rewards: Sequence[str] = ("score", "win"),
+        changes: Sequence[str] = (),
         same_teams: bool = False,
         mirror: bool = False,
     ) -> None:
-        told = {"every": every, "rewards": tuple(rewards), "same_teams": same_teams, "mirror": mirror}
+        told = {
+            "every": every,
+            "rewards": tuple(rewards),
+            "changes": tuple(changes),
+            "same_teams": same_teams,
+            "mirror": mirror,
+        }
         two_seats.check("herobattle", CommanderSettings, seats, told)
         self._seats, self._every = tuple(seats), every
         self._kinds = np.array([REWARDS[name] for name in rewards], np.int64)
         game = HeroBattle()
-        tables = game.tables({})
+        patch = _patch(changes)
+        try:
+            tables = game.tables(patch)
+        except SimulatorError as error:
+            raise ConfigError([("changes", str(error))]) from error
         edges, pair, soldiers = game.hidden
-        drawn = roster(game.describe())
+        drawn = roster(game.describe().patched(patch))
         self._rules = play.Rules(
             tables.pieces, tables.parameters, edges, pair, soldiers, drawn.costs, drawn.groups, drawn.limits,
             same_teams, mirror,
@@ -152,3 +164,9 @@ class HeroBattleCommanders:
 
     def close(self) -> None:
         """Nothing is held."""
+
+
+def _patch(changes: Sequence[str]) -> dict[str, float]:
+    """Changed numbers by their paths."""
+    pairs = (change.partition("=") for change in changes)
+    return {path: float(value) for path, _, value in pairs}
