@@ -142,9 +142,9 @@ def test_strangers_react_at_once() -> None:
 def test_an_agent_is_measured_and_recorded_as_late_as_it_learned(tmp_path: Path) -> None:
     store = FolderStore(tmp_path)
     agent = kept(untrained(), store)
+    plain = measurement(agent, episodes=50).model_dump(mode="json")
     free, late = (
-        run(measurement(agent, agent={"policy": agent, "title": "Ada", **more}, episodes=50), store)
-        for more in ({}, {"limits": {"delay": 200}})
+        run(load({**plain, "agent": {**plain["agent"], **more}}), store) for more in ({}, {"limits": {"delay": 200}})
     )
     moved = [
         {m["name"]: m["mean"] for m in unpack(store.get(e.artifacts["table"])).meta["measures"]}["moved"]

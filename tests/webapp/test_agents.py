@@ -59,7 +59,7 @@ def test_an_agent_is_kept_of_a_job_that_has_ended_and_its_measurement_begins(tea
     assert study.agent.policy == job.artifacts["policy_description"]
     assert study.opponent is None, "this Pong brings its own player"
     assert study.origin.steps == 100_000
-    assert "Being measured: 0 of 200 episodes" in text(designer, at("list"))
+    assert "Being measured: 0 of 600 episodes" in text(designer, at("list"))
     keep(designer, job)
     assert (Agent.objects.count(), Job.objects.filter(kind="measure").count()) == (1, 1), "two clicks keep it once"
 
@@ -185,7 +185,7 @@ def test_measured_again_it_shows_the_old_figures_until_the_new_ones_are_there(te
     assert agent.measuring.config["seed"] != seed, "its episodes are new ones"
     page = text(designer, at("agent", agent.pk))
     assert "Moves 12 %" in page
-    assert "Measured again: 0 of 200 episodes" in page
+    assert "Measured again: 0 of 600 episodes" in page
     measured(agent, moved=0.5)
     assert "Moves 50 %" in text(designer, at("agent", agent.pk))
 
