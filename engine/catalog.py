@@ -273,7 +273,7 @@ _PONG_MEANINGS = {
     "stayed": "share of moments in which it was told to stay, 0 to 1", "hit": "times it hit the ball",
 }  # fmt: skip
 _SHARES = {"score": (0.0, 1.0), "moved": (0.0, 1.0), "stayed": (0.0, 1.0)}
-_ORDERS_SIGNALS = ("score", "win", "dealt", "taken", "walked", "idle", "ground", "waited", "attacked", "explored")
+_ORDERS_SIGNALS = ("score", "win", "dealt", "taken", "walked", "idle", "ground", "waited", "waiting", "explored")
 _ORDERS_MEANINGS = {
     "score": "what the other team lost of its life minus what the own one lost, −1 to 1",
     "win": "1 at the end of a battle that is won, −1 of one that is lost",
@@ -281,13 +281,13 @@ _ORDERS_MEANINGS = {
     "walked": "share of the units’ time in which they walked, 0 to 1",
     "idle": "share of the units’ time in which they did nothing, 0 to 1",
     "ground": "squares of two paces walked on for the first time", "waited": "ticks that passed before the first blow",
-    "attacked": "1 in the decision in which the team strikes its first blow",
+    "waiting": "share of the time in which the team had not struck a blow yet, 0 to 1",
     "explored": "squares walked on for the first time, as a share of the field",
 }  # fmt: skip
 _ORDERS_CAPTIONS = {
     "walked": Signal("walks", unit="of its units’ time"), "idle": Signal("stands idle", unit="of its units’ time"),
     "dealt": Signal("deals", unit="of the other team’s life"), "taken": Signal("loses", unit="of its own team’s life"),
-    "first_attack": Signal("strikes first after", unit="of the longest battle"),
+    "first_attack": Signal("strikes first after", unit="of the battle"),
     "explored": Signal("covers", unit="of the field"),
     "paces": Signal("walks", share=False, unit="paces a unit"),
     "first_blow": Signal("strikes first after", share=False, unit="ticks"),

@@ -78,8 +78,8 @@ class Relay:
             event = msgspec.structs.replace(event, message=told)
         if event.schema != events.SCHEMA:
             raise Unreadable(f"event schema {event.schema} is not {events.SCHEMA}")
-        told = {**getattr(event, "artifacts", {}), ARRIVED: getattr(event, ARRIVED, "")}
-        for role, digest in told.items():
+        left = {**getattr(event, "artifacts", {}), ARRIVED: getattr(event, ARRIVED, "")}
+        for role, digest in left.items():
             if digest and not (_is_digest(digest) and store().has(digest)):
                 raise Unreadable(f"the {role} of round {event.tick} is not in the store")
         return event

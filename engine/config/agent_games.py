@@ -12,9 +12,7 @@ from engine.config.base import Config, parse
 from engine.errors import ConfigError
 
 Reward = Literal["score", "moved", "stayed", "hit"]
-CommanderReward = Literal[
-    "score", "win", "dealt", "taken", "walked", "idle", "ground", "waited", "attacked", "explored"
-]
+CommanderReward = Literal["score", "win", "dealt", "taken", "walked", "idle", "ground", "waited", "waiting", "explored"]
 NumberChange = Annotated[str, Field(pattern=r"^[^=\s]{1,200}=-?\d{1,30}(\.\d{1,30})?(e[+-]?\d{1,3})?$")]
 """A number of a game's data and what it is changed to, such as ``battle.field=14``."""
 LONGEST_OPENING = 6

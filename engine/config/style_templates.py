@@ -4,7 +4,8 @@
 
 - ``moved``: the share of moments in which the player moved;
 - ``dealt``, ``taken``: damage dealt and taken, as shares of everything that can be dealt and taken in an episode;
-- ``attacked``: 1 in the decision with the first attack; of an episode ``first_attack``: the share that passed before;
+- ``waiting``: the share of moments before the first attack; of an episode ``first_attack``: the share that passed
+  before;
 - ``explored``: the share of the ground that was seen for the first time.
 
 ``score`` of an episode is the game's normalised score, from 0 to 1. ``busy-calm`` is the active and lazy style of
@@ -19,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from engine.config.style_reward import TIME, identifier
+from engine.config.style_reward import identifier
 
 Names = Mapping[str, str]
 """What a game calls signals and measures that templates call otherwise."""
@@ -76,13 +77,13 @@ TEMPLATES: dict[str, Template] = {
             ("dealt", "taken"),
         ),
         Template(
-            "rusher-builder", "Rusher", "Builder", "Attacks at once, or late.", ("score", "attacked"),
-            ("first_attack",), f"attacked * (1 - 2 * {TIME})", (-1.0, 1.0),
+            "rusher-builder", "Rusher", "Builder", "Attacks at once, or late.", ("score", "waiting"),
+            ("first_attack",), "0 - waiting", (-0.02, 0.02),
             (("rusher", "score + 1 - first_attack"), ("builder", "score + first_attack")), ("first_attack",),
         ),
         Template(
             "explorer-camper", "Explorer", "Camper", "Covers much ground, or stays where it is.",
-            ("score", "explored"), ("explored",), "explored", (-1.0, 1.0),
+            ("score", "explored"), ("explored",), "explored", (-3.0, 3.0),
             (("explorer", "score + explored"), ("camper", "score + 1 - explored")), ("explored",),
         ),
     )

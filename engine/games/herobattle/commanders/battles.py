@@ -19,7 +19,7 @@ UNIT_NUMBERS, SIDE_NUMBERS = 14, 17
 OBSERVED = 1 + 2 * (SIDE_NUMBERS + at.SIDE * UNIT_NUMBERS)
 """Numbers that a seat observes: the time, each side's own, then ten units of each side; missing and fallen units are
 zeros, and the first number of a unit says whether it lives."""
-SCORE, WIN, DEALT, TAKEN, WALKED, IDLE, GROUND, WAITED, ATTACKED, EXPLORED = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+SCORE, WIN, DEALT, TAKEN, WALKED, IDLE, GROUND, WAITED, WAITING, EXPLORED = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 """Kinds of reward."""
 SIGNALS = 9
 
@@ -169,9 +169,8 @@ def _reward(
         return ledger[side, at.L_GROUND] - before[side, at.L_GROUND]
     if kind == EXPLORED:
         return (min(ledger[side, at.L_GROUND], squares) - min(before[side, at.L_GROUND], squares)) / squares
-    if kind == ATTACKED:
-        return 1.0 if before[side, at.L_FIRST_BLOW] == 0.0 and ledger[side, at.L_FIRST_BLOW] > 0.0 else 0.0
-    return ticks if ledger[side, at.L_FIRST_BLOW] == 0.0 else 0.0
+    waited = ticks if ledger[side, at.L_FIRST_BLOW] == 0.0 else 0.0
+    return waited if kind == WAITED else waited / max(ticks, 1)
 
 
 @entry
@@ -212,8 +211,8 @@ def advance(
 def signals(battles: I64, side: int, rules: Rules, f: Fields, results: F64, out: F64) -> None:
     """Write how a seat played these battles, which are over, into float64[m, SIGNALS]: damage dealt and taken as shares
     of a team's life; the shares of its units' time walking and idle; paces a unit walked; the tick of its first blow;
-    squares it walked on; the share of the longest battle that passed before its first blow; the share of the field's
-    squares that it walked on."""
+    squares it walked on; the share of the battle that passed before its first blow; the share of the field's squares
+    that it walked on."""
     squares = _squares(rules.parameters)
     for row in range(battles.shape[0]):
         b = battles[row]
@@ -225,7 +224,7 @@ def signals(battles: I64, side: int, rules: Rules, f: Fields, results: F64, out:
         out[row, 4] = ledger[at.L_WAY] / f.state[b, side, at.S_UNITS]
         out[row, 5] = ledger[at.L_FIRST_BLOW] if ledger[at.L_FIRST_BLOW] > 0.0 else f.ticks[b]
         out[row, 6] = ledger[at.L_GROUND]
-        out[row, 7] = out[row, 5] / rules.parameters[at.TIME_LIMIT]
+        out[row, 7] = out[row, 5] / max(f.ticks[b], 1)
         out[row, 8] = min(ledger[at.L_GROUND], squares) / squares
 
 
