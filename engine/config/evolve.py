@@ -196,6 +196,11 @@ class EvolveConfig(Study):
     pool: PoolConfig = Field(default_factory=PoolConfig)
 
     @property
+    def candidate(self) -> str:
+        """What pages call one of those that are bred."""
+        return "player"
+
+    @property
     def redraws(self) -> bool:
         """Whether every child has new settings, none of its parents'."""
         return False

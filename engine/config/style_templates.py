@@ -27,14 +27,15 @@ Names = Mapping[str, str]
 
 
 class Template(NamedTuple):
-    """A scale of styles. ``one`` and ``other``: its ends; ``style``: the formula of the reward, ``w2`` the range of its
-    weight; ``objectives``: (name, formula over an episode) for each end; ``behaviour``: measures by which agents
-    differ."""
+    """A scale of styles. ``one`` and ``other``: its ends; ``pays``: what is paid for, in words; ``style``: the formula
+    of the reward, ``w2`` the range of its weight; ``objectives``: (name, formula over an episode) for each end;
+    ``behaviour``: measures by which agents differ."""
 
     key: str
     one: str
     other: str
     about: str
+    pays: str
     needs: tuple[str, ...]
     measures: tuple[str, ...]
     style: str
@@ -67,22 +68,27 @@ TEMPLATES: dict[str, Template] = {
     template.key: template
     for template in (
         Template(
-            "busy-calm", "Busy", "Calm", "Moves all the time, or only when it must.", ("score", "moved"), ("moved",),
-            "2 * moved - 1", (-0.01, 0.01), (("busy", "score + moved"), ("calm", "score + (1 - moved)")), ("moved",),
+            "busy-calm", "Busy", "Calm", "Moves all the time, or only when it must.",
+            "Every moment in which it moves; for the calm, every moment in which it does not.",
+            ("score", "moved"), ("moved",), "2 * moved - 1", (-0.01, 0.01),
+            (("busy", "score + moved"), ("calm", "score + (1 - moved)")), ("moved",),
         ),
         Template(
             "aggressive-cautious", "Aggressive", "Cautious", "Trades blows, or keeps out of harm’s way.",
+            "Damage dealt and damage taken; for the cautious it costs.",
             ("score", "dealt", "taken"), ("dealt", "taken"), "dealt + taken", (-1.0, 1.0),
             (("aggressive", "score + (dealt + taken) / 2"), ("cautious", "score + 1 - (dealt + taken) / 2")),
             ("dealt", "taken"),
         ),
         Template(
-            "rusher-builder", "Rusher", "Builder", "Attacks at once, or late.", ("score", "waiting"),
-            ("first_attack",), "0 - waiting", (-0.02, 0.02),
+            "rusher-builder", "Rusher", "Builder", "Attacks at once, or late.",
+            "Time before its first attack costs; for the builder it pays.",
+            ("score", "waiting"), ("first_attack",), "0 - waiting", (-0.02, 0.02),
             (("rusher", "score + 1 - first_attack"), ("builder", "score + first_attack")), ("first_attack",),
         ),
         Template(
             "explorer-camper", "Explorer", "Camper", "Covers much ground, or stays where it is.",
+            "Ground that it covers for the first time; for the camper it costs.",
             ("score", "explored"), ("explored",), "explored", (-3.0, 3.0),
             (("explorer", "score + explored"), ("camper", "score + 1 - explored")), ("explored",),
         ),

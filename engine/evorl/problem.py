@@ -72,4 +72,4 @@ def problem_of(
     names = (*measures.names, *range_names(config), *TIMES)
     space = PlayerSpace(config, spec, store, begin)
     bounded = all(aim.limits is not None for aim in config.objectives)
-    return Problem(space, objectives, names, config.behaviour, bounded, "player"), space
+    return Problem(space, objectives, names, config.behaviour, bounded, config.candidate), space

@@ -106,7 +106,7 @@ def _held(told: Mapping[str, Any]) -> str:
     moved = told["moved"]
     if moved is None:
         return "Nobody bred it for a style that could move."
-    far = f"Its style moves by {moved['by']:.2f} at most ({moved['measure']}, against {moved['opponent']})"
+    far = f"Its style shifts by {moved['by']:.2f} at most ({moved['measure']}, against {moved['opponent']})"
     beyond = f"more than {told['fragile_beyond']:g}" if told["fragile"] else f"no more than {told['fragile_beyond']:g}"
     return f"{far}, {beyond} of the measure's range: {'it is **fragile**' if told['fragile'] else 'it holds'}."
 

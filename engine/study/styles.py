@@ -92,7 +92,8 @@ class _Styles(Evolve):
         found = yield from super()._fresh(pool)
         for name in strangers_of(self.config.task.game.name) if self.config.fresh and not self.control() else ():
             requests = self._facing(name)
-            what = f"Measuring the {len(requests)} agents that stayed against {PLAYERS[name].label}, which nobody met."
+            who = f"“{PLAYERS[name].label}”, against whom nobody learned"
+            what = f"Measuring the {len(requests)} agents that stayed against {who}."
             answers = (yield from self._measured(pool, requests, what, last=False)) if requests else []
             found |= {f"{AGAINST}{name}": self.record.put_fresh(answers)} if answers else {}
         return found

@@ -139,7 +139,9 @@ def test_an_agent_meets_strangers_on_the_same_seeds_and_its_card_says_whether_it
         card, words = json.loads(taken.read("card.json")), taken.read("card.md").decode()
     assert card["against_strangers"]["fragile"] == (told["moved"]["by"] > 0.15)
     assert "## Against opponents it never learned against" in words
-    assert f"Its style moves by {told['moved']['by']:.2f} at most (moved, against {told['moved']['opponent']})" in words
+    assert (
+        f"Its style shifts by {told['moved']['by']:.2f} at most (moved, against {told['moved']['opponent']})" in words
+    )
 
 
 def test_strangers_need_another_seat(store: FolderStore) -> None:

@@ -109,8 +109,8 @@ def test_an_agent_whose_style_does_not_hold_against_strangers_is_marked_on_the_l
     assert listed.count(">Fragile</span>") == 1
     pages = [" ".join(designer.get(reverse("agents:agent", args=["herobattle", each.pk])).content.decode().split())
              for each in (holds, fragile)]  # fmt: skip
-    assert "Its style holds: it moves by 0.10 of the measure’s range at most, “moves” against “Random”." in pages[0]
-    assert "Its style does not hold: “moves” against “Random” moves by 0.30 of the measure’s range" in pages[1]
+    assert "Its style holds: “moves” against “Random” shifts most, by 0.10 of the measure’s range." in pages[0]
+    assert "Its style does not hold: “moves” against “Random” shifts by 0.30 of the measure’s range" in pages[1]
     assert pages[1].count('<th scope="col" class="number">Follows the ball</th>') == 1
     study = load(fragile.measurements.get().job.config)
     assert [other.player for other in study.strangers] == ["random", "pong-follower"]  # type: ignore[attr-defined]

@@ -16,7 +16,7 @@ from tests.webapp.trainings import training
 from webapp.agents import hands
 from webapp.api import tokens
 from webapp.games.models import GameVersion
-from webapp.studies import pending
+from webapp.studies import pending, playable
 from webapp.studies.journal import TIME_IS_UP
 from webapp.studies.models import Job, Status
 from webapp.styles import pictures, scales, weighing
@@ -93,6 +93,7 @@ def test_commanders_are_bred_on_the_projects_newest_data(team: Studio, client: C
     post(client, team, game="commanders")
     job = Job.objects.get(kind="style")
     assert job.game_version == version
+    assert not playable.obstacle(job)
     assert "changes" not in values_of(job, team.project).get("game.settings", "")
 
 

@@ -97,6 +97,14 @@ def told(game: str, samples: Samples | None) -> Told:
     return Told(tuple(signals), tuple(measures), True, names)
 
 
+def paid(told: Told, template: Template | None, name: str) -> str:
+    """What a formula of a scale pays for, in words; empty where nobody has said."""
+    if template is None:
+        return ""
+    score = next((word.meaning for word in told.signals if word.name == "score"), "")
+    return template.pays if name == STYLE else f"{score[:1].upper()}{score[1:]}"
+
+
 def _by_row(row: AgentGame | None, names: dict[str, str]) -> Told:
     if row is None or not row.signals:
         return Told((), tuple(Word(name, _measured(name, row)) for name in PLAIN), False, names)

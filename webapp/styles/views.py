@@ -78,6 +78,7 @@ def _formulas(form: StyleForm, drawn: Mapping[str, pictures.Picture]) -> dict[st
             "field": form[name],
             "title": form.fields[name].label,
             "formula": form.reward[name],
+            "words": scales.paid(form.told, form.template, name),
             "picture": drawn.get(name),
         }
         for name in FORMULAS
