@@ -40,6 +40,9 @@ class OriginConfig(Config):
     steps: int = Field(0, ge=0, title="Moves learned from")
     seed: int = Field(0, ge=0, lt=2**63, title="Seed of its training")
     learner: Annotated[str, StringConstraints(max_length=40)] = ""
+    agent: int | None = Field(
+        None, ge=0, title="Its number in the search that bred it", exclude_if=lambda agent: agent is None
+    )
 
 
 class MeasureConfig(Study):

@@ -83,7 +83,7 @@ TEMPLATES: dict[str, Template] = {
         Template(
             "rusher-builder", "Rusher", "Builder", "Attacks at once, or late.",
             "Time before its first attack costs; for the builder it pays.",
-            ("score", "waiting"), ("first_attack",), "0 - waiting", (-0.02, 0.02),
+            ("score", "waiting"), ("first_attack",), "0 - waiting", (-0.05, 0.05),
             (("rusher", "score + 1 - first_attack"), ("builder", "score + first_attack")), ("first_attack",),
         ),
         Template(

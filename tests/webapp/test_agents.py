@@ -112,7 +112,11 @@ def test_an_agent_whose_style_does_not_hold_against_strangers_is_marked_on_the_l
     assert "Its style holds: “moves” against “Random” shifts most, by 0.10 of the measure’s range." in pages[0]
     assert "Its style does not hold: “moves” against “Random” shifts by 0.30 of the measure’s range" in pages[1]
     assert pages[1].count('<th scope="col" class="number">Follows the ball</th>') == 1
-    study = load(fragile.measurements.get().job.config)
+    job = fragile.measurements.get().job
+    Job.objects.filter(pk=job.pk).update(config={**job.config, "style": ["hits"]})
+    listed = text(designer, at("list"))
+    assert "Hits the ball 4.25 times an episode [3.9–4.6], wins 88 % [84–91]" in listed, "its own style comes first"
+    study = load(job.config)
     assert [other.player for other in study.strangers] == ["random", "pong-follower"]  # type: ignore[attr-defined]
     assert fragile.measurements.get().job.ticks == 12, "as many episodes against each"
 

@@ -261,6 +261,10 @@ def test_an_agent_is_kept_once_with_what_its_network_learned_from_and_can_be_mea
     assert answer.request["PATH_INFO"] == reverse("agents:agent", args=["herobattle", agent.pk])
     assert (agent.name, agent.job, agent.sampled) == ("Ada", job, False)
     assert agent.origin["steps"] == 64 * trainings(child, parents_of(job))
+    link = (
+        f'<a href="{at("map-agent", job, child)}">Agent {child}: parents, and the same style at other difficulties</a>'
+    )
+    assert link in text(designer, reverse("agents:agent", args=["herobattle", agent.pk]))
     study = load(Job.objects.get(kind="measure").config)
     assert isinstance(study, MeasureConfig)
     assert study.agent.policy == agent.policy

@@ -77,12 +77,19 @@ class Figures(NamedTuple):
 
     @property
     def caption(self) -> str:
-        """ "moves 12 % [10–14], wins 88 % [84–91]": the game's signals, then how it does."""
+        """ "moves 12 % [10–14], wins 88 % [84–91]": the style that it was bred for, or else the game's signals, and how
+        it does."""
         by_name = {each.name: each for each in self.measures}
-        told = [each for each in self.measures if each.name not in PLAIN and not each.name.startswith("return:")][:MOST]
+        told = [by_name[name] for name in self._ways if name in by_name]
         best = by_name.get("win") or by_name.get("score")
         words = ", ".join(each.text for each in (*told[:1], *([best] if best else []), *told[1:]))
         return words[:1].upper() + words[1:] if words else "Measured"
+
+    @property
+    def _ways(self) -> tuple[str, ...]:
+        """Measures that tell how it plays."""
+        every = [m.name for m in self.measures if m.name not in PLAIN and not m.name.startswith("return:")]
+        return self.style or tuple(every[:MOST])
 
     @property
     def moved(self) -> Moved | None:
@@ -101,8 +108,7 @@ class Figures(NamedTuple):
     def compared(self) -> list[list[Measure]]:
         """Its style and how well it plays, a row for each measure: against the usual opponent, then against each
         stranger. Without a style of its own, what captions tell."""
-        told = [m.name for m in self.measures if m.name not in PLAIN and not m.name.startswith("return:")][:MOST]
-        wanted = (*(self.style or told), "score", "win")
+        wanted = (*self._ways, "score", "win")
         columns = [self.measures, *(measures for _, measures in self.abroad)]
         by_name = [{m.name: m for m in column} for column in columns]
         return [[each[name] for each in by_name] for name in wanted if all(name in each for each in by_name)]

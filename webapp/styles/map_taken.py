@@ -50,7 +50,7 @@ def keep(job: Job, user: User, agents: Agents, row: int, name: str) -> Agent:
         steps = moves_learned(job, agent, parents_of(job))
     except StoreError:
         steps = 0
-    return keeping.bred(job, user, policy, name or usual_name(job, agent), steps)
+    return keeping.bred(job, user, policy, name or usual_name(job, agent), steps=steps, number=agent)
 
 
 def chosen(job: Job, numbers: list[str]) -> list[Chosen]:

@@ -64,7 +64,7 @@ def axes(config: dict[str, Any]) -> dict[str, Axis]:
 
 
 def _in_words(formula: str) -> str:
-    return formula.replace("*", "×").replace("_", " ")
+    return formula.replace("*", "×").replace("-", "−").replace("_", " ")
 
 
 def template_of(config: dict[str, Any]) -> Template | None:
