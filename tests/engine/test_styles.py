@@ -25,10 +25,11 @@ from engine.games.pong import VectorPong
 from engine.problem import Evaluation, Request
 from engine.rl.policy import Policy
 from engine.rng import combine64
+from engine.runtime.pool import Pool
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
-from engine.study.evolve import apart
+from engine.study.evolve import Evolve, apart
 from engine.styles import preview
 from engine.styles.agents import files_of
 from engine.styles.rewards import Styled, with_signals
@@ -150,6 +151,14 @@ def test_only_the_first_seat_is_paid_for_a_style() -> None:
 def test_who_has_come_back_is_told_before_the_round_is_complete(
     store: FolderStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    waiting: list[Evaluation] = []
+    answered = Evolve.finished
+
+    def one_at_a_time(self: Evolve, pool: Pool) -> list[Evaluation]:
+        waiting.extend(() if waiting else answered(self, pool))
+        return [waiting.pop(0)] if waiting else []
+
+    monkeypatch.setattr(Evolve, "finished", one_at_a_time)
     monkeypatch.setattr("engine.study.progress_throttle.APART_S", 0.0)
     monkeypatch.setattr("engine.study.progress_throttle.SHARE", 0.0)
     found = list(run(study(ticks=2), store))
