@@ -23,13 +23,14 @@ class Agents(models.QuerySet["Agent"]):
 
 
 class Agent(models.Model):
-    """A policy that a job left, under a name. ``before``: name, notes and tags as they were before the last edit."""
+    """A policy that a job left, under a name. ``game`` also has the limits that it learned with; ``before``: name,
+    notes and tags as they were before the last edit."""
 
     project = models.ForeignKey("projects.Project", on_delete=models.CASCADE, related_name="agents")
     job = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL, related_name="agents")
     policy = models.CharField(max_length=64, help_text="Store hash of the policy's description.")
     tensors = models.CharField(max_length=64, blank=True, help_text="Store hash of its numbers.")
-    game = models.JSONField(help_text="The game that it learned, with its settings and its limits.")
+    game = models.JSONField(help_text="The game that it learned, with its settings.")
     seat = models.PositiveIntegerField(default=0)
     sampled = models.BooleanField(default=False, help_text="Whether it draws its moves by their odds.")
     origin = models.JSONField(default=dict, help_text="engine.config.agents.OriginConfig.")
