@@ -35,15 +35,21 @@ def card_of(config: MeasureConfig, policy: Policy, told: Mapping[str, Any]) -> d
         "origin": config.origin.model_dump(mode="json"),
         "network": policy.spec.network.model_dump(mode="json"),
         "measured": {"episodes": told["episodes"], "seed": config.seed, "measures": told["measures"]},
-        "against_strangers": {
-            "opponents": told["against"],
-            "style": list(config.style),
-            "moved": told["moved"],
-            "fragile": None if told["moved"] is None else told["moved"]["by"] > FRAGILE,
-            "fragile_beyond": FRAGILE,
-        },
+        "against_strangers": _against(config, told),
         "processor_milliseconds_per_decision": told["milliseconds"],
         "vectors": told["check"],
+    }
+
+
+def _against(config: MeasureConfig, told: Mapping[str, Any]) -> dict[str, Any]:
+    """How it does against strangers, and whether its style holds there (None: nobody can say)."""
+    moved = told["moved"]
+    return {
+        "opponents": told["against"],
+        "style": list(config.style),
+        "moved": moved,
+        "fragile": None if moved is None else moved["by"] > FRAGILE,
+        "fragile_beyond": FRAGILE,
     }
 
 

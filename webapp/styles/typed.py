@@ -30,8 +30,7 @@ def values_of(job: Job, project: Project) -> dict[str, str]:
     chosen = preset if preset is not None and preset.kind == kind else PRESET_LIST[f"{kind}-{methods.USUAL}"]
     groups = settings.groups(OFFERS[offer], chosen, 1)[1:]
     usual = {"population": POPULATION, "ticks": ROUNDS, "episodes": EPISODES, "fresh": FRESH}
-    told = {**config, "population": config["algorithm"]["population"]}
-    names = {"ticks": "rounds"}
+    told, names = {**config, "population": config["algorithm"]["population"]}, {"ticks": "rounds"}
     found = {
         "game": offer,
         offer: beside,

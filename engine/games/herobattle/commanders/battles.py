@@ -141,17 +141,9 @@ def _squares(parameters: F64) -> Any:
 
 @helper
 def _reward(
-    kind: int,
-    side: int,
-    over: bool,
-    now: F64,
-    was: F64,
-    ledger: F64,
-    before: F64,
-    results: F64,
-    ticks: int,
+    kind: int, side: int, over: bool, now: F64, was: F64, ledger: F64, before: F64, results: F64, ticks: int,
     squares: Any,
-) -> Any:
+) -> Any:  # fmt: skip
     foe, spent = 1 - side, max(ledger[side, at.L_UNIT_TICKS] - before[side, at.L_UNIT_TICKS], 1.0)
     if kind == SCORE:
         return (now[side] - was[side]) - (now[foe] - was[foe])

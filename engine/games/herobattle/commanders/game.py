@@ -12,7 +12,7 @@ from engine.errors import ConfigError, SimulatorError
 from engine.games import two_seats
 from engine.games.herobattle import layout
 from engine.games.herobattle.commanders import battles as play
-from engine.games.herobattle.simulator import HeroBattle
+from engine.games.herobattle.simulator import HeroBattle, Tables
 from engine.games.herobattle.teams import roster
 from engine.mdp.interface import Array, ArraySpec, Discrete, Hybrid, MDPSpec, SeatSpec, action_problem
 from engine.mdp.vector import Ended, VectorStep, episode_seeds
@@ -55,22 +55,14 @@ class HeroBattleCommanders:
         same_teams: bool = False,
         mirror: bool = False,
     ) -> None:
-        told = {
-            "every": every,
-            "rewards": tuple(rewards),
-            "changes": tuple(changes),
-            "same_teams": same_teams,
-            "mirror": mirror,
-        }
+        told = {"every": every, "rewards": tuple(rewards), "changes": tuple(changes), "same_teams": same_teams,
+                "mirror": mirror}  # fmt: skip
         two_seats.check("herobattle", CommanderSettings, seats, told)
         self._seats, self._every = tuple(seats), every
         self._kinds = np.array([REWARDS[name] for name in rewards], np.int64)
         game = HeroBattle()
         patch = _patch(changes)
-        try:
-            tables = game.tables(patch)
-        except SimulatorError as error:
-            raise ConfigError([("changes", str(error))]) from error
+        tables = _tables(game, patch)
         edges, pair, soldiers = game.hidden
         drawn = roster(game.describe().patched(patch))
         self._rules = play.Rules(
@@ -164,6 +156,14 @@ class HeroBattleCommanders:
 
     def close(self) -> None:
         """Nothing is held."""
+
+
+def _tables(game: HeroBattle, patch: dict[str, float]) -> Tables:
+    """Raises ConfigError at ``changes``."""
+    try:
+        return game.tables(patch)
+    except SimulatorError as error:
+        raise ConfigError([("changes", str(error))]) from error
 
 
 def _patch(changes: Sequence[str]) -> dict[str, float]:
