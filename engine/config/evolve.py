@@ -201,6 +201,11 @@ class EvolveConfig(Study):
         return "player"
 
     @property
+    def seats(self) -> int:
+        """Seats of its game."""
+        return 1
+
+    @property
     def redraws(self) -> bool:
         """Whether every child has new settings, none of its parents'."""
         return False
