@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest files first; the order of all else stays."""
     rank = {f"{name}.py": place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: rank.get("/".join(item.path.parts[-2:]), len(rank)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Ray reads how to authenticate, and much else, when it is imported: a test file that imports it while it is
+    collected takes away from all others what they would set, and they wait for ever. So it fails at once."""
+    before = "ray" in sys.modules
+    report = yield
+    if "ray" in sys.modules and not before:
+        report.outcome = "failed"
+        report.longrepr = f"{collector.nodeid} imports Ray when it is collected: use engine.runtime.cluster.load_ray."
+    return report
 
 
 @pytest.fixture(scope="session")

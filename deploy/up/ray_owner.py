@@ -7,6 +7,7 @@ is given twice as long as the one before, and how many were too slow is noted be
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import signal
@@ -16,10 +17,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-import ray
-from ray._private import services
-
 from deploy.up import processes
+from engine.runtime.cluster import load_ray
 
 DAEMONS = {"gcs_server", "raylet"}
 OBJECT_STORE_BYTES = 80 * 2**20  # nothing but control messages; the minimum is 75 MB
@@ -49,6 +48,7 @@ def wait_for_daemons(seconds: float) -> None:
     """Make Ray wait so long for its daemons, and no longer once one of them has died. Ray has a setting for its control
     service; for its raylet it waits 30 s, whatever anybody says, so the question that it repeats waits here."""
     os.environ |= {"RAY_gcs_server_port_wait_time_s": str(round(seconds))}
+    services = importlib.import_module("ray._private.services")
     ask: Any = services.get_node
 
     def patiently(*asked: Any) -> Any:
@@ -61,7 +61,7 @@ def wait_for_daemons(seconds: float) -> None:
                     raise
             time.sleep(0.5)
 
-    services.get_node = patiently
+    services.get_node = patiently  # type: ignore[attr-defined]
 
 
 def start(folder: Path, address_file: Path, cpus: int) -> None:
@@ -71,7 +71,7 @@ def start(folder: Path, address_file: Path, cpus: int) -> None:
     wait_for_daemons(seconds)
     try:
         # "local" starts a cluster even where a file of a dead one invites to join it.
-        ray.init(
+        load_ray().init(
             address="local",
             num_cpus=cpus,
             include_dashboard=False,
@@ -102,7 +102,7 @@ def main(folder: Path, address_file: Path, cpus: int) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopped.set())
     draft = address_file.with_suffix(".new")
-    draft.write_text(ray.get_runtime_context().gcs_address)
+    draft.write_text(load_ray().get_runtime_context().gcs_address)
     draft.replace(address_file)
     while not stopped.wait(0.5):
         if broken():
@@ -110,7 +110,7 @@ def main(folder: Path, address_file: Path, cpus: int) -> int:
             address_file.unlink(missing_ok=True)
             os._exit(1)  # an orderly shutdown would wait for the daemon that is gone
     address_file.unlink(missing_ok=True)
-    ray.shutdown()
+    load_ray().shutdown()
     return 0
 
 

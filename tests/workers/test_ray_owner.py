@@ -7,22 +7,31 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import ray
-from ray._private import services
 
 from deploy.up import ray_owner
+from engine.runtime.cluster import load_ray
+from tests.contracts.ray_server import agree_on_authentication
 from webapp.lib import health, ray_starts
 
 
 @pytest.fixture
-def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Path:
+def services() -> Any:
+    """What Ray starts its daemons with."""
+    agree_on_authentication()
+    return load_ray()._private.services
+
+
+@pytest.fixture
+def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any, services: Any) -> Path:
     monkeypatch.setattr(services, "get_node", services.get_node)  # put back what is set in its place
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
     settings.RAY_ADDRESS_FILE = tmp_path / "ray_address"
     return tmp_path / "ray_address"
 
 
-def test_a_raylet_that_registers_late_is_waited_for(address: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_raylet_that_registers_late_is_waited_for(
+    address: Path, services: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[str] = []
 
     def slow(gcs: str, node: str) -> str:
@@ -37,7 +46,7 @@ def test_a_raylet_that_registers_late_is_waited_for(address: Path, monkeypatch: 
     assert services.get_node("127.0.0.1:1", "a node") == "the node"
 
 
-def test_a_raylet_that_died_is_not_waited_for(address: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_raylet_that_died_is_not_waited_for(address: Path, services: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def never(gcs: str, node: str) -> str:
         raise RuntimeError("no such node")
 
@@ -57,7 +66,7 @@ def test_each_try_that_was_too_slow_is_noted_and_told_and_the_next_has_longer(
         if len(given) < 3:
             raise RuntimeError("The current node timed out during startup.")
 
-    monkeypatch.setattr(ray, "init", init)
+    monkeypatch.setattr(load_ray(), "init", init)
     monkeypatch.setattr(ray_owner, "wait_for_daemons", given.append)
     now = iter(range(0, 10**9, 1000))
     monkeypatch.setattr(ray_owner.time, "monotonic", lambda: float(next(now)))
@@ -75,7 +84,7 @@ def test_a_try_that_failed_at_once_was_not_too_slow(address: Path, monkeypatch: 
     def init(**options: Any) -> None:
         raise RuntimeError("no room")
 
-    monkeypatch.setattr(ray, "init", init)
+    monkeypatch.setattr(load_ray(), "init", init)
     with pytest.raises(RuntimeError, match="no room"):
         ray_owner.start(address.parent / "ray", address, 2)
     assert ray_starts.too_slow() == 0
