@@ -170,6 +170,24 @@ def test_the_charts_stay_where_they_are_when_counts_change(explore: Callable[...
     assert page.evaluate(top) == before
 
 
+class Held:
+    """Requests that are held back until they are let go."""
+
+    def __init__(self) -> None:
+        self.waiting: list[Route] | None = []
+
+    def take(self, route: Route) -> None:
+        if self.waiting is None:
+            route.continue_()
+        else:
+            self.waiting.append(route)
+
+    def let_go(self) -> None:
+        waiting, self.waiting = self.waiting or [], None
+        for route in waiting:
+            route.continue_()
+
+
 @pytest.mark.parametrize("view", ["", "?view=3d", "?view=lines"])
 def test_nothing_moves_as_the_charts_are_drawn(enter: Enter, team: Studio, job: Job, page: Page, view: str) -> None:
     genome = archive(ROWS)["genome"][3].tolist()
@@ -177,18 +195,15 @@ def test_nothing_moves_as_the_charts_are_drawn(enter: Enter, team: Studio, job: 
     tasks.reckon(job.pk)  # as a worker does once it has ended
     places = """() => [".facts", ".chart-head", "[data-charts]", "[data-table-card]"].map(
         (part) => Math.round(document.querySelector(part).getBoundingClientRect().top))"""
+    held = Held()
+    page.route("**/explore/data/**", lambda route: held.take(route))
     for size in (DESKTOP, PHONE):
         page.set_viewport_size(size)
-        held: list[Route] = []
-        free: list[bool] = []
-        page.route("**/explore/data/**", lambda route: route.continue_() if free else held.append(route))
+        held.waiting = []
         enter(team.designer, f"/p/herobattle/jobs/{job.pk}/explore/{view}")
         before = page.evaluate(places)
-        free.append(True)
-        for route in held:
-            route.continue_()
+        held.let_go()
         after = drawn(page).evaluate(places)
-        page.unroute("**/explore/data/**")
         assert after[:3] == before[:3], size
         assert abs(after[3] - before[3]) <= 20, "the note below the charts may take a line more"
 
