@@ -32,6 +32,7 @@ from engine.config.metagame import MetagameConfig
 from engine.config.patch import PatchConfig
 from engine.config.removal import RemovalConfig
 from engine.config.rl import A3CConfig, DQNConfig, IMPALAConfig, PPOConfig
+from engine.config.self_play import SelfPlayConfig
 from engine.config.sensitivity import SensitivityConfig
 from engine.config.study import ChangeConfig, RecheckConfig, SampleConfig, SearchConfig
 from engine.config.styles import StylesConfig
@@ -99,7 +100,8 @@ class AgentGame(NamedTuple):
 
     ``sees``: the kind of observation; ``does``: the kind of action (one of ``engine.config.rl.ACTIONS``); ``longest``:
     decisions in its longest episode; ``settings``: those that pages let people set; ``sides``: names of the agents
-    where several learn, one on each seat; ``given``: arguments that it is always made with. For agents: ``moves``, its
+    where several learn, one on each seat; ``turns``: they act at different moments; ``given``: arguments that it is
+    always made with. For agents: ``moves``, its
     choices by name; ``captions``: what a caption tells of its signals. For styles of play: ``signals``, all that its
     setting ``rewards`` can name; ``scripted``: which of ``PLAYERS`` plays it well; ``ends``: lowest and highest values
     of measures of an episode; ``meanings``: what a signal is, of one decision; ``names``: what it calls signals and
@@ -113,6 +115,7 @@ class AgentGame(NamedTuple):
     longest: int
     settings: tuple[str, ...] = ()
     sides: tuple[str, ...] = ()
+    turns: bool = False
     given: Mapping[str, Any] = {}
     moves: tuple[str, ...] = ()
     captions: Mapping[str, Signal] = {}
@@ -276,7 +279,8 @@ GAMES: dict[str, AgentGame] = {
     ),
     "pong-two-seats": AgentGame(
         "Pong for two", "Two agents, one on each side, learn from the same battles.",
-        "engine.games.pong:VectorPong", "numbers", "discrete", 6000, _PONG, ("left", "right"), {"seats": (0, 1)},
+        "engine.games.pong:VectorPong", "numbers", "discrete", 6000, _PONG, ("left", "right"),
+        given={"seats": (0, 1)},
         moves=_PONG_MOVES, captions=_PONG_CAPTIONS,
     ),
     "image-pong": AgentGame(
@@ -294,12 +298,17 @@ GAMES: dict[str, AgentGame] = {
     "commanders-two-seats": AgentGame(
         "Herobattle, two commanders", "Two agents, one in command of each team, learn from the same battles.",
         "engine.games.herobattle.commanders:HeroBattleCommanders", "numbers", "hybrid", 75, _COMMANDERS,
-        ("left", "right"), {"seats": (0, 1)},
+        ("left", "right"), given={"seats": (0, 1)},
+    ),
+    "rock-paper-scissors": AgentGame(
+        "Rock, paper, scissors", "Two agents choose at once. Nobody is best, so learning may run in circles.",
+        "engine.games.rock_paper_scissors:RockPaperScissors", "numbers", "discrete", 1, (), ("left", "right"),
+        moves=("rock", "paper", "scissors"),
     ),
     "connect-four": AgentGame(
         "Connect Four", "Two agents drop discs in turn; four in a line win. The first one to move is drawn.",
         "engine.games.connect_four:connect_four", "numbers", "discrete", 42, ("opening",), ("one", "two"),
-        moves=tuple(f"column {i}" for i in range(1, 8)),
+        turns=True, moves=tuple(f"column {i}" for i in range(1, 8)),
     ),
 }  # fmt: skip
 """Built-in games for agents: a study calls one by its name here, or ``builtin:NAME``."""
@@ -339,6 +348,7 @@ PLAYERS: dict[str, Entry] = {
 EVALUATORS: dict[str, str] = {
     "lineups": "engine.lineups.evaluator:build",
     "players": "engine.evorl.evaluator:build",
+    "self-play": "engine.evorl.self_play_evaluator:build",
     "pairings": "engine.lineups.pairing_evaluator:build",
     "meetings": "engine.lineups.pairing_evaluator:build_meetings",
     "patched": "engine.lineups.pairing_evaluator:build_patched",
@@ -370,6 +380,10 @@ STUDIES: dict[str, StudyKind] = {
     "style": StudyKind(
         "Styles of play", "search", StylesConfig, "engine.study.styles:styles", "engine.console:Evolved", "steps",
         "archive", genes="task",
+    ),
+    "self-play": StudyKind(
+        "Self-play", "self-play training", SelfPlayConfig, "engine.study.self_play:self_play", "engine.console:Evolved",
+        "steps", "archive", genes="task",
     ),
     "episodes": StudyKind(
         "Sample episodes", "sample", EpisodesConfig, "engine.study.episodes:episodes", "engine.study.episodes:Words",

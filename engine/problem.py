@@ -122,11 +122,22 @@ class TrainingContext(Context, frozen=True, omit_defaults=True, tag="training"):
     start: str = ""
 
 
-AnyContext = Context | LineupContext | PatchedContext | TrainingContext
+class SelfPlayContext(TrainingContext, frozen=True, omit_defaults=True, tag="self-play"):
+    """``opponents``: by name, the store hash of an opponent's weights (empty: one of the study's own players), its
+    weight in training and its weight where candidates are measured. Added by the answer: ``faced``, by opponent the
+    episodes of training and the wins in them; ``met``, by opponent the measured meetings, the sum of the shares of
+    wins in them, and the sum of their squares."""
+
+    opponents: Mapping[str, tuple[str, float, float]] = {}
+    faced: Mapping[str, tuple[float, float]] = {}
+    met: Mapping[str, tuple[float, float, float]] = {}
+
+
+AnyContext = Context | LineupContext | PatchedContext | TrainingContext | SelfPlayContext
 PLAIN = Context()
 C = TypeVar("C", bound=Context)
-TRAINED = "trained"
-"""Role of a finished training among a context's artifacts."""
+TRAINED, WEIGHTS = "trained", "weights"
+"""Roles among a context's artifacts: a finished training; its weights alone."""
 
 
 class Request(NamedTuple):

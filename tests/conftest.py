@@ -39,15 +39,15 @@ SLOW_FILES = {
         "gate_command", "herobattle", "lineups", "match_memory",
         "mdp_external", "mdp_paths", "metagame", "metagame_study", "new_pieces", "objectives", "pairings", "pbt",
         "peers", "piping", "pool_ray", "pool_ray_lost", "racing", "racing_lineups", "rl_learners", "shared_learner",
-        "sensitivity", "simulator_client", "simulator_conformance", "simulator_tcp", "stops", "study",
+        "self_play", "sensitivity", "simulator_client", "simulator_conformance", "simulator_tcp", "stops", "study",
         "study_troubles", "supervisor", "termination", "train", "trust_finds_faults",
         "train_policies", "train_ray", "turns", "verdicts", "wesnoth", "worth", "worth_prices",
     },
     "webapp": {
         "accounts", "api_access", "api_jobs", "bodies", "command_lines", "compare", "deadline", "demo",
         "edge_battles", "environment", "evolve_form", "explore_shortlist", "games_limits", "gates", "games_simulators",
-        "jobs_methods", "jobs_new", "old_site", "pages_access", "redis_away", "row_locks", "simulator_words", "stream",
-        "styles_form", "styles_pages",
+        "jobs_methods", "jobs_new", "old_site", "pages_access", "redis_away", "row_locks", "self_play",
+        "simulator_words", "stream", "styles_form", "styles_pages",
         "web_server", "whole",
     },
 }  # fmt: skip

@@ -95,6 +95,7 @@ APPS = (
     "evaluations",
     "agents",
     "styles",
+    "self_play",
     "sensitivity",
     "worth",
     "metagame",

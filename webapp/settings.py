@@ -71,6 +71,7 @@ INSTALLED_APPS = [
     "webapp.evaluations",
     "webapp.agents",
     "webapp.styles",
+    "webapp.self_play",
     "webapp.sensitivity",
     "webapp.worth",
     "webapp.metagame",

@@ -26,6 +26,7 @@ MODULES = (
     "asynchrony",
     "evorl",
     "styles",
+    "pbt",
     "archive",
     "wesnoth_loop",
     "wesnoth_worth",

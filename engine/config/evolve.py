@@ -196,6 +196,11 @@ class EvolveConfig(Study):
     pool: PoolConfig = Field(default_factory=PoolConfig)
 
     @property
+    def seats(self) -> int:
+        """Seats of its game."""
+        return 1
+
+    @property
     def redraws(self) -> bool:
         """Whether every child has new settings, none of its parents'."""
         return False

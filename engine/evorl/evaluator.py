@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -30,11 +30,23 @@ from engine.evorl.measures import Measures
 from engine.evorl.problem import example, played, problem_of
 from engine.evorl.trainings import Trainings, key_of
 from engine.mdp.vector import VectorMDP
-from engine.problem import TRAINED, Evaluation, Genome, Problem, Request, ShouldStop, TrainingContext, of_kind
-from engine.rl.examine import Examination, examine
+from engine.problem import (
+    TRAINED,
+    Evaluation,
+    Floats,
+    Genome,
+    Problem,
+    Request,
+    ShouldStop,
+    TrainingContext,
+    of_kind,
+)
+from engine.rl.cast import Cast
+from engine.rl.examine import examine
 from engine.rl.factory import make_learner
 from engine.rl.learner import on_threads
 from engine.rl.policy import Policy, PolicySpec
+from engine.rl.seats import Players, nobody_else
 from engine.rl.training import Training
 from engine.store import leased
 from engine.studies import load
@@ -57,6 +69,14 @@ class Trained(NamedTuple):
     digest: str
     steps: int
     seconds: float
+
+
+class Measured(NamedTuple):
+    """Measures float64[replicates, names] of a candidate, the moves in them, and what its answer's context adds."""
+
+    values: Floats
+    moves: int
+    added: Mapping[str, Any]
 
 
 class PlayerEvaluator:
@@ -103,40 +123,52 @@ class PlayerEvaluator:
         task, spec = self.space.expressed(request.genome)
         context = of_kind(request.context, TrainingContext)
         again = Trained(context.artifacts[TRAINED], 0, 0.0) if context.artifacts else None
-        trained = again or self._trained(request.genome, context.start, task, spec, should_stop)
+        trained = again or self._trained(request.genome, context, task, spec, should_stop)
         if trained is None:
             return None
         measuring = time.monotonic()
         found = self._measured(Policy(spec, self.trainings.weights(trained.digest)), task, request)
-        seconds = trained.seconds + time.monotonic() - measuring
-        values = self.measures.of(found)
+        seconds, values = trained.seconds + time.monotonic() - measuring, found.values
         goals = np.clip(self.measures.goals(self.config, values), *self.clips)
         objectives, covariance = estimate(goals)
         if not np.isfinite(objectives).all():
             bad = self.config.objectives[int(np.flatnonzero(~np.isfinite(objectives))[0])].measure
             raise EvaluationError(f"Its {bad} is not a number: this game has none. Choose another goal.")
-        means, made = values.mean(axis=0), TrainingContext(context.start, artifacts={TRAINED: trained.digest})
+        means = values.mean(axis=0)
         beside = [*self.measures.ranges(self.config, values), began, time.time() - began, seconds]
         return Evaluation(
             request.id, objectives, covariance, len(values), np.concatenate([means, beside]),
-            cost=trained.steps + int(found.lengths.sum()), context=made,
+            cost=trained.steps + found.moves, context=self._made(context, trained, found.added),
             descriptor=means[self.behaviour] if self.behaviour else None, values=goals, limits=self.limits,
         )  # fmt: skip
 
-    def _measured(self, policy: Policy, wanted: TaskConfig, request: Request) -> Examination:
+    def _made(self, context: TrainingContext, trained: Trained, added: Mapping[str, Any]) -> TrainingContext:
+        """The context of an answer."""
+        return TrainingContext(context.start, artifacts={TRAINED: trained.digest})
+
+    def _measured(self, policy: Policy, wanted: TaskConfig, request: Request) -> Measured:
         count = request.last - request.first
         game = self._own(wanted, self._game("measuring", count, wanted))
-        return examine({0: policy}, game, count, self.config.seed, first=request.first)[0]
+        found = examine({0: policy}, game, count, self.config.seed, first=request.first)[0]
+        return Measured(self.measures.of(found), int(found.lengths.sum()), {})
+
+    def _against(self, context: TrainingContext) -> str:
+        """What says against whom a candidate trains."""
+        return ""
+
+    def _opponents(self, context: TrainingContext, spec: PolicySpec) -> tuple[Cast | None, Players]:
+        """Who sits where in training, and the players that do not learn."""
+        return None, nobody_else
 
     def _trained(
-        self, genome: Genome, start: str, task: TaskConfig, spec: PolicySpec, should_stop: ShouldStop
+        self, genome: Genome, context: TrainingContext, task: TaskConfig, spec: PolicySpec, should_stop: ShouldStop
     ) -> Trained | None:
-        key = key_of(genome, start)
+        key = key_of(genome, context.start, self._against(context))
         progress = self.trainings.progress(key)
         if progress and progress.meta["over"] and self.trainings.lease.use(progress.meta["over"]):
             return Trained(progress.meta["over"], progress.meta["steps"], progress.meta["seconds"])
         began = time.monotonic()
-        training, before = self._begun(genome, start, key, task, spec)
+        training, before = self._begun(genome, context, key, task, spec)
         seconds = 0.0
         if progress and not progress.meta["over"]:
             training.load(progress.arrays, progress.meta["training"])
@@ -162,10 +194,12 @@ class PlayerEvaluator:
                 return False
         return True
 
-    def _begun(self, genome: Genome, start: str, key: str, task: TaskConfig, spec: PolicySpec) -> tuple[Training, int]:
+    def _begun(
+        self, genome: Genome, context: TrainingContext, key: str, task: TaskConfig, spec: PolicySpec
+    ) -> tuple[Training, int]:
         """A training in its initial state, and the number of steps trained before it."""
         seed = int(key[:15], 16)
-        earlier = unpack(self.trainings.lease.get(start)) if start else None
+        earlier = unpack(self.trainings.lease.get(context.start)) if context.start else None
         before = earlier.meta["learner"]["steps"] if earlier else 0
         whole = max(1, task.steps * (self.config.ticks if self.stepwise else 1))
         learner = make_learner(task.learner, spec.seat, seed, whole)
@@ -174,9 +208,10 @@ class PlayerEvaluator:
             checkpoint_every=task.checkpoint_every or max(1, task.steps // _ROUNDS), episodes=0,
         )  # fmt: skip
         game = self._own(task, self._game("training", task.environments, task))
-        training = Training(plan, game, learner)
+        cast, players = self._opponents(context, spec)
+        training = Training(plan, game, learner, cast=cast, players=players)
         if earlier:
-            training.load(earlier.arrays, earlier.meta)
+            training.load(earlier.arrays, {**earlier.meta, "met": {}})
             training.beginning += 1  # repeat no battle of the previous step
         elif (weights := self.space.network(genome)) is not None:
             learner.start_from(weights)
@@ -206,7 +241,7 @@ class PlayerEvaluator:
         if kept and kept[:2] != wanted:
             kept[-1].close()
             kept = None
-        game = kept[-1] if kept else played(task, battles)
+        game = kept[-1] if kept else played(task, battles, seats=self.config.seats)
         self._games[purpose] = *wanted, game
         return game
 

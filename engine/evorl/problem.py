@@ -22,9 +22,11 @@ def example(task: TaskConfig) -> TaskConfig:
     return express(task, {g.place: g.low if g.whole else g.low + (g.high - g.low) / 1000 for g in genes(task)})
 
 
-def played(task: TaskConfig, battles: int, should_stop: ShouldStop = never) -> VectorMDP:
-    """The task's game for so many battles at a time, with the rewards of its style. Raises ConfigError,
-    SimulatorError."""
+def played(task: TaskConfig, battles: int, should_stop: ShouldStop = never, seats: int = 1) -> VectorMDP:
+    """The task's game for so many battles at a time, with the rewards of its style; ``seats``: 1, or 2 for self-play.
+    Raises ConfigError, SimulatorError."""
+    if seats > 1:
+        return references.make_for_two(task.game, battles, should_stop)
     if task.style is None:
         return references.make_for_one(task.game, battles, should_stop)
     game = references.make_for_one(with_signals(task.game), battles, should_stop)

@@ -27,10 +27,11 @@ from engine.store import Lease, Store
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
-def key_of(genome: Genome, start: str = "") -> str:
-    """A candidate's key: the hash of its genome and of the training that it starts from."""
+def key_of(genome: Genome, start: str = "", against: str = "") -> str:
+    """A candidate's key: the hash of its genome, of the training that it starts from, and of what says against whom it
+    trains."""
     digest = hashlib.sha256(genome.tobytes())
-    digest.update(start.encode())
+    digest.update((start + against).encode())
     return digest.hexdigest()
 
 

@@ -98,11 +98,18 @@ def _cell(values: Floats, pairs: int) -> tuple[float, ...]:
     if not n:
         return (np.nan,) * 7 + (0.0,)
     ends, sure = range_of(values, 0.0, 1.0, DOUBT), range_of(values, 0.0, 1.0, DOUBT / pairs)
-    near = (values.sum() + 0.5) / (n + 1)
+    squares = float(((values - values.mean()) ** 2).sum())
+    variance, error = spread(n, float(values.sum()), squares)
+    return float(values.mean()), *ends, *sure, variance, error, float(n)
+
+
+def spread(n: int, wins: float, squares: float) -> tuple[float, float]:
+    """The variance of a match-up's share from the number of meetings, their sum, and the sum of squares around their
+    mean; and its standard error, which is never 0."""
+    near = (wins + 0.5) / (n + 1)
     least = near * (1 - near) / (n + 1)
-    variance = float(values.var(ddof=1)) / n if n > 1 else least
-    error = np.sqrt(max(variance, least))
-    return float(values.mean()), *ends, *sure, variance, float(error), float(n)
+    variance = squares / (n - 1) / n if n > 1 else least
+    return variance, float(np.sqrt(max(variance, least)))
 
 
 def _both(teams: int, pairs: Pairs, first: Floats, second: Floats) -> Floats:

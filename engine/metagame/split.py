@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, ndtri
 
 from engine.confidence import Range
-from engine.metagame.matchups import DOUBT, Matchups, pairs_of
+from engine.metagame.matchups import DOUBT, Matchups, Pairs, pairs_of
 
 Floats = NDArray[np.float64]
 PRIOR = 12.0
@@ -64,9 +64,7 @@ def split(found: Matchups) -> Split:
     """The split of a table in which a chain of meetings connects every two teams."""
     pairs = pairs_of(found.teams)
     met = found.meetings[pairs] > 0
-    edges = np.zeros((int(met.sum()), found.teams))
-    at = np.arange(len(edges))
-    edges[at, pairs.first[met]], edges[at, pairs.second[met]] = 1.0, -1.0
+    edges = _edges(found.teams, Pairs(pairs.first[met], pairs.second[met]))
     counts = np.full(len(edges), found.meetings[pairs][met].mean() if len(edges) else 0.0)
     even, variance, error = (table[pairs][met] for table in (found.payoff, found.variance, found.error))
     fit = _fitted(edges, counts, even)
@@ -77,13 +75,48 @@ def split(found: Matchups) -> Split:
     return Split(fit.ratings, errors, *_cyclic(fit, even, variance, error))
 
 
+class Rated(NamedTuple):
+    """``ratings`` float64[players] in log odds, of mean 0, NaN for who met nobody, and their standard ``errors``."""
+
+    ratings: Floats
+    errors: Floats
+
+
+def rated(players: int, met: Pairs, meetings: Floats, share: Floats, error: Floats) -> Rated:
+    """Ratings alone, from any meetings [k]: the two players ``met``, their number of ``meetings``, the first one's
+    ``share`` of wins and its standard ``error``. Here each match-up counts by its meetings."""
+    edges = _edges(players, met)
+    ratings, chance = _fit(edges, meetings, share - 0.5)
+    errors = np.sqrt((_rating_by(edges, meetings, chance) ** 2 * error**2).sum(axis=1))
+    alone = ~edges.any(axis=0)
+    for found in (ratings, errors):
+        found[alone] = np.nan
+    return Rated(ratings - np.nanmean(ratings) if not alone.all() else ratings, errors)
+
+
 def expected(ratings: Floats) -> Floats:
     """The shares float64[teams, teams] that ratings alone predict."""
     return np.asarray(expit(ratings[:, None] - ratings))
 
 
+def _edges(players: int, met: Pairs) -> Floats:
+    """A row for each match-up: 1 at its first player, -1 at its second."""
+    edges = np.zeros((len(met.first), players))
+    at = np.arange(len(edges))
+    edges[at, met.first], edges[at, met.second] = 1.0, -1.0
+    return edges
+
+
 def _fitted(edges: Floats, counts: Floats, even: Floats) -> _Fit:
-    """Bradley-Terry ratings by Newton's method, with steps of at most 1."""
+    """Bradley-Terry ratings, the remainder, and how both depend on the shares."""
+    ratings, chance = _fit(edges, counts, even)
+    rating_by = _rating_by(edges, counts, chance)
+    rest_by = np.eye(len(edges)) - (chance * (1 - chance))[:, None] * (edges @ rating_by)
+    return _Fit(ratings, even + 0.5 - chance, rating_by, rest_by)
+
+
+def _fit(edges: Floats, counts: Floats, even: Floats) -> tuple[Floats, Floats]:
+    """Ratings by Newton's method, with steps of at most 1, and the shares that they expect."""
     ratings, teams = np.zeros(edges.shape[1]), edges.shape[1]
     for _ in range(_STEPS):
         chance = expit(edges @ ratings)
@@ -94,11 +127,14 @@ def _fitted(edges: Floats, counts: Floats, even: Floats) -> _Fit:
         if np.abs(step).max() < 1e-12:
             break
     ratings = ratings - ratings.mean()
-    chance = expit(edges @ ratings)
-    bend = chance * (1 - chance)
-    rating_by = np.linalg.solve((edges.T * (counts * bend)) @ edges + np.eye(teams) / PRIOR**2, edges.T * counts)
-    rest_by = np.eye(len(edges)) - bend[:, None] * (edges @ rating_by)
-    return _Fit(ratings, even + 0.5 - chance, rating_by, rest_by)
+    return ratings, expit(edges @ ratings)
+
+
+def _rating_by(edges: Floats, counts: Floats, chance: Floats) -> Floats:
+    """The derivatives of ratings by shares, [players, match-ups]."""
+    weight = counts * (chance * (1 - chance))
+    curved = (edges.T * weight) @ edges + np.eye(edges.shape[1]) / PRIOR**2
+    return np.asarray(np.linalg.solve(curved, edges.T * counts))
 
 
 def _cyclic(fit: _Fit, even: Floats, variance: Floats, error: Floats) -> tuple[float, Range]:

@@ -85,13 +85,13 @@ class Cast:
     def draw(self, battles: U64, episodes: NDArray[np.int64], snapshots: Snapshots) -> NDArray[np.int64]:
         """The same for n episodes: indices into ``names(snapshots)``, int64[n, seats]."""
         keys = combine64(combine64(battles, _CAST), episodes.astype(np.uint64))
-        drawn = np.stack([self._drawn(seat, _uniform(keys, _SEAT, seat), False) for seat in range(len(self.seats))], 1)
+        drawn = np.stack([self._drawn(seat, uniform(keys, _SEAT, seat), False) for seat in range(len(self.seats))], 1)
         learns = np.array([candidate.learns for candidate in self._all])
         if (nobody := np.flatnonzero(~learns[drawn].any(axis=1))).size:
-            taken = (_uniform(keys[nobody], _LEARNER, 0) * len(self._open)).astype(np.int64)
+            taken = (uniform(keys[nobody], _LEARNER, 0) * len(self._open)).astype(np.int64)
             for i, seat in enumerate(self._open):
                 rows = nobody[taken == i]
-                drawn[rows, seat] = self._drawn(seat, _uniform(keys[rows], _LEARNER, 1), True)
+                drawn[rows, seat] = self._drawn(seat, uniform(keys[rows], _LEARNER, 1), True)
         first = len(self._all)
         for of in self._past:
             if count := len(snapshots.get(of, ())):
@@ -111,11 +111,11 @@ class Cast:
         past = [i for i, candidate in enumerate(self._all) if candidate.of == of]
         for seat in range(len(self.seats)):
             rows = np.flatnonzero(np.isin(drawn[:, seat], past))
-            marks = _uniform(keys[rows], _SNAPSHOT, seat)
+            marks = uniform(keys[rows], _SNAPSHOT, seat)
             drawn[rows, seat] = first + (marks * count).astype(np.int64)
 
 
-def _uniform(keys: U64, purpose: int, number: int) -> NDArray[np.float64]:
+def uniform(keys: U64, purpose: int, number: int) -> NDArray[np.float64]:
     """A number in [0, 1) for each key."""
     return np.asarray((combine64(combine64(keys, purpose), number) >> np.uint64(11)) * 2.0**-53, np.float64)
 

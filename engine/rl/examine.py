@@ -55,7 +55,7 @@ def examine(
     first of the policies), with its ``players`` and ``snapshots``; ``first``: the number of the first seed;
     ``explore``: draw actions instead of taking the likeliest. Raises Cancelled once ``stopped``, which is called at
     every decision."""
-    seeds = battle_seeds(seed, np.array([EXAMINATION], np.uint64), first, first + episodes)[0]
+    seeds = examination_seeds(seed, first, episodes)
     names = {seat: f"examined policy of seat {seat}" for seat in policies}
     cast = cast or everywhere(next(iter(names.values())), len(mdp.spec.seats))
     for seat, name in names.items():
@@ -71,6 +71,11 @@ def examine(
         seats.snapshots = snapshots or {}
         _examine_together(found, first_episodes(mdp, seats, seeds, stopped))
     return found
+
+
+def examination_seeds(seed: int, first: int, episodes: int) -> NDArray[np.uint64]:
+    """Seeds uint64[episodes] of a study's episodes of examination, the ``first`` one's onwards."""
+    return np.asarray(battle_seeds(seed, np.array([EXAMINATION], np.uint64), first, first + episodes)[0])
 
 
 def _nothing_yet(policy: Policy, n: int) -> Examination:

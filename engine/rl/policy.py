@@ -28,7 +28,7 @@ from engine.mdp.interface import Array, SeatSpec
 from engine.mdp.trajectory import Batch, Decision
 from engine.rl.heads import HEADS
 from engine.rl.networks import Network, Parts, Recurrent, Scaling
-from engine.store import Store
+from engine.store import Artifacts
 
 F32 = NDArray[np.float32]
 FORMAT = "equipoise-policy/1"
@@ -216,7 +216,7 @@ class Policy(NamedTuple):
             raise StoreError(f"This is not a readable policy: {error}.") from error
 
     @classmethod
-    def stored(cls, store: Store, description: str) -> Policy:
+    def stored(cls, store: Artifacts, description: str) -> Policy:
         """The stored policy whose description has this hash. Raises StoreError."""
         told = store.get(description)
         try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from engine.arrays import Bundle
@@ -11,9 +12,11 @@ from engine.config.policies import AGENT
 from engine.config.rl import TrainingConfig
 from engine.mdp.trajectory import join
 from engine.mdp.vector import VectorMDP
+from engine.rl.cast import Cast
 from engine.rl.examine import Examination, examine
 from engine.rl.learner import Arrays, Learner, Metrics, on_threads
 from engine.rl.sampler import Episode, Sampler
+from engine.rl.seats import Players, nobody_else
 
 
 class Updated(NamedTuple):
@@ -31,16 +34,21 @@ class Training:
     """A sampler and a learner that wait for each other. Bit-reproducible on one thread.
 
     Battles restart after every ``checkpoint_every`` steps, so a run that continues from a checkpoint taken there equals
-    one that was never interrupted. ``examined``: makes the game for examinations (a new one each time).
+    one that was never interrupted. ``examined``: makes the game for examinations (a new one each time). ``cast``: who
+    sits where (default: the learner on every seat), with the ``players`` that do not learn; ``met``: by other player,
+    episodes against it and the wins in them, a draw as half.
     """
 
     def __init__(
         self, config: TrainingConfig, mdp: VectorMDP, learner: Learner, *,
-        examined: Callable[[], VectorMDP] | None = None,
+        examined: Callable[[], VectorMDP] | None = None, cast: Cast | None = None, players: Players = nobody_else,
     ) -> None:  # fmt: skip
         self.config, self.learner, self.examined = config, learner, examined
         learning = {AGENT: learner.policy().spec.model()}
-        self.sampler = Sampler(mdp, learning, config.environments, config.algorithm.fragment, config.seed)
+        self.sampler = Sampler(
+            mdp, learning, config.environments, config.algorithm.fragment, config.seed, cast=cast, players=players
+        )
+        self.met: dict[str, list[float]] = {}
         self.fragments = max(1, -(-config.algorithm.least_batch // (config.environments * config.algorithm.fragment)))
         self.beginning = 0
         self._next_examination = config.examine_every
@@ -65,7 +73,16 @@ class Training:
         if every and self.learner.steps // every > self.beginning:
             self.beginning = self.learner.steps // every
             self.sampler.begin(self.beginning)
-        return Updated(self.learner.steps, self.learner.version, metrics, self.sampler.finished(), self._examination())
+        episodes = self.sampler.finished()
+        self._count(episodes)
+        return Updated(self.learner.steps, self.learner.version, metrics, episodes, self._examination())
+
+    def _count(self, episodes: Sequence[Episode]) -> None:
+        for episode in episodes:
+            for other in episode.others:
+                if other != AGENT and not math.isnan(episode.win):
+                    games, wins = self.met.get(other, (0.0, 0.0))
+                    self.met[other] = [games + 1.0, wins + episode.win]
 
     def _examination(self) -> Examination | None:
         every, steps = self.config.examine_every, self.learner.steps
@@ -88,6 +105,7 @@ class Training:
         meta = {"learner": learner.meta, "parts": {name: part.meta for name, part in parts.items()}}
         return learner.arrays | others, meta | {
             "beginning": self.beginning, "examination": self._next_examination,
+            **({"met": self.met} if self.met else {}),
         }  # fmt: skip
 
     def load(self, arrays: Arrays, meta: Mapping[str, Any]) -> None:
@@ -98,3 +116,4 @@ class Training:
             parts[name or "learner"].arrays[key] = array
         self.learner.load(parts)
         self.beginning, self._next_examination = int(meta["beginning"]), int(meta["examination"])
+        self.met = {name: list(numbers) for name, numbers in meta.get("met", {}).items()}

@@ -59,6 +59,23 @@ def make_for_one(game: TrainGame, battles: int, should_stop: ShouldStop = never)
     return made
 
 
+def make_for_two(game: TrainGame, battles: int, should_stop: ShouldStop = never) -> VectorMDP:
+    """The same for self-play. Also raises ConfigError for a game that has not two seats that are alike and move at
+    once."""
+    made = make(game, battles, should_stop)
+    seats, why = made.spec.seats, ""
+    if len(seats) != 2:
+        why = f"self-play needs a game for two, and {made.spec.name} has {len(seats)} seat{'s' * (len(seats) != 1)}"
+    elif seats[0] != seats[1]:
+        why = f"the two seats of {made.spec.name} see or do different things, so nobody can play both"
+    elif in_turns(made):
+        why = f"self-play needs a game in which both move at once, and in {made.spec.name} they take turns"
+    if why or in_turns(made):
+        made.close()
+        raise ConfigError([("game.name", why)])
+    return made
+
+
 def begin(game: Game, seed: int) -> None:
     """Begin a battle, as a study does before anything else. Raises ConfigError at ``game.name`` if the game cannot, or
     if its first state does not match its description."""

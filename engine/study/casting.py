@@ -57,9 +57,12 @@ def players_of(
     return player
 
 
-def player_of(name: str, policy: Any, seat: SeatSpec, store: Store, *, explore: bool = False) -> Player:
-    """The player of a policy that never learns, for a seat. Raises ConfigError with the policy's name in its place."""
-    with below(f"policies.{name}"):
+def player_of(
+    name: str, policy: Any, seat: SeatSpec, store: Store, *, explore: bool = False, place: str = "policies"
+) -> Player:
+    """The player of a policy that never learns, for a seat. Raises ConfigError with the policy's name below its
+    place."""
+    with below(f"{place}.{name}"):
         return MAKERS[policy.kind](policy, seat, store, explore)
 
 

@@ -25,6 +25,7 @@ from engine.evorl.problem import check, example, played, problem_of
 from engine.evorl.record import PlayerRecord, trained
 from engine.evorl.space import Start
 from engine.evorl.trainings import opened
+from engine.mdp.vector import VectorMDP
 from engine.problem import Evaluation, TrainingContext
 from engine.rl.policy import Policy
 from engine.runtime.pool import Pool
@@ -68,12 +69,13 @@ class Evolve(Drive):
         if saved is None:
             self.inspect()
         with below("task"):
-            game = played(example(config.task), 1, self.stopped)
+            game = played(example(config.task), 1, self.stopped, config.seats)
         try:
             if saved is None:
                 with below("task"):
                     references.begin(game, config.seed)
             check(config, game)
+            self.fit(game)
             name = saved.parts["trainings"].meta["lease"] if saved else ""
             self.trainings = opened(self.store, study_hash(config), name)
             problem, self.space = problem_of(config, game, self.trainings.lease, self.start())
@@ -95,6 +97,9 @@ class Evolve(Drive):
 
     def inspect(self) -> None:
         """Further checks before a study begins. Raises ConfigError."""
+
+    def fit(self, game: VectorMDP) -> None:
+        """Further checks of the game. Raises ConfigError."""
 
     def start(self) -> Start | None:
         """Where the first networks come from; None: they are new. Raises ConfigError."""
@@ -137,7 +142,8 @@ class Evolve(Drive):
         return super().finished(pool)
 
     def results(self) -> dict[str, str]:
-        """The networks of the edge, and the best of them as a policy; the whole lineage, or the grid."""
+        """The networks of the edge, the best of them as a policy, and those of all members; the whole lineage, or the
+        grid."""
         front = [i for i in self.algorithm.front() if self.trainings.lease.has(trained(i.evaluation))]
         _, found = self.extras(front)
         if not front:
@@ -147,7 +153,15 @@ class Evolve(Drive):
         found["policies"] = self.store.put(together([i.evaluation.id for i in front], policies))
         description, tensors = policies[self.record.leader(front)].pack()
         found |= {"policy": self.store.put(tensors), "policy_description": self.store.put(description)}
-        return found
+        return found | self._members()
+
+    def _members(self) -> dict[str, str]:
+        """The networks of all members, where these are trained on and on."""
+        if self.config.algorithm.kind != "pbt" or self.search.P is None:
+            return {}
+        there = [i for i in self.search.P.individuals if self.trainings.lease.has(trained(i.evaluation))]
+        found = [Policy(self.space.spec, self.trainings.weights(trained(i.evaluation))) for i in there]
+        return {"members": self.store.put(together([i.evaluation.id for i in there], found))}
 
 
 def apart(data: bytes) -> Iterator[tuple[int, Policy]]:

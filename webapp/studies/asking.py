@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django import forms
@@ -83,6 +84,11 @@ def ask(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     return render(request, "studies/ask.html", context, status=WRONG if form.errors else 200)
 
 
+def _field_of(place: str, places: Mapping[str, str]) -> str:
+    """The field of a place of the study: of ``places``, or that of its first part's name."""
+    return next((name for path, name in places.items() if f"{place}.".startswith(f"{path}.")), place.partition(".")[0])
+
+
 def _ask_for_files_again(form: Any) -> None:
     """A browser sends a file once: whoever has to mend something else chooses it again."""
     for name in form.files if form.errors else ():
@@ -99,7 +105,7 @@ def _started(request: HttpRequest, project: Project, kind: str, form: Any, kept:
         study, refers = intake.first(Body(kind, project, user, form.table(), {}, beside))
     except ConfigError as error:
         for place, message in error.problems:
-            name = place.removeprefix("config.").partition(".")[0]
+            name = _field_of(place.removeprefix("config."), getattr(form, "places", {}))
             form.add_error(name if name in form.fields else None, sentence(message))
         return None
     return actions.submit(project, user, study, title=study.name, **refers, **kept)

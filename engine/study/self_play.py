@@ -1,0 +1,118 @@
+"""Population based training by self-play: the evolution of players whose opponents are one another, and a ladder of all
+of them by strength."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from engine.arrays import pack
+from engine.columns import Arrays
+from engine.config.evaluate import SavedConfig
+from engine.config.self_play import SelfPlayConfig
+from engine.errors import below
+from engine.events import AnyEvent
+from engine.evolution.algorithm import Individual
+from engine.evorl.self_play import SelfPlay
+from engine.mdp.vector import VectorMDP
+from engine.metagame.matchups import Pairs, spread
+from engine.metagame.split import ELO, rated
+from engine.rl.policy import Policy
+from engine.store import Store
+from engine.study.casting import player_of
+from engine.study.checkpoint import Checkpoint
+from engine.study.control import Control
+from engine.study.evolve import Evolve, together
+from engine.study.failures import with_failure
+
+SURE = 1.959964
+"""Standard errors on either side of a 95 % range."""
+
+
+def self_play(config: SelfPlayConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
+    """As ``engine.study.lineups.run``, for a study that trains a population against itself."""
+    return with_failure(_SelfPlay(config, store, control).events(resume))
+
+
+class _SelfPlay(Evolve):
+    evaluator = "self-play"
+
+    config: SelfPlayConfig
+    search: SelfPlay
+
+    @property
+    def method(self) -> Callable[..., Any]:
+        return partial(SelfPlay, opponents=self.config.opponents)
+
+    def fit(self, game: VectorMDP) -> None:
+        """Saved agents and scripts can play."""
+        with below("opponents"):
+            for name, other in self.config.opponents.outside.items():
+                player_of(name, other, game.spec.seats[0], self.store, place="others")
+
+    def prepare(self, saved: Checkpoint | None) -> None:
+        """Also puts saved agents where workers find them."""
+        super().prepare(saved)
+        for other in self.config.opponents.outside.values():
+            if isinstance(other, SavedConfig):
+                self.trainings.lease.put(self.store.get(other.policy))
+                self.trainings.lease.put(Policy.stored(self.store, other.policy).pack()[1])
+
+    def extras(self, front: Sequence[Individual]) -> tuple[dict[str, float], dict[str, str]]:
+        """Adds the ladder, and the size of the pool."""
+        metrics, artifacts = super().extras(front)
+        if not self.search.pool:
+            return metrics, artifacts
+        meta = {"outside": list(self.config.opponents.outside)}
+        ladder = {"table": self.store.put(pack(meta, ladder_of(self.search)))}
+        return metrics | {"pool": float(len(self.search.pool))}, artifacts | ladder
+
+    def results(self) -> dict[str, str]:
+        """Adds the policies of the pool."""
+        found, pool = super().results(), self.search.pool
+        policies = [Policy(self.space.spec, self.trainings.weights(version.digest)) for version in pool]
+        return found | ({"pool": self.store.put(together([v.id for v in pool], policies))} if pool else {})
+
+
+def ladder_of(search: SelfPlay) -> Arrays:
+    """Everybody who is kept, those outside first: ``id`` of a version (-1: outside), its ``member`` and ``step`` (-1),
+    whether it is ``present``; its ``rating`` in Elo points around the mean of all, with the ends of its 95 % range
+    ``rating_low`` and ``rating_high`` (NaN: it met nobody who is kept); ``meetings`` and the ``share`` of wins in
+    them; ``faced``: its opponents in the next step, as a share of that step's battles over all members."""
+    names, pairs, told = search.meetings()
+    meetings, wins, squares = told.T
+    share = wins / meetings
+    around = np.maximum(squares - wins * share, 0.0)
+    error = np.array([spread(int(n), w, s)[1] for n, w, s in zip(meetings, wins, around, strict=True)])
+    found = rated(len(names), Pairs(pairs[:, 0], pairs[:, 1]), meetings, share, error)
+    outside = len(search.opponents.outside)
+    present = {version.id for version in search.present.values()}
+    rows = np.array([(v.id, v.member, v.step, v.id in present) for v in search.pool], np.int64)
+    columns = np.concatenate([np.tile([-1, -1, -1, 0], (outside, 1)), rows])
+    half = SURE * ELO * found.errors
+    return {
+        **dict(zip(("id", "member", "step", "present"), columns.T, strict=True)),
+        "rating": ELO * found.ratings,
+        "rating_low": ELO * found.ratings - half,
+        "rating_high": ELO * found.ratings + half,
+        **_played(len(names), pairs, meetings, wins),
+        "faced": _faced(search, names),
+    }
+
+
+def _played(players: int, pairs: np.ndarray, meetings: np.ndarray, wins: np.ndarray) -> Arrays:
+    """Meetings and share of wins of each player, from either side."""
+    count, won = np.zeros(players), np.zeros(players)
+    for side, mine in ((0, wins), (1, meetings - wins)):
+        np.add.at(count, pairs[:, side], meetings)
+        np.add.at(won, pairs[:, side], mine)
+    with np.errstate(invalid="ignore"):
+        return {"meetings": count.astype(np.int64), "share": won / count}
+
+
+def _faced(search: SelfPlay, names: Sequence[str]) -> np.ndarray:
+    told = list(search.asked.values())
+    return np.array([sum(each[name][1] for each in told if name in each) / max(len(told), 1) for name in names])

@@ -1,0 +1,330 @@
+"""Self-play: who meets whom, from which seat and how often; what is handed on; the same end whatever happens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from engine.arrays import Bundle, unpack
+from engine.config.self_play import Choice, OpponentsConfig, SelfPlayConfig
+from engine.errors import ConfigError
+from engine.events import AnyEvent, Failed, Finished, Paused, Progressed
+from engine.evorl.opponents import MET, shares
+from engine.evorl.self_play import SelfPlay
+from engine.evorl.self_play_evaluator import SelfPlayEvaluator
+from engine.evorl.trainings import opened
+from engine.games.rock_paper_scissors import PAYOFF, RockPaperScissors
+from engine.mdp.vector import VectorMDP
+from engine.metagame.equilibrium import shares as nash
+from engine.metagame.matchups import Pairs, matchups, pairs_of, spread
+from engine.metagame.split import rated, split
+from engine.problem import Request, SelfPlayContext
+from engine.rl.opposition import Opposition
+from engine.rl.policy import Policy
+from engine.rng import combine64
+from engine.store import FolderStore
+from engine.studies import load
+from engine.study import run
+from tests.contracts.algorithm import ONE, AlgorithmContract, Task
+from tests.contracts.mdp import VectorContract
+
+SEEDS = combine64(5, np.arange(4000, dtype=np.uint64))
+LEARNER: dict[str, Any] = {
+    "kind": "ppo", "batch": 32, "fragment": 8, "minibatch": 16, "rate": [1e-3, 1e-1], "entropy_weight": 0.0,
+    "network": {"policy": [8], "critic": [8]},
+}  # fmt: skip
+TASK: dict[str, Any] = {
+    "game": "rock-paper-scissors", "learner": LEARNER, "steps": 64, "environments": 4, "checkpoint_every": 32,
+}  # fmt: skip
+
+
+def settings(**more: Any) -> dict[str, Any]:
+    """Three rounds of three members that take a moment."""
+    algorithm = {"population": 3, "exploit": "truncation", "share": 0.34}
+    usual = {"ticks": 3, "episodes": 6, "fresh": 4, "pool": {"kind": "local"}, "algorithm": algorithm}
+    return {"kind": "self-play", "name": "small", "seed": 3, "task": TASK, **usual, **more}
+
+
+def study(**more: Any) -> SelfPlayConfig:
+    config = load(settings(**more))
+    assert isinstance(config, SelfPlayConfig)
+    return config
+
+
+def results(found: list[AnyEvent]) -> dict[str, str]:
+    assert isinstance(found[-1], Finished), found[-1]
+    return {k: v for k, v in found[-1].artifacts.items() if k != "checkpoint"}
+
+
+def bundle(store: FolderStore, digest: str) -> Bundle:
+    return unpack(store.get(digest))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FolderStore:
+    return FolderStore(tmp_path / "store")
+
+
+class TestRockPaperScissors(VectorContract):
+    def make(self) -> VectorMDP:
+        return RockPaperScissors()
+
+
+class TestSelfPlay(AlgorithmContract):
+    """As population based training."""
+
+    of: ClassVar[Task] = ONE
+
+    @staticmethod
+    def algorithm(*given: Any, **settings: Any) -> SelfPlay:
+        return SelfPlay(*given, opponents=OpponentsConfig(), **settings)
+
+
+def test_a_battle_says_who_sits_where_and_seats_are_exchanged_from_episode_to_episode() -> None:
+    cast = Opposition("agent", {"a": 1, "b": 3})
+    first, second = (cast.draw(SEEDS, np.full(len(SEEDS), episode), {}) for episode in (4, 5))
+    assert ((first == 0).sum(axis=1) == 1).all(), "one seat learns"
+    np.testing.assert_array_equal((first == 0)[:, 0], (second == 0)[:, 1])
+    assert 0.47 < (first[:, 0] == 0).mean() < 0.53
+    others = np.maximum(first[:, 0], first[:, 1])
+    assert 0.72 < (others == 2).mean() < 0.78
+    alone = cast.draw(SEEDS[7:8], np.array([4]), {})
+    np.testing.assert_array_equal(alone[0], first[7])
+
+
+def test_where_it_is_measured_it_meets_the_same_opponent_from_either_seat() -> None:
+    cast = Opposition("agent", {"a": 0.5, "c": 0.5, "b": 0.0})
+    zero = np.zeros(len(SEEDS), np.int64)
+    left, right = (cast.facing("me", seat).draw(SEEDS, zero, {}) for seat in (0, 1))
+    assert (left[:, 0] == 0).all()
+    assert (right[:, 1] == 0).all()
+    np.testing.assert_array_equal(left[:, 1], right[:, 0])
+    np.testing.assert_array_equal(left[:, 1] - 1, cast.opponents(SEEDS, zero))
+    assert set(left[:, 1].tolist()) == {1, 3}
+
+
+def test_somebody_must_be_there_to_play_against() -> None:
+    with pytest.raises(ConfigError, match="nobody to play against"):
+        Opposition("agent", {"a": 0.0})
+
+
+def test_the_latest_the_whole_pool_or_mostly_the_latest_are_drawn() -> None:
+    latest, past = ["7", "8"], ["1", "2", "3", "4"]
+    assert shares("latest", latest, past, {}) == {"7": 0.5, "8": 0.5}
+    assert shares("uniform", latest, past, {}) == pytest.approx(dict.fromkeys([*latest, *past], 1 / 6))
+    assert shares("mostly-latest", latest, past, {}) == {"7": 0.4, "8": 0.4, **dict.fromkeys(past, 0.05)}
+    assert shares("mostly-latest", latest, [], {}) == {"7": 0.5, "8": 0.5}
+    assert shares("hardest", [], [], {}) == {}
+
+
+def test_the_hardest_are_drawn_most_and_the_unknown_as_often_as_they() -> None:
+    """p ∝ (max w - w)^3: 0, 0.3^3 and 0.6^3; who was met too seldom counts as the hardest."""
+    faced = {"a": [20, 18], "b": [20, 12], "c": [20, 6], "d": [MET - 1, MET - 1]}
+    total = 0.3**3 + 2 * 0.6**3
+    expected = {"a": 0.0, "b": 0.3**3 / total, "c": 0.6**3 / total, "d": 0.6**3 / total}
+    assert shares("hardest", ["a", "b"], ["c", "d"], faced) == pytest.approx(expected)
+    even = {"a": [20, 10], "b": [20, 10]}
+    assert shares("hardest", ["a"], ["b"], even) == {"a": 0.5, "b": 0.5}
+
+
+def learned(choice: Choice, rounds: int = 40) -> NDArray[np.float64]:
+    """The strategies [rounds, 3] of one member of rock, paper, scissors that follows the exact gradient of its payoff
+    against whom the rule draws, a round at a time."""
+    versions: list[NDArray[np.float64]] = []
+    theta, against, faced = np.array([0.4, 0.0, -0.2]), np.full(3, 1 / 3), {}
+    for _ in range(rounds):
+        if versions:
+            names = [str(k) for k in range(len(versions))]
+            weights = shares(choice, names[-1:], names[:-1], faced)
+            against = sum(weight * versions[int(name)] for name, weight in weights.items())
+        for _ in range(60):
+            p = np.exp(theta) / np.exp(theta).sum()
+            gain = PAYOFF @ against
+            theta = np.clip(theta + p * (gain - p @ gain), -4, 4)
+        p = np.exp(theta) / np.exp(theta).sum()
+        versions.append(p)
+        faced = {str(k): [100, 100 * (0.5 + p @ PAYOFF @ q / 2)] for k, q in enumerate(versions)}
+    return np.array(versions)
+
+
+def test_against_the_latest_alone_rock_paper_scissors_runs_in_circles() -> None:
+    versions = learned("latest")[10:]
+    assert set(versions.argmax(axis=1).tolist()) == {0, 1, 2}, "each in turn"
+    assert versions.max(axis=1).mean() > 0.8, "and never anything like a third of each"
+    gains = np.einsum("ni,ij,nj->n", versions[1:], PAYOFF, versions[:-1])
+    assert (gains > 0).all(), "although each is better than the one before"
+
+
+@pytest.mark.parametrize("choice", ["uniform", "hardest"])
+def test_a_pool_and_nash_averaging_come_to_a_third_of_each(choice: Choice) -> None:
+    versions = learned(choice)
+    mixed = nash(versions @ PAYOFF @ versions.T / 2) @ versions
+    np.testing.assert_allclose(mixed, 1 / 3, atol=0.02)
+
+
+def test_ratings_by_meetings_are_those_of_the_match_up_table_where_all_met_alike() -> None:
+    rng, skill = np.random.default_rng(2), np.array([-1.0, -0.3, 0.2, 1.1])
+    pairs = pairs_of(4)
+    chance = 1 / (1 + np.exp(skill[pairs.second] - skill[pairs.first]))
+    table = (rng.random((6, 200)) < chance[:, None]).astype(float)
+    whole = split(matchups(4, table))
+    share = table.mean(axis=1)
+    error = np.array([spread(200, row.sum(), ((row - row.mean()) ** 2).sum())[1] for row in table])
+    found = rated(5, pairs, np.full(6, 200.0), share, error)
+    np.testing.assert_allclose(found.ratings[:4], whole.ratings, atol=1e-9)
+    np.testing.assert_allclose(found.errors[:4], whole.errors, atol=1e-9)
+    assert np.isnan(found.ratings[4]), "who met nobody has none"
+    assert (np.abs(found.ratings[:4] - skill + skill.mean()) < 3 * found.errors[:4]).all()
+
+
+def test_more_meetings_count_more() -> None:
+    """One beat the other in 90 of 100 meetings, both met a third: the few odd meetings hardly matter."""
+    met = Pairs(np.array([0, 0, 1]), np.array([1, 2, 2]))
+    found = rated(3, met, np.array([100.0, 2.0, 2.0]), np.array([0.9, 0.0, 1.0]), np.array([0.03, 0.2, 0.2]))
+    assert found.ratings[0] > found.ratings[1]
+
+
+def test_a_population_learns_from_itself_and_leaves_a_ladder_its_lineage_and_its_pool(store: FolderStore) -> None:
+    found = list(run(study(), store))
+    left = results(found)
+    ladder = bundle(store, left["table"])
+    assert ladder.meta["outside"] == ["random"]
+    columns = ladder.arrays
+    assert columns["id"].tolist() == [-1, *range(9)]
+    assert columns["present"].tolist() == [0] * 7 + [1] * 3
+    assert np.isfinite(columns["rating"]).all(), "a chain of meetings connects all"
+    assert (columns["rating_low"] < columns["rating"]).all()
+    assert columns["meetings"][0] == 18, "the first three met the script six times each"
+    assert columns["meetings"].sum() == 2 * 9 * 6
+    assert abs(columns["rating"].mean()) < 1e-6
+    lineage = bundle(store, left["lineage"]).arrays
+    assert (lineage["copied"] >= 0).sum() == 2, "the last one of three goes on from the first in each round"
+    for role, ids in (("members", [6, 7, 8]), ("pool", list(range(9)))):
+        assert bundle(store, left[role]).arrays["id"].tolist() == ids
+    Policy.unpack(store.get(left["policy_description"]), store.get(left["policy"]))
+    assert found[-1].counters.steps >= 9 * (64 + 12)
+    assert not list((store.folder / "leases").iterdir())
+
+
+def test_with_a_small_pool_the_oldest_leave_and_the_latest_stay(store: FolderStore) -> None:
+    left = results(list(run(study(opponents={"capacity": 2, "choice": "uniform"}, fresh=0), store)))
+    assert bundle(store, left["table"]).arrays["id"].tolist() == [-1, 4, 5, 6, 7, 8]
+
+
+@pytest.mark.parametrize("choice", ["latest", "hardest"])
+def test_it_is_paused_killed_and_resumed_to_the_same_end(choice: str, store: FolderStore) -> None:
+    """Abandoned after its first round, resumed, paused in the middle of a member's training, resumed to the end."""
+    config = study(opponents={"choice": choice, "others": {"script": {"kind": "scripted", "player": "random"}}})
+    whole = results(list(run(config, store)))
+    killed = next(e for e in run(config, store) if isinstance(e, Progressed))
+    asked: list[int] = []
+
+    def soon() -> Any:
+        asked.append(1)
+        return "pause" if len(asked) > 6 else ""
+
+    paused = list(run(config, store, killed.artifacts["checkpoint"], control=soon))
+    assert isinstance(paused[-1], Paused)
+    assert results(list(run(config, store, paused[-1].artifacts["checkpoint"]))) == whole
+
+
+def test_each_member_by_itself_needs_no_rounds(store: FolderStore) -> None:
+    config = study(algorithm={"population": 3, "steady": True})
+    first = next(e for e in run(config, store) if isinstance(e, Progressed))
+    left = results(list(run(config, store, first.artifacts["checkpoint"])))
+    assert len(bundle(store, left["table"]).arrays["id"]) == 10
+
+
+def test_a_worker_that_takes_a_member_over_goes_on_where_the_last_one_was(tmp_path: Path) -> None:
+    """With all battles counted that were played before."""
+    config = study(task={**TASK, "steps": 192})
+    kinds = {"random": ("", 1.0, 1.0)}
+    answers = []
+    for name, stop in (("a", 10**9), ("b", 4)):
+        trainings, asked = opened(FolderStore(tmp_path / name), "study"), [0]
+
+        def stopped(asked: list[int] = asked, stop: int = stop) -> bool:
+            asked[0] += 1
+            return asked[0] == stop
+
+        genome = SelfPlayEvaluator(config, trainings).initialize(np.random.default_rng(1))
+        request = Request(0, genome, 0, 4, 3, SelfPlayContext(opponents=kinds))
+        found = [e for _ in range(2) for e in SelfPlayEvaluator(config, trainings).evaluate([request], stopped)]
+        answers.append(found)
+    whole, halves = answers
+    assert len(halves) == 1, "stopped once"
+    assert halves[0].context == whole[0].context
+    assert isinstance(whole[0].context, SelfPlayContext)
+    assert whole[0].context.faced["random"][0] > 150
+    np.testing.assert_array_equal(halves[0].values, whole[0].values)
+
+
+def test_who_trains_against_somebody_else_becomes_somebody_else(tmp_path: Path) -> None:
+    config, trainings = study(), opened(FolderStore(tmp_path), "study")
+    players = SelfPlayEvaluator(config, trainings)
+    genome = players.initialize(np.random.default_rng(1))
+    random = SelfPlayContext(opponents={"random": ("", 1.0, 1.0)})
+    (one,) = players.evaluate([Request(0, genome, 0, 4, 3, random)], lambda: False)
+    mine = one.context.artifacts["weights"]
+    itself = SelfPlayContext(opponents={"0": (mine, 1.0, 0.0), "random": ("", 0.0, 1.0)})
+    (two,) = players.evaluate([Request(1, genome, 0, 4, 3, itself)], lambda: False)
+    assert isinstance(two.context, SelfPlayContext)
+    assert two.context.artifacts["weights"] != mine
+    assert set(two.context.faced) == {"0"}
+    assert two.context.met["random"][0] == 4
+    players.close()
+
+
+def test_saved_agents_and_scripts_play_too_and_are_rated_beside_the_members(store: FolderStore) -> None:
+    saved = results(list(run(study(ticks=1, fresh=0), store)))["policy_description"]
+    others = {"old": {"kind": "frozen", "policy": saved}, "script": {"kind": "scripted", "player": "random"}}
+    found = list(run(study(seed=4, opponents={"others": others, "others_share": 0.5}), store))
+    ladder = bundle(store, results(found)["table"])
+    assert ladder.meta["outside"] == ["old", "script"]
+    assert np.isfinite(ladder.arrays["rating"]).all()
+    halfway = next(e for e in found if isinstance(e, Progressed))
+    faced = bundle(store, halfway.artifacts["table"]).arrays["faced"]
+    assert faced.sum() == pytest.approx(1)
+    assert faced[:2].sum() == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"objectives": [{"measure": "length"}]}, "objectives.0.measure"),
+        ({"algorithm": {"kind": "ga"}}, "algorithm.kind"),
+        ({"networks": "best"}, "networks"),
+        ({"task": {**TASK, "steps": [32, 64]}}, "task.steps"),
+        ({"task": {**TASK, "steps": 16}}, "task.steps"),
+        ({"task": {**TASK, "learner": {**LEARNER, "rate": 0.1}}}, "task"),
+        ({"task": {**TASK, "game": {"name": "pong-two-seats", "settings": {"points": [1, 3]}}}},
+         "task.game.settings.points"),
+        ({"opponents": {"choice": "best"}}, "opponents.choice"),
+        ({"opponents": {"others": {"agent": {"kind": "scripted", "player": "random"}}}}, "opponents.others.agent"),
+        ({"opponents": {"others": {"A": {"kind": "scripted", "player": "random"}}}}, "opponents.others.A"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_at_its_place(change: dict[str, Any], place: str) -> None:
+    with pytest.raises(ConfigError) as wrong:
+        load(settings(**change))
+    assert place in {problem.place for problem in wrong.value.problems}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"task": {**TASK, "game": "pong"}}, "a game for two, and pong has 1 seat"),
+        ({"task": {**TASK, "game": "connect-four"}}, "they take turns"),
+        ({"opponents": {"others": {"follower": {"kind": "scripted", "player": "pong-follower"}}}},
+         "opponents.others.follower"),
+        ({"opponents": {"others": {"lost": {"kind": "frozen", "policy": "0" * 64}}}}, "opponents.others.lost"),
+    ],
+)  # fmt: skip
+def test_who_cannot_play_is_said_before_anything_begins(change: dict[str, Any], said: str, store: FolderStore) -> None:
+    *_, last = run(study(**change), store)
+    assert isinstance(last, Failed)
+    assert said in last.message

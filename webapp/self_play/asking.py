@@ -1,0 +1,179 @@
+"""Which game a population learns by playing against itself: the form, and what the API takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from django import forms
+from django.conf import settings
+
+from engine.catalog import GAMES
+from engine.config import Study
+from engine.config.evaluate import SavedConfig
+from engine.config.self_play import SelfPlayConfig
+from webapp.evaluations.asking import EvaluationForm
+from webapp.games.fields import NumberField
+from webapp.projects.models import Project
+from webapp.studies.intake import Body, Refers
+from webapp.training import games
+from webapp.training.entrants import foreign, plays
+from webapp.training.intake import TrainingIntake
+from webapp.training.methods import presets_for
+from webapp.training.ranges import HOW, RangeField, has_range, read
+
+POPULATION, ROUNDS, STEPS, MEETINGS = 8, 20, 50_000, 30
+RATE, ENTROPY = "0.0001 to 0.01", "0 to 0.03"
+NO_RANGE = "One of the two must be a range, such as 0.0001 to 0.01: members differ by their settings."
+OPPONENTS = {
+    "hardest": "Whoever they beat least: the members now, and as they were",
+    "mostly-latest": "Mostly the members as they are now, at times as they were",
+    "uniform": "The members as they are now and as they were, equally often",
+    "latest": "Only the members as they are now: quick, but it may run in circles",
+}
+
+
+class SelfPlayIntake(TrainingIntake):
+    """How the site starts self-play: in a game for two that may be played here."""
+
+    def workers(self) -> int:
+        """As many as the site has processors."""
+        return int(settings.CPUS)
+
+    def title(self, game: str) -> str:
+        """What it is called where the body says nothing."""
+        return f"Self-play: {game}"
+
+    def study(self, body: Body) -> tuple[Study, Refers]:
+        """The study itself."""
+        study, wrong = body.loaded(self.named(body, "task"), self.workers())
+        body.refuse([*wrong, *(_unfit(study, body.project) if isinstance(study, SelfPlayConfig) else ())])
+        assert study is not None
+        return study, {}
+
+
+def _unfit(study: SelfPlayConfig, project: Project) -> Iterator[tuple[str, str]]:
+    """What speaks against the game and against the players outside."""
+    game = study.task.game
+    for field, why in games.unfit(game.name, game.settings, project):
+        yield f"task.game.{field}", why
+    offer = games.OFFERS[games.named(game.name, project)[0]]
+    if offer.key != games.SIMULATOR and not _suits(offer.key):
+        yield "task.game.name", f"members meet in games for two that move at once: {', '.join(_offered())}"
+    yield from _strangers(study, project)
+
+
+def _strangers(study: SelfPlayConfig, project: Project) -> Iterator[tuple[str, str]]:
+    """Who of the players outside may not play: saved agents of another game, and whom the project does not have."""
+    saved = {agent.policy: agent for agent in project.agents.kept()}
+    game, others = study.task.game.name, study.opponents.others
+    agents = {name: saved[o.policy] for name, o in others.items() if isinstance(o, SavedConfig) and o.policy in saved}
+    for name, agent in agents.items():
+        if not plays(agent.game["name"], game):
+            yield f"opponents.others.{name}.policy", f"“{agent.name}” plays another game"
+    for place, why in foreign({name: o for name, o in others.items() if name not in agents}, game, project):
+        yield f"opponents.others.{place.removeprefix('policies.')}", why
+
+
+def _suits(game: str) -> bool:
+    return game in GAMES and len(GAMES[game].sides) == 2 and not GAMES[game].turns
+
+
+def _offered() -> list[str]:
+    return [name for name in GAMES if _suits(name)]
+
+
+class SelfPlayForm(EvaluationForm):
+    """Which game, against whom, and for how long."""
+
+    folded: ClassVar[tuple[str, ...]] = ("rate", "entropy", "episodes", "seed")
+    places: ClassVar[Mapping[str, str]] = {
+        "task.game": "game", "task.steps": "steps", "task.learner.rate": "rate", "ticks": "rounds",
+        "task.learner.entropy_weight": "entropy", "algorithm.population": "population", "opponents.others": "policies",
+    }  # fmt: skip
+    """Fields by places of the study."""
+    policies = forms.MultipleChoiceField(
+        label="Also against", required=False, widget=EvaluationForm.base_fields["policies"].widget,
+        help_text="Trained agents and scripts that do not learn; a fifth of all battles. They show how strong members "
+        "are beside each other.",
+    )  # fmt: skip
+    opponents = forms.ChoiceField(label="Members play against", choices=list(OPPONENTS.items()), initial="hardest")
+    population: Any = NumberField(
+        label="Members", whole=True, low=2, high=200, required=False,
+        help_text=f"{POPULATION} where nothing is typed. In each round, those that lag go on from better ones.",
+    )  # fmt: skip
+    rounds: Any = NumberField(
+        label="Rounds", whole=True, low=1, high=10_000, required=False, help_text=f"{ROUNDS} where nothing is typed."
+    )
+    steps: Any = NumberField(
+        label="Moves a member learns from", whole=True, low=1, high=10**9, required=False,
+        help_text=f"In each round; {STEPS:,} where nothing is typed.",
+    )  # fmt: skip
+    episodes: Any = NumberField(
+        label="Meetings that measure a member", whole=True, low=2, high=10_000, required=False,
+        help_text=f"In each round; {MEETINGS} where nothing is typed. A meeting is two battles, one from each seat.",
+    )  # fmt: skip
+    rate = RangeField(
+        label="Learning rate", required=False, max_length=60, help_text=f"{HOW} {RATE} where nothing is typed."
+    )
+    entropy = RangeField(
+        label="Reward for trying things out", required=False, max_length=60,
+        help_text=f"{HOW} {ENTROPY} where nothing is typed.",
+    )  # fmt: skip
+    field_order = ("title", "game", "opponents", "policies", "population", "rounds", "steps")
+
+    def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
+        super().__init__(data, project=project, kind=kind)
+        field: Any = self.fields["game"]
+        field.choices = [(key, title) for key, title in field.choices if key not in GAMES or _suits(key)]
+        field.help_text = ""
+        self._offer_agents(project)
+
+    def _offer_agents(self, project: Project) -> None:
+        """Saved agents stand among the players outside."""
+        players: Any = self.fields["policies"]
+        agents = {f"agent-{agent.pk}": agent for agent in project.agents.kept()}
+        self.able |= {
+            name: [game for game in GAMES if plays(agent.game["name"], game)] for name, agent in agents.items()
+        }
+        self.entrants |= {
+            name: {"kind": "frozen", "policy": agent.policy, "title": agent.name} for name, agent in agents.items()
+        }
+        home = {name: games.title_of(agent.game["name"], project) for name, agent in agents.items()}
+        saved = [(name, f"{agent.name}, saved agent of {home[name]}") for name, agent in agents.items()]
+        players.choices = [*players.choices, *saved]
+        players.widget.able = self.able
+
+    def clean_policies(self) -> list[str]:
+        """Any number."""
+        chosen: list[str] = self.cleaned_data["policies"]
+        return chosen
+
+    def clean(self) -> dict[str, Any]:
+        """At least one range."""
+        cleaned = super().clean() or {}
+        for name, usual in (("rate", RATE), ("entropy", ENTROPY)):
+            if name in cleaned and cleaned[name] is None:
+                cleaned[name] = read(usual)
+        if {"rate", "entropy"} <= cleaned.keys() and not has_range([cleaned["rate"], cleaned["entropy"]]):
+            self.add_error("rate", NO_RANGE)
+        return cleaned
+
+    def table(self) -> dict[str, Any]:
+        """The study, as a body of the API would have it."""
+        typed, game = self.cleaned_data, self.cleaned_data["game"]
+        offer = games.OFFERS.get(game)
+        preset = presets_for("ppo", game, offer.sees if offer else "")[0]
+        learner = {**preset.learner.model_dump(), "rate": typed["rate"], "entropy_weight": typed["entropy"]}
+        usual = {"rounds": ROUNDS, "steps": STEPS, "episodes": MEETINGS, "seed": 1, "population": POPULATION}
+        told = {name: value if typed[name] is None else typed[name] for name, value in usual.items()}
+        others = {name: self.entrants[name] for name in typed["policies"]}
+        return {
+            **({"name": typed["title"]} if typed["title"] else {}),
+            "task": {"game": game, "learner": learner, "steps": told["steps"], "environments": preset.battles},
+            "opponents": {"choice": typed["opponents"], "others": others},
+            "algorithm": {"kind": "pbt", "population": told["population"]},
+            "ticks": told["rounds"],
+            "episodes": told["episodes"],
+            "seed": told["seed"],
+        }

@@ -1,0 +1,170 @@
+"""What the ladder and the lineage of a self-play training say, in words and rows for pages."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from engine.arrays import Bundle, unpack
+from engine.catalog import PLAYERS
+from engine.errors import StoreError
+from webapp.lib.storage import store
+from webapp.lib.words import NBSP, number, percent
+from webapp.studies.models import Job
+from webapp.studies.table_rows import latest, newest
+
+HEADS = ("player", "round", "present", "rating", "rating_low", "rating_high", "share", "meetings", "copied_from")
+SHOWN = 10
+"""Earlier members that the page lists, the most played first."""
+
+
+class Player(NamedTuple):
+    """A member after a round (from 1), or a player outside (round 0); ``faced``: its share of the next round's battles;
+    ``copied``: the member whose network it went on from, "" where it was its own."""
+
+    name: str
+    member: int
+    round: int
+    present: bool
+    rating: float
+    low: float
+    high: float
+    share: float
+    meetings: int
+    faced: float
+    copied: str
+
+    @property
+    def known(self) -> bool:
+        """Whether it has met anybody who is kept."""
+        return not math.isnan(self.rating)
+
+    @property
+    def full(self) -> str:
+        """ "Member 3 after round 5"."""
+        return f"{self.name} after round {self.round}" if self.round else self.name
+
+    @property
+    def strength(self) -> str:
+        """ "+120"."""
+        return signed(self.rating) if self.known else "–"
+
+    @property
+    def range_words(self) -> str:
+        """ "+80 to +160"."""
+        return f"{signed(self.low)} to {signed(self.high)}"
+
+
+class Copy(NamedTuple):
+    """In this round a member went on from another one as it was after the round before."""
+
+    round: int
+    member: str
+    other: str
+
+
+class Reading:
+    """``players``: everybody who is kept; ``members``: the latest of each, the strongest first; ``standing``: they
+    and the players outside, in that order."""
+
+    def __init__(self, ladder: Bundle, lineage: Bundle, outside: dict[str, str]) -> None:
+        self.columns, self.lineage = ladder.arrays, lineage.arrays
+        names = [outside.get(name, name) for name in ladder.meta["outside"]]
+        self.players = [self._player(k, names) for k in range(len(self.columns["id"]))]
+        self.members = sorted((p for p in self.players if p.present), key=lambda p: (not p.known, -p.rating, p.member))
+        others = [p for p in self.players if not p.round and p.known]
+        self.standing = sorted([*self.members, *others], key=lambda p: (not p.known, -p.rating, p.member))
+
+    @classmethod
+    def of(cls, job: Job) -> Reading | None:
+        """What a job's latest round says; None before there is one, and where it was lost."""
+        ladder, digest = latest(job), newest(job, "lineage")
+        if ladder is None or not digest:
+            return None
+        others = job.config["opponents"]["others"]
+        titles = {name: each["title"] or _script(each) or name for name, each in others.items()}
+        try:
+            return cls(ladder, unpack(store().get(digest)), {"random": PLAYERS["random"].label, **titles})
+        except StoreError:
+            return None
+
+    def _player(self, k: int, names: list[str]) -> Player:
+        columns = {name: column[k].item() for name, column in self.columns.items()}
+        version, member = columns["id"], columns["member"]
+        rows = np.flatnonzero(self.lineage["id"] == version)
+        copied = int(self.lineage["copied"][rows[0]]) if len(rows) else -1
+        return Player(
+            f"Member {member + 1}" if version >= 0 else names[k], member, columns["step"] + 1, bool(columns["present"]),
+            columns["rating"], columns["rating_low"], columns["rating_high"], columns["share"], columns["meetings"],
+            columns["faced"], f"Member {copied + 1}" if copied >= 0 else "",
+        )  # fmt: skip
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The lowest and the highest end of the ranges of who stands on the ladder."""
+        known = [p for p in self.standing if p.known]
+        return min((p.low for p in known), default=0.0), max((p.high for p in known), default=1.0)
+
+    @property
+    def sentence(self) -> str:
+        """Who is strongest, and how sure that is."""
+        first, *rest = self.members
+        behind = [p for p in rest if p.high >= first.low]
+        if not behind:
+            return f"{first.name} is the strongest: {percent(first.share)} of its meetings won."
+        many = f"{len(behind)} other{'s' if len(behind) > 1 else ''}"
+        return f"{first.name} leads, but {many} may be as strong: the ranges overlap."
+
+    @property
+    def copies(self) -> list[Copy]:
+        """Who went on from whom, the latest first."""
+        columns = (self.lineage[name].tolist() for name in ("step", "member", "copied"))
+        rows = [(step, member, copied) for step, member, copied in zip(*columns, strict=True) if copied >= 0]
+        return [Copy(step + 1, f"Member {m + 1}", f"Member {c + 1}") for step, m, c in sorted(rows, reverse=True)]
+
+    @property
+    def copied_words(self) -> str:
+        """ "3 times a member went on from a better one."."""
+        often = len(self.copies)
+        if not often:
+            return "No member has gone on from another yet."
+        return f"{number(often)}{NBSP}{'time' if often == 1 else 'times'} a member went on from a better one."
+
+    @property
+    def pool(self) -> list[Player]:
+        """Earlier members, those that are played against most first."""
+        past = [p for p in self.players if p.round and not p.present]
+        return sorted(past, key=lambda p: (-p.faced, -p.round, p.member))[:SHOWN]
+
+    @property
+    def many(self) -> int:
+        """Earlier members that are kept."""
+        return sum(bool(p.round) and not p.present for p in self.players)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each player, for programs."""
+        return [
+            {
+                "player": p.name, "round": p.round, "present": int(p.present), "rating": _finite(p.rating),
+                "rating_low": _finite(p.low), "rating_high": _finite(p.high), "share": _finite(p.share),
+                "meetings": p.meetings, "copied_from": p.copied,
+            }
+            for p in self.players
+        ]  # fmt: skip
+
+
+def signed(rating: float) -> str:
+    """ "+1,120", "−80" or "0"."""
+    points = round(rating)
+    return f"{points:+,}".replace("-", "−") if points else "0"
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _script(other: dict[str, Any]) -> str:
+    script = PLAYERS.get(other.get("player", ""))
+    return script.label if script else ""
