@@ -375,6 +375,7 @@ ROWS = (
     of_project("reports:take-back", None, SHARERS, arguments=_link),
     of_project("reports:html", MEMBERS, arguments=_report),
     of_project("reports:pdf", MEMBERS, arguments=_report),
+    of_project("reports:printing", MEMBERS, arguments=_report),
     of_project("reports:xlsx", MEMBERS, arguments=_report),
     Row("reports:shared", OPEN, arguments=_shared),
     of_project("patches:save", None, WRITERS, arguments=_changes, data={"number": "1"}),
