@@ -87,12 +87,25 @@ class StudyKind(NamedTuple):
 
 
 class Signal(NamedTuple):
-    """A signal of a game as pages tell it, such as "moves 12 %". ``share``: it is a share of an episode's moments, from
-    0 to 1; ``unit``: what it counts otherwise."""
+    """A signal of a game as pages tell it, such as "moves 12 %". ``share``: it is a share, from 0 to 1, of what
+    ``unit`` says, or else of an episode's moments; otherwise ``unit`` says what it counts."""
 
     words: str
     share: bool = True
     unit: str = ""
+
+
+class Clock(NamedTuple):
+    """How fast a game runs where pages show it: its ``moments`` a second, and the ``setting`` that says how many of
+    them a decision lasts, with its ``usual`` value."""
+
+    moments: float
+    setting: str
+    usual: int
+
+    def decisions(self, settings: Mapping[str, Any]) -> float:
+        """Decisions a second, with these settings of the game."""
+        return self.moments / float(settings.get(self.setting, self.usual))
 
 
 class AgentGame(NamedTuple):
@@ -104,9 +117,10 @@ class AgentGame(NamedTuple):
     where several learn, one on each seat; ``turns``: they act at different moments; ``given``: arguments that it is
     always made with. For agents: ``moves``, its
     choices by name; ``captions``: what a caption tells of its signals. For styles of play: ``signals``, all that its
-    setting ``rewards`` can name; ``scripted``: which of ``PLAYERS`` plays it well; ``ends``: lowest and highest values
+    setting ``rewards`` can name; ``scripted``: which of ``PLAYERS`` plays it well; ``strangers``: those of ``PLAYERS``
+    that nobody learns against in it; ``ends``: lowest and highest values
     of measures of an episode; ``meanings``: what a signal is, of one decision; ``names``: what it calls signals and
-    measures that ``engine.config.style_templates`` calls otherwise."""
+    measures that ``engine.config.style_templates`` calls otherwise. ``clock``: how fast it runs, if known."""
 
     label: str
     explanation: str
@@ -122,9 +136,11 @@ class AgentGame(NamedTuple):
     captions: Mapping[str, Signal] = {}
     signals: tuple[str, ...] = ()
     scripted: str = ""
+    strangers: tuple[str, ...] = ()
     ends: Mapping[str, tuple[float, float]] = {}
     meanings: Mapping[str, str] = {}
     names: Mapping[str, str] = {}
+    clock: Clock | None = None
 
     def load(self) -> Any:
         """The class or function that makes it, imported now."""
@@ -267,7 +283,7 @@ _MAZE_MEANINGS = {
     "moved": "1 where it moved to another cell", "bumped": "1 where a wall was in its way",
     "ground": "1 in a cell that it enters for the first time",
 }  # fmt: skip
-_ORDERS_SIGNALS = ("score", "win", "dealt", "taken", "walked", "idle", "ground", "waited")
+_ORDERS_SIGNALS = ("score", "win", "dealt", "taken", "walked", "idle", "ground", "waited", "waiting", "explored")
 _ORDERS_MEANINGS = {
     "score": "what the other team lost of its life minus what the own one lost, −1 to 1",
     "win": "1 at the end of a battle that is won, −1 of one that is lost",
@@ -275,37 +291,51 @@ _ORDERS_MEANINGS = {
     "walked": "share of the units’ time in which they walked, 0 to 1",
     "idle": "share of the units’ time in which they did nothing, 0 to 1",
     "ground": "squares of two paces walked on for the first time", "waited": "ticks that passed before the first blow",
+    "waiting": "share of the time in which the team had not struck a blow yet, 0 to 1",
+    "explored": "squares walked on for the first time, as a share of the field",
 }  # fmt: skip
-_ORDERS_ENDS = {name: (0.0, 1.0) for name in ("score", "dealt", "taken", "walked", "idle")}
+_ORDERS_CAPTIONS = {
+    "walked": Signal("walks", unit="of its units’ time"), "idle": Signal("stands idle", unit="of its units’ time"),
+    "dealt": Signal("deals", unit="of the other team’s life"), "taken": Signal("loses", unit="of its own team’s life"),
+    "first_attack": Signal("strikes first after", unit="of the battle"),
+    "explored": Signal("covers", unit="of the field"),
+    "paces": Signal("walks", share=False, unit="paces a unit"),
+    "first_blow": Signal("strikes first after", share=False, unit="ticks"),
+    "ground": Signal("covers", share=False, unit="squares of two paces"),
+}  # fmt: skip
+_ORDERS_ENDS = {name: (0.0, 1.0) for name in ("score", "dealt", "taken", "walked", "idle", "first_attack", "explored")}
 GAMES: dict[str, AgentGame] = {
     "pong": AgentGame(
         "Pong, numbers", "Our Pong against a scripted player. The agent is told where things are.",
         "engine.games.pong:VectorPong", "numbers", "discrete", 6000, _PONG,
-        moves=_PONG_MOVES, captions=_PONG_CAPTIONS, signals=_PONG_SIGNALS, scripted="pong-follower", ends=_SHARES,
-        meanings=_PONG_MEANINGS,
+        moves=_PONG_MOVES, captions=_PONG_CAPTIONS, signals=_PONG_SIGNALS, scripted="pong-follower",
+        strangers=("random", "pong-follower"), ends=_SHARES, meanings=_PONG_MEANINGS, clock=Clock(40, "frame_skip", 1),
     ),
     "pong-two-seats": AgentGame(
         "Pong for two", "Two agents, one on each side, learn from the same battles.",
         "engine.games.pong:VectorPong", "numbers", "discrete", 6000, _PONG, ("left", "right"),
         given={"seats": (0, 1)},
-        moves=_PONG_MOVES, captions=_PONG_CAPTIONS,
+        moves=_PONG_MOVES, captions=_PONG_CAPTIONS, clock=Clock(40, "frame_skip", 1),
     ),
     "image-pong": AgentGame(
         "Pong, pictures", "The same Pong, seen as a player sees it: far slower to learn.",
         "engine.games.pong:ImagePong", "pictures", "discrete", 1500, _PONG,
         moves=_PONG_MOVES, captions=_PONG_CAPTIONS, signals=_PONG_SIGNALS, ends=_SHARES, meanings=_PONG_MEANINGS,
+        clock=Clock(40, "frame_skip", 4),
     ),
     "commanders": AgentGame(
         "Herobattle, commander", "Commands a team of the demo game against one that fights by itself: whom to attack, "
         "where to stand, when to use the skill.",
         "engine.games.herobattle.commanders:HeroBattleCommanders", "numbers", "hybrid", 75, _COMMANDERS,
-        signals=_ORDERS_SIGNALS, scripted="hero-hunter", ends=_ORDERS_ENDS, meanings=_ORDERS_MEANINGS,
-        names={"moved": "walked"},
+        captions=_ORDERS_CAPTIONS, signals=_ORDERS_SIGNALS, scripted="hero-hunter",
+        strangers=("random", "hero-hunter"), ends=_ORDERS_ENDS, meanings=_ORDERS_MEANINGS,
+        names={"moved": "walked"}, clock=Clock(12, "every", 4),
     ),
     "commanders-two-seats": AgentGame(
         "Herobattle, two commanders", "Two agents, one in command of each team, learn from the same battles.",
         "engine.games.herobattle.commanders:HeroBattleCommanders", "numbers", "hybrid", 75, _COMMANDERS,
         ("left", "right"), given={"seats": (0, 1)},
+        captions=_ORDERS_CAPTIONS, clock=Clock(12, "every", 4),
     ),
     "rock-paper-scissors": AgentGame(
         "Rock, paper, scissors", "Two agents choose at once. Nobody is best, so learning may run in circles.",
@@ -336,6 +366,14 @@ def built_in(name: str) -> AgentGame | None:
     """The built-in game that a study calls so; None for any other game."""
     short = name.strip().removeprefix("builtin:")
     return GAMES.get("pong" if short == "vector-pong" else short)
+
+
+def of_two(game: str) -> str:
+    """The name of the same built-in game with both seats played from outside; empty where there is none."""
+    known = built_in(game)
+    if known is None:
+        return ""
+    return next((name for name, each in GAMES.items() if each.path == known.path and each.sides), "")
 
 
 def shares_of(game: str) -> tuple[str, ...]:

@@ -117,9 +117,11 @@ class PatchedContext(Context, frozen=True, omit_defaults=True, tag="patched"):
 
 
 class TrainingContext(Context, frozen=True, omit_defaults=True, tag="training"):
-    """``start``: store hash of the training that this one continues."""
+    """``start``: store hash of the training that this one continues; ``stranger``: the script on the other seat while
+    the candidate is measured (empty: the game's own player)."""
 
     start: str = ""
+    stranger: str = ""
 
 
 class SelfPlayContext(TrainingContext, frozen=True, omit_defaults=True, tag="self-play"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -98,6 +99,13 @@ def pytest_make_collect_report(
         report.outcome = "failed"
         report.longrepr = f"{collector.nodeid} imports Ray when it is collected: use engine.runtime.cluster.load_ray."
     return report
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests and their modules stay until the end: nobody need look at them for garbage again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 @pytest.fixture(scope="session")

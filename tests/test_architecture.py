@@ -74,7 +74,7 @@ WEBAPP = {
     "catalog", "studies", "config", "events", "errors", "formula", "store", "arrays", "indicators", "verdicts", "means",
     "confidence", "formula_terms", "gate.junit", "gate.numbers", "gate.report", "lineups.battle_counts",
     "lineups.named", "lineups.parts", "lineups.patterns", "lineups.rules", "lineups.schema", "lineups.size",
-    "simulators.contract", "styles.agents", "styles.preview", "styles.selection", "text",
+    "simulators.contract", "styles.agents", "styles.preview", "styles.selection", "styles.strangers", "text",
 }  # fmt: skip
 WORKERS = {"events", "config", "store", "errors", "arrays"}
 ONLY_IN = {

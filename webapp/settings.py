@@ -16,6 +16,7 @@ import structlog
 from csp.constants import NONE, SELF, UNSAFE_INLINE
 
 from webapp.lib.env import Environment, secret_key
+from webapp.lib.logs import without_links
 from webapp.lib.reach import settings_let_others_in
 
 # What a process of the site makes as it starts stays: Python need not look through it for garbage every 700 objects.
@@ -251,6 +252,7 @@ LOGGING: dict[str, Any] = {
             "processors": [
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
+                without_links,
             ],
             "foreign_pre_chain": _PROCESSORS,
         }

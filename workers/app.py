@@ -1,7 +1,8 @@
 """The Celery application: two queues, and tasks known by name only.
 
 The site imports this module to send tasks, so it imports neither models nor tasks. ``jobs`` carries searches that
-run for hours; ``quick`` carries handshakes and samples of under ten seconds, which a night job must never block.
+run for hours; ``quick`` carries what takes seconds, and what a night job must never block: handshakes, samples, PDF
+files, and what pages say of jobs that have ended.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from webapp.games import handshake
+from webapp.reports import paper
 from webapp.studies import afterwards, pending, queue
 from webapp.studies.models import Job, Status
 from workers import claims, process
@@ -23,6 +24,7 @@ def reconcile() -> None:
     release()
     admit()
     handshake.send_waiting(timezone.now() - SENT_AND_LOST)
+    paper.send_waiting()
 
 
 def release() -> None:

@@ -22,7 +22,9 @@ from webapp.studies.models import Job, Status
 from workers.claims import Claim, after_death
 from workers.launch import Unreadable
 
-ENVELOPE = ("schema", "job", "attempt", "sequence", "tick", "at", "kind")
+ENVELOPE = ("schema", "job", "attempt", "sequence", "tick", "at", "kind", "arrived")
+ARRIVED = "arrived"
+"""Role of what has come back in the round under way."""
 _PLACE = re.compile(r"^[a-z_]+(\.[\w-]+)+: ")
 _NAMELESS = re.compile(r"^[a-z_]+(?:\.[\w-]+)*\.([\w-]+): (must )")
 NEXT = "Who may register simulators can test its handshake on the Simulators page; “Try again” then goes on."
@@ -76,7 +78,8 @@ class Relay:
             event = msgspec.structs.replace(event, message=told)
         if event.schema != events.SCHEMA:
             raise Unreadable(f"event schema {event.schema} is not {events.SCHEMA}")
-        for role, digest in getattr(event, "artifacts", {}).items():
+        left = {**getattr(event, "artifacts", {}), ARRIVED: getattr(event, ARRIVED, "")}
+        for role, digest in left.items():
             if digest and not (_is_digest(digest) and store().has(digest)):
                 raise Unreadable(f"the {role} of round {event.tick} is not in the store")
         return event
@@ -112,6 +115,7 @@ class Relay:
             return  # played again after a death; the same round is already in the books
         self.tick = event.tick
         self.metrics = dict(event.metrics)
+        self._artifacts.pop(ARRIVED, None)  # it is in the round's chunk
         self._note(event, tick=event.tick, metrics=event.metrics)
         self._keep(event.artifacts)
 
@@ -139,6 +143,8 @@ class Relay:
             return
         self._own_up()
         self._note(event)
+        if isinstance(event, events.Logged) and event.arrived:
+            self._keep({ARRIVED: event.arrived})
 
     def _own_up(self) -> None:
         if self._left_out:
@@ -167,6 +173,7 @@ class Relay:
             self._die(f"Something outside the site asked the {self.claim.job.study.noun} to stop.")
 
     def _finish(self, event: events.Stopped | events.Finished, status: Status, message: str = "") -> None:
+        self._artifacts.pop(ARRIVED, None)
         self._keep(event.artifacts)
         metrics = self.metrics | {name: event.summary[name] for name in SETTLED if name in event.summary}
         self._note(event, {"metrics": metrics}, metrics=metrics)

@@ -8,6 +8,8 @@ from pydantic import Field, StringConstraints
 
 from engine.config.base import Config, Shown, Study
 from engine.config.evaluate import SavedConfig, ScriptConfig, Title
+from engine.config.evolve import Measure
+from engine.config.limits import LimitsConfig
 from engine.config.train import Game
 
 PART = 50
@@ -21,6 +23,10 @@ class AgentConfig(SavedConfig):
     sampled: bool = Field(
         False, title="Chance", description="true: it draws its moves by their odds; false: it takes the likeliest one"
     )
+    limits: LimitsConfig | None = Field(
+        None, title="Limits", description="those that it learned with; they hold wherever it plays",
+        exclude_if=lambda limits: limits is None,  # keeps the hash of studies without them
+    )  # fmt: skip
 
 
 PlayerConfig = Annotated[AgentConfig | ScriptConfig, Field(discriminator="kind")]
@@ -34,10 +40,14 @@ class OriginConfig(Config):
     steps: int = Field(0, ge=0, title="Moves learned from")
     seed: int = Field(0, ge=0, lt=2**63, title="Seed of its training")
     learner: Annotated[str, StringConstraints(max_length=40)] = ""
+    agent: int | None = Field(
+        None, ge=0, title="Its number in the search that bred it", exclude_if=lambda agent: agent is None
+    )
 
 
 class MeasureConfig(Study):
-    """Measure one agent on fresh episodes, and write everything that somebody takes home of it."""
+    """Measure one agent on fresh episodes, and write everything that somebody takes home of it. It meets each of the
+    ``strangers``, opponents that it never learned against, on as many episodes with the same seeds."""
 
     no_ranges = "a measurement tells what an agent is; a study of kind evolve searches settings of trainings"
     kind: Literal["measure"] = "measure"
@@ -50,12 +60,19 @@ class MeasureConfig(Study):
         None, title="Opponent", description="on all other seats; none: the game has no other seats"
     )
     episodes: int = Field(200, ge=PART, le=10_000, multiple_of=PART, title="Fresh episodes")
+    strangers: tuple[PlayerConfig, ...] = Field(
+        (), max_length=4, title="Opponents it never learned against",
+        description="scripts or saved agents, each on the other seat of this built-in game’s form for two",
+    )  # fmt: skip
+    style: tuple[Measure, ...] = Field(
+        (), max_length=6, title="Style", description="measures that say how it plays; empty: no style was asked for"
+    )
     origin: OriginConfig = OriginConfig()
 
     @property
     def ticks(self) -> int:
         """Number of rounds."""
-        return self.episodes // PART
+        return self.episodes // PART * (1 + len(self.strangers))
 
 
 class RecordConfig(Study):

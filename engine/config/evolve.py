@@ -196,6 +196,11 @@ class EvolveConfig(Study):
     pool: PoolConfig = Field(default_factory=PoolConfig)
 
     @property
+    def candidate(self) -> str:
+        """What pages call one of those that are bred."""
+        return "player"
+
+    @property
     def seats(self) -> int:
         """Seats of its game."""
         return 1

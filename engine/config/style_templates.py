@@ -4,7 +4,8 @@
 
 - ``moved``: the share of moments in which the player moved;
 - ``dealt``, ``taken``: damage dealt and taken, as shares of everything that can be dealt and taken in an episode;
-- ``attacked``: 1 in the decision with the first attack; of an episode ``first_attack``: the share that passed before;
+- ``waiting``: the share of moments before the first attack; of an episode ``first_attack``: the share that passed
+  before;
 - ``explored``: the share of the ground that was seen for the first time.
 
 ``score`` of an episode is the game's normalised score, from 0 to 1. ``busy-calm`` is the active and lazy style of
@@ -19,21 +20,22 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from engine.config.style_reward import TIME, identifier
+from engine.config.style_reward import identifier
 
 Names = Mapping[str, str]
 """What a game calls signals and measures that templates call otherwise."""
 
 
 class Template(NamedTuple):
-    """A scale of styles. ``one`` and ``other``: its ends; ``style``: the formula of the reward, ``w2`` the range of its
-    weight; ``objectives``: (name, formula over an episode) for each end; ``behaviour``: measures by which agents
-    differ."""
+    """A scale of styles. ``one`` and ``other``: its ends; ``pays``: what is paid for, in words; ``style``: the formula
+    of the reward, ``w2`` the range of its weight; ``objectives``: (name, formula over an episode) for each end;
+    ``behaviour``: measures by which agents differ."""
 
     key: str
     one: str
     other: str
     about: str
+    pays: str
     needs: tuple[str, ...]
     measures: tuple[str, ...]
     style: str
@@ -66,23 +68,28 @@ TEMPLATES: dict[str, Template] = {
     template.key: template
     for template in (
         Template(
-            "busy-calm", "Busy", "Calm", "Moves all the time, or only when it must.", ("score", "moved"), ("moved",),
-            "2 * moved - 1", (-0.01, 0.01), (("busy", "score + moved"), ("calm", "score + (1 - moved)")), ("moved",),
+            "busy-calm", "Busy", "Calm", "Moves all the time, or only when it must.",
+            "Every moment in which it moves; for the calm, every moment in which it does not.",
+            ("score", "moved"), ("moved",), "2 * moved - 1", (-0.01, 0.01),
+            (("busy", "score + moved"), ("calm", "score + (1 - moved)")), ("moved",),
         ),
         Template(
             "aggressive-cautious", "Aggressive", "Cautious", "Trades blows, or keeps out of harm’s way.",
+            "Damage dealt and damage taken; for the cautious it costs.",
             ("score", "dealt", "taken"), ("dealt", "taken"), "dealt + taken", (-1.0, 1.0),
             (("aggressive", "score + (dealt + taken) / 2"), ("cautious", "score + 1 - (dealt + taken) / 2")),
             ("dealt", "taken"),
         ),
         Template(
-            "rusher-builder", "Rusher", "Builder", "Attacks at once, or late.", ("score", "attacked"),
-            ("first_attack",), f"attacked * (1 - 2 * {TIME})", (-1.0, 1.0),
+            "rusher-builder", "Rusher", "Builder", "Attacks at once, or late.",
+            "Time before its first attack costs; for the builder it pays.",
+            ("score", "waiting"), ("first_attack",), "0 - waiting", (-0.05, 0.05),
             (("rusher", "score + 1 - first_attack"), ("builder", "score + first_attack")), ("first_attack",),
         ),
         Template(
             "explorer-camper", "Explorer", "Camper", "Covers much ground, or stays where it is.",
-            ("score", "explored"), ("explored",), "explored", (-1.0, 1.0),
+            "Ground that it covers for the first time; for the camper it costs.",
+            ("score", "explored"), ("explored",), "explored", (-3.0, 3.0),
             (("explorer", "score + explored"), ("camper", "score + 1 - explored")), ("explored",),
         ),
     )

@@ -60,6 +60,10 @@ class StylesConfig(EvolveConfig):
     )  # fmt: skip
 
     @property
+    def candidate(self) -> str:
+        return "agent"
+
+    @property
     def redraws(self) -> bool:
         return not self.selection
 

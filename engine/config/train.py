@@ -12,6 +12,7 @@ from engine.config import agent_games
 from engine.config.base import Config, Shown, Study, refuse
 from engine.config.genes import OpenSetting, express, genes
 from engine.config.learners import Learner
+from engine.config.limits import LimitsConfig
 from engine.config.policies import AGENT, ONE_NUMBER, LearningConfig, PolicyConfig, PolicyName, misnamed
 from engine.config.rl import AnyLearner, PPOConfig
 from engine.errors import ConfigError
@@ -28,6 +29,10 @@ class TrainGame(Config):
 
     name: str = Field(min_length=1, max_length=500, title="Game", description="Such as pong or gym:Pendulum-v1.")
     settings: dict[str, Setting] = Field(default_factory=dict, title="Settings of the game")
+    limits: LimitsConfig | None = Field(
+        None, title="Limits of players", description="reaction delay and pace of everybody who learns in it",
+        exclude_if=lambda limits: limits is None,  # keeps the hash of studies without them
+    )  # fmt: skip
 
     @property
     def least_return(self) -> float:

@@ -82,6 +82,11 @@ class Record:
         self.chunks.append(digest)
         return digest
 
+    def arrived(self) -> str:
+        """Store what has come back since the last chunk, in order of birth; its hash, empty where there is nothing."""
+        found = sorted(self.waiting, key=lambda i: i.evaluation.id)
+        return self.store.put(pack(self.meta(), self.arrays(found))) if found else ""
+
     @property
     def succeeded(self) -> bool:
         """Whether anything could be evaluated so far."""

@@ -19,6 +19,7 @@ import msgspec
 import numpy as np
 
 from engine.arrays import pack, unpack
+from engine.catalog import PLAYERS
 from engine.columns import Arrays
 from engine.config.evolve import EvolveConfig, TaskConfig
 from engine.config.rl import TrainingConfig
@@ -27,7 +28,7 @@ from engine.config.train import TrainGame
 from engine.errors import ConfigError, EvaluationError
 from engine.evolution.estimates import estimate
 from engine.evorl.measures import Measures
-from engine.evorl.problem import example, played, problem_of
+from engine.evorl.problem import against_strangers, example, played, problem_of
 from engine.evorl.trainings import Trainings, key_of
 from engine.mdp.vector import VectorMDP
 from engine.problem import (
@@ -41,7 +42,7 @@ from engine.problem import (
     TrainingContext,
     of_kind,
 )
-from engine.rl.cast import Cast
+from engine.rl.cast import Candidate, Cast
 from engine.rl.examine import examine
 from engine.rl.factory import make_learner
 from engine.rl.learner import on_threads
@@ -53,6 +54,7 @@ from engine.studies import load
 
 _ROUNDS = 10
 """Default number of checkpoints of a training."""
+_STRANGERS = "strangers"
 
 
 class Setup(msgspec.Struct, frozen=True):
@@ -155,9 +157,10 @@ class PlayerEvaluator:
         return TrainingContext(context.start, artifacts={TRAINED: trained.digest})
 
     def _measured(self, policy: Policy, wanted: TaskConfig, request: Request) -> Measured:
-        count = request.last - request.first
-        game = self._own(wanted, self._game("measuring", count, wanted))
-        found = examine({0: policy}, game, count, self.config.seed, first=request.first)[0]
+        count, stranger = request.last - request.first, of_kind(request.context, TrainingContext).stranger
+        game = self._own(wanted, self._game(_STRANGERS if stranger else "measuring", count, wanted))
+        across = _across(stranger, game) if stranger else {}
+        found = examine({0: policy}, game, count, self.config.seed, first=request.first, **across)[0]
         return Measured(self.measures.of(found), int(found.lengths.sum()), {})
 
     def _against(self, context: TrainingContext) -> str:
@@ -260,13 +263,21 @@ class PlayerEvaluator:
         if kept and kept[:2] != wanted:
             kept[-1].close()
             kept = None
-        game = kept[-1] if kept else self._new_game(task, battles)
+        game = kept[-1] if kept else self._make(purpose, battles, task)
         self._games[purpose] = *wanted, game
         return game
 
-    def _new_game(self, task: TaskConfig, battles: int) -> VectorMDP:
-        """A new game for so many battles at a time."""
+    def _make(self, purpose: str, battles: int, task: TaskConfig) -> VectorMDP:
+        if purpose == _STRANGERS:
+            return against_strangers(task, battles)
         return played(task, battles, seats=self.config.seats)
+
+
+def _across(stranger: str, game: VectorMDP) -> dict[str, Any]:
+    """Who sits where, with a script on the other seat, as ``examine`` takes it. Raises ConfigError."""
+    player = PLAYERS[stranger].load()(game.spec.seats[1])
+    cast = Cast([[Candidate("measured", learns=True)], [Candidate(stranger)]])
+    return {"cast": cast, "players": {stranger: player}.__getitem__}
 
 
 def build(payload: bytes) -> PlayerEvaluator:

@@ -124,7 +124,7 @@ class HuntEvaluator(PlayerEvaluator):
         """Watched; what it shows joins what the candidate under way showed."""
         return Watched(super()._game(purpose, battles, task), self.oracles, self.found, self.shown)
 
-    def _new_game(self, task: TaskConfig, battles: int) -> VectorMDP:
+    def _make(self, purpose: str, battles: int, task: TaskConfig) -> VectorMDP:
         return watchable(task.game, battles)
 
     def _for_replays(self, battles: int) -> VectorMDP:

@@ -7,13 +7,15 @@ from engine.config.genes import express, genes
 from engine.errors import ConfigError, below
 from engine.evorl.measures import TIMES, Measures, range_names
 from engine.evorl.space import PlayerSpace, Start
-from engine.mdp.vector import VectorMDP
+from engine.mdp.limits import limited
+from engine.mdp.vector import VectorMDP, in_turns
 from engine.problem import Objective, Problem, ShouldStop
 from engine.rl.factory import make_learner, policy_spec
 from engine.simulators import references
 from engine.simulators.conversation import never
 from engine.store import Artifacts
 from engine.styles.rewards import Styled, with_signals
+from engine.styles.strangers import facing_strangers
 
 
 def example(task: TaskConfig) -> TaskConfig:
@@ -35,6 +37,15 @@ def played(task: TaskConfig, battles: int, should_stop: ShouldStop = never, seat
     except ConfigError:
         game.close()
         raise
+
+
+def against_strangers(task: TaskConfig, battles: int) -> VectorMDP:
+    """The same with the other seat played from outside. Raises as ``played``."""
+    assert task.style is not None
+    plain = facing_strangers(with_signals(task.game)).model_copy(update={"limits": None})
+    game = limited(references.make(plain, battles), task.game.limits, (0,))
+    assert not in_turns(game)
+    return Styled(game, task.style)
 
 
 def check(config: EvolveConfig, game: VectorMDP) -> None:
@@ -63,4 +74,4 @@ def problem_of(
     names = (*measures.names, *range_names(config), *TIMES)
     space = PlayerSpace(config, spec, store, begin)
     bounded = all(aim.limits is not None for aim in config.objectives)
-    return Problem(space, objectives, names, config.behaviour, bounded, "player"), space
+    return Problem(space, objectives, names, config.behaviour, bounded, config.candidate), space

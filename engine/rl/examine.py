@@ -100,7 +100,7 @@ def _examine_together(found: Mapping[int, Examination], episodes: Iterator[First
         for seat, one in found.items():
             one.returns[i] = ended.returns[new, seat, : one.returns.shape[1]]
             one.score[i], one.win[i], one.lengths[i] = ended.score[new, seat], ended.win[new, seat], ended.lengths[new]
-            one.signals[i] = ended.signals[seat][new]
+            one.signals[i] = ended.signals[seat][new, : one.signals.shape[1]]  # a game may tell more since
 
 
 def first_in_turns(table: Table, stopped: Callable[[], bool]) -> Iterator[EndedBattle]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,3 +86,22 @@ class Noted:
         decision = self._player(batch)
         self.moves.append(np.array(decision.actions[0]))
         return decision
+
+
+def arrays_of(seen: Batch) -> dict[str, NDArray[Any]]:
+    """Situations as named arrays."""
+    found = {f"observation:{name}": array for name, array in seen.observations.items()}
+    found |= {f"state:{name}": array for name, array in seen.state.items()} | {"keys": seen.keys}
+    return found if seen.masks is None else found | {"masks": seen.masks}
+
+
+def batch_of(arrays: Mapping[str, NDArray[Any]]) -> Batch:
+    """The inverse of ``arrays_of``."""
+
+    def below_(kind: str) -> dict[str, NDArray[Any]]:
+        return {key.removeprefix(kind): array.copy() for key, array in arrays.items() if key.startswith(kind)}
+
+    masks = arrays.get("masks")
+    return Batch(
+        below_("observation:"), None if masks is None else masks.copy(), arrays["keys"].copy(), below_("state:")
+    )

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto, helper
 
+from engine.config.limits import LimitsConfig
 from engine.errors import ConfigError
 from engine.rl.onnx import OPSET, Graph
 from engine.rl.policy import Policy
@@ -23,15 +24,18 @@ from engine.rl.policy import Policy
 ONLY_BEST = "this agent was taught to know the best move, and has no odds to draw others by: measure it without chance"
 
 
-def acting(policy: Policy, sampled: bool) -> bytes:
-    """The model as bytes. Raises ConfigError for an agent that cannot draw its moves and shall."""
+def acting(policy: Policy, sampled: bool, limits: LimitsConfig | None = None) -> bytes:
+    """The model as bytes. ``limits``: those of the agent, which its metadata declare, because the graph knows one
+    decision only. Raises ConfigError for an agent that cannot draw its moves and shall."""
     if sampled and policy.spec.kind != "actor-critic":
         raise ConfigError([("agent.sampled", ONLY_BEST)])
     graph = _Acting(policy, sampled)
     graph.build()
     graph.act(policy)
     chooses = "draws its moves" if sampled else "takes the likeliest move"
-    return graph.finished({"version": str(policy.version), "opset": str(OPSET), "plays": chooses})
+    limits = limits or LimitsConfig()
+    held = {"reaction_delay_decisions": str(limits.delay), "decisions_between_actions": str(limits.apart)}
+    return graph.finished({"version": str(policy.version), "opset": str(OPSET), "plays": chooses, **held})
 
 
 class _Acting(Graph):

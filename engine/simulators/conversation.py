@@ -23,7 +23,7 @@ import zmq
 import engine
 from engine.errors import Cancelled, SimulatorError
 from engine.simulators import protocol
-from engine.simulators.line import STRANGERS, Letter, Line, Transport
+from engine.simulators.line import STRANGERS, STRANGERS_BYTES, Letter, Line, Transport
 from engine.simulators.process import ReapedProcess, Tail
 from engine.simulators.protocol import Arrays, Bye, Ping
 from engine.text import printable
@@ -181,6 +181,10 @@ class Conversation:
             why = f"it never dialled the address it is given in {protocol.ENDPOINT_VARIABLE}"
         elif not self._line.spoke:
             why = f"it connected and did not speak ZeroMQ; dial {protocol.ENDPOINT_VARIABLE} with a DEALER socket"
+        elif self._line.unheard:
+            hung_up = "" if self._line.oversized else "it connected by ZeroMQ and hung up, or "
+            large = f"its first message is larger than {STRANGERS_BYTES >> 10} KiB, which is not read"
+            why = f"{hung_up}{large}; begin with HELLO"
         else:
             why = "it connected by ZeroMQ and then sent nothing; the program speaks first"
         return f"{said}: {why} ({PAGE}){self._refusals()}"
@@ -215,6 +219,8 @@ class Conversation:
         if self._line.crowded:
             self._fail(f"lost its connection: {CROWDED}")
         most = protocol.MAX_FRAME_BYTES >> 20
+        if self._line.oversized:
+            self._fail(f"sent a frame larger than {most} MiB, which is not read")
         self._fail(f"broke its connection (this also happens when a frame is larger than {most} MiB)")
 
     def reject(self, what: str) -> NoReturn:

@@ -3,8 +3,9 @@
 ``ipc``: a path in a folder that only this user may enter, so only the program can connect. ``tcp``: a free port of
 127.0.0.1, for libraries without ``ipc://``. Every user of the machine can connect to that, so the engine sends nothing
 before a HELLO with the one-time key. Until then at most ``STRANGERS`` connections are allowed, each of which may send
-``STRANGERS_BYTES``. Of more, those of other users are closed first, and neither the oldest nor the newest: the program
-may have connected before the crowd or after it. Once the program is admitted all others are closed, as is each new one.
+``STRANGERS_BYTES``; a longer first message is not read. Of more, those of other users are closed first, and neither the
+oldest nor the newest: the program may have connected before the crowd or after it. Once the program is admitted all
+others are closed, as is each new one.
 """
 
 from __future__ import annotations
@@ -43,14 +44,17 @@ class Letter(NamedTuple):
 
 
 class _Connection(NamedTuple):
-    """``number`` counts connections, because descriptors are reused; ``twin`` is a second handle of the socket."""
+    """``number`` counts connections, because descriptors are reused; ``twin`` is a second handle of the socket, None
+    where its descriptor was closed before anybody looked."""
 
     number: int
     twin: socket.socket | None
 
 
 class Line:
-    """A bound ROUTER. One thread uses it; over TCP another one only closes the connections of strangers."""
+    """A bound ROUTER. One thread uses it; over TCP another one only closes the connections of strangers. ``unheard``:
+    whether a connection ended before anybody was admitted; ``oversized``: whether one was ended on this side, for a
+    message larger than what is read."""
 
     def __init__(self, transport: Transport, folder: Path) -> None:
         self.transport: Transport = transport
@@ -66,7 +70,7 @@ class Line:
         self.endpoint = self._socket.getsockopt_string(zmq.LAST_ENDPOINT).rstrip("\0")
         self.peer = b""
         self.refused = self.crowded = 0
-        self.dialled = self.spoke = self.lost = False
+        self.dialled = self.spoke = self.lost = self.unheard = self.oversized = False
         self.trouble = ""
         self._peer_number = self._numbers = 0
         self._open: dict[int, _Connection] = {}
@@ -88,7 +92,7 @@ class Line:
         """Accept the sender of this letter as the program; from now on all others are ignored."""
         self.look()
         with self._lock:
-            self.peer = letter.sender
+            self.peer, self.oversized = letter.sender, False
             found = self._open.get(letter.descriptor)
             self._peer_number = found.number if found else 0
             self.lost = found is None and (letter.descriptor >= 0 or not self._open)
@@ -125,7 +129,11 @@ class Line:
         left = self._open.pop(descriptor, None)
         if left is None:
             return
+        self.unheard |= not self.peer
         if left.twin is not None:
+            too_much = not self.peer and _received(left.twin) > STRANGERS_BYTES
+            may_send = not self.peer or left.number == self._peer_number
+            self.oversized |= too_much or (may_send and _ended_here(left.twin))
             left.twin.close()
         nobody = not self._open if self.peer else self.transport == "ipc"
         if left.number == self._peer_number or (nobody and not self._peer_number):
@@ -133,15 +141,17 @@ class Line:
 
     def _twin(self, descriptor: int) -> socket.socket | None:
         """A second handle of this connection, because its descriptor may be reused once it is closed."""
-        if self.transport == "ipc":
-            return None
         with contextlib.suppress(OSError):
             twin = socket.socket(fileno=os.dup(descriptor))
             with contextlib.suppress(OSError):
-                if f"tcp://127.0.0.1:{twin.getsockname()[1]}" == self.endpoint:
+                if self._address(twin) == self.endpoint:
                     return twin
             twin.close()
         return None
+
+    def _address(self, twin: socket.socket) -> str:
+        own = twin.getsockname()
+        return f"ipc://{own}" if self.transport == "ipc" else f"tcp://127.0.0.1:{own[1]}"
 
     def _guard(self) -> None:
         while not self._closed.wait(GUARD_S):
@@ -170,6 +180,17 @@ class Line:
                     connection.twin.close()
             self._open.clear()
         self._context.term()
+
+
+def _ended_here(twin: socket.socket) -> bool:
+    """Whether ZeroMQ has ended the connection on this side: the other side has not hung up, or what it sent before was
+    not read. After the handshake it does so for nothing but a frame that is too large."""
+    try:
+        return bool(twin.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
 
 
 def _received(twin: socket.socket) -> int:

@@ -8,9 +8,10 @@ import numpy as np
 
 from engine.catalog import GAMES
 from engine.config.train import TrainGame
-from engine.errors import ConfigError, SimulatorError
+from engine.errors import ConfigError, SimulatorError, below
 from engine.mdp.checks import Blame, check_batch, check_state
 from engine.mdp.interface import MDP
+from engine.mdp.limits import limited
 from engine.mdp.vector import Game, VectorMDP, in_turns
 from engine.problem import ShouldStop
 from engine.simulators.conversation import never
@@ -34,6 +35,16 @@ def make(game: TrainGame, battles: int, should_stop: ShouldStop = never) -> Game
     """The game for ``battles`` battles at a time. A third-party program has been started, and raises Cancelled once
     ``should_stop`` returns True. Raises ConfigError that names the field, also if such a program reports that it cannot
     start, and SimulatorError if another try may succeed."""
+    made = _made(game, battles, should_stop)
+    try:
+        with below("game"):
+            return limited(made, game.limits)
+    except ConfigError:
+        made.close()
+        raise
+
+
+def _made(game: TrainGame, battles: int, should_stop: ShouldStop) -> Game:
     try:
         made = load_game(_reference(game.name.strip()), battles, dict(game.settings))
         if isinstance(made, ExternalGame):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -11,6 +11,8 @@ from engine.config.policies import AGENT, FrozenConfig, ScriptedConfig
 from engine.config.train import TrainConfig
 from engine.errors import ConfigError, StoreError, below
 from engine.mdp.interface import SeatSpec
+from engine.mdp.limits import limited
+from engine.mdp.vector import Game
 from engine.rl.cast import Candidate, Cast, everywhere
 from engine.rl.policy import Policy
 from engine.rl.seats import Player, Players
@@ -81,6 +83,12 @@ def _frozen(policy: FrozenConfig, seat: SeatSpec, store: Store, explore: bool) -
     if (found.spec.seat.observations, found.spec.seat.action) != (seat.observations, seat.action):
         raise ConfigError([("policy", "this policy sees or does something else than is seen and done on its seats")])
     return found.actor(explore)
+
+
+def as_slow_as(game: Game, player: Any, seats: Collection[int]) -> Game:
+    """The game with a player's own limits on its seats. Raises ConfigError as ``limited``."""
+    with below("agent"):
+        return limited(game, getattr(player, "limits", None), seats)
 
 
 MAKERS: dict[str, Callable[[Any, SeatSpec, Store, bool], Player]] = {"scripted": _scripted, "frozen": _frozen}

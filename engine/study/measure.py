@@ -1,8 +1,9 @@
 """Measurements of a saved agent: what it does on fresh episodes, with ranges, and the file that people take home.
 
 A round is fifty episodes, played at once. The seed of episode k is made of the study's seed and k, so the numbers
-depend neither on rounds nor on interruptions: an interrupted round is played again, with the same result. The
-situations that go along as vectors are those of the first round. Processor time is measured here, and is the one
+depend neither on rounds nor on interruptions: an interrupted round is played again, with the same result. After the
+usual opponent come the strangers, each on the same seeds. The situations that go along as vectors are those of the
+first round. Processor time is measured here, and is the one
 number that is not the same each time.
 """
 
@@ -11,15 +12,16 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.arrays import Bundle, pack
-from engine.catalog import shares_of
-from engine.config.agents import PART, MeasureConfig
+from engine.catalog import of_two, shares_of
+from engine.config.agents import PART, MeasureConfig, PlayerConfig
+from engine.config.train import TrainGame
 from engine.errors import Cancelled, ConfigError, below
 from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Started, Stopped
 from engine.mdp.trajectory import Batch
@@ -27,7 +29,7 @@ from engine.mdp.vector import Game, in_turns
 from engine.means import range_of
 from engine.rl.cast import Candidate, Cast
 from engine.rl.examine import first_episodes, first_in_turns
-from engine.rl.observed import Observed
+from engine.rl.observed import Observed, arrays_of, batch_of
 from engine.rl.onnx_acting import acting
 from engine.rl.policy import Policy
 from engine.rl.recording import record
@@ -38,11 +40,12 @@ from engine.rng import battle_seeds
 from engine.simulators import references
 from engine.store import Store
 from engine.study import checkpoint
-from engine.study.casting import MAKERS
+from engine.study.casting import MAKERS, as_slow_as
 from engine.study.control import Control
 from engine.study.failures import not_begun, with_failure
 from engine.study.model_card import card_of, in_words
 from engine.study.session import Session
+from engine.styles.strangers import facing_strangers, moved
 
 Floats = NDArray[np.float64]
 MEASUREMENT = 0xE7A6
@@ -57,39 +60,47 @@ def measure(config: MeasureConfig, store: Store, resume: str, control: Control) 
     return with_failure(_Measurement(config, store, control).events(resume))
 
 
+class _Ground(NamedTuple):
+    """Where an agent is measured: the game, and who sits on its other seats (None: it has none)."""
+
+    game: Game
+    opponent: Player | None
+
+
 class _Measurement(Session):
-    """``values`` [episodes, measures]: what each episode told; ``seen``: situations of the first round."""
+    """``values``: what each episode told [episodes, measures], against the usual opponent and then against each
+    stranger; ``seen``: situations of the first round."""
 
     def __init__(self, config: MeasureConfig, store: Store, control: Control) -> None:
         super().__init__(store, control)
         self.config = config
-        self.values: Floats = np.empty((0, 0))
+        self.values: list[Floats] = [np.empty((0, 0)) for _ in range(1 + len(config.strangers))]
         self.seen: Batch | None = None
         self.moves, self.saved, self.before_s = 0, "", 0.0
         self.began = time.monotonic()
 
     @property
     def tick(self) -> int:
-        return len(self.values) // PART
+        return sum(map(len, self.values)) // PART
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
         self.policy = _stored(self.config, self.store)
-        model = acting(self.policy, self.config.agent.sampled)  # an agent that cannot do it fails before it has played
+        agent = self.config.agent
+        model = acting(self.policy, agent.sampled, agent.limits)  # one that cannot do it fails before it has played
         if resume:
             self._restore(resume)
-        try:
-            made = references.make(self.config.game, PART, self.stopped)
-        except Cancelled:
-            yield not_begun(self.control, resume)
-            return
-        with contextlib.closing(made) as game:
-            opponent = self._opponent(game)
-            yield self.say(Started, workers=1, pool="local", ticks=self.config.ticks, battles=self.config.episodes,
+        with contextlib.ExitStack() as games:
+            try:
+                grounds = self._grounds(games)
+            except Cancelled:
+                yield not_begun(self.control, resume)
+                return
+            yield self.say(Started, workers=1, pool="local", ticks=self.config.ticks, battles=self.config.ticks * PART,
                            resumed=bool(resume))  # fmt: skip
             while self.tick < self.config.ticks and not self.control():
-                yield from self._round(game, opponent)
+                yield from self._round(grounds)
             command = self.control() if self.tick < self.config.ticks else ""
-            results = {} if command else self._results(game, opponent, model)
+            results = {} if command else self._results(grounds[0], model)
         if command == "pause":
             yield self.say(Paused, artifacts={"checkpoint": self.saved} if self.saved else {})
         elif command == "stop":
@@ -97,8 +108,22 @@ class _Measurement(Session):
         else:
             yield self.say(Finished, artifacts=results, summary={})
 
-    def _opponent(self, game: Game) -> Player | None:
+    def _grounds(self, games: contextlib.ExitStack) -> list[_Ground]:
+        """Where it is measured, the usual one first. Raises ConfigError and Cancelled."""
+        config = self.config
+        if config.strangers and not of_two(config.game.name):
+            raise ConfigError([("strangers", "nobody else can sit down in this game: leave them out")])
+        found = [self._ground(games, config.game, config.opponent, "opponent")]
+        away = facing_strangers(config.game)
+        found += [self._ground(games, away, s, f"strangers.{i}") for i, s in enumerate(config.strangers)]
+        return found
+
+    def _ground(
+        self, games: contextlib.ExitStack, wanted: TrainGame, other: PlayerConfig | None, place: str
+    ) -> _Ground:
         """Raises ConfigError where the game does not fit the agent or the opponent."""
+        made = games.enter_context(contextlib.closing(references.make(wanted, PART, self.stopped)))
+        game = as_slow_as(made, self.config.agent, (self.config.seat,))
         seats, mine = game.spec.seats, self.policy.spec.seat
         if self.config.seat >= len(seats):
             raise ConfigError([("seat", f"this game has {len(seats)} seats, counted from 0")])
@@ -106,32 +131,33 @@ class _Measurement(Session):
         if (mine.observations, mine.action) != (seat.observations, seat.action):
             raise ConfigError([("agent", "this agent sees or does something else than this game shows and takes")])
         self.names = (*seat.rewards, *seat.signals)
-        other = self.config.opponent
         if len(seats) == 1:
-            return None
+            return _Ground(game, None)
         if other is None:
-            raise ConfigError([("opponent", "this game has other seats, and somebody must sit there")])
-        with below("opponent"):
+            raise ConfigError([(place, "this game has other seats, and somebody must sit there")])
+        with below(place):
             facing = seats[1 - min(self.config.seat, 1)]
-            return MAKERS[other.kind](other, facing, self.store, getattr(other, "sampled", False))
+            game = as_slow_as(game, other, [seat for seat in range(len(seats)) if seat != self.config.seat])
+            return _Ground(game, MAKERS[other.kind](other, facing, self.store, getattr(other, "sampled", False)))
 
-    def _round(self, game: Game, opponent: Player | None) -> Iterator[AnyEvent]:
+    def _round(self, grounds: Sequence[_Ground]) -> Iterator[AnyEvent]:
         """Fifty more episodes; a command ends them without a result."""
         self.throttle.restart()
-        first = len(self.values)
+        which = self.tick * PART // self.config.episodes
+        first = len(self.values[which])
         seeds = battle_seeds(self.config.seed, np.array([MEASUREMENT], np.uint64), first, first + PART)[0]
-        me = Observed(self.policy.actor(self.config.agent.sampled), VECTORS)
+        me, (game, opponent) = Observed(self.policy.actor(self.config.agent.sampled), VECTORS), grounds[which]
         try:
             found = self._played(game, {_MINE: me, **({_OTHER: opponent} if opponent else {})}, seeds)
         except Cancelled:
             return
-        self.values = found if not first else np.concatenate([self.values, found])
+        self.values[which] = found if not first else np.concatenate([self.values[which], found])
         self.moves += int(found[:, _LENGTH].sum())
         self.seen = self.seen or me.situations()
-        state = {"values": self.values, **_flat(self.seen)}
+        state = {**{f"values{_nth(i)}": each for i, each in enumerate(self.values)}, **arrays_of(self.seen)}
         counted = {"moves": self.moves, "seconds": self._seconds}
         self.saved = checkpoint.write(self.config, self.tick, {"measured": Bundle(counted, state)}, self.store)
-        metrics = {m["name"]: m["mean"] for m in self._measures(game) if m["mean"] is not None}
+        metrics = {m["name"]: m["mean"] for m in self._measures(grounds[0].game, 0) if m["mean"] is not None}
         yield self.say(Progressed, metrics=metrics, artifacts={"checkpoint": self.saved})
         if self.tick == self.config.ticks:
             yield self.say(Logged, message="All episodes are played. The files are written and tested now.")
@@ -158,37 +184,47 @@ class _Measurement(Session):
             )
         return found
 
-    def _measures(self, game: Game) -> list[dict[str, Any]]:
-        """Every measure that the game gives, with its mean and its 95 % range (None: unknown)."""
+    def _measures(self, game: Game, which: int) -> list[dict[str, Any]]:
+        """Every measure that the game gives, with its mean and its 95 % range (None: unknown), against the usual
+        opponent (0) or a stranger."""
         seat = game.spec.seats[self.config.seat]
         names = ["win", "score", "length", *(f"return:{r}" for r in seat.rewards), *seat.signals]
         bounded = {"win", *shares_of(self.config.game.name)}
         found = []
-        for name, column in zip(names, self.values.T, strict=True):
+        for name, column in zip(names, self.values[which].T, strict=True):
             if not np.isnan(column).any():
                 ends = range_of(column, *((0.0, 1.0) if name in bounded else ()))
                 found.append({"name": name, "mean": float(column.mean()), "low": _known(ends.low),
                               "high": _known(ends.high)})  # fmt: skip
         return found
 
-    def _results(self, game: Game, opponent: Player | None, model: bytes) -> dict[str, str]:
+    def _results(self, ground: _Ground, model: bytes) -> dict[str, str]:
         """The figures, and the file to take home. Raises ConfigError where the exported agent is another one."""
         assert self.seen is not None
-        config, sampled = self.config, self.config.agent.sampled
+        config, sampled, (game, opponent) = self.config, self.config.agent.sampled, ground
         given = vectors(self.policy, self.seen, sampled)
         check = checked(model, given)
         if not check.good:
             raise ConfigError([("agent", f"the exported agent does not play as the saved one: {check.same:,} of "
                                 f"{check.situations:,} actions are the same; nothing was written")])  # fmt: skip
         told = {
-            "measures": self._measures(game), "episodes": len(self.values), "game": game.spec.name,
-            "game_version": game.spec.version, "milliseconds": milliseconds(model, given), "check": check._asdict(),
-            "sampled": sampled, "moves": np.bincount(given["out.action"], minlength=self._choices).tolist()
-            if given["out.action"].ndim == 1 else [], "poster": self._poster(game, opponent),
+            "measures": self._measures(game, 0), "episodes": len(self.values[0]), **self._strangers(game),
+            "game": game.spec.name, "game_version": game.spec.version, "milliseconds": milliseconds(model, given),
+            "check": check._asdict(), "sampled": sampled, "poster": self._poster(game, opponent),
+            "moves": np.bincount(given["out.action"], minlength=self._choices).tolist()
+            if given["out.action"].ndim == 1 else [],
         }  # fmt: skip
         card = card_of(config, self.policy, told)
         taken = zipped(self.policy, model, given, card, in_words(card))
-        return {"table": self.store.put(pack(told, {"values": self.values})), "take_home": self.store.put(taken)}
+        return {"table": self.store.put(pack(told, {"values": self.values[0]})), "take_home": self.store.put(taken)}
+
+    def _strangers(self, game: Game) -> dict[str, Any]:
+        """How it does against strangers, and whether its style holds there."""
+        titles = [other.title or "a saved agent" for other in self.config.strangers]
+        against = [{"opponent": t, "measures": self._measures(game, i)} for i, t in enumerate(titles, 1)]
+        own, *others = ({m["name"]: m["mean"] for m in self._measures(game, i)} for i in range(len(self.values)))
+        found = moved(own, dict(zip(titles, others, strict=True)), self.config.style, self.config.game.name)
+        return {"against": against, "moved": None if found is None else found._asdict()}
 
     @property
     def _choices(self) -> int:
@@ -210,7 +246,8 @@ class _Measurement(Session):
         """Continue from a checkpoint. Raises ConfigError and StoreError as ``checkpoint.read``."""
         (_, parts), self.saved = checkpoint.read(self.config, digest, self.store), digest
         measured = parts["measured"]
-        self.values, self.seen = measured.arrays["values"], _batch(measured.arrays)
+        self.values = [measured.arrays[f"values{_nth(i)}"] for i in range(len(self.values))]
+        self.seen = batch_of(measured.arrays)
         self.moves, self.before_s = measured.meta["moves"], measured.meta["seconds"]
 
     @property
@@ -218,7 +255,7 @@ class _Measurement(Session):
         return self.before_s + time.monotonic() - self.began
 
     def reached(self) -> tuple[int, Counters]:
-        return self.tick, Counters(battles=len(self.values), steps=self.moves, seconds=self._seconds)
+        return self.tick, Counters(battles=self.tick * PART, steps=self.moves, seconds=self._seconds)
 
 
 _LENGTH = 2
@@ -228,27 +265,13 @@ def _stored(config: MeasureConfig, store: Store) -> Policy:
     return Policy.stored(store, config.agent.policy)
 
 
+def _nth(i: int) -> str:
+    """The end of a name in checkpoints; nothing for the usual opponent."""
+    return f"/{i}" if i else ""
+
+
 def _known(end: float) -> float | None:
     return end if math.isfinite(end) else None
-
-
-def _flat(seen: Batch) -> dict[str, NDArray[Any]]:
-    """Situations as named arrays."""
-    found = {f"observation:{name}": array for name, array in seen.observations.items()}
-    found |= {f"state:{name}": array for name, array in seen.state.items()} | {"keys": seen.keys}
-    return found if seen.masks is None else found | {"masks": seen.masks}
-
-
-def _batch(arrays: Mapping[str, NDArray[Any]]) -> Batch:
-    """The inverse of ``_flat``."""
-
-    def below_(kind: str) -> dict[str, NDArray[Any]]:
-        return {key.removeprefix(kind): array.copy() for key, array in arrays.items() if key.startswith(kind)}
-
-    masks = arrays.get("masks")
-    return Batch(
-        below_("observation:"), None if masks is None else masks.copy(), arrays["keys"].copy(), below_("state:")
-    )
 
 
 class Words:

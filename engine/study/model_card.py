@@ -8,9 +8,11 @@ from typing import Any
 import msgspec
 
 from engine.config.agents import MeasureConfig
+from engine.config.limits import LimitsConfig
 from engine.rl.onnx import OPSET
 from engine.rl.policy import FORMAT, Policy
 from engine.rl.take_home import table
+from engine.styles.strangers import FRAGILE
 
 GREEDY, SAMPLED = "takes the likeliest move", "draws its moves by their odds"
 
@@ -28,12 +30,26 @@ def card_of(config: MeasureConfig, policy: Policy, told: Mapping[str, Any]) -> d
         },
         "seat": msgspec.to_builtins(policy.spec.seat),
         "chooses": SAMPLED if told["sampled"] else GREEDY,
+        "limits": (config.agent.limits or LimitsConfig()).model_dump(),
         "opponent": "" if config.opponent is None else config.opponent.title or config.opponent.kind,
         "origin": config.origin.model_dump(mode="json"),
         "network": policy.spec.network.model_dump(mode="json"),
         "measured": {"episodes": told["episodes"], "seed": config.seed, "measures": told["measures"]},
+        "against_strangers": _against(config, told),
         "processor_milliseconds_per_decision": told["milliseconds"],
         "vectors": told["check"],
+    }
+
+
+def _against(config: MeasureConfig, told: Mapping[str, Any]) -> dict[str, Any]:
+    """How it does against strangers, and whether its style holds there (None: nobody can say)."""
+    moved = told["moved"]
+    return {
+        "opponents": told["against"],
+        "style": list(config.style),
+        "moved": moved,
+        "fragile": None if moved is None else moved["by"] > FRAGILE,
+        "fragile_beyond": FRAGILE,
     }
 
 
@@ -44,6 +60,7 @@ def in_words(card: Mapping[str, Any]) -> str:
         ("", ""),
         ("Game", f"{card['game']['name']}, version {card['game']['version']}"),
         ("Chooses", f"It {card['chooses']}."),
+        ("Limits", _limits(card["limits"])),
         ("Measured against", card["opponent"] or "the game itself"),
         ("From", origin["job"] or "unknown"),
         ("Game data", origin["data"] or "the game's own"),
@@ -55,10 +72,49 @@ def in_words(card: Mapping[str, Any]) -> str:
     rows = [("Measure", "Mean", "95 % range"), *(_measure(each) for each in measured["measures"])]
     return (
         f"# {card['name']}\n\n{table(facts)}\n## What it does\n\n"
-        f"{measured['episodes']:,} fresh episodes, seed {measured['seed']}.\n\n{table(rows)}\n## The same agent\n\n"
+        f"{measured['episodes']:,} fresh episodes, seed {measured['seed']}.\n\n{table(rows)}\n{_strangers(card)}"
+        "## The same agent\n\n"
         f"In {check['situations']:,} situations of fresh episodes agent.onnx acted alike in {check['same']:,}; "
         f"its numbers differed by {check['difference']:.1e} at most. `python check.py` compares them again.\n"
     )
+
+
+def _limits(told: Mapping[str, int]) -> str:
+    """What whoever runs the agent must hold back."""
+    if not LimitsConfig(**told).any:
+        return "none: it reacts at once, and acts whenever it likes"
+    late = f"what it decides happens {told['delay']} decisions later" if told["delay"] else "it reacts at once"
+    return (
+        f"{late}; what it does changes at most once in {told['apart']} decisions. agent.onnx tells one decision: hold "
+        "its actions back in this way, as it learned and was measured"
+    )
+
+
+def _strangers(card: Mapping[str, Any]) -> str:
+    """How it does against opponents that it never learned against, as Markdown; empty where it met none."""
+    told = card["against_strangers"]
+    if not told["opponents"]:
+        return ""
+    own = [each["name"] for each in card["measured"]["measures"]]
+    by = [{m["name"]: _measure(m) for m in other["measures"]} for other in told["opponents"]]
+    head = ("Measure", *(other["opponent"] for other in told["opponents"]))
+    rows = [
+        (name, *(f"{each[name][1]} ({each[name][2]})" for each in by)) for name in own if all(name in b for b in by)
+    ]
+    return (
+        f"## Against opponents it never learned against\n\nOn as many episodes with the same seeds; 95 % ranges in "
+        f"brackets.\n\n{table([head, *rows])}\n{_held(told)}\n\n"
+    )
+
+
+def _held(told: Mapping[str, Any]) -> str:
+    """Whether its style holds there, in a sentence."""
+    moved = told["moved"]
+    if moved is None:
+        return "Nobody bred it for a style that could move."
+    far = f"Its style shifts by {moved['by']:.2f} at most ({moved['measure']}, against {moved['opponent']})"
+    beyond = f"more than {told['fragile_beyond']:g}" if told["fragile"] else f"no more than {told['fragile_beyond']:g}"
+    return f"{far}, {beyond} of the measure's range: {'it is **fragile**' if told['fragile'] else 'it holds'}."
 
 
 def _measure(each: Mapping[str, Any]) -> tuple[str, str, str]:

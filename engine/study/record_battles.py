@@ -22,7 +22,7 @@ from engine.rl.seats import Player
 from engine.simulators import references
 from engine.store import Store
 from engine.study import checkpoint
-from engine.study.casting import MAKERS
+from engine.study.casting import MAKERS, as_slow_as
 from engine.study.control import Control
 from engine.study.failures import not_begun, with_failure
 from engine.study.session import Session
@@ -56,8 +56,10 @@ class _Recordings(Session):
             players = [self._player(f"agents.{i}", agent, game, 0) for i, agent in enumerate(self.config.agents)]
             opponent = self._opponent(game)
             yield self.say(Started, workers=1, pool="local", ticks=ticks, battles=ticks, resumed=bool(resume))
+            facing = as_slow_as(game, self.config.opponent, range(1, len(game.spec.seats)))
             while len(self.told) < ticks and not self.control():
-                yield from self._battle(game, players[len(self.told)], opponent)
+                i = len(self.told)
+                yield from self._battle(as_slow_as(facing, self.config.agents[i], (0,)), players[i], opponent)
         command = self.control() if len(self.told) < ticks else ""
         if command == "pause":
             yield self.say(Paused, artifacts={"checkpoint": self.saved} if self.saved else {})

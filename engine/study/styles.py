@@ -3,35 +3,48 @@ every trained agent kept."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from engine.arrays import unpack
+from engine.catalog import PLAYERS
 from engine.columns import Arrays
 from engine.config.episodes import SAMPLED
 from engine.config.genes import express
 from engine.config.styles import StylesConfig
 from engine.errors import ConfigError, StoreError, below
-from engine.events import AnyEvent
+from engine.events import AnyEvent, Logged
 from engine.evolution.algorithm import Individual
 from engine.evorl.emogi import EMOGI, Unselected
 from engine.evorl.problem import example
-from engine.evorl.record import digests
+from engine.evorl.record import digests, trained
 from engine.evorl.space import Start
+from engine.problem import Request, TrainingContext, of_kind
 from engine.rl.policy import Policy, PolicySpec
+from engine.runtime.pool import Pool
 from engine.store import Store
 from engine.study.control import Control
 from engine.study.episodes import played
 from engine.study.evolve import Evolve, together
 from engine.study.failures import with_failure
 from engine.styles.preview import problems
+from engine.styles.strangers import strangers_of
+
+AGAINST = "against/"
+"""How roles of artifacts begin that tell how agents do against a stranger."""
 
 
 def styles(config: StylesConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
     """As ``engine.study.lineups.run``, for a study that breeds styles of play."""
     return with_failure(_Styles(config, store, control).events(resume))
+
+
+def met(request: Request, stranger: str) -> TrainingContext:
+    """The context of a request, with a stranger on the other seat."""
+    return msgspec.structs.replace(of_kind(request.context, TrainingContext), stranger=stranger)
 
 
 class _Styles(Evolve):
@@ -62,6 +75,10 @@ class _Styles(Evolve):
         except StoreError as error:
             raise ConfigError([("start", str(error))]) from error
 
+    def halfway(self) -> Iterator[AnyEvent]:
+        """Also who has come back since the last complete round."""
+        yield self.say(Logged, message="", arrived=self.record.arrived())
+
     def extras(self, front: Sequence[Individual]) -> tuple[dict[str, float], dict[str, str]]:
         """Adds the population, and the agents that were trained in the round."""
         metrics, artifacts = super().extras(front)
@@ -69,6 +86,24 @@ class _Styles(Evolve):
         if self.tick > self.kept and self.config.keeps(self.tick):
             artifacts |= self._agents()
         return metrics, artifacts
+
+    def _fresh(self, pool: Pool) -> Generator[AnyEvent, None, dict[str, str]]:
+        """Also measures who stayed against opponents that nobody learned against, on the same fresh seeds."""
+        found = yield from super()._fresh(pool)
+        for name in strangers_of(self.config.task.game.name) if self.config.fresh and not self.control() else ():
+            requests = self._facing(name)
+            who = f"“{PLAYERS[name].label}”, against whom nobody learned"
+            what = f"Measuring the {len(requests)} agents that stayed against {who}."
+            answers = (yield from self._measured(pool, requests, what, last=False)) if requests else []
+            found |= {f"{AGAINST}{name}": self.record.put_fresh(answers)} if answers else {}
+        return found
+
+    def _facing(self, stranger: str) -> list[Request]:
+        """Requests that measure everybody on the edge and in the population against a stranger."""
+        stayed = [*self.algorithm.front(), *(self.search.P.individuals if self.search.P else ())]
+        able = {i.evaluation.id: i for i in stayed if trained(i.evaluation)}
+        asked = self._again(list(able.values()), self.config.fresh)
+        return [each._replace(context=met(each, stranger)) for each in asked]
 
     def _agents(self) -> dict[str, str]:
         """The round's agents with their weights."""

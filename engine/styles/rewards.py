@@ -33,7 +33,7 @@ def with_signals(game: TrainGame) -> TrainGame:
 
 
 def formulas(style: StyleReward, spec: MDPSpec) -> dict[str, Formula]:
-    """The formulas of a style by name, for the one seat of a game. Raises ConfigError at ``style`` with all
+    """The formulas of a style by name, for the first seat of a game. Raises ConfigError at ``style`` with all
     that are wrong, such as a signal that the game does not have."""
     names = (*spec.seats[0].rewards, *([TIME] if spec.max_ticks else []))
     found, wrong = {}, []
@@ -48,20 +48,20 @@ def formulas(style: StyleReward, spec: MDPSpec) -> dict[str, Formula]:
 
 
 class Styled:
-    """A game for one seat that pays for winning and for a style, whose weights are numbers. What is not a number counts
-    as 0; a study refuses such a formula where sample episodes show it. Raises ConfigError as ``formulas``."""
+    """A game that pays its first seat for winning and for a style, whose weights are numbers, and others nothing. What
+    is not a number counts as 0; a study refuses such a formula where sample episodes show it. Raises ConfigError as
+    ``formulas``."""
 
     def __init__(self, game: VectorMDP, style: StyleReward) -> None:
         self.game, self._weights = game, (style.w1, style.w2)
         self._formulas = list(formulas(style, game.spec).values())
-        seat = game.spec.seats[0]
-        self._names = [identifier(name) for name in seat.rewards]
-        seat = msgspec.structs.replace(seat, rewards=(STYLE,))
-        self.spec: MDPSpec = msgspec.structs.replace(game.spec, seats=(seat,))
+        self._names = [identifier(name) for name in game.spec.seats[0].rewards]
+        seats = tuple(msgspec.structs.replace(seat, rewards=(STYLE,)) for seat in game.spec.seats)
+        self.spec: MDPSpec = msgspec.structs.replace(game.spec, seats=seats)
 
     def reset(self, seeds: NDArray[np.uint64]) -> VectorStep:
         """As ``VectorMDP.reset``."""
-        self._ticks, self._returns = np.zeros(len(seeds)), np.zeros((len(seeds), 1, 1))
+        self._ticks, self._returns = np.zeros(len(seeds)), np.zeros((len(seeds), len(self.spec.seats), 1))
         step = self.game.reset(seeds)
         self._alive = step.alive.copy()
         return step._replace(rewards=self._returns.astype(np.float32))
@@ -69,7 +69,8 @@ class Styled:
     def step(self, actions: Sequence[Array]) -> VectorStep:
         """As ``VectorMDP.step``."""
         step = self.game.step(actions)
-        rewards = (self._paid(step.rewards[:, 0])[:, None] * self._alive)[:, :, None]
+        rewards = np.zeros(self._returns.shape, np.float32)
+        rewards[:, 0, 0] = self._paid(step.rewards[:, 0]) * self._alive[:, 0]
         self._alive = step.alive.copy()
         self._ticks += 1
         self._returns += rewards

@@ -1,6 +1,6 @@
 // What is typed into a form marked data-keep is kept on this device until it was sent, whatever is opened meanwhile, and stands
-// there again. The mark names the form, on whichever page it stands. Passwords and files are never kept (left_behind.js: who
-// signs out leaves nothing).
+// there again. The mark names the form, on whichever page it stands. A form that the site keeps as well (hx-post) is sent there
+// once more as its page is left. Passwords and files are never kept (left_behind.js: who signs out leaves nothing).
 import { closest, findAll } from "./elements.js";
 
 const FORMS = "form[data-keep]";
@@ -28,14 +28,19 @@ class KeptText {
   /** @param {string} person */
   constructor(person) {
     this.start = `equipoise-text:${person}:`;
+    /** What the site has of a field, once it was sent there; before that, what the page came with. @type {WeakMap<Field, string>} */
+    this.there = new WeakMap();
   }
+
+  /** @param {Field} field */
+  isThere = (field) => field.value === (this.there.get(field) ?? field.defaultValue);
 
   /** @param {HTMLFormElement} form @param {Field} field */
   key = (form, field) => `${this.start}${form.dataset.keep}:${field.name}`;
 
   /** @param {HTMLFormElement} form @param {Field} field */
   keep(form, field) {
-    if (field.value === field.defaultValue || field.value.length > LONGEST) this.forget([this.key(form, field)]);
+    if (this.isThere(field) || field.value.length > LONGEST) this.forget([this.key(form, field)]);
     else ifKept(() => localStorage.setItem(this.key(form, field), field.value), undefined);
   }
 
@@ -83,18 +88,41 @@ class KeptText {
 /** A form that htmx sends has arrived when it is answered, but for what was typed since.
  * @param {KeptText} kept */
 function watchHtmx(kept) {
-  /** @type {WeakMap<HTMLFormElement, Map<string, string>>} */
+  /** @type {WeakMap<HTMLFormElement, Map<Field, string>>} */
   const asked = new WeakMap();
   document.addEventListener("htmx:beforeRequest", ({ target }) => {
     const form = closest(target, FORMS, HTMLFormElement);
-    if (form) asked.set(form, new Map(fieldsOf(form).map((field) => [kept.key(form, field), field.value])));
+    if (form) asked.set(form, new Map(fieldsOf(form).map((field) => [field, field.value])));
   });
   document.addEventListener("htmx:afterRequest", (event) => {
     const form = closest(event.target, FORMS, HTMLFormElement);
     const texts = form && asked.get(form);
     if (!form || !texts || !event.detail.successful) return;
-    kept.forget(fieldsOf(form).filter((field) => texts.get(kept.key(form, field)) === field.value).map((field) => kept.key(form, field)));
+    texts.forEach((text, field) => kept.there.set(field, text));
+    kept.forget(fieldsOf(form).filter(kept.isThere).map((field) => kept.key(form, field)));
   });
+}
+
+/** Whoever leaves sooner than htmx sends a form, sends it by leaving; but not whoever leaves by sending one.
+ * @param {KeptText} kept */
+function sendOnLeaving(kept) {
+  let leavesBySending = false;
+  /** What was sent in this way, which nobody answers. @type {WeakMap<Field, string>} */
+  const sent = new WeakMap();
+  const send = () => {
+    if (leavesBySending) return;
+    for (const form of findAll(document, `${FORMS}[hx-post]`, HTMLFormElement)) {
+      const late = fieldsOf(form).filter((field) => !kept.isThere(field) && sent.get(field) !== field.value);
+      const address = form.getAttribute("hx-post");
+      if (!late.length || !address || !navigator.sendBeacon(address, new FormData(form))) continue;
+      late.forEach((field) => sent.set(field, field.value));
+    }
+  };
+  document.addEventListener("submit", (event) => (leavesBySending = !event.defaultPrevented));
+  window.addEventListener("pageshow", () => (leavesBySending = false));
+  window.addEventListener("beforeunload", send);
+  window.addEventListener("pagehide", send);
+  document.addEventListener("visibilitychange", () => document.visibilityState === "hidden" && send());
 }
 
 export function keepTypedText() {
@@ -120,5 +148,6 @@ export function keepTypedText() {
     if (form) kept.forget(kept.keysOf(form));
   });
   watchHtmx(kept);
+  sendOnLeaving(kept);
   findAll(document, FORMS, HTMLFormElement).forEach((form) => kept.bringBack(form));
 }

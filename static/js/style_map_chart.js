@@ -10,7 +10,8 @@ import { axisOf, CONFIG, extent, layoutOf, padded } from "./job/parts.js";
 /** Values of all agents and the ends of their 95 % ranges, null where unknown.
  * @typedef {{ mean: number[], low: (number | null)[], high: (number | null)[] }} Column */
 /** What the server tells of the agents in the table, in its order; `picked`: its place among those picked, or 0.
- * @typedef {{ agents: number[], edge: boolean[], able: boolean[], picked: number[], values: Record<string, Column>,
+ * @typedef {{ agents: number[], edge: boolean[], able: boolean[], picked: number[],
+ *   fragile: (boolean | null)[], values: Record<string, Column>,
  *   axes: Record<string, Along>, control?: Record<string, number[]> }} Drawn */
 
 const NARROW = 560;
@@ -32,6 +33,9 @@ function mixed(from, to, share) {
   return `rgb(${a.map((value, i) => Math.round(value + share * (b[i] - value))).join(", ")})`;
 }
 
+/** What strangers showed of a style. @param {boolean | null} fragile */
+const held = (fragile) => (fragile === null ? [] : [fragile ? "fragile: its style does not hold against strangers" : "its style holds against strangers"]);
+
 /** @param {Drawn} drawn @param {number} i */
 function words(drawn, i) {
   const told = Object.values(drawn.axes).map((axis) => {
@@ -40,7 +44,7 @@ function words(drawn, i) {
     const range = from === null || to === null ? "range not known" : `${text(axis, from)} to ${text(axis, to)}`;
     return `${axis.title}: <b>${text(axis, mean[i])}</b> (${range})`;
   });
-  return [`<b>Agent ${drawn.agents[i]}</b>${drawn.picked[i] ? `, pick ${drawn.picked[i]}` : ""}`, ...told, drawn.edge[i] ? "on the edge" : "not on the edge"].join("<br>");
+  return [`<b>Agent ${drawn.agents[i]}</b>${drawn.picked[i] ? `, pick ${drawn.picked[i]}` : ""}`, ...told, drawn.edge[i] ? "on the edge" : "not on the edge", ...held(drawn.fragile[i])].join("<br>");
 }
 
 /** Ranges along an axis as whiskers. @param {Column} column @param {Along} axis @param {number[]} rows @param {string} color @returns {Plotly.ErrorBar} */
@@ -87,6 +91,8 @@ export async function drawMap(chart, drawn, along, ticked, theme, open) {
     traces.push({ x: cx.map((v) => scaled(x, v)), y: cy.map((v) => scaled(y, v)), mode: "markers", marker: { symbol: "x-thin", size: 9, color: theme["context-mark"], line: { width: 1.6, color: theme["context-mark"] } }, hovertemplate: "Of the control’s latest population<extra></extra>" });
   }
   traces.push(marks(false, { symbol: "square", size: 7 }), marks(true, { symbol: "circle", size: 12 }));
+  const hollow = all.filter((i) => drawn.fragile[i]);
+  if (hollow.length) traces.push({ ...at(hollow), marker: { symbol: "circle", size: 5, color: theme.surface, line: { width: 1, color: theme.ink } }, hoverinfo: "skip" });
   traces.push({ ...at(ringed), mode: "markers+text", marker: { symbol: "circle-open", size: 22, color: theme.ink, line: { width: 1.8, color: theme.ink } }, text: ringed.map((i) => String(drawn.agents[i])), textposition: "top center", textfont: { size: 12, color: theme.ink }, hoverinfo: "skip" });
   const layout = layoutOf(theme, { l: narrow ? 62 : 70, r: 12, t: 14, b: 60 });
   const room = { xaxis: chart.clientWidth - 80, yaxis: chart.clientHeight - 80 };

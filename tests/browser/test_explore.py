@@ -14,7 +14,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
-from tests.browser.conftest import PHONE, let_in
+from tests.browser.conftest import DESKTOP, PHONE, let_in
 from tests.browser.looking import overflow, serious_violations
 from tests.factories import Studio, archive, bundle, search_job
 from webapp.games.models import Simulator
@@ -22,6 +22,7 @@ from webapp.lib.storage import store
 from webapp.studies import journal
 from webapp.studies.journal import Entry
 from webapp.studies.models import Job, ShortlistEntry, Status
+from workers import tasks
 
 Enter = Callable[..., Page]
 ROWS = 3000
@@ -167,6 +168,44 @@ def test_the_charts_stay_where_they_are_when_counts_change(explore: Callable[...
     before = page.evaluate(top)
     page.get_by_label("Strength gap, at least").fill("70")
     assert page.evaluate(top) == before
+
+
+class Held:
+    """Requests that are held back until they are let go."""
+
+    def __init__(self) -> None:
+        self.waiting: list[Route] | None = []
+
+    def take(self, route: Route) -> None:
+        if self.waiting is None:
+            route.continue_()
+        else:
+            self.waiting.append(route)
+
+    def let_go(self) -> None:
+        waiting, self.waiting = self.waiting or [], None
+        for route in waiting:
+            route.continue_()
+
+
+@pytest.mark.parametrize("view", ["", "?view=3d", "?view=lines"])
+def test_nothing_moves_as_the_charts_are_drawn(enter: Enter, team: Studio, job: Job, page: Page, view: str) -> None:
+    genome = archive(ROWS)["genome"][3].tolist()
+    ShortlistEntry.objects.create(job=job, individual=3, genome=genome, reason="Odd")
+    tasks.reckon(job.pk)  # as a worker does once it has ended
+    places = """() => [".facts", ".chart-head", "[data-charts]", "[data-table-card]"].map(
+        (part) => Math.round(document.querySelector(part).getBoundingClientRect().top))"""
+    held = Held()
+    page.route("**/explore/data/**", lambda route: held.take(route))
+    for size in (DESKTOP, PHONE):
+        page.set_viewport_size(size)
+        held.waiting = []
+        enter(team.designer, f"/p/herobattle/jobs/{job.pk}/explore/{view}")
+        before = page.evaluate(places)
+        held.let_go()
+        after = drawn(page).evaluate(places)
+        assert after[:3] == before[:3], size
+        assert abs(after[3] - before[3]) <= 20, "the note below the charts may take a line more"
 
 
 def test_a_view_comes_back_from_its_address(explore: Callable[..., Page], context: BrowserContext) -> None:

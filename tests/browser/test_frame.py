@@ -63,6 +63,21 @@ def test_a_menu_opens_and_closes_by_keyboard_and_gives_the_focus_back(enter: Ent
     expect(switcher).to_be_focused()
 
 
+def test_every_place_of_the_bar_is_there_without_scrolling_sideways(enter: Enter, team: Studio) -> None:
+    page = enter(team.designer)
+    for width in (1200, 1199, 768, 767, 390, 320):
+        page.set_viewport_size({"width": width, "height": 844})
+        places = page.locator(".places")
+        rectangles = "all => all.map((a) => a.getBoundingClientRect()).map(({ left, right }) => [left, right])"
+        sides = places.locator("a").evaluate_all(rectangles)
+        assert len(sides) == 7
+        assert min(left for left, _ in sides) >= 0, width
+        assert max(right for _, right in sides) <= width, width
+        beyond = "[all.scrollWidth - all.clientWidth, all.scrollHeight - all.clientHeight]"
+        assert places.evaluate(f"all => {beyond}") == [0, 0], width
+        assert overflow(page) <= 0, width
+
+
 def test_the_first_tab_stop_skips_the_bar(enter: Enter, team: Studio) -> None:
     page = enter(team.designer)
     page.keyboard.press("Tab")

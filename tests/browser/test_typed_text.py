@@ -12,7 +12,8 @@ from tests.factories import Studio, search_job
 from tests.webapp.experiments import DUKE, experiment
 from tests.webapp.published import OVER, played_again, report
 from tests.webapp.replays import shortlist
-from webapp.reports.models import Report, Verdict
+from tests.workers.site import until
+from webapp.reports.models import Report, ReportDraft, Verdict
 from webapp.studies.models import Job
 from webapp.suspects.models import Decision
 
@@ -84,6 +85,38 @@ def test_words_about_a_report_outlive_a_reload_and_go_by_ctrl_enter(enter: Enter
     sent(page, "Your comment")
     expect(page.locator("#comments li:last-child")).to_be_focused()
     assert made.comments.get().text == "Which captain?"
+
+
+def test_words_that_were_deleted_again_sooner_than_the_site_keeps_that_stay_deleted(
+    enter: Enter, team: Studio, search: Job
+) -> None:
+    page = enter(team.designer, f"/p/herobattle/jobs/{search.pk}/report/")
+    words = page.get_by_label("In your own words")
+    with page.expect_response("**/report/preview/"):
+        words.fill("The captain must wait.")
+    expect(page.locator("#report-written")).to_contain_text("Kept")
+    words.fill("")
+    page.reload()
+    expect(words).to_have_value("")
+
+
+def test_words_of_a_report_are_sent_by_leaving_where_the_browser_keeps_nothing(
+    enter: Enter, team: Studio, search: Job
+) -> None:
+    page = enter(team.designer)
+    page.add_init_script("Storage.prototype.setItem = () => { throw new Error('no room'); }")
+    page.goto(f"/p/herobattle/jobs/{search.pk}/report/")
+    page.get_by_label("In your own words").fill("The captain must wait.")
+    page.goto("/help/")  # sooner than the site keeps a draft
+    until(lambda: ReportDraft.objects.filter(typed__words="The captain must wait.").exists(), "the draft is kept")
+    page.goto(f"/p/herobattle/jobs/{search.pk}/report/")
+    page.get_by_label("For which release").fill("spring")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Publish the report").click()
+    page.wait_for_load_state()
+    assert Report.objects.get().release == "spring"
+    page.goto("/help/")
+    assert not ReportDraft.objects.exists(), "whoever leaves by publishing leaves no draft"
 
 
 def test_what_a_producer_sends_back_and_whom_an_owner_invites_are_kept(enter: Enter, team: Studio, search: Job) -> None:

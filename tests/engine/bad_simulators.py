@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -162,6 +163,24 @@ def huge_frame() -> None:
     line.request()
     line.socket.send_multipart([RAW[0], bytes(protocol.MAX_FRAME_BYTES + 1)])
     sleep()
+
+
+def huge_beginning() -> None:
+    """Its first message claims a GiB, and begins with a MiB of it."""
+    kind = socket.AF_UNIX if ENDPOINT.startswith("ipc") else socket.AF_INET
+    with socket.socket(kind) as raw:
+        address = ENDPOINT.partition("://")[2]
+        raw.connect(address if kind == socket.AF_UNIX else (address.split(":")[0], int(address.split(":")[1])))
+        begin_zmtp(raw)
+        send_huge(raw)
+        sleep()
+
+
+def send_huge(raw: socket.socket) -> None:
+    """The head of a frame of a GiB, and as much of it as the other side takes."""
+    raw.setblocking(False)
+    with contextlib.suppress(OSError):
+        raw.send(b"\x02" + (2**30).to_bytes(8, "big") + bytes(2**20))
 
 
 def half_a_spec() -> None:
@@ -410,7 +429,7 @@ PROGRAMS: dict[str, Callable[[], None]] = {
     f.__name__: f
     for f in (
         silent, hang, heartless, leave, crash, wrong_key, wrong_version, wrong_protocol, impossible_spec, not_a_spec,
-        hang_up, printer, junk_header, deep_header, junk_bytes, short_frame, objects, huge_frame, flood,
+        hang_up, printer, junk_header, deep_header, junk_bytes, short_frame, objects, huge_frame, huge_beginning, flood,
         endless_message, daemon, moody, half_a_spec, long_spec, many_faults, long_error, exit_134, exit_127, wrong_id,
         mute, listener, speechless, hung_up_early, echo, plain, late, dials_first, twice, guesser,
         rude_beginning, rude_answer, rude_end,

@@ -106,8 +106,9 @@ def test_both_sides_may_lead_the_same_team_and_otherwise_never_have_the_same_her
 
 
 def test_rewards_and_signals_add_up() -> None:
-    game = HeroBattleCommanders(seats=(0, 1), rewards=EVERYTHING)
-    step, sums, ends = game.reset(SEEDS), np.zeros((len(SEEDS), 2, len(EVERYTHING))), 0
+    rewards = (*EVERYTHING, "waiting", "explored")
+    game = HeroBattleCommanders(seats=(0, 1), rewards=rewards)
+    step, sums, ends = game.reset(SEEDS), np.zeros((len(SEEDS), 2, len(rewards))), 0
     for _ in range(80):
         seen = [step.observations[seat]["battle"] for seat in (0, 1)]
         step = game.step([orders("hunt", seen[0]), orders("ambush", seen[1])])
@@ -117,13 +118,19 @@ def test_rewards_and_signals_add_up() -> None:
         over, e = step.ended.battles, step.ended
         ends += len(over)
         for seat in (0, 1):
-            told = dict(zip(EVERYTHING, sums[over, seat].T, strict=True))
+            told = dict(zip(rewards, sums[over, seat].T, strict=True))
             signal = dict(zip(game.spec.seats[seat].signals, e.signals[seat].T, strict=True))
             np.testing.assert_allclose(told["score"] / 2 + 0.5, e.score[:, seat], atol=1e-5)
             np.testing.assert_allclose(told["win"], 2 * e.win[:, seat] - 1)
             np.testing.assert_allclose(told["dealt"], signal["dealt"], atol=1e-5)
             np.testing.assert_allclose(told["taken"], signal["taken"], atol=1e-5)
             np.testing.assert_allclose(told["ground"], signal["ground"])
+            np.testing.assert_allclose(told["explored"], signal["explored"], atol=1e-6)
+            np.testing.assert_allclose(signal["explored"], np.minimum(signal["ground"], 144) / 144)
+            assert (signal["first_attack"] > 0).all()
+            assert (signal["first_attack"] <= 1).all()
+            assert (signal["first_attack"] == 1)[signal["dealt"] == 0].all()
+            np.testing.assert_allclose(told["waiting"] * game.spec.frame_skip, told["waited"], atol=4)
             assert (told["waited"] <= signal["first_blow"] + game.spec.frame_skip).all()
             assert (signal["walked"] + signal["idle"] <= 1 + 1e-9).all()
         np.testing.assert_allclose(e.signals[0][:, 0], e.signals[1][:, 1])
@@ -137,6 +144,8 @@ def test_orders_do_what_they_say() -> None:
     found = {rule: first_ends(game, game.reset(SEEDS), rule, "script") for rule in ("script", "hold", "hunt", "ambush")}
     assert found["hold"]["walked"][:, 0].max() == 0.0
     assert found["hold"]["ground"][:, 0].mean() < found["script"]["ground"][:, 0].mean()
+    assert found["hold"]["explored"][:, 0].mean() < found["script"]["explored"][:, 0].mean()
+    assert found["ambush"]["first_attack"][:, 0].mean() > found["script"]["first_attack"][:, 0].mean()
     assert found["ambush"]["first_blow"][:, 0].mean() > found["script"]["first_blow"][:, 0].mean()
     assert found["hunt"]["win"][:, 0].mean() > 0.6
     game.reset(SEEDS)
@@ -176,6 +185,20 @@ def test_scripts_play_herobattle_and_refuse_other_games() -> None:
     assert HeroHunter(game.spec.seats[0])(batch).actions[0].tolist() == [layout.ON_HERO, 0, 0, 0, layout.AT_ONCE]
     with pytest.raises(ConfigError, match="another game"):
         Commander(VectorPong().spec.seats[0])
+
+
+def test_battles_are_fought_with_a_projects_own_numbers() -> None:
+    plain, changed = HeroBattleCommanders(), HeroBattleCommanders(changes=("battle.time_limit=40.0",))
+    a, b = plain.reset(SEEDS), changed.reset(SEEDS)
+    np.testing.assert_array_equal(a.observations[0]["battle"][:, 1:], b.observations[0]["battle"][:, 1:])
+    assert (plain.spec.max_ticks, changed.spec.max_ticks) == (75, 10)
+    idle = [np.zeros((len(SEEDS), layout.ORDERS), np.float32)]
+    for _ in range(10):
+        step = changed.step(idle)
+    assert step.terminated.sum() > 100
+    for wrong in ("battle.speed=1", "battle.time_limit", "battle.time_limit=1e9"):
+        with pytest.raises(ConfigError, match="changes"):
+            HeroBattleCommanders(changes=(wrong,))
 
 
 @pytest.mark.parametrize("settings", [{"seats": (2,)}, {"every": 0}, {"rewards": ("gold",)}, {"same_teams": 1}])

@@ -111,6 +111,47 @@ def test_an_interrupted_measurement_ends_with_the_same_figures(store: FolderStor
     assert one.meta["poster"] == other.meta["poster"]
 
 
+def test_an_agent_meets_strangers_on_the_same_seeds_and_its_card_says_whether_its_style_holds(
+    store: FolderStore,
+) -> None:
+    met = [{"kind": "scripted", "player": name, "title": name} for name in ("random", "pong-follower")]
+    study = measurement(kept(untrained(), store), strangers=met, style=["moved"], episodes=50)
+    assert study.ticks == 3
+    found: list[AnyEvent] = []
+    for event in STUDIES["measure"].load()(
+        study, store, "", lambda: "pause" if sum(isinstance(e, Progressed) for e in found) > 1 else ""
+    ):
+        found.append(event)
+    assert isinstance(found[-1], Paused)
+    *_, end = run(study, store, found[-1].artifacts["checkpoint"])
+    whole, told = measured(store, run(study, store)[-1]).meta, measured(store, end).meta
+    assert told["against"] == whole["against"]
+    assert (
+        told["measures"]
+        == measured(store, run(measurement(study.agent.policy, episodes=50), store)[-1]).meta["measures"]
+    )
+    by = {each["opponent"]: {m["name"]: m["mean"] for m in each["measures"]} for each in told["against"]}
+    own = {m["name"]: m["mean"] for m in told["measures"]}
+    assert by.keys() == {"random", "pong-follower"}
+    assert told["moved"]["by"] == max(abs(each["moved"] - own["moved"]) for each in by.values())
+    assert isinstance(end, Finished)
+    with zipfile.ZipFile(io.BytesIO(store.get(end.artifacts["take_home"]))) as taken:
+        card, words = json.loads(taken.read("card.json")), taken.read("card.md").decode()
+    assert card["against_strangers"]["fragile"] == (told["moved"]["by"] > 0.15)
+    assert "## Against opponents it never learned against" in words
+    assert (
+        f"Its style shifts by {told['moved']['by']:.2f} at most (moved, against {told['moved']['opponent']})" in words
+    )
+
+
+def test_strangers_need_another_seat(store: FolderStore) -> None:
+    met = [{"kind": "scripted", "player": "random"}]
+    pictures = {"name": "image-pong", "settings": SHORT}
+    *_, end = run(measurement(kept(untrained(), store), strangers=met, game=pictures), store)
+    assert isinstance(end, Failed)
+    assert end.message.startswith("strangers: nobody else can sit down")
+
+
 def test_what_is_taken_home_checks_itself_without_this_engine(store: FolderStore, tmp_path: Path) -> None:
     origin = {"job": "Job 7", "steps": 250_000, "seed": 5, "learner": "PPO"}
     policy = untrained()

@@ -23,6 +23,7 @@ from engine.simulators.contract import Battles
 from engine.simulators.conversation import Limits
 from engine.simulators.line import Line
 from engine.simulators.process import ReapedProcess
+from tests.engine.late import late_once
 from tests.engine.leftovers import MARK, marked, new_mark, none_left, running
 from tests.engine.sample_simulators import SPEC, TugOfWar, team_rows
 
@@ -100,6 +101,7 @@ BROKEN = {
     "short_frame": "takes 8 bytes, and its frame has 3",
     "objects": "type 'object'",
     "huge_frame": "larger than 32 MiB",
+    "huge_beginning": "larger than 32 MiB",
     "flood": "floods the engine",
     "wrong_shape": r"side is float64\[8, 2, 2\]; 8 battles need float64\[8, 2, 3\]",
     "wrong_type": "side is float32",
@@ -134,16 +136,6 @@ def test_a_program_that_hangs_is_ended_at_its_deadline(name: str, named: str) ->
     assert none_left(mark)
 
 
-class Clock:
-    """A clock that is an hour late as soon as ``reached`` has happened to the line."""
-
-    def __init__(self, reached: str) -> None:
-        self.reached, self.late = reached, 0.0
-
-    def monotonic(self) -> float:
-        return time.monotonic() + self.late
-
-
 @pytest.mark.parametrize(
     ("name", "reached", "named"),
     [
@@ -155,14 +147,7 @@ class Clock:
 def test_how_far_a_silent_program_came_is_told_at_the_one_deadline_of_its_introduction(
     name: str, reached: str, named: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock, look = Clock(reached), Line.look
-
-    def seen(line: Line) -> None:
-        look(line)
-        clock.late = 3600.0 if getattr(line, clock.reached) else 0.0
-
-    monkeypatch.setattr(conversation, "time", clock)
-    monkeypatch.setattr(Line, "look", seen)
+    late_once(monkeypatch, reached)
     mark = new_mark()
     with pytest.raises(SimulatorError, match=named):
         bad(name, mark, Limits()).describe()

@@ -24,8 +24,10 @@ from engine.simulators.check_command import main_check
 from engine.simulators.client import ExternalSimulator
 from engine.simulators.conversation import Limits
 from engine.simulators.game_loaders import load_game
+from engine.simulators.line import Transport
 from engine.simulators.protocol import Error, Hello
-from tests.engine.bad_simulators import begin_zmtp, zmtp_frame
+from tests.engine.bad_simulators import begin_zmtp, send_huge, zmtp_frame
+from tests.engine.late import late_once
 from tests.engine.leftovers import new_mark, none_left
 from tests.engine.sample_simulators import SPEC, TugOfWar, team_rows
 
@@ -276,6 +278,33 @@ def test_a_library_that_speaks_an_older_zeromq_protocol_is_admitted_and_its_end_
         assert line.lost
     finally:
         line.close()
+
+
+@pytest.mark.parametrize("transport", ["ipc", "tcp"])
+def test_a_frame_that_is_too_large_is_told_from_a_program_that_hung_up(transport: Transport, tmp_path: Path) -> None:
+    line = lines.Line(transport, tmp_path)
+    address = line.endpoint.removeprefix("tcp://127.0.0.1:").removeprefix("ipc://")
+    try:
+        for send, told in ((socket.socket.close, False), (send_huge, True)):
+            raw = socket.socket(socket.AF_UNIX if transport == "ipc" else socket.AF_INET)
+            with raw:
+                raw.connect(address if transport == "ipc" else ("127.0.0.1", int(address)))
+                begin_zmtp(raw)
+                line.look()
+                line.unheard = False
+                send(raw)
+                until = time.monotonic() + PATIENCE_S
+                while not line.unheard and time.monotonic() < until:
+                    line.look()
+                assert (line.unheard, line.oversized) == (True, told)
+    finally:
+        line.close()
+
+
+def test_a_first_message_that_is_too_large_is_told_at_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    late_once(monkeypatch, "unheard")
+    with pytest.raises(SimulatorError, match=r"its first message is larger than 64 KiB, which is not read"):
+        program("huge_beginning").describe()
 
 
 def test_a_program_that_dials_a_second_time_with_its_key_is_heard_on_the_first_line_only(tmp_path: Path) -> None:

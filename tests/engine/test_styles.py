@@ -17,7 +17,7 @@ from engine.config.style_reward import StyleReward
 from engine.config.style_templates import TEMPLATES, offered
 from engine.config.train import TrainGame
 from engine.errors import ConfigError
-from engine.events import AnyEvent, Failed, Finished, Paused, Progressed
+from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed
 from engine.evorl.emogi import EMOGI, Unselected
 from engine.evorl.evaluator import PlayerEvaluator
 from engine.evorl.trainings import opened
@@ -25,15 +25,17 @@ from engine.games.pong import VectorPong
 from engine.problem import Evaluation, Request
 from engine.rl.policy import Policy
 from engine.rng import combine64
+from engine.runtime.pool import Pool
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
-from engine.study.evolve import apart
+from engine.study.evolve import Evolve, apart
 from engine.styles import preview
 from engine.styles.agents import files_of
 from engine.styles.rewards import Styled, with_signals
 from engine.styles.samples import EPISODES, sample
 from engine.styles.selection import diverse, in_band
+from engine.styles.strangers import moved, strangers_of
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "styles.json"
 PONG = {"name": "pong", "settings": {"points": 1, "max_ticks": 40}}
@@ -104,6 +106,68 @@ def test_a_style_is_bred_and_every_trained_agent_is_kept(store: FolderStore) -> 
     told = json.loads(kept[-1].meta["descriptions"][0])
     assert told["seat"]["rewards"] == ["style"]
     assert len(unpack(store.get(left["population"])).arrays["id"]) == 4
+
+
+def test_who_stayed_is_measured_on_the_same_seeds_against_opponents_that_nobody_learned_against(
+    store: FolderStore,
+) -> None:
+    found = list(run(study(), store))
+    left = results(found)
+    stayed = {int(i) for role in ("front", "population") for i in unpack(store.get(left[role])).arrays["id"]}
+    names = strangers_of("pong")
+    assert names == ("random", "pong-follower")
+    fresh, *others = (unpack(store.get(left[role])) for role in ("fresh", *(f"against/{name}" for name in names)))
+    for other in others:
+        assert set(other.arrays["id"].tolist()) == stayed
+        assert other.arrays["samples"].tolist() == [4] * len(stayed)
+        assert np.isfinite(other.arrays["objective"]).all()
+    won = fresh.meta["measures"].index("score")
+    by_opponent = [b.arrays["measure"][:, won].mean() for b in others]
+    assert by_opponent[0] > by_opponent[1], "a random paddle is the weaker one"
+    none = results(list(run(study(fresh=0), FolderStore(store.folder / "other"))))
+    assert not any(role.startswith("against/") for role in none)
+
+
+def test_a_style_is_fragile_where_it_moves_by_more_than_0_15_of_its_range_against_anybody() -> None:
+    own, others = {"moved": 0.5, "hits": 3.0}, {"Ada": {"moved": 0.6, "hits": 9.0}, "Bea": {"moved": 0.34, "hits": 0.0}}
+    found = moved(own, others, ("moved", "hits"), "pong")
+    assert found == (pytest.approx(0.16), "moved", "Bea")
+    assert found is not None
+    assert found.fragile
+    assert moved(own, {"Ada": others["Ada"]}, ("moved",), "pong")[1:] == ("moved", "Ada")  # type: ignore[index]
+    assert moved(own, others, ("hits",), "pong") is None, "its range is not known"
+    assert not strangers_of("image-pong"), "nobody else can sit down there"
+
+
+def test_only_the_first_seat_is_paid_for_a_style() -> None:
+    game = Styled(VectorPong(seats=(0, 1), points=1, rewards=("score", "moved")), parse(StyleReward, {**BUSY, "w2": 1}))
+    game.reset(np.arange(2, dtype=np.uint64))
+    paid = game.step([np.ones(2, np.int64)] * 2).rewards
+    assert paid.shape == (2, 2, 1)
+    assert paid[:, 0].all()
+    assert not paid[:, 1].any()
+
+
+def test_who_has_come_back_is_told_before_the_round_is_complete(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting: list[Evaluation] = []
+    answered = Evolve.finished
+
+    def one_at_a_time(self: Evolve, pool: Pool) -> list[Evaluation]:
+        waiting.extend(() if waiting else answered(self, pool))
+        return [waiting.pop(0)] if waiting else []
+
+    monkeypatch.setattr(Evolve, "finished", one_at_a_time)
+    monkeypatch.setattr("engine.study.progress_throttle.APART_S", 0.0)
+    monkeypatch.setattr("engine.study.progress_throttle.SHARE", 0.0)
+    found = list(run(study(ticks=2), store))
+    told = [unpack(store.get(e.arrived)).arrays for e in found if isinstance(e, Logged) and e.arrived]
+    assert [arrays["id"].tolist() for arrays in told][:3] == [[0], [0, 1], [0, 1, 2]]
+    first = next(e for e in found if isinstance(e, Progressed))
+    chunk = unpack(store.get(first.artifacts["chunk"])).arrays
+    np.testing.assert_array_equal(told[2]["measure"], chunk["measure"][:3])
+    assert {row.tolist()[0] for row in (arrays["tick"] for arrays in told)} == {1, 2}
 
 
 def test_both_ends_of_a_style_add_up_to_twice_the_score_and_the_weight(store: FolderStore) -> None:

@@ -31,7 +31,7 @@ def trained_at_pong(project: Project, title: str = "Pong, first try", kind: str 
     return training(project, config=plain, title=title, template="pong-ppo", artifacts=artifacts, **row)
 
 
-def measured(agent: Agent, moved: float = 0.123, poster: bool = True) -> Job:
+def measured(agent: Agent, moved: float = 0.123, poster: bool = True, by: float | None = None) -> Job:
     """Its measurement, ended, with figures that are made up."""
     job = agent.measuring
     assert job is not None
@@ -39,9 +39,12 @@ def measured(agent: Agent, moved: float = 0.123, poster: bool = True) -> Job:
     figures = {"win": (0.88, 0.84, 0.91), "score": (0.8, 0.7, 0.9), "length": (812.4, None, None),
                "moved": (moved, 0.1, 0.14), "hits": (4.25, 3.9, 4.6)}  # fmt: skip
     told = {
-        "measures": [{"name": name, "mean": m, "low": low, "high": high} for name, (m, low, high) in figures.items()],
+        "measures": _measures(figures),
         "episodes": 200, "game": "pong", "game_version": "1", "milliseconds": 0.0213, "sampled": agent.sampled,
         "check": {"situations": 1000, "same": 1000, "difference": 2e-6}, "moves": [880, 70, 50],
+        "against": [{"opponent": who, "measures": _measures({**figures, "moved": (moved + more, 0.1, 0.4)})}
+                    for who, more in (("Random", by or 0.0), ("Follows the ball", 0.01))],
+        "moved": None if by is None else {"by": by, "measure": "moved", "opponent": "Random"},
         "poster": {"drawing": "pong", "positions": rows} if poster else {},
     }  # fmt: skip
     artifacts = {"table": store().put(pack(told, {})), "take_home": store().put(b"PK a zip")}
@@ -49,6 +52,10 @@ def measured(agent: Agent, moved: float = 0.123, poster: bool = True) -> Job:
         status=Status.FINISHED, artifacts=artifacts, finished_at=timezone.now(), tick=4, counters={"battles": 200}
     )
     return Job.objects.get(pk=job.pk)
+
+
+def _measures(figures: dict[str, tuple[float, float | None, float | None]]) -> list[dict[str, Any]]:
+    return [{"name": name, "mean": m, "low": low, "high": high} for name, (m, low, high) in figures.items()]
 
 
 def kept(project: Project, title: str = "Pong, first try", sampled: bool = False, **more: Any) -> Agent:

@@ -33,6 +33,12 @@ def sleeps(request: HttpRequest) -> HttpResponse:
     return HttpResponse()
 
 
+@csrf_exempt
+def works_on(request: HttpRequest) -> HttpResponse:
+    threading.Event().wait(3600.0)
+    return HttpResponse()
+
+
 async def never(request: HttpRequest) -> HttpResponse:
     import asyncio
 
@@ -76,7 +82,7 @@ def _open(views: Any) -> Iterator[Any]:
         yield path(f"api/{view.__name__}/", login_not_required(view))
 
 
-urlpatterns = list(_open((sleeps, never, stops, makes_a_file, streams, takes, quick)))
+urlpatterns = list(_open((sleeps, works_on, never, stops, makes_a_file, streams, takes, quick)))
 senders = Senders(lambda request: None)
 bodies = Bodies(Turns(Handler(), senders, SECONDS / 4), senders, {}, seconds=6 * SECONDS, silence=2 * SECONDS)
 application = Deadline(bodies, SECONDS)

@@ -11,11 +11,12 @@ from django.urls import reverse
 from engine.catalog import Signal
 from engine.config.agents import MeasureConfig, RecordConfig
 from engine.studies import load
-from tests.factories import Studio, signed_in, studio
+from tests.factories import Studio, game_version, signed_in, studio
 from tests.webapp.agents import kept, measured, recorded, trained_at_pong, watched
 from tests.webapp.trainings import finished, two_sided
 from webapp.agents.captions import Measure
 from webapp.agents.models import Agent
+from webapp.games.models import GameVersion
 from webapp.studies.models import Job, Status
 from workers.collect import references
 
@@ -58,7 +59,7 @@ def test_an_agent_is_kept_of_a_job_that_has_ended_and_its_measurement_begins(tea
     assert study.agent.policy == job.artifacts["policy_description"]
     assert study.opponent is None, "this Pong brings its own player"
     assert study.origin.steps == 100_000
-    assert "Being measured: 0 of 200 episodes" in text(designer, at("list"))
+    assert "Being measured: 0 of 600 episodes" in text(designer, at("list"))
     keep(designer, job)
     assert (Agent.objects.count(), Job.objects.filter(kind="measure").count()) == (1, 1), "two clicks keep it once"
 
@@ -98,6 +99,52 @@ def test_the_caption_tells_its_own_figures_with_ranges_and_count(team: Studio, d
     assert "0.021 ms on one thread" in page
     assert "Lasts" in page
     assert "[range unknown]" in page
+
+
+def test_an_agent_whose_style_does_not_hold_against_strangers_is_marked_on_the_list_and_on_its_page(
+    team: Studio, designer: Client
+) -> None:
+    holds, fragile = kept(team.project, by=0.1), kept(team.project, "Second", by=0.3)
+    listed = designer.get(reverse("agents:list", args=["herobattle"])).content.decode()
+    assert listed.count(">Fragile</span>") == 1
+    pages = [" ".join(designer.get(reverse("agents:agent", args=["herobattle", each.pk])).content.decode().split())
+             for each in (holds, fragile)]  # fmt: skip
+    assert "Its style holds: “moves” against “Random” shifts most, by 0.10 of the measure’s range." in pages[0]
+    assert "Its style does not hold: “moves” against “Random” shifts by 0.30 of the measure’s range" in pages[1]
+    assert pages[1].count('<th scope="col" class="number">Follows the ball</th>') == 1
+    job = fragile.measurements.get().job
+    Job.objects.filter(pk=job.pk).update(config={**job.config, "style": ["hits"]})
+    listed = text(designer, at("list"))
+    assert "Hits the ball 4.25 times an episode [3.9–4.6], wins 88 % [84–91]" in listed, "its own style comes first"
+    study = load(job.config)
+    assert [other.player for other in study.strangers] == ["random", "pong-follower"]  # type: ignore[attr-defined]
+    assert fragile.measurements.get().job.ticks == 12, "as many episodes against each"
+
+
+def test_a_new_data_version_marks_who_was_measured_on_the_old_one_and_one_click_measures_them_anew(
+    team: Studio, designer: Client
+) -> None:
+    first = game_version(team.project)
+    pong, commander = kept(team.project, "Paddle"), kept(team.project, "Commander")
+    Agent.objects.filter(pk=commander.pk).update(game={"name": "commanders", "settings": {}})
+    designer.post(at("measure", commander.pk))
+    assert measured(Agent.objects.get(pk=commander.pk)).game_version == first
+    assert "measured on other numbers" not in text(designer, at("list"))
+    first.pk, first.number, first.patch = None, 15, {"battle.time_limit": 200}
+    first.save()
+    newest = GameVersion.objects.get(number=15)
+    listed = text(designer, at("list"))
+    assert f"1 agent was measured on other numbers than those of {newest}." in listed
+    assert listed.count("Measured on old data") == 1
+    assert f"those of {newest}: Spring data, version 14." in text(designer, at("agent", commander.pk))
+    designer.post(at("measure-old"))
+    study = load(Agent.objects.get(pk=commander.pk).measuring.config)  # type: ignore[union-attr]
+    assert study.game.settings["changes"] == ("battle.time_limit=200.0",)  # type: ignore[attr-defined]
+    assert pong.measurements.count() == 1, "Pong has no data"
+    designer.post(at("measure-old"))
+    assert commander.measurements.count() == 3, "it is under way"
+    measured(Agent.objects.get(pk=commander.pk))
+    assert "measured on other numbers" not in text(designer, at("list"))
 
 
 def test_name_notes_and_tags_are_edited_undone_and_what_is_wrong_is_said_where_it_was_typed(
@@ -142,7 +189,7 @@ def test_measured_again_it_shows_the_old_figures_until_the_new_ones_are_there(te
     assert agent.measuring.config["seed"] != seed, "its episodes are new ones"
     page = text(designer, at("agent", agent.pk))
     assert "Moves 12 %" in page
-    assert "Measured again: 0 of 200 episodes" in page
+    assert "Measured again: 0 of 600 episodes" in page
     measured(agent, moved=0.5)
     assert "Moves 50 %" in text(designer, at("agent", agent.pk))
 

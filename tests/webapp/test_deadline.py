@@ -66,6 +66,16 @@ def test_a_view_that_never_returns_is_answered_for_and_logged(site: Hanging, vie
     assert f"method=GET path=/{view}/ seconds=1.0" in site.log.read_text()
 
 
+def test_who_sent_something_is_told_to_look_whether_it_was_done(site: Hanging) -> None:
+    connection = site.connect()
+    connection.request("POST", "/works_on/", b"a=b", {"Host": "localhost"})
+    answer = connection.getresponse()
+    page = answer.read().decode()
+    assert answer.status == 503
+    assert "What you sent may be done all the same." in page
+    assert '<a class="btn btn-primary" href="/works_on/">See what came of it</a>' in page
+
+
 def test_scripts_are_told_in_their_own_form(site: Hanging) -> None:
     by_page = site.get("/sleeps/", **{"Sec-Fetch-Dest": "empty"})
     by_api = site.get("/api/sleeps/")

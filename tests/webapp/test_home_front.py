@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -170,15 +171,25 @@ def test_a_search_without_a_line_speaks_of_none(team: Studio) -> None:
     assert "found by the search" not in page
 
 
-def test_the_ends_of_the_picture_are_told_from_the_line(team: Studio) -> None:
+def test_the_axes_of_the_picture_have_round_numbers_at_equal_distances_where_they_belong(team: Studio) -> None:
     job = search_job(team.project)
-    top = float(archive(600)["objective"][:, 0].max())
-    job.config["objectives"]["objectives"][0]["threshold"] = line = round(top - 0.001, 4)
-    job.save()
     shown = last_front(team.designer)
     assert shown is not None
-    assert float(shown.ends_up[2].rstrip("×")) > line
-    assert shown.line_value == f"{line}×"
+    for ticks in (shown.ticks_across, shown.ticks_up):
+        values = np.array([float(re.sub(r"[^\d.]", "", tick.words)) for tick in ticks])
+        places = np.array([float(tick.at[:-1]) for tick in ticks])
+        assert 2 <= len(ticks) <= 5
+        step = values[1] - values[0]
+        assert f"{step:.4e}"[0] in "125"
+        assert values % step == pytest.approx(0, abs=1e-6) or (values % step).max() == pytest.approx(step)
+        assert np.diff(values) == pytest.approx(step)
+        assert np.ptp(np.diff(places)) == pytest.approx(0, abs=0.02)
+        assert (places >= 0).all()
+        assert (places <= 100).all()
+    assert f">{shown.ticks_up[0].words}</text>" in home(team.designer)
+    line = job.config["objectives"]["objectives"][0]["threshold"]
+    at = np.interp(line, [values[0], values[-1]], [places[0], places[-1]], left=np.nan, right=np.nan)
+    assert np.isnan(at) or at == pytest.approx(float(shown.line[:-1]), abs=0.05)
 
 
 def test_a_lost_edge_gives_way_to_the_one_before_and_home_stays_whole(team: Studio) -> None:
@@ -239,12 +250,10 @@ def _front_of(job: Job, row: int, **changes: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("across", "ends"),
-    [(59.4, ("50 %", "70 %")), (100.0, ("0 %", "100 %")), (0.0, ("0.0 %", "1.0 %")), (57.0, ("50 %", "60 %"))],
+    ("across", "ticks"),
+    [(59.4, "50 60 70"), (100.0, "0 50 100"), (0.0, "0.0 0.5 1.0"), (57.0, "50 55 60")],
 )
-def test_an_edge_of_one_lineup_has_axes_with_ends_and_a_middle(
-    team: Studio, across: float, ends: tuple[str, str]
-) -> None:
+def test_an_edge_of_one_lineup_has_axes_with_ends_and_a_middle(team: Studio, across: float, ticks: str) -> None:
     job = search_job(team.project)
     line = job.config["objectives"]["objectives"][0]["threshold"]
     _front_of(job, 5, across=across, up=line)
@@ -252,9 +261,8 @@ def test_an_edge_of_one_lineup_has_axes_with_ends_and_a_middle(
     assert shown is not None
     assert len(shown.marks) == 1
     assert shown.caption == "The edge is one lineup: no other lineup that was found is both more unfair and stronger."
-    said = tuple(end.replace("\u00a0", " ") for end in shown.ends_across)
-    assert (said[0], said[2]) == ends
-    assert len(set(shown.ends_up)) == 3
+    assert [tick.words for tick in shown.ticks_across] == [f"{each}\u00a0%" for each in ticks.split()]
+    assert len({tick.words for tick in shown.ticks_up}) == len(shown.ticks_up) >= 3
 
 
 @pytest.mark.parametrize("question", [q for q in QUESTIONS.values() if q.key != "own"], ids=lambda q: q.key)

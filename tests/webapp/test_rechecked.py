@@ -21,6 +21,7 @@ from engine.indicators import STRONG
 from engine.verdicts import Sample
 from tests.factories import Studio, archive, boundless, bundle, search_job, signed_in, studio
 from tests.webapp.test_explore_shortlist import finished_recheck, shortlist
+from webapp.lib.locks import only_one
 from webapp.lib.page_json import PageJson, embedded, written
 from webapp.lib.storage import store
 from webapp.studies import explore_build as build
@@ -31,6 +32,7 @@ from webapp.studies.found_counts import found_by
 from webapp.studies.journal import Entry, append
 from webapp.studies.models import Job, ShortlistEntry, Status
 from webapp.studies.reckoned import Form, reckoned
+from workers import tasks
 
 pytestmark = pytest.mark.django_db
 OVER, UNDER, UNSURE = [2.6, 50.0, 28.0], [1.7, 30.0, 28.0], [2.2, 50.0, 28.0]
@@ -309,6 +311,39 @@ def test_what_is_asked_for_by_many_at_once_is_reckoned_once(search: Job, monkeyp
     with ThreadPoolExecutor(4) as people:
         assert list(people.map(ask, range(4))) == [[7]] * 4
     assert len(made) == 1
+
+
+def test_what_another_process_reckons_is_waited_for(search: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: dict[str, Any] = {}
+    monkeypatch.setattr(reckoned_of, "recall", lambda job, name: dict(kept))
+    with ThreadPoolExecutor(1) as here:
+        with only_one(reckoned_of._lock_of(search, "by"), 1.0):
+            asked = here.submit(reckoned, search, "by", "a state", unwanted, Form(list, list))
+            sleep(0.2)
+            kept[f"a state-{reckoned_of.version()}"] = [7]
+        assert asked.result() == [7]
+
+
+def test_a_worker_reckons_what_pages_say_as_soon_as_a_job_has_ended(
+    client: Client, search: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, sent = rechecked_as(search, [3, 5, 7], OVER, status=Status.RUNNING), list[tuple[str, int]]()
+    monkeypatch.setattr(tasks.runner, "run", lambda pk: None)
+    monkeypatch.setattr(tasks.reconcile, "admit", lambda: None)
+    monkeypatch.setattr(tasks, "enqueue", lambda *message: sent.append(message))
+    tasks.run_job(job.pk)
+    assert not sent, "it goes on"
+    Job.objects.filter(pk=job.pk).update(status=Status.FINISHED)
+    tasks.run_job(job.pk)
+    assert sent == [("reckon", job.pk)]
+    tasks.reckon(job.pk)
+    forgotten()
+    monkeypatch.setattr(Sample, "evidence", unwanted)
+    monkeypatch.setattr(build, "build", unwanted)
+    assert "3 confirmed on fresh battles" in page(client, search) + listed(client, JOBS, search)
+    assert client.get(reverse("projects:home")).status_code == 200
+    at = [search.project.slug, search.pk, explore_source.key(search), "core"]
+    assert client.get(reverse("studies:explore-data", args=at)).status_code == 200
 
 
 def test_what_is_reckoned_while_a_file_is_lost_is_not_kept(search: Job) -> None:

@@ -10,16 +10,23 @@ from typing import Any
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 from openpyxl import load_workbook
+from pytest_django import DjangoCaptureOnCommitCallbacks
+from pytest_django.fixtures import Settings
 
 from tests.factories import Studio, search_job, signed_in
 from tests.webapp.experiments import experiment
 from tests.webapp.published import OVER, UNSURE, played_again, report
 from tests.webapp.test_api_access import ask, token
 from tests.webapp.test_reports import words_of
-from webapp.reports import pdf
-from webapp.reports.models import Report
+from webapp.lib.storage import store
+from webapp.reports import paper, pdf
+from webapp.reports.models import Paper, Report
 from webapp.reports.onefile import one_file
+from workers import tasks
+from workers.collect import references
+from workers.reconcile import reconcile
 
 pytestmark = pytest.mark.django_db
 
@@ -88,13 +95,142 @@ def test_a_workbook_has_all_of_it_and_no_formula(team: Studio, made: Report) -> 
     assert book["Over the line"].max_row == 1 + 12
 
 
-def test_a_pdf_has_pages_of_the_report(team: Studio, made: Report) -> None:
+class Queue:
+    """The queue of the workers, as the site sees it. ``away``: nobody answers."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.away, self.sent = False, list[int]()
+        monkeypatch.setattr(paper, "enqueue", self._take)
+
+    def _take(self, task: str, report: int) -> bool:
+        assert task == "make_pdf"
+        if not self.away:
+            self.sent.append(report)
+        return not self.away
+
+    def work(self) -> None:
+        """A worker takes every message."""
+        while self.sent:
+            tasks.make_pdf(self.sent.pop())
+
+
+@pytest.fixture
+def queue(monkeypatch: pytest.MonkeyPatch) -> Queue:
+    return Queue(monkeypatch)
+
+
+@pytest.fixture
+def settings_of_pages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The hashes of the reports that were set, instead of setting them."""
+    done: list[str] = []
+
+    def instead(content: Any, digest: str) -> bytes:
+        done.append(digest)
+        return b"%PDF-1.7 " + digest.encode()
+
+    monkeypatch.setattr(paper, "to_pdf", instead)
+    monkeypatch.setattr(paper, "obstacle", lambda: "")
+    return done
+
+
+def about_paper(team: Studio, made: Report) -> str:
+    """What the page of a report says of its PDF."""
+    said = signed_in(team.producer).get(reverse("reports:printing", args=["herobattle", made.pk])).content.decode()
+    assert said.strip() in signed_in(team.producer).get(made.get_absolute_url()).content.decode()
+    return said
+
+
+def test_a_pdf_has_pages_of_the_report(team: Studio, made: Report, queue: Queue) -> None:
     if reason := pdf.obstacle():
         pytest.fail(f"{reason} Install deploy/requirements/base.txt, and libpango-1.0-0 and libpangoft2-1.0-0.")
+    taken(team, made, "pdf")
+    queue.work()
     answer = taken(team, made, "pdf")
     assert answer["Content-Type"] == "application/pdf"
     assert answer.content.startswith(b"%PDF-")
     assert 10 * KB < len(answer.content) < 2000 * KB
+
+
+def test_a_pdf_is_wanted_as_a_report_is_published_and_made_once_by_a_worker(
+    team: Studio,
+    made: Report,
+    queue: Queue,
+    settings_of_pages: list[str],
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        newer = report(made.search, team.designer, replaces=made)
+    assert queue.sent == [newer.pk]
+    assert "The PDF is being made." in about_paper(team, newer)
+    assert 'hx-trigger="every 2s"' in about_paper(team, newer)
+    assert taken(team, newer, "pdf")["Location"] == newer.get_absolute_url()
+    assert (queue.sent, settings_of_pages) == ([newer.pk], []), "a request sets no page, and asks no second worker"
+    tasks.make_pdf(newer.pk)
+    queue.work()
+    assert "hx-trigger" not in about_paper(team, newer)
+    assert [taken(team, newer, "pdf").content for _ in range(2)] == [b"%PDF-1.7 " + newer.content_hash.encode()] * 2
+    assert settings_of_pages == [newer.content_hash]
+
+
+def test_what_keeps_storage_clean_leaves_a_pdf_and_a_lost_one_is_made_again(
+    team: Studio, made: Report, queue: Queue, settings_of_pages: list[str]
+) -> None:
+    taken(team, made, "pdf")
+    queue.work()
+    digest = Paper.objects.get().digest
+    assert digest in set(references())
+    store().discard([digest])
+    taken(team, made, "pdf")
+    queue.work()
+    assert taken(team, made, "pdf").content.startswith(b"%PDF-")
+    assert len(settings_of_pages) == 2
+
+
+def test_while_the_queue_is_away_the_page_says_so_and_the_pdf_is_made_later(
+    team: Studio, made: Report, queue: Queue, settings_of_pages: list[str]
+) -> None:
+    queue.away = True
+    assert taken(team, made, "pdf")["Location"] == made.get_absolute_url()
+    assert "the queue of this site does not answer" in about_paper(team, made)
+    address, text = f"/api/v1/projects/herobattle/reports/{made.pk}/pdf", token(team.producer)
+    by_api = ask("get", address, text)
+    assert (by_api.status_code, by_api["Retry-After"]) == (503, "5")
+    assert "does not answer" in json.loads(by_api.getvalue())["message"]
+    queue.away = False
+    reconcile()
+    assert "being made" in json.loads(ask("get", address, text).getvalue())["message"]
+    queue.work()
+    assert ask("get", address, text).getvalue().startswith(b"%PDF-")
+
+
+def test_a_pdf_waits_for_room_on_the_disk(
+    team: Studio, made: Report, queue: Queue, settings_of_pages: list[str], settings: Settings
+) -> None:
+    taken(team, made, "pdf")
+    reserve, settings.DISK_RESERVE = settings.DISK_RESERVE, 2**60
+    queue.work()
+    assert (settings_of_pages, Paper.objects.get().waits) == ([], True)
+    settings.DISK_RESERVE = reserve
+    Paper.objects.update(sent_at=timezone.now() - 2 * paper.LOST)
+    reconcile()
+    queue.work()
+    assert taken(team, made, "pdf").content.startswith(b"%PDF-")
+
+
+def test_a_pdf_that_could_not_be_made_says_so_and_can_be_tried_again(
+    team: Studio, made: Report, queue: Queue, settings_of_pages: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr(paper, "to_pdf", lambda content, digest: 1 // 0)
+        taken(team, made, "pdf")
+        queue.work()
+    assert "The PDF could not be made" in about_paper(team, made)
+    assert "The PDF could not be made" in words_of(signed_in(team.producer).get(taken(team, made, "pdf")["Location"]))
+    assert queue.sent == [], "what failed a moment ago is not tried again at once"
+    Paper.objects.update(asked_at=timezone.now() - 2 * paper.LOST)
+    taken(team, made, "pdf")
+    queue.work()
+    assert taken(team, made, "pdf").content.startswith(b"%PDF-")
 
 
 def test_drawings_in_a_pdf_have_colours_and_no_names_of_colours() -> None:
@@ -107,8 +243,8 @@ def no_library(name: str) -> None:
     raise OSError(name)
 
 
-def test_the_page_of_a_report_does_not_load_what_makes_pdf_files(
-    team: Studio, made: Report, monkeypatch: pytest.MonkeyPatch
+def test_no_request_loads_what_makes_pdf_files(
+    team: Studio, made: Report, queue: Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = builtins.__import__
 
@@ -118,8 +254,9 @@ def test_the_page_of_a_report_does_not_load_what_makes_pdf_files(
 
     pdf.obstacle.cache_clear()
     monkeypatch.setattr(builtins, "__import__", without)
+    assert taken(team, made, "pdf").status_code == 302
     page = signed_in(team.producer).get(made.get_absolute_url()).content.decode()
-    assert reverse("reports:pdf", args=["herobattle", made.pk]) in page
+    assert reverse("reports:printing", args=["herobattle", made.pk]) in page
 
 
 @pytest.mark.parametrize(

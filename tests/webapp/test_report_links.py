@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
+import logging
 import re
 from datetime import timedelta
+from logging.config import DictConfigurator
 from typing import Any
 
 import pytest
+import structlog
+from django.conf import settings
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
@@ -84,6 +89,25 @@ def test_links_that_open_nothing_all_have_the_same_page_and_tell_no_name(team: S
     page = pages.pop().decode()
     for name in (team.project.name, "Spring", "herobattle-designer", "spring release"):
         assert name not in page
+
+
+def test_the_log_keeps_no_address_of_a_link(team: Studio, made: Report) -> None:
+    link, address = link_to(made, team.designer)
+    links.revoke(link, team.owner)
+    written, plain = io.StringIO(), settings.LOGGING["formatters"]["plain"]
+    handler = logging.StreamHandler(written)
+    handler.setFormatter(DictConfigurator(settings.LOGGING).configure_formatter({**plain}))
+    for name in ("django.request", "django.security.csrf", "a part of the site"):
+        logging.getLogger(name).addHandler(handler)
+    try:
+        assert opened(address).status_code == 410
+        assert Client(enforce_csrf_checks=True).post(address).status_code == 403
+        structlog.get_logger("a part of the site").warning("body refused", path=address)
+    finally:
+        for name in ("django.request", "django.security.csrf", "a part of the site"):
+            logging.getLogger(name).removeHandler(handler)
+    told = written.getvalue()
+    assert (told.count("/r/…/"), link.key in told) == (3, False)
 
 
 def test_it_opens_no_other_page(team: Studio, made: Report) -> None:

@@ -242,6 +242,26 @@ def test_a_newer_edition_takes_the_place_of_one_and_only_one(team: Studio, searc
     assert listed.index("edition 2") < listed.index("Replaced by newer editions") < listed.rindex("edition 1")
 
 
+def test_whoever_was_not_told_that_a_report_is_published_and_sends_it_again_is_led_to_it(
+    team: Studio, search: Job
+) -> None:
+    first, browser = report(search, team.designer), signed_in(team.designer)
+    filled = {**TYPED, "replaces": first.pk}
+    browser.post(compose(search), filled)  # its answer came too late
+    made = Report.objects.exclude(pk=first.pk).get()
+    assert browser.post(compose(search), filled)["Location"] == made.get_absolute_url()
+    assert "Edition 2 is published , today" in words_of(browser.get(compose(search)))
+    assert Report.objects.count() == 2
+
+
+def test_decisions_of_one_minute_stand_in_one_order_the_newest_first(team: Studio, search: Job) -> None:
+    for choice in ("fix", "intended", "none"):
+        decisions.decide(search, PAIR, "Frost Captain + Warhorn", team.designer, choice, "Because")
+    told = content(search)["decisions"]
+    assert [row["words"] for row in told["rows"]] == ["Taken back: “Because”", "Intended: “Because”", "Fix: “Because”"]
+    assert "3, by one person, the newest first" in words_of(signed_in(team.designer).get(compose(search)))
+
+
 def test_what_is_typed_is_kept_until_it_is_published_or_given_up(team: Studio, search: Job) -> None:
     browser = signed_in(team.designer)
     shown = browser.post(compose(search, "preview"), {**TYPED, "title": "<b>Hm</b>", "release": ""})

@@ -15,10 +15,17 @@ from django.urls import reverse
 
 from engine.config import StylesConfig
 from engine.config.agents import MeasureConfig, RecordConfig
+from engine.config.limits import LimitsConfig
+from engine.events import Finished
+from engine.rl.policy import Policy
 from engine.studies import load
+from engine.study import run
+from engine.study.evolve import apart
 from tests.factories import Studio, signed_in
+from tests.webapp.bred import sampled
 from tests.webapp.styles_bred import bred, complete, search
 from webapp.agents.models import Agent
+from webapp.lib.storage import store
 from webapp.studies.models import Job, Status
 from webapp.styles import map_page
 from webapp.styles.forms import StyleForm
@@ -122,6 +129,11 @@ def test_axes_say_in_words_which_way_is_which_and_in_which_unit(team: Studio) ->
     known = axes(bred(team.project).config)
     assert known["moved"].along == "Moves (% of moments): calm … busy"
     assert known["score"].along == "Score (0 to 1): plays worse … plays better"
+    goals = [{"measure": "score", "formula": "", "direction": "max"}]
+    said = axes({"task": {"game": {"name": "commanders"}}, "objectives": goals, "behaviour": ["dealt", "explored"]})
+    assert [said[name].title for name in ("dealt", "explored")] == [
+        "Deals (% of the other team’s life)", "Covers (% of the field)",
+    ]  # fmt: skip
     assert known["busy"].along == "Goal “Busy” = score + moved (points): less good … better"
 
 
@@ -130,6 +142,25 @@ def test_where_both_ends_count_alike_the_head_says_that_the_edge_proves_nothing(
     job = bred(team.project)
     assert said in page(designer, job)
     assert 'href="#evidence-title"' in page(designer, job), "where spread, skill and the control stand"
+
+
+def test_map_table_and_card_say_whose_style_does_not_hold_against_strangers(team: Studio, designer: Client) -> None:
+    job = bred(team.project)
+    shown = page(designer, job)
+    told = drawn(shown)
+    judged = [(n, fragile) for n, fragile in zip(told["agents"], told["fragile"], strict=True) if fragile is not None]
+    assert len(judged) >= 6, "everybody who stayed"
+    assert "also met Random and Follows the ball, against whom nobody learned" in shown
+    assert shown.count(">fragile</span>") == sum(fragile for _, fragile in judged)
+    assert shown.count("<td>holds</td>") == sum(not fragile for _, fragile in judged)
+    assert shown.count(">not met</span>") == len(told["agents"]) - len(judged)
+    number, fragile = judged[0]
+    card = text(designer, at("map-agent", job, number))
+    assert ("Its style does not hold" if fragile else "Its style holds") in card
+    assert card.count('<th scope="row">Follows the ball</th>') == 1
+    gone = next(n for n, each in zip(told["agents"], told["fragile"], strict=True) if each is None)
+    assert "It did not stay to the end" in text(designer, at("map-agent", job, gone))
+    assert not any(drawn(page(designer, bred(team.project, 1)))["fragile"])
 
 
 def test_the_population_of_the_control_is_drawn_beside(team: Studio, designer: Client) -> None:
@@ -144,7 +175,7 @@ def test_a_search_under_way_says_when_agents_appear_and_sends_the_map_anew_only_
     team: Studio, designer: Client
 ) -> None:
     empty = search(team.project)
-    assert "Nobody is trained yet" in page(designer, empty)
+    assert "Each agent appears here as soon as it is trained" in page(designer, empty)
     job = bred(team.project, 1)
     assert len(drawn(page(designer, job))["agents"]) == 6
     assert designer.get(f"{at('map', job)}?seen={map_page.key(job)}").status_code == 204
@@ -155,13 +186,37 @@ def test_a_search_under_way_says_when_agents_appear_and_sends_the_map_anew_only_
     assert "ended before anybody was trained" in page(designer, stopped)
 
 
+def test_children_appear_one_by_one_and_can_be_taken_once_their_round_is_complete(
+    team: Studio, designer: Client
+) -> None:
+    job, whole = bred(team.project, 1), bred(team.project)
+    before = map_page.key(job)
+    chunk = whole.events.get(kind="progressed", tick=2).body["artifacts"]["chunk"]
+    Job.objects.filter(pk=job.pk).update(
+        artifacts={**job.artifacts, "arrived": chunk}, counters={"evaluations": 9, "seconds": 12.0}
+    )
+    job.refresh_from_db()
+    shown = text(designer, f"{at('map', job)}?seen={before}")
+    assert len(drawn(shown)["agents"]) == 12
+    assert re.search("<b>Round 2:</b> 3 of 6 agents are back, [12] in training; about 12 s until all are", shown)
+    young = max(drawn(shown)["agents"])
+    assert "Once its round is complete it can be watched, kept and bred on from." in text(
+        designer, at("map-agent", job, young)
+    )
+    answer = designer.post(at("map-keep", job, young), {"then": ""}, follow=True)
+    assert "It has just been trained." in html.unescape(answer.content.decode())
+    assert not Agent.objects.exists()
+
+
 def test_the_card_of_an_agent_has_ranges_weights_parents_and_fresh_numbers(team: Studio, designer: Client) -> None:
     job = bred(team.project)
     child, (mother, father) = next(iter(parents_of(job).items()))
     shown = text(designer, at("map-agent", job, child))
     assert f"agent {mother}</a>, whose network it went on with" in shown
     assert mother == father or f"agent {father}</a>" in shown
-    assert "How much the style matters" in shown
+    assert re.search(r"<dt>Drawn to</dt><dd>(busy|calm), \d+ %</dd>", shown)
+    assert "<dt>Winning matters</dt><dd>the same for all</dd>" in shown
+    assert shown.index("As numbers") < shown.index("<dt>Winning matters</dt><dd>1</dd>")
     assert "trainings, one after the other" in shown
     first = text(designer, at("map-agent", job, 0))
     assert "its training began with a new network, 64 moves in all" in first
@@ -206,10 +261,36 @@ def test_an_agent_is_kept_once_with_what_its_network_learned_from_and_can_be_mea
     assert answer.request["PATH_INFO"] == reverse("agents:agent", args=["herobattle", agent.pk])
     assert (agent.name, agent.job, agent.sampled) == ("Ada", job, False)
     assert agent.origin["steps"] == 64 * trainings(child, parents_of(job))
+    link = (
+        f'<a href="{at("map-agent", job, child)}">Agent {child}: parents, and the same style at other difficulties</a>'
+    )
+    assert link in text(designer, reverse("agents:agent", args=["herobattle", agent.pk]))
     study = load(Job.objects.get(kind="measure").config)
     assert isinstance(study, MeasureConfig)
     assert study.agent.policy == agent.policy
+    assert study.style == ("moved",)
+    assert [other.title for other in study.strangers] == ["Random", "Follows the ball"]
     assert "Kept as" in text(designer, at("map-agent", job, child))
+
+
+def test_an_agent_keeps_the_limits_that_it_learned_with(team: Studio, designer: Client) -> None:
+    job = bred(team.project)
+    job.config["task"]["game"]["limits"] = {"delay": 8, "apart": 8}
+    job.save()
+    designer.post(at("map-keep", job, 0), {"then": ""})
+    agent = Agent.objects.get()
+    study = load(agent.measurements.get().job.config)
+    assert isinstance(study, MeasureConfig)
+    assert study.agent.limits == LimitsConfig(delay=8, apart=8)
+    assert study.game.limits is None, "they are the agent’s, not the game’s"
+    shown = text(designer, reverse("agents:agent", args=["herobattle", agent.pk]))
+    assert "It reacts 0.2 s after what it sees and does something else at most 5 times a second, wherever" in shown
+    designer.post(at("map-watch", job), {"agent": ["0", "1"]})
+    recording = load(Job.objects.for_forms().get().config)
+    assert isinstance(recording, RecordConfig)
+    assert [agent.limits for agent in recording.agents] == [LimitsConfig(delay=8, apart=8)] * 2  # type: ignore[union-attr]
+    played = text(designer, reverse("agents:play", args=["herobattle", agent.pk]))
+    assert '"delay": 8, "apart": 8' in played or '"delay":8,"apart":8' in played
 
 
 def test_breeding_on_keeps_the_agent_and_opens_the_form_filled_in_with_its_search_and_it_as_the_start(
@@ -229,6 +310,24 @@ def test_breeding_on_keeps_the_agent_and_opens_the_form_filled_in_with_its_searc
     assert form._data(form.cleaned_data)["start"] == agent.policy
     other = StyleForm({**typed, "game": "commanders"}, project=team.project)
     assert "plays another game" in str(other.errors.get("start"))
+
+
+def test_a_search_bred_on_from_an_agent_begins_with_copies_of_it(team: Studio, designer: Client) -> None:
+    job = bred(team.project)
+    sampled(team.project, **job.config["task"]["game"]["settings"])
+    designer.post(at("map-keep", job, 4), {"then": "breed"})
+    typed = TrainDraft.objects.get().form
+    answer = designer.post(reverse("styles:new", args=["herobattle"]), {**typed, "rounds": "1", "steps": "32"})
+    assert answer.status_code == 302, html.unescape(answer.content.decode())
+    begun = Job.objects.filter(kind="style").latest("pk")
+    agent = Agent.objects.get()
+    assert (begun.config["start"], begun.title) == (agent.policy, "Busy and calm: agent 4, bred on")
+    *_, end = run(load({**begun.config, "pool": {"kind": "local"}}), store())
+    assert isinstance(end, Finished), end
+    start = Policy.stored(store(), agent.policy).weights
+    near = [float(np.abs(policy.weights - start).mean()) for _, policy in apart(store().get(end.artifacts["policies"]))]
+    far = [float(np.abs(policy.weights - start).mean()) for _, policy in apart(store().get(job.artifacts["policies"]))]
+    assert max(near) < 0.02 < max(far), "new networks lie elsewhere"
 
 
 def test_ticked_agents_are_recorded_side_by_side_and_nobody_or_too_many_are_refused_with_a_sentence(

@@ -9,14 +9,17 @@ from django.test import Client
 from django.urls import reverse
 
 from engine.config.styles import StylesConfig
-from tests.factories import Studio, signed_in, studio
+from engine.studies import load
+from tests.factories import Studio, game_version, signed_in, studio
 from tests.webapp.bred import GAME, SHORT, breeding, config, sampled
 from tests.webapp.trainings import training
+from webapp.agents import hands
 from webapp.api import tokens
-from webapp.studies import pending
+from webapp.games.models import GameVersion
+from webapp.studies import pending, playable
 from webapp.studies.journal import TIME_IS_UP
 from webapp.studies.models import Job, Status
-from webapp.styles import pictures, scales
+from webapp.styles import pictures, scales, weighing
 from webapp.styles.forms import NOT_WRITTEN, TOO_FEW_GOALS, StyleForm
 from webapp.styles.typed import values_of
 from webapp.training import forecast, trials
@@ -75,6 +78,23 @@ def test_a_commander_is_bred_with_the_names_of_his_own_game(team: Studio) -> Non
     assert (study.task.style.style, study.behaviour) == ("2 * walked - 1", ("walked",))
     study = built(team, game="commanders", scale="aggressive-cautious")
     assert study.behaviour == ("dealt", "taken")
+    assert not [scale.title for scale in scales.told("commanders", None).scales() if scale.missing]
+    ways = {key: built(team, game="commanders", scale=key).behaviour for key in ("rusher-builder", "explorer-camper")}
+    assert ways == {"rusher-builder": ("first_attack",), "explorer-camper": ("explored",)}
+
+
+def test_commanders_are_bred_on_the_projects_newest_data(team: Studio, client: Client) -> None:
+    version = game_version(team.project)
+    GameVersion.objects.filter(pk=version.pk).update(patch={"battle.time_limit": 200})
+    made = form(team, game="commanders")
+    assert made.version == version
+    assert built(team, game="commanders").task.game.settings == {"changes": ("battle.time_limit=200.0",)}
+    assert built(team, game="pong").task.game.settings == {}
+    post(client, team, game="commanders")
+    job = Job.objects.get(kind="style")
+    assert job.game_version == version
+    assert not playable.obstacle(job)
+    assert "changes" not in values_of(job, team.project).get("game.settings", "")
 
 
 def test_a_scale_that_a_game_cannot_offer_says_why(team: Studio, client: Client) -> None:
@@ -95,12 +115,41 @@ def test_the_slider_says_how_much_the_style_matters(team: Studio, place: str, en
     assert study.task.style.w2 == ends
 
 
+def test_what_the_slider_means_is_said_in_words_that_grow_with_it(team: Studio) -> None:
+    assert weighing.balance(form(team, **PONG)).endswith(weighing.LATER)
+    sampled(team.project)
+    left, right = (weighing.balance(form(team, **PONG, matters=place)) for place in ("0", "10"))
+    assert "To those drawn most strongly, that counts about" in left
+    assert left != right
+    assert not any(digit in left + right for digit in "0123456789"), "numbers stand in the details"
+    assert "drawn to the style, all alike" in weighing.balance(form(team, **{**OWN, "w2": "0.3"}))
+    assert "drawn to calm, some strongly" in weighing.balance(form(team, **PONG, w2="-0.5 to -0.1"))
+    assert "Winning makes no difference" in weighing.balance(form(team, **PONG, w1="0"))
+
+
 def test_weights_may_be_numbers_or_ranges(team: Studio) -> None:
     style = built(team, game="pong", w1="0.5 to 2", w2="0.3", matters="9").task.style
     assert style is not None
     assert (style.w1, style.w2) == ((0.5, 2), 0.3)
     assert "nothing is paid for" in wrong(team, game="pong", w1="0", w2="0")["w2"][0]
     assert "neither a number nor a range" in wrong(team, game="pong", w2="much")["w2"][0]
+
+
+def test_limits_are_typed_in_milliseconds_and_actions_a_second_and_kept_in_moves_of_the_game(team: Studio) -> None:
+    game = built(team, game="pong", react="200", pace="5").task.game
+    assert game.limits is not None
+    assert (game.limits.delay, game.limits.apart) == (8, 8), "Pong is shown at 40 moves a second"
+    assert hands.typed(game.model_dump()) == {"react": "200", "pace": "5"}
+    assert hands.words(game.model_dump()) == (
+        "reacts 0.2 s after what it sees and does something else at most 5 times a second"
+    )
+    slow = built(team, game="commanders", pace="1").task.game.limits
+    assert slow is not None
+    assert (slow.delay, slow.apart) == (0, 3), "a commander decides three times a second"
+    assert built(team, game="pong", react="0").task.game.limits is None
+    job = breeding(team.project, built(team, **PONG, react="50", pace="7"))
+    assert built(team, **values_of(job, team.project)).task.game == load(job.config).task.game  # type: ignore[attr-defined]
+    assert wrong(team, game="cartpole", scale="own", react="9")["react"] == [hands.NO_CLOCK]
 
 
 def test_formulas_of_ones_own_make_a_search(team: Studio) -> None:
@@ -163,7 +212,8 @@ def test_the_preview_plays_sample_episodes_first_and_then_measures_the_pace(team
     answer = post(client, team, "preview", **PONG).json()
     assert Job.objects.get(pk=answer["trial"]).config["kind"] == "train"
     assert "Follows the ball" in answer["pictures"]["style"]
-    assert answer["balance"].startswith("Winning counts 1, the style −0.01 to 0.01: each agent has weights of its own.")
+    assert answer["balance"].startswith("Each agent is drawn to one of two ends, busy or calm: some strongly")
+    assert answer["weights"].startswith("Winning counts 1, the style −0.01 to 0.01: each agent has weights of its own.")
 
 
 def test_an_estimate_says_how_long_it_takes_and_of_what_that_consists(team: Studio, client: Client) -> None:

@@ -42,7 +42,7 @@ def test_a_search_that_runs_says_who_is_in_training(team: Studio, client: Client
     assert "The first round is not complete yet." in shown
     assert "Are these really different styles?" not in shown
     Job.objects.filter(pk=job.pk).update(tick=1)
-    assert course.now(Job.objects.get(pk=job.pk)) == (0, 2, 4)
+    assert course.now(Job.objects.get(pk=job.pk)) == (0, 2, 4, None)
     Job.objects.filter(pk=job.pk).update(status=Status.PAUSED)
     assert course.now(Job.objects.get(pk=job.pk)) is None
 

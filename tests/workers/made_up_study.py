@@ -81,7 +81,8 @@ class Study:
         """A part of the round is played."""
         common = self.common()
         counters = events.Counters(evaluations=8 * self.state["tick"] + 3, battles=64 * self.state["tick"] + 24)
-        self.say(events.Logged(message="", **{**common, "counters": counters}))
+        arrived = self.keep("arrived") if deed.get("arrived") else ""
+        self.say(events.Logged(message="", arrived=arrived, **{**common, "counters": counters}))
 
     def fail(self, deed: dict[str, Any]) -> None:
         self.say(events.Failed(error="SimulatorError", message=deed["message"], permanent=deed["permanent"]))

@@ -220,6 +220,17 @@ def test_a_long_round_moves_the_jobs_counters_and_adds_no_line_to_its_history(ma
     assert (ended.status, ended.counters["evaluations"]) == (Status.FINISHED, 24)
 
 
+def test_what_came_back_in_a_round_is_at_hand_until_the_round_is_complete_and_no_event_holds_on_to_it(
+    make_job: MakeJob,
+) -> None:
+    job = make_job(ticks=3, deeds=[{"tick": 2, "do": "beat", "arrived": True}, {"tick": 2, "do": "die", "attempt": 1}])
+    run(job)
+    died = Job.objects.get(pk=job.pk)
+    assert store().has(died.artifacts["arrived"])
+    assert died.artifacts["arrived"] not in str(died.events.get(kind="logged").body)
+    assert "arrived" not in run_to_the_end(died).artifacts
+
+
 def test_stop_keeps_what_was_found(make_job: MakeJob) -> None:
     job = make_job(ticks=1000, pace=0.02)
     ended = beside(job, lambda: actions.stop(job))

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from engine.arrays import unpack
 from engine.catalog import Signal, built_in
 from engine.errors import StoreError
+from engine.styles.strangers import Moved
 from webapp.lib.storage import store
 from webapp.lib.words import number
 from webapp.studies.models import Job
@@ -33,7 +34,8 @@ class Measure(NamedTuple):
     @property
     def value(self) -> str:
         """ "12 %" or "3.4 times an episode"."""
-        return f"{100 * self.mean:.0f} %" if self.words.share else f"{_plain(self.mean)} {self.words.unit}".strip()
+        told = f"{100 * self.mean:.0f} %" if self.words.share else _plain(self.mean)
+        return f"{told} {self.words.unit}".strip()
 
     @property
     def ends(self) -> str:
@@ -49,10 +51,13 @@ def _plain(value: float) -> str:
 
 
 class Figures(NamedTuple):
-    """The figures of one measurement."""
+    """The figures of one measurement. ``abroad``: strangers, by what they are called, with the same measures against
+    them; ``style``: measures of the style that it was bred for."""
 
     measures: list[Measure]
     meta: dict[str, Any]
+    abroad: list[tuple[str, list[Measure]]]
+    style: tuple[str, ...]
 
     @classmethod
     def of(cls, job: Job | None) -> Figures | None:
@@ -67,16 +72,46 @@ class Figures(NamedTuple):
         game = built_in(job.config["game"]["name"])
         known = {**PLAIN, **(game.captions if game else {})}
         found = [_measure(each, known) for each in meta["measures"]]
-        return cls(found, meta)
+        others = [(o["opponent"], [_measure(each, known) for each in o["measures"]]) for o in meta.get("against", ())]
+        return cls(found, meta, others, tuple(job.config.get("style", ())))
 
     @property
     def caption(self) -> str:
-        """ "moves 12 % [10–14], wins 88 % [84–91]": the game's signals, then how it does."""
+        """ "moves 12 % [10–14], wins 88 % [84–91]": the style that it was bred for, or else the game's signals, and how
+        it does."""
         by_name = {each.name: each for each in self.measures}
-        told = [each for each in self.measures if each.name not in PLAIN and not each.name.startswith("return:")][:MOST]
+        told = [by_name[name] for name in self._ways if name in by_name]
         best = by_name.get("win") or by_name.get("score")
         words = ", ".join(each.text for each in (*told[:1], *([best] if best else []), *told[1:]))
         return words[:1].upper() + words[1:] if words else "Measured"
+
+    @property
+    def _ways(self) -> tuple[str, ...]:
+        """Measures that tell how it plays."""
+        every = [m.name for m in self.measures if m.name not in PLAIN and not m.name.startswith("return:")]
+        return self.style or tuple(every[:MOST])
+
+    @property
+    def moved(self) -> Moved | None:
+        """How far its style moves against strangers at most; None where that cannot be said."""
+        told = self.meta.get("moved")
+        return None if told is None else Moved(**told)
+
+    @property
+    def moved_words(self) -> str:
+        """What moves most, and against whom: "moves" and "Random"."""
+        moved = self.moved
+        words = next((m.words.words for m in self.measures if moved and m.name == moved.measure), "")
+        return f"“{words}” against “{moved.opponent}”" if moved else ""
+
+    @property
+    def compared(self) -> list[list[Measure]]:
+        """Its style and how well it plays, a row for each measure: against the usual opponent, then against each
+        stranger. Without a style of its own, what captions tell."""
+        wanted = (*self._ways, "score", "win")
+        columns = [self.measures, *(measures for _, measures in self.abroad)]
+        by_name = [{m.name: m for m in column} for column in columns]
+        return [[each[name] for each in by_name] for name in wanted if all(name in each for each in by_name)]
 
     @property
     def moves(self) -> list[tuple[str, float]]:

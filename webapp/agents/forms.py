@@ -103,7 +103,7 @@ class WatchForm(forms.Form):
         return typed
 
     def _study(self, agents: Sequence[Agent], opponent: str, seed: int) -> RecordConfig | None:
-        told = agents[0].game
+        told = agents[0].played
         kind, _, which = opponent.partition(":")
         name = _of_one(told["name"]) if opponent == OWN_PLAYER else next(iter(_of_two(told["name"])), "")
         if not name:

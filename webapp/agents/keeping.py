@@ -12,7 +12,9 @@ from engine.catalog import LEARNERS, PLAYERS, built_in
 from engine.config import parse
 from engine.config.agents import MeasureConfig, OriginConfig
 from engine.errors import ConfigError, StoreError
+from engine.styles.strangers import strangers_of
 from webapp.accounts.models import User
+from webapp.agents import data
 from webapp.agents.models import NAME, Agent, Measurement
 from webapp.games.simulators import obstacle, registration
 from webapp.lib.storage import store
@@ -69,17 +71,18 @@ def keep(job: Job, user: User, of: str, name: str, sampled: bool) -> Agent:
     return _keep_policy(job, user, left.policy, name=called, seat=seat, origin=_origin(job), sampled=sampled)
 
 
-def bred(job: Job, user: User, policy: str, name: str, steps: int) -> Agent:
+def bred(job: Job, user: User, policy: str, name: str, *, steps: int, number: int) -> Agent:
     """As ``keep``, an agent that a search has bred, whether or not the search has ended: it takes the likeliest move,
-    as it did where it was measured. ``steps``: moves that its network has learned from."""
-    return _keep_policy(job, user, policy, name=name, seat=0, origin={**_origin(job), "steps": steps}, sampled=False)
+    as it did where it was measured. ``steps``: moves that its network has learned from; ``number``: its own there."""
+    origin = {**_origin(job), "steps": steps, "agent": number}
+    return _keep_policy(job, user, policy, name=name, seat=0, origin=origin, sampled=False)
 
 
 def _keep_policy(
     job: Job, user: User, policy: str, *, name: str, seat: int, origin: dict[str, Any], sampled: bool
 ) -> Agent:
     """The agent with this policy of a job. Raises Refused where its numbers are lost."""
-    own = {"job": job, "tensors": _tensors(policy), "game": game(job), "seat": seat, "origin": origin,
+    own = {"job": job, "tensors": _tensors(policy), "game": game(job) | limits(job), "seat": seat, "origin": origin,
            "name": name[:NAME], "created_by": user}  # fmt: skip
     with transaction.atomic():
         agent, new = Agent.objects.get_or_create(project=job.project, policy=policy, sampled=sampled, defaults=own)
@@ -106,6 +109,12 @@ def game(job: Job) -> dict[str, Any]:
     task = job.config.get("task") or job.config
     settings = {k: v for k, v in task["game"].get("settings", {}).items() if not _is_range(v)}
     return {"name": game_of(job), "settings": settings}
+
+
+def limits(job: Job) -> dict[str, Any]:
+    """The limits of those who learned in a job, as a part of its game; nothing where there were none."""
+    told = (job.config.get("task") or job.config)["game"].get("limits")
+    return {"limits": told} if told else {}
 
 
 def _is_range(value: Any) -> bool:
@@ -137,18 +146,27 @@ def measure(agent: Agent, user: User | None) -> Job:
         raise actions.Refused(why)
     before = agent.measurements.count()
     seed = int.from_bytes(hashlib.sha256(f"measurement {before} of {agent.policy}".encode()).digest()[:6])
-    name = f"Measurement: {agent.name}"[:120]
+    name, version = f"Measurement: {agent.name}"[:120], data.version_of(agent.game["name"], agent.project)
     try:
         config = parse(MeasureConfig, {
-            "name": name, "seed": seed, "game": agent.game, "agent": agent.config.model_dump(), "seat": agent.seat,
-            "opponent": usual_opponent(agent.game["name"]), "origin": agent.origin,
+            "name": name, "seed": seed, "game": data.on(agent.played, version), "seat": agent.seat,
+            "agent": agent.config.model_dump(),
+            "opponent": usual_opponent(agent.game["name"]), "origin": agent.origin, **_abroad(agent),
         })  # fmt: skip
     except ConfigError as error:
         raise actions.Refused(str(error)) from error
     with transaction.atomic():
-        job = actions.submit(agent.project, user, config, title=name, template="measure", parent=agent.job)
+        job = actions.submit(agent.project, user, config, title=name, template="measure", parent=agent.job,
+                             game_version=version)  # fmt: skip
         Measurement.objects.create(agent=agent, job=job)
     return job
+
+
+def _abroad(agent: Agent) -> dict[str, Any]:
+    """Opponents that it never learned against, and the style it was bred for, which must hold there."""
+    met = strangers_of(agent.game["name"]) if agent.seat == 0 else ()
+    told = [{"kind": "scripted", "player": name, "title": PLAYERS[name].label} for name in met]
+    return {"strangers": told, "style": list(agent.job.config.get("behaviour", ())) if agent.job else []}
 
 
 def unplayable(game: str, project: Project) -> str:

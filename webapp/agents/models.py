@@ -23,7 +23,8 @@ class Agents(models.QuerySet["Agent"]):
 
 
 class Agent(models.Model):
-    """A policy that a job left, under a name. ``before``: name, notes and tags as they were before the last edit."""
+    """A policy that a job left, under a name. ``game`` also has the limits that it learned with; ``before``: name,
+    notes and tags as they were before the last edit."""
 
     project = models.ForeignKey("projects.Project", on_delete=models.CASCADE, related_name="agents")
     job = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL, related_name="agents")
@@ -57,7 +58,13 @@ class Agent(models.Model):
     @property
     def config(self) -> AgentConfig:
         """It as studies have it."""
-        return AgentConfig(policy=self.policy, title=self.name, sampled=self.sampled)
+        told = {"policy": self.policy, "title": self.name, "sampled": self.sampled, "limits": self.game.get("limits")}
+        return AgentConfig.model_validate(told)
+
+    @property
+    def played(self) -> dict[str, Any]:
+        """Its game as studies have it, without the agent's own limits."""
+        return {name: each for name, each in self.game.items() if name != "limits"}
 
     @property
     def texts(self) -> dict[str, Any]:

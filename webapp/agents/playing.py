@@ -7,6 +7,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from engine.config.limits import LimitsConfig
 from engine.errors import StoreError
 from webapp.agents.playable import described, obstacle
 from webapp.agents.views import agent_for
@@ -27,6 +28,7 @@ def play(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "activation": described(agent)["network"]["activation"],
         "input": described(agent)["seat"]["observations"][0]["name"],
         "skip": settings.get("frame_skip", 1), "points": settings.get("points", USUAL_POINTS),
+        **LimitsConfig(**(agent.game.get("limits") or {})).model_dump(),
     }  # fmt: skip
     context = {"project": agent.project, "agent": agent, "why": why, "told": told}
     return render(request, "agents/play.html", context)

@@ -11,6 +11,7 @@ _WATCH = "p/<slug:slug>/watch/"
 
 urlpatterns = [
     path("p/<slug:slug>/agents/", views.agents, name="list"),
+    path("p/<slug:slug>/agents/measure-old/", views.measure_old, name="measure-old"),
     path("p/<slug:slug>/jobs/<int:pk>/keep/", views.keep, name="keep"),
     path(_AGENT, views.agent, name="agent"),
     path(f"{_AGENT}undo/", views.undo, name="undo"),

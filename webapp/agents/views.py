@@ -11,13 +11,15 @@ from django.utils import timezone
 from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_safe
 
+from engine.config.agents import PART
 from engine.errors import StoreError
 from webapp.accounts.people import signed_in
-from webapp.agents import keeping
+from webapp.agents import data, hands, keeping
 from webapp.agents.captions import Figures
 from webapp.agents.forms import TextForm
 from webapp.agents.models import Agent
 from webapp.agents.playable import obstacle
+from webapp.games.models import GameVersion
 from webapp.lib.posts import one_of, posts_only
 from webapp.lib.storage import store
 from webapp.projects.access import Need, allowed, project_for, role_in
@@ -31,18 +33,26 @@ WRONG = 422
 
 
 class Card(NamedTuple):
-    """An agent on a page: its figures, the job that measures it now, and the title of its game."""
+    """An agent on a page: its figures, the job that measures it now, and the title of its game; ``old``: it was
+    measured on other numbers than those of the project's newest data."""
 
     agent: Agent
     figures: Figures | None
     measuring: Job | None
     game: str
+    old: bool
 
     @classmethod
-    def of(cls, agent: Agent) -> Card:
-        """As it is now."""
-        title = games.title_of(agent.game["name"], agent.project)
-        return cls(agent, Figures.of(agent.measured), agent.measuring, title)
+    def of(cls, agent: Agent, newest: GameVersion | None) -> Card:
+        """As it is now, where this is the project's newest data that agents can be played on."""
+        title, measured = games.title_of(agent.game["name"], agent.project), agent.measured
+        old = measured is not None and data.differs(measured.config["game"], newest)
+        return cls(agent, Figures.of(measured), agent.measuring, title, old)
+
+    @property
+    def episodes(self) -> int:
+        """How many the measurement under way plays, those against strangers among them."""
+        return 0 if self.measuring is None else self.measuring.ticks * PART
 
     @property
     def waits(self) -> bool:
@@ -57,9 +67,11 @@ def agents(request: HttpRequest, slug: str) -> HttpResponse:
     kept = _all(project).kept()
     tags = sorted({tag for agent in kept for tag in agent.tags})
     tag = request.GET.get("tag", "")
-    cards = [Card.of(agent) for agent in kept if not tag or tag in agent.tags]
+    newest = data.newest(project)
+    cards = [Card.of(agent, newest) for agent in kept if not tag or tag in agent.tags]
     context = {
         "project": project, "cards": cards, "tags": tags, "tag": tag, "waits": any(card.waits for card in cards),
+        "old": sum(card.old and not card.waits for card in cards), "newest": newest,
         "may_write": _writes(request, project),
         "deleted": project.agents.exclude(deleted_at=None).order_by("-deleted_at")[:20],
     }  # fmt: skip
@@ -98,10 +110,11 @@ def agent(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _shown(request: HttpRequest, found: Agent, form: TextForm, status: int = 200) -> HttpResponse:
-    card = Card.of(found)
+    newest = data.newest(found.project)
+    card = Card.of(found, newest)
     context = {"project": found.project, "card": card, "agent": found, "form": form,
                "may_write": _writes(request, found.project), "opponent": _opponent(found),
-               "playable": not obstacle(found)}  # fmt: skip
+               "playable": not obstacle(found), "hands": hands.words(found.game), "newest": newest}  # fmt: skip
     return render(request, "agents/agent.html", context, status=status)
 
 
@@ -144,6 +157,22 @@ def measure(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     except actions.Refused as refused:
         messages.warning(request, str(refused))
     return redirect("agents:agent", slug, pk)
+
+
+@posts_only("agents:list", "slug")
+def measure_old(request: HttpRequest, slug: str) -> HttpResponse:
+    """Measure all agents anew that were measured on other numbers than those of the project's newest data."""
+    project = project_for(request, slug, "write")
+    cards = [Card.of(agent, data.newest(project)) for agent in _all(project).kept()]
+    wanted, refused = [card.agent for card in cards if card.old and not card.waits], ""
+    for found in wanted:
+        try:
+            keeping.measure(found, signed_in(request))
+        except actions.Refused as error:
+            refused = f"“{found.name}” cannot be measured now. {error}"
+    if refused:
+        messages.warning(request, refused)
+    return redirect("agents:list", slug)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -23,9 +23,12 @@ from webapp.balance.forms import sentence
 from webapp.lib.disk import NoRoom
 from webapp.lib.once import KeyReused
 from webapp.lib.words import plural
+from webapp.reports.paper import NotYet
 from webapp.reports.pdf import NoPdf
 from webapp.studies.actions import Refused
 
+AGAIN_S = 5
+"""Seconds after which a program should ask again for what is being made."""
 NO_TOKEN = "Send a token: the header “Authorization: Bearer eqp_…”. You make one under API tokens."
 _PLAIN = {
     404: "There is no such address in the API. It is listed at /help/api/.",
@@ -56,6 +59,14 @@ def handle(api: NinjaAPI) -> None:
     api.add_exception_handler(NoRoom, lambda request, error: refusal(503, str(error)))
     api.add_exception_handler(StoreError, lambda request, error: refusal(503, str(error)))
     api.add_exception_handler(NoPdf, lambda request, error: refusal(503, str(error)))
+    api.add_exception_handler(NotYet, _not_yet)
+
+
+def _not_yet(request: HttpRequest, error: Any) -> JsonResponse:
+    """As programs that fetch files understand it: they ask again after so many seconds by themselves."""
+    answer = refusal(503, str(error))
+    answer["Retry-After"] = str(AGAIN_S)
+    return answer
 
 
 def _body(request: HttpRequest, error: Any) -> JsonResponse:

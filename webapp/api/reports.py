@@ -74,6 +74,7 @@ def detail(request: HttpRequest, project: str, number: int) -> Any:
     summary="A report as a file",
 )
 def file(request: HttpRequest, project: str, number: int, kind: Literal["html", "pdf", "xlsx"]) -> Any:
-    """One HTML page that works without the site, PDF, or Excel, with the numbers of the page. 503 where this site
-    cannot make a PDF; the message says why."""
+    """One HTML page that works without the site, PDF, or Excel, with the numbers of the page. A PDF is made once, by a
+    worker: until it is there the answer is 503 with Retry-After, and `curl --fail --retry 9` waits for it. 503 without
+    that header where this site cannot make a PDF; the message says why."""
     return files.answer(_report(request, project, number), kind)

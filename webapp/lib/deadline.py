@@ -160,9 +160,12 @@ def time_of(request: HttpRequest) -> float:
 
 
 def _late(request: ASGIRequest, seconds: float) -> HttpResponse:
-    return trouble(
-        request,
-        "This took too long",
-        f"There was no answer within {duration(seconds)}, so the site stopped waiting for it. Jobs go on, and what was "
-        "found stays. Try again in a moment; if it happens again, tell whoever runs this site when, and on which page.",
-    )
+    """What was only asked for can be asked for again; what was sent may still be done, by a view that nothing stops."""
+    began = f"There was no answer within {duration(seconds)}, so the site stopped waiting for it."
+    again = "if it happens again, tell whoever runs this site when, and on which page."
+    title = "This took too long"
+    if request.method in ("GET", "HEAD"):
+        stays = "Jobs go on, and what was found stays. Try again in a moment;"
+        return trouble(request, title, f"{began} {stays} {again}")
+    done = "What you sent may be done all the same. Wait a moment and see what came of it before you send it again;"
+    return trouble(request, title, f"{began} {done} {again}", look=request.path)

@@ -8,15 +8,17 @@ from django.template.loader import render_to_string
 API = "/api/"
 
 
-def trouble(request: HttpRequest, title: str, sentences: str, status: int = 503) -> HttpResponse:
-    """Say ``sentences``, under ``title`` where it is a page. Asks neither the database nor who is signed in."""
+def trouble(request: HttpRequest, title: str, sentences: str, status: int = 503, look: str = "") -> HttpResponse:
+    """Say ``sentences``, under ``title`` where it is a page; ``look``: the address that shows what came of it. Asks
+    neither the database nor who is signed in."""
     answer: HttpResponse
     if request.path_info.startswith(API):
         answer = JsonResponse({"message": sentences, "problems": []}, status=status)
     elif by_script(request):
         answer = JsonResponse({"error": sentences}, status=status)
     else:
-        answer = HttpResponse(render_to_string("trouble.html", {"title": title, "sentences": sentences}), status=status)
+        said = {"title": title, "sentences": sentences, "look": look}
+        answer = HttpResponse(render_to_string("trouble.html", said), status=status)
     answer["Cache-Control"] = "no-store"
     return answer
 

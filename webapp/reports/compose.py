@@ -19,7 +19,7 @@ from webapp.reports.changed import changed
 from webapp.reports.content import Typed, content
 from webapp.reports.forms import FIELDS, ReportForm
 from webapp.reports.models import ReportDraft
-from webapp.reports.publishing import Replaced, current, publish
+from webapp.reports.publishing import Replaced, current, made_by, publish
 from webapp.studies.models import Job
 from webapp.studies.pictures import job_for
 
@@ -31,10 +31,13 @@ LONGEST_DRAFT = 20_000
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """The form with what the report says by now; POST publishes. Who only reads is led to the newest report."""
+    """The form with what the report says by now; POST publishes, and leads to the same edition however often it comes.
+    Who only reads is led to the newest report."""
     search = job_for(request, slug, pk, "write" if request.method == "POST" else "read", kind="search")
     if not allowed(role_in(signed_in(request), search.project), "write"):
         return _reads(request, search)
+    if request.method == "POST" and (made := made_by(search.project, signed_in(request), _key(request))):
+        return redirect(made)  # it was published, and nobody was told: the answer took too long
     draft = ReportDraft.objects.filter(search=search, person=signed_in(request)).first()
     form = ReportForm(request.POST or None, search=search, kept=draft.typed if draft else None)
     if request.method == "POST" and form.is_valid() and _ready(search):

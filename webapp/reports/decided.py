@@ -26,7 +26,6 @@ def shortlisted(search: Job) -> dict[str, Any]:
 
 
 def _log(rows: list[dict[str, str]]) -> dict[str, Any]:
-    rows.sort(key=lambda row: row["at"], reverse=True)
     people = {row["by"] for row in rows}
     return {"rows": rows[:KEPT], "count": len(rows), "people": len(people)}
 
@@ -36,12 +35,12 @@ def _row(at: datetime, by: object, about: str, words: str) -> dict[str, str]:
 
 
 def _of_suspects(search: Job) -> list[dict[str, str]]:
-    made = search.decisions.select_related("created_by", "asked")
+    made = search.decisions.select_related("created_by", "asked").order_by("-created_at", "-pk")
     return [_row(each.created_at, each.created_by, each.name, str(each)) for each in made]
 
 
 def _of_lineups(search: Job) -> list[dict[str, str]]:
-    entries = list(search.shortlist.select_related("created_by"))
+    entries = list(search.shortlist.select_related("created_by").order_by("-created_at", "-pk"))
     try:
         spec = source.spec(search) if entries else None
     except (StoreError, ConfigError):

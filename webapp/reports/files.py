@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 
+from webapp.reports import paper
 from webapp.reports.models import Report
 from webapp.reports.onefile import one_file
-from webapp.reports.pdf import to_pdf
 from webapp.reports.workbook import to_xlsx
 
 TYPES = {
@@ -17,15 +17,15 @@ TYPES = {
 
 
 def made(report: Report, kind: str) -> bytes:
-    """The file. Raises pdf.NoPdf."""
+    """The file. Raises pdf.NoPdf, and paper.NotYet where it is still to be made."""
+    if kind == "pdf":
+        return paper.taken(report)
     content, digest = report.content, report.content_hash
-    if kind == "html":
-        return one_file(content, digest).encode()
-    return to_pdf(content, digest) if kind == "pdf" else to_xlsx(content, digest)
+    return one_file(content, digest).encode() if kind == "html" else to_xlsx(content, digest)
 
 
 def answer(report: Report, kind: str) -> HttpResponse:
-    """The file as an answer that is saved. Raises pdf.NoPdf."""
+    """The file as an answer that is saved. Raises what ``made`` does."""
     found = HttpResponse(made(report, kind), content_type=TYPES[kind])
     name = f"{report.project.slug}-report-{report.pk}-edition-{report.edition}.{kind}"
     found["Content-Disposition"] = f'attachment; filename="{name}"'

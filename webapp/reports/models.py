@@ -59,6 +59,22 @@ class Report(models.Model):
         return Report.objects.filter(replaces=self).first()
 
 
+class Paper(models.Model):
+    """A report as a PDF file: wanted, then in the store (``digest``), or why it could not be made (``trouble``)."""
+
+    report = models.OneToOneField(Report, on_delete=models.CASCADE, related_name="paper")
+    digest = models.CharField(max_length=64, blank=True, default="", help_text="Of the file in the store.")
+    trouble = models.TextField(blank=True, default="", help_text="Why it could not be made, in a sentence.")
+    asked_at = models.DateTimeField(default=timezone.now)
+    sent_at = models.DateTimeField(null=True, blank=True, help_text="When a worker was last sent for.")
+    begun_at = models.DateTimeField(null=True, blank=True, help_text="When a worker began it.")
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is still to be made."""
+        return not (self.digest or self.trouble)
+
+
 class ReportDraft(models.Model):
     """What one person typed about one search and has not published."""
 

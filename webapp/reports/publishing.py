@@ -9,6 +9,7 @@ from django.utils import timezone
 from webapp.accounts.models import User
 from webapp.changes.reading import Replayed
 from webapp.projects.models import Project
+from webapp.reports import paper
 from webapp.reports.content import Typed, content, hash_of, published
 from webapp.reports.models import Report, ReportDraft
 from webapp.studies.models import Job
@@ -37,7 +38,7 @@ def publish(
 ) -> Report:
     """A new edition, or the one that the same form made before; with the ``change`` that it proposes. Raises
     Replaced."""
-    if found := _earlier(search.project, user, key):
+    if found := made_by(search.project, user, key):
         return found
     found_out, at = content(search, change), timezone.now()
     edition = replaces.edition + 1 if replaces else 1
@@ -60,13 +61,15 @@ def publish(
                 created_at=at,
             )
             ReportDraft.objects.filter(search=search, person=user).delete()
+            paper.want(made)
     except IntegrityError:
-        if found := _earlier(search.project, user, key):
+        if found := made_by(search.project, user, key):
             return found
         raise Replaced("Somebody published a newer edition of that report meanwhile. Look at it, then publish yours in "
                        "its place.") from None  # fmt: skip
     return made
 
 
-def _earlier(project: Project, user: User, key: str) -> Report | None:
+def made_by(project: Project, user: User, key: str) -> Report | None:
+    """The report that a person made by the form of this key, if they did."""
     return project.reports.filter(created_by=user, request_key=key).first() if key else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,15 @@ class OnlyTheFont(URLFetcher):
         return URLFetcherResponse(url, FONT.read_bytes(), {"Content-Type": "font/woff2"})
 
 
+@cache
+def _faces() -> tuple[CSS, FontConfiguration]:
+    """The font, unpacked once for all pages of a process: that takes longer than setting one."""
+    fonts = FontConfiguration()
+    rule = f'@font-face {{ font-family: "Inter"; src: url("{FONT.as_uri()}") }}'
+    return CSS(string=rule, font_config=fonts, url_fetcher=OnlyTheFont()), fonts
+
+
 def typeset(page: str) -> bytes:
     """A page of HTML as a PDF."""
-    fonts, fetcher = FontConfiguration(), OnlyTheFont()
-    rule = f'@font-face {{ font-family: "Inter"; src: url("{FONT.as_uri()}") }}'
-    face = CSS(string=rule, font_config=fonts, url_fetcher=fetcher)
-    return bytes(HTML(string=page, url_fetcher=fetcher).write_pdf(stylesheets=[face], font_config=fonts))
+    face, fonts = _faces()
+    return bytes(HTML(string=page, url_fetcher=OnlyTheFont()).write_pdf(stylesheets=[face], font_config=fonts))

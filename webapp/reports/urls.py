@@ -19,6 +19,7 @@ urlpatterns = [
     path(f"{_REPORT}comment/", views.comment, name="comment"),
     path(f"{_REPORT}links/", views.share, name="share"),
     path(f"{_REPORT}links/<int:link>/take-back/", views.take_back, name="take-back"),
+    path(f"{_REPORT}printing/", views.printing, name="printing"),
     path(f"{_REPORT}report.html", views.file, {"kind": "html"}, name="html"),
     path(f"{_REPORT}report.pdf", views.file, {"kind": "pdf"}, name="pdf"),
     path(f"{_REPORT}report.xlsx", views.file, {"kind": "xlsx"}, name="xlsx"),

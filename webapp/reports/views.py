@@ -16,7 +16,7 @@ from webapp.lib.deadline import FILE_SECONDS, may_take
 from webapp.lib.once import secret_of_form
 from webapp.lib.posts import posts_only
 from webapp.projects.access import Need, allowed, project_for, role_in
-from webapp.reports import files, judging, links, pdf
+from webapp.reports import files, judging, links, paper, pdf
 from webapp.reports.forms import LinkForm
 from webapp.reports.judging import Unwritable
 from webapp.reports.models import Report
@@ -75,10 +75,23 @@ def _shown(request: HttpRequest, report: Report, **refused: Any) -> HttpResponse
         "links": report.links.select_related("created_by", "revoked_by"),
         "link_form": LinkForm(),
         "made": made if made and made["report"] == report.pk else None,
-        "no_pdf": pdf.obstacle(),
+        **_on_paper(report),
         **refused,
     }
     return render(request, "reports/page.html", context, status=WRONG if refused else 200)
+
+
+def _on_paper(report: Report) -> dict[str, Any]:
+    """What the page says of its PDF file."""
+    return {"paper": paper.standing(report), "no_pdf": pdf.obstacle(), "away": paper.AWAY}
+
+
+@never_cache
+@require_safe
+def printing(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """How its PDF file stands, for a page that waits for it."""
+    report = report_for(request, slug, pk)
+    return render(request, "reports/pdf.html", {"report": report, "project": report.project, **_on_paper(report)})
 
 
 @posts_only("reports:page", "slug", "pk")
@@ -131,10 +144,12 @@ def take_back(request: HttpRequest, slug: str, pk: int, link: int) -> HttpRespon
 @may_take(FILE_SECONDS)
 @require_safe
 def file(request: HttpRequest, slug: str, pk: int, kind: str) -> HttpResponse:
-    """The report as a file; where none of this kind can be made, its page says why."""
+    """The report as a file; where none of this kind is there, its page says why, or that it is being made."""
     report = report_for(request, slug, pk)
     try:
         return files.answer(report, kind)
+    except paper.NotYet:
+        return redirect(report)
     except pdf.NoPdf as reason:
         messages.warning(request, str(reason))
         return redirect(report)

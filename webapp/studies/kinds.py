@@ -130,6 +130,9 @@ class Parts:
         """The numbers of its last round for programs, with what is known better by now."""
         return dict(job.metrics)
 
+    def reckon(self, job: Job) -> None:
+        """Work out what pages say of an ended one and what takes seconds, so that no page waits for it."""
+
     def moments(self, job: Job) -> list[dict[str, Any]]:
         """Lines of its history that no event says, as messages."""
         return []

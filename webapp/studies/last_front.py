@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Mapping, Sequence
-from math import floor, inf, log10
+from math import ceil, floor, inf, log10
 from typing import Any, NamedTuple
 
 from engine.arrays import unpack
 from engine.errors import ConfigError, StoreError
 from engine.indicators import STRONG, UNSURE
 from webapp.accounts.models import User
-from webapp.lib.figures import places, telling, with_unit
+from webapp.lib.figures import with_unit
 from webapp.lib.storage import store
 from webapp.lib.words import lower_first
 from webapp.studies import front
@@ -39,12 +39,18 @@ class Mark(NamedTuple):
     kind: str
 
 
+class Tick(NamedTuple):
+    """A number on an axis: percent from the left or from the top, and in words."""
+
+    at: str
+    words: str
+
+
 class Picture(NamedTuple):
     """``caption``: what a mark is, in the two numbers that are drawn and no other; ``legend``: (mark, words) of what is
     drawn, empty without a line. ``line``: percent from the top, empty without one; ``tint``: where the problem area
     begins from the left and from the top, its width and its height; ``median``: percent from the left of the median
-    baseline team, empty where strength does not count. ``ends``: (lowest, middle, highest) of the marks and lines, in
-    words, across and up."""
+    baseline team, empty where strength does not count. ``ticks``: round numbers on the axes, across and up."""
 
     job: Job
     marks: list[Mark]
@@ -56,8 +62,8 @@ class Picture(NamedTuple):
     tint: tuple[str, str, str, str]
     median: str
     line_value: str
-    ends_across: tuple[str, str, str]
-    ends_up: tuple[str, str, str]
+    ticks_across: list[Tick]
+    ticks_up: list[Tick]
     fresh: bool
 
 
@@ -101,7 +107,7 @@ def _picture(job: Job) -> Picture | None:
     worded = "" if y.line is None else with_unit(y.line, y.unit)
     tint, legend = _tint(x, y, line, median), _legend(job, marks)
     return Picture(job, marks, _caption(x, y, bool(fresh), len(marks)), legend, _axis(x), _axis(y), line, tint, median,
-                   worded, _worded(x, across), _worded(y, up), bool(fresh))  # fmt: skip
+                   worded, _ticks(x, across, 3), _ticks(y, up, 4, turned=True), bool(fresh))  # fmt: skip
 
 
 def _tint(x: Axis, y: Axis, line: str, median: str) -> tuple[str, str, str, str]:
@@ -162,17 +168,18 @@ def _share(value: float, ends: tuple[float, float], *, turned: bool = False) -> 
     return f"{ROOM + (100 - 2 * ROOM) * (1 - share if turned else share):.2f}%"
 
 
-def _worded(axis: Axis, ends: tuple[float, float]) -> tuple[str, str, str]:
-    """The ends of an axis and its middle in words: as exactly as their distance is worth, and further where that would
-    put one on the line. All have equally many digits."""
-    lines = [] if axis.line is None else [axis.line]
-    apart = ends[1] - ends[0] or abs(ends[1])
-    worth = max(0, 2 - floor(log10(apart))) if apart else 0
-    stops = (ends[0], (ends[0] + ends[1]) / 2, ends[1])
-    shown = [round(each, telling(each, None, worth, lines)) for each in stops]
-    digits = max(map(places, shown))
-    low, middle, high = (with_unit(each, axis.unit, digits) for each in shown)
-    return low, middle, high
+def _ticks(axis: Axis, ends: tuple[float, float], most: int, *, turned: bool = False) -> list[Tick]:
+    """At most about ``most`` round numbers between the ends, at equal distances: 1, 2 or 5 times a power of ten."""
+    low, high = ends
+    if not high > low:
+        return [Tick(_share(low, ends), with_unit(low, axis.unit))]
+    rough = (high - low) / most
+    power = 10.0 ** floor(log10(rough))
+    step = power * next((m for m in (1, 2, 5) if m * power >= rough), 10)
+    digits = max(0, -floor(log10(step) + 1e-9))
+    first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
+    values = [round(k * step, digits) for k in range(first, last + 1)]
+    return [Tick(_share(each, ends, turned=turned), with_unit(each, axis.unit, digits)) for each in values]
 
 
 def _axis(axis: Axis) -> str:

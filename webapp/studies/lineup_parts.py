@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -14,7 +15,7 @@ from engine.errors import ConfigError, StoreError
 from engine.lineups.schema import OTHER_GAME
 from webapp.accounts.models import User
 from webapp.lib.words import number, plural
-from webapp.studies import front, patterns, plans, rechecked, throughput, wire
+from webapp.studies import explore_build, explore_source, front, patterns, plans, rechecked, throughput, wire
 from webapp.studies.compare.differences import method_title, settings_shown
 from webapp.studies.compare.lineups import LineupsCompared
 from webapp.studies.comparing import Comparing
@@ -124,6 +125,12 @@ class Searches(Samples):
         """As its pages have them: fresh battles stand in the place of the search's own."""
         return metrics_now(job)
 
+    def reckon(self, job: Job) -> None:
+        """The ranges of what was played on fresh battles, and the files of its explorer."""
+        with contextlib.suppress(StoreError, ConfigError):  # its pages say so
+            metrics_now(job)
+            explore_build.file(job, explore_source.key(job), explore_build.PARTS[0])
+
     def moments(self, job: Job) -> list[dict[str, Any]]:
         """The round of the first lineup that is over the line and strong."""
         any_strong = job.events.filter(kind="progressed", body__metrics__strong__gt=0)
@@ -178,6 +185,11 @@ class Rechecks(Searches):
     def metrics(self, job: Job) -> dict[str, Any]:
         """Of its own battles."""
         return dict(job.metrics)
+
+    def reckon(self, job: Job) -> None:
+        """Nothing where its search is there, which judges its lineups: that is reckoned anew as well."""
+        if job.parent is None:
+            super().reckon(job)
 
     def moments(self, job: Job) -> list[dict[str, Any]]:
         """Its lineups were found before."""

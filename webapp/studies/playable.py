@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.catalog import built_in
 from webapp.games.commands import is_program, reference_in
 from webapp.games.simulators import granted, registration, taken_away
 from webapp.games.simulators import obstacle as simulator_obstacle
@@ -19,7 +20,8 @@ def obstacle(job: Job) -> str:
     reference, version = reference_in(job.config), job.game_version
     if version is not None and (reason := version_obstacle(version)):
         return reason
-    if version is not None and reference != version.simulator.reference:
+    # A game for agents of the engine's own may be played on the numbers of the data, whatever simulator that is for.
+    if version is not None and reference != version.simulator.reference and built_in(reference) is None:
         return CHANGED
     row = version.simulator if version is not None else registration(reference, job.project)
     if row is None:

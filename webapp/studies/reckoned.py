@@ -1,12 +1,13 @@
 """What is reckoned from a job's artifacts, kept in the database under all it was reckoned from.
 
-It costs seconds of processor and is asked for by every list of jobs, so it is reckoned once: not again by a process
-that has just started, nor by each of those who ask at the same time, who wait for the first. A new version of the code
-that reckons it reckons anew.
+It costs seconds of processor and is asked for by every list of jobs, so it is reckoned once: by a worker as soon as the
+job has ended, not again by a process that has just started, nor by each of those who ask at the same time, in whatever
+process: they wait for the first. A new version of the code that reckons it reckons anew.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Callable
@@ -17,11 +18,13 @@ from typing import Any, NamedTuple, TypeVar
 from weakref import WeakValueDictionary
 
 import structlog
+from django.conf import settings
 from django.core.cache import cache
 from django.db import DatabaseError, transaction
 
 import engine
 from engine.errors import StoreError
+from webapp.lib.locks import only_one
 from webapp.lib.storage import store
 from webapp.studies import explore_source as source
 from webapp.studies.models import Job, Reckoned
@@ -33,6 +36,9 @@ IN_MEMORY_S = 3600
 """Seconds for which a process that has it does not ask the database."""
 STATES_KEPT = 8
 """Of each thing, so many of the latest states are kept: people compare, and move a line back."""
+PATIENCE_S = 15.0
+"""Seconds after which it is reckoned here though another process is still at it."""
+LOCKS = 64
 _CODE = (
     *sorted(Path(engine.__file__).parent.glob("*.py")),
     *sorted((Path(engine.__file__).parent / "lineups").glob("*.py")),
@@ -64,9 +70,28 @@ def reckoned(job: Job, name: str, state: str, make: Callable[[], T], form: Form)
 
 
 def _kept_or_made(job: Job, name: str, state: str, make: Callable[[], T], form: Form) -> T:
-    kept = recall(job, name)
-    if state in kept:
-        found: T = form.read(kept[state])
+    found: T
+    if state in (kept := recall(job, name)):
+        found = form.read(kept[state])
+        return found
+    with contextlib.ExitStack() as alone:
+        with contextlib.suppress(OSError):  # another process is slow, or there is no room for a lock
+            alone.enter_context(only_one(_lock_of(job, name), PATIENCE_S))
+        return _made(job, name, state, make, form)
+
+
+def _lock_of(job: Job, name: str) -> Path:
+    """One file for many jobs, so that they do not become more and more. Whoever reckons one thing may need another, but
+    never one of the same name."""
+    folder = Path(settings.VAR, "cache", "reckoned")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"{name}-{job.pk % LOCKS}"
+
+
+def _made(job: Job, name: str, state: str, make: Callable[[], T], form: Form) -> T:
+    found: T
+    if state in (kept := recall(job, name)):  # another process was faster
+        found = form.read(kept[state])
         return found
     found = make()
     if not _whole(job):

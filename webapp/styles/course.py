@@ -66,11 +66,13 @@ def _band(lines: list[list[tuple[float, float]]]) -> str:
 
 
 class Now(NamedTuple):
-    """Where a running search is: agents of the present round that are ``trained``, ``training`` and all of it."""
+    """Where a running search is: agents of the present round that are ``trained``, ``training`` and all of it;
+    ``left``: seconds until the rest of them are back, None before the first one is."""
 
     trained: int
     training: int
     agents: int
+    left: float | None
 
 
 def now(job: Job) -> Now | None:
@@ -80,4 +82,13 @@ def now(job: Job) -> Now | None:
     if job.status != "running" or job.tick >= job.ticks:
         return None
     trained = max(0, min(agents, int(job.counters.get("evaluations", 0)) - job.tick * agents))
-    return Now(trained, min(workers, agents - trained), agents)
+    return Now(trained, min(workers, agents - trained), agents, _left(job, trained, agents))
+
+
+def _left(job: Job, trained: int, agents: int) -> float | None:
+    """By how long those took that came back in this round."""
+    if not trained:
+        return None
+    before = job.events.filter(kind="progressed", tick=job.tick).values_list("body__counters__seconds", flat=True)
+    spent = float(job.counters.get("seconds", 0.0)) - float(next(iter(before), None) or 0.0)
+    return max(0.0, spent) / trained * (agents - trained)

@@ -17,8 +17,10 @@ from engine.config.style_reward import STYLE, WINNING, StyleReward
 from engine.config.style_templates import TEMPLATES, Template
 from engine.config.styles import StylesConfig
 from engine.styles.preview import Samples, problems
+from webapp.agents import data
 from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
+from webapp.games.models import GameVersion
 from webapp.lib.first import first
 from webapp.lib.whole import whole
 from webapp.lib.words import one_of
@@ -26,6 +28,7 @@ from webapp.projects.models import Project
 from webapp.studies.models import Job
 from webapp.styles import sample_episodes, scales
 from webapp.styles.goal_fields import GoalFields
+from webapp.styles.hand_fields import HandFields
 from webapp.styles.scales import FURTHEST, MIDDLE, OFFERS, OWN
 from webapp.training import forecast, games, settings, trials
 from webapp.training.entrants import plays
@@ -42,7 +45,7 @@ NOT_WRITTEN = "Write what is paid for in each decision, such as 2 * moved − 1.
 TOO_FEW_GOALS = "Write at least two goals: agents that no other beats in both stay, so they end up different."
 
 
-class StyleForm(GoalFields, TrainForm):
+class StyleForm(GoalFields, HandFields, TrainForm):
     """``study`` is the search once the form is valid. ``samples``: sample episodes of its game, once there are any."""
 
     offers = OFFERS
@@ -166,7 +169,13 @@ class StyleForm(GoalFields, TrainForm):
     def game_as_typed(self) -> dict[str, Any]:
         """The game with its settings, as data."""
         own = settings.typed(self.groups, self.cleaned_data).get("game", {}) if hasattr(self, "cleaned_data") else {}
-        return {"name": self.game_name, **own}
+        game = data.on({"name": self.game_name, **own}, self.version)
+        return game | self.limits(game) if self.game_name else game
+
+    @cached_property
+    def version(self) -> GameVersion | None:
+        """The project's data that the game is played on; None where it is played on none."""
+        return data.version_of(self.game_name, self.project)
 
     @property
     def told(self) -> scales.Told:
@@ -207,6 +216,8 @@ class StyleForm(GoalFields, TrainForm):
         start = self.starts.get(cleaned.get("start") or "")
         if start is not None and self.game_name and not plays(start.game["name"], self.game_name):
             self.add_error("start", f"“{start.name}” plays another game. Choose another agent, or new networks.")
+        if self.game_name:
+            self.check_hands({"name": self.game_name})
         missing = {scale.template.key: scale.missing for scale in self.told.scales()}.get(self.scale_chosen, "")
         if missing:
             self.add_error("scale", f"This game does not tell {missing}. Choose another scale, or write formulas.")
@@ -262,7 +273,7 @@ class StyleForm(GoalFields, TrainForm):
         if name is None:
             super().point_at(place.removeprefix("task."), message)
         elif name not in self.errors:  # of several about one field the first is told
-            self.add_error(name, sentence(worded(place, message)))
+            self.add_error(name, sentence(scales.worded(place, message)))
 
     def _field_of(self, place: str) -> str | None:
         """The field of a part of the reward, of a goal or of a number; None for any other place."""
@@ -283,10 +294,3 @@ class StyleForm(GoalFields, TrainForm):
         return [
             AimConfig.model_construct(measure=goal["measure"], formula=goal.get("formula", "")) for goal in self.goals
         ]
-
-
-def worded(place: str, message: str) -> str:
-    """A problem of the engine's with its subject, where it begins with its verb."""
-    subject = {f"task.style.{WINNING}": "What is paid for winning", f"task.style.{STYLE}": "What is paid for the style"}
-    named = subject.get(place) or ("This goal" if place.startswith("objectives.") else "")
-    return f"{named} {message}" if named and message.startswith("is ") else message

@@ -18,6 +18,7 @@ from webapp.studies.models import Job
 
 SCORE = "score"
 NOT_KEPT = "This agent’s numbers were not kept: of so many, those of some rounds only stay in the store."
+JUST_BACK = "It has just been trained. Once its round is complete it can be watched, kept and bred on from."
 
 Floats = NDArray[np.float64]
 
@@ -90,7 +91,8 @@ def agents_in(bundle: Bundle, job: Job) -> Agents | None:
 def _everybody(job: Job) -> Bundle | None:
     if digest := str(job.artifacts.get("archive", "")):
         return unpack(store().get(digest))
-    bundles = [unpack(store().get(digest)) for digest in _of_rounds(job, "chunk")]
+    digests = [*_of_rounds(job, "chunk"), str(job.artifacts.get("arrived", ""))]
+    bundles = [unpack(store().get(digest)) for digest in digests if digest]
     if not bundles:
         return None
     names = bundles[0].arrays.keys()
@@ -154,6 +156,8 @@ def trainings(agent: int, parents: dict[int, tuple[int, int]]) -> int:
 
 def files(job: Job, agent: int, tick: int) -> Files:
     """The policy of an agent that was trained in a round. Raises StoreError with a sentence where it is not there."""
+    if tick > job.tick and job.active:
+        raise StoreError(JUST_BACK)
     bodies = job.events.filter(kind="progressed", tick=tick).values_list("body__artifacts__agents", flat=True)
     digest = next((each for each in bodies if each), "")
     found = files_of(store().get(digest), agent) if digest else None

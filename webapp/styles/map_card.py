@@ -5,18 +5,16 @@ from __future__ import annotations
 import hashlib
 from typing import NamedTuple
 
-from engine.arrays import unpack
 from engine.errors import StoreError
+from engine.styles.strangers import Moved
 from webapp.agents.models import Agent
-from webapp.lib.storage import store
 from webapp.lib.words import number
 from webapp.studies.models import Job
-from webapp.styles.map_agents import Agents, agents_in, files, parents_of, trainings
+from webapp.styles.map_agents import Agents, files, parents_of, trainings
+from webapp.styles.map_genes import Gene, fixed, genes_of
 from webapp.styles.map_levels import levels
-from webapp.styles.map_words import UNKNOWN, Axis, Cell, axes, cell_of, gene_text
-from webapp.training.evolved import setting_title
-
-WEIGHTS = ("style.w1", "style.w2")
+from webapp.styles.map_strangers import Against, against, held, in_words, met, shown
+from webapp.styles.map_words import Axis, axes, cell_of
 
 
 class Told(NamedTuple):
@@ -38,8 +36,10 @@ class Level(NamedTuple):
 
 
 class Card(NamedTuple):
-    """``parents``: mother and father; ``lineage``: where its network comes from, in a sentence; ``kept``: the saved
-    agent that it is; ``lost``: why it can be neither kept nor watched, empty where it can."""
+    """``parents``: mother and father; ``lineage``: where its network comes from, in a sentence; ``abroad``: what it
+    does against strangers, by the measures in ``abroad_titles``; ``held``: how far its style moves there;
+    ``others_met``: whether anybody has met them; ``kept``: the saved agent that it is; ``lost``: why it can be neither
+    kept nor watched, empty where it can."""
 
     agent: int
     tick: int
@@ -48,53 +48,45 @@ class Card(NamedTuple):
     measures: list[Told]
     samples: int
     fresh: int
-    genes: list[tuple[str, str]]
+    genes: list[Gene]
     parents: tuple[int, ...]
     lineage: str
     levels: list[Level]
+    abroad: list[Against]
+    abroad_titles: list[str]
+    held: Moved | None
+    others_met: bool
     kept: Agent | None
     lost: str
+
+    @property
+    def weighed(self) -> list[Gene]:
+        """What can be told as numbers, too."""
+        return [gene for gene in self.genes if gene.number]
 
 
 def card_of(job: Job, agents: Agents, row: int) -> Card:
     """The card of the agent in this row. Raises StoreError where something about all of them is lost."""
     agent, tick = int(agents.id[row]), int(agents.tick[row])
-    parents, again = parents_of(job), _fresh(job)
+    parents, strangers = parents_of(job), met(job)
+    again = strangers.own
     fresh_row = None if again is None else again.row(agent)
     known = axes(job.config)
     told = [_told(known[name], agents, row, again, fresh_row) for name in known]
-    kind = job.config["task"]["learner"]["kind"]
-    genes = [
-        (setting_title(kind, path), gene_text(value))
-        for path, value in zip(agents.paths, agents.genes[row].tolist(), strict=True)
-    ]
-    weights = {place: job.config["task"]["style"][place.removeprefix("style.")] for place in WEIGHTS}
-    fixed = [
-        (setting_title(kind, place), f"{gene_text(weight)}, the same for all")
-        for place, weight in weights.items()
-        if place not in agents.paths and not isinstance(weight, list)
-    ]
+    genes = [*genes_of(job.config, agents.paths, agents.genes[row].tolist()), *fixed(job.config, agents.paths)]
     kept, lost = _kept(job, agent, tick)
     return Card(
         agent, tick, bool(agents.edge[row]), bool(agents.last[row]), told, agents.samples,
-        0 if again is None or fresh_row is None else again.samples, genes + fixed, parents.get(agent, ()),
-        _lineage(job, agent, parents), _levels(agents, row, known), kept, lost,
+        0 if again is None or fresh_row is None else again.samples, genes, parents.get(agent, ()),
+        _lineage(job, agent, parents), _levels(agents, row, known), against(strangers, agent, known),
+        [known[name].title for name in known if name in shown(agents)], held(job, agents, row, strangers),
+        bool(strangers.others), kept, lost,
     )  # fmt: skip
 
 
 def _told(axis: Axis, agents: Agents, row: int, again: Agents | None, fresh_row: int | None) -> Told:
-    fresh = "" if again is None or fresh_row is None else _in_words(cell_of(again, fresh_row, axis))
+    fresh = "" if again is None or fresh_row is None else in_words(cell_of(again, fresh_row, axis))
     return Told(axis.title, *cell_of(agents, row, axis), fresh)
-
-
-def _in_words(cell: Cell) -> str:
-    return f"{cell.value} ({cell.ends or UNKNOWN})"
-
-
-def _fresh(job: Job) -> Agents | None:
-    """The edge as it was measured again on fresh episodes at the end."""
-    digest = str(job.artifacts.get("fresh", ""))
-    return agents_in(unpack(store().get(digest)), job) if digest else None
 
 
 def moves_learned(job: Job, agent: int, parents: dict[int, tuple[int, int]]) -> int:
@@ -121,7 +113,7 @@ def _levels(agents: Agents, row: int, known: dict[str, Axis]) -> list[Level]:
 
     def told(each: int) -> str:
         cells = [(known[name].title, cell_of(agents, each, known[name])) for name in names]
-        return "; ".join(f"{title}: {_in_words(cell)}" for title, cell in cells)
+        return "; ".join(f"{title}: {in_words(cell)}" for title, cell in cells)
 
     return [Level(int(agents.id[each]), each == row, told(each)) for each in found]
 

@@ -8,18 +8,22 @@ import numpy as np
 from django.http import QueryDict
 
 from engine.errors import StoreError
+from engine.styles.strangers import Moved
+from webapp.agents import data
 from webapp.studies.models import Job
 from webapp.styles import control as controls
-from webapp.styles import evidence
+from webapp.styles import course, evidence
 from webapp.styles.map_agents import Agents, agents_of
 from webapp.styles.map_asked import Asked, asked
 from webapp.styles.map_form import BAND, EDGE
-from webapp.styles.map_words import Axis, Cell, axes, cell_of, gene_text
-from webapp.training.evolved import setting_title
+from webapp.styles.map_genes import genes_of, titles
+from webapp.styles.map_strangers import held, met
+from webapp.styles.map_words import Axis, Cell, axes, cell_of
 
 
 class Row(NamedTuple):
-    """An agent in the table. ``picked``: its place among those that were picked, from 1; 0: it was not."""
+    """An agent in the table. ``picked``: its place among those that were picked, from 1; 0: it was not. ``held``: how
+    far its style moves against strangers; None where it met none."""
 
     agent: int
     tick: int
@@ -28,10 +32,19 @@ class Row(NamedTuple):
     picked: int
     cells: list[Cell]
     genes: list[str]
+    held: Moved | None
+
+
+class Holds(NamedTuple):
+    """``met``: strangers, by what they are called; ``fragile`` of ``judged`` agents do not hold their style there."""
+
+    met: tuple[str, ...]
+    fragile: int
+    judged: int
 
 
 class Map(NamedTuple):
-    """``key`` names its state: equal key, equal map. ``drawn``: numbers for the chart. ``shown`` of ``trained``."""
+    """``key`` names its state: equal key, equal map. ``drawn``: numbers for the chart."""
 
     key: str
     rows: list[Row]
@@ -44,13 +57,15 @@ class Map(NamedTuple):
     tied: bool
     control: bool
     picked: int
+    strangers: Holds
     drawn: dict[str, Any]
 
 
 def key(job: Job) -> str:
     """The state of a job's agents."""
     control = controls.of(job)
-    return f"{job.pk}-{job.tick}-{job.status}-{f'{control.pk}-{control.tick}' if control else 'none'}"
+    arrived = str(job.artifacts.get("arrived", ""))[:12]
+    return f"{job.pk}-{job.tick}-{arrived}-{job.status}-{f'{control.pk}-{control.tick}' if control else 'none'}"
 
 
 def context(job: Job, given: QueryDict) -> dict[str, Any]:
@@ -63,10 +78,12 @@ def context(job: Job, given: QueryDict) -> dict[str, Any]:
         found = map_of(job, agents, wanted, control) if agents is not None else None
     except StoreError as error:
         lost = str(error)
-    known = axes(job.config)
+    known, game = axes(job.config), job.config["task"]["game"]
+    newest = data.version_of(game["name"], job.project)
     return {
         "map_form": form, "map": found, "map_lost": lost, "map_key": key(job), "asked": wanted, "control": control,
-        "map_axes": list(known.values()),
+        "map_axes": list(known.values()), "now": course.now(job),
+        "newer_data": newest if data.differs(game, newest) else None,
         "map_goals": [aim["measure"] for aim in job.config["objectives"]],
     }  # fmt: skip
 
@@ -79,21 +96,34 @@ def map_of(job: Job, agents: Agents, wanted: Asked, control: Job | None) -> Map:
     shown = {BAND: able, EDGE: agents.edge}.get(wanted.show, np.ones(len(agents.id), np.bool_))
     order = sorted(np.flatnonzero(shown).tolist(), key=lambda row: -float(agents.score.mean[row]))
     order = [*(row for row in picked if shown[row]), *(row for row in order if row not in picked)]
-    last = evidence.of(job)
-    kind = job.config["task"]["learner"]["kind"]
+    last, strangers = evidence.of(job), met(job)
+    holds = {row: held(job, agents, row, strangers) for row in range(len(agents.id))}
+    rows = [_row(job, agents, row, known, able, picked)._replace(held=holds[row]) for row in order]
+    told = drawn(agents, order, known, able, picked, beside)
     return Map(
-        key(job), [_row(agents, row, known, able, picked) for row in order], known,
-        [setting_title(kind, path) for path in agents.paths], len(agents.id), int(agents.edge.sum()), int(able.sum()),
-        agents.samples, last is not None and last.tied, beside is not None, len(picked),
-        drawn(agents, order, known, able, picked, beside),
+        key(job), rows, known, titles(job.config, agents.paths), len(agents.id), int(agents.edge.sum()),
+        int(able.sum()), agents.samples, last is not None and last.tied, beside is not None, len(picked),
+        _holds(tuple(strangers.others), list(holds.values())),
+        {**told, "fragile": [_fragile(holds[row]) for row in order]},
     )  # fmt: skip
 
 
-def _row(agents: Agents, row: int, known: list[Axis], able: Any, picked: list[int]) -> Row:
+def _holds(names: tuple[str, ...], found: list[Moved | None]) -> Holds:
+    judged = [each for each in found if each is not None]
+    return Holds(names, sum(each.fragile for each in judged), len(judged))
+
+
+def _fragile(moved: Moved | None) -> bool | None:
+    return None if moved is None else moved.fragile
+
+
+def _row(job: Job, agents: Agents, row: int, known: list[Axis], able: Any, picked: list[int]) -> Row:
     place = picked.index(row) + 1 if row in picked else 0
-    genes = [gene_text(value) for value in agents.genes[row].tolist()]
+    genes = [gene.words for gene in genes_of(job.config, agents.paths, agents.genes[row].tolist())]
     cells = [cell_of(agents, row, axis) for axis in known]
-    return Row(int(agents.id[row]), int(agents.tick[row]), bool(agents.edge[row]), bool(able[row]), place, cells, genes)
+    return Row(
+        int(agents.id[row]), int(agents.tick[row]), bool(agents.edge[row]), bool(able[row]), place, cells, genes, None
+    )
 
 
 def drawn(

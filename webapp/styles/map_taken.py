@@ -50,7 +50,7 @@ def keep(job: Job, user: User, agents: Agents, row: int, name: str) -> Agent:
         steps = moves_learned(job, agent, parents_of(job))
     except StoreError:
         steps = 0
-    return keeping.bred(job, user, policy, name or usual_name(job, agent), steps)
+    return keeping.bred(job, user, policy, name or usual_name(job, agent), steps=steps, number=agent)
 
 
 def chosen(job: Job, numbers: list[str]) -> list[Chosen]:
@@ -75,7 +75,8 @@ def recording(job: Job, found: list[Chosen]) -> RecordConfig:
     game = keeping.game(job)
     if why := keeping.unplayable(game["name"], job.project):
         raise actions.Refused(why)
-    agents = [{"kind": "frozen", "policy": each.policy, "title": f"Agent {each.agent}"} for each in found]
+    held = keeping.limits(job)
+    agents = [{"kind": "frozen", "policy": each.policy, "title": f"Agent {each.agent}", **held} for each in found]
     try:
         return parse(RecordConfig, {
             "name": "Battles to watch", "game": game, "seed": USUAL_SEED, "agents": agents,

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from webapp.agents import hands
 from webapp.lib.words import number
 from webapp.studies.job_page import worker_words
 from webapp.studies.kinds import Found, Parts
@@ -38,7 +39,7 @@ class StyleSearches(SettingsSearches):
 
     def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
         """How far it is, what it shows, and the map of styles as it grows."""
-        own = {**_proved(job), **_went(job), "now": course.now(job), "ended": job.status in TERMINAL,
+        own = {**_proved(job), **_went(job), "ended": job.status in TERMINAL,
                "specialist": _specialist(job)}  # fmt: skip
         return render(request, "styles/job.html", context | own | map_page.context(job, request.GET))
 
@@ -99,6 +100,7 @@ def _specialist(job: Job) -> list[tuple[str, Any]]:
         ("Algorithm", ALGORITHMS[task["learner"]["kind"]].title),
         ("Selection", SELECTED if config["selection"] else UNSELECTED),
         ("Agents", number(config["algorithm"]["population"])),
+        ("Limits of agents", hands.words(task["game"]) or "none"),
         ("Moves an agent, each round", range_text(steps) if is_range(steps) else number(steps)),
         ("Episodes that measure an agent", number(config["episodes"])),
         ("Seed", config["seed"]),

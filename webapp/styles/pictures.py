@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from engine.config.style_reward import STYLE, WINNING, StyleReward
 from engine.styles.preview import Value, readable
-from webapp.lib.words import number
-from webapp.styles import scales
+from webapp.styles import weighing
 from webapp.styles.forms import StyleForm
+from webapp.styles.scales import figure
 
 SHAPES = ("circle", "square")
 ROW, MARGIN = 16, 4
@@ -50,15 +48,9 @@ def pictures(form: StyleForm) -> dict[str, Picture]:
     if form.template:
         fields = {goal["measure"]: f"goal-{i}" for i, goal in enumerate(form.goals, 1)}
     found: dict[str, list[Value]] = {}
-    for value in readable(_reward(form), form.aims, form.samples):
+    for value in readable(weighing.plain(form), form.aims, form.samples):
         found.setdefault(fields.get(value.name, value.name), []).append(value)
     return {name: _picture(values) for name, values in found.items()}
-
-
-def _reward(form: StyleForm) -> StyleReward:
-    """The reward as it is typed, whatever its weights."""
-    told = form.reward
-    return StyleReward.model_construct(winning=told[WINNING], style=told[STYLE], w1=1.0, w2=1.0)
 
 
 def _picture(values: list[Value]) -> Picture:
@@ -74,7 +66,7 @@ def _picture(values: list[Value]) -> Picture:
     )  # fmt: skip
     zero = _place(0.0, start, span) if start < 0 < start + span else None
     ended = any(value.episodes for value in values)
-    return Picture(lines, _said(start), _said(start + span), zero, "an episode" if ended else "a decision")
+    return Picture(lines, figure(start), figure(start + span), zero, "an episode" if ended else "a decision")
 
 
 def _place(value: float, start: float, span: float) -> float:
@@ -84,38 +76,7 @@ def _place(value: float, start: float, span: float) -> float:
 
 def _words(value: Value) -> str:
     if not value.episodes:
-        return f"{_said(value.per)} a decision; no sample episode ended"
+        return f"{figure(value.per)} a decision; no sample episode ended"
     if value.low == value.high:
-        return f"{_said(value.low)} in each of {value.episodes} episodes"
-    return f"{_said(value.low)} to {_said(value.high)} an episode"
-
-
-def _said(value: float) -> str:
-    if abs(value) >= 1000:
-        return number(round(value))
-    return f"{value:.3g}".replace("-", "\u2212")
-
-
-def balance(form: StyleForm) -> str:
-    """What the weights mean, in a sentence or two."""
-    reward = form.reward
-    w1, w2 = (_ends(reward[name]) for name in ("w1", "w2"))
-    told = f"Winning counts {_range(w1)}, the style {_range(w2)}"
-    told += ": each agent has weights of its own." if w1[0] != w1[1] or w2[0] != w2[1] else "."
-    sizes = scales.sizes(_reward(form), form.samples)
-    if sizes is None:
-        return told
-    winning, style = sizes[0] * max(map(abs, w1)), sizes[1] * max(map(abs, w2))
-    moved = f"winning moves the reward by up to {_said(winning)}, the style by {_said(style)}"
-    return f"{told} Between sample episodes {moved}."
-
-
-def _ends(weight: Any) -> tuple[float, float]:
-    """The least and the most of a weight, as it was typed."""
-    numbers = [float(v) for v in weight if isinstance(v, int | float)] if isinstance(weight, list | tuple) else [weight]
-    return min(numbers), max(numbers)
-
-
-def _range(ends: Iterable[float]) -> str:
-    low, high = ends
-    return _said(low) if low == high else f"{_said(low)} to {_said(high)}"
+        return f"{figure(value.low)} in each of {value.episodes} episodes"
+    return f"{figure(value.low)} to {figure(value.high)} an episode"

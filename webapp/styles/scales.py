@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from engine.catalog import PLAYERS, AgentGame, built_in
-from engine.config.style_reward import TIME, StyleReward, formula_of, identifier
+from engine.config.style_reward import STYLE, TIME, WINNING, StyleReward, formula_of, identifier
 from engine.config.style_templates import TEMPLATES, Template
 from engine.errors import ConfigError
 from engine.styles.preview import Samples, readable
+from webapp.lib.words import number
 from webapp.training.games import ALONE, SIMULATOR, Offer
 
 OWN = "own"
@@ -96,6 +97,14 @@ def told(game: str, samples: Samples | None) -> Told:
     return Told(tuple(signals), tuple(measures), True, names)
 
 
+def paid(told: Told, template: Template | None, name: str) -> str:
+    """What a formula of a scale pays for, in words; empty where nobody has said."""
+    if template is None:
+        return ""
+    score = next((word.meaning for word in told.signals if word.name == "score"), "")
+    return template.pays if name == STYLE else f"{score[:1].upper()}{score[1:]}"
+
+
 def _by_row(row: AgentGame | None, names: dict[str, str]) -> Told:
     if row is None or not row.signals:
         return Told((), tuple(Word(name, _measured(name, row)) for name in PLAIN), False, names)
@@ -109,7 +118,8 @@ def _measured(name: str, row: AgentGame | None) -> str:
     """What a measure of an episode is."""
     if row is not None and name in row.captions:
         signal = row.captions[name]
-        return f"{signal.words}: {'share of the episode, 0 to 1' if signal.share else signal.unit}"
+        share = f"share {signal.unit or 'of the episode'}, 0 to 1"
+        return f"{signal.words}: {share if signal.share else signal.unit}"
     if row is not None and name in row.meanings and name not in PLAIN:
         return row.meanings[name]
     ends = row.ends.get(name) if row is not None else None
@@ -123,6 +133,11 @@ def _seen(column: Any) -> str:
     low, high = float(column.min()), float(column.max())
     ends = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
     return ends.replace("-", "\u2212")
+
+
+def figure(value: float) -> str:
+    """A number as the form tells it, to three digits."""
+    return number(round(value)) if abs(value) >= 1000 else f"{value:.3g}".replace("-", "\u2212")
 
 
 def weights(slider: int, base: tuple[float, float]) -> tuple[float, float]:
@@ -179,3 +194,10 @@ def players_of(game: str) -> str:
     row = built_in(game) if game else None
     script = f" and the script “{PLAYERS[row.scripted].label}”" if row and row.scripted else ""
     return f"a random player{script}"
+
+
+def worded(place: str, message: str) -> str:
+    """A problem of the engine's with its subject, where it begins with its verb."""
+    subject = {f"task.style.{WINNING}": "What is paid for winning", f"task.style.{STYLE}": "What is paid for the style"}
+    named = subject.get(place) or ("This goal" if place.startswith("objectives.") else "")
+    return f"{named} {message}" if named and message.startswith("is ") else message

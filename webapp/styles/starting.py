@@ -14,7 +14,8 @@ from webapp.studies import actions
 from webapp.studies.intake import Body, Refers
 from webapp.studies.models import Job
 from webapp.styles import sample_episodes, scales
-from webapp.styles.forms import StyleForm, worded
+from webapp.styles.forms import StyleForm
+from webapp.styles.scales import worded
 from webapp.training import trials
 from webapp.training.intake import SettingsIntake
 from webapp.training.starting import TrainingStart
@@ -89,7 +90,7 @@ class StyleStart(TrainingStart):
         """Its name, and the preset it begins from."""
         if self.whole is not None:
             return self.whole.name, {}
-        return self.form.name, {"template": self.form.shown.key}
+        return self.form.name, {"template": self.form.shown.key, "game_version": self.form.version}
 
 
 def wrong_of(study: StylesConfig, found: Job | None) -> list[tuple[str, str]]:

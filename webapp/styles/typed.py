@@ -7,6 +7,7 @@ from typing import Any
 
 from engine.catalog import built_in
 from engine.config.style_templates import TEMPLATES
+from webapp.agents import data, hands
 from webapp.projects.models import Project
 from webapp.studies.models import Job
 from webapp.studies.setting_fields import range_text
@@ -29,18 +30,18 @@ def values_of(job: Job, project: Project) -> dict[str, str]:
     chosen = preset if preset is not None and preset.kind == kind else PRESET_LIST[f"{kind}-{methods.USUAL}"]
     groups = settings.groups(OFFERS[offer], chosen, 1)[1:]
     usual = {"population": POPULATION, "ticks": ROUNDS, "episodes": EPISODES, "fresh": FRESH}
-    told = {**config, "population": config["algorithm"]["population"]}
-    names = {"ticks": "rounds"}
+    told, names = {**config, "population": config["algorithm"]["population"]}, {"ticks": "rounds"}
     found = {
         "game": offer,
         offer: beside,
         "algorithm": kind,
         "preset": chosen.key,
-        **settings.texts(groups, {"learner": task["learner"], "game": task["game"]}),
+        **settings.texts(groups, {"learner": task["learner"], "game": data.on(task["game"], None)}),
         **{names.get(name, name): told[name] for name, value in usual.items() if told[name] != value},
         "steps": number_text(task["steps"]),
         "seed": config["seed"],
         "start": _start(config.get("start", ""), project),
+        **hands.typed(task["game"]),
         **_reward(config),
         "title": job.title,
     }

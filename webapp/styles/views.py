@@ -19,7 +19,7 @@ from webapp.projects.access import project_for
 from webapp.projects.models import Project
 from webapp.studies import actions, retired
 from webapp.studies.models import Job, Status
-from webapp.styles import control, pictures, sample_episodes, scales
+from webapp.styles import control, pictures, sample_episodes, scales, weighing
 from webapp.styles.forms import EPISODES, FORMULAS, FRESH, POPULATION, ROUNDS, StyleForm
 from webapp.styles.goal_fields import GOALS
 from webapp.styles.starting import StyleStart
@@ -64,7 +64,8 @@ def _parts(form: StyleForm) -> dict[str, Any]:
         **_formulas(form, drawn),
         "ways": form.ways,
         "pictures": drawn,
-        "balance": pictures.balance(form),
+        "balance": weighing.balance(form),
+        "weights": weighing.numbers(form),
         "players": scales.players_of(form.game_name),
         "usual_steps": form.usual_steps,
     }
@@ -77,6 +78,7 @@ def _formulas(form: StyleForm, drawn: Mapping[str, pictures.Picture]) -> dict[st
             "field": form[name],
             "title": form.fields[name].label,
             "formula": form.reward[name],
+            "words": scales.paid(form.told, form.template, name),
             "picture": drawn.get(name),
         }
         for name in FORMULAS
@@ -103,7 +105,7 @@ def preview(request: HttpRequest, slug: str) -> PageJson:
     return PageJson({
         "kept": kept, **trial, "before": before, "errors": composing.errors_of(form), "shape": form.shape,
         "name": "" if form.data.get("title") else form.name, "html": html, "steps": number(form.usual_steps),
-        "pictures": pieces, "balance": shown["balance"],
+        "pictures": pieces, "balance": shown["balance"], "weights": shown["weights"],
     })  # fmt: skip
 
 

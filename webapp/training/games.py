@@ -19,6 +19,8 @@ GYMNASIUM_ID = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9_.-]*/)?[A-Za-z0-9][A-Za-z0-
 """No colon: what stands before one is a module that Gymnasium would import."""
 OWN_GAME = "A game of your own"
 """The title of a program."""
+DATA = "changes"
+"""A setting that nobody types: the numbers of the project's data, in games that are played on them."""
 ATARI_NAME = re.compile(r"[a-z0-9_]{1,60}")
 _STEERED = frozenset(
     f"{name}-v{version}"
@@ -124,7 +126,11 @@ def unfit(name: str, given: Iterable[str], project: Project) -> list[tuple[str, 
         return [("name", why)]
     able = OFFERS[key].settings
     there = f"there are {', '.join(able)}" if able else "this game has none that can be set here"
-    return [(f"settings.{setting}", f"there is no such setting; {there}") for setting in given if setting not in able]
+    return [
+        (f"settings.{setting}", f"there is no such setting; {there}")
+        for setting in given
+        if setting not in (*able, DATA)
+    ]
 
 
 def title_on_menu(name: str) -> str:

@@ -2,13 +2,13 @@
 // formulas are worth follow what is typed, names are written into formulas, and a scale's formulas can be gone on with.
 import { closest, find, findAll, findOptional } from "../elements.js";
 
-/** @typedef {{ pictures: Record<string, string>, balance: string, errors: Record<string, string[]> }} Answer */
+/** @typedef {{ pictures: Record<string, string>, balance: string, weights: string, errors: Record<string, string[]> }} Answer */
 
 const form = find(document, "[data-train]", HTMLFormElement);
 
 form.addEventListener("answered", (event) => {
   if (!(event instanceof CustomEvent)) return;
-  const { pictures, balance, errors } = /** @type {Answer} */ (event.detail);
+  const { pictures, balance, weights, errors } = /** @type {Answer} */ (event.detail);
   for (const place of findAll(form, "[data-picture]")) {
     const name = place.dataset.picture ?? "";
     if (pictures[name] !== undefined) place.innerHTML = pictures[name];
@@ -16,6 +16,7 @@ form.addEventListener("answered", (event) => {
     place.classList.toggle("style-error", pictures[name] === undefined || Boolean(errors[name]));
   }
   find(form, "[data-balance]").textContent = balance;
+  find(form, "[data-weights]").textContent = weights;
 });
 
 /* ---------- names ---------- */

@@ -6,7 +6,8 @@ import * as pong from "./pong.js";
 import { Battle, DOWN, STAY, UP } from "./pong_rules.js";
 
 /** What the page says of the agent.
- * @type {{ weights: string, activation: string, input: string, sampled: boolean, skip: number, points: number, name: string }} */
+ * `delay` and `apart`: decisions until what it decides is done, and between two changes of what it does.
+ * @type {{ weights: string, activation: string, input: string, sampled: boolean, skip: number, points: number, name: string, delay: number, apart: number }} */
 const agent = embedded("play-agent");
 const MOMENTS_A_SECOND = 40;
 const MOST_AT_ONCE = 5; // moments: after a pause of the browser the battle does not leap
@@ -36,6 +37,9 @@ class Match {
     this.moments = 0;
     this.spare = 0;
     this.reply = STAY;
+    /** @type {number[]} */
+    this.waiting = [];
+    this.since = agent.apart;
     this.over = false;
     this.button.addEventListener("click", () => this.toggle());
     document.addEventListener("keydown", (event) => this.key(event, true));
@@ -52,6 +56,8 @@ class Match {
     this.moments = 0;
     this.spare = 0;
     this.reply = STAY;
+    this.waiting = [];
+    this.since = agent.apart;
     this.over = false;
   }
 
@@ -98,10 +104,20 @@ class Match {
   answer() {
     if (this.moments % agent.skip === 0) {
       const numbers = this.network.numbers(this.battle.seen(1));
-      this.reply = agent.sampled ? drawn(numbers, Math.random()) : best(numbers);
+      this.decide(agent.sampled ? drawn(numbers, Math.random()) : best(numbers));
     }
     this.moments += 1;
     return this.reply;
+  }
+
+  /** What is decided is done as late and as seldom as the agent learned to (engine/mdp/limits.py). @param {number} wanted */
+  decide(wanted) {
+    this.waiting.push(wanted);
+    const due = this.waiting.length > agent.delay ? this.waiting.shift() : STAY;
+    this.since += 1;
+    if (due === undefined || due === this.reply || this.since < agent.apart) return;
+    this.reply = due;
+    this.since = 0;
   }
 
   /** @param {number} now */

@@ -19,9 +19,9 @@ UNIT_NUMBERS, SIDE_NUMBERS = 14, 17
 OBSERVED = 1 + 2 * (SIDE_NUMBERS + at.SIDE * UNIT_NUMBERS)
 """Numbers that a seat observes: the time, each side's own, then ten units of each side; missing and fallen units are
 zeros, and the first number of a unit says whether it lives."""
-SCORE, WIN, DEALT, TAKEN, WALKED, IDLE, GROUND, WAITED = 0, 1, 2, 3, 4, 5, 6, 7
+SCORE, WIN, DEALT, TAKEN, WALKED, IDLE, GROUND, WAITED, WAITING, EXPLORED = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 """Kinds of reward."""
-SIGNALS = 7
+SIGNALS = 9
 
 
 class Fields(NamedTuple):
@@ -133,9 +133,17 @@ def _obey(side: int, order: I64, given: I64, kinds: F64, lure: F32, state: F64, 
 
 
 @helper
+def _squares(parameters: F64) -> Any:
+    """How many squares the field has that are counted as ground."""
+    half = min(parameters[at.FIELD], 0.5 * at.GRID * at.CELL)
+    return (2.0 * half / at.CELL) ** 2
+
+
+@helper
 def _reward(
-    kind: int, side: int, over: bool, now: F64, was: F64, ledger: F64, before: F64, results: F64, ticks: int
-) -> Any:
+    kind: int, side: int, over: bool, now: F64, was: F64, ledger: F64, before: F64, results: F64, ticks: int,
+    squares: Any,
+) -> Any:  # fmt: skip
     foe, spent = 1 - side, max(ledger[side, at.L_UNIT_TICKS] - before[side, at.L_UNIT_TICKS], 1.0)
     if kind == SCORE:
         return (now[side] - was[side]) - (now[foe] - was[foe])
@@ -151,7 +159,10 @@ def _reward(
         return (ledger[side, at.L_IDLE] - before[side, at.L_IDLE]) / spent
     if kind == GROUND:
         return ledger[side, at.L_GROUND] - before[side, at.L_GROUND]
-    return ticks if ledger[side, at.L_FIRST_BLOW] == 0.0 else 0.0
+    if kind == EXPLORED:
+        return (min(ledger[side, at.L_GROUND], squares) - min(before[side, at.L_GROUND], squares)) / squares
+    waited = ticks if ledger[side, at.L_FIRST_BLOW] == 0.0 else 0.0
+    return waited if kind == WAITED else waited / max(ticks, 1)
 
 
 @entry
@@ -183,16 +194,18 @@ def advance(
             for r in range(kinds.shape[0]):
                 rewards[b, side, r] = _reward(
                     kinds[r], side, over[b], now, f.strength[b], f.ledger[b], f.before[b], results[b],
-                    f.ticks[b] - began,
+                    f.ticks[b] - began, _squares(rules.parameters),
                 )  # fmt: skip
         f.strength[b] = now
 
 
 @entry
-def signals(battles: I64, side: int, f: Fields, results: F64, out: F64) -> None:
+def signals(battles: I64, side: int, rules: Rules, f: Fields, results: F64, out: F64) -> None:
     """Write how a seat played these battles, which are over, into float64[m, SIGNALS]: damage dealt and taken as shares
     of a team's life; the shares of its units' time walking and idle; paces a unit walked; the tick of its first blow;
-    squares it walked on."""
+    squares it walked on; the share of the battle that passed before its first blow; the share of the field's squares
+    that it walked on."""
+    squares = _squares(rules.parameters)
     for row in range(battles.shape[0]):
         b = battles[row]
         ledger, spent = f.ledger[b, side], max(f.ledger[b, side, at.L_UNIT_TICKS], 1.0)
@@ -203,6 +216,8 @@ def signals(battles: I64, side: int, f: Fields, results: F64, out: F64) -> None:
         out[row, 4] = ledger[at.L_WAY] / f.state[b, side, at.S_UNITS]
         out[row, 5] = ledger[at.L_FIRST_BLOW] if ledger[at.L_FIRST_BLOW] > 0.0 else f.ticks[b]
         out[row, 6] = ledger[at.L_GROUND]
+        out[row, 7] = out[row, 5] / max(f.ticks[b], 1)
+        out[row, 8] = min(ledger[at.L_GROUND], squares) / squares
 
 
 @helper

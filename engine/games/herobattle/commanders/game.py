@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.config.agent_games import CommanderSettings
-from engine.errors import ConfigError
+from engine.errors import ConfigError, SimulatorError
 from engine.games import two_seats
 from engine.games.herobattle import layout
 from engine.games.herobattle.commanders import battles as play
-from engine.games.herobattle.simulator import HeroBattle
+from engine.games.herobattle.simulator import HeroBattle, Tables
 from engine.games.herobattle.teams import roster
 from engine.mdp.interface import Array, ArraySpec, Discrete, Hybrid, MDPSpec, SeatSpec, action_problem
 from engine.mdp.vector import Ended, VectorStep, episode_seeds
@@ -21,8 +21,9 @@ VERSION = "1"
 REWARDS = {
     "score": play.SCORE, "win": play.WIN, "dealt": play.DEALT, "taken": play.TAKEN,
     "walked": play.WALKED, "idle": play.IDLE, "ground": play.GROUND, "waited": play.WAITED,
+    "waiting": play.WAITING, "explored": play.EXPLORED,
 }  # fmt: skip
-SIGNALS = ("dealt", "taken", "walked", "idle", "paces", "first_blow", "ground")
+SIGNALS = ("dealt", "taken", "walked", "idle", "paces", "first_blow", "ground", "first_attack", "explored")
 ORDER = Hybrid(
     tuple(Discrete(k) for k in (layout.FOCUSES, layout.STANCES, layout.STANCES, layout.STANCES, layout.SKILL_USES))
 )
@@ -35,11 +36,13 @@ class HeroBattleCommanders:
 
     ``seats``: those played from outside; the other one gives no orders, so its team fights as in a lineup. An order is
     given every ``every`` ticks. ``same_teams``: both sides lead the same team. ``mirror`` exchanges teams and luck, so
-    that the same commanders with exchanged seats fight the same battle, exchanged. ``rewards``: any of ``REWARDS``:
+    that the same commanders with exchanged seats fight the same battle, exchanged. ``changes``: numbers of the game's
+    data that are others, each as ``PATH=VALUE``. ``rewards``: any of ``REWARDS``:
     "score" (change of own minus the other's share of life), "win" (1, 0 or -1 at the end), "dealt" and "taken" (shares
     of a team's life), "walked" and "idle" (shares of the units' time), "ground" (squares of two paces entered for the
-    first time) and "waited" (ticks before the first own blow). A result's score is (own - other's share of life + 1) /
-    2. Raises ConfigError for invalid settings.
+    first time), "waited" (ticks before the first own blow), "waiting" (the same as a share of the decision's) and
+    "explored" (squares entered for the first time, as a share of the field's). A result's score is (own - other's share
+    of life + 1) / 2. Raises ConfigError for invalid settings.
     """
 
     def __init__(
@@ -48,17 +51,20 @@ class HeroBattleCommanders:
         seats: Sequence[int] = (0,),
         every: int = 4,
         rewards: Sequence[str] = ("score", "win"),
+        changes: Sequence[str] = (),
         same_teams: bool = False,
         mirror: bool = False,
     ) -> None:
-        told = {"every": every, "rewards": tuple(rewards), "same_teams": same_teams, "mirror": mirror}
+        told = {"every": every, "rewards": tuple(rewards), "changes": tuple(changes), "same_teams": same_teams,
+                "mirror": mirror}  # fmt: skip
         two_seats.check("herobattle", CommanderSettings, seats, told)
         self._seats, self._every = tuple(seats), every
         self._kinds = np.array([REWARDS[name] for name in rewards], np.int64)
         game = HeroBattle()
-        tables = game.tables({})
+        patch = _patch(changes)
+        tables = _tables(game, patch)
         edges, pair, soldiers = game.hidden
-        drawn = roster(game.describe())
+        drawn = roster(game.describe().patched(patch))
         self._rules = play.Rules(
             tables.pieces, tables.parameters, edges, pair, soldiers, drawn.costs, drawn.groups, drawn.limits,
             same_teams, mirror,
@@ -140,7 +146,7 @@ class HeroBattleCommanders:
         results, told = self._results[battles], []
         for seat in self._seats:
             told.append(np.empty((len(battles), play.SIGNALS)))
-            play.signals(battles, seat, self._fields, self._results, told[-1])
+            play.signals(battles, seat, self._rules, self._fields, self._results, told[-1])
         own, others = results[:, self._seats], results[:, [1 - seat for seat in self._seats]]
         last = tuple({name: array[battles] for name, array in seen.items()} for seen in self._seen)
         return Ended(
@@ -150,3 +156,17 @@ class HeroBattleCommanders:
 
     def close(self) -> None:
         """Nothing is held."""
+
+
+def _tables(game: HeroBattle, patch: dict[str, float]) -> Tables:
+    """Raises ConfigError at ``changes``."""
+    try:
+        return game.tables(patch)
+    except SimulatorError as error:
+        raise ConfigError([("changes", str(error))]) from error
+
+
+def _patch(changes: Sequence[str]) -> dict[str, float]:
+    """Changed numbers by their paths."""
+    pairs = (change.partition("=") for change in changes)
+    return {path: float(value) for path, _, value in pairs}

@@ -11,18 +11,19 @@ from django.core.management.base import BaseCommand, CommandParser
 from webapp.accounts.demo import SignIn, close_known_passwords
 from webapp.studies.demo import first_job, make_demo
 from webapp.studies.models import Job
-from workers import runner
+from workers import runner, tasks
 
 LONGEST_S = 600.0
 """Seconds to wait for a job that a worker of the site has taken. One that people paused is theirs."""
 
 
 def play(number: int) -> None:
-    """Run a job to its end, here or wherever it has been taken meanwhile."""
+    """Run a job to its end, here or wherever it has been taken meanwhile, and work out what pages say of it."""
     runner.run(number)
     deadline = time.monotonic() + LONGEST_S
     while Job.objects.get(pk=number).active and time.monotonic() < deadline:
         time.sleep(0.2)
+    tasks.reckon(number)
 
 
 class Command(BaseCommand):
