@@ -34,14 +34,14 @@ SAID = {
 """Log messages at the end of each stage; for the last one, at its beginning."""
 SINGLES = "Random teams of equal cost have met. What may matter is proved next, on fresh battles."
 """At the end of the screen, where no pairs are looked at."""
-WORKED_OUT = {
-    "screen": "What the first battles say",
-    "narrow": "What the second look at pairs says",
-    "closer": "What the closer look says",
-    **{name: f"What part {i} of {len(PROOFS)} of the proof says" for i, name in enumerate(PROOFS, 1)},
-    PRICES: "What battles at other prices say",
+PLAYED = {
+    "screen": "The first battles are played",
+    "narrow": "The second look at pairs is played",
+    "closer": "The closer look is played",
+    **{name: f"Part {i} of {len(PROOFS)} of the proof is played" for i, name in enumerate(PROOFS, 1)},
+    PRICES: "The battles at other prices are played",
 }
-"""What is worked out when the battles of a stage are over."""
+"""What is over when the result of a stage is worked out; read in the log also when all is over."""
 
 
 def worth(config: WorthConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -79,7 +79,7 @@ class _Worth(Scheduled):
         """Also says when a stage is over."""
         x, stage = self.schedule, self.schedule.stage
         if x.told.all():
-            yield self.say(Logged, message=f"{WORKED_OUT[stage.name]} is being worked out.")
+            yield self.say(Logged, message=f"{PLAYED[stage.name]}: the result follows.")
         yield from super().hand_out(pool)
         if x.stage != stage and not x.done:
             yield self.say(Logged, message=self._said(stage.name))

@@ -32,7 +32,7 @@ def test_from_signing_in_to_a_confirmed_suspect_of_the_demo_are_two_clicks_and_n
     page.get_by_role("button", name="Designer").click()
     page.get_by_role("link", name="See the suspects").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Four suspects")
-    expect(page.get_by_role("heading", name="is unfair.")).to_be_visible()
+    expect(page.get_by_role("heading", name="are too good together.")).to_be_visible()
     expect(page.locator(".suspect-chip")).to_contain_text("Confirmed")
     assert int(page.evaluate("localStorage.clicks")) <= 5
 

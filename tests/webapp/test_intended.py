@@ -160,7 +160,7 @@ def test_a_decision_is_told_alike_by_every_page_of_the_search_on_which_it_was_ma
     assert f"{found.meant:,} of them meant to be so" in explorer
     suspects = words(team.producer, "suspects:page", search, suspect=PAIR)
     assert "Frost Captain + Warhorn is meant to be so." in suspects
-    assert "Frost Captain + Warhorn is unfair." not in suspects
+    assert "Frost Captain + Warhorn are too good together." not in suspects
     assert "Frost Captain + Warhorn" not in suspects.partition("What explains them")[2].partition("How hard")[0]
     kept = content(search)
     assert [each["claim"] for each in kept["intended"]] == ["Frost Captain + Warhorn is meant to be so."]

@@ -220,7 +220,10 @@ def test_unfair_lineups_are_counted_by_the_suspects_that_explain_them(team: Stud
     lineups = Lineups(search)
     *families, none = lineups.families(found.named)
     assert none.place == -1
-    assert sum(family.many for family in families) + none.many == len(lineups.unfair[0])
+    assert sum(family.only for family in families) + none.many <= len(lineups.unfair[0])
+    for family in families:
+        share = lineups.shares(found.named[family.place])[0]
+        assert share.count == family.many, "the card and the page of the suspect count alike"
     assert families[0].name == "Frost Captain + Warhorn"
     page = shown(team.producer, search)
     if none.many:

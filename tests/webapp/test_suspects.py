@@ -27,6 +27,8 @@ from webapp.worth.parts import TOO_GOOD
 pytestmark = pytest.mark.django_db
 
 PAIR, BOWS = f"{CAPTAIN}+{HORN}", "coil-bow*2"
+CLAIM = "Frost Captain + Warhorn are too good together."
+USUAL = "teams with an average pair of the same kinds"
 
 
 @pytest.fixture
@@ -57,11 +59,19 @@ def test_each_suspect_is_named_with_what_is_wrong_and_how_much(team: Studio, sea
     experiment(search)
     assert "Four suspects in Spring data, version 14" in shown(team.producer, search)
     pair = shown(team.producer, search, PAIR)
-    assert "Frost Captain + Warhorn is unfair. Alone, each is fine; together they win 8.2 points more often." in pair
+    assert f"{CLAIM} Alone, each is fine; teams that hold both win 8.2 points more often than {USUAL}." in pair
+    assert f"Points: how many percentage points more often such teams win than {USUAL}" in pair
     assert "5,000 fresh battles" in pair
-    assert "Marrow Duke is too good. Teams that hold it win 6.7 points more often" in shown(team.producer, search, DUKE)
+    duke = shown(team.producer, search, DUKE)
+    assert (
+        "Marrow Duke is too good. Teams that hold it win 6.7 points more often than teams with the average hero" in duke
+    )
+    assert "percentage points more often such teams win than teams with the average hero" in duke
     half = shown(team.producer, search, f"{CAPTAIN}+{DUKE}")
-    assert "is too weak. Together they win 5.1 points less often than what each brings alone explains." in half
+    assert (
+        "are too weak together. Teams that hold both win 5.1 points less often than its two pieces explain one by one"
+        in half
+    )
     assert "Coil Bow, 2 or more, are too weak." in shown(team.producer, search, BOWS)
 
 
@@ -71,7 +81,7 @@ def test_a_piece_has_its_fair_price_beside_what_it_costs_and_pairs_and_amounts_h
     experiment(search)
     duke = shown(team.producer, search, DUKE)
     assert re.search(
-        r"A fair price It costs 310 385 352 to 431 .*what it costs more, they cannot spend on the rest", duke
+        r"A fair price It costs 310 385 352 to 431 .*the higher price leaves them less for other pieces", duke
     )
     for other in (PAIR, BOWS):
         assert "fair price" not in shown(team.producer, search, other).lower()
@@ -83,13 +93,13 @@ def test_a_piece_has_its_fair_price_beside_what_it_costs_and_pairs_and_amounts_h
 def test_the_worst_is_shown_first_and_an_unknown_one_is_the_first(team: Studio, search: Job) -> None:
     experiment(search)
     for key in ("", "nobody"):
-        assert "Frost Captain + Warhorn is unfair." in shown(team.designer, search, key)
+        assert CLAIM in shown(team.designer, search, key)
 
 
 def test_what_is_open_is_counted_and_not_named(team: Studio, search: Job) -> None:
     experiment(search)
     page = shown(team.designer, search)
-    assert "1 possible , not sure enough to name" in page
+    assert "1 not settled : more battles would tell" in page
     assert "Coil Bow is" not in page
 
 
@@ -97,8 +107,8 @@ def test_nothing_stands_out_is_said_with_the_largest_effect_left_open(team: Stud
     experiment(search, NOTHING)
     page = shown(team.designer, search)
     assert "Nothing stands out in Spring data, version 14" in page
-    assert "The largest effect of a single piece that these battles leave open is 5.0 points" in page
-    assert "is not measured" in page
+    assert "that these battles do not rule out is Coil Bow’s: +5.0 points" in page
+    assert "It is not measured" in page
 
 
 def test_while_it_runs_the_page_says_how_far_it_is(team: Studio, search: Job) -> None:

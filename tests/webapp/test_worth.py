@@ -193,8 +193,8 @@ def test_its_page_tells_its_team_what_stands_out_and_nobody_else(team: Studio, m
         if status == 200:
             content = answer.content.decode()
             assert "<b>Frost Captain</b>: too good for its price" in content
-            assert "6.7 points more often (4.1 to 9.0)" in content
-            assert "win 5.8 points less often (3.4 to 8.0)" in content
+            assert "6.7 points more often than teams with the average hero (4.1 to 9.0)" in content
+            assert "win 5.8 points less often than" in content
             assert "&lt;b&gt;Warhorn&lt;/b&gt;" in content
             assert "<b>Warhorn</b>" not in content
             assert "Pikes, 2 or more" in content
@@ -215,7 +215,7 @@ def test_where_nothing_stands_out_the_page_says_what_is_left_open(measured: Job,
     Job.objects.filter(pk=measured.pk).update(artifacts={"table": table})
     content = signed_in(team.producer).get(page(measured)).content.decode()
     assert (
-        "Nothing stands out. The largest effect of a single piece that these battles leave open is 3.4 points."
+        "Nothing stands out. The largest effect of a single piece that these battles do not rule out is A’s: +3.4 "
         in content
     )
 
@@ -243,7 +243,7 @@ def test_a_table_with_prices_shows_the_fair_one_and_what_one_of_many_is_worth(
     assert "135" in text
     assert "120 to 151" in text
     assert "fair price 135" in text, "narrow screens have no column for it"
-    assert "each)" in text
+    assert "for each one of it)" in text
     lines = list(csv.DictReader(io.StringIO(designer.get(f"{page(measured)}results.csv").content.decode())))
     assert float(lines[0]["fair"]) == 134.6
     assert lines[0]["unpriced"] == lines[1]["fair"] == ""
@@ -261,7 +261,7 @@ def test_a_range_that_ends_beside_what_matters_reads_on_its_side_of_it(measured:
     markup = designer.get(page(measured)).content.decode()
     assert "−2.98 to −0.40" in markup
     assert "−3.02 to −1.40" in markup
-    assert "so that they read on their side of it" in markup
+    assert "rounding does not put them on the wrong side" in markup
 
 
 def test_the_table_is_taken_away_as_rows_and_as_csv_without_formulas(team: Studio, measured: Job) -> None:

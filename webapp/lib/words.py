@@ -32,6 +32,11 @@ def lower_first(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
+def unbroken(version: object) -> str:
+    """The name of a version whose number does not go to the next line by itself."""
+    return str(version).replace(", version ", ", version\xa0")
+
+
 def power_of_ten(value: float) -> str:
     """Two digits of a large number: 113208652 → "1.1 × 10⁸"; below a million in full, rounded: 16246 → "16,000"."""
     if not isfinite(value) or value <= 0:

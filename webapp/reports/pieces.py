@@ -73,7 +73,7 @@ def pieces_of(search: Job) -> Pieces:
         decided,
         lines_of(bundle) if bundle else [],
         int(experiment.metrics.get("looked_at", 0)) or found.lines,
-        found.largest,
+        abs(found.furthest.points),
         float(experiment.config["matters"]),
         found.reach,
     )

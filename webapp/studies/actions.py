@@ -93,7 +93,7 @@ def accompany(search: Job, user: User | None, config: WorthConfig | RemovalConfi
             search.project,
             user,
             config,
-            title=f"{STUDIES[config.kind].label}: {search.title}"[:120],
+            title=f"{STUDIES[config.kind].label}, for “{search.title[:80]}”"[:120],
             template=config.kind,
             game_version=search.game_version,
             lineup_rules=search.lineup_rules,

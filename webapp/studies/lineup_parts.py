@@ -106,16 +106,16 @@ class Searches(Samples):
         return job.ticks > 0 and job.tick >= job.ticks
 
     def found(self, job: Job) -> Found | None:
-        """ "11 confirmed on fresh battles, 30 found by the search": the latter by its own battles alone, which
+        """ "Lineups: 11 confirmed on fresh battles, 30 found by the search": the latter by its own battles alone, which
         flatter."""
         if all(objective.threshold is None for objective in self.objectives(job).objectives):
             return Found("no line was set")
         found = found_by(job)
         by_search = f"{number(found.by_search)} found by the search{patterns.also(found.meant)}"
         if found.confirmed is None:
-            return Found(by_search, "strong" if found.by_search else "")
+            return Found(f"Lineups: {by_search}", "strong" if found.by_search else "")
         mark = "strong" if found.confirmed else "unsure" if found.by_search else ""
-        return Found(f"{number(found.confirmed)} confirmed on fresh battles, {by_search}", mark)
+        return Found(f"Lineups: {number(found.confirmed)} confirmed on fresh battles, {by_search}", mark)
 
     def counts(self, job: Job) -> dict[str, Any] | None:
         """Lineups that are over the line and strong."""

@@ -48,11 +48,13 @@ class Share:
 
 
 class Family(NamedTuple):
-    """A suspect by its place in the list (-1: none), and how ``many`` unfair lineups it is the first to explain."""
+    """A suspect by its place in the list (-1: none), and how ``many`` unfair lineups hold it; a lineup that holds
+    several counts for each. ``only``: how many hold no other suspect."""
 
     place: int
     name: str
     many: int
+    only: int = 0
 
 
 class Lineups:
@@ -97,9 +99,20 @@ class Lineups:
             self._share(f"In all teams of {len(drawn):,} random lineups", every, len(drawn), suspect, ""),
         ]
 
+    def unshared(self, suspect: Suspect) -> str:
+        """Why there are no shares of a suspect, in a sentence."""
+        if not self.readable or not self._known(suspect.pattern):
+            return "The lineups of the search cannot be compared: they, or a piece of it, are no longer there."
+        assert self.found is not None
+        if not len(self.unfair[0]):
+            return "The search found no lineup that is over the line and strong, so there is none to look for it in."
+        if not (self.found.core["random"] == 1).any():
+            return "The search kept no random lineups, so its unfair ones cannot be compared with any."
+        return "Which team of its unfair lineups is the strongest is not known, so there is none to look for it in."
+
     def families(self, suspects: Sequence[Suspect]) -> list[Family]:
-        """The unfair lineups by the first suspect that explains each, the most first, and last those that none
-        explains; nothing where there are no unfair ones."""
+        """In how many unfair lineups each suspect is, the most first, and last those that hold none; nothing where
+        there are no unfair ones."""
         if not self.readable or not len(self.unfair[0]):
             return []
         assert self.found is not None
@@ -107,9 +120,12 @@ class Lineups:
         held = Patterns(self.spec, [each.pattern for each in suspects]).explained(
             self.found.genome[rows], self.found.lineups["anchor"][rows]
         )
-        first = np.where(held.any(axis=1), held.argmax(axis=1) if held.size else 0, -1)
-        told = [Family(i, each.line.name, int((first == i).sum())) for i, each in enumerate(suspects)]
-        return [*sorted(told, key=lambda family: -family.many), Family(-1, "", int((first == -1).sum()))]
+        several = held.sum(axis=1)
+        told = [
+            Family(i, each.line.name, int(held[:, i].sum()), int((held[:, i] & (several == 1)).sum()))
+            for i, each in enumerate(suspects)
+        ]
+        return [*sorted(told, key=lambda family: -family.many), Family(-1, "", int((several == 0).sum()))]
 
     def holding(self, pattern: Pattern, most: int) -> tuple[list[list[list[int]]], list[tuple[int, int]]]:
         """Genomes and anchors of the unfair lineups that a pattern explains: first those that fresh battles confirmed,

@@ -12,7 +12,7 @@ from webapp.studies import companion, patterns
 from webapp.studies.models import Job
 from webapp.studies.table_rows import latest
 from webapp.suspects.nearly import Near, nearly
-from webapp.worth.parts import FINE, OPEN, UNTESTED, Line, largest, lines_of
+from webapp.worth.parts import OPEN, UNTESTED, Furthest, Line, furthest, lines_of
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
@@ -42,7 +42,7 @@ class Suspect(NamedTuple):
     @property
     def alone_fine(self) -> bool:
         """Of a pair: whether each piece by itself is fine."""
-        return bool(self.halves) and all(half.verdict == FINE for half in self.halves)
+        return self.line.alone_fine
 
     @property
     def meant(self) -> str:
@@ -52,35 +52,30 @@ class Suspect(NamedTuple):
     @property
     def claim(self) -> str:
         """What is wrong with it, in a sentence."""
-        what = "unfair" if self.halves and self.good else "too good" if self.good else "too weak"
+        what = "too good" if self.good else "too weak"
+        if self.halves:
+            return f"{self.line.name} are {what} together."
         return f"{self.line.name}{' is' if self.line.least == 1 else ', are'} {what}."
 
     @property
     def effect(self) -> str:
         """How much, in a sentence."""
         points = f"{self.line.sizes[0]:.{self.line.digits}f} points {'more' if self.good else 'less'} often"
-        if self.alone_fine:
-            return f"Alone, each is fine; together they win {points}."
-        if self.halves:
-            return f"Together they win {points} than what each brings alone explains."
-        what = "it" if self.line.least == 1 else "so many"
-        return f"Teams that hold {what} win {points} than teams with {self._usual}."
-
-    @property
-    def _usual(self) -> str:
-        return f"the average {lower_first(self.line.category)}"
+        what = "both" if self.halves else "it" if self.line.least == 1 else "so many"
+        told = f"eams that hold {what} win {points} than {self.line.against}."
+        return f"Alone, each is fine; t{told}" if self.alone_fine else f"T{told}"
 
 
 class Suspects(NamedTuple):
-    """All that an experiment says: what it ``named``, how many ``lines`` are ``open`` still, and the ``largest`` effect
-    of a single piece that it leaves open, in points. ``intended``: what it also named, and somebody means to be so;
-    ``near``: what is nearly proved; ``untested``: single pieces of which
-    nothing can be said. ``lost``: its table is gone from the store."""
+    """All that an experiment says: what it ``named``, how many ``lines`` are ``open`` still, and the
+    ``furthest`` effect of a single piece that it leaves open. ``intended``: what it also named, and somebody means to
+    be so; ``near``: what is nearly proved; ``untested``: single pieces of which nothing can be said.
+    ``lost``: its table is gone from the store."""
 
     named: list[Suspect]
     open: int
     lines: int
-    largest: float
+    furthest: Furthest
     reach: float
     proved: bool
     lost: bool = False
@@ -115,7 +110,7 @@ def read(experiment: Job) -> Suspects:
     """What an experiment says by now."""
     bundle = latest(experiment)
     if bundle is None:
-        return Suspects([], 0, 0, 0.0, 1.0, proved=False, lost="table" in experiment.artifacts)
+        return Suspects([], 0, 0, Furthest(), 1.0, proved=False, lost="table" in experiment.artifacts)
     lines = lines_of(bundle)
     singles = {line.pieces[0]: line for line in lines if len(line.pieces) == 1 and line.least == 1}
     told = [Suspect(line, _halves(line, singles)) for line in lines if line.stands_out]
@@ -129,7 +124,7 @@ def read(experiment: Job) -> Suspects:
     untested = sum(line.verdict == UNTESTED and line.least == 1 for line in rest)
     reach = _reach(told, bundle)
     return Suspects(
-        named, waits, len(lines), largest(rest), reach, proved, intended=intended, near=near, untested=untested
+        named, waits, len(lines), furthest(rest), reach, proved, intended=intended, near=near, untested=untested
     )
 
 

@@ -86,6 +86,7 @@ def _about(search: Job, chosen: Suspect, suspects: Suspects, lineups: Lineups) -
         "past": past.order_by("-pk"),
         "shares": [] if (meant := chosen in suspects.intended) else lineups.shares(chosen),
         "meant": meant,
+        "unshared": lineups.unshared(chosen),
         "lapsed": _lapsed(search, chosen.key),
         **_tested(search, chosen.key),
         "minus": -suspects.reach,

@@ -13,6 +13,7 @@ from django.shortcuts import render
 from engine.arrays import Bundle
 from webapp.accounts.models import User
 from webapp.lib.figures import exact_digits, price_digits, telling
+from webapp.lib.words import lower_first
 from webapp.studies import patterns
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job, Status
@@ -46,7 +47,7 @@ class Line(NamedTuple):
     """A piece, an amount or a pair: what it is worth in points of the chance to win, with its range (None: none).
     ``pieces``: by their ids; ``least``: the amount from which on it counts; ``fair``: its fair price, with its range;
     ``units``: how many of it teams hold that have any; ``matters``: from how many points on an effect does; ``why``:
-    see UNPRICED."""
+    see UNPRICED; ``alone_fine``: of a pair, whether each of its pieces is fine by itself."""
 
     name: str
     category: str
@@ -64,6 +65,18 @@ class Line(NamedTuple):
     units: float | None = None
     matters: float | None = None
     why: int = 0
+    alone_fine: bool = False
+
+    @property
+    def against(self) -> str:
+        """What teams with it are compared with: the same words wherever its points stand. A pair is measured against
+        the average pair, and where one of its pieces may matter by itself, against what both bring one by one
+        (``engine.worth.reading``)."""
+        if len(self.pieces) > 1:
+            usual = "teams with an average pair of the same kinds"
+            return usual if self.alone_fine else "its two pieces explain one by one"
+        many = "the average" if self.least == 1 else "as many of the average"
+        return f"teams with {many} {lower_first(self.category)}"
 
     @property
     def unpriced(self) -> str:
@@ -135,14 +148,19 @@ class Measuring(Parts):
         lines = lines_of(bundle) if bundle else []
         meant = {pattern.key for pattern in patterns.meant_by_now(job)}
         reach = max((abs(end) for line in lines for end in (line.low, line.high) if end is not None), default=1.0)
+        waiting = [line for line in lines if line.verdict == OPEN]
+        shown = waiting if request.GET.get("show") == "open" else lines
         own = {
             "lines": lines,
-            "rest": len(lines) - SHOWN,
+            "waiting": waiting,
+            "shown": shown,
+            "rest": len(shown) - SHOWN,
+            "unlisted": _unlisted(job, lines),
             "told": [line for line in lines if line.stands_out and line.key not in meant],
             "meant": [line for line in lines if line.stands_out and line.key in meant],
             "reach": (reach := max(reach, float(job.config["matters"]))),
             "minus": -reach,
-            "largest": largest(lines),
+            "furthest": furthest(lines),
             "finer": any(line.digits > 1 for line in lines),
             "priced": any(line.fair is not None for line in lines),
             "cost_digits": exact_digits(line.cost for line in lines),
@@ -170,6 +188,11 @@ class Measuring(Parts):
         return rows_of(latest(job))
 
 
+def _unlisted(job: Job, lines: list[Line]) -> int:
+    """Pairs that were looked at and showed too little to be proved: the table does not have them."""
+    return max(0, int(job.metrics.get("looked_at", 0)) - len(lines)) if lines else 0
+
+
 def lines_of(bundle: Bundle) -> list[Line]:
     """What stands out first, then by how far from fair."""
     meta, columns = bundle
@@ -189,7 +212,9 @@ def lines_of(bundle: Bundle) -> list[Line]:
                 fair, fair_low, fair_high, units, matters, int(columns["why"][i]) if "why" in columns else 0,
             )
         )  # fmt: skip
-    return sorted(found, key=lambda line: (not line.stands_out, -abs(line.worth or 0.0), line.name))
+    fine = {line.pieces[0] for line in found if line.verdict == FINE and len(line.pieces) == 1 and line.least == 1}
+    told = [line._replace(alone_fine=len(line.pieces) > 1 and fine.issuperset(line.pieces)) for line in found]
+    return sorted(told, key=lambda line: (not line.stands_out, -abs(line.worth or 0.0), line.name))
 
 
 def _known(columns: Mapping[str, Any], key: str, i: int) -> float | None:
@@ -201,10 +226,17 @@ def _points(value: float) -> float | None:
     return POINTS * value if math.isfinite(value) else None
 
 
-def largest(lines: list[Line]) -> float:
-    """The largest effect that a single piece may still have, in points: what "nothing stands out" leaves open."""
-    ends = [max(abs(line.low), abs(line.high)) for line in lines if line.low is not None and line.high is not None]
-    return max(ends, default=0.0)
+class Furthest(NamedTuple):
+    """An effect in points that battles do not rule out, of the piece of this name; no name: nothing was measured."""
+
+    points: float = 0.0
+    name: str = ""
+
+
+def furthest(lines: list[Line]) -> Furthest:
+    """The largest effect that a single piece may still have: what "nothing stands out" leaves open."""
+    ends = [Furthest(end, line.name) for line in lines for end in (line.low, line.high) if end is not None]
+    return max(ends, key=lambda end: abs(end.points), default=Furthest())
 
 
 HEADS = (

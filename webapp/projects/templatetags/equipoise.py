@@ -27,6 +27,7 @@ register.filter("about", words.about)
 register.filter("plural", words.plural)
 register.filter("price", figures.price)
 register.filter("lower_first", words.lower_first)
+register.filter("unbroken", words.unbroken)
 register.filter("page_json", embedded)
 
 DIAMOND = "M8 1.2 14.8 8 8 14.8 1.2 8Z"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django import template
 from django.urls import reverse
 
-from webapp.studies import kinds, onward, opening
+from webapp.studies import companion, kinds, onward, opening
 from webapp.studies.kinds import Found
 from webapp.studies.models import Job, Status
 
@@ -28,7 +30,14 @@ def look(job: Job) -> str:
 
 
 @register.inclusion_tag("studies/partials/found.html")
-def found(job: Job) -> dict[str, Found | None]:
-    """What an ended search or re-check found, with its mark; nothing where it played nothing, or asks another thing."""
+def found(job: Job) -> dict[str, Any]:
+    """What an ended search or re-check found, with its mark; nothing where it played nothing, or asks another thing.
+    ``suspects``: how many the experiment beside it confirmed."""
     played = job.status in (Status.FINISHED, Status.STOPPED) and job.tick > 0
-    return {"found": kinds.of(job).found(job) if played else None}
+    words: Found | None = kinds.of(job).found(job) if played else None
+    return {"found": words, "suspects": _suspects(job) if words else 0}
+
+
+def _suspects(job: Job) -> int:
+    experiment = companion.of(job) if job.kind in opening.OPENINGS else None
+    return int(experiment.summary.get("told", 0)) if experiment is not None and experiment.terminal else 0
