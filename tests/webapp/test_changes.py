@@ -18,7 +18,7 @@ from engine.arrays import pack, unpack
 from engine.config.lineups import TeamRow
 from engine.lineups.schema import team_row
 from tests.factories import Studio, search_job, signed_in, studio
-from tests.webapp.experiments import DUKE, experiment
+from tests.webapp.experiments import CAPTAIN, DUKE, HORN, experiment
 from tests.webapp.replays import CHANGE, finished, shortlist, tried
 from webapp.api import tokens
 from webapp.changes import starting
@@ -120,9 +120,21 @@ def test_lineups_that_stand_for_a_suspect_hold_it_in_their_strongest_team(search
     assert len(found) == 5
     for each in found:
         assert DUKE in each["teams"][each["anchors"][0]]["slots"].values()
+        assert "Marrow Duke" in each["name"], "one sees in the name who holds it"
+        assert "with Marrow Duke" not in each["name"], "not twice: it is the team’s own name"
     shortlist(search, 2)
     assert len(lineups(search, suspect)) in (5, 6, 7)
     assert len({json.dumps(each) for each in lineups(search, suspect)}) == len(lineups(search, suspect))
+
+
+def test_a_team_whose_name_does_not_tell_that_it_holds_the_suspect_says_so(search: Job) -> None:
+    suspect = suspects_of(experiment(search)).of(f"{CAPTAIN}+{HORN}")
+    assert suspect is not None
+    found = lineups(search, suspect)
+    assert found
+    for each in found:
+        strongest = each["name"].split(" · ")[each["anchors"][0]]
+        assert strongest.startswith("Frost Captain with Warhorn")
 
 
 def test_lineups_of_one_name_are_told_apart_by_their_numbers(search: Job) -> None:

@@ -21,6 +21,7 @@ from webapp.games.models import Simulator
 from webapp.lib.storage import store
 from webapp.studies.models import Job, Status
 from webapp.worth.asking import BATTLES, MATTERS
+from webapp.worth.parts import OPEN, lines_of
 
 ROWS = [
     # piece, second, least, worth, low, high, verdict, battles
@@ -99,9 +100,26 @@ def test_the_numbers_of_a_column_have_equally_many_decimals(designer: Client, me
     assert decimals == [{2}, {1}, {1}, {0}], "cost, worth, fair price and battles"
 
 
-def test_a_finished_experiment_has_a_full_beam_though_it_played_fewer_battles(designer: Client, measured: Job) -> None:
-    Job.objects.filter(pk=measured.pk).update(counters={"battles": 1_500})
-    assert 'aria-valuenow="100"' in designer.get(page(measured)).content.decode()
+def test_a_finished_experiment_has_no_beam_and_a_paused_one_has(designer: Client, measured: Job) -> None:
+    assert 'role="progressbar"' not in designer.get(page(measured)).content.decode()
+    Job.objects.filter(pk=measured.pk).update(status="paused", counters={"battles": 1_500})
+    assert 'role="progressbar"' in designer.get(page(measured)).content.decode()
+
+
+def test_the_rows_that_are_not_settled_can_be_looked_at_alone(designer: Client, measured: Job) -> None:
+    lines = lines_of(unpack(store().get(measured.artifacts["table"])))
+    waiting = [line for line in lines if line.verdict == OPEN]
+    assert waiting
+    assert f"only the {len(waiting)} not settled" in designer.get(page(measured)).content.decode()
+    alone = designer.get(page(measured), {"show": "open"}).content.decode()
+    assert alone.count('<th scope="row">') == len(waiting)
+    assert alone.count("<td>Not settled</td>") == len(waiting)
+
+
+def test_pairs_that_were_looked_at_and_are_not_in_the_table_are_counted(designer: Client, measured: Job) -> None:
+    rows = len(lines_of(unpack(store().get(measured.artifacts["table"]))))
+    Job.objects.filter(pk=measured.pk).update(metrics={"looked_at": float(rows + 40)})
+    assert "40 other pairs showed too little" in designer.get(page(measured)).content.decode()
 
 
 def test_a_dash_says_what_it_means(designer: Client, measured: Job) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,13 +30,15 @@ Rows = list[tuple[int, list[list[int]], list[int]]]
 
 
 def lineups(search: Job, suspect: Suspect | None = None) -> Lineups:
-    """The lineups as a study has them: those that stand for the suspect, then the shortlist; none twice. Those of one
-    name have their numbers in it. Raises StoreError and ConfigError where the game is no longer described."""
+    """The lineups as a study has them: those that stand for the suspect, then the shortlist; none twice. A team that
+    holds a piece of the suspect has it in its name; lineups of one name have their numbers in it. Raises StoreError and
+    ConfigError where the game is no longer described."""
     spec, found = source.spec(search), dict[str, tuple[int, dict[str, Any]]]()
     standing = _standing(search, spec, suspect) if suspect else []
     listed = [(entry.individual, entry.genome, entry.anchors) for entry in on_list(search)]
+    pieces = suspect.line.pieces if suspect else ()
     for number, genome, anchors in [*standing, *listed]:
-        found.setdefault(repr(genome), (number, _as_study(spec, genome, anchors)))
+        found.setdefault(repr(genome), (number, _as_study(spec, genome, anchors, pieces)))
     return _told_apart(list(found.values())[:MOST])
 
 
@@ -88,7 +90,15 @@ def _beyond(search: Job, found: Explored) -> NDArray[np.float64]:
     return np.asarray(source.signs(objectives)[at] * found.core["value"][at].astype(float))
 
 
-def _as_study(spec: GameSpec, genome: list[list[int]], anchors: list[int]) -> dict[str, Any]:
-    name = " · ".join(schema.team_name(spec, row) for row in genome)[:LONGEST]
+def _as_study(spec: GameSpec, genome: list[list[int]], anchors: list[int], pieces: Sequence[str]) -> dict[str, Any]:
     teams = [{"slots": schema.team_slots(spec, row)} for row in genome]
+    named = zip(genome, teams, strict=True)
+    name = " · ".join(_team(spec, schema.team_name(spec, row), team["slots"], pieces) for row, team in named)[:LONGEST]
     return {"name": name, "teams": teams, "anchors": anchors if len(anchors) == 2 and min(anchors) >= 0 else []}
+
+
+def _team(spec: GameSpec, name: str, slots: Mapping[str, Any], pieces: Sequence[str]) -> str:
+    """ "Frost Captain with Warhorn": those of the pieces that the team holds and that its name does not tell."""
+    held = [spec.pieces[spec.piece_index()[piece]].name for piece in pieces if piece in slots.values()]
+    rest = [each for each in held if each not in name]
+    return f"{name} with {' and '.join(rest)}" if rest else name

@@ -12,7 +12,7 @@ from webapp.studies import companion, patterns
 from webapp.studies.models import Job
 from webapp.studies.table_rows import latest
 from webapp.suspects.nearly import Near, nearly
-from webapp.worth.parts import OPEN, UNTESTED, Furthest, Line, furthest, lines_of
+from webapp.worth.parts import OPEN, POINTS, ROOM, UNTESTED, Furthest, Line, furthest, lines_of
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
@@ -133,7 +133,7 @@ def _halves(line: Line, singles: dict[str, Line]) -> tuple[Line, ...]:
 
 
 def _reach(named: Sequence[Suspect], bundle: Bundle) -> float:
-    """How far bars go to both sides, in points: as far as any range of a suspect."""
+    """How far bars go to both sides, in points: a little further than any range of a suspect."""
     every = [line for each in named for line in (each.line, *each.halves)]
     ends = [abs(end) for line in every for end in (line.low, line.high) if end is not None]
-    return max(ends, default=100 * float(bundle.meta["matters"]))
+    return ROOM * max(ends, default=POINTS * float(bundle.meta["matters"]))

@@ -39,6 +39,8 @@ UNPRICED = {
 }
 """Why there is no fair price, by the table's ``why`` (``engine.worth.prices``)."""
 POINTS = 100
+ROOM = 1.06
+"""Of a bar, beyond the furthest end of a range."""
 SHOWN = 25
 """Rows of the table that stand open (also in the template)."""
 
@@ -158,7 +160,7 @@ class Measuring(Parts):
             "unlisted": _unlisted(job, lines),
             "told": [line for line in lines if line.stands_out and line.key not in meant],
             "meant": [line for line in lines if line.stands_out and line.key in meant],
-            "reach": (reach := max(reach, float(job.config["matters"]))),
+            "reach": (reach := ROOM * max(reach, float(job.config["matters"]))),
             "minus": -reach,
             "furthest": furthest(lines),
             "finer": any(line.digits > 1 for line in lines),
