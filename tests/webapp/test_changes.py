@@ -21,7 +21,7 @@ from tests.factories import Studio, search_job, signed_in, studio
 from tests.webapp.experiments import CAPTAIN, DUKE, HORN, experiment
 from tests.webapp.replays import CHANGE, finished, shortlist, tried
 from webapp.api import tokens
-from webapp.changes import starting
+from webapp.changes import numbers, starting
 from webapp.changes.picking import lineups
 from webapp.changes.proposing import offered
 from webapp.changes.reading import Lineup, Measured, read
@@ -125,6 +125,16 @@ def test_lineups_that_stand_for_a_suspect_hold_it_in_their_strongest_team(search
     shortlist(search, 2)
     assert len(lineups(search, suspect)) in (5, 6, 7)
     assert len({json.dumps(each) for each in lineups(search, suspect)}) == len(lineups(search, suspect))
+
+
+def test_a_slider_goes_around_what_is_now_and_the_fair_price_and_the_box_takes_the_whole_range(search: Job) -> None:
+    path, fair = f"{DUKE}.cost", {f"{DUKE}.cost": (385.0, 352.0, 431.0)}
+    (slider,) = numbers.sliders(source.spec(search), [path], {}, fair)
+    low, high = slider.track
+    assert float(slider.low) <= 155 <= low <= 160
+    assert high == min(862.0, float(slider.high))
+    assert (slider.now - low) % float(slider.step) == pytest.approx(0)
+    assert slider.now_at != slider.fair_at
 
 
 def test_a_team_whose_name_does_not_tell_that_it_holds_the_suspect_says_so(search: Job) -> None:

@@ -14,6 +14,8 @@ from webapp.lib.words import lower_first
 
 STEPS = 200
 """Of a slider, at most about."""
+NEAR = 2.0
+"""How many times less and more than what it is a slider goes."""
 MOST = 12
 """Numbers that stand as sliders."""
 
@@ -40,14 +42,43 @@ class Slider:
 
     @property
     def step(self) -> str:
-        """What a press of an arrow moves: 1 where the numbers are whole, else a round share of the range."""
-        low, high = self.parameter.low, self.parameter.high
+        """What a press of an arrow moves: 1 where the numbers are whole, else a round share of the track."""
+        return field_text(self._step)
+
+    @property
+    def _step(self) -> float:
+        low, high = self._near
         whole = all(float(each).is_integer() for each in (low, high, self.now))
         rough = (high - low) / STEPS
         if whole and rough < 1:
-            return "1"
+            return 1.0
         size = 10.0 ** math.floor(math.log10(rough)) if rough > 0 else 1.0
-        return field_text(next((m * size for m in (1, 2, 5) if m * size >= rough), 10 * size))
+        return next((m * size for m in (1, 2, 5) if m * size >= rough), 10 * size)
+
+    @property
+    def _near(self) -> tuple[float, float]:
+        """The part of the game's range around what it is and what its fair price is: from a half to twice of these."""
+        low, high = self.parameter.low, self.parameter.high
+        typed = [float(self.text)] if not self.problem and _reads(self.text) else []
+        known = [each for each in (self.now, *(self.fair or ()), *typed) if low <= each <= high]
+        if low < 0 or not known or min(known) <= 0:
+            return low, high
+        return max(low, min(known) / NEAR), min(high, NEAR * max(known))
+
+    @property
+    def track(self) -> tuple[float, float]:
+        """The ends of the slider: near what it is, which stands on one of its steps. The box takes all of the game's
+        range."""
+        low, high = self._near
+        return self.now - self._step * math.floor((self.now - low) / self._step + 1e-9), high
+
+    @property
+    def track_texts(self) -> tuple[str, str]:
+        return field_text(self.track[0]), field_text(self.track[1])
+
+    @property
+    def track_words(self) -> tuple[str, str]:
+        return with_unit(self.track[0], self.unit), with_unit(self.track[1], self.unit)
 
     @property
     def low(self) -> str:
@@ -77,7 +108,7 @@ class Slider:
 
     def place(self, value: float) -> str:
         """Where a value stands on the slider, in per cent of it."""
-        low, high = self.parameter.low, self.parameter.high
+        low, high = self.track
         return f"{100 * min(1.0, max(0.0, (value - low) / (high - low))) if high > low else 0:.2f}%"
 
     @property
@@ -152,3 +183,11 @@ def _offered(numbers: Iterable[Parameter], left_out: set[str], prefix: str) -> l
         for p in numbers
         if p.path not in left_out and p.low < p.high
     ]
+
+
+def _reads(text: str) -> bool:
+    """Whether a text is a plain number."""
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
