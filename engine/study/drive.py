@@ -87,7 +87,7 @@ class Drive(PoolSession):
             yield self.say(Stopped, reason="Stopped by request.", artifacts=results, summary=summary)
             return
         if reason := self.record.termination.reason:
-            yield self.say(Logged, message=f"The search ends here. {reason}")
+            yield self.say(Logged, message=f"It ends here. {reason}")
         fresh = yield from self._fresh(pool)
         yield self.say(Finished, artifacts=self._results() | fresh, summary=self._summary())
 

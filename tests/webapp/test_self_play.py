@@ -217,6 +217,10 @@ def test_the_strongest_leads_only_as_far_as_ranges_tell(team: Studio) -> None:
     assert all(first.rating >= member.rating for member in rest)
     overlapping = sum(member.high >= first.low for member in rest)
     assert f"{overlapping} other" in reading.sentence or not overlapping
+    outsider = next(player for player in reading.players if not player.round)
+    for low, how in ((first.rating - 1, "above"), (first.high + 1, "surely above")):
+        reading.standing = [outsider._replace(rating=first.high + 2, low=low), *reading.members]
+        assert reading.sentence.startswith(f"{outsider.name}, who does not learn, is {how} every member")
     course = Course(reading, 3)
     assert course.lines[-1].member == first.name
     assert all(before.x < after.x for before, after in course.jumps)

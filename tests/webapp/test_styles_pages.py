@@ -59,7 +59,7 @@ def test_the_page_of_an_ended_search_shows_spread_and_skill_and_offers_the_contr
     assert [each.tick for each in rounds] == [1, 2]
     assert rounds[-1].best == agents.best
     shown = page(client, job)
-    assert "add up to the same for all agents of equal score, so each of them is on the edge whatever it does" in shown
+    assert "add up to the same for all agents of equal score, so none of them is better than another" in shown
     assert f"{agents.skilled} of 4" in shown
     assert "Run the control" in shown
     assert shown.count("<polyline") == 4

@@ -111,6 +111,9 @@ class Reading:
     def sentence(self) -> str:
         """Who is strongest, and how sure that is."""
         first, *rest = self.members
+        if above := [p for p in self.standing if not p.round and p.rating > first.rating]:
+            sure = "surely " if above[0].low > first.high else ""
+            return f"{above[0].name}, who does not learn, is {sure}above every member; of these {first.name} leads."
         behind = [p for p in rest if p.high >= first.low]
         if not behind:
             return f"{first.name} is the strongest: {percent(first.share)} of its meetings won."

@@ -13,7 +13,7 @@ const MOMENTS_A_SECOND = 40;
 const MOST_AT_ONCE = 5; // moments: after a pause of the browser the battle does not leap
 const NEAR = 0.03;
 /** @type {Record<string, number>} */
-const KEYS = { ArrowUp: UP, ArrowDown: DOWN, w: UP, s: DOWN, W: UP, S: DOWN };
+const KEYS = { ArrowUp: UP, ArrowDown: DOWN, w: UP, s: DOWN };
 
 /** A new battle. */
 const fresh = () => new Battle(crypto.getRandomValues(new BigUint64Array(1))[0]);
@@ -77,10 +77,11 @@ class Match {
 
   /** @param {KeyboardEvent} event @param {boolean} down */
   key(event, down) {
-    if (!(event.key in KEYS) || event.ctrlKey || event.metaKey || event.altKey) return;
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key; // let go under Shift, it is another letter
+    if (!(key in KEYS) || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target instanceof Element && event.target.closest("input, select, textarea, summary")) return;
-    if (down) this.held.add(event.key);
-    else this.held.delete(event.key);
+    if (down) this.held.add(key);
+    else this.held.delete(key);
     this.aim = null;
     if (this.playing) event.preventDefault();
   }
