@@ -57,13 +57,24 @@ def run(args: argparse.Namespace) -> int:
     """Play each bug again; a line for each. Raises ConfigError, SimulatorError, StoreError."""
     results = []
     for bug in _bugs(args.bug):
-        bug.game |= {"name": args.game} if args.game else {}
+        if args.game:
+            bug.game |= {"name": args.game}
+        elif args.bug.is_file():
+            _starts_no_program(bug)
         results.append(shows_again(bug))
         how = f"shows again after {len(bug.moves):,} moves" if results[-1] else "does not show again"
         print(printable(f"{bug.kind} at {bug.where or bug.place}: {bug.what} It {how}.", LONGEST_SAID), flush=True)
     if not results:
         print("This hunt has found no bug yet.")
     return 0 if all(results) else GONE
+
+
+def _starts_no_program(bug: BugFile) -> None:
+    """Files of bugs are passed from hand to hand, and must not run what they name. Raises ConfigError."""
+    name = parse(TrainGame, bug.game).name
+    if ":" in name:
+        why = "which is not built in, and a file starts no program: name the game yourself, with --game"
+        raise ConfigError([("game", f"this bug was found in {name}, {why}")])
 
 
 def shows_again(file: BugFile) -> bool:
@@ -91,7 +102,10 @@ def _bugs(path: Path) -> Iterator[BugFile]:
         return
     try:
         bug = msgspec.json.decode(path.read_bytes(), type=BugFile)
-        int(bug.seed)
+        if not 0 <= int(bug.seed) < 2**64:
+            raise ValueError("its seed is not between 0 and 2 to the power of 64")
+    except RecursionError as error:
+        raise ConfigError([("bug", f"{path} cannot be read as a bug: it is nested too deep")]) from error
     except (OSError, ValueError, msgspec.DecodeError) as error:
         raise ConfigError([("bug", f"{path} cannot be read as a bug: {error}")]) from error
     if bug.format != BUG_FORMAT:

@@ -25,7 +25,7 @@ from engine import bug_command, console, gate_command
 from engine.errors import LONGEST_SAID, ActorLost, ConfigError, EngineError, Fault, told
 from engine.events import Counters
 from engine.job_folder import STUDIES, checked, execute, folder_name, kept_checkpoint, last_events, read
-from engine.text import printable
+from engine.text import clear, printable
 
 
 def main(argv: Sequence[str]) -> int:
@@ -123,5 +123,5 @@ def _list(args: argparse.Namespace) -> int:
         tick = saved.tick if saved else 0
         counters = found["last"].counters if "last" in found else Counters()
         work = console.work(counters, read(folder / "study.json"))
-        print(f"{folder.name:<30} {state:<11} round {tick:<6} {work:>22}   {folder}")
+        print(f"{clear(folder.name):<30} {state:<11} round {tick:<6} {work:>22}   {clear(str(folder))}")
     return 0

@@ -15,8 +15,11 @@ import yaml
 from engine import console
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, Stopped, encode
+from engine.text import clear
 
 STUDIES = Path("var/studies")
+LONGEST_FOLDER = 200
+"""Bytes of a folder that is named after its study; file systems take 255."""
 _command: dict[str, str] = {"now": ""}
 
 
@@ -168,6 +171,9 @@ def folder_name(data: Mapping[str, Any], study: str) -> str:
     name = str(data.get("name") or Path(study).stem)
     if "/" in name or name.startswith("."):
         raise ConfigError([("name", "becomes a folder's name: no slash in it, no dot in front; or give --job-dir")])
+    if clear(name) != name or len(name.encode()) > LONGEST_FOLDER:
+        why = f"nothing in it that cannot be seen, and at most {LONGEST_FOLDER} bytes"
+        raise ConfigError([("name", f"becomes a folder's name: {why}; or give --job-dir")])
     return name
 
 

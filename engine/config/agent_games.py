@@ -14,7 +14,7 @@ from engine.errors import ConfigError
 Reward = Literal["score", "moved", "stayed", "hit"]
 MazeReward = Literal["score", "win", "moved", "bumped", "ground"]
 CommanderReward = Literal["score", "win", "dealt", "taken", "walked", "idle", "ground", "waited", "waiting", "explored"]
-NumberChange = Annotated[str, Field(pattern=r"^[^=\s]{1,200}=-?\d{1,30}(\.\d{1,30})?(e[+-]?\d{1,3})?$")]
+NumberChange = Annotated[str, Field(pattern=r"^[^=\s]{1,200}=-?\d{1,30}(\.\d{1,30})?(e[+-]?\d{1,2})?$")]
 """A number of a game's data and what it is changed to, such as ``battle.field=14``."""
 LONGEST_OPENING = 6
 """Moves of Connect Four within which nobody can have won."""

@@ -10,6 +10,8 @@ import yaml
 
 from engine.errors import ConfigError
 
+MOST_VALUES = 1_000_000
+"""In one study; a line of aliases in YAML can stand for any number."""
 _SHORT = {"game": "name", "learner": "preset"}
 """Tables that may be abbreviated to a text, and the key that the text stands for."""
 _PART = re.compile(r'"([^"]+)"|([^."]+)')
@@ -24,11 +26,17 @@ _Loader.add_implicit_resolver("tag:yaml.org,2002:float", _POWER, list("-+0123456
 
 
 def read(text: str) -> Any:
-    """The value of a YAML or JSON text. Raises yaml.YAMLError, also for recursive or too deeply nested values."""
+    """The value of a YAML or JSON text. Raises yaml.YAMLError, also for recursive, too deeply nested or too many
+    values."""
     try:
-        return _copied(yaml.load(text, _Loader))
+        loaded = yaml.load(text, _Loader)
+        if _values(loaded, MOST_VALUES) > MOST_VALUES:
+            raise yaml.YAMLError(f"it holds more than {MOST_VALUES:,} values once its aliases are written out")
+        return _copied(loaded)
     except RecursionError as error:
         raise yaml.YAMLError("its tables are nested too deep, or hold themselves") from error
+    except ValueError as error:  # a date without a day, a number of more digits than Python reads
+        raise yaml.YAMLError(f"one of its values is none: {error}") from error
 
 
 def overridden(data: Mapping[str, Any], settings: Sequence[str]) -> dict[str, Any]:
@@ -91,6 +99,16 @@ def _put(at: Any, parts: Sequence[str], value: Any) -> None:
             if key in _SHORT and isinstance(at, dict) and isinstance(at.get(key), str):
                 at[key] = {_SHORT[key]: at[key]}
             at = at[key] if isinstance(at, list) else at.setdefault(key, {})
+
+
+def _values(value: Any, most: int) -> int:
+    """How many values a table holds, aliases written out; some number above ``most`` where there are more."""
+    count, parts = 1, value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    for part in parts:
+        count += _values(part, most - count)
+        if count > most:
+            break
+    return count
 
 
 def _copied(value: Any) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.errors import ConfigError
 from engine.evorl.findings import Bug, Findings
 from engine.evorl.watched import Oracles, Watched
 from engine.mdp.interface import Array, SeatSpec
@@ -64,8 +65,11 @@ def _batch(step: VectorStep, seeds: NDArray[np.uint64], tick: int) -> Batch:
 
 
 def _moved(seat: SeatSpec, move: object, n: int) -> Array:
-    """The actions of n battles that all make the same move."""
-    return np.array([move] * n, seat.action.dtype)
+    """The actions of n battles that all make the same move. Raises ConfigError for what is none."""
+    try:
+        return np.array([move] * n, seat.action.dtype)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise ConfigError([("moves", f"{str(move)[:40]} is no move of this game")]) from error
 
 
 class Replays:

@@ -233,8 +233,23 @@ def test_bugs_of_a_folder_and_of_a_file_show_again_on_the_command_line(
     bug["game"]["settings"]["planted"] = False
     taken.write_text(json.dumps({"format": "equipoise-bug-1", **bug}))
     assert cli.main(["replay-bug", str(taken)]) == 3
-    taken.write_text("{}")
-    assert cli.main(["replay-bug", str(taken)]) == 2
+    for wrong in ({"seed": "-1"}, {"seed": "1" * 30}, {"moves": [10**30]}, {"moves": [None]}, {"moves": [[1, 2]]}):
+        taken.write_text(json.dumps({"format": "equipoise-bug-1", **bug, **wrong}))
+        assert cli.main(["replay-bug", str(taken)]) == 2, wrong
+    for text in ("{}", '{"moves": ' + "[" * 5000):
+        taken.write_text(text)
+        assert cli.main(["replay-bug", str(taken)]) == 2
+
+
+@pytest.mark.parametrize("game", ["command:touch {}", "command+tcp:touch {}", "python:os:getcwd", "gym:os:Maze-v0"])
+def test_the_file_of_a_bug_starts_no_program(tmp_path: Path, capsys: pytest.CaptureFixture[str], game: str) -> None:
+    mark = tmp_path / "it-ran"
+    bug = {"format": "equipoise-bug-1", "game": {"name": game.format(mark)}, "oracles": {}, "kind": "crash", "what": "",
+           "place": 0, "seed": "1", "moves": [0]}  # fmt: skip
+    (tmp_path / "bug.json").write_text(json.dumps(bug))
+    assert cli.main(["replay-bug", str(tmp_path / "bug.json")]) == 2
+    assert "name the game yourself, with --game" in capsys.readouterr().err
+    assert not mark.exists()
 
 
 def test_a_program_that_crashes_is_a_bug_and_the_hunt_goes_on(store: FolderStore) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from engine.config import FAIRNESS, FURTHER
 from engine.errors import ConfigError, StoreError
 from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Started, Stopped, decode
 from engine.indicators import STRONG, UNSURE
+from engine.job_folder import folder_name, read
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import progress_throttle, run
@@ -389,6 +391,33 @@ def test_the_command_line_lists_what_is_there_and_explains_what_is_wrong(tmp_pat
     again = engine("run", "good.yaml")
     assert again.returncode == 2
     assert "already holds a study" in again.stderr
+
+
+ALIASES = "a0: &a0 1\n" + "".join(f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 10)}]\n" for k in range(1, 11))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (ALIASES, "more than 1,000,000 values once its aliases are written out"),
+        ("name: 2026-13-45", "month must be in 1..12"),
+        (f"seed: {'9' * 5000}", "one of its values is none"),
+        ('seed: !!int "abc"', "one of its values is none"),
+        ("a: &a [*a]", "hold themselves"),
+    ],
+)
+def test_a_file_of_settings_that_would_fill_the_memory_or_is_none_is_refused(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    (tmp_path / "study.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        read(tmp_path / "study.yaml")
+
+
+@pytest.mark.parametrize("name", ["a\0b", "x\x1b]0;owned\a", "\N{GRINNING FACE}" * 110, "a/b", ".a"])
+def test_a_name_that_is_no_folder_s_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match="becomes a folder's name"):
+        folder_name({"name": name}, "study.yaml")
 
 
 def test_further_replicates_belong_to_their_lineup_in_everything_a_study_leaves(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from engine.catalog import GAMES
+from engine.config.agent_games import SETTINGS
 from webapp.games.simulators import by_moves, obstacle, registration
 from webapp.projects.models import Project
 
@@ -129,8 +130,13 @@ def unfit(name: str, given: Iterable[str], project: Project) -> list[tuple[str, 
     return [
         (f"settings.{setting}", f"there is no such setting; {there}")
         for setting in given
-        if setting not in (*able, DATA)
+        if setting not in able and not (setting == DATA and _plays_data(name))
     ]
+
+
+def _plays_data(name: str) -> bool:
+    model = SETTINGS.get(name.removeprefix("builtin:"))
+    return model is not None and DATA in model.model_fields
 
 
 def title_on_menu(name: str) -> str:
