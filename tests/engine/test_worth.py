@@ -344,7 +344,7 @@ def test_the_study_ends_with_a_table_and_says_how_far_it_is(tmp_path: Path) -> N
     assert end.counters.battles <= 2_000
     assert len(table(store, end).arrays["worth"]) >= 13
     said = [event.message for event in events if isinstance(event, Logged) and event.message]
-    assert any("worked out" in words for words in said)
+    assert any("the result follows" in words for words in said)
     assert len(said) == len(set(said)), "each says what it is about"
 
 

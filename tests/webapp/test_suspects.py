@@ -354,3 +354,15 @@ def test_who_has_seen_the_suspects_is_not_told_of_them_on_home_again(team: Studi
 def test_other_jobs_have_no_suspects(team: Studio, search: Job) -> None:
     found = experiment(search)
     assert signed_in(team.designer).get(address(found)).status_code == 404
+
+
+def test_where_nothing_is_compared_the_page_says_which_of_the_two_is_missing(search: Job) -> None:
+    suspect = read(experiment(search)).named[0]
+    lineups = Lineups(search)
+    assert lineups.found is not None
+    core = {**lineups.found.core, "random": np.zeros_like(lineups.found.core["random"])}
+    lineups.found = lineups.found._replace(core=core)
+    assert lineups.shares(suspect) == []
+    assert "kept no random lineups" in lineups.unshared(suspect)
+    lineups.__dict__["unfair"] = (np.empty(0, np.int64), "")
+    assert "found no lineup that is over the line and strong" in lineups.unshared(suspect)
