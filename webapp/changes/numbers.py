@@ -48,7 +48,7 @@ class Slider:
     @property
     def _step(self) -> float:
         low, high = self._near
-        whole = all(float(each).is_integer() for each in (low, high, self.now))
+        whole = all(float(each).is_integer() for each in (self.parameter.low, self.parameter.high, self.now))
         rough = (high - low) / STEPS
         if whole and rough < 1:
             return 1.0
@@ -67,10 +67,12 @@ class Slider:
 
     @property
     def track(self) -> tuple[float, float]:
-        """The ends of the slider: near what it is, which stands on one of its steps. The box takes all of the game's
-        range."""
-        low, high = self._near
-        return self.now - self._step * math.floor((self.now - low) / self._step + 1e-9), high
+        """The ends of the slider: near what it is, on its steps, as that is; or the game's own highest value. The box
+        takes all of the game's range."""
+        (low, high), step = self._near, self._step
+        if high < self.parameter.high:
+            high = self.now + step * math.floor((high - self.now) / step + 1e-9)
+        return self.now - step * math.floor((self.now - low) / step + 1e-9), high
 
     @property
     def track_texts(self) -> tuple[str, str]:
