@@ -38,6 +38,12 @@ def measure_names(rewards: Sequence[str], signals: Sequence[str]) -> tuple[str, 
     return (*plain, *(f"signal.{name}" if name in plain else name for name in signals))
 
 
+def too_few(steps: float, batch: int) -> str:
+    """What is wrong with so many steps of training where one update takes a ``batch`` of decisions."""
+    why = f"one update takes {figures(batch)} decisions, so {figures(steps)} train nobody once"
+    return f"{why}: give {figures(batch)} or more, or the learner a smaller batch"
+
+
 class TaskConfig(Config):
     """The training of every candidate. Any number in it may be a range: settings of the learner and layers of its
     network, the length of training and its number of battles, and settings of the game. If the game has ranges, each

@@ -9,9 +9,8 @@ from pydantic import Field, field_validator, model_validator
 
 from engine.config.algorithms import NSGA2Config
 from engine.config.base import Config, Shown, refuse
-from engine.config.evolve import AimConfig, EvolveConfig, Measure, TaskConfig
+from engine.config.evolve import AimConfig, EvolveConfig, Measure, TaskConfig, too_few
 from engine.config.genes import genes
-from engine.text import figures
 
 COVERED = AimConfig(measure="places", low=0)
 """The second goal of every hunt: different places of an episode."""
@@ -113,5 +112,4 @@ def _misfits(task: TaskConfig) -> Iterator[tuple[str, str]]:
     if "steps" in found:
         yield "steps", "every agent makes as many decisions: give one number"
     elif task.steps < task.learner.least_batch:
-        need, have = figures(task.learner.least_batch), figures(task.steps)
-        yield "steps", f"one update takes {need} decisions, so {have} train nobody once"
+        yield "steps", too_few(task.steps, task.learner.least_batch)

@@ -11,9 +11,8 @@ from pydantic import Field, field_validator
 from engine.config.algorithms import PBTConfig
 from engine.config.base import Config, Shown, refuse
 from engine.config.evaluate import EntrantConfig, ScriptConfig
-from engine.config.evolve import AimConfig, EvolveConfig, TaskConfig
+from engine.config.evolve import AimConfig, EvolveConfig, TaskConfig, too_few
 from engine.config.policies import AGENT, PolicyName, misnamed
-from engine.text import figures
 
 Choice = Literal["latest", "uniform", "mostly-latest", "hardest"]
 FOUNDER = "random"
@@ -99,7 +98,6 @@ def _misfits(task: TaskConfig) -> Iterator[tuple[str, str]]:
     if not isinstance(task.steps, int) or not task.steps:
         yield "steps", "all members train for the same number of steps: give one number above 0"
     elif isinstance(batch, int) and task.steps < batch:
-        why = f"one update takes {figures(batch)} decisions, so {figures(task.steps)} train nobody once"
-        yield "steps", f"{why}: give more steps, or the learner a smaller batch"
+        yield "steps", too_few(task.steps, batch)
     if ranged := [name for name, value in task.game.settings.items() if isinstance(value, tuple | list)]:
         yield from ((f"game.settings.{name}", "members meet in one game: give it one value") for name in ranged)

@@ -10,9 +10,8 @@ from pydantic import Field, field_validator, model_validator
 
 from engine.config.algorithms import NSGA2Config
 from engine.config.base import Shown, refuse
-from engine.config.evolve import AimConfig, EvolveConfig, Measure, TaskConfig
+from engine.config.evolve import AimConfig, EvolveConfig, Measure, TaskConfig, too_few
 from engine.config.genes import genes
-from engine.text import figures
 
 
 class EmogiConfig(NSGA2Config):
@@ -102,8 +101,7 @@ def _misfits(task: TaskConfig) -> Iterator[tuple[str, str]]:
     known = not any(place.startswith("learner.batch") for place in found)
     least = found["steps"].low if "steps" in found else steps
     if known and 0 < least < batch:
-        why = f"one update takes {figures(batch)} decisions, so {figures(least)} train nobody once: give more steps"
-        yield "steps", f"{why}, or the learner a smaller batch"
+        yield "steps", too_few(least, batch)
     if not least:
         yield "steps", "nobody learns a style in 0 steps"
     if "steps" not in found:
