@@ -68,7 +68,7 @@ OFFERS = {
             for name, g in GAMES.items()
         ),
         Offer(
-            "cartpole", "CartPole", "Keep a pole upright on a cart. Learned in a minute: the one to try first.",
+            "cartpole", "CartPole", "Keep a pole upright on a cart. Learned in a minute.",
             "gym:CartPole-v1", NUMBERS, CHOICE, 500,
         ),
         Offer(
