@@ -52,7 +52,8 @@ class HuntForm(forms.Form):
     )  # fmt: skip
     decisions: Any = NumberField(
         label="Decisions in all", whole=True, low=1, high=10**12, required=False,
-        help_text="Of all agents together; 5,000,000 where nothing is typed. More find more.",
+        help_text="Of all agents together; 5,000,000 where nothing is typed. A round that has begun is completed: with "
+        "the usual settings it takes more than 120,000.",
     )  # fmt: skip
     population: Any = NumberField(
         label="Agents in a round", whole=True, low=1, high=10_000, required=False,
