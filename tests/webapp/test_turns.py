@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.http import HttpRequest
 
-from webapp.lib import turns
+from webapp.lib import senders, turns
 from webapp.lib.deadline import Deadline, Message
 from webapp.lib.senders import Senders
 from webapp.lib.turns import Turns
@@ -48,7 +48,10 @@ class Site:
         self._ends: dict[int, asyncio.Event] = {}
         self._browsers: dict[int, Browser] = {}
         self._tasks: list[asyncio.Task[None]] = []
-        self._gate = Deadline(Turns(self._view, Senders(_sender), left), seconds)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(senders, "THREADS", 1)
+            who = Senders(_sender)
+        self._gate = Deadline(Turns(self._view, who, left), seconds)
 
     async def _view(self, scope: Any, receive: Any, send: Any) -> None:
         if (await receive())["type"] == "http.disconnect":
@@ -78,8 +81,9 @@ class Site:
                 await asyncio.sleep(0.001)
 
     async def settle(self) -> None:
-        """All that can begin has begun: whoever comes last from elsewhere does, after those who came before."""
-        last = Browser(address="198.51.100.7")
+        """All that can begin has begun: whoever comes last from elsewhere has, and the one thread that asks who sends a
+        request asked of those who came before first."""
+        last = Browser(person=0, address="198.51.100.7")
         self.come(last)
         await self.until(lambda: last in self.begun)
         self.finish(last)
