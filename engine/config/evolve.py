@@ -62,8 +62,9 @@ class TaskConfig(Config):
     )
     checkpoint_every: Steps = Field(
         0,
-        title="Steps between checkpoints of a candidate",
-        description="what a lost worker costs at most; 0: a tenth of a training",
+        title="Steps between checkpoints of a candidate, at least",
+        description="where one is taken all battles begin afresh, so it waits until every battle has ended three "
+        "episodes on average; whoever takes over from a lost worker goes on from the last; 0: a tenth of a training",
     )
     style: StyleReward | None = Field(
         None,

@@ -3,7 +3,8 @@ III-D and Fig. 1).
 
 A candidate's result depends only on the study's seed, its genome and its initial weights, so it is the same on any
 worker. Training saves its progress wherever all battles restart, so a worker that takes a candidate over continues from
-there, to the same result.
+there, to the same result. They restart only once enough episodes have ended: a training that is shorter than that is
+begun again.
 
 A replicate is an episode: its number determines its seed, so all candidates are measured on the same episodes.
 """
@@ -53,7 +54,7 @@ from engine.store import leased
 from engine.studies import load
 
 _ROUNDS = 10
-"""Default number of checkpoints of a training."""
+"""Default number of checkpoints of a training, at most."""
 _STRANGERS = "strangers"
 
 
@@ -231,10 +232,10 @@ class PlayerEvaluator:
         )  # fmt: skip
         game = self._own(task, self._game("training", task.environments, task))
         cast, players = self._opponents(context, spec)
-        training = Training(plan, game, learner, cast=cast, players=players)
+        training = Training(plan, game, learner, cast=cast, players=players, patient=True)
         if earlier:
             training.load(earlier.arrays, {**earlier.meta, "met": {}})
-            training.beginning += 1  # repeat no battle of the previous step
+            training.begin_anew()
         elif (weights := self.space.network(genome)) is not None:
             learner.start_from(weights)
         return training, before

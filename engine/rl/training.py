@@ -10,6 +10,7 @@ from engine.arrays import Bundle
 from engine.channel import Weights
 from engine.config.policies import AGENT
 from engine.config.rl import TrainingConfig
+from engine.config.whole_episodes import enough_ended
 from engine.mdp.trajectory import join
 from engine.mdp.vector import VectorMDP
 from engine.rl.cast import Cast
@@ -34,15 +35,18 @@ class Training:
     """A sampler and a learner that wait for each other. Bit-reproducible on one thread.
 
     Battles restart after every ``checkpoint_every`` steps, so a run that continues from a checkpoint taken there equals
-    one that was never interrupted. ``examined``: makes the game for examinations (a new one each time). ``cast``: who
-    sits where (default: the learner on every seat), with the ``players`` that do not learn; ``met``: by other player,
-    episodes against it and the wins in them, a draw as half.
+    one that was never interrupted. ``patient``: they do so only once enough episodes have ended. ``examined``: makes
+    the game for examinations (a new one each time). ``cast``: who sits where (default: the learner on every seat), with
+    the ``players`` that do not learn; ``met``: by other player, episodes against it and the wins in them, a draw as
+    half.
     """
 
     def __init__(
         self, config: TrainingConfig, mdp: VectorMDP, learner: Learner, *,
         examined: Callable[[], VectorMDP] | None = None, cast: Cast | None = None, players: Players = nobody_else,
+        patient: bool = False,
     ) -> None:  # fmt: skip
+        self.patient, self.ended = patient, 0
         self.config, self.learner, self.examined = config, learner, examined
         learning = {AGENT: learner.policy().spec.model()}
         self.sampler = Sampler(
@@ -69,15 +73,27 @@ class Training:
         self.sampler.load(Weights(AGENT, 0, self.beginning, self.learner.version, self.learner.publish()))
         trajectory = join([self.sampler.sample()[AGENT] for _ in range(self.fragments)])
         metrics = self.learner.update(trajectory)
-        every = self.config.checkpoint_every
-        if every and self.learner.steps // every > self.beginning:
-            self.beginning = self.learner.steps // every
-            self.sampler.begin(self.beginning)
         episodes = self.sampler.finished()
         self._count(episodes)
+        if self._may_restart() and self._tick > self.beginning:
+            self.beginning, self.ended = self._tick, 0
+            self.sampler.begin(self.beginning)
         return Updated(self.learner.steps, self.learner.version, metrics, episodes, self._examination())
 
+    @property
+    def _tick(self) -> int:
+        every = self.config.checkpoint_every
+        return self.learner.steps // every if every else 0
+
+    def _may_restart(self) -> bool:
+        return not self.patient or enough_ended(self.ended, self.config.environments)
+
+    def begin_anew(self) -> None:
+        """Play no battle again that an earlier training may have played, whose state this one continues."""
+        self.beginning = max(self.beginning, self._tick) + 1
+
     def _count(self, episodes: Sequence[Episode]) -> None:
+        self.ended += len(episodes)
         for episode in episodes:
             for other in episode.others:
                 if other != AGENT and not math.isnan(episode.win):
@@ -115,5 +131,6 @@ class Training:
             name, _, key = place.rpartition(":")
             parts[name or "learner"].arrays[key] = array
         self.learner.load(parts)
+        self.ended = 0
         self.beginning, self._next_examination = int(meta["beginning"]), int(meta["examination"])
         self.met = {name: list(numbers) for name, numbers in meta.get("met", {}).items()}

@@ -14,6 +14,7 @@ from collections.abc import Generator, Iterable, Iterator
 from engine.arrays import Bundle
 from engine.channel import Weights
 from engine.config.train import TrainConfig
+from engine.config.whole_episodes import enough_ended
 from engine.errors import ActorLost, Cancelled, ConfigError, EngineError, SimulatorError
 from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Started, Stopped
 from engine.rl.collector import Arrival
@@ -33,10 +34,8 @@ from engine.study.session import Session
 _POLL_S = 0.2
 _LAST = 1_000_000
 """The first seed of the last evaluation; evaluations during training never reach it."""
-EPISODES = 3
-"""Episodes per battle, on average, in a synchronous round whose length is not configured."""
 LONGEST = 10
-"""Such a round may become at most this many times longer for that."""
+"""A synchronous round whose length is not configured may become this many times longer until enough episodes ended."""
 STUBBORN = 5
 """Samplers that may be lost without progress (synchronous: in one round) before the game is blamed."""
 
@@ -189,7 +188,7 @@ class _Train(Session):
         if not self.waiting or self.config.checkpoint_every:
             return 1
         each = self.config.each // next(iter(self.config.learners.values())).fragment
-        return 1 if self.curve.ended >= EPISODES * each else LONGEST
+        return 1 if enough_ended(self.curve.ended, each) else LONGEST
 
     def _time_is_up(self) -> bool:
         limit = 60 * self.config.minutes

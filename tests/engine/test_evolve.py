@@ -186,7 +186,8 @@ def test_without_rounds_candidates_go_on_by_themselves_and_the_study_can_be_resu
 def test_a_worker_that_takes_a_candidate_over_goes_on_where_the_last_one_was(tmp_path: Path) -> None:
     """Stopped in the middle of a training, a candidate ends as if nothing had happened, and its first half is not
     played again."""
-    config = study(task={**settings()["task"], "steps": 192})
+    short = {**PONG, "settings": {**PONG["settings"], "max_ticks": 4}}
+    config = study(task={**settings()["task"], "game": short, "steps": 192})
     undisturbed, trainings = made(tmp_path / "a"), made(tmp_path / "b")
     genome = PlayerEvaluator(config, undisturbed).initialize(np.random.default_rng(1))
     request = Request(0, genome, 0, 4, 3)

@@ -19,7 +19,7 @@ from engine.events import AnyEvent, Finished, Paused, Progressed
 from engine.evorl.findings import Bug, Findings
 from engine.evorl.hunting import HuntEvaluator, watchable
 from engine.evorl.replays import Replays, shows_again
-from engine.evorl.trainings import opened
+from engine.evorl.trainings import key_of, opened
 from engine.evorl.watched import Oracles, Watched
 from engine.evorl.wuji import WUJI, Unguided
 from engine.games.maze import Maze
@@ -27,6 +27,7 @@ from engine.games.maze.layout import HOLE, PIT
 from engine.games.pong import ImagePong, VectorPong
 from engine.mdp.places import Look
 from engine.problem import TRAINED, Request, TrainingContext
+from engine.rl.training import Training, Updated
 from engine.rng import combine64
 from engine.store import FolderStore
 from engine.studies import load
@@ -53,7 +54,7 @@ def settings(**more: Any) -> dict[str, Any]:
     """Three rounds of four agents in a small maze that take a moment."""
     learner = {"kind": "ppo", "batch": 64, "fragment": 8, "network": {"policy": [8], "critic": [8]}}
     maze = {"name": "maze", "settings": {"size": 9, "layout": 22, "max_ticks": 60}}
-    task = {"game": maze, "learner": learner, "steps": 256, "environments": 8, "checkpoint_every": 64}
+    task = {"game": maze, "learner": learner, "steps": 256, "environments": 2}
     usual = {"seed": 3, "decisions": 4000, "episodes": 3, "pool": {"kind": "local"}, "algorithm": {"population": 4}}
     return {"kind": "hunt", "task": {**task, **more.pop("task", {})}, **usual, **more}
 
@@ -177,22 +178,47 @@ def test_a_hunt_that_is_paused_and_resumed_ends_bit_for_bit_the_same(method: str
 
 
 def test_what_was_found_before_a_training_was_interrupted_is_neither_lost_nor_counted_twice(tmp_path: Path) -> None:
-    whole = HuntEvaluator(study(), opened(FolderStore(tmp_path / "a"), "hunt"))
+    config = study(task={"steps": 768})
+    whole = HuntEvaluator(config, opened(FolderStore(tmp_path / "a"), "hunt"))
     parts = opened(FolderStore(tmp_path / "b"), "hunt")
     genome = whole.initialize(np.random.default_rng(1))
     request = Request(7, genome, 0, 3, 3, TrainingContext())
     (answer,) = whole.evaluate([request], lambda: False)
-    calls = iter([False, False, True])
-    assert not list(HuntEvaluator(study(), parts).evaluate([request], lambda: next(calls, True)))
-    (again,) = HuntEvaluator(study(), parts).evaluate([request], lambda: False)
+    calls = iter([False] * 9)
+    assert not list(HuntEvaluator(config, parts).evaluate([request], lambda: next(calls, True)))
+    saved = parts.progress(key_of(genome))
+    assert saved
+    assert 0 < saved.meta["training"]["learner"]["steps"] < 640
+    (again,) = HuntEvaluator(config, parts).evaluate([request], lambda: False)
     assert again.context == answer.context
+
+
+def test_battles_of_an_agent_that_learns_end_by_themselves_or_at_the_limit_of_the_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tenth of the training, after which it may be saved, is less than an update, and an update less than an episode
+    of every battle: no reason to cut them off."""
+    lengths: list[int] = []
+    update = Training._update
+
+    def counted(training: Training) -> Updated:
+        done = update(training)
+        lengths.extend(episode.length for episode in done.episodes)
+        return done
+
+    monkeypatch.setattr(Training, "_update", counted)
+    agents = HuntEvaluator(study(), opened(FolderStore(tmp_path), "hunt"))
+    genome = agents.initialize(np.random.default_rng(1))
+    list(agents.evaluate([Request(7, genome, 0, 3, 3, TrainingContext())], lambda: False))
+    assert max(lengths) == 60, "some last as long as the game lets them"
+    assert sum(lengths) > 256 - 2 * 60, "none was cut off but by the end of the training"
 
 
 def test_a_hunt_ends_as_its_golden_file_says(store: FolderStore) -> None:
     """On one machine and one set of wheels bit for bit; elsewhere by tolerance, as everything with torch."""
     golden, curves = json.loads(GOLDEN.read_text()), {}
     for method in ("wuji", "random"):
-        left = results(list(run(study(method=method, decisions=12_000), store)))
+        left = results(list(run(study(method=method, decisions=12_000, task={"environments": 8}), store)))
         meta, arrays = unpack(store.get(left["found"]))
         curves[method] = arrays["curve"].tolist()
     assert curves["random"] == golden["random"]

@@ -263,6 +263,21 @@ def test_a_worker_that_takes_a_member_over_goes_on_where_the_last_one_was(tmp_pa
     np.testing.assert_array_equal(halves[0].values, whole[0].values)
 
 
+def test_members_learn_how_battles_of_pong_end_and_the_pool_counts_them(tmp_path: Path) -> None:
+    """A tenth of the training is less than an update, and an update less than an episode of every battle."""
+    game = {"name": "pong-two-seats", "settings": {"points": 3, "max_ticks": 250}}
+    config = study(task={**TASK, "game": game, "steps": 1536, "environments": 2, "checkpoint_every": 0})
+    players = SelfPlayEvaluator(config, opened(FolderStore(tmp_path), "study"))
+    genome = players.initialize(np.random.default_rng(1))
+    asked = Request(0, genome, 0, 4, 3, SelfPlayContext(opponents={"random": ("", 1.0, 1.0)}))
+    (answer,) = players.evaluate([asked], lambda: False)
+    players.close()
+    assert isinstance(answer.context, SelfPlayContext)
+    games, won = answer.context.faced["random"]
+    assert games >= 2 * 3, "each battle ends as often as its moves allow"
+    assert 0 < won < games
+
+
 def test_who_trains_against_somebody_else_becomes_somebody_else(tmp_path: Path) -> None:
     config, trainings = study(), opened(FolderStore(tmp_path), "study")
     players = SelfPlayEvaluator(config, trainings)
