@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -11,6 +11,7 @@ from engine.config.algorithms import NSGA2Config
 from engine.config.base import Config, Shown, refuse
 from engine.config.evolve import AimConfig, EvolveConfig, Measure, TaskConfig, too_few
 from engine.config.genes import genes
+from engine.text import figures
 
 COVERED = AimConfig(measure="places", low=0)
 """The second goal of every hunt: different places of an episode."""
@@ -59,8 +60,8 @@ class HuntConfig(EvolveConfig):
     )  # fmt: skip
     decisions: int = Field(
         5_000_000, ge=1, le=10**12, title="Decisions in all",
-        description="of all agents, those of measuring and of showing bugs again included; it ends with the round that "
-        "reaches them",
+        description="at most; of all agents, those of measuring and of showing bugs again included: no round begins "
+        "that might go beyond them",
     )  # fmt: skip
     oracles: OraclesConfig = Field(default_factory=OraclesConfig, title="What counts as a bug")
     objectives: tuple[AimConfig, ...] = Field(
@@ -82,11 +83,33 @@ class HuntConfig(EvolveConfig):
         """Whether agents are bred."""
         return self.method in ("wuji", "evolution")
 
-    @property
-    def rounds(self) -> int:
-        """Rounds that it takes, about, where an agent's episodes are short beside its training."""
-        trained = 0 if self.method == "evolution" else self.task.steps
-        return max(1, min(self.ticks, -(-self.decisions // (self.algorithm.population * (trained + self.episodes)))))
+    def cost(self, longest: int) -> int:
+        """Decisions that an agent takes in a round at most, without those of showing bugs again. ``longest``: decisions
+        in the longest episode, 0 where that is not known."""
+        episode, battles = max(1, longest), _highest(self.task, "environments", self.task.environments)
+        if self.method == "random":
+            each = max(-(-self.task.steps // battles), -(-self.episodes // battles) * episode)
+            return each * battles
+        return (0 if self.method == "evolution" else _learned(self.task)) + self.episodes * episode
+
+    def round(self, longest: int) -> int:
+        """Decisions that a round takes at most, if every agent may show one episode again; further ones are shown as
+        long as the budget lasts."""
+        return self.algorithm.population * (self.cost(longest) + max(1, longest))
+
+    def buys(self, longest: int) -> int:
+        """Rounds that the budget buys; fewer where bugs take long to show again, more where episodes are short."""
+        return min(self.ticks, self.decisions // self.round(longest))
+
+    def too_small(self, longest: int) -> Iterator[tuple[str, str]]:
+        """What is wrong with a budget that does not buy a round."""
+        if self.buys(longest):
+            return
+        agents, whole = self.algorithm.population, self.round(longest)
+        fit = self.decisions // (whole // agents)
+        fewer = f", have {many(fit)} in a round" if fit > 1 else ""
+        why = f"{many(agents)} take up to {figures(whole)} in a round, so {figures(self.decisions)} do not buy one"
+        yield "decisions", f"{why}: give {figures(whole)} or more{fewer}, or let each learn from fewer"
 
     @field_validator("task")
     @classmethod
@@ -100,7 +123,29 @@ class HuntConfig(EvolveConfig):
             raise ValueError("agents that are not bred go on round by round: set algorithm.steady to false")
         if self.objectives[1].measure != COVERED.measure:
             raise ValueError("the second goal of a hunt is places, the different places of an episode")
+        refuse(self.too_small(0))
         return self
+
+
+def many(agents: int) -> str:
+    """So many agents, in words."""
+    return f"{agents:,} agent{'s' * (agents != 1)}"
+
+
+def _highest(task: TaskConfig, place: str, value: Any) -> int:
+    """The number in a place of the task, the highest one of a range."""
+    return int({gene.place: gene.high for gene in genes(task)}.get(place, value))
+
+
+def _learned(task: TaskConfig) -> int:
+    """Decisions that an agent learns from at most: whole updates."""
+    learner, places = task.learner, {gene.place for gene in genes(task)}
+    batch = _highest(task, "learner.batch", learner.least_batch)
+    together = _highest(task, "environments", task.environments) * _highest(task, "learner.fragment", learner.fragment)
+    if places & {"learner.batch", "environments", "learner.fragment"}:
+        return task.steps + batch + together
+    update = max(1, -(-batch // together)) * together
+    return -(-task.steps // update) * update
 
 
 def _misfits(task: TaskConfig) -> Iterator[tuple[str, str]]:

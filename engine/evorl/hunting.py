@@ -65,10 +65,11 @@ class HuntEvaluator(PlayerEvaluator):
         self.oracles = oracles_of(config.oracles)
         self.shown = Replays(self._for_replays, self.oracles)
         super().__init__(config, trainings)
-        self.stepwise, self.rounds = config.method == "learning", config.rounds
+        longest = self._game("measuring", config.episodes, example(config.task)).spec.max_ticks
+        self.stepwise, self.rounds = config.method == "learning", max(1, config.buys(longest))
 
     def _answer(self, request: Request, should_stop: ShouldStop) -> Evaluation | None:
-        self.found = Findings()
+        self.found, self.shown.most = Findings(), of_kind(request.context, TrainingContext).spare
         play = self._aimless if self.config.method == "random" else super()._answer
         answer = play(request, should_stop)
         if answer is None:

@@ -73,16 +73,20 @@ def _moved(seat: SeatSpec, move: object, n: int) -> Array:
 
 
 class Replays:
-    """Says of a bug whether it shows again, and counts what that took."""
+    """Says of a bug whether it shows again, and counts what that took. ``most``: decisions that it may take in all."""
 
-    def __init__(self, games: Games, oracles: Oracles) -> None:
-        self._games, self._oracles = games, oracles
+    def __init__(self, games: Games, oracles: Oracles, most: float = np.inf) -> None:
+        self._games, self._oracles, self.most = games, oracles, most
 
     def __call__(self, bug: Bug, found: Findings) -> bool:
         """Whether it does. An agent that only did not want to leave was never stuck, and which battle crashed a program
-        nobody knows: neither is a bug that was lost."""
+        nobody knows: neither is a bug that was lost. What would take too long is not tried: another agent may show it
+        sooner."""
         stuck = bug.kind == "stuck"
-        found.checked += len(bug.moves) + stuck * TRIES * (len(bug.moves) + self._oracles.stuck_after)
+        takes = len(bug.moves) + stuck * TRIES * (len(bug.moves) + self._oracles.stuck_after)
+        if found.checked + takes > self.most:
+            return False
+        found.checked += takes
         shown = shows_again(bug, self._games, self._oracles)
         found.unshown += not shown and not stuck and bug.kind != "crash"
         return shown

@@ -61,6 +61,10 @@ class Drive(PoolSession):
         """Called before the study is paused or stopped in the middle of a tick."""
         yield from ()
 
+    def asked(self, room: int) -> list[Request]:
+        """Requests to hand out next."""
+        return self.algorithm.ask(room)
+
     def cost(self, requests: Sequence[Request]) -> int:
         """Battles that so many requests take at most; 0: not known."""
         return 0
@@ -124,7 +128,7 @@ class Drive(PoolSession):
         return bool(record.termination.look(record.counters(), self.algorithm.front(), record.hypervolume))
 
     def _hand_out(self, pool: Pool) -> None:
-        requests = self.algorithm.ask(pool.room)
+        requests = self.asked(pool.room)
         self.requests.update((r.id, r) for r in requests)
         if requests:
             pool.submit(requests)

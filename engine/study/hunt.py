@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from engine.arrays import Bundle, pack
 from engine.config.evolve import TaskConfig
-from engine.config.hunt import HuntConfig
-from engine.config.noise import StepsRule
+from engine.config.hunt import HuntConfig, many
+from engine.errors import ConfigError
 from engine.events import AnyEvent, Counters, Started
 from engine.evolution.algorithm import Individual, Parts, Progress
-from engine.evolution.termination import Termination
 from engine.evorl.findings import Findings
 from engine.evorl.hunting import FOUND, oracles_of, watchable
 from engine.evorl.problem import example
@@ -24,7 +24,7 @@ from engine.evorl.watched import Watched
 from engine.evorl.wuji import WUJI, Unguided
 from engine.mdp.places import Placed
 from engine.mdp.vector import VectorMDP
-from engine.problem import Evaluation
+from engine.problem import Evaluation, Request, TrainingContext, of_kind
 from engine.store import Store
 from engine.study.checkpoint import Checkpoint
 from engine.study.control import Control
@@ -41,7 +41,8 @@ def hunt(config: HuntConfig, store: Store, resume: str, control: Control) -> Ite
 
 
 class _Hunt(Evolve):
-    """``told``: the evaluations of the round under way."""
+    """``told``: the evaluations of the round under way; ``spent``: decisions before it; ``longest``: decisions in the
+    longest episode, 0 where the game does not tell."""
 
     evaluator = "hunters"
     config: HuntConfig
@@ -50,15 +51,17 @@ class _Hunt(Evolve):
         super().__init__(config, store, control)
         self.found, self.told = Findings(), list[Evaluation]()
         self.curve: list[list[float]] = []
+        self.spent = self.longest = 0
 
     @property
     def method(self) -> Callable[..., Any]:
         return WUJI if self.config.bred else Unguided
 
-    def prepare(self, saved: Checkpoint | None) -> None:
-        super().prepare(saved)
-        rules = (*self.config.stop, StepsRule(most=self.config.decisions))
-        self.record.termination = Termination(rules, self.config.seed)
+    def fit(self, game: VectorMDP) -> None:
+        """Before anything is spent, the budget must buy a round."""
+        self.longest = game.spec.max_ticks
+        if wrong := list(self.config.too_small(self.longest)):
+            raise ConfigError(wrong)
 
     def game(self) -> VectorMDP:
         task: TaskConfig = example(self.config.task)
@@ -67,16 +70,40 @@ class _Hunt(Evolve):
         return Watched(game, oracles_of(self.config.oracles), Findings())
 
     def plan(self) -> Plan:
-        return Plan(self.config.rounds, 0)
+        return Plan(self.config.buys(self.longest), 0)
 
     def load(self, saved: Checkpoint) -> None:
         super().load(saved)
         meta, arrays = saved.parts["found"]
         self.found, self.curve = Findings.restored(meta["found"], arrays), meta["curve"]
+        self.spent = int(self.curve[-1][0]) if self.curve else 0
+
+    def asked(self, room: int) -> list[Request]:
+        """Each with its share of what the budget leaves this round for showing bugs again."""
+        left = self.config.decisions - self.spent
+        spare = max(0, left // self.config.algorithm.population - self.config.cost(self.longest))
+        return [r._replace(context=_with_spare(r, spare)) for r in super().asked(room)]
+
+    @property
+    def _round(self) -> int:
+        """Decisions that a round takes at most; as many as any so far, where that is not known."""
+        sure = self.longest and not self.config.noise.used
+        so_far = [] if sure else np.diff([0.0, *(row[0] for row in self.curve)]).tolist()
+        return int(max(self.config.round(self.longest), *so_far, 0))
+
+    def _over(self) -> bool:
+        """Also when the budget may not suffice for another round."""
+        left, decisions = self.config.decisions - self.spent, self.config.decisions
+        if left < self._round:
+            why = f"{self.spent:,} of {decisions:,} decisions are used, and another round may take {self._round:,}."
+            self.record.termination.end(why)
+        return super()._over()
 
     def learn(self, evaluation: Evaluation) -> list[Progress]:
         self.told.append(evaluation)
-        return super().learn(evaluation)
+        found = super().learn(evaluation)
+        self.spent = self.record.totals["steps"] if found else self.spent
+        return found
 
     def progressed(self) -> AnyEvent:
         """The round's findings join those of the hunt."""
@@ -119,12 +146,17 @@ class _Hunt(Evolve):
         return super().results()
 
 
+def _with_spare(request: Request, spare: int) -> TrainingContext:
+    return msgspec.structs.replace(of_kind(request.context, TrainingContext), spare=spare)
+
+
 class Words:
     """Texts of a hunt on the command line."""
 
     def planned(self, event: Started, study: Mapping[str, Any]) -> str:
-        """The decisions of all agents."""
-        return f"{study['decisions']:,} decisions, about {event.ticks:,} rounds"
+        """What the decisions buy."""
+        rounds = f"{event.ticks:,} round{'s' * (event.ticks != 1)} of {many(study['algorithm']['population'])}"
+        return f"{study['decisions']:,} decisions, about {rounds}"
 
     def done(self, counters: Counters) -> str:
         """Agents and decisions."""

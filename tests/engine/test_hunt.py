@@ -15,7 +15,7 @@ from engine.config.base import parse
 from engine.config.hunt import HuntConfig
 from engine.config.train import TrainGame
 from engine.errors import ConfigError
-from engine.events import AnyEvent, Finished, Paused, Progressed
+from engine.events import AnyEvent, Failed, Finished, Paused, Progressed
 from engine.evorl.findings import Bug, Findings
 from engine.evorl.hunting import HuntEvaluator, watchable
 from engine.evorl.replays import Replays, shows_again
@@ -167,7 +167,7 @@ def test_a_game_without_places_has_those_of_what_is_seen_coarsely(kind: Any) -> 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_hunt_that_is_paused_and_resumed_ends_bit_for_bit_the_same(method: str, store: FolderStore) -> None:
-    config = study(method=method)
+    config = study(method=method, decisions=6000)
     whole = results(list(run(config, store)))
     events: list[AnyEvent] = []
     for event in run(config, store, control=lambda: "pause" if len(events) > 1 else ""):
@@ -226,16 +226,36 @@ def test_a_hunt_ends_as_its_golden_file_says(store: FolderStore) -> None:
     np.testing.assert_allclose(curves["wuji"], golden["wuji"], rtol=0.1, atol=3)
 
 
-def test_a_hunt_tells_decisions_bugs_and_places_round_by_round_and_ends_with_its_budget(store: FolderStore) -> None:
-    found = list(run(study(), store))
+def test_a_hunt_tells_decisions_bugs_and_places_round_by_round_and_stays_within_its_budget(store: FolderStore) -> None:
+    config = study(decisions=6000)
+    found = list(run(config, store))
     rounds = [event for event in found if isinstance(event, Progressed)]
+    assert found[0].ticks == config.buys(60) == 6000 // (4 * (256 + 3 * 60 + 60))  # type: ignore[union-attr]
     _, arrays = unpack(store.get(results(found)["found"]))
     assert arrays["curve"][:, 0].tolist() == [event.counters.steps for event in rounds]
     assert arrays["curve"][:, 2].tolist() == [event.metrics["places_covered"] for event in rounds]
-    assert rounds[-2].counters.steps < 4000 <= rounds[-1].counters.steps
+    assert 6000 - config.round(60) < rounds[-1].counters.steps <= 6000
     assert len(arrays["place"]) == arrays["curve"][-1, 2]
     assert arrays["visits"].sum() >= 256 * 4 * (len(rounds) - 1)
     assert ((arrays["walls"] == 0).sum()) == rounds[-1].metrics["places_open"]
+
+
+def test_a_budget_that_buys_no_round_is_refused_before_anything_is_spent_with_what_would_do(store: FolderStore) -> None:
+    with pytest.raises(ConfigError, match=r"decisions: 4 agents take up to 1,040 in a round, so 900 .* give 1,040"):
+        study(decisions=900)
+    (failed,) = run(study(decisions=1500), store)
+    assert isinstance(failed, Failed)
+    assert failed.permanent
+    assert "give 1,984 or more, have 3 agents in a round" in failed.message
+    assert not list(store.leases())
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_hunt_goes_beyond_its_budget_however_many_bugs_it_has_to_show_again(method: str, store: FolderStore) -> None:
+    config = study(method=method, decisions=2700, oracles={"stuck_after": 2})
+    *_, last = run(config, store)
+    assert isinstance(last, Finished)
+    assert 0 < last.counters.steps <= 2700
 
 
 def test_bugs_of_a_folder_and_of_a_file_show_again_on_the_command_line(
@@ -282,7 +302,7 @@ def test_a_program_that_crashes_is_a_bug_and_the_hunt_goes_on(store: FolderStore
     learner = {"kind": "ppo", "batch": 64, "fragment": 8, "network": {"policy": [8], "critic": [8]}}
     task = {"game": STAIRS, "learner": learner, "environments": 4}
     aims = [{"measure": "return"}, {"measure": "places", "low": 0}]
-    left = results(list(run(study(task=task, objectives=aims, method="random", decisions=1500), store)))
+    left = results(list(run(study(task=task, objectives=aims, method="random", decisions=4000), store)))
     meta, arrays = unpack(store.get(left["found"]))
     crashes = [bug for bug in meta["bugs"] if bug["kind"] == "crash"]
     assert len(crashes) == 1
@@ -323,6 +343,7 @@ def test_settings_that_make_no_hunt_are_refused_at_their_fields(change: dict[str
 
 
 def test_a_game_that_says_no_places_is_hunted_in_too(store: FolderStore) -> None:
-    _, arrays = unpack(store.get(results(list(run(study(task={"game": "cartpole"}, decisions=500), store)))["found"]))
+    left = results(list(run(study(task={"game": "cartpole"}, decisions=10_000), store)))
+    _, arrays = unpack(store.get(left["found"]))
     assert "walls" not in arrays
     assert len(arrays["place"]) > 10

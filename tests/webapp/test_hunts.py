@@ -14,10 +14,12 @@ from django.test import Client
 from django.urls import reverse
 
 from engine import cli
+from engine.catalog import GAMES
 from tests.factories import Studio, signed_in, studio
 from tests.webapp.hunted import hunted
 from webapp.api import tokens
 from webapp.hunts import found
+from webapp.hunts.asking import OFFERED, HuntForm
 from webapp.studies import kinds
 from webapp.studies.models import Job, Status
 
@@ -65,6 +67,11 @@ def test_it_starts_a_hunt_of_what_was_typed(team: Studio, designer: Client) -> N
         ({"steps": "10"}, "1,024"),
         ({"decisions": "0"}, "1"),
         ({"decisions": "many"}, "number"),
+        (
+            {"decisions": "40,000"},
+            "8 agents take up to 44,768 in a round, so 40,000 do not buy one: give 44,768 or "
+            "more, have 7 agents in a round, or let each learn from fewer.",
+        ),
     ],
 )
 def test_what_is_wrong_stands_at_its_field(team: Studio, designer: Client, change: dict[str, Any], said: str) -> None:
@@ -72,6 +79,33 @@ def test_what_is_wrong_stands_at_its_field(team: Studio, designer: Client, chang
     assert answer.status_code == 422
     assert said in answer.content.decode()
     assert not Job.objects.filter(kind="hunt").exists()
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ({}, "5,000,000 decisions buy about 29 rounds of 30 agents."),
+        ({"decisions": "200,000"}, "200,000 decisions buy about 3 rounds of 11 agents."),
+        ({"decisions": "60000", "population": "10"}, "60,000 decisions buy about 1 round of 10 agents."),
+        ({"decisions": "20000"}, "4 agents take up to 22,384 in a round, so 20,000 do not buy one"),
+    ],
+)
+def test_the_form_says_what_the_decisions_buy_and_has_as_many_agents_as_make_a_few_rounds(
+    team: Studio, designer: Client, typed: dict[str, str], said: str
+) -> None:
+    """What is typed comes back by the address, as the page asks for the sentence anew."""
+    content = designer.get(reverse("studies:ask", args=[team.project.slug, "hunt"]), typed).content.decode()
+    assert said in content
+    form = HuntForm({"game": "maze", "method": "wuji", **typed}, project=team.project, kind="hunt")
+    assert form.is_valid() == ("buy about" in said)
+
+
+def test_with_usual_settings_every_battle_of_an_agent_that_learns_ends_three_times(team: Studio) -> None:
+    for game in OFFERED:
+        form = HuntForm({"game": game, "method": "wuji"}, project=team.project, kind="hunt")
+        assert form.is_valid()
+        task = form.study().task
+        assert task.environments == 1 or task.steps >= 3 * GAMES[game].longest * task.environments
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,15 @@ from typing import Any, ClassVar
 from django import forms
 
 from engine.catalog import GAMES
+from engine.config.base import parse
+from engine.config.hunt import HuntConfig
+from engine.config.whole_episodes import battles_that_end
+from engine.errors import ConfigError
+from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
 from webapp.games.simulators import by_moves, obstacle
 from webapp.lib.text import seen
-from webapp.lib.words import about, number
+from webapp.lib.words import about, number, plural
 from webapp.projects.models import Project
 from webapp.studies.models import Status
 from webapp.training import games
@@ -26,6 +31,9 @@ METHODS = {
     "evolution": "Breed agents that do not learn", "random": "Random moves",
 }  # fmt: skip
 LEARNER = {"kind": "ppo", "batch": 1024, "fragment": 64, "minibatch": 256, "reuse": 4}
+DECISIONS, AGENTS, FEWEST, ROUNDS, STEPS, BATTLES = 5_000_000, 30, 4, 3, 4096, 16
+"""Usual numbers: of agents so many that the decisions buy ``ROUNDS``, but no fewer than ``FEWEST``; of battles at most
+so many."""
 
 
 class HuntIntake(SettingsIntake):
@@ -52,16 +60,15 @@ class HuntForm(forms.Form):
     )  # fmt: skip
     decisions: Any = NumberField(
         label="Decisions in all", whole=True, low=1, high=10**12, required=False,
-        help_text="Of all agents together; 5,000,000 where nothing is typed. A round that has begun is completed: with "
-        "the usual settings it takes more than 120,000.",
+        help_text=f"At most, of all agents together; {DECISIONS:,} where nothing is typed.",
     )  # fmt: skip
     population: Any = NumberField(
         label="Agents in a round", whole=True, low=1, high=10_000, required=False,
-        help_text="30 where nothing is typed.",
+        help_text=f"Where nothing is typed {AGENTS}, or as many as make {ROUNDS} rounds of the decisions.",
     )  # fmt: skip
     steps: Any = NumberField(
         label="Decisions that an agent learns from, each round", whole=True, low=1024, high=10**9, required=False,
-        help_text="4,096 where nothing is typed.",
+        help_text=f"{STEPS:,} where nothing is typed.",
     )  # fmt: skip
     episodes: Any = NumberField(
         label="Episodes that measure an agent", whole=True, low=2, high=10_000, required=False,
@@ -85,18 +92,55 @@ class HuntForm(forms.Form):
         super().__init__(data, initial={"game": USUAL, "method": "wuji"})
         own = {row.called: str(row) for row in by_moves(project) if not obstacle(row)}
         self.fields["game"].choices = [*OFFERED.items(), *own.items()]  # type: ignore[attr-defined]
-        self.takes = _takes(project)
+        self.project, self.takes = project, _takes(project)
+
+    @property
+    def buys(self) -> str:
+        """What the decisions buy with what is typed so far; empty where that is not known."""
+        given = self.data if self.is_bound else self.initial
+        tried = HuntForm({name: given.get(name, "") for name in self.fields}, project=self.project, kind="hunt")
+        if not tried.is_valid():
+            return " ".join(tried.errors.get("decisions", []))
+        study, longest = tried.study(), _longest(tried.cleaned_data["game"])
+        what = f"{plural(study.buys(longest), 'round')} of {plural(study.algorithm.population, 'agent')}"
+        return f"{plural(study.decisions, 'decision')} buy about {what}{'' if longest else ' if episodes are short'}."
+
+    def study(self) -> HuntConfig:
+        """The study itself. Raises ConfigError."""
+        return parse(HuntConfig, {"kind": "hunt", **self.table()})
+
+    def clean(self) -> dict[str, Any]:
+        """The decisions must buy a round."""
+        cleaned = super().clean() or {}
+        try:
+            wrong = [] if self.errors else list(self.study().too_small(_longest(cleaned["game"])))
+        except ConfigError as error:
+            wrong = [problem for problem in error.problems if problem.place == "decisions"]
+        for _, why in wrong:
+            self.add_error("decisions", sentence(why))
+        return cleaned
 
     def table(self) -> dict[str, Any]:
         """The study, as a body of the API would have it."""
         typed = self.cleaned_data
-        task = {**_played(typed["game"], typed["method"]), "steps": typed["steps"] or 4096}
+        steps, longest = typed["steps"] or STEPS, _longest(typed["game"])
+        task = {**_played(typed["game"], typed["method"]), "steps": steps}
+        task["environments"] = battles_that_end(steps, longest, BATTLES)
         told = {"name": typed["title"], **{name: typed[name] for name in ("decisions", "episodes", "seed")}}
         oracles = {name: typed[name] for name in ("stuck_after", "soonest", "most")}
-        return {
-            **_given(told), "task": task, "method": typed["method"], "oracles": _given(oracles),
-            "algorithm": _given({"population": typed["population"]}),
-        }  # fmt: skip
+        table = {**_given(told), "task": task, "method": typed["method"], "oracles": _given(oracles)}
+        return {**table, "algorithm": {"population": typed["population"] or _usual_agents(table, longest)}}
+
+
+def _longest(game: str) -> int:
+    """Decisions in the longest episode of a game, 0 where that is not known."""
+    return GAMES[game].longest if game in GAMES else 0
+
+
+def _usual_agents(table: dict[str, Any], longest: int) -> int:
+    """Agents in a round where nobody says how many."""
+    one = parse(HuntConfig, {**table, "algorithm": {"population": 1}, "decisions": 10**12}).round(longest)
+    return max(FEWEST, min(AGENTS, table.get("decisions", DECISIONS) // (ROUNDS * one)))
 
 
 def _played(game: str, method: str) -> dict[str, Any]:
