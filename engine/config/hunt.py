@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from engine.config.algorithms import NSGA2Config
 from engine.config.base import Config, Shown, refuse
-from engine.config.evolve import AimConfig, EvolveConfig, Measure, TaskConfig, too_few
-from engine.config.genes import genes
+from engine.config.evolve import AimConfig, EvolveConfig, Measure, Steps, TaskConfig, too_few
+from engine.config.genes import Evolvable, genes
 from engine.text import figures
 
 COVERED = AimConfig(measure="places", low=0)
@@ -48,11 +48,23 @@ class OraclesConfig(Config):
     )
 
 
+class HuntTask(TaskConfig):
+    """What every agent learns in a round."""
+
+    steps: Steps = Field(
+        8192, title="Steps of a training", description="decisions that an agent learns from, each round"
+    )
+    environments: Annotated[int, Evolvable(1, 100_000, whole=True)] = Field(
+        8, title="Battles that an agent plays together"
+    )
+
+
 class HuntConfig(EvolveConfig):
     """Hunt for bugs: agents learn to win the game and to get everywhere in it, and everything they do is watched."""
 
     kind: Literal["hunt"] = "hunt"  # type: ignore[assignment]
     name: Shown = Field("hunt for bugs", min_length=1, max_length=120, title="Name")
+    task: HuntTask
     method: Literal["wuji", "learning", "evolution", "random"] = Field(
         "wuji", title="Method",
         description="wuji: agents are bred, and each learns; learning: agents learn, none is bred; evolution: agents "
@@ -113,7 +125,7 @@ class HuntConfig(EvolveConfig):
 
     @field_validator("task")
     @classmethod
-    def _is_watched(cls, task: TaskConfig) -> TaskConfig:
+    def _is_watched(cls, task: HuntTask) -> HuntTask:
         refuse(_misfits(task))
         return task
 
@@ -123,7 +135,6 @@ class HuntConfig(EvolveConfig):
             raise ValueError("agents that are not bred go on round by round: set algorithm.steady to false")
         if self.objectives[1].measure != COVERED.measure:
             raise ValueError("the second goal of a hunt is places, the different places of an episode")
-        refuse(self.too_small(0))
         return self
 
 

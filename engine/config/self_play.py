@@ -4,14 +4,15 @@ evolve``) in a game for two, against one another and against what they once were
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
 from engine.config.algorithms import PBTConfig
 from engine.config.base import Config, Shown, refuse
 from engine.config.evaluate import EntrantConfig, ScriptConfig
-from engine.config.evolve import AimConfig, EvolveConfig, TaskConfig, too_few
+from engine.config.evolve import AimConfig, EvolveConfig, Steps, TaskConfig, too_few
+from engine.config.genes import Evolvable
 from engine.config.policies import AGENT, PolicyName, misnamed
 
 Choice = Literal["latest", "uniform", "mostly-latest", "hardest"]
@@ -55,11 +56,23 @@ class OpponentsConfig(Config):
         return dict(self.others) or {FOUNDER: ScriptConfig(kind="scripted", player="random")}
 
 
+class SelfPlayTask(TaskConfig):
+    """The training of every member in a round. Members that play alike play long: its few battles end even so."""
+
+    steps: Steps = Field(
+        150_000, title="Steps of a training", description="decisions that a member learns from, each round"
+    )
+    environments: Annotated[int, Evolvable(1, 100_000, whole=True)] = Field(
+        8, title="Battles that a member plays together"
+    )
+
+
 class SelfPlayConfig(EvolveConfig):
     """Train a population against itself: members that lag behind go on from better ones."""
 
     kind: Literal["self-play"] = "self-play"  # type: ignore[assignment]
     name: Shown = Field("self-play", min_length=1, max_length=120, title="Name")
+    task: SelfPlayTask
     opponents: OpponentsConfig = Field(default_factory=OpponentsConfig, title="Opponents")
     objectives: tuple[AimConfig, ...] = Field(
         (AimConfig(measure="win"),), min_length=1, max_length=1, title="Goal", description="win or score"
@@ -79,7 +92,7 @@ class SelfPlayConfig(EvolveConfig):
 
     @field_validator("task")
     @classmethod
-    def _of_the_game(cls, task: TaskConfig) -> TaskConfig:
+    def _of_the_game(cls, task: SelfPlayTask) -> SelfPlayTask:
         refuse(_misfits(task))
         return task
 

@@ -14,5 +14,7 @@ def enough_ended(episodes: int, battles: int) -> bool:
 
 def battles_that_end(steps: int, longest: int, most: int) -> int:
     """How many battles, ``most`` at most, share so many decisions if each is to end ``EPISODES`` episodes however long
-    they are. ``longest``: decisions in the longest episode, 0 where that is not known."""
-    return max(1, min(most, steps // (EPISODES * longest))) if longest else most
+    they are: a power of two, which fills batches evenly. ``longest``: decisions in the longest episode, 0 where that is
+    not known."""
+    able = steps // (EPISODES * longest) if longest else most
+    return most if able >= most else 1 << max(0, able.bit_length() - 1)

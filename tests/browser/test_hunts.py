@@ -19,11 +19,11 @@ Enter = Callable[..., Page]
 def test_a_hunt_is_asked_for_and_its_bugs_are_read_at_any_width(enter: Enter, team: Studio) -> None:
     page = enter(team.designer, "/p/herobattle/jobs/new/hunt/")
     expect(page.get_by_role("heading", name="Where does the game break?", level=1)).to_be_visible()
-    page.get_by_label("Decisions in all").fill("50000")
+    page.get_by_label("Decisions in all").fill("100000")
     assert not serious_violations(page)
     page.get_by_role("button", name="Start the hunt").click()
-    expect(page.get_by_text("0 of 50,000 decisions")).to_be_visible()
-    assert Job.objects.get(kind="hunt").config["decisions"] == 50_000
+    expect(page.get_by_text("0 of 100,000 decisions")).to_be_visible()
+    assert Job.objects.get(kind="hunt").config["decisions"] == 100_000
     job = hunted(team.project, team.designer)
     kept = found.of(job)
     assert kept is not None

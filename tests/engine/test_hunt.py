@@ -241,8 +241,6 @@ def test_a_hunt_tells_decisions_bugs_and_places_round_by_round_and_stays_within_
 
 
 def test_a_budget_that_buys_no_round_is_refused_before_anything_is_spent_with_what_would_do(store: FolderStore) -> None:
-    with pytest.raises(ConfigError, match=r"decisions: 4 agents take up to 1,040 in a round, so 900 .* give 1,040"):
-        study(decisions=900)
     (failed,) = run(study(decisions=1500), store)
     assert isinstance(failed, Failed)
     assert failed.permanent

@@ -69,8 +69,8 @@ def test_it_starts_a_hunt_of_what_was_typed(team: Studio, designer: Client) -> N
         ({"decisions": "many"}, "number"),
         (
             {"decisions": "40,000"},
-            "8 agents take up to 44,768 in a round, so 40,000 do not buy one: give 44,768 or "
-            "more, have 7 agents in a round, or let each learn from fewer.",
+            "8 agents take up to 77,536 in a round, so 40,000 do not buy one: give 77,536 or "
+            "more, have 4 agents in a round, or let each learn from fewer.",
         ),
     ],
 )
@@ -84,10 +84,10 @@ def test_what_is_wrong_stands_at_its_field(team: Studio, designer: Client, chang
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ({}, "5,000,000 decisions buy about 29 rounds of 30 agents."),
-        ({"decisions": "200,000"}, "200,000 decisions buy about 3 rounds of 11 agents."),
-        ({"decisions": "60000", "population": "10"}, "60,000 decisions buy about 1 round of 10 agents."),
-        ({"decisions": "20000"}, "4 agents take up to 22,384 in a round, so 20,000 do not buy one"),
+        ({}, "5,000,000 decisions buy about 17 rounds of 30 agents."),
+        ({"decisions": "200,000"}, "200,000 decisions buy about 3 rounds of 6 agents."),
+        ({"decisions": "120000", "population": "10"}, "120,000 decisions buy about 1 round of 10 agents."),
+        ({"decisions": "20000"}, "4 agents take up to 38,768 in a round, so 20,000 do not buy one"),
     ],
 )
 def test_the_form_says_what_the_decisions_buy_and_has_as_many_agents_as_make_a_few_rounds(
@@ -114,6 +114,7 @@ def test_with_usual_settings_every_battle_of_an_agent_that_learns_ends_three_tim
         ({"task": {"game": "command:sh -c reboot", "steps": 8192}}, "config.task.game.name"),
         ({"task": {"game": "maze", "steps": 1}}, "config.task.steps"),
         ({"method": "prayer"}, "config.method"),
+        ({"decisions": 200_000}, "config.decisions"),
         ({"task": {"game": "pong-two-seats", "steps": 8192}}, "config.task.game.name"),
     ],
 )

@@ -15,6 +15,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from engine.catalog import GAMES
 from engine.config.self_play import SelfPlayConfig
 from engine.events import AnyEvent, Finished, Progressed
 from engine.store import FolderStore
@@ -27,6 +28,7 @@ from tests.webapp.trainings import config, training
 from webapp.agents.models import Agent
 from webapp.api import tokens
 from webapp.lib.storage import store
+from webapp.self_play.asking import SelfPlayForm
 from webapp.self_play.drawing import Course
 from webapp.self_play.reading import Reading
 from webapp.studies import actions
@@ -94,6 +96,15 @@ def played(team: Studio, rounds: int = 3) -> Job:
             entry = Entry("finished", {"artifacts": event.artifacts}, 3)
             append(job, {}, [entry], status=Status.FINISHED, artifacts=event.artifacts, finished_at=timezone.now())
     return Job.objects.get(pk=job.pk)
+
+
+def test_with_usual_settings_every_battle_of_a_member_ends_three_times_however_long_it_is(team: Studio) -> None:
+    for game in ("pong-two-seats", "commanders-two-seats", "rock-paper-scissors"):
+        typed = SelfPlayForm({"game": game, "opponents": "hardest"}, project=team.project, kind="self-play")
+        assert typed.is_valid()
+        task = typed.table()["task"]
+        assert task["steps"] >= 3 * GAMES[game].longest * task["environments"]
+        assert task["environments"] >= 8
 
 
 def test_it_offers_games_for_two_that_move_at_once(team: Studio, designer: Client) -> None:

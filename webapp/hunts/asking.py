@@ -11,7 +11,6 @@ from engine.catalog import GAMES
 from engine.config.base import parse
 from engine.config.hunt import HuntConfig
 from engine.config.whole_episodes import battles_that_end
-from engine.errors import ConfigError
 from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
 from webapp.games.simulators import by_moves, obstacle
@@ -31,7 +30,7 @@ METHODS = {
     "evolution": "Breed agents that do not learn", "random": "Random moves",
 }  # fmt: skip
 LEARNER = {"kind": "ppo", "batch": 1024, "fragment": 64, "minibatch": 256, "reuse": 4}
-DECISIONS, AGENTS, FEWEST, ROUNDS, STEPS, BATTLES = 5_000_000, 30, 4, 3, 4096, 16
+DECISIONS, AGENTS, FEWEST, ROUNDS, STEPS, BATTLES = 5_000_000, 30, 4, 3, 8192, 16
 """Usual numbers: of agents so many that the decisions buy ``ROUNDS``, but no fewer than ``FEWEST``; of battles at most
 so many."""
 
@@ -44,8 +43,11 @@ class HuntIntake(SettingsIntake):
         return f"Bugs in {game}"
 
     def strange(self, study: Any, project: Project) -> Iterator[tuple[str, str]]:
-        """The engine tries whether the game tells what is accomplished."""
-        yield from ()
+        """A budget that buys no round; the engine tries whether the game tells what is accomplished."""
+        if isinstance(study, HuntConfig):
+            game = study.task.game
+            longest = game.settings.get("max_ticks", _longest(game.name))
+            yield from study.too_small(longest if isinstance(longest, int) else 0)
 
 
 class HuntForm(forms.Form):
@@ -106,18 +108,15 @@ class HuntForm(forms.Form):
         return f"{plural(study.decisions, 'decision')} buy about {what}{'' if longest else ' if episodes are short'}."
 
     def study(self) -> HuntConfig:
-        """The study itself. Raises ConfigError."""
+        """The study itself."""
         return parse(HuntConfig, {"kind": "hunt", **self.table()})
 
     def clean(self) -> dict[str, Any]:
         """The decisions must buy a round."""
         cleaned = super().clean() or {}
-        try:
-            wrong = [] if self.errors else list(self.study().too_small(_longest(cleaned["game"])))
-        except ConfigError as error:
-            wrong = [problem for problem in error.problems if problem.place == "decisions"]
-        for _, why in wrong:
-            self.add_error("decisions", sentence(why))
+        if not self.errors:
+            for place, why in self.study().too_small(_longest(cleaned["game"])):
+                self.add_error(place, sentence(why))
         return cleaned
 
     def table(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from engine.catalog import GAMES
 from engine.config import Study
 from engine.config.evaluate import SavedConfig
 from engine.config.self_play import SelfPlayConfig
+from engine.config.whole_episodes import battles_that_end
 from webapp.evaluations.asking import EvaluationForm
 from webapp.games.fields import NumberField
 from webapp.projects.models import Project
@@ -22,7 +23,7 @@ from webapp.training.intake import TrainingIntake
 from webapp.training.methods import presets_for
 from webapp.training.ranges import HOW, RangeField, has_range, read
 
-POPULATION, ROUNDS, STEPS, MEETINGS = 8, 20, 50_000, 30
+POPULATION, ROUNDS, STEPS, MEETINGS = 8, 20, 150_000, 30
 RATE, ENTROPY = "0.0001 to 0.01", "0 to 0.03"
 NO_RANGE = "One of the two must be a range, such as 0.0001 to 0.01: members differ by their settings."
 OPPONENTS = {
@@ -168,9 +169,10 @@ class SelfPlayForm(EvaluationForm):
         usual = {"rounds": ROUNDS, "steps": STEPS, "episodes": MEETINGS, "seed": 1, "population": POPULATION}
         told = {name: value if typed[name] is None else typed[name] for name, value in usual.items()}
         others = {name: self.entrants[name] for name in typed["policies"]}
+        battles = battles_that_end(told["steps"], offer.longest if offer else 0, preset.battles)
         return {
             **({"name": typed["title"]} if typed["title"] else {}),
-            "task": {"game": game, "learner": learner, "steps": told["steps"], "environments": preset.battles},
+            "task": {"game": game, "learner": learner, "steps": told["steps"], "environments": battles},
             "opponents": {"choice": typed["opponents"], "others": others},
             "algorithm": {"kind": "pbt", "population": told["population"]},
             "ticks": told["rounds"],
