@@ -30,6 +30,7 @@ from tests.contracts.ray_server import RayServer, eventually, gone, ray_server
 from tests.engine import test_turns as turns
 from tests.engine.test_evolve import settings as evolution_settings
 from tests.engine.test_evolve import study as evolution
+from tests.engine.test_styles import study as styles
 from tests.engine.test_train import HOME, asynchronous_a3c, curve, events, lines, settings, study
 from tests.engine.test_train_policies import LEAGUE, TWO, pong
 from tests.engine.test_train_policies import curve as policies_curve
@@ -304,3 +305,15 @@ def test_evolution_ends_the_same_when_a_worker_is_killed_in_the_middle_of_a_trai
     (end,) = [e for e in told if isinstance(e, Finished)]
     for role in ("archive", "front", "fresh", "lineage", "policies"):
         assert end.artifacts[role] == whole.artifacts[role], role
+
+
+def test_styles_that_ray_actors_breed_are_those_of_one_process(ray: RayServer, tmp_path: Path) -> None:
+    """Who trains where and who is back first decides nothing: children are selected once all of a round are there."""
+    ends = []
+    pools: list[dict[str, Any]] = [{"kind": "local"}, {"kind": "ray", "workers": 2}]
+    for pool in pools:
+        told = list(run(styles(pool=pool), FolderStore(tmp_path / pool["kind"])))
+        ends += [event for event in told if isinstance(event, Finished)]
+    here, there = (end.artifacts for end in ends)
+    for role in ("archive", "front", "population", "policies", "fresh", "against/random"):
+        assert there[role] == here[role], role
