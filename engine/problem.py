@@ -119,11 +119,12 @@ class PatchedContext(Context, frozen=True, omit_defaults=True, tag="patched"):
 class TrainingContext(Context, frozen=True, omit_defaults=True, tag="training"):
     """``start``: store hash of the training that this one continues; ``stranger``: the script on the other seat while
     the candidate is measured (empty: the game's own player); ``spare``: decisions that hunts may take to show its bugs
-    again."""
+    again. Added by the answer: ``endless``, whether no episode ended in its training."""
 
     start: str = ""
     stranger: str = ""
     spare: int = 0
+    endless: bool = False
 
 
 class SelfPlayContext(TrainingContext, frozen=True, omit_defaults=True, tag="self-play"):

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from engine.arrays import pack, unpack
 from engine.catalog import PLAYERS
@@ -67,11 +68,12 @@ class Setup(msgspec.Struct, frozen=True):
 
 
 class Trained(NamedTuple):
-    """A finished training: the hash of its artifact, its steps and its seconds."""
+    """A finished training: the hash of its artifact, its steps and its seconds; ``endless``: no episode ended in it."""
 
     digest: str
     steps: int
     seconds: float
+    endless: bool = False
 
 
 class Measured(NamedTuple):
@@ -126,14 +128,14 @@ class PlayerEvaluator:
         began = time.time()
         task, spec = self.space.expressed(request.genome)
         context = of_kind(request.context, TrainingContext)
-        again = Trained(context.artifacts[TRAINED], 0, 0.0) if context.artifacts else None
+        again = Trained(context.artifacts[TRAINED], 0, 0.0, context.endless) if context.artifacts else None
         trained = again or self._trained(request.genome, context, task, spec, should_stop)
         if trained is None:
             return None
         measuring = time.monotonic()
         found = self._measured(Policy(spec, self.trainings.weights(trained.digest)), task, request)
         seconds = trained.seconds + time.monotonic() - measuring
-        made = self._made(context, trained, found.added)
+        made = replace(self._made(context, trained, found.added), endless=trained.endless)
         return self._told(request, found, made, trained.steps, (began, time.time() - began, seconds))
 
     def _told(
@@ -180,10 +182,11 @@ class PlayerEvaluator:
         if progress:
             self.taken_up(progress.meta)
         if progress and progress.meta["over"] and self.trainings.lease.use(progress.meta["over"]):
-            return Trained(progress.meta["over"], progress.meta["steps"], progress.meta["seconds"])
+            meta = progress.meta
+            return Trained(meta["over"], meta["steps"], meta["seconds"], meta.get("endless", False))
         began = time.monotonic()
         training, before = self._begun(genome, context, key, task, spec)
-        seconds = 0.0
+        seconds, beginning = 0.0, training.beginning
         if progress and not progress.meta["over"]:
             training.load(progress.arrays, progress.meta["training"])
             seconds = progress.meta["seconds"]
@@ -192,8 +195,9 @@ class PlayerEvaluator:
         arrays, meta = training.state()
         kept: Arrays = arrays if self.stepwise else {"weights": training.learner.weights()}
         digest = self.trainings.lease.put(pack(meta if self.stepwise else {}, kept))
-        trained = Trained(digest, training.learner.steps - before, seconds + time.monotonic() - began)
-        told = {"over": digest, "steps": trained.steps, "seconds": trained.seconds, **self.aside()}
+        endless = task.steps > 0 and training.beginning == beginning and not training.ended
+        trained = Trained(digest, training.learner.steps - before, seconds + time.monotonic() - began, endless)
+        told = {"over": digest, "steps": trained.steps, "seconds": trained.seconds, "endless": endless, **self.aside()}
         self.trainings.note(key, told, {})
         return trained
 

@@ -13,10 +13,10 @@ import numpy as np
 
 from engine.arrays import Bundle, pack, unpack
 from engine.columns import Arrays
-from engine.config.evolve import EvolveConfig
+from engine.config.evolve import EvolveConfig, TaskConfig
 from engine.config.study import study_hash
 from engine.errors import below
-from engine.events import AnyEvent, Finished
+from engine.events import AnyEvent, Finished, Logged
 from engine.evolution.algorithm import Individual, Parts, Progress
 from engine.evolution.survival import Survival, search_in
 from engine.evolution.termination import Termination
@@ -26,7 +26,7 @@ from engine.evorl.record import PlayerRecord, trained
 from engine.evorl.space import Start
 from engine.evorl.trainings import opened
 from engine.mdp.vector import VectorMDP
-from engine.problem import Evaluation, TrainingContext
+from engine.problem import Evaluation, TrainingContext, of_kind
 from engine.rl.policy import Policy
 from engine.runtime.pool import Pool
 from engine.simulators import references
@@ -36,7 +36,7 @@ from engine.study.checkpoint import Checkpoint
 from engine.study.control import Control
 from engine.study.drive import Drive, searching
 from engine.study.failures import with_failure
-from engine.study.session import Plan
+from engine.study.session import Plan, Troubled
 
 
 def evolve(config: EvolveConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -52,6 +52,7 @@ class Evolve(Drive):
     def __init__(self, config: EvolveConfig, store: Store, control: Control) -> None:
         super().__init__(config, store, control)
         self.config = config
+        self.longest, self.endless, self.warned = 0, list[bool](), False
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
         """The study; its trainings are kept as long as it can be continued."""
@@ -75,6 +76,7 @@ class Evolve(Drive):
                 with below("task"):
                     references.begin(game, config.seed)
             check(config, game)
+            self.longest = game.spec.max_ticks
             self.fit(game)
             name = saved.parts["trainings"].meta["lease"] if saved else ""
             self.trainings = opened(self.store, study_hash(config), name)
@@ -117,11 +119,22 @@ class Evolve(Drive):
 
     def learn(self, evaluation: Evaluation) -> list[Progress]:
         """As in every study; times are recorded for statistics only, the algorithm never sees them."""
+        self.endless.append(of_kind(evaluation.context, TrainingContext).endless)
         survival = self.record.survival
         survival.before(evaluation.id, float(evaluation.metrics[-1]))
         progressed = super().learn(evaluation)
         survival.after()
         return progressed
+
+    def troubles(self, players: Troubled) -> Iterator[AnyEvent]:
+        """Also says once that in no training of a round an episode ended."""
+        yield from super().troubles(players)
+        if len(self.endless) < self.config.algorithm.population:
+            return
+        if all(self.endless) and not self.warned:
+            self.warned = True
+            yield self.say(Logged, message=cut_short(self.config.task, self.longest))
+        self.endless = []
 
     def extras(self, front: Sequence[Individual]) -> tuple[dict[str, float], dict[str, str]]:
         """Metrics of the best candidates and of the workers' load, and the algorithm's views."""
@@ -166,6 +179,16 @@ class Evolve(Drive):
         there = [i for i in self.search.P.individuals if self.trainings.lease.has(trained(i.evaluation))]
         found = [Policy(self.space.spec, self.trainings.weights(trained(i.evaluation))) for i in there]
         return {"members": self.store.put(together([i.evaluation.id for i in there], found))}
+
+
+def cut_short(task: TaskConfig, longest: int) -> str:
+    """The message when battles, which begin afresh with every training, ended no episode. ``longest``: decisions in the
+    longest episode, or 0."""
+    counted = longest and isinstance(task.steps, int) and isinstance(task.environments, int)
+    last = f", which can last {longest:,} decisions," if longest else ""
+    now = f", and each of the {task.environments:,} had {task.steps // task.environments:,}" if counted else ""
+    begun = f"No episode{last} ended in these trainings: battles begin afresh with each{now}."
+    return f"{begun} So nobody learns how episodes end. Let each training be longer, or play fewer battles together."
 
 
 def apart(data: bytes) -> Iterator[tuple[int, Policy]]:

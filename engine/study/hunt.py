@@ -41,8 +41,7 @@ def hunt(config: HuntConfig, store: Store, resume: str, control: Control) -> Ite
 
 
 class _Hunt(Evolve):
-    """``told``: the evaluations of the round under way; ``spent``: decisions before it; ``longest``: decisions in the
-    longest episode, 0 where the game does not tell."""
+    """``told``: the evaluations of the round under way; ``spent``: decisions before it."""
 
     evaluator = "hunters"
     config: HuntConfig
@@ -51,7 +50,7 @@ class _Hunt(Evolve):
         super().__init__(config, store, control)
         self.found, self.told = Findings(), list[Evaluation]()
         self.curve: list[list[float]] = []
-        self.spent = self.longest = 0
+        self.spent = 0
 
     @property
     def method(self) -> Callable[..., Any]:
@@ -59,7 +58,6 @@ class _Hunt(Evolve):
 
     def fit(self, game: VectorMDP) -> None:
         """Before anything is spent, the budget must buy a round."""
-        self.longest = game.spec.max_ticks
         if wrong := list(self.config.too_small(self.longest)):
             raise ConfigError(wrong)
 
