@@ -19,7 +19,12 @@ Enter = Callable[..., Page]
 def test_a_hunt_is_asked_for_and_its_bugs_are_read_at_any_width(enter: Enter, team: Studio) -> None:
     page = enter(team.designer, "/p/herobattle/jobs/new/hunt/")
     expect(page.get_by_role("heading", name="Where does the game break?", level=1)).to_be_visible()
+    page.get_by_label("Decisions in all").fill("20000")
+    page.get_by_label("Decisions in all").blur()
+    expect(page.locator("#buys")).to_contain_text("so 20,000 do not buy one")
     page.get_by_label("Decisions in all").fill("100000")
+    page.get_by_label("Decisions in all").blur()
+    expect(page.get_by_text("100,000 decisions buy about 2 rounds of 4 agents.")).to_be_visible()
     assert not serious_violations(page)
     page.get_by_role("button", name="Start the hunt").click()
     expect(page.get_by_text("0 of 100,000 decisions")).to_be_visible()
