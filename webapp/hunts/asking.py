@@ -102,7 +102,7 @@ class HuntForm(forms.Form):
         given = self.data if self.is_bound else self.initial
         tried = HuntForm({name: given.get(name, "") for name in self.fields}, project=self.project, kind="hunt")
         if not tried.is_valid():
-            return " ".join(tried.errors.get("decisions", []))
+            return " ".join(str(why) for why in tried.errors.get("decisions", ()))
         study, longest = tried.study(), _longest(tried.cleaned_data["game"])
         what = f"{plural(study.buys(longest), 'round')} of {plural(study.algorithm.population, 'agent')}"
         return f"{plural(study.decisions, 'decision')} buy about {what}{'' if longest else ' if episodes are short'}."
