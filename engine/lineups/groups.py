@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.lineups.drawing import TRIES, Chances, costs, draw_team, is_whole, jit, may_meet
-from engine.lineups.pairings import Rows, in_parts
+from engine.lineups.drawing import PLAIN, TRIES, Chances, asks, costs, draw_team, is_whole, jit, may_meet
+from engine.lineups.pairings import Drawn, Rows, in_parts, missing
 from engine.lineups.rules import CompiledRules
+from engine.lineups.scarce import affordable, again, alike, draw_scarce, prepared
 from engine.problem import ShouldStop
 from engine.rng import combine64
 
@@ -66,11 +67,19 @@ def teams(
     chances = Chances.of(rules)
     pieces, least = np.ascontiguousarray(pieces), np.ascontiguousarray(least)
 
-    def once(own: slice) -> tuple[Rows, NDArray[np.bool_]]:
-        rows, found = _teams(seeds[own], rules, pieces[own], least[own], *chances)
-        return np.asarray(rows), np.asarray(found)
+    def plain(own: slice) -> Drawn:
+        return _plain(seeds[own], rules, pieces[own], least[own], *chances)
 
-    return Teams(*in_parts(len(seeds), once, stopped))
+    rows, found = in_parts(len(seeds), plain, stopped)
+    left = missing(found, pieces, least)
+
+    def scarce(own: slice) -> Drawn:
+        few = left[own]
+        return _scarce(seeds[few], rules, pieces[few], least[few], *chances)
+
+    if len(left):
+        rows[left], found[left] = in_parts(len(left), scarce, stopped)
+    return Teams(rows, found)
 
 
 def meetings(rules: CompiledRules, drawn: Teams, groups: int, hosts: int) -> tuple[Index, Index]:
@@ -83,20 +92,63 @@ def meetings(rules: CompiledRules, drawn: Teams, groups: int, hosts: int) -> tup
 
 
 @jit
-def _teams(seeds: Any, rules: Any, pieces: Any, least: Any, shares: Any, inside: Any) -> Any:
+def _plain(seeds: Any, rules: Any, pieces: Any, least: Any, shares: Any, inside: Any) -> Any:
+    """Random draws: ``PLAIN`` for what is to hold a piece, ``TRIES`` for anything else."""
     n, slots = len(seeds), len(rules.is_count)
     out = np.full((n, slots), -1, dtype=np.int32)
     found = np.zeros(n, dtype=np.bool_)
-    state, cost = np.empty(1, dtype=np.uint64), np.empty(1)
     for i in range(n):
-        state[0] = seeds[i]
-        tries = 0
+        most = PLAIN if asks(pieces[i]) else TRIES
+        found[i] = _team(seeds[i], out[i : i + 1], rules, pieces[i], least[i], shares, inside, most)
+    return out, found
+
+
+@jit
+def _team(
+    seed: Any, lineup: Any, rules: Any, pieces: Any, least: Any, shares: Any, inside: Any, most: int
+) -> bool:  # fmt: skip
+    """Draw a team until it is valid; False after ``most`` draws."""
+    state, cost = np.empty(1, dtype=np.uint64), np.empty(1)
+    state[0] = seed
+    for _ in range(most):
+        drawn = draw_team(state, lineup, rules, 0, pieces, least, shares, inside, rules.price, cost)
+        if drawn and is_whole(lineup, rules, 0):
+            return True
+    return False
+
+
+@jit
+def _scarce(seeds: Any, rules: Any, pieces: Any, least: Any, shares: Any, inside: Any) -> Any:
+    """Draws of which random ones hardly ever give any; equal requests next to each other share a table."""
+    n, slots, at = len(seeds), len(rules.is_count), 0
+    out = np.full((n, slots), -1, dtype=np.int32)
+    found = np.zeros(n, dtype=np.bool_)
+    while at < n:
+        end = at + 1
+        while end < n and alike(pieces, least, at, end):
+            end += 1
+        if affordable(rules, inside, rules.price, pieces[at], least[at]):
+            _of_request(seeds[at:end], out[at:end], found[at:end], rules, pieces[at], least[at], shares, inside)
+        at = end
+    return out, found
+
+
+@jit
+def _of_request(
+    seeds: Any, out: Any, found: Any, rules: Any, pieces: Any, least: Any, shares: Any, inside: Any
+) -> None:  # fmt: skip
+    """Draw a team for each seed, all of which ask for the same."""
+    table = prepared(rules, shares, rules.price, pieces, least)
+    state, cost = np.empty(1, dtype=np.uint64), np.empty(1)
+    for i in range(len(seeds) if table.possible or not table.known else 0):
+        lineup = out[i : i + 1]
+        if not table.known:
+            found[i] = _team(seeds[i], lineup, rules, pieces, least, shares, inside, TRIES)
+            continue
+        state[0], tries = again(seeds[i]), 0
         while not found[i] and tries < TRIES:
             tries += 1
-            lineup = out[i : i + 1]
-            drawn = draw_team(state, lineup, rules, 0, pieces[i], least[i], shares, inside, rules.price, cost)
-            found[i] = drawn and is_whole(lineup, rules, 0)
-    return out, found
+            found[i] = draw_scarce(state, lineup, rules, 0, table, rules.price, cost)
 
 
 @jit
