@@ -172,6 +172,11 @@ def may_meet(lineup: Any, rules: Any, cost: Any) -> bool:
     for piece in rules.required:
         if not stands(lineup, rules, piece):
             return False
-    cheap, dear = min(cost[0], cost[1]), max(cost[0], cost[1])
-    near = np.isinf(rules.tolerance) or dear <= cheap * (1 + rules.tolerance)
-    return near and not _repeats(lineup, rules, 0, 1)
+    return near(rules.tolerance, cost[0], cost[1]) and not _repeats(lineup, rules, 0, 1)
+
+
+@jit
+def near(tolerance: float, one: float, other: float) -> bool:
+    """Whether two teams of these costs may meet."""
+    cheap, dear = min(one, other), max(one, other)
+    return bool(np.isinf(tolerance) or dear <= cheap * (1 + tolerance))

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.lineups.drawing import PLAIN, TRIES, Chances, asks, costs, draw_team, is_whole, jit, may_meet
+from engine.lineups.drawing import PLAIN, TRIES, Chances, asks, costs, draw_team, is_whole, jit, may_meet, near
 from engine.lineups.pairings import Drawn, Rows, in_parts, missing
-from engine.lineups.rules import CompiledRules
+from engine.lineups.rules import IN_LINEUP, CompiledRules
 from engine.lineups.scarce import affordable, again, alike, draw_scarce, prepared
 from engine.problem import ShouldStop
 from engine.rng import combine64
@@ -155,14 +155,45 @@ def _of_request(
 def _meetings(rows: Any, found: Any, price: Any, rules: Any, groups: int, hosts: int, each: int) -> Any:
     most = groups * hosts * (each - hosts)
     host, guest = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
-    two, cost, many = np.empty((2, rows.shape[1]), dtype=np.int32), np.empty(2), 0
+    two, cost, many, wide = np.empty((2, rows.shape[1]), dtype=np.int32), np.empty(2), 0, _wide(rows, rules)
     for g in range(groups):
         at = g * each
         for i in range(at, at + hosts):
-            two[0], cost[0] = rows[i], price[i]
-            for j in range(at + hosts, at + each):
-                two[1], cost[1] = rows[j], price[j]
-                if found[i] and found[j] and may_meet(two, rules, cost):
-                    host[many], guest[many] = i, j
-                    many += 1
+            for j in range(at + hosts if found[i] else at + each, at + each):
+                if not found[j] or not near(rules.tolerance, price[i], price[j]) or _share(wide, i, j):
+                    continue
+                if len(rules.required):
+                    two[0], two[1], cost[0], cost[1] = rows[i], rows[j], price[i], price[j]
+                    if not may_meet(two, rules, cost):
+                        continue
+                host[many], guest[many] = i, j
+                many += 1
     return host[:many], guest[:many]
+
+
+@jit
+def _wide(rows: Any, rules: Any) -> Any:
+    """Pieces of teams [n, slots] that no other team of a lineup may have, int32[n, slots]; -1 after the last."""
+    wide = np.full(rows.shape, -1, dtype=np.int32)
+    for i in range(len(rows)):
+        many = 0
+        for s in range(rows.shape[1]):
+            piece = rows[i, s]
+            if not rules.is_count[s] and piece >= 0 and rules.scope[rules.category[piece]] == IN_LINEUP:
+                wide[i, many] = piece
+                many += 1
+    return wide
+
+
+@jit
+def _share(wide: Any, i: int, j: int) -> bool:
+    """Whether teams i and j have one of these pieces in common."""
+    for a in range(wide.shape[1]):
+        if wide[i, a] < 0:
+            return False
+        for b in range(wide.shape[1]):
+            if wide[j, b] < 0:
+                break
+            if wide[i, a] == wide[j, b]:
+                return True
+    return False
