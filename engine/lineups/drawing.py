@@ -15,6 +15,8 @@ EMPTY = 0.4
 """Chance that an optional slot stays empty, as when lineups are drawn (``operators``)."""
 TRIES = 400_000
 """Draws before giving up: hardly any such team or pairing satisfies the rules."""
+PLAIN = 500
+"""Draws of what is to hold a piece before it is drawn as a scarce one (``scarce``), which is exact, too."""
 jit = njit(cache=True, nogil=True)
 
 
@@ -48,6 +50,15 @@ def costs(rules: CompiledRules, rows: NDArray[np.int32]) -> NDArray[np.float64]:
 def mark(state: Any) -> Any:
     """A random number in [0, 1)."""
     return np.float64(next_number(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@jit
+def asks(pieces: Any) -> bool:
+    """Whether any of these pieces is given."""
+    for piece in pieces:  # noqa: SIM110 - the compiler knows no any()
+        if piece >= 0:
+            return True
+    return False
 
 
 @jit
@@ -161,6 +172,11 @@ def may_meet(lineup: Any, rules: Any, cost: Any) -> bool:
     for piece in rules.required:
         if not stands(lineup, rules, piece):
             return False
-    cheap, dear = min(cost[0], cost[1]), max(cost[0], cost[1])
-    near = np.isinf(rules.tolerance) or dear <= cheap * (1 + rules.tolerance)
-    return near and not _repeats(lineup, rules, 0, 1)
+    return near(rules.tolerance, cost[0], cost[1]) and not _repeats(lineup, rules, 0, 1)
+
+
+@jit
+def near(tolerance: float, one: float, other: float) -> bool:
+    """Whether two teams of these costs may meet."""
+    cheap, dear = min(one, other), max(one, other)
+    return bool(np.isinf(tolerance) or dear <= cheap * (1 + tolerance))

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.lineups.drawing import TRIES, Chances, costs, draw_team, is_whole, jit, may_meet
-from engine.lineups.pairings import Rows, in_parts
-from engine.lineups.rules import CompiledRules
+from engine.lineups.drawing import PLAIN, TRIES, Chances, asks, costs, draw_team, is_whole, jit, may_meet, near
+from engine.lineups.pairings import Drawn, Rows, in_parts, missing
+from engine.lineups.rules import IN_LINEUP, CompiledRules
+from engine.lineups.scarce import affordable, again, alike, draw_scarce, prepared
 from engine.problem import ShouldStop
 from engine.rng import combine64
 
@@ -66,11 +67,19 @@ def teams(
     chances = Chances.of(rules)
     pieces, least = np.ascontiguousarray(pieces), np.ascontiguousarray(least)
 
-    def once(own: slice) -> tuple[Rows, NDArray[np.bool_]]:
-        rows, found = _teams(seeds[own], rules, pieces[own], least[own], *chances)
-        return np.asarray(rows), np.asarray(found)
+    def plain(own: slice) -> Drawn:
+        return _plain(seeds[own], rules, pieces[own], least[own], *chances)
 
-    return Teams(*in_parts(len(seeds), once, stopped))
+    rows, found = in_parts(len(seeds), plain, stopped)
+    left = missing(found, pieces, least)
+
+    def scarce(own: slice) -> Drawn:
+        few = left[own]
+        return _scarce(seeds[few], rules, pieces[few], least[few], *chances)
+
+    if len(left):
+        rows[left], found[left] = in_parts(len(left), scarce, stopped)
+    return Teams(rows, found)
 
 
 def meetings(rules: CompiledRules, drawn: Teams, groups: int, hosts: int) -> tuple[Index, Index]:
@@ -83,34 +92,108 @@ def meetings(rules: CompiledRules, drawn: Teams, groups: int, hosts: int) -> tup
 
 
 @jit
-def _teams(seeds: Any, rules: Any, pieces: Any, least: Any, shares: Any, inside: Any) -> Any:
+def _plain(seeds: Any, rules: Any, pieces: Any, least: Any, shares: Any, inside: Any) -> Any:
+    """Random draws: ``PLAIN`` for what is to hold a piece, ``TRIES`` for anything else."""
     n, slots = len(seeds), len(rules.is_count)
     out = np.full((n, slots), -1, dtype=np.int32)
     found = np.zeros(n, dtype=np.bool_)
-    state, cost = np.empty(1, dtype=np.uint64), np.empty(1)
     for i in range(n):
-        state[0] = seeds[i]
-        tries = 0
+        most = PLAIN if asks(pieces[i]) else TRIES
+        found[i] = _team(seeds[i], out[i : i + 1], rules, pieces[i], least[i], shares, inside, most)
+    return out, found
+
+
+@jit
+def _team(
+    seed: Any, lineup: Any, rules: Any, pieces: Any, least: Any, shares: Any, inside: Any, most: int
+) -> bool:  # fmt: skip
+    """Draw a team until it is valid; False after ``most`` draws."""
+    state, cost = np.empty(1, dtype=np.uint64), np.empty(1)
+    state[0] = seed
+    for _ in range(most):
+        drawn = draw_team(state, lineup, rules, 0, pieces, least, shares, inside, rules.price, cost)
+        if drawn and is_whole(lineup, rules, 0):
+            return True
+    return False
+
+
+@jit
+def _scarce(seeds: Any, rules: Any, pieces: Any, least: Any, shares: Any, inside: Any) -> Any:
+    """Draws of which random ones hardly ever give any; equal requests next to each other share a table."""
+    n, slots, at = len(seeds), len(rules.is_count), 0
+    out = np.full((n, slots), -1, dtype=np.int32)
+    found = np.zeros(n, dtype=np.bool_)
+    while at < n:
+        end = at + 1
+        while end < n and alike(pieces, least, at, end):
+            end += 1
+        if affordable(rules, inside, rules.price, pieces[at], least[at]):
+            _of_request(seeds[at:end], out[at:end], found[at:end], rules, pieces[at], least[at], shares, inside)
+        at = end
+    return out, found
+
+
+@jit
+def _of_request(
+    seeds: Any, out: Any, found: Any, rules: Any, pieces: Any, least: Any, shares: Any, inside: Any
+) -> None:  # fmt: skip
+    """Draw a team for each seed, all of which ask for the same."""
+    table = prepared(rules, shares, rules.price, pieces, least)
+    state, cost = np.empty(1, dtype=np.uint64), np.empty(1)
+    for i in range(len(seeds) if table.possible or not table.known else 0):
+        lineup = out[i : i + 1]
+        if not table.known:
+            found[i] = _team(seeds[i], lineup, rules, pieces, least, shares, inside, TRIES)
+            continue
+        state[0], tries = again(seeds[i]), 0
         while not found[i] and tries < TRIES:
             tries += 1
-            lineup = out[i : i + 1]
-            drawn = draw_team(state, lineup, rules, 0, pieces[i], least[i], shares, inside, rules.price, cost)
-            found[i] = drawn and is_whole(lineup, rules, 0)
-    return out, found
+            found[i] = draw_scarce(state, lineup, rules, 0, table, rules.price, cost)
 
 
 @jit
 def _meetings(rows: Any, found: Any, price: Any, rules: Any, groups: int, hosts: int, each: int) -> Any:
     most = groups * hosts * (each - hosts)
     host, guest = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
-    two, cost, many = np.empty((2, rows.shape[1]), dtype=np.int32), np.empty(2), 0
+    two, cost, many, wide = np.empty((2, rows.shape[1]), dtype=np.int32), np.empty(2), 0, _wide(rows, rules)
     for g in range(groups):
         at = g * each
         for i in range(at, at + hosts):
-            two[0], cost[0] = rows[i], price[i]
-            for j in range(at + hosts, at + each):
-                two[1], cost[1] = rows[j], price[j]
-                if found[i] and found[j] and may_meet(two, rules, cost):
-                    host[many], guest[many] = i, j
-                    many += 1
+            for j in range(at + hosts if found[i] else at + each, at + each):
+                if not found[j] or not near(rules.tolerance, price[i], price[j]) or _share(wide, i, j):
+                    continue
+                if len(rules.required):
+                    two[0], two[1], cost[0], cost[1] = rows[i], rows[j], price[i], price[j]
+                    if not may_meet(two, rules, cost):
+                        continue
+                host[many], guest[many] = i, j
+                many += 1
     return host[:many], guest[:many]
+
+
+@jit
+def _wide(rows: Any, rules: Any) -> Any:
+    """Pieces of teams [n, slots] that no other team of a lineup may have, int32[n, slots]; -1 after the last."""
+    wide = np.full(rows.shape, -1, dtype=np.int32)
+    for i in range(len(rows)):
+        many = 0
+        for s in range(rows.shape[1]):
+            piece = rows[i, s]
+            if not rules.is_count[s] and piece >= 0 and rules.scope[rules.category[piece]] == IN_LINEUP:
+                wide[i, many] = piece
+                many += 1
+    return wide
+
+
+@jit
+def _share(wide: Any, i: int, j: int) -> bool:
+    """Whether teams i and j have one of these pieces in common."""
+    for a in range(wide.shape[1]):
+        if wide[i, a] < 0:
+            return False
+        for b in range(wide.shape[1]):
+            if wide[j, b] < 0:
+                break
+            if wide[i, a] == wide[j, b]:
+                return True
+    return False

@@ -21,22 +21,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import Cancelled, ConfigError
-from engine.lineups.drawing import TRIES, Chances, draw_team, is_whole, jit, may_meet
+from engine.lineups.drawing import PLAIN, TRIES, Chances, asks, draw_team, is_whole, jit, may_meet
 from engine.lineups.encoding import team_keys
 from engine.lineups.mending import put_in_order
 from engine.lineups.rules import CompiledRules
-from engine.lineups.scarce import can_prepare, draw_scarce, prepared
+from engine.lineups.scarce import affordable, again, alike, draw_scarce, prepared
 from engine.problem import Capabilities, ShouldStop
 from engine.rng import combine64
 
 Rows = NDArray[np.int32]
-ROUNDING = 1e-9
-"""A share of the budget by which sums of costs may differ, added up in another order."""
+Drawn = tuple[Rows, NDArray[np.bool_]]
 LOOK_S = 0.25
 """Seconds of drawing between two checks whether to stop."""
-PLAIN, SCARCE = 1_000, 20_000
-"""Draws at a changed price before the first team is drawn as a scarce one, which takes about as long to prepare; and
-then before giving up."""
+DEARER, SCARCE = 1_000, 20_000
+"""Draws at a changed price, which has a table of its own, before the first team is drawn as a scarce one; and then
+before giving up."""
 
 
 class Pairings(NamedTuple):
@@ -63,18 +62,32 @@ def draw(
     chances, more = Chances.of(rules), np.zeros(len(seeds)) if dearer is None else np.ascontiguousarray(dearer)
     pieces, least = np.ascontiguousarray(pieces), np.ascontiguousarray(least)
 
-    def once(own: slice) -> tuple[Rows, NDArray[np.bool_]]:
-        rows, found = _drawn(seeds[own], rules, pieces[own], least[own], *chances, more[own])
-        return np.asarray(rows), np.asarray(found)
+    def plain(own: slice) -> Drawn:
+        return _plain(seeds[own], rules, pieces[own], least[own], *chances, more[own])
 
-    return Pairings(*in_parts(len(seeds), once, stopped))
+    rows, found = in_parts(len(seeds), plain, stopped)
+    left = missing(found, pieces, least, more)
+
+    def scarce(own: slice) -> Drawn:
+        few = left[own]
+        return _scarce(seeds[few], rules, pieces[few], least[few], *chances, more[few])
+
+    if len(left):
+        rows[left], found[left] = in_parts(len(left), scarce, stopped)
+    return Pairings(rows, found)
 
 
-def in_parts(
-    n: int, once: Callable[[slice], tuple[Rows, NDArray[np.bool_]]], stopped: ShouldStop
-) -> tuple[Rows, NDArray[np.bool_]]:
+def missing(found: NDArray[np.bool_], pieces: Rows, *asked: NDArray[np.generic]) -> NDArray[np.int64]:
+    """The numbers int64[m] of requests for ``pieces`` that are not ``found``, equal ones (those of the same pieces and
+    whatever else is ``asked``) next to each other."""
+    left = np.flatnonzero(~found & (pieces >= 0).any(axis=1))
+    columns = [column for each in (pieces, *asked) for column in np.atleast_2d(each[left].T)]
+    return np.asarray(left[np.lexsort(columns)] if columns else left)
+
+
+def in_parts(n: int, once: Callable[[slice], Drawn], stopped: ShouldStop) -> Drawn:
     """Draw n things in parts that take ``LOOK_S`` or so, ``once`` for each part. Raises Cancelled once ``stopped``."""
-    at, many, parts = 0, 1, list[tuple[Rows, NDArray[np.bool_]]]()
+    at, many, parts = 0, 1, list[Drawn]()
     while at < n or not parts:
         if stopped():
             raise Cancelled("The drawing of teams was asked to stop")
@@ -137,19 +150,17 @@ def _pairing(
 
 @jit
 def _scarce_pairing(
-    state: Any, lineup: Any, rules: Any, pieces: Any, least: Any, nothing: Any, shares: Any, inside: Any, price: Any,
-    cost: Any,
+    state: Any, lineup: Any, rules: Any, nothing: Any, shares: Any, inside: Any, price: Any, table: Any, cost: Any,
+    most: int,
 ) -> bool:  # fmt: skip
     """The same, where hardly any random draw gives a first team."""
-    if not can_prepare(rules, price, pieces):
-        return bool(_pairing(state, lineup, rules, pieces, least, nothing, shares, inside, price, cost, TRIES))
-    left, tries = prepared(rules, shares, inside, price, pieces[0]), 0
-    while left[0, 0, 0, 0] > 0 and tries < SCARCE:
+    tries = 0
+    while tries < most:
         tries += 1
-        if not draw_scarce(state, lineup, rules, 0, pieces, least, shares, inside, price, left, cost):
+        if not draw_scarce(state, lineup, rules, 0, table, price, cost):
             continue
         whole = False
-        while not whole and tries < SCARCE:
+        while not whole and tries < most:
             tries += 1
             drawn = draw_team(state, lineup, rules, 1, nothing, nothing, shares, inside, price, cost)
             whole = drawn and is_whole(lineup, rules, 1)
@@ -159,46 +170,63 @@ def _scarce_pairing(
 
 
 @jit
-def _affordable(rules: Any, inside: Any, price: Any, piece: int) -> bool:
-    """Whether the cheapest team with a piece, repetitions aside, keeps within the budget: where it does not, ``TRIES``
-    draws would find as much."""
-    total, own = 0.0, np.inf
-    for s in range(len(rules.is_count)):
-        if rules.is_count[s]:
-            continue
-        mate = rules.partner[s]
-        low, high = (rules.low[mate], rules.high[mate]) if mate >= 0 else (1, 1)
-        least = 0.0 if rules.optional[s] or not rules.pool_size[s] else np.inf
-        for k in range(rules.pool_size[s]):
-            each = price[rules.pool[s, k]]
-            least = min(least, each * low, each * high)
-        total += least
-        if inside[s, piece]:
-            own = min(own, min(price[piece] * low, price[piece] * high) - least)
-    return bool(total + own <= rules.budget[1] * (1 + ROUNDING))
-
-
-@jit
-def _drawn(seeds: Any, rules: Any, pieces: Any, least: Any, shares: Any, inside: Any, dearer: Any) -> Any:
+def _plain(seeds: Any, rules: Any, pieces: Any, least: Any, shares: Any, inside: Any, dearer: Any) -> Any:
+    """Random draws: ``PLAIN`` for what is to hold a piece, ``TRIES`` for anything else."""
     n, slots = len(seeds), len(rules.is_count)
     out = np.full((n, 2, slots), -1, dtype=np.int32)
     found = np.zeros(n, dtype=np.bool_)
-    state = np.empty(1, dtype=np.uint64)
-    cost = np.empty(2)
+    state, cost = np.empty(1, dtype=np.uint64), np.empty(2)
     kept, nothing = np.empty(slots, dtype=np.int32), np.full(pieces.shape[1], -1, dtype=np.int32)
     price = rules.price.copy()
     for i in range(n):
-        state[0] = seeds[i]
-        own, many = pieces[i], least[i]
-        if dearer[i] == 0:
-            found[i] = _pairing(state, out[i], rules, own, many, nothing, shares, inside, price, cost, TRIES)
-        else:
-            price[own[0]] += dearer[i]
-            if _affordable(rules, inside, price, own[0]):
-                found[i] = _pairing(
-                    state, out[i], rules, own, many, nothing, shares, inside, price, cost, PLAIN
-                ) or _scarce_pairing(state, out[i], rules, own, many, nothing, shares, inside, price, cost)
-            price[own[0]] = rules.price[own[0]]
+        state[0], own, many = seeds[i], pieces[i], least[i]
+        price[own[0]] += dearer[i]
+        if dearer[i] == 0 or affordable(rules, inside, price, own, many):
+            most = TRIES if not asks(own) else PLAIN if dearer[i] == 0 else DEARER
+            found[i] = _pairing(state, out[i], rules, own, many, nothing, shares, inside, price, cost, most)
+        price[own[0]] = rules.price[own[0]]
         for t in range(2 if found[i] else 0):
             put_in_order(out[i, t : t + 1], rules, kept)
     return out, found
+
+
+@jit
+def _scarce(seeds: Any, rules: Any, pieces: Any, least: Any, shares: Any, inside: Any, dearer: Any) -> Any:
+    """Draws of which random ones hardly ever give any; equal requests next to each other share a table."""
+    n, slots, at = len(seeds), len(rules.is_count), 0
+    out = np.full((n, 2, slots), -1, dtype=np.int32)
+    found = np.zeros(n, dtype=np.bool_)
+    price, kept = rules.price.copy(), np.empty(slots, dtype=np.int32)
+    while at < n:
+        end = at + 1
+        while end < n and alike(pieces, least, at, end) and dearer[end] == dearer[at]:
+            end += 1
+        price[pieces[at, 0]] += dearer[at]
+        most = TRIES if dearer[at] == 0 else SCARCE
+        if affordable(rules, inside, price, pieces[at], least[at]):
+            _of_request(
+                seeds[at:end], out[at:end], found[at:end], rules, pieces[at], least[at], shares, inside, price, most
+            )
+        price[pieces[at, 0]] = rules.price[pieces[at, 0]]
+        for i in range(at, end):
+            for t in range(2 if found[i] else 0):
+                put_in_order(out[i, t : t + 1], rules, kept)
+        at = end
+    return out, found
+
+
+@jit
+def _of_request(
+    seeds: Any, out: Any, found: Any, rules: Any, pieces: Any, least: Any, shares: Any, inside: Any, price: Any,
+    most: int,
+) -> None:  # fmt: skip
+    """Draw a pairing for each seed, all of which ask for the same."""
+    table, nothing = prepared(rules, shares, price, pieces, least), np.full(len(pieces), -1, dtype=np.int32)
+    state, cost = np.empty(1, dtype=np.uint64), np.empty(2)
+    for i in range(len(seeds) if table.possible or not table.known else 0):
+        if table.known:
+            state[0] = again(seeds[i])
+            found[i] = _scarce_pairing(state, out[i], rules, nothing, shares, inside, price, table, cost, most)
+        else:
+            state[0] = seeds[i]
+            found[i] = _pairing(state, out[i], rules, pieces, least, nothing, shares, inside, price, cost, TRIES)
