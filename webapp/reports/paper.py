@@ -8,7 +8,7 @@ wait the person comes first whose last file is the longest ago. A message that w
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.db import transaction
 from django.db.models import F, Max, OuterRef, Q, QuerySet, Subquery
