@@ -24,7 +24,7 @@ def reconcile() -> None:
     release()
     admit()
     handshake.send_waiting(timezone.now() - SENT_AND_LOST)
-    paper.send_waiting()
+    paper.send_next()
 
 
 def release() -> None:

@@ -103,7 +103,8 @@ class Connection(Conversation):
             if not isinstance(message, Hello):
                 why = f"began with {protocol.type_name(message)} instead of HELLO"
         self._refuse(why, to=letter.sender)
-        if self._line.transport == "ipc":
+        self._line.dismiss(letter)
+        if self.transport == "ipc":
             self._fail(why, permanent=True)
         self._line.refused += 1
         return None

@@ -23,7 +23,8 @@ import zmq
 import engine
 from engine.errors import Cancelled, SimulatorError
 from engine.simulators import protocol
-from engine.simulators.line import STRANGERS, STRANGERS_BYTES, Letter, Line, Transport
+from engine.simulators.line import STRANGERS_BYTES, Letter, Line, PathLine, Transport
+from engine.simulators.port_line import STRANGERS, PortLine
 from engine.simulators.process import ReapedProcess, Tail
 from engine.simulators.protocol import Arrays, Bye, Ping
 from engine.text import printable
@@ -96,7 +97,8 @@ class Conversation:
         self._ended = False
         self._key = secrets.token_hex(16)
         self._dir = Path(tempfile.mkdtemp(prefix="equipoise-sim-"))
-        self._line = Line(transport, self._dir)
+        self.transport: Transport = transport
+        self._line: Line = PortLine() if transport == "tcp" else PathLine(self._dir)
         try:
             argv = [part.replace("{endpoint}", self._line.endpoint) for part in command]
             self._process = ReapedProcess(argv, {**variables, **self._given()}, self._dir, Tail)
@@ -201,7 +203,7 @@ class Conversation:
     def _check_line(self) -> None:
         """Called when nothing has arrived: check that the program is still running."""
         self._line.look()
-        private = self._line.transport == "ipc"
+        private = self.transport == "ipc"
         if self._line.lost or (private and self._line.trouble and not self._line.peer):
             self._lost_line()
         if self._process.exit_code() is None:

@@ -1,20 +1,12 @@
-"""The engine's end of the line that a program dials, and the handling of strangers on it.
-
-``ipc``: a path in a folder that only this user may enter, so only the program can connect. ``tcp``: a free port of
-127.0.0.1, for libraries without ``ipc://``. Every user of the machine can connect to that, so the engine sends nothing
-before a HELLO with the one-time key. Until then at most ``STRANGERS`` connections are allowed, each of which may send
-``STRANGERS_BYTES``; a longer first message is not read. Of more, those of other users are closed first, and neither the
-oldest nor the newest: the program may have connected before the crowd or after it. Once the program is admitted all
-others are closed, as is each new one.
-"""
+"""The engine's end of the line that a program dials, over ``ipc``: a path in a folder that only this user may enter, so
+only the program can connect. ``engine.simulators.port_line`` is the same over TCP."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import socket
-import struct
-import threading
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -24,14 +16,11 @@ from zmq.utils.monitor import recv_monitor_message
 from engine.simulators import protocol
 
 Transport = Literal["ipc", "tcp"]
-STRANGERS, STRANGERS_BYTES = 64, 64 * 1024
-GUARD_S = 0.02
+STRANGERS_BYTES = 64 * 1024
 _EVENTS = (
     zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED | zmq.EVENT_HANDSHAKE_SUCCEEDED
     | zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL
 )  # fmt: skip
-_BYTES_RECEIVED = struct.Struct("<128xQ")
-"""``tcpi_bytes_received`` of Linux's ``struct tcp_info``."""
 
 
 class Letter(NamedTuple):
@@ -43,6 +32,45 @@ class Letter(NamedTuple):
     frames: list[memoryview]
 
 
+class Line(ABC):
+    """What a program dials. ``peer``: the sender that is admitted; ``refused``: messages of others; ``crowded``: how
+    many connections were cut because there were too many; ``dialled``, ``spoke``: whether anybody connected, and by
+    ZeroMQ; ``unheard``: whether a connection ended before anybody was admitted; ``oversized``: whether one was ended on
+    this side, for a message larger than what is read; ``lost``: whether the program's has ended."""
+
+    endpoint: str
+
+    def __init__(self) -> None:
+        self.peer = b""
+        self.refused = self.crowded = 0
+        self.dialled = self.spoke = self.lost = self.unheard = self.oversized = False
+        self.trouble = ""
+
+    @abstractmethod
+    def receive(self, timeout_ms: int) -> Letter | None:
+        """The next message from any sender; None if none arrived in time."""
+
+    @abstractmethod
+    def admit(self, letter: Letter) -> None:
+        """Accept the sender of this letter as the program; from now on all others are ignored."""
+
+    @abstractmethod
+    def dismiss(self, letter: Letter) -> None:
+        """Listen no more to the sender of this letter."""
+
+    @abstractmethod
+    def send(self, message: protocol.AnyMessage, arrays: protocol.Arrays | None = None, *, to: bytes = b"") -> None:
+        """Send to the program, or ``to`` another sender. Raises zmq.ZMQError if nobody is connected or reads."""
+
+    @abstractmethod
+    def look(self) -> None:
+        """Update what is known of connections since the last look."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close every socket."""
+
+
 class _Connection(NamedTuple):
     """``number`` counts connections, because descriptors are reused; ``twin`` is a second handle of the socket, None
     where its descriptor was closed before anybody looked."""
@@ -51,13 +79,11 @@ class _Connection(NamedTuple):
     twin: socket.socket | None
 
 
-class Line:
-    """A bound ROUTER. One thread uses it; over TCP another one only closes the connections of strangers. ``unheard``:
-    whether a connection ended before anybody was admitted; ``oversized``: whether one was ended on this side, for a
-    message larger than what is read."""
+class PathLine(Line):
+    """A ROUTER that is bound to the path ``line`` in ``folder``. One thread uses it."""
 
-    def __init__(self, transport: Transport, folder: Path) -> None:
-        self.transport: Transport = transport
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
         self._context = zmq.Context(io_threads=1)
         self._socket = self._context.socket(zmq.ROUTER)
         for option, value in (
@@ -65,21 +91,24 @@ class Line:
             (zmq.ROUTER_MANDATORY, 1), (zmq.HANDSHAKE_IVL, 0),
         ):  # fmt: skip
             self._socket.setsockopt(option, value)
-        self._monitor = self._socket.get_monitor_socket(_EVENTS)
-        self._socket.bind(f"ipc://{folder}/line" if transport == "ipc" else "tcp://127.0.0.1:*")
+        self._monitor = self._watched()
+        self._socket.bind(f"ipc://{folder}/line")
         self.endpoint = self._socket.getsockopt_string(zmq.LAST_ENDPOINT).rstrip("\0")
-        self.peer = b""
-        self.refused = self.crowded = 0
-        self.dialled = self.spoke = self.lost = self.unheard = self.oversized = False
-        self.trouble = ""
         self._peer_number = self._numbers = 0
         self._open: dict[int, _Connection] = {}
-        self._lock, self._closed = threading.Lock(), threading.Event()
-        if transport == "tcp":
-            threading.Thread(target=self._guard, name="simulator-line", daemon=True).start()
+
+    def _watched(self) -> zmq.Socket[bytes]:
+        """What tells of connections. Without a bound: ZeroMQ would wait for room, and nothing could end it, where a
+        program connects and hangs up all the time."""
+        address = "inproc://connections"
+        self._socket.monitor(address, _EVENTS)
+        monitor = self._context.socket(zmq.PAIR)
+        monitor.setsockopt(zmq.RCVHWM, 0)
+        monitor.connect(address)
+        return monitor
 
     def receive(self, timeout_ms: int) -> Letter | None:
-        """The next message from any sender; None if none arrived in time."""
+        """As ``Line.receive``."""
         if not self._socket.poll(timeout_ms):
             return None
         first, *rest = self._socket.recv_multipart(copy=False)
@@ -89,27 +118,25 @@ class Line:
         return Letter(first.bytes, descriptor, [frame.buffer for frame in rest])
 
     def admit(self, letter: Letter) -> None:
-        """Accept the sender of this letter as the program; from now on all others are ignored."""
+        """As ``Line.admit``."""
         self.look()
-        with self._lock:
-            self.peer, self.oversized = letter.sender, False
-            found = self._open.get(letter.descriptor)
-            self._peer_number = found.number if found else 0
-            self.lost = found is None and (letter.descriptor >= 0 or not self._open)
-        self.look()
+        self.peer, self.oversized = letter.sender, False
+        found = self._open.get(letter.descriptor)
+        self._peer_number = found.number if found else 0
+        self.lost = found is None and (letter.descriptor >= 0 or not self._open)
+
+    def dismiss(self, letter: Letter) -> None:
+        """As ``Line.dismiss``: the program is about to end, and nobody else can connect."""
 
     def send(self, message: protocol.AnyMessage, arrays: protocol.Arrays | None = None, *, to: bytes = b"") -> None:
-        """Send to the program, or ``to`` another sender. Raises zmq.ZMQError if nobody is connected or reads."""
+        """As ``Line.send``."""
         self._socket.send_multipart([to or self.peer, *protocol.encode(message, arrays)], zmq.DONTWAIT)
 
     def look(self) -> None:
-        """Update the list of connections since the last look; over TCP, close those of strangers."""
-        with self._lock:
-            while not self._closed.is_set() and self._monitor.poll(0):
-                seen = recv_monitor_message(self._monitor)
-                self._note(seen["event"], int(seen["value"]))
-            if self.transport == "tcp":
-                self._close_strangers()
+        """As ``Line.look``."""
+        while not self._socket.closed and self._monitor.poll(0):
+            seen = recv_monitor_message(self._monitor)
+            self._note(seen["event"], int(seen["value"]))
 
     def _note(self, event: int, value: int) -> None:
         if event == zmq.EVENT_ACCEPTED:
@@ -131,12 +158,10 @@ class Line:
             return
         self.unheard |= not self.peer
         if left.twin is not None:
-            too_much = not self.peer and _received(left.twin) > STRANGERS_BYTES
             may_send = not self.peer or left.number == self._peer_number
-            self.oversized |= too_much or (may_send and _ended_here(left.twin))
+            self.oversized |= may_send and _ended_here(left.twin)
             left.twin.close()
-        nobody = not self._open if self.peer else self.transport == "ipc"
-        if left.number == self._peer_number or (nobody and not self._peer_number):
+        if left.number == self._peer_number or (not self._open and not self._peer_number):
             self.lost = True
 
     def _twin(self, descriptor: int) -> socket.socket | None:
@@ -144,41 +169,20 @@ class Line:
         with contextlib.suppress(OSError):
             twin = socket.socket(fileno=os.dup(descriptor))
             with contextlib.suppress(OSError):
-                if self._address(twin) == self.endpoint:
+                if f"ipc://{twin.getsockname()}" == self.endpoint:
                     return twin
             twin.close()
         return None
 
-    def _address(self, twin: socket.socket) -> str:
-        own = twin.getsockname()
-        return f"ipc://{own}" if self.transport == "ipc" else f"tcp://127.0.0.1:{own[1]}"
-
-    def _guard(self) -> None:
-        while not self._closed.wait(GUARD_S):
-            self.look()
-
-    def _close_strangers(self) -> None:
-        if self.peer and not self._peer_number:
-            return  # the program's own connection is unknown
-        strangers = [c.twin for c in self._open.values() if c.number != self._peer_number and c.twin is not None]
-        crowd = [] if self.peer or len(strangers) <= STRANGERS else _crowd(strangers)
-        self.crowded += len(crowd)
-        for twin in strangers:
-            if self.peer or twin in crowd or _received(twin) > STRANGERS_BYTES:
-                with contextlib.suppress(OSError):
-                    twin.shutdown(socket.SHUT_RDWR)
-
     def close(self) -> None:
-        """Close every socket."""
-        self._closed.set()
-        with self._lock:
-            self._socket.disable_monitor()
-            self._monitor.close(0)
-            self._socket.close(0)
-            for connection in self._open.values():
-                if connection.twin is not None:
-                    connection.twin.close()
-            self._open.clear()
+        """As ``Line.close``."""
+        self._socket.disable_monitor()
+        self._monitor.close(0)
+        self._socket.close(0)
+        for connection in self._open.values():
+            if connection.twin is not None:
+                connection.twin.close()
+        self._open.clear()
         self._context.term()
 
 
@@ -191,40 +195,3 @@ def _ended_here(twin: socket.socket) -> bool:
         return True
     except OSError:
         return False
-
-
-def _received(twin: socket.socket) -> int:
-    """Bytes received over this connection; 0 if the system does not report it."""
-    try:
-        told = twin.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _BYTES_RECEIVED.size)
-    except OSError:
-        return 0
-    return int(_BYTES_RECEIVED.unpack(told)[0]) if len(told) == _BYTES_RECEIVED.size else 0
-
-
-def _crowd(strangers: list[socket.socket]) -> list[socket.socket]:
-    """Whom to close of more than ``STRANGERS``, as they came: other users' first, from the middle of each group."""
-    users, mine = _users(), os.geteuid()
-    own = [twin for twin in strangers if users.get(_port(twin), mine) == mine]
-    foreign = [twin for twin in strangers if twin not in own]
-    excess, keep = len(strangers) - STRANGERS, STRANGERS // 2
-    few = min(excess, len(foreign))
-    begin = min(keep, len(foreign) - few)
-    return foreign[begin : begin + few] + own[keep : keep + excess - few]
-
-
-def _port(twin: socket.socket) -> int:
-    """The port that the other side dialled from; 0 once it is gone."""
-    try:
-        return int(twin.getpeername()[1])
-    except OSError:
-        return 0
-
-
-def _users() -> dict[int, int]:
-    """Which user dials from which port of 127.0.0.1; empty where the system does not tell."""
-    try:
-        rows = [row.split() for row in Path("/proc/self/net/tcp").read_text().splitlines()[1:]]
-    except OSError:
-        return {}
-    return {int(row[1].split(":")[1], 16): int(row[7]) for row in rows if row[1].startswith("0100007F:")}

@@ -24,6 +24,8 @@ from tests.engine.sample_simulators import SPEC, TugOfWar
 
 ENDPOINT = os.environ.get(protocol.ENDPOINT_VARIABLE, "")
 KEY = os.environ.get(protocol.KEY_VARIABLE, "")
+GREETING = b"\xff" + bytes(8) + b"\x7f\x03\x00NULL" + bytes(16 + 1 + 31)
+"""How a DEALER of ZeroMQ begins."""
 RAW = [b'{"type":"RESULTS","id":1,"arrays":[]}']
 
 
@@ -329,7 +331,7 @@ def twice() -> None:
     line = Line()
     message, arrays = line.request()
     second = zmq.Context.instance().socket(zmq.DEALER)
-    gone = second.get_monitor_socket(zmq.EVENT_DISCONNECTED)
+    gone = second.get_monitor_socket(zmq.EVENT_DISCONNECTED | zmq.EVENT_CLOSED)
     second.connect(ENDPOINT)
     second.send_multipart(protocol.encode(Hello(key=KEY)))
     zmq.select([second, gone], [], [])
@@ -374,7 +376,7 @@ def zmtp_frame(body: bytes, flags: int) -> bytes:
 
 def begin_zmtp(raw: socket.socket) -> None:
     """What a DEALER of ZeroMQ and its peer say to each other before the first message."""
-    raw.sendall(b"\xff" + bytes(8) + b"\x7f\x03\x00NULL" + bytes(16 + 1 + 31))
+    raw.sendall(GREETING)
     raw.sendall(zmtp_frame(b"\x05READY\x0bSocket-Type\x00\x00\x00\x06DEALER", 4))
     heard = b""
     while b"READY" not in heard:

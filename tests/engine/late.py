@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from engine.simulators import conversation
-from engine.simulators.line import Line
+from engine.simulators.line import Line, PathLine
+from engine.simulators.port_line import PortLine
 
 
 class Clock:
@@ -22,11 +25,17 @@ class Clock:
 
 def late_once(monkeypatch: pytest.MonkeyPatch, reached: str) -> None:
     """Let every deadline of a conversation have passed once ``reached`` is true of its line."""
-    clock, look = Clock(reached), Line.look
+    clock = Clock(reached)
+    monkeypatch.setattr(conversation, "time", clock)
+    for kind in (PathLine, PortLine):
+        monkeypatch.setattr(kind, "look", _seen(clock, kind.look))
+
+
+def _seen(clock: Clock, look: Callable[[Any], None]) -> Callable[[Line], None]:
+    """``look``, after which the clock is late if what it waits for has happened."""
 
     def seen(line: Line) -> None:
         look(line)
         clock.late = 3600.0 if getattr(line, clock.reached) else 0.0
 
-    monkeypatch.setattr(conversation, "time", clock)
-    monkeypatch.setattr(Line, "look", seen)
+    return seen

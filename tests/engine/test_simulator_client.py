@@ -21,7 +21,7 @@ from engine.simulators import conversation, protocol
 from engine.simulators.client import ExternalSimulator
 from engine.simulators.contract import Battles
 from engine.simulators.conversation import Limits
-from engine.simulators.line import Line
+from engine.simulators.line import PathLine
 from engine.simulators.process import ReapedProcess
 from tests.engine.late import late_once
 from tests.engine.leftovers import MARK, marked, new_mark, none_left, running
@@ -174,7 +174,7 @@ def test_the_line_of_a_program_that_floods_ends_before_the_program_so_that_no_mo
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     ended: list[str] = []
-    for kind, name, method in ((Line, "line", Line.close), (ReapedProcess, "program", ReapedProcess.kill)):
+    for kind, name, method in ((PathLine, "line", PathLine.close), (ReapedProcess, "program", ReapedProcess.kill)):
 
         def noted(self: Any, name: str = name, method: Any = method) -> None:
             ended.append(name)

@@ -24,7 +24,8 @@ from engine.simulators.client import ExternalSimulator
 from engine.simulators.conformance import check, check_simulator
 from engine.simulators.contract import Distinct, GameSpec, LineupSimulator, Rules
 from engine.simulators.conversation import Limits
-from engine.simulators.line import Line, Transport
+from engine.simulators.line import PathLine, Transport
+from engine.simulators.port_line import PortLine
 from engine.simulators.process import KEPT_VARIABLES
 from engine.simulators.random_teams import random_teams
 from engine.store import FolderStore
@@ -253,7 +254,7 @@ def test_the_printed_simulator_s_losers_end_near_nothing_so_that_lineups_differ(
 def test_the_printed_simulator_ends_by_itself_when_its_connection_does(
     printed: str, transport: Transport, tmp_path: Path
 ) -> None:
-    line = Line(transport, tmp_path)
+    line = PortLine() if transport == "tcp" else PathLine(tmp_path)
     given = {"EQUIPOISE_ENDPOINT": line.endpoint, "EQUIPOISE_KEY": "key"}
     program = subprocess.Popen(printed.split(), env=os.environ | given)
     try:

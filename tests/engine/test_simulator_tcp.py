@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import select
 import socket
 import sys
@@ -18,15 +17,15 @@ import zmq
 
 from engine.errors import ConfigError, SimulatorError
 from engine.mdp.vector import VectorMDP
-from engine.simulators import line as lines
-from engine.simulators import loaders, protocol
+from engine.simulators import loaders, port_line, protocol
 from engine.simulators.check_command import main_check
 from engine.simulators.client import ExternalSimulator
 from engine.simulators.conversation import Limits
 from engine.simulators.game_loaders import load_game
-from engine.simulators.line import Transport
+from engine.simulators.line import Line, PathLine, Transport
+from engine.simulators.port_line import PortLine
 from engine.simulators.protocol import Error, Hello
-from tests.engine.bad_simulators import begin_zmtp, send_huge, zmtp_frame
+from tests.engine.bad_simulators import GREETING, begin_zmtp, send_huge, zmtp_frame
 from tests.engine.late import late_once
 from tests.engine.leftovers import new_mark, none_left
 from tests.engine.sample_simulators import SPEC, TugOfWar, team_rows
@@ -79,10 +78,10 @@ def starting(tmp_path: Path) -> Iterator[Starting]:
 
 @contextlib.contextmanager
 def dealer(endpoint: str) -> Iterator[tuple[zmq.Socket[bytes], zmq.Socket[bytes]]]:
-    """A stranger with ZeroMQ, and the socket that tells when its connection is closed."""
+    """A stranger with ZeroMQ, and the socket that tells when its connection is closed or was refused."""
     with zmq.Context() as context, context.socket(zmq.DEALER) as stranger:
         stranger.linger = 0
-        gone = stranger.get_monitor_socket(zmq.EVENT_DISCONNECTED)
+        gone = stranger.get_monitor_socket(zmq.EVENT_DISCONNECTED | zmq.EVENT_CLOSED)
         stranger.connect(endpoint)
         try:
             yield stranger, gone
@@ -145,24 +144,25 @@ def test_a_stranger_without_the_key_is_refused_and_the_program_takes_its_place_u
 
 
 def test_other_first_messages_of_strangers_are_refused_as_well(starting: Starting) -> None:
-    with dealer(starting.endpoint) as (stranger, _):
-        spec = [bytes(frame) for frame in protocol.encode(protocol.Spec(spec=SPEC))]
-        for frames in (spec, [b"junk"], [b""], [b"{}", b"x" * 4096], protocol.encode(protocol.Ping(id=3))):
+    spec = [bytes(frame) for frame in protocol.encode(protocol.Spec(spec=SPEC))]
+    for frames in (spec, [b"junk"], [b""], [b"{}", b"x" * 4096], protocol.encode(protocol.Ping(id=3))):
+        with dealer(starting.endpoint) as (stranger, gone):
             stranger.send_multipart(frames)
             told = protocol.decode(stranger.recv_multipart()).message
             assert isinstance(told, Error)
             assert told.code == "refused"
-        starting.go()
+            assert gone.poll(PATIENCE_S * 1000)
+    starting.go()
 
 
-def test_a_stranger_who_comes_after_the_program_is_closed_unheard(starting: Starting) -> None:
+def test_nobody_can_dial_any_more_once_the_program_is_there(starting: Starting) -> None:
     starting.go()
     with dealer(starting.endpoint) as (stranger, gone):
         stranger.send_multipart(protocol.encode(Hello(key="guess")))
         assert gone.poll(PATIENCE_S * 1000)
         assert not stranger.poll(0)
-    with socket.create_connection(starting.address) as raw:
-        assert closed(raw)
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(starting.address)
     starting.go()
 
 
@@ -183,12 +183,17 @@ def test_a_stranger_who_sends_without_end_is_cut_off_before_the_program_comes(st
     starting.go()
 
 
-def test_more_strangers_than_the_line_keeps_do_not_keep_the_program_out(starting: Starting) -> None:
+def test_a_crowd_that_never_hangs_up_does_not_keep_the_program_out(
+    starting: Starting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(port_line, "STRANGERS", 2 * port_line.OLDEST)
     with contextlib.ExitStack() as stack:
-        raws = [stack.enter_context(socket.create_connection(starting.address)) for _ in range(lines.STRANGERS + 10)]
-        assert closed(raws[lines.STRANGERS // 2])
+        crowd = [stack.enter_context(socket.create_connection(starting.address)) for _ in range(200)]
+        for raw in crowd[1::2]:
+            with contextlib.suppress(OSError):  # cut already
+                raw.sendall(GREETING)
         starting.go()
-        assert all(closed(raw) for raw in raws)
+        assert all(closed(raw) for raw in crowd)
 
 
 def test_a_crowd_with_wrong_keys_does_not_cut_off_a_program_that_dialled_before_it(tmp_path: Path) -> None:
@@ -206,7 +211,7 @@ def test_a_crowd_with_wrong_keys_does_not_cut_off_a_program_that_dialled_before_
                 stranger.connect(simulator._held[0]._line.endpoint)
                 stranger.send_multipart(protocol.encode(Hello(key="guess")))
             until = time.monotonic() + PATIENCE_S
-            while not simulator._held[0]._line.crowded and time.monotonic() < until:
+            while simulator._held[0]._line.refused < len(crowd) and time.monotonic() < until:
                 time.sleep(0.01)
             go.unlink()
             starting.join()
@@ -218,79 +223,43 @@ def test_a_crowd_with_wrong_keys_does_not_cut_off_a_program_that_dialled_before_
         simulator.close()
 
 
-def test_the_connections_of_other_users_are_cut_before_those_of_this_user(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "STRANGERS", 4)
-    with contextlib.ExitStack() as stack:
-        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-        dialled = [stack.enter_context(socket.create_connection(listener.getsockname())) for _ in range(8)]
-        twins = [stack.enter_context(listener.accept()[0]) for _ in range(8)]
-        users = lines._users()
-        assert {users[lines._port(twin)] for twin in twins} == {os.geteuid()}
-        assert lines._crowd(twins) == twins[2:6]
-        other = {**users, **{raw.getsockname()[1]: os.geteuid() + 1 for raw in dialled[2:]}}
-        monkeypatch.setattr(lines, "_users", lambda: other)
-        assert lines._crowd(twins) == twins[4:]
-        monkeypatch.setattr(lines, "STRANGERS", 7)
-        assert lines._crowd(twins) == [twins[5]]
-
-
-def test_strangers_who_come_and_go_all_the_time_do_not_end_the_program(starting: Starting) -> None:
-    over = threading.Event()
+def test_strangers_who_come_talk_and_go_all_the_time_neither_end_the_program_nor_reach_it(starting: Starting) -> None:
+    over, much = threading.Event(), zmtp_frame(b"x" * 20, 0) * 200
 
     def come_and_go() -> None:
         while not over.is_set():
-            with contextlib.suppress(OSError), socket.create_connection(starting.address, 1.0):
-                pass
+            with contextlib.suppress(OSError), socket.create_connection(starting.address, 1.0) as raw:
+                begin_zmtp(raw)
+                raw.sendall(much)
 
-    strangers = threading.Thread(target=come_and_go)
-    strangers.start()
+    strangers = [threading.Thread(target=come_and_go, daemon=True) for _ in range(4)]
+    for stranger in strangers:
+        stranger.start()
     try:
         for _ in range(5):
             starting.go()
+        line = starting.simulator._held[0]._line
+        assert isinstance(line, PortLine)
+        assert len(line._callers) == 1
     finally:
         over.set()
-        strangers.join()
-
-
-def test_a_library_that_speaks_an_older_zeromq_protocol_is_admitted_and_its_end_is_noticed(tmp_path: Path) -> None:
-    line = lines.Line("tcp", tmp_path)
-    host, port = line.endpoint.removeprefix("tcp://").split(":")
-    try:
-        with socket.create_connection((host, int(port))) as raw:
-            raw.sendall(bytes([1, 0]))  # ZMTP 1: no greeting, a nameless identity, then messages
-            hello = bytes(protocol.encode(Hello())[0])
-            assert len(hello) < 254
-            raw.sendall(bytes([1 + len(hello), 0]) + hello)
-            letter = line.receive(60_000)
-            assert letter is not None
-            assert (bytes(letter.frames[0]), letter.descriptor) == (hello, -1)
-            line.admit(letter)
-            line.send(Hello())
-            raw.settimeout(PATIENCE_S)
-            heard = b""
-            while b"HELLO" not in heard:
-                heard += (more := raw.recv(4096))
-                assert more, heard
-            assert not line.lost
-        until = time.monotonic() + PATIENCE_S
-        while not line.lost and time.monotonic() < until:
-            time.sleep(0.01)
-        assert line.lost
-    finally:
-        line.close()
+        for stranger in strangers:
+            stranger.join(PATIENCE_S)
 
 
 @pytest.mark.parametrize("transport", ["ipc", "tcp"])
 def test_a_frame_that_is_too_large_is_told_from_a_program_that_hung_up(transport: Transport, tmp_path: Path) -> None:
-    line = lines.Line(transport, tmp_path)
+    line: Line = PortLine() if transport == "tcp" else PathLine(tmp_path)
     address = line.endpoint.removeprefix("tcp://127.0.0.1:").removeprefix("ipc://")
     try:
         for send, told in ((socket.socket.close, False), (send_huge, True)):
             raw = socket.socket(socket.AF_UNIX if transport == "ipc" else socket.AF_INET)
             with raw:
                 raw.connect(address if transport == "ipc" else ("127.0.0.1", int(address)))
-                begin_zmtp(raw)
-                line.look()
+                speaking = threading.Thread(target=begin_zmtp, args=(raw,), daemon=True)
+                speaking.start()
+                while speaking.is_alive():
+                    line.look()
                 line.unheard = False
                 send(raw)
                 until = time.monotonic() + PATIENCE_S

@@ -559,6 +559,7 @@ def test_players_come_with_the_settings_they_were_trained_with(team: Studio, scr
     assert len(lines) == front["count"] + 1
     assert "policy.zip" in script.get(where)["results"]
     assert script.get(f"{where}/policy.zip").getvalue()[:2] == b"PK"
+    assert "Keep its agent" in script.get(f"{where}/policy.onnx", 404)["message"]
 
 
 def test_a_training_gives_its_rounds_its_agent_and_its_graph(team: Studio, script: Script) -> None:

@@ -111,7 +111,11 @@ class Queue:
     def work(self) -> None:
         """A worker takes every message."""
         while self.sent:
-            tasks.make_pdf(self.sent.pop())
+            self.work_once()
+
+    def work_once(self) -> None:
+        """A worker takes the oldest message."""
+        tasks.make_pdf(self.sent.pop(0))
 
 
 @pytest.fixture
@@ -158,6 +162,7 @@ def test_a_pdf_is_wanted_as_a_report_is_published_and_made_once_by_a_worker(
     settings_of_pages: list[str],
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
+    Paper.objects.all().delete()
     with django_capture_on_commit_callbacks(execute=True):
         newer = report(made.search, team.designer, replaces=made)
     assert queue.sent == [newer.pk]
@@ -170,6 +175,38 @@ def test_a_pdf_is_wanted_as_a_report_is_published_and_made_once_by_a_worker(
     assert "hx-trigger" not in about_paper(team, newer)
     assert [taken(team, newer, "pdf").content for _ in range(2)] == [b"%PDF-1.7 " + newer.content_hash.encode()] * 2
     assert settings_of_pages == [newer.content_hash]
+
+
+def test_one_pdf_is_sent_for_at_a_time_and_whoever_asks_for_many_waits_behind_others(
+    team: Studio, made: Report, queue: Queue, settings_of_pages: list[str]
+) -> None:
+    Paper.objects.all().delete()
+    many = [report(made.search, team.designer) for _ in range(4)]
+    for each in many:
+        taken(team, each, "pdf")
+    assert queue.sent == [many[0].pk]
+    other = report(made.search, team.engineer)
+    taken(team, other, "pdf")
+    came = []
+    while queue.sent:
+        assert len(queue.sent) == 1
+        came += queue.sent
+        queue.work_once()
+    assert came == [many[0].pk, other.pk, *(each.pk for each in many[1:])]
+    assert len(settings_of_pages) == 5
+
+
+def test_a_pdf_whose_worker_died_keeps_others_waiting_for_a_minute_and_not_for_good(
+    team: Studio, made: Report, queue: Queue, settings_of_pages: list[str]
+) -> None:
+    taken(team, made, "pdf")
+    Paper.objects.update(begun_at=timezone.now())
+    other = report(made.search, team.designer)
+    taken(team, other, "pdf")
+    assert queue.sent == [made.pk]
+    Paper.objects.filter(report=made).update(begun_at=timezone.now() - 2 * paper.AT_WORK)
+    reconcile()
+    assert queue.sent == [made.pk, other.pk]
 
 
 def test_what_keeps_storage_clean_leaves_a_pdf_and_a_lost_one_is_made_again(

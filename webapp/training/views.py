@@ -18,14 +18,16 @@ from webapp.studies.pictures import job_for
 from webapp.studies.progress import to_csv
 from webapp.training.pages import learning
 
+NO_FILE = "This job gives no such file. Keep its agent: what is downloaded of a saved agent holds an ONNX graph."
 _FILES = {"policy.safetensors": "policy", "policy.json": "policy_description"}
 
 
 def _trained(request: HttpRequest, slug: str, pk: int, file: str) -> Job:
     """A job of the project that gives such a file. Raises Http404 for one of another kind."""
     job = job_for(request, slug, pk)
-    if file not in kinds.of(job).files:
-        raise Http404("This job trains no agent.")
+    files = kinds.of(job).files
+    if file not in files:
+        raise Http404(NO_FILE if "policy.zip" in files else "This job trains no agent.")
     return job
 
 
