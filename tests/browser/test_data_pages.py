@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
 
 import pytest
 from django.conf import settings
@@ -15,7 +14,7 @@ from playwright.sync_api import Page, Route, ViewportSize, expect
 
 from engine.games.herobattle.spec import game_spec
 from tests.browser.conftest import DESKTOP, Enter
-from tests.browser.looking import overflow, serious_violations
+from tests.browser.looking import complaints
 from tests.factories import Studio, game_version, studio
 from tests.processes import environment
 from tests.webapp.games_data import an_import, simulator, with_data
@@ -49,14 +48,7 @@ def newest(team: Studio) -> GameVersion:
 
 def looks_right(page: Page) -> None:
     """No serious axe finding and no sideways scrolling: desktop in light colours, phone in dark ones."""
-    looks: tuple[tuple[ViewportSize, Literal["light", "dark"]], ...] = ((DESKTOP, "light"), (PHONE, "dark"))
-    for size, scheme in looks:
-        page.set_viewport_size(size)
-        # Without motion: axe must not measure a colour half way between the themes.
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        expect(page.locator("html")).to_have_attribute("data-bs-theme", scheme)
-        assert not serious_violations(page)
-        assert overflow(page) == 0
+    assert not complaints(page, DESKTOP, PHONE)
     page.set_viewport_size(DESKTOP)
 
 

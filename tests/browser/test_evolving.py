@@ -24,7 +24,7 @@ def well_made(page: Page) -> None:
     """Nothing serious for axe, and nothing wider than a wide window or a phone."""
     assert serious_violations(page) == []
     for size in (NARROW, DESKTOP):
-        page.set_viewport_size(size)  # type: ignore[arg-type]
+        page.set_viewport_size(size)
         deadline = time.monotonic() + SOON / 1000
         while overflow(page) and time.monotonic() < deadline:
             page.wait_for_timeout(50)  # charts follow the window a moment later

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-import pytest
 from django.contrib.auth.hashers import make_password
 from django.test import override_settings
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import DESKTOP, PHONE, let_in
-from tests.browser.looking import overflow, serious_violations
+from tests.browser.looking import complaints, overflow
 from tests.factories import PASSWORD, Studio, person, search_job
 from tests.webapp.experiments import experiment
 from webapp.accounts import rights
@@ -147,15 +146,9 @@ PAGES = {
 }
 
 
-@pytest.fixture(params=[(DESKTOP, "light"), (PHONE, "dark")], ids=["desktop-light", "phone-dark"])
-def window(request: pytest.FixtureRequest, browser: Browser, site: str) -> Iterator[BrowserContext]:
-    size, colours = request.param
-    opened = browser.new_context(base_url=site, viewport=size, color_scheme=colours)
-    yield opened
-    opened.close()
-
-
-def test_every_page_fits_its_width_and_passes_axe(window: BrowserContext, site: str, team: Studio) -> None:
+def test_every_page_fits_its_width_and_passes_axe_on_a_desktop_in_light_and_a_phone_in_dark(
+    context: BrowserContext, page: Page, site: str, team: Studio
+) -> None:
     people = {**vars(team), "operator": person("operator", is_staff=True)}
     rights.grant(team.engineer, people["operator"])
     invite(team.project, team.stranger, Role.OWNER, team.owner, "stranger")
@@ -165,13 +158,11 @@ def test_every_page_fits_its_width_and_passes_axe(window: BrowserContext, site: 
     rules, objectives = ensure_defaults(team.project, team.designer)
     ids = {"job": job.pk, "rules": rules.pk, "objectives": objectives.pk, "simulator": job.game_version.simulator_id}
     ids |= {"engineer": team.engineer.pk}
-    complaints = []
-    page = window.new_page()
+    found = []
     for name, (who, path) in PAGES.items():
-        window.clear_cookies()
+        context.clear_cookies()
         if who:
-            let_in(window, site, people[who])
+            let_in(context, site, people[who])
         page.goto(path.format_map(ids))
-        complaints += [f"{name}: {violation}" for violation in serious_violations(page)]
-        complaints += [f"{name}: {overflow(page)} px too wide"] if overflow(page) else []
-    assert not complaints, "\n".join(complaints)
+        found += [f"{name}, {told}" for told in complaints(page, DESKTOP, PHONE)]
+    assert not found, "\n".join(found)

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from engine.lineups.schema import OTHER_GAME
 from tests.browser.conftest import DESKTOP, PHONE, let_in
-from tests.browser.looking import overflow, serious_violations
+from tests.browser.looking import complaints
 from tests.factories import Studio, archive, bundle, game_version, search_job
 from tests.webapp.rounds import play, played
 from tests.webapp.test_jobs_new import finished_sample
@@ -400,24 +400,16 @@ def test_a_mistake_is_shown_at_its_field(enter: Enter, composing: Studio) -> Non
     expect(page.locator('[data-errors="line"]')).to_contain_text("not a number", timeout=SOON)
 
 
-@pytest.mark.parametrize("width", [DESKTOP, PHONE], ids=["desktop", "phone"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("which", ["job", "new", "jobs"])
-def test_the_pages_are_accessible_and_fit(
-    browser: Browser, site: str, composing: Studio, width: dict[str, int], scheme: str, which: str
+def test_the_pages_are_accessible_and_fit_on_a_desktop_and_a_phone_in_light_and_dark(
+    enter: Enter, composing: Studio, which: str
 ) -> None:
     team = composing
     team.project.versions.all().delete()
     job = played(team.project, 15)
-    context = browser.new_context(base_url=site, viewport=width, color_scheme=scheme)
-    let_in(context, site, team.designer)
-    page = context.new_page()
-    page.goto(
-        {"job": path(job), "new": f"/p/{team.project.slug}/jobs/new/", "jobs": f"/p/{team.project.slug}/jobs/"}[which]
-    )
+    paths = {"job": path(job), "new": f"/p/{team.project.slug}/jobs/new/", "jobs": f"/p/{team.project.slug}/jobs/"}
+    page = enter(team.designer, paths[which])
     ready = {"job": "[data-front-chart] .ytitle", "new": "#id_measure option", "jobs": "#jobs-list"}[which]
     expect(page.locator(ready).first).to_be_attached(timeout=SOON)
     page.wait_for_timeout(300)
-    assert serious_violations(page) == []
-    assert overflow(page) == 0
-    context.close()
+    assert complaints(page, DESKTOP, PHONE, every_look=True) == []

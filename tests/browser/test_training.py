@@ -88,7 +88,7 @@ def test_the_form_shows_what_fits_and_what_is_wrong_where_it_is(enter: Enter, te
     expect(page.locator('[data-errors="learner.rate"]')).to_contain_text("more than 0, at most 1")
     assert serious_violations(page) == []
     for size in (DESKTOP, PHONE):
-        page.set_viewport_size(size)  # type: ignore[arg-type]
+        page.set_viewport_size(size)
         field, told = rate.bounding_box(), page.locator('[data-errors="learner.rate"]').bounding_box()
         assert field is not None
         assert told is not None
