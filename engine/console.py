@@ -60,6 +60,11 @@ def work(counters: Counters, study: Settings) -> str:
     return many(getattr(counters, unit), unit.removesuffix("s"))
 
 
+def led(commander: Settings | None) -> str:
+    """Who leads both sides of battles, for the end of what is planned; empty for the game's own script."""
+    return f" led by {commander.get('title') or 'an agent'}" if commander else ""
+
+
 def many(count: int, what: str) -> str:
     """A count with its noun."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
@@ -74,8 +79,9 @@ class Searched:
     """Texts of studies that play lineups."""
 
     def planned(self, event: Started, study: Settings) -> str:
-        """Battles, or rounds where the number of battles is not known in advance."""
-        return many(event.battles, "battle") if event.battles else many(event.ticks, "round")
+        """Battles, or rounds where the number of battles is not known in advance, and who leads in them."""
+        work = many(event.battles, "battle") if event.battles else many(event.ticks, "round")
+        return f"{work}{led((study.get('game') or {}).get('commander'))}"
 
     def done(self, counters: Counters) -> str:
         """Lineups and battles, and how many of these came from the cache."""

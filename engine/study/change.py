@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from engine import console
 from engine.arrays import Bundle, pack
 from engine.change.both_versions import Fitted, baselines, fitted, replaced
 from engine.change.reading import FINDINGS, FITS, OPEN, REFITTED, UNFIT, Reading, Version
@@ -166,8 +167,9 @@ class Words:
     """What the command line says of changes."""
 
     def planned(self, event: Started, study: Mapping[str, Any]) -> str:
-        """Lineups and battles."""
-        return f"{len(study['replayed'])} lineups, {event.battles:,} battles at most"
+        """Lineups and battles, and who leads in them."""
+        who = console.led(study.get("under") or study["game"].get("commander"))
+        return f"{len(study['replayed'])} lineups, {event.battles:,} battles at most{who}"
 
     def done(self, counters: Counters) -> str:
         """Battles."""
