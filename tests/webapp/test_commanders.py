@@ -14,14 +14,10 @@ from django.urls import reverse
 
 from engine.arrays import pack, unpack
 from engine.change.reading import FINDINGS
-from engine.config.agents import OriginConfig
-from engine.config.rl import NetworkConfig
 from engine.config.study import STUDY
-from engine.games.herobattle.commanders import HeroBattleCommanders
 from engine.games.herobattle.spec import game_spec
-from engine.rl.policy import Policy, PolicySpec
 from tests.factories import Studio, game_version, search_job, signed_in, studio
-from tests.webapp.agents import trained_at_pong
+from tests.webapp.agents import ada, trained_at_pong
 from tests.webapp.replays import finished, shortlist
 from webapp.agents import keeping
 from webapp.agents.models import Agent
@@ -38,17 +34,6 @@ from webapp.studies.forms import NewJobForm, first_values, values_of
 from webapp.studies.models import Job, Status
 
 pytestmark = pytest.mark.django_db
-
-
-def ada(project: Project, name: str = "Ada", *, seed: int = 5, **game: Any) -> Agent:
-    """A kept agent that commands herobattle, with numbers that nobody trained."""
-    spec = PolicySpec(HeroBattleCommanders().spec.seats[0], NetworkConfig(policy=(8,), critic=(8,)))
-    description, tensors = Policy(spec, spec.model().initial(np.random.default_rng(seed))).pack()
-    settings = {"same_teams": True, **game}
-    return Agent.objects.create(
-        project=project, name=name, policy=store().put(description), tensors=store().put(tensors),
-        game={"name": "commanders", "settings": settings, "limits": None}, origin=OriginConfig().model_dump(),
-    )  # fmt: skip
 
 
 @pytest.fixture

@@ -36,7 +36,8 @@ def rest(replayed: Replayed) -> list[str]:
     said = [
         f"{_count(new, 'lineup')} that fresh battles under {by} do not confirm {_is(new)} {replayed.words.over} under "
         f"{replayed.under}." if new else "",
-        f"{_count(open_, 'more lineup')} {_is(open_)} confirmed under neither." if open_ else "",
+        f"{_count(open_, 'more lineup' if _confirmed(replayed) or new else 'lineup')} {_is(open_)} confirmed under "
+        "neither." if open_ else "",
         f"{_count(failed, 'lineup')} could not be played to the end." if failed else "",
     ]  # fmt: skip
     return [each for each in said if each]
