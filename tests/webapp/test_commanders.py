@@ -122,7 +122,7 @@ def test_an_agent_that_was_deleted_and_a_game_that_nobody_leads_are_told_at_the_
     assert values_of(job)["commander"] == "deleted"
     assert form_of(team, commander="deleted").errors["commander"] == [commanders.GONE]
     page = shown(team.designer, of(job, "job", "studies"))
-    assert "played by Ada, an agent that was deleted since" in page
+    assert "both sides led by Ada, an agent that was deleted since" in page
     other = ada(team.project, "Bob", seed=8)
     version = job.game_version
     assert version is not None
@@ -211,8 +211,7 @@ def test_a_shortlist_is_replayed_under_an_agent_in_a_click_and_told_in_a_sentenc
     assert (job.config["change"], job.config["under"]["policy"]) == ({}, agent.policy)
     for before, after, said in (
         (["confirmed"] * 3, ["confirmed", "refuted", "close"],
-         "1 of the 3 confirmed lineups stays over the line under Ada, 1 falls and is under the line, 1 cannot be "
-         "told."),
+         "1 of the 3 confirmed lineups stays over the line under Ada, 1 falls under it, 1 cannot be told."),
         (["confirmed", "confirmed", "more"], ["confirmed", "confirmed", "confirmed"],
          "All 2 confirmed lineups stay over the line under Ada."),
         (["close"] * 3, ["refuted"] * 3,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from webapp.changes.reading import Lineup, Replayed
 from webapp.lib.words import lower_first, number
 
-CONFIRMED = "confirmed"
+CONFIRMED, UNDER = "confirmed", "under the line"
 
 
 def head(replayed: Replayed) -> str:
@@ -60,8 +60,9 @@ def _others(replayed: Replayed, asked: Sequence[Lineup]) -> str:
     weak = [each for each in asked if each.finding == "weak"]
     open_ = [each for each in asked if each.finding not in (CONFIRMED, "refuted", "weak")]
     refuted = lower_first(replayed.words.refuted)
+    falls_to = f"{'falls' if len(falls) == 1 else 'fall'} under it" if refuted == UNDER else f"{_is(falls)} {refuted}"
     told = [
-        f"{number(len(falls))} {'falls' if len(falls) == 1 else 'fall'} and {_is(falls)} {refuted}" if falls else "",
+        f"{number(len(falls))} {falls_to}" if falls else "",
         f"{number(len(weak))} {_is(weak)} too weak there to count" if weak else "",
         f"{number(len(open_))} cannot be told" if open_ else "",
     ]
