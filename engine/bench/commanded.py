@@ -38,7 +38,7 @@ from engine.study import run as run_study
 
 NAME = "commanded"
 CASES = ("speed", "verdicts")
-STEPS, REPLAYED = 400_000, 24
+STEPS, REPLAYED = 400_000, 12
 SCRIPT = {"simulator": "builtin:herobattle"}
 
 
@@ -84,7 +84,7 @@ def _rate(game: LineupSimulator, battles: int) -> float:
 
 def _verdicts(store: Store, quick: bool) -> dict[str, Any]:
     game = led(store, quick)
-    by_script, by_agent = (_searched(store, each, 6 if quick else 30) for each in (SCRIPT, game))
+    by_script, by_agent = (_searched(store, each, 6 if quick else 15) for each in (SCRIPT, game))
     worst = _worst(by_script)
     study = {"kind": "change", "game": SCRIPT, "under": game["commander"], "replayed": worst, "seed": 77,
              "pool": {"kind": "local"}}  # fmt: skip
@@ -105,9 +105,9 @@ def _verdicts(store: Store, quick: bool) -> dict[str, Any]:
 
 def _searched(store: Store, game: dict[str, Any], ticks: int) -> Bundle:
     """The edge of a search, on fresh battles."""
-    study = {"kind": "search", "game": game, "ticks": ticks, "algorithm": {"kind": "nsga2", "population": 60},
-             "seed": 5, "pool": {"kind": "local"}}  # fmt: skip
-    return unpack(store.get(_end(store, study).artifacts["front"]))
+    study = {"kind": "search", "game": game, "ticks": ticks, "algorithm": {"kind": "nsga2", "population": 40},
+             "fresh": 8, "seed": 5, "pool": {"kind": "local"}}  # fmt: skip
+    return unpack(store.get(_end(store, study).artifacts["fresh"]))
 
 
 def _end(store: Store, study: dict[str, Any]) -> Finished:
