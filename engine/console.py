@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from engine.catalog import STUDIES, imported
+from engine.config.commander import led
 from engine.errors import LONGEST_SAID
 from engine.events import AnyEvent, Counters, Failed, Incident, Logged, Paused, Progressed, Started
 from engine.text import printable
@@ -58,11 +59,6 @@ def work(counters: Counters, study: Settings) -> str:
     """The work done so far, in the unit of the study's kind."""
     unit = STUDIES[study.get("kind", "search")].unit
     return many(getattr(counters, unit), unit.removesuffix("s"))
-
-
-def led(commander: Settings | None) -> str:
-    """Who leads both sides of battles, for the end of what is planned; empty for the game's own script."""
-    return f" led by {commander.get('title') or 'an agent'}" if commander else ""
 
 
 def many(count: int, what: str) -> str:

@@ -9,12 +9,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from engine import console
 from engine.arrays import Bundle, pack
 from engine.change.both_versions import Fitted, baselines, fitted, replaced
 from engine.change.reading import FINDINGS, FITS, OPEN, REFITTED, UNFIT, Reading, Version
 from engine.change.replay import AFTER, BEFORE, FIRST, Asked, Replay
-from engine.config.commander import CommanderConfig
+from engine.config.commander import CommanderConfig, led
 from engine.config.study import ChangeConfig
 from engine.events import AnyEvent, Counters, Started
 from engine.evolution.algorithm import Parts
@@ -168,7 +167,7 @@ class Words:
 
     def planned(self, event: Started, study: Mapping[str, Any]) -> str:
         """Lineups and battles, and who leads in them."""
-        who = console.led(study.get("under") or study["game"].get("commander"))
+        who = led(study.get("under") or study["game"].get("commander"))
         return f"{len(study['replayed'])} lineups, {event.battles:,} battles at most{who}"
 
     def done(self, counters: Counters) -> str:

@@ -13,8 +13,9 @@ from engine.bench.herobattle_teams import equal_cost_pairs
 from engine.config.limits import LimitsConfig
 from engine.config.rl import NetworkConfig
 from engine.config.study import STUDY, study_hash
+from engine.console import line
 from engine.errors import ConfigError, StoreError
-from engine.events import Failed, Finished
+from engine.events import Counters, Failed, Finished, Started
 from engine.games.herobattle import HeroBattle, kernel
 from engine.games.herobattle.commanders import HeroBattleCommanders
 from engine.games.herobattle.commanders.commanded import CommandedBattles
@@ -257,3 +258,13 @@ def test_both_simulators_of_a_replay_are_the_same_one_where_nobody_else_commands
                   "replayed": [{"teams": [{"slots": {}}]}]})  # fmt: skip
     with commanded.both_opened(study.game, study.changed, store, lambda: False) as (one, other):
         assert one is other
+
+
+def test_the_command_line_says_who_leads(store: FolderStore) -> None:
+    agent = {"policy": kept(policy(), store), "title": "Ada"}
+    searched = load({**STUDIED, "game": game(agent["policy"])}).model_dump(mode="json")
+    started = Started(workers=1, pool="local", resumed=False, ticks=2, battles=900, tick=0, at=0.0, counters=Counters())
+    assert line(started, searched).endswith("900 battles led by Ada planned")
+    replay = {"kind": "change", "game": {"simulator": "builtin:herobattle"}, "replayed": [{"teams": [{"slots": {}}]}]}
+    told = load(replay | {"under": agent}).model_dump(mode="json")
+    assert line(started, told).endswith("1 lineups, 900 battles at most led by Ada planned")
