@@ -90,7 +90,7 @@ class StoredPolicy:
         if mean is None:
             return x
         spread = self._tensors[f"normaliser.{name}.spread"]
-        return np.clip((x - mean.ravel()) / spread.ravel(), -CLIP, CLIP)
+        return np.asarray(np.clip((x - mean.ravel()) / spread.ravel(), -CLIP, CLIP), np.float32)
 
     def _activate(self, x: F32) -> None:
         if self._network["activation"] == "tanh":
