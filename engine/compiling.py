@@ -19,7 +19,7 @@ SOURCES = (
     "games/herobattle/commanders/battles.py", "games/herobattle/jit.py", "games/herobattle/kernel.py",
     "games/herobattle/layout.py", "games/herobattle/orders.py", "games/herobattle/teams.py", "games/maze/kernel.py",
     "games/pong/kernel.py", "lineups/decoding.py", "lineups/drawing.py", "lineups/encoding.py", "lineups/mending.py",
-    "rl/compiled.py", "rl/seats.py", "splitmix.py",
+    "mdp/choosing.py", "mdp/dense.py", "rl/compiled.py", "rl/seats.py", "splitmix.py",
 )  # fmt: skip
 """Every file with functions that are compiled, or with numbers that these hold."""
 _STAMP = "compiled-from"

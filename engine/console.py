@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from engine.catalog import STUDIES, imported
+from engine.config.commander import led
 from engine.errors import LONGEST_SAID
 from engine.events import AnyEvent, Counters, Failed, Incident, Logged, Paused, Progressed, Started
 from engine.text import printable
@@ -74,8 +75,9 @@ class Searched:
     """Texts of studies that play lineups."""
 
     def planned(self, event: Started, study: Settings) -> str:
-        """Battles, or rounds where the number of battles is not known in advance."""
-        return many(event.battles, "battle") if event.battles else many(event.ticks, "round")
+        """Battles, or rounds where the number of battles is not known in advance, and who leads in them."""
+        work = many(event.battles, "battle") if event.battles else many(event.ticks, "round")
+        return f"{work}{led((study.get('game') or {}).get('commander'))}"
 
     def done(self, counters: Counters) -> str:
         """Lineups and battles, and how many of these came from the cache."""

@@ -41,6 +41,7 @@ MODULES = (
     "learning",
     "two_seats",
     "commanders",
+    "commanded",
     "worth",
     "patch",
     "sensitivity",

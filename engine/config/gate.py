@@ -11,7 +11,7 @@ from engine.config import compatibility
 from engine.config.algorithms import AlgorithmConfig, NSGA2Config
 from engine.config.base import Config, Shown, refuse
 from engine.config.lineups import LineupConfig, PastedBaselines, TeamRow
-from engine.config.study import BalanceStudy, SearchConfig
+from engine.config.study import BalanceStudy, ScriptedGame, SearchConfig
 from engine.config.worth import WorthConfig
 
 MOST = 200
@@ -85,6 +85,7 @@ class GateConfig(BalanceStudy):
     no_ranges: ClassVar[str] = "a gate measures a build as it is; a search finds what is extreme in it"
     judges: ClassVar[bool] = True
     kind: Literal["gate"] = "gate"
+    game: ScriptedGame
     name: Shown = Field("Gate", min_length=1, max_length=120, title="Name")
     met: tuple[MetConfig, ...] = Field(
         (), max_length=MOST, title="Baseline teams of the searches that found exploits", exclude_if=lambda met: not met

@@ -9,7 +9,7 @@ from pydantic import Field
 from engine.config.base import Shown, Study
 from engine.config.lineups import LineupConfig, TeamRow
 from engine.config.pool import PoolConfig
-from engine.config.study import GameConfig
+from engine.config.study import ScriptedGame
 
 MOST = 64
 """Teams of one round robin."""
@@ -25,7 +25,7 @@ class MetagameConfig(Study):
     kind: Literal["metagame"] = "metagame"
     name: Shown = Field("Who beats whom?", min_length=1, max_length=120, title="Name")
     seed: int = Field(1, ge=0, lt=2**63, title="Seed")
-    game: GameConfig
+    game: ScriptedGame
     teams: tuple[TeamRow, ...] = Field(min_length=2, max_length=MOST, title="Teams")
     battles: int = Field(
         200, ge=2, le=100_000, title="Battles of each pair", description="Half of them from either seat."

@@ -9,7 +9,7 @@ from pydantic import Field
 from engine.config.base import Config, Shown, Study
 from engine.config.lineups import LineupConfig, PieceId
 from engine.config.pool import PoolConfig
-from engine.config.study import GameConfig
+from engine.config.study import ScriptedGame
 
 Changeable = Literal["cost", "attributes"]
 """Numbers of a piece that may change: what it costs, and what it does in battle."""
@@ -29,7 +29,7 @@ class PatchConfig(Study):
     kind: Literal["patch"] = "patch"
     name: Shown = Field("What is the smallest change?", min_length=1, max_length=120, title="Name")
     seed: int = Field(1, ge=0, lt=2**63, title="Seed")
-    game: GameConfig
+    game: ScriptedGame
     lineups: LineupConfig = Field(
         default_factory=LineupConfig, title="Lineup rules", description="Two teams meet, whatever a lineup has."
     )

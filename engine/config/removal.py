@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from engine.config.base import Config, Shown
 from engine.config.lineups import LineupConfig
 from engine.config.patterns import Pattern
-from engine.config.study import BalanceStudy, SampleConfig
+from engine.config.study import BalanceStudy, SampleConfig, ScriptedGame
 
 MOST_SUSPECTS, MOST_LINEUPS = 12, 25
 REPLAYED = 16
@@ -44,6 +44,7 @@ class RemovalConfig(BalanceStudy):
     judges: ClassVar[bool] = True
     no_ranges = "a removal test measures a game as it is; a search finds what is extreme in it"
     kind: Literal["removal"] = "removal"
+    game: ScriptedGame
     name: Shown = Field("What is left without it?", min_length=1, max_length=120, title="Name")
     suspects: tuple[SuspectConfig, ...] = Field(min_length=1, max_length=MOST_SUSPECTS, title="Suspects")
     replicates: int = Field(

@@ -9,7 +9,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from engine.config.base import Shown, Study, refuse
 from engine.config.lineups import LineupConfig
 from engine.config.pool import PoolConfig
-from engine.config.study import GameConfig
+from engine.config.study import ScriptedGame
 from engine.config.worth import WorthConfig
 
 Kind = Literal["piece", "pair", "triple"]
@@ -26,7 +26,7 @@ class SensitivityConfig(Study):
     kind: Literal["sensitivity"] = "sensitivity"
     name: Shown = Field("How hard did we look?", min_length=1, max_length=120, title="Name")
     seed: int = Field(1, ge=0, lt=2**63, title="Seed")
-    game: GameConfig
+    game: ScriptedGame
     lineups: LineupConfig = Field(
         default_factory=LineupConfig, title="Lineup rules", description="Two teams meet, whatever a lineup has."
     )

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, TypeAdapter, ValidationInfo, field_v
 from engine.config import compatibility
 from engine.config.algorithms import AlgorithmConfig, NSGA2Config, SearchAlgorithm
 from engine.config.base import Config, Shown, Study, refuse
+from engine.config.commander import CommanderConfig
 from engine.config.lineups import FAIRNESS, LineupConfig, ObjectiveSetConfig, TeamRow
 from engine.config.noise import BattlesRule, NoiseConfig, StopRule
 from engine.config.patterns import Intended
@@ -23,6 +24,20 @@ class GameConfig(Config):
     patch: dict[str, float] = Field(default_factory=dict, title="Changes to the game's data")
     spec: str = Field("", max_length=64, title="Expected spec hash", description="Empty: any.")
     fidelity: str = Field("full", max_length=40, title="How battles are played")
+    commander: CommanderConfig | None = Field(
+        None, title="Commander", description="a trained agent that leads both sides; none: they fight by themselves",
+        exclude_if=lambda commander: commander is None,  # keeps the hash of studies without one
+    )  # fmt: skip
+
+
+def _by_script(game: GameConfig) -> GameConfig:
+    if game.commander is not None:
+        refuse([("commander", "only searches, re-checks, random samples and replays can be led by an agent")])
+    return game
+
+
+ScriptedGame = Annotated[GameConfig, AfterValidator(_by_script)]
+"""The game of a study in which nobody else than the game's own script commands."""
 
 
 class BalanceStudy(Study):
@@ -149,14 +164,20 @@ class ReplayedLineup(Config):
 
 
 class ChangeConfig(BalanceStudy):
-    """Replay lineups on the game as it is and with some of its numbers changed: what does the change do to them?"""
+    """Replay lineups on the game as it is and with some of its numbers changed, or under another commander: what does
+    that do to them?"""
 
     no_ranges: ClassVar[str] = "a change sets numbers; start one for each and compare them"
     kind: Literal["change"] = "change"
     name: Shown = Field("Try a change", min_length=1, max_length=120, title="Name")
     change: dict[str, float] = Field(
-        min_length=1, max_length=10_000, title="Changed numbers", description="On top of the game’s own changes."
-    )
+        default_factory=dict, max_length=10_000, title="Changed numbers",
+        description="On top of the game’s own changes.",
+    )  # fmt: skip
+    under: CommanderConfig | None = Field(
+        None, title="Under whom", description="who leads both sides on the other version; none: as on the first",
+        exclude_if=lambda commander: commander is None,  # keeps the hash of studies without one
+    )  # fmt: skip
     replayed: tuple[ReplayedLineup, ...] = Field(min_length=1, max_length=200, title="Lineups")
     replicates: int = Field(
         128, ge=2, le=4096, title="Fresh replicates, at most",
@@ -169,6 +190,8 @@ class ChangeConfig(BalanceStudy):
 
     @model_validator(mode="after")
     def _in_bounds(self) -> Self:
+        if not self.change and self.under is None:
+            refuse([("change", "must have at least 1 entry, unless somebody else commands")])
         if (many := len(self.replayed) * self.replicates) > MOST_REPLICATES:
             each = f"{len(self.replayed)} lineups of {self.replicates} replicates"
             raise ValueError(f"{each} are {many:,}, more than {MOST_REPLICATES:,}")
@@ -192,8 +215,9 @@ class ChangeConfig(BalanceStudy):
 
     @property
     def changed(self) -> GameConfig:
-        """The game with the change."""
-        return self.game.model_copy(update={"patch": {**self.game.patch, **self.change}})
+        """The game with the change, under whoever commands it then."""
+        patch, commander = {**self.game.patch, **self.change}, self.under or self.game.commander
+        return self.game.model_copy(update={"patch": patch, "commander": commander})
 
 
 StudyConfig = Annotated[SearchConfig | RecheckConfig | SampleConfig | ChangeConfig, Field(discriminator="kind")]

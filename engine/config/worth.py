@@ -10,7 +10,7 @@ from engine.config.base import Shown, Study
 from engine.config.lineups import LineupConfig
 from engine.config.patterns import Intended
 from engine.config.pool import PoolConfig
-from engine.config.study import GameConfig
+from engine.config.study import ScriptedGame
 
 
 class WorthConfig(Study):
@@ -20,7 +20,7 @@ class WorthConfig(Study):
     kind: Literal["worth"] = "worth"
     name: Shown = Field("What is each piece worth?", min_length=1, max_length=120, title="Name")
     seed: int = Field(1, ge=0, lt=2**63, title="Seed")
-    game: GameConfig
+    game: ScriptedGame
     lineups: LineupConfig = Field(
         default_factory=LineupConfig, title="Lineup rules", description="Two teams meet, whatever a lineup has."
     )

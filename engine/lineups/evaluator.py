@@ -20,18 +20,21 @@ from engine.lineups.patterns import Patterns, strangers
 from engine.lineups.rules import CompiledRules, compile_rules, feasibility
 from engine.lineups.schema import OTHER_GAME, check_patch, team_costs, team_row, unbounded, unreachable_lines
 from engine.problem import Evaluation, LineupContext, Problem, Request, ShouldStop, failed, of_kind
+from engine.simulators.commanded import load_from
 from engine.simulators.contract import GameSpec, LineupSimulator, content_hash
-from engine.simulators.loaders import heed, load
+from engine.simulators.loaders import heed
 
 MEANT = 1.0
 """The violation of a lineup that is meant to be as it is."""
 
 
 class Setup(msgspec.Struct, frozen=True):
-    """Everything from which an actor builds its evaluator: the study as JSON, and the resolved baselines."""
+    """Everything from which an actor builds its evaluator: the study as JSON, the resolved baselines, and the address
+    of the store that a commander's policy is in."""
 
     study: dict[str, object]
     baselines: dict[str, object]
+    store: str = ""
 
 
 class LineupEvaluator:
@@ -194,4 +197,4 @@ def _strangers(spec: GameSpec, baselines: Baselines) -> Iterator[tuple[str, str]
 def build(payload: bytes) -> LineupEvaluator:
     """The evaluator for an encoded ``Setup``; loads the simulator. Raises ConfigError, SimulatorError."""
     setup = msgspec.json.decode(payload, type=Setup)
-    return LineupEvaluator(setup, load(STUDY.validate_python(setup.study).game.simulator))
+    return LineupEvaluator(setup, load_from(STUDY.validate_python(setup.study).game, setup.store))

@@ -26,10 +26,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from engine.mdp.choosing import choose, uniform
 from engine.mdp.interface import ActionSpec, Array, Parameterised
 from engine.rl.compiled import compiled
-from engine.rng import GOLDEN
-from engine.splitmix import mix
 
 F32 = NDArray[np.float32]
 Mask = NDArray[np.bool_] | None
@@ -141,47 +140,9 @@ class Distribution:
 
 
 @compiled
-def uniform(key: np.uint64, i: int) -> float:
-    """The i-th number of a key's stream, uniform in [0, 1): SplitMix64 (Steele et al. 2014)."""
-    return float(mix(key + np.uint64(i + 1) * GOLDEN) >> np.uint64(11)) * 2.0**-53
-
-
-@compiled
-def uniforms(keys: NDArray[np.uint64], i: int) -> NDArray[np.float64]:
-    """The i-th number of each key's stream [n]."""
-    found = np.empty(len(keys))
-    for n in range(len(keys)):
-        found[n] = uniform(keys[n], i)
-    return found
-
-
-@compiled
 def _normal(key: np.uint64, i: int) -> float:
     """A standard normal number from two uniform ones (Box & Muller 1958)."""
     return math.sqrt(-2 * math.log(1 - uniform(key, i))) * math.cos(2 * math.pi * uniform(key, i + 1))
-
-
-@compiled
-def _choose(outputs: F32, mask: NDArray[np.bool_], n: int, at: int, k: int, mark: float) -> tuple[int, float]:
-    """(choice, log-probability) of one discrete part: columns at … at + k of row n. The choice is the one whose share
-    of the cumulative probability contains ``mark`` in [0, 1); below 0: the likeliest."""
-    free = len(mask) == 0 or not mask[n, at : at + k].any()
-    best = -1
-    for j in range(k):
-        if (free or mask[n, at + j]) and (best < 0 or outputs[n, at + j] > outputs[n, at + best]):
-            best = j
-    largest, weight = outputs[n, at + best], 0.0
-    for j in range(k):
-        if free or mask[n, at + j]:
-            weight += math.exp(outputs[n, at + j] - largest)
-    chosen, rest = best, mark * weight
-    for j in range(k):
-        if mark >= 0 and (free or mask[n, at + j]):
-            rest -= math.exp(outputs[n, at + j] - largest)
-            chosen = j
-            if rest < 0:
-                break
-    return chosen, outputs[n, at + chosen] - largest - math.log(weight)
 
 
 @compiled
@@ -194,7 +155,7 @@ def _decide(
         total, at = 0.0, 0
         for i in range(parts):
             mark = -1.0 if greedy else uniform(keys[n], i)
-            chosen, log_p = _choose(outputs, mask, n, at, choices[i], mark)
+            chosen, log_p = choose(outputs, mask, n, at, choices[i], mark)
             rows[n, i] = chosen
             total += log_p
             at += choices[i]

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from engine.mdp.choosing import uniforms
 from engine.mdp.interface import SeatSpec
 from engine.mdp.trajectory import Batch, Decision
-from engine.rl.distributions import Distribution, uniforms
+from engine.rl.distributions import Distribution
 from engine.rl.networks import Outputs
 
 F32 = NDArray[np.float32]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.mdp.choosing import uniforms
 from engine.mdp.interface import SeatSpec
 from engine.mdp.trajectory import Batch, Decision
-from engine.rl.distributions import Distribution, uniforms
+from engine.rl.distributions import Distribution
 
 
 class RandomPlayer:

@@ -21,9 +21,9 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
+from engine.mdp.choosing import uniforms
 from engine.mdp.interface import Array
 from engine.mdp.trajectory import Batch
-from engine.rl.distributions import uniforms
 from engine.rl.policy import JSON, TENSORS, Policy
 
 VECTORS = 1000

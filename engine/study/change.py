@@ -1,5 +1,5 @@
-"""What a change does to given lineups, as a study: their battles on both versions of the game (``engine.change``), and
-a table of what they say."""
+"""What a change, or another commander, does to given lineups, as a study: their battles on both versions of the game
+(``engine.change``), and a table of what they say."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from engine.arrays import Bundle, pack
 from engine.change.both_versions import Fitted, baselines, fitted, replaced
 from engine.change.reading import FINDINGS, FITS, OPEN, REFITTED, UNFIT, Reading, Version
 from engine.change.replay import AFTER, BEFORE, FIRST, Asked, Replay
+from engine.config.commander import CommanderConfig, led
 from engine.config.study import ChangeConfig
 from engine.events import AnyEvent, Counters, Started
 from engine.evolution.algorithm import Parts
 from engine.lineups.baselines import BaselineTeams, resolve
 from engine.lineups.schema import battles_of_replicate, team_name, team_parts
 from engine.lineups.version_evaluator import Versions, checked_change
+from engine.simulators.commanded import both_opened
 from engine.simulators.contract import GameSpec, LineupSimulator, Parameter
-from engine.simulators.loaders import opened
 from engine.store import Store
 from engine.study.checkpoint import Checkpoint
 from engine.study.control import Control
@@ -48,17 +49,18 @@ class _Change(Scheduled):
 
     def prepare(self, saved: Checkpoint | None) -> None:
         config = self.config
-        with opened(config.game.simulator, self.stopped) as simulator:
-            specs = checked_change(config, simulator)
+        with both_opened(config.game, config.changed, self.store, self.stopped) as simulators:
+            specs = checked_change(config, simulators[BEFORE])
             self.fitted = fitted(config, *specs)
-            teams = _loaded(saved) if saved else self._resolved(simulator, *specs)
+            teams = _loaded(saved) if saved else self._resolved(*simulators, *specs)
         before, after = (Version(*each) for each in zip(specs, self.fitted.rows, teams, strict=True))
         self.versions = before, after
         self.reading = Reading(config, self.versions, self.fitted.fit)
         self.schedule = Replay(self._asked(), self.reading.settled)
 
     def payload(self) -> bytes:
-        return msgspec.json.encode(Versions.of(self.config, *(version.baselines for version in self.versions)))
+        before, after = (version.baselines for version in self.versions)
+        return msgspec.json.encode(Versions.of(self.config, before, after, self.store.address))
 
     def plan(self) -> Plan:
         return Plan(self.config.ticks, self._planned)
@@ -72,13 +74,13 @@ class _Change(Scheduled):
         return self.schedule.cached
 
     def _resolved(
-        self, simulator: LineupSimulator, before: GameSpec, after: GameSpec
+        self, simulator: LineupSimulator, changed: LineupSimulator, before: GameSpec, after: GameSpec
     ) -> tuple[BaselineTeams, BaselineTeams]:
         """The baseline teams as they are without the change, and the same ones with it."""
         c = self.config
         found = resolve(simulator, c.lineups, c.game.patch, c.seed, c.game.fidelity)
         given = baselines(c.lineups, found, before, after)
-        again = resolve(simulator, given, c.changed.patch, c.seed, c.game.fidelity)
+        again = resolve(changed, given, c.changed.patch, c.seed, c.game.fidelity)
         return found, again._replace(drawn=found.drawn)
 
     def _asked(self) -> Asked:
@@ -115,6 +117,7 @@ class _Change(Scheduled):
             "planned": self._planned,
             "fresh": self.schedule.fresh,
             "over": self.schedule.done,
+            "commanders": [_title(c.game.commander), _title(c.changed.commander)],
             "baselines": [{"value": v.baselines.median, "error": v.baselines.error} for v in self.versions],
         }
 
@@ -146,6 +149,11 @@ def _loaded(saved: Checkpoint) -> tuple[BaselineTeams, BaselineTeams]:
     return BaselineTeams.load(before), BaselineTeams.load(after)
 
 
+def _title(commander: CommanderConfig | None) -> str:
+    """Who leads both sides, for people; empty: they fight by themselves."""
+    return "" if commander is None else commander.title or "an agent"
+
+
 def _said(path: str, now: Parameter, was: Parameter | None, names: Mapping[str, str]) -> dict[str, Any]:
     """A changed number, for people; ``before`` is None where the change adds its piece."""
     piece = names.get(path.rpartition(".")[0], "")
@@ -158,8 +166,9 @@ class Words:
     """What the command line says of changes."""
 
     def planned(self, event: Started, study: Mapping[str, Any]) -> str:
-        """Lineups and battles."""
-        return f"{len(study['replayed'])} lineups, {event.battles:,} battles at most"
+        """Lineups and battles, and who leads in them."""
+        who = led(study.get("under") or study["game"].get("commander"))
+        return f"{len(study['replayed'])} lineups, {event.battles:,} battles at most{who}"
 
     def done(self, counters: Counters) -> str:
         """Battles."""

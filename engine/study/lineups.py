@@ -19,8 +19,8 @@ from engine.lineups.evaluator import LineupEvaluator, Setup, checked
 from engine.lineups.schema import battles_of_replicate
 from engine.problem import LineupContext, Problem, Request, ShouldStop
 from engine.rng import generator
+from engine.simulators.commanded import opened
 from engine.simulators.contract import GameSpec
-from engine.simulators.loaders import opened
 from engine.store import Store
 from engine.study.algorithm_views import views_of
 from engine.study.checkpoint import Checkpoint
@@ -65,7 +65,7 @@ class _Lineups(Drive):
 
     def prepare(self, saved: Checkpoint | None) -> None:
         baselines = BaselineTeams.load(saved.parts["record"].meta["baselines"]) if saved else None
-        problem, self.baselines, spec = _prepare(self.config, baselines, self.stopped)
+        problem, self.baselines, spec = _prepare(self.config, baselines, self.store, self.stopped)
         self.record = LineupRecord(problem, self.config.objectives, self.baselines, self.store, spec, self.listed)
         self.algorithm = self.chosen(problem, LineupContext(self.config.game.fidelity))
 
@@ -74,7 +74,9 @@ class _Lineups(Drive):
         """The algorithm that chooses which lineups are played."""
 
     def payload(self) -> bytes:
-        return msgspec.json.encode(Setup(self.config.model_dump(mode="json"), self.baselines.state()))
+        return msgspec.json.encode(
+            Setup(self.config.model_dump(mode="json"), self.baselines.state(), self.store.address)
+        )
 
     def cost(self, requests: Sequence[Request]) -> int:
         return sum(each.last - each.first for each in requests) * self.battles_each
@@ -181,12 +183,12 @@ class _Sample(_List):
 
 
 def _prepare(
-    config: BalanceStudy, baselines: BaselineTeams | None, should_stop: ShouldStop
+    config: BalanceStudy, baselines: BaselineTeams | None, store: Store, should_stop: ShouldStop
 ) -> tuple[Problem, BaselineTeams, GameSpec]:
     """The problem for the driver, the baselines, resolved once for all workers, and the game as it is played. Raises
     Cancelled."""
     game = config.game
-    with opened(game.simulator, should_stop) as simulator:
+    with opened(game, store, should_stop) as simulator:
         checked(config, simulator)
         found = baselines or resolve(simulator, config.lineups, game.patch, config.seed, game.fidelity)
         evaluator = LineupEvaluator(Setup(config.model_dump(mode="json"), found.state()), simulator)

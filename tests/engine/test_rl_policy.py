@@ -16,10 +16,11 @@ from scipy.stats import chisquare, kstest
 
 from engine.config.rl import K4S2, PRESETS, NetworkConfig
 from engine.errors import ConfigError, StoreError
+from engine.mdp.choosing import uniforms
 from engine.mdp.interface import ActionSpec, ArraySpec, Continuous, Discrete, Hybrid, Parameterised, SeatSpec
 from engine.mdp.trajectory import Batch
 from engine.mdp.vector import noise_keys
-from engine.rl.distributions import Distribution, uniforms
+from engine.rl.distributions import Distribution
 from engine.rl.heads import HEADS
 from engine.rl.networks import Network, Recurrent
 from engine.rl.onnx import exported

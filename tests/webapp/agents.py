@@ -9,7 +9,10 @@ import numpy as np
 from django.utils import timezone
 
 from engine.arrays import pack
-from engine.config.agents import RecordConfig
+from engine.config.agents import OriginConfig, RecordConfig
+from engine.config.rl import NetworkConfig
+from engine.games.herobattle.commanders import HeroBattleCommanders
+from engine.rl.policy import Policy, PolicySpec
 from tests.webapp.trainings import config, training
 from webapp.agents import keeping
 from webapp.agents.models import Agent
@@ -90,3 +93,14 @@ def watched(project: Project, agents: list[Agent], seed: int = 3, drawing: str =
         name="Battles to watch", seed=seed, game=agents[0].game, agents=tuple(agent.config for agent in agents)
     )
     return recorded(actions.sample(project, project.members.first(), study), drawing)
+
+
+def ada(project: Project, name: str = "Ada", *, seed: int = 5, **game: Any) -> Agent:
+    """A kept agent that commands herobattle, with numbers that nobody trained."""
+    spec = PolicySpec(HeroBattleCommanders().spec.seats[0], NetworkConfig(policy=(8,), critic=(8,)))
+    description, tensors = Policy(spec, spec.model().initial(np.random.default_rng(seed))).pack()
+    settings = {"same_teams": True, **game}
+    return Agent.objects.create(
+        project=project, name=name, policy=store().put(description), tensors=store().put(tensors),
+        game={"name": "commanders", "settings": settings, "limits": None}, origin=OriginConfig().model_dump(),
+    )  # fmt: skip

@@ -386,6 +386,7 @@ ROWS = (
     Row("reports:shared", OPEN, arguments=_shared),
     of_project("patches:save", None, WRITERS, arguments=_changes, data={"number": "1"}),
     of_project("changes:page", MEMBERS, WRITERS, arguments=_job),
+    of_project("changes:under", MEMBERS, WRITERS, arguments=_job),
     of_project("changes:trial", MEMBERS, arguments=_change),
     of_project("changes:save", None, WRITERS, arguments=_change),
     of_project("changes:search", None, WRITERS, arguments=_change),

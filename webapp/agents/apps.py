@@ -9,8 +9,10 @@ class Agents(AppConfig):
     name = "webapp.agents"
 
     def ready(self) -> None:
+        from webapp.agents import commanding
         from webapp.agents.parts import Measuring, Recording
-        from webapp.studies import kinds
+        from webapp.studies import commanders, kinds
 
         kinds.register("measure", Measuring())
         kinds.register("record", Recording())
+        commanders.register(commanding.offered)

@@ -19,6 +19,7 @@ class Changes(AppConfig):
 
         kinds.register("change", Trying())
         onward.register("change", "search", "changes:page")
+        onward.register("under", "search", "changes:under")
         cards.register(self.label, card.for_suspect)
         beside.register(self.label, worked.shown)
         arrivals.register(self.label, arrived)

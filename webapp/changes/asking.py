@@ -14,7 +14,7 @@ from engine.lineups.schema import check_patch, team_row
 from webapp.changes import starting
 from webapp.changes.picking import baselines, lineups
 from webapp.games.specs import version_spec
-from webapp.studies import checks
+from webapp.studies import checks, commanders
 from webapp.studies.intake import Body, Intake, Refers, Table
 from webapp.studies.models import Job
 from webapp.studies.pins import BESIDE, Pins, pins_of, pins_of_job
@@ -35,6 +35,8 @@ class ChangeIntake(Intake):
             raise ConfigError([("search", "the project has no search of this number")])
         try:
             shared = {name: search.config[name] for name in ("objectives", "pool")}
+            if commander := search.config["game"].get("commander"):  # its lineups are replayed as they were played
+                shared["game"] = {"commander": commander}
             rules = {**search.config["lineups"], **baselines(search)}
             usual = {**shared, "lineups": rules, "replayed": lineups(search), "tried": starting.tried(search)}
         except StoreError as error:
@@ -65,7 +67,9 @@ def _replayed(body: Body, pins: Pins, usual: Table) -> tuple[Study, Refers]:
 
 
 def _unfit(study: ChangeConfig, pins: Pins) -> Iterator[tuple[str, str]]:
-    """What is wrong with its numbers and its teams."""
+    """What is wrong with its numbers, its commander and its teams."""
+    if why := commanders.problem(pins.version.project, study.under):
+        yield "under", why
     spec, patch = version_spec(pins.version), pins.version.patch
     yield from ((f"change.{path}", text) for path, text in check_patch(spec, {**patch, **study.change})
                 if path in study.change)  # fmt: skip

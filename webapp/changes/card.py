@@ -94,7 +94,7 @@ def next_steps(trial: Job) -> dict[str, Any]:
     """What can be done with a change: ``saved`` is the version that holds it already, ``newer`` one that was saved
     since it was tried, which is in the way."""
     newest = versions.current(trial.project)
-    if newest is None or trial.game_version is None or trial.accompanies_id:
+    if newest is None or trial.game_version is None or trial.accompanies_id or not trial.config["change"]:
         return {"saved": None, "newer": None}
     saved = starting.saved_as(trial)
     return {"saved": saved, "newer": newest if newest != trial.game_version and saved is None else None}
@@ -117,9 +117,9 @@ def _fair(suspect: Suspect | None) -> dict[str, tuple[float, float, float]]:
 
 def _tried(search: Job, suspect: Suspect | None) -> Job | None:
     """The last change that somebody tried on a search; with a suspect, one of its own numbers."""
-    jobs = Job.objects.filter(parent=search, kind="change", accompanies=None).select_related(
-        "project", "game_version__simulator"
-    )
+    jobs = Job.objects.filter(
+        parent=search, kind="change", accompanies=None, config__under__isnull=True
+    ).select_related("project", "game_version__simulator")  # fmt: skip
     own = set(suspect.line.pieces) if suspect else set()
     for job in jobs.order_by("-pk")[:OFFERED]:
         if not own or own & {path.rpartition(".")[0] for path in job.config["change"]}:
@@ -142,7 +142,8 @@ def _offered(spec: GameSpec, replayed: Sequence[Mapping[str, Any]], known: Seque
 def trial_of(request: HttpRequest, search: Job) -> Job | None:
     """The change that an address asks for."""
     number = whole(request.GET.get("trial", ""), 2**31)
-    jobs = Job.objects.filter(parent=search, kind="change").select_related("project", "game_version__simulator")
+    jobs = Job.objects.filter(parent=search, kind="change", config__under__isnull=True)
+    jobs = jobs.select_related("project", "game_version__simulator")
     return jobs.filter(pk=number).first() if number else None
 
 

@@ -19,6 +19,7 @@ from webapp.studies.table_rows import TableRows
 HEADS = (
     "lineup", "before", "before_low", "before_high", "after", "after_low", "after_high", "difference", "difference_low",
     "difference_high", "verdict", "refitted", "battles",
+    "before_led_by", "after_led_by",
 )  # fmt: skip
 """Columns for programs."""
 

@@ -1,4 +1,4 @@
-"""Which lineups of a search are replayed: those that stand for a suspect, and its shortlist."""
+"""Which lineups of a search are replayed: those that stand for a suspect, its shortlist, and what was confirmed."""
 
 from __future__ import annotations
 
@@ -33,13 +33,44 @@ def lineups(search: Job, suspect: Suspect | None = None) -> Lineups:
     """The lineups as a study has them: those that stand for the suspect, then the shortlist; none twice. A team that
     holds a piece of the suspect has it in its name; lineups of one name have their numbers in it. Raises StoreError and
     ConfigError where the game is no longer described."""
-    spec, found = source.spec(search), dict[str, tuple[int, dict[str, Any]]]()
+    spec = source.spec(search)
     standing = _standing(search, spec, suspect) if suspect else []
-    listed = [(entry.individual, entry.genome, entry.anchors) for entry in on_list(search)]
-    pieces = suspect.line.pieces if suspect else ()
-    for number, genome, anchors in [*standing, *listed]:
-        found.setdefault(repr(genome), (number, _as_study(spec, genome, anchors, pieces)))
-    return _told_apart(list(found.values())[:MOST])
+    return _as_studies(spec, [*standing, *_listed(search)], suspect.line.pieces if suspect else ())
+
+
+def found(search: Job) -> Lineups:
+    """What a search has to show: the lineups that fresh battles confirmed, the worst first, then its shortlist; none
+    twice. Raises StoreError and ConfigError where the game is no longer described."""
+    spec = source.spec(search)
+    return _as_studies(spec, [*_worst_confirmed(search), *_listed(search)], ())
+
+
+def _listed(search: Job) -> Rows:
+    return [(entry.individual, entry.genome, entry.anchors) for entry in on_list(search)]
+
+
+def _as_studies(spec: GameSpec, rows: Rows, pieces: Sequence[str]) -> Lineups:
+    made = dict[str, tuple[int, dict[str, Any]]]()
+    for number, genome, anchors in rows:
+        made.setdefault(repr(genome), (number, _as_study(spec, genome, anchors, pieces)))
+    return _told_apart(list(made.values())[:MOST])
+
+
+def _worst_confirmed(search: Job) -> Rows:
+    try:
+        found = explored(search)
+    except (StoreError, ConfigError):
+        return []
+    if not found.core:
+        return []
+    rows = np.flatnonzero(_confirmed(found))
+    worst = rows[np.argsort(-_beyond(search, found)[rows], kind="stable")]
+    return _rows(found, worst)
+
+
+def _rows(found: Explored, places: NDArray[np.int64]) -> Rows:
+    anchors = found.lineups["anchor"]
+    return [(int(found.core["id"][i]), found.genome[i].tolist(), anchors[i].tolist()) for i in places]
 
 
 def _told_apart(lineups: Sequence[tuple[int, dict[str, Any]]]) -> Lineups:
@@ -75,7 +106,7 @@ def _standing(search: Job, spec: GameSpec, suspect: Suspect) -> Rows:
     rows = rows[Patterns(spec, [suspect.pattern]).explained(found.genome[rows], anchors[rows])[:, 0]]
     surer = found.core["verdict"][rows].astype(int) + _confirmed(found)[rows]
     worst = rows[np.lexsort((-_beyond(search, found)[rows], -surer))]
-    return [(int(found.core["id"][i]), found.genome[i].tolist(), anchors[i].tolist()) for i in worst[:FOR_A_SUSPECT]]
+    return _rows(found, worst[:FOR_A_SUSPECT])
 
 
 def _confirmed(found: Explored) -> NDArray[np.bool_]:

@@ -16,9 +16,8 @@ MOST = 12
 def offered(search: Job) -> list[Replayed]:
     """The latest changes that were played to their end on fresh battles, the newest first. Replays that came by
     themselves with a new data version count as well."""
-    jobs = Job.objects.filter(parent=search, kind="change", status=Status.FINISHED).select_related(
-        "project", "game_version__simulator"
-    )
+    changed = {"parent": search, "kind": "change", "config__under__isnull": True}
+    jobs = Job.objects.filter(**changed, status=Status.FINISHED).select_related("project", "game_version__simulator")
     found = (read(job) for job in jobs.order_by("-pk")[:MOST])
     return [each for each in found if each is not None and each.fresh]
 

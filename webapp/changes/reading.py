@@ -13,6 +13,7 @@ from engine.config import ObjectiveConfig
 from engine.verdicts import Finding
 from webapp.lib.figures import column_digits, in_unit, ranged_digits, telling, with_unit
 from webapp.lib.words import lower_first, number
+from webapp.studies import commanders
 from webapp.studies import explore_source as source
 from webapp.studies.fresh import Fresh
 from webapp.studies.models import Job
@@ -129,6 +130,16 @@ class Replayed:
         """What its rows and columns are."""
         return self.bundle.meta
 
+    @property
+    def under(self) -> str:
+        """Who leads both sides on the other version, where that is what differs; empty where numbers do."""
+        return commanders.name_under(self.job.config)
+
+    @property
+    def first(self) -> str:
+        """Who leads both sides on the first version; empty for the game's own script."""
+        return commanders.name_in(self.job.config)
+
     @cached_property
     def numbers(self) -> tuple[Number, ...]:
         """What was changed."""
@@ -193,6 +204,8 @@ class Replayed:
                 "verdict": each.words or "No fresh battles yet",
                 "refitted": each.refitted,
                 "battles": each.battles,
+                "before_led_by": self.first,
+                "after_led_by": self.under or self.first,
             }
 
     def value_of(self, measured: Measured) -> str:
@@ -272,7 +285,11 @@ class Replayed:
 
     def _apart(self, teams: list[list[str]]) -> bool:
         changed = {each.piece for each in self.numbers}
-        return "" not in changed and not any(part.partition(" ×")[0] in changed for team in teams for part in team)
+        return (
+            bool(changed)
+            and "" not in changed
+            and not any(part.partition(" ×")[0] in changed for team in teams for part in team)
+        )
 
     def _measured(self, when: str, i: int) -> Measured:
         value = self._value(when, i)

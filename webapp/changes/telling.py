@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from django.utils.text import capfirst
 
+from webapp.changes import leading
 from webapp.changes.reading import OPEN, Lineup, Replayed
 from webapp.lib.words import lower_first
 
@@ -17,6 +18,8 @@ NAMED = 2
 def head(replayed: Replayed) -> str:
     """ "With Warhorn’s rally bonus at 18 %, four of the five are under the line." While it is played, how many have a
     verdict, and what those say."""
+    if replayed.under:
+        return leading.head(replayed)
     if not any(each.decided for each in replayed.lineups):
         return f"{_with(replayed)}{',' if replayed.job.terminal else ':'} {_undecided(replayed)}"
     if replayed.line is None:
@@ -29,6 +32,8 @@ def head(replayed: Replayed) -> str:
 def rest(replayed: Replayed) -> list[str]:
     """What else there is to say: who stays over the line, who is over it as refitted, what is open, and what was played
     instead of lineups that are not allowed any more."""
+    if replayed.under:
+        return leading.rest(replayed)
     lineups = replayed.lineups
     over = [each for each in lineups if each.finding == "confirmed"]
     open_ = [each for each in lineups if each.finding in OPEN]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -98,7 +98,7 @@ def _may_try(request: HttpRequest, job: Job) -> bool:
 @posts_only("studies:job", "slug", "pk")
 def save(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Save a change that was tried as a new version of the game data."""
-    job = job_for(request, slug, pk, "write", kind="change")
+    job = _changed(request, slug, pk)
     version = _saved(request, job)
     if version is None:
         return redirect("studies:job", slug, pk)
@@ -111,7 +111,7 @@ def save(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @posts_only("studies:job", "slug", "pk")
 def search(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Search again with a change that was tried: it is saved, and a search with the old settings started on it."""
-    job = job_for(request, slug, pk, "write", kind="change")
+    job = _changed(request, slug, pk)
     if job.parent is None:
         messages.warning(request, "The search that this change was tried for is gone.")
         return redirect("studies:job", slug, pk)
@@ -132,6 +132,14 @@ def search(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     assert started is not None
     messages.success(request, f"Saved as version {version.number}. This search plays on it.")
     return redirect("studies:job", slug, started.pk)
+
+
+def _changed(request: HttpRequest, slug: str, pk: int) -> Job:
+    """A replay that changed numbers; one under another commander has none that could be saved."""
+    job = job_for(request, slug, pk, "write", kind="change")
+    if not job.config["change"]:
+        raise Http404("This replay changed no number.")
+    return job
 
 
 def _saved(request: HttpRequest, job: Job) -> GameVersion | None:

@@ -1,5 +1,5 @@
 """The exploits of a project: lineups of its earlier searches that people shortlisted, or that fresh battles confirmed.
-A gate plays them again."""
+A gate plays them again, and the game's own script leads there; so what an agent played is none of them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from engine.simulators.contract import GameSpec
 from webapp.lib.storage import store
 from webapp.projects.models import Project
 from webapp.studies import explore_source as source
+from webapp.studies.commanders import BY_SCRIPT
 from webapp.studies.explore_recheck import findings
 from webapp.studies.fresh_battles import genome_key
 from webapp.studies.models import Job, ShortlistEntry, Status
@@ -71,7 +72,7 @@ def _met(job: Job, spec: GameSpec) -> list[dict[str, Any]]:
 def _told(project: Project, spec: GameSpec, teams: int) -> Iterator[tuple[Job, dict[str, Any]]]:
     searches = [
         job
-        for job in project.jobs.filter(kind="search", status__in=(Status.FINISHED, Status.STOPPED))
+        for job in project.jobs.filter(kind="search", status__in=(Status.FINISHED, Status.STOPPED), **BY_SCRIPT)
         .select_related("project", "game_version__simulator")
         .order_by("-pk")[:SEARCHES]
         if job.game_version is not None and int(job.config["lineups"]["teams"]) == teams

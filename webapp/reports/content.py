@@ -23,6 +23,7 @@ from webapp.reports.headline import headline
 from webapp.reports.pieces import pieces_of, told
 from webapp.reports.provenance import provenance
 from webapp.reports.untested import untested
+from webapp.studies import commanders
 from webapp.studies.models import Job
 
 FORM = 1
@@ -46,7 +47,7 @@ def content(search: Job, proposed: Replayed | None = None) -> dict[str, Any]:
     found = {
         "form": FORM,
         "project": search.project.name,
-        "data": str(search.game_version or ""),
+        "data": commanders.played_on(search),
         "verdict": said.plain(),
         "suspects": [told(each, pieces.decided.get(each.key)) for each in pieces.faults],
         "intended": [told(each, pieces.decided.get(each.key), meant=True) for each in pieces.intended],

@@ -15,6 +15,7 @@ from webapp.games.called import called
 from webapp.lib.words import number, stamp
 from webapp.reports.lineups import Judged
 from webapp.reports.pieces import Pieces
+from webapp.studies import commanders
 from webapp.studies import explore_source as source
 from webapp.studies.models import Job
 
@@ -45,6 +46,7 @@ def _game(search: Job) -> Iterator[Fact]:
     except (StoreError, ConfigError):
         simulator = "not described any more"
     yield "Simulator", f"{simulator} ({called(search.config['game']['simulator'], search.project)})"
+    yield "Both sides led by", commanders.words(search.config)
     rules = search.config["lineups"]
     named = f"{search.lineup_rules}, " if search.lineup_rules else ""
     yield "Rules of lineups", f"{named}{rules['teams']} teams ({short(rules)})"

@@ -16,7 +16,7 @@ from engine.lineups.rules import feasibility
 from engine.simulators.contract import GameSpec
 from webapp.balance.forms import sentence
 from webapp.lib.first import first
-from webapp.studies import plans
+from webapp.studies import commanders, plans
 from webapp.studies.models import Job
 
 USUAL = frozenset({"unfair", "fielded"})
@@ -54,8 +54,8 @@ def obstacle(rules: LineupConfig, spec: GameSpec) -> str:
 
 
 def can(search: Job) -> bool:
-    """Whether an experiment can come with a search of such lineups."""
-    return int(search.config.get("lineups", {}).get("teams", 2)) > 1
+    """Whether an experiment can come with such a search."""
+    return int(search.config.get("lineups", {}).get("teams", 2)) > 1 and not commanders.name_in(search.config)
 
 
 def share(battles: int) -> int:
@@ -96,6 +96,8 @@ def seed(search: int) -> int:
 def planned(question: str, search: SearchConfig, spec: GameSpec, asked: Asked) -> WorthConfig | None:
     """The experiment that a search brings along; None where there is to be none, or none can be."""
     if not (question in USUAL if asked.wanted is None else asked.wanted) or obstacle(search.lineups, spec):
+        return None
+    if search.game.commander is not None:  # battles of experiments are the script's
         return None
     battles = share(battles_of(search)) if asked.battles is None else asked.battles
     return beside(search, battles) if battles else None

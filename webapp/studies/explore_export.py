@@ -20,6 +20,7 @@ from webapp.accounts.models import User
 from webapp.games.called import called
 from webapp.lib.text import plain
 from webapp.lib.words import plural
+from webapp.studies import commanders
 from webapp.studies.explore_build import Explored
 from webapp.studies.explore_filter import everything
 from webapp.studies.explore_shortlist import Shortlist
@@ -41,6 +42,7 @@ ON_EVERY_LINE = (
     "The line, moved",
     "Game data",
     "Simulator",
+    "Both sides led by",
     "Config hash",
     "Seed",
     "Battles per evaluation",
@@ -106,6 +108,7 @@ def provenance(taken: Taken) -> list[tuple[str, Cell]]:
             "Simulator",
             f"{taken.spec.title} {taken.spec.version} ({called(job.config['game']['simulator'], job.project)})",
         ),
+        ("Both sides led by", commanders.words(job.config)),
         ("Config hash", job.config_hash),
         ("Seed", job.config["seed"]),
         ("Battles per evaluation", taken.explored.meta["battles_each"]),

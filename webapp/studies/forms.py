@@ -20,6 +20,7 @@ from engine.config import (
     parse,
 )
 from engine.config.algorithms import MAPElitesConfig
+from engine.config.commander import CommanderConfig
 from engine.config.worth import WorthConfig
 from engine.errors import ConfigError
 from engine.lineups.rules import feasibility
@@ -30,7 +31,7 @@ from webapp.balance.forms import sentence
 from webapp.balance.models import LineupRules, ObjectiveSet
 from webapp.balance.saving import ensure_defaults
 from webapp.games.fields import NumberField
-from webapp.games.models import GameVersion, Simulator
+from webapp.games.models import GameVersion
 from webapp.games.numbers import field_text
 from webapp.games.simulators import plays_inside
 from webapp.games.specs import patched_spec
@@ -38,7 +39,7 @@ from webapp.lib.first import first
 from webapp.lib.whole import whole
 from webapp.lib.words import number
 from webapp.projects.models import Project
-from webapp.studies import checks, companion
+from webapp.studies import checks, commanders, companion
 from webapp.studies.accepted_line import Accepted, accepted
 from webapp.studies.line_origin import ANEW, CLONED
 from webapp.studies.line_origin import OWN as OWN_OBJECTIVES
@@ -58,6 +59,9 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
     aim = forms.CharField(label="What is the best?", max_length=40, required=False)
     question = forms.ChoiceField(choices=[(q.key, q.title) for q in QUESTIONS.values()], initial="unfair")
     version = forms.ModelChoiceField(GameVersion.objects.none(), label="Game data", empty_label=None)
+    commander = forms.ChoiceField(
+        label="Who leads both sides", required=False, error_messages={"invalid_choice": commanders.GONE}
+    )
     rules = forms.ModelChoiceField(LineupRules.objects.none(), label="Lineup rules", empty_label=None)
     objectives = forms.ModelChoiceField(ObjectiveSet.objects.none(), label="Objectives", empty_label=None)
     measure = forms.CharField(label="A lineup is over the line when its", max_length=40, required=False)
@@ -101,6 +105,9 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
         self._offer("version", project.versions.all(), data)
         self._offer("rules", project.lineup_rules.all(), data)
         self._offer("objectives", project.objective_sets.all(), data)
+        self.led = {each.key: each for each in commanders.offered(project)}
+        offered: Any = self.fields["commander"]
+        offered.choices = [("", commanders.SCRIPT), *((each.key, each.name) for each in self.led.values())]
         self.spec: GameSpec | None = None
         self.lineups = LineupConfig()
         self.offered: ObjectiveSetConfig | None = None
@@ -132,6 +139,8 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
         except ConfigError as error:
             self.add_error("version", sentence(error.problems[0].message))
             return cleaned
+        if cleaned.get("commander") and not commanders.can_be_led(cleaned["version"].simulator.reference):
+            self.add_error("commander", commanders.OTHER_GAME)
         self.lineups = self.asked.lineups(LineupConfig.model_validate(cleaned["rules"].config))
         for _, reason in feasibility(self.spec, self.lineups):
             self.add_error("rules", sentence(reason))
@@ -260,6 +269,12 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
         """How many workers play the battles."""
         return int(self.cleaned_data.get("workers") or settings.CPUS)
 
+    @property
+    def leader(self) -> CommanderConfig | None:
+        """The agent that leads both sides, where it is not the script."""
+        found = self.led.get(self.cleaned_data.get("commander") or "")
+        return found.config if found else None
+
     def _shared(self) -> dict[str, Any]:
         version: GameVersion = self.cleaned_data["version"]
         assert self.measured is not None
@@ -267,7 +282,12 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
         return {
             "name": self.asked.title,
             "seed": 1 if seed is None else seed,
-            "game": GameConfig(simulator=version.simulator.reference, patch=version.patch, spec=version.spec_hash),
+            "game": GameConfig(
+                simulator=version.simulator.reference,
+                patch=version.patch,
+                spec=version.spec_hash,
+                commander=self.leader,
+            ),
             "lineups": self.lineups,
         }
 
@@ -296,6 +316,8 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
 
     def experiment_obstacle(self) -> str:
         """Why no experiment can come with this search; empty where one can."""
+        if self.leader is not None:
+            return commanders.NO_EXPERIMENT
         return companion.obstacle(self.lineups, self.spec) if self.spec is not None else ""
 
     @property
@@ -324,15 +346,16 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
             **self._shared(),
             objectives=self.offered.model_copy(update={"objectives": tuple(without)}),
             count=min(SAMPLE_SIZE, self.there_are or SAMPLE_SIZE),
-            # A game that runs beside the engine is slow as a rule, and so is its search, which plays as often.
-            replicates=SampleConfig.model_fields["replicates"].default if plays_inside(self._simulator) else 2,
+            # A slow game's search plays as often.
+            replicates=2 if self.slow else SampleConfig.model_fields["replicates"].default,
             pool=PoolConfig(kind="local", workers=1),
         )
 
     @property
-    def _simulator(self) -> Simulator:
+    def slow(self) -> bool:
+        """Whether battles are slow, as a rule: the game runs beside the engine, or an agent thinks in them."""
         version: GameVersion = self.cleaned_data["version"]
-        return version.simulator
+        return self.leader is not None or not plays_inside(version.simulator)
 
     def refers(self) -> dict[str, Any]:
         """The rows that a job made from this form points at."""
@@ -382,6 +405,7 @@ def values_of(job: Job) -> dict[str, Any]:
     found = {
         "question": job.template if job.template in QUESTIONS else "own",
         "version": job.game_version_id,
+        "commander": commanders.key_of(job),
         "rules": job.lineup_rules_id,
         "objectives": job.objective_set_id,
         "measure": main["name"],

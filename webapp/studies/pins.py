@@ -19,6 +19,7 @@ from webapp.games.called import asked_for
 from webapp.games.models import GameVersion
 from webapp.games.specs import patched_spec
 from webapp.games.versions import obstacle
+from webapp.studies import commanders
 from webapp.studies.accepted_line import accepted
 from webapp.studies.intake import Body
 from webapp.studies.models import Job
@@ -104,6 +105,8 @@ class Pins:
         ways = [fidelity.name for fidelity in self.spec.fidelities]
         if game.fidelity not in ways:
             found.append(("game.fidelity", f"this game is played as {', '.join(ways)}"))
+        if why := commanders.problem(version.project, game.commander):
+            found.append(("game.commander", why))
         return found
 
     def refers(self, config: BalanceStudy) -> dict[str, Any]:

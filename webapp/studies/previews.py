@@ -273,6 +273,7 @@ def _rows(form: NewJobForm, plan: plans.Plan) -> list[tuple[str, str | list[tupl
     battles = number(plan.lineups * plans.battles_each(rules, plan.replicates))
     return [
         ("Game data", str(version)),
+        *([("Both sides led by", form.leader.title)] if form.leader else []),
         ("Teams compared together", f"{rules.teams}{costs}"),
         (_listed(names), _listed([number(count) for _, count in counts])),
         ("Baseline teams", f"{many}, {'drawn for you' if drawn else 'yours'}"),

@@ -11,7 +11,7 @@ from engine.config import LineupConfig, ObjectiveSetConfig, SearchConfig, Study
 from engine.errors import ConfigError
 from engine.simulators.contract import GameSpec
 from webapp.games.models import GameVersion
-from webapp.studies import checks, companion
+from webapp.studies import checks, commanders, companion
 from webapp.studies.intake import Body, Intake, Refers, Table, Wrong, part
 from webapp.studies.methods import LINEUPS
 from webapp.studies.models import Job
@@ -27,7 +27,8 @@ class SearchIntake(Intake):
         """With what the project has now. ``experiment``: the battles of the one that comes with it; 0: none does."""
         pins, battles = pins_of(body), body.beside.get("experiment")
         study, refers = _searched(body, pins)
-        if battles and (why := _few(battles) or companion.obstacle(study.lineups, pins.spec)):
+        led = commanders.NO_EXPERIMENT if study.game.commander is not None else ""
+        if battles and (why := _few(battles) or led or companion.obstacle(study.lineups, pins.spec)):
             raise ConfigError([("experiment", why)])
         asked = companion.Asked(None if battles is None else bool(battles), battles)
         return study, {**refers, **_beside(study, refers, pins, asked)}

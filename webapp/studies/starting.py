@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from engine.config import SampleConfig, SearchConfig, study_hash
 from engine.config.worth import WorthConfig
 from engine.errors import ConfigError
-from webapp.games.simulators import plays_inside
 from webapp.games.versions import obstacle
 from webapp.projects.models import Project
 from webapp.studies import previews, random_lineups
@@ -80,8 +79,9 @@ class SearchStart:
         return []
 
     def _pace(self, sample: Job | None) -> list[str]:
-        """A game beside the engine may be a thousand times slower, so its search's size is found out first."""
-        if plays_inside(self.form.cleaned_data["version"].simulator) or self.form.own_numbers:
+        """A game beside the engine may be a thousand times slower, and one that an agent plays tens of times, so its
+        search's size is found out first."""
+        if not self.form.slow or self.form.own_numbers:
             return []
         if pace_of(sample) is not None or (sample is not None and sample.terminal):
             return []

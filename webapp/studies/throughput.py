@@ -9,7 +9,7 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from engine.config import LineupConfig
-from webapp.studies import plans, progress
+from webapp.studies import commanders, plans, progress
 from webapp.studies.models import Job, Status
 from webapp.studies.random_lineups import speed
 from webapp.studies.took import took
@@ -112,18 +112,19 @@ def pace_of(sample: Job | None) -> float | None:
         return None
     found = speed(sample)
     if found is None and sample.game_version is not None:
-        others = Job.objects.for_forms().filter(game_version__spec_hash=sample.game_version.spec_hash)
+        same = {"game_version__spec_hash": sample.game_version.spec_hash, **commanders.alike(sample.config)}
+        others = Job.objects.for_forms().filter(**same)
         speeds = (speed(other) for other in others.exclude(pk=sample.pk).order_by("-pk")[:3])
         found = next((pace for pace in speeds if pace is not None), None)
     return found
 
 
 def _done(sample: Job) -> list[Job]:
-    """The latest searches on the same simulator and with as large lineups, newest first."""
+    """The latest searches on the same simulator, under the same commander and with as large lineups, newest first."""
     if sample.game_version is None:
         return []
     same = {"game_version__spec_hash": sample.game_version.spec_hash}
-    same |= {"config__lineups__teams": sample.config["lineups"]["teams"]}
+    same |= {"config__lineups__teams": sample.config["lineups"]["teams"], **commanders.alike(sample.config)}
     return list(Job.objects.filter(kind="search", status=Status.FINISHED, **same).order_by("-pk")[:LATEST])
 
 

@@ -375,7 +375,7 @@ def _bury(tick: int, state: F64, units: F32, marks: I64) -> None:
 
 
 @helper
-def _record(trace: F64, tick: int, units: F32) -> None:
+def record(trace: F64, tick: int, units: F32) -> None:
     if trace.shape[0] > 0:
         for i in range(2 * LANES):
             trace[tick, i, 0] = units[X + i]
@@ -440,7 +440,7 @@ def fight(
                     casts[tick, side] = 1
         if _settle(units) > 0:
             _bury(tick, state, units, marks)
-        _record(trace, tick, units)
+        record(trace, tick, units)
     tally[0] = unit_ticks
     tally[1] = attack_ticks
     return tick
@@ -478,7 +478,7 @@ def play(
         last[0] = muster(left[b], 0, pieces, parameters, edges, pair, soldiers, kinds, powers)
         last[1] = muster(right[b], 1, pieces, parameters, edges, pair, soldiers, kinds, powers)
         begin(kinds, powers, last, parameters[FIELD], first[b], second[b], state, units, marks, keys, harm, lure)
-        _record(trace, 0, units)
+        record(trace, 0, units)
         duration[b, 0] = fight(
             0, _FAR, None, None, None, powers, parameters, state, units, marks, keys, harm, trace, casts, tally
         )

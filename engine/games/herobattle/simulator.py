@@ -48,6 +48,12 @@ def compile_tables(spec: GameSpec) -> Tables:
     return Tables(pieces, np.array([p.default for p in spec.parameters]))
 
 
+def only_full(fidelity: str) -> None:
+    """Raises SimulatorError for a fidelity that the game does not have."""
+    if fidelity != "full":
+        raise SimulatorError(f"herobattle has no fidelity {fidelity!r}; it has 'full'.", permanent=True)
+
+
 class HeroBattle:
     """The built-in lineup game. ``planted_seed`` hides five broken pieces in it (``planted.planted_pieces``), each by
     ``edge``; or ``only`` one of these, by its place (``planted.hidden_edges``)."""
@@ -96,19 +102,23 @@ class HeroBattle:
                 message = f"{path}: {value:g} is outside {known.low:g} to {known.high:g}. Choose a value inside."
                 raise SimulatorError(message, permanent=True)
 
+    def checked(self, left: I32, right: I32, n: int) -> tuple[I32, I32]:
+        """The teams of n battles as compiled loops take them. Raises SimulatorError for an invalid one."""
+        left, right = np.ascontiguousarray(left, dtype=np.int32), np.ascontiguousarray(right, dtype=np.int32)
+        check_rows(self._spec, self._ranges, left, right, n)
+        return left, right
+
     def battles(self, left: I32, right: I32, seeds: U64, patch: Patch, fidelity: str = "full") -> Battles:
         """Play n battles: ``left``, ``right`` int32[n, 8], ``seeds`` uint64[n]. Row i depends on row i only.
         Raises SimulatorError with row and slot for an invalid team."""
-        if fidelity != "full":
-            raise SimulatorError(f"herobattle has no fidelity {fidelity!r}; it has 'full'.", permanent=True)
+        only_full(fidelity)
         first, second = kernel.streams(np.ascontiguousarray(seeds, dtype=np.uint64))
         return self.play(left, right, first, second, patch, tally=False).battles
 
     def play(self, left: I32, right: I32, first: U64, second: U64, patch: Patch, *, tally: bool = True) -> Played:
         """Battles with a random stream for each side, uint64[n] each, as ``kernel.streams`` derives them from seeds.
         Exchanging teams and streams exchanges the results exactly. Raises SimulatorError."""
-        left, right = np.ascontiguousarray(left, dtype=np.int32), np.ascontiguousarray(right, dtype=np.int32)
-        check_rows(self._spec, self._ranges, left, right, len(first))
+        left, right = self.checked(left, right, len(first))
         tables = self.tables(patch)
         n = len(left)
         result = Battles(np.empty((n, 2, 3)), np.empty((n, 1)), np.zeros(n, np.uint8))
@@ -121,10 +131,8 @@ class HeroBattle:
 
     def replay(self, left: I32, right: I32, seed: int, patch: Patch) -> Sequence[Frame]:
         """One battle, tick by tick, as ``battles`` plays it with this seed. ``left``, ``right`` int32[8]."""
-        left = np.ascontiguousarray(left, dtype=np.int32).reshape(1, -1)
-        right = np.ascontiguousarray(right, dtype=np.int32).reshape(1, -1)
+        left, right = self.checked(np.reshape(left, (1, -1)), np.reshape(right, (1, -1)), 1)
         first, second = kernel.streams(np.array([seed], dtype=np.uint64))
-        check_rows(self._spec, self._ranges, left, right, 1)
         tables = self.tables(patch)
         ticks = int(tables.parameters[layout.TIME_LIMIT])
         trace, casts = np.zeros((ticks + 1, layout.UNITS, 3)), np.zeros((ticks + 1, 2), np.uint8)

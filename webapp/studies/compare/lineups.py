@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from webapp.studies.commanders import alike
 from webapp.studies.comparing import Comparing
 from webapp.studies.models import Job
 
@@ -35,6 +36,8 @@ class LineupsCompared(Comparing):
             )
         if len({job.game_version_id for job in jobs}) > 1:
             found.append("They were played on different game data.")
+        if len({str(alike(job.config)) for job in jobs}) > 1:
+            found.append("They were not all played by the same commander, so they may differ for that alone.")
         rules = [{**job.config["lineups"], "baselines": None} for job in jobs]
         if any(each != rules[0] for each in rules):
             found.append("They follow different lineup rules.")

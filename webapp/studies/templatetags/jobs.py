@@ -10,7 +10,8 @@ from django import template
 from webapp.games.models import GameVersion
 from webapp.lib.words import number, plural
 from webapp.projects.frame import Frame
-from webapp.studies import kinds
+from webapp.studies import commanders, kinds
+from webapp.studies.commanders import Led
 from webapp.studies.compare.measures import asks, effort
 from webapp.studies.models import Job
 from webapp.studies.overview import pace
@@ -22,6 +23,8 @@ register.filter("effort", effort)
 register.filter("parts", kinds.of)
 register.filter("pace", pace)
 register.filter("took", took_words)
+register.filter("data", commanders.played_on)
+register.filter("may_be_led", commanders.may_be_led)
 
 
 @register.filter
@@ -31,6 +34,13 @@ def amounts(job: Job) -> str:
     battles, steps = (int(job.counters.get(unit, 0)) for unit in ("battles", "steps"))
     said = ([plural(battles, of.plays)] if battles else []) + ([f"{number(steps)} {of.moves}"] if steps else [])
     return " · ".join(said)
+
+
+@register.simple_tag
+def led(job: Job) -> Led | None:
+    """Who led its battles; None: the game's own script."""
+    found = (job.config.get("game") or {}).get("commander")
+    return commanders.led(job.project, found) if found else None
 
 
 @register.filter

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from engine.games.herobattle import layout as at
 from engine.games.herobattle.jit import entry, helper
-from engine.games.herobattle.kernel import aim, begin, fight, life_of, muster, outcome, stream
+from engine.games.herobattle.kernel import aim, begin, fight, life_of, muster, outcome, record, stream
 from engine.games.herobattle.layout import F32, F64, I32, I64, U64
 from engine.games.herobattle.orders import attract
 from engine.games.herobattle.teams import draw_team
@@ -99,25 +99,38 @@ def draw_rows(battles: I64, seeds: U64, rules: Rules, rows: I32) -> None:
         _draw_teams(seeds[b], rules, rows[b])
 
 
+@helper
+def _start(b: int, first: Any, second: Any, rules: Rules, f: Fields) -> None:
+    """Begin battle b with the teams in its row and these random streams of its sides."""
+    f.kinds[b] = 0.0
+    for side in range(2):
+        f.last[b, side] = muster(
+            f.rows[b, side], side, rules.pieces, rules.parameters, rules.edges, rules.pair, rules.soldiers,
+            f.kinds[b], f.powers[b],
+        )  # fmt: skip
+    begin(
+        f.kinds[b], f.powers[b], f.last[b], rules.parameters[at.FIELD], first, second, f.state[b], f.units[b],
+        f.marks[b], f.keys[b], f.harm[b], f.lure[b],
+    )  # fmt: skip
+    f.ticks[b] = 0
+    f.ledger[b], f.before[b], f.strength[b], f.ground[b], f.orders[b] = 0.0, 0.0, 1.0, 0, 0
+
+
 @entry
 def start(battles: I64, seeds: U64, rules: Rules, f: Fields) -> None:
     """Begin these battles with the teams in their ``rows``."""
     for b in battles:
-        f.kinds[b] = 0.0
-        for side in range(2):
-            f.last[b, side] = muster(
-                f.rows[b, side], side, rules.pieces, rules.parameters, rules.edges, rules.pair, rules.soldiers,
-                f.kinds[b], f.powers[b],
-            )  # fmt: skip
         first, second = stream(seeds[b], 0), stream(seeds[b], 1)
         if rules.mirror:
             first, second = second, first
-        begin(
-            f.kinds[b], f.powers[b], f.last[b], rules.parameters[at.FIELD], first, second, f.state[b], f.units[b],
-            f.marks[b], f.keys[b], f.harm[b], f.lure[b],
-        )  # fmt: skip
-        f.ticks[b] = 0
-        f.ledger[b], f.before[b], f.strength[b], f.ground[b], f.orders[b] = 0.0, 0.0, 1.0, 0, 0
+        _start(b, first, second, rules, f)
+
+
+@entry
+def start_with(first: U64, second: U64, rules: Rules, f: Fields) -> None:
+    """Begin all battles with the teams in their ``rows``, and with these random streams of their sides uint64[n]."""
+    for b in range(len(first)):
+        _start(b, first[b], second[b], rules, f)
 
 
 @helper
@@ -167,18 +180,21 @@ def _reward(
 
 @entry
 def advance(
-    given: I64, every: int, rules: Rules, f: Fields, kinds: I64, rewards: F32, over: NDArray[np.bool_], results: F64
-) -> None:
+    given: I64, every: int, rules: Rules, f: Fields, kinds: I64, rewards: F32, over: NDArray[np.bool_], results: F64,
+    trace: F64, casts: Any,
+) -> None:  # fmt: skip
     """One decision of every battle, ``every`` ticks long: ``given`` int64[n, 2, ORDERS]; ``rewards`` float32[n, 2, R]
-    of these kinds; ``results`` float64[n, 2, 3]: strength (%), resources, win of both sides as they stand."""
+    of these kinds; ``results`` float64[n, 2, 3]: strength (%), resources, win of both sides as they stand; ``trace``
+    and ``casts``: where the last battle is written down (``kernel.play``), or nothing."""
     now, tally = np.zeros(2), np.zeros(2, np.int64)
-    trace, casts = np.zeros((0, at.UNITS, 3)), np.zeros((0, 2), np.uint8)
     for b in range(given.shape[0]):
         state, units, marks = f.state[b], f.units[b], f.marks[b]
         f.before[b] = f.ledger[b]
         for side in range(2):
             _obey(side, f.orders[b, side], given[b, side], f.kinds[b], f.lure[b], state, units, marks)
         began = f.ticks[b]
+        if began == 0:
+            record(trace, 0, units)
         f.ticks[b] = fight(
             began, began + every, f.orders[b], f.ledger[b], f.ground[b], f.powers[b], rules.parameters, state, units,
             marks, f.keys[b], f.harm[b], trace, casts, tally,

@@ -12,6 +12,7 @@ from engine.errors import ConfigError, SimulatorError
 from engine.games import two_seats
 from engine.games.herobattle import layout
 from engine.games.herobattle.commanders import battles as play
+from engine.games.herobattle.kernel import NO_CASTS, NO_TRACE
 from engine.games.herobattle.simulator import HeroBattle, Tables
 from engine.games.herobattle.teams import roster
 from engine.mdp.interface import Array, ArraySpec, Discrete, Hybrid, MDPSpec, SeatSpec, action_problem
@@ -122,7 +123,7 @@ class HeroBattleCommanders:
             self._given[:, seat] = given
         play.advance(
             self._given, self._every, self._rules, self._fields, self._kinds, self._both, self._terminated,
-            self._results,
+            self._results, NO_TRACE, NO_CASTS,
         )  # fmt: skip
         self._lengths += 1
         self._returns += self._rewards()
