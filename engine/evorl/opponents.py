@@ -1,5 +1,5 @@
-"""How often each opponent is drawn in self-play, as Lamarckian (Bai et al.) releases it. ``hardest`` is its weighting of
-prioritised fictitious self-play, and not that of Vinyals et al. (2019, "Grandmaster level in StarCraft II using
+"""How often each opponent is drawn in self-play, as Lamarckian (Bai et al.) releases it. ``hardest`` weighs as its
+prioritised fictitious self-play does, and not as that of Vinyals et al. (2019, "Grandmaster level in StarCraft II using
 multi-agent reinforcement learning"): there p ∝ (1 - w)^k for the hardest opponents, or w (1 - w) for those of about
 one's own strength, and only one who is always beaten is left out.
 
