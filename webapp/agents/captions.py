@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from engine.arrays import unpack
 from engine.catalog import Signal, built_in
 from engine.errors import StoreError
-from engine.styles.strangers import Moved
+from engine.styles.strangers import FRAGILE, Moved
 from webapp.lib.storage import store
 from webapp.lib.words import number
 from webapp.studies.models import Job
@@ -99,10 +99,10 @@ class Figures(NamedTuple):
 
     @property
     def moved_words(self) -> str:
-        """What moves most, and against whom: "moves" and "Random"."""
+        """Whether its style holds, in sentences; empty where that cannot be said."""
         moved = self.moved
         words = next((m.words.words for m in self.measures if moved and m.name == moved.measure), "")
-        return f"“{words}” against “{moved.opponent}”" if moved else ""
+        return held_words(moved, f"“{words}” against “{moved.opponent}”") if moved else ""
 
     @property
     def compared(self) -> list[list[Measure]]:
@@ -118,6 +118,24 @@ class Figures(NamedTuple):
         """Its choices in the situations that go along, by name, as shares."""
         counts = self.meta["moves"]
         return shares(counts, self.meta["game"])
+
+
+def held_words(moved: Moved, what: str) -> str:
+    """Whether a style holds, in sentences; ``what``: of what the shift is, and against whom."""
+    high = f"{moved.high:.2f}" if moved.high is not None else ""
+    ends = f" ({moved.low:.2f} to {high})" if high else ""
+    if moved.fragile:
+        return (
+            f"Its style does not hold: {what} it shifts by {moved.by:.2f}{ends}, which is surely more than {FRAGILE:g}."
+        )
+    if moved.verdict == "holds":
+        return (
+            f"Its style holds: it shifts by no more than {high}, most {what}. Beyond {FRAGILE:g} it would be fragile."
+        )
+    told = f"Whether its style holds cannot be told yet: {what} it shifts by {moved.by:.2f}{ends}."
+    if moved.episodes:
+        return f"{told} About {number(moved.episodes)} fresh episodes would tell whether that is more than {FRAGILE:g}."
+    return f"{told} Measure it on more episodes."
 
 
 def _measure(each: dict[str, Any], known: dict[str, Signal]) -> Measure:
