@@ -218,7 +218,7 @@ FOUR = np.ones(4, np.uint8)
 )  # fmt: skip
 def test_a_picture_is_at_the_same_place_whatever_its_numbers_and_its_layout(spec: ArraySpec, made: Any) -> None:
     """Four shades in bars; a pixel that flickers is no new place, a bar that moves by a cell is one."""
-    bars = np.repeat(np.repeat(np.array([[20, 84], [180, 236]], np.uint8), 42, axis=0), 42, axis=1)
+    bars = np.repeat(np.repeat(np.array([[20, 84], [184, 236]], np.uint8), 42, axis=0), 42, axis=1)
     flicker, shifted = bars.copy(), np.roll(bars, 8, axis=1)
     flicker[3, 3] += 9
     grey = np.stack([bars, flicker, shifted])
