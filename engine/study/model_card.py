@@ -73,7 +73,9 @@ def in_words(card: Mapping[str, Any]) -> str:
     rows = [("Measure", "Mean", "95 % range"), *(_measure(each) for each in measured["measures"])]
     return (
         f"# {card['name']}\n\n{table(facts)}\n## What it does\n\n"
-        f"{measured['episodes']:,} fresh episodes, seed {measured['seed']}.\n\n{table(rows)}\n{_strangers(card)}"
+        f"{measured['episodes']:,} fresh episodes, seed {measured['seed']}. Ranges of wins and shares hold for "
+        "whatever may happen; those of other measures do not cover what none of these episodes showed.\n\n"
+        f"{table(rows)}\n{_strangers(card)}"
         "## The same agent\n\n"
         f"In {check['situations']:,} situations of fresh episodes agent.onnx acted alike in {check['same']:,}; "
         f"its numbers differed by {check['difference']:.1e} at most. `python check.py` compares them again.\n"

@@ -99,6 +99,7 @@ def test_the_caption_tells_its_own_figures_with_ranges_and_count(team: Studio, d
     assert "0.021 ms on one thread" in page
     assert "Lasts" in page
     assert "[range unknown]" in page
+    assert "those that are not in per cent do not cover what none of these episodes showed" in " ".join(page.split())
 
 
 def test_an_agent_whose_style_does_not_hold_against_strangers_is_marked_on_the_list_and_on_its_page(

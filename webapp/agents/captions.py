@@ -86,6 +86,11 @@ class Figures(NamedTuple):
         return words[:1].upper() + words[1:] if words else "Measured"
 
     @property
+    def undeclared(self) -> bool:
+        """Whether some ranges are of values without declared ends: they cannot cover what no episode showed."""
+        return any(each.low is not None and not each.words.share for each in self.measures)
+
+    @property
     def _ways(self) -> tuple[str, ...]:
         """Measures that tell how it plays."""
         every = [m.name for m in self.measures if m.name not in PLAIN and not m.name.startswith("return:")]
