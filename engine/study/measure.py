@@ -45,7 +45,7 @@ from engine.study.control import Control
 from engine.study.failures import not_begun, with_failure
 from engine.study.model_card import card_of, in_words
 from engine.study.session import Session
-from engine.styles.strangers import ERROR, Shift, facing_strangers, moved
+from engine.styles.strangers import ERROR, Shift, facing_strangers, moved, paired
 
 Floats = NDArray[np.float64]
 MEASUREMENT = 0xE7A6
@@ -232,19 +232,16 @@ class _Measurement(Session):
         return {"against": against, "moved": None if found is None else found._asdict()}
 
     def _shifts(self, game: Game, titles: Sequence[str]) -> tuple[list[Shift], dict[str, float]]:
-        """How far each measure of its style shifts against each stranger, episode by episode on the same seeds, and the
-        span of each: of its search, or else of all that was measured here."""
-        names = self._named(game)
+        """How far each measure of its style shifts against each stranger, and the span of each: of its search, or else
+        of all that was measured here."""
+        names, found, spans = self._named(game), list[Shift](), dict[str, float]()
         style = [name for name in self.config.style if name in names]
-        found, spans = [], {}
         for name in style:
             own, *others = (each[:, names.index(name)] for each in self.values)
             spans[name] = self.config.origin.spans.get(name) or float(np.ptp([own, *others]))
+            error = ERROR / (len(style) * len(others))
             for title, other in zip(titles, others, strict=True):
-                change = other - own
-                ends = range_of(change, *((-1.0, 1.0) if name in self._bounded else ()),
-                                error=ERROR / (len(style) * len(others)))  # fmt: skip
-                found.append(Shift(name, title, float(change.mean()), *ends, len(change)))
+                found.append(paired(name, title, other - own, name in self._bounded, error))
         return [each for each in found if math.isfinite(each.mean)], spans
 
     @property

@@ -14,10 +14,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from engine.catalog import built_in, of_two
 from engine.confidence import Range
 from engine.config.train import TrainGame
-from engine.means import widened
+from engine.means import range_of, widened
 
 FRAGILE = 0.15
 ERROR = 0.05
@@ -95,6 +98,13 @@ def shifts(
         mean = each[0].mean - each[1].mean
         found.append(Shift(name, who, mean, here.low - there.high, here.high - there.low, episodes))
     return found
+
+
+def paired(measure: str, opponent: str, change: NDArray[np.float64], share: bool, error: float) -> Shift:
+    """From the ``change`` [episodes] against an opponent of each episode on the same seed. ``share``: the measure is
+    between 0 and 1; ``error``: the probability that the range misses."""
+    ends = range_of(change, *((-1.0, 1.0) if share else (-math.inf, math.inf)), error)
+    return Shift(measure, opponent, float(change.mean()), *ends, len(change))
 
 
 def moved(found: Sequence[Shift], spans: Mapping[str, float]) -> Moved | None:

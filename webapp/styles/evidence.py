@@ -135,9 +135,9 @@ def best(job: Job, mine: Population, again: Population | None) -> Best:
     """The agent of the best score: on fresh episodes, where it was measured on such; else with a range that holds for
     everybody measured so far at once, for the best of many is lucky."""
     row = int(mine.score.argmax())
-    found = np.flatnonzero(again.ids == mine.ids[row]) if again is not None else []
-    if again is not None and len(found):
-        return Best(float(again.score[found[0]]), _known(again.ends[found[0]]), True)
+    if again is not None and mine.ids[row] in again.ids:
+        at = int(np.flatnonzero(again.ids == mine.ids[row])[0])
+        return Best(float(again.score[at]), _known(again.ends[at]), True)
     among = max(int(job.counters.get("evaluations", 0)), len(mine.score))
     score, known = float(mine.score[row]), built_in(job.config["task"]["game"]["name"])
     low, high = known.ends.get("score", (-np.inf, np.inf)) if known is not None else (-np.inf, np.inf)
