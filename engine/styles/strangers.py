@@ -133,4 +133,5 @@ def _moved(shift: Shift, span: float) -> Moved:
         return found
     half = (shift.high - shift.low) / 2 / span
     needed = shift.episodes * (half / (by - FRAGILE)) ** 2  # the range must end before the line
-    return found._replace(episodes=math.ceil(needed) if needed < MOST else 0)
+    digits = 10 ** max(len(f"{needed:.0f}") - 2, 0)  # two of them are enough to plan with
+    return found._replace(episodes=math.ceil(needed / digits) * digits if needed < MOST else 0)

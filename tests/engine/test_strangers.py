@@ -36,6 +36,7 @@ def test_a_shift_is_a_share_of_what_agents_span_and_its_range_decides() -> None:
     assert verdict(near, unsure).verdict == "open"
     assert verdict(near, unsure).opponent == "Cleo"
     assert verdict(near, unsure).episodes == 400, "half a range of 0.1 must come down to 0.05"
+    assert verdict(unsure._replace(low=0.0103)).episodes == 390, "of 389, two digits"
 
 
 def test_where_a_range_or_a_span_is_not_known_nothing_is_claimed() -> None:
