@@ -45,6 +45,8 @@ NAME = "styles"
 CASES = ("identity", "spread", "control", "cpu")
 FOLDER = Path("var/bench/styles")
 FRESH_SEED = 900_001
+MOST_SEEDS = 16
+"""Of more, there are too many subsets, and Student's range is enough."""
 SPREAD, SHARE, WITHIN, BUSY_CPU = 0.6, 0.8, 0.1, 0.75
 
 
@@ -184,15 +186,28 @@ def _control(found: Arms, seeds: tuple[int, ...]) -> Iterator[dict[str, Any]]:
     yield row(
         NAME, "control", mean, "more hypervolume than without selection", peer="control",
         peer_value=float(np.mean(blind)), goal="> 0", meets=low > 0, seeds=seeds,
-        detail=f"95 % range {low:.4f} to {high:.4f} over {len(seeds)} seeds; {each}",
+        detail=f"95 % range of symmetric differences {low:.4f} to {high:.4f} over {len(seeds)} seeds; {each}",
     )  # fmt: skip
 
 
 def paired(differences: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Mean of paired differences between the ends of its 95 % range (Student's t)."""
+    """Mean of paired differences [seeds] between the ends of its 95 % range.
+
+    The range needs seeds that are independent, and differences that are symmetric about their mean, as those of two
+    arms are that are alike. It is the wider of two: Student's t, exact for normal differences; and, from six seeds on,
+    that of the means of all subsets, exact for symmetric differences of any shape, because each of the 2^n intervals
+    between these means holds the centre equally often (Hartigan 1969, "Using subsample values as typical values").
+    Skewed differences are missed more often: exponential ones of eight seeds by one range in ten. No range of so few
+    seeds holds for all distributions without being of no use.
+    """
     n, mean = len(differences), float(differences.mean())
     half = float(student.ppf(0.975, n - 1)) * float(differences.std(ddof=1)) / n**0.5
-    return mean - half, mean, mean + half
+    beyond = int(0.025 * 2**n)
+    if not beyond or n > MOST_SEEDS:
+        return mean - half, mean, mean + half
+    subsets = np.arange(1, 2**n)[:, None] >> np.arange(n) & 1
+    means = np.sort(subsets @ differences / subsets.sum(axis=1))
+    return min(mean - half, float(means[beyond - 1])), mean, max(mean + half, float(means[-beyond]))
 
 
 def _cpu(quick: bool) -> dict[str, Any]:

@@ -43,6 +43,10 @@ class OriginConfig(Config):
     agent: int | None = Field(
         None, ge=0, title="Its number in the search that bred it", exclude_if=lambda agent: agent is None
     )
+    spans: dict[Measure, float] = Field(
+        default_factory=dict, max_length=6, exclude_if=lambda spans: not spans, title="Span of its style",
+        description="by measure, how far apart the agents lie that the same search bred",
+    )  # fmt: skip
 
 
 class MeasureConfig(Study):

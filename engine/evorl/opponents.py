@@ -1,9 +1,11 @@
-"""How often each opponent is drawn in self-play (as Lamarckian, Bai et al., has it; ``hardest``: prioritised fictitious
-self-play, Vinyals et al. 2019, "Grandmaster level in StarCraft II using multi-agent reinforcement learning").
+"""How often each opponent is drawn in self-play, as Lamarckian (Bai et al.) releases it. ``hardest`` weighs as its
+prioritised fictitious self-play does, and not as that of Vinyals et al. (2019, "Grandmaster level in StarCraft II using
+multi-agent reinforcement learning"): there p ∝ (1 - w)^k for the hardest opponents, or w (1 - w) for those of about
+one's own strength, and only one who is always beaten is left out.
 
 ``latest``: p = 1 / latest. ``uniform``: p = 1 / all. ``mostly-latest`` (OpenAI Five): the latest share 1 - ``past``
 equally, all others ``past``. ``hardest``: p ∝ (max w - w)^3 with w the learner's share of wins against an opponent, and
-the largest p for one met less than ``MET`` times.
+the largest p for one met less than ``MET`` times. So the opponent that is beaten most often is not drawn at all.
 
 Departure: where all w are equal, p is uniform; the formula gives 0 / 0.
 """

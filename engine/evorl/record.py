@@ -80,14 +80,14 @@ class PlayerRecord(Record):
             row[:n] = e.values if n else row[:n]
         return table
 
-    def _range(self, e: Evaluation, j: int) -> Range:
-        """Range of one goal; none for failed evaluations."""
+    def _range(self, e: Evaluation, j: int, error: float = 0.05) -> Range:
+        """Range of one goal, that misses with this probability; none for failed evaluations."""
         ends = self.config.ends(self.config.objectives[j])
         if e.status == "failed":
             return NOWHERE
         if e.values is None:
-            return range_by_count(float(e.objectives[j]), e.samples, *ends)
-        return range_of(e.values[:, j], *ends)
+            return range_by_count(float(e.objectives[j]), e.samples, *ends, error)
+        return range_of(e.values[:, j], *ends, error)
 
     def restored(self, arrays: Arrays) -> list[Individual]:
         """The inverse of ``arrays``."""
@@ -131,14 +131,15 @@ class PlayerRecord(Record):
         return int(np.argmax([self.signs[0] * i.evaluation.objectives[0] for i in front]))
 
     def best(self, front: Sequence[Individual]) -> dict[str, float]:
-        """The best value of each goal with its 95 % range, by the estimates that selected it; and a tick's means. There
-        is no range from few episodes, or for values with many ties and without bounds."""
-        found = dict(self.means)
+        """The best value of each goal by the estimates that selected it, with its 95 % range; and a tick's means. The
+        best of many looks better than it is: so the range is one that would hold for everybody measured so far at once
+        (Bonferroni). There is none from few episodes, or for values with many ties and without bounds."""
+        found, error = dict(self.means), 0.05 / max(self.totals["evaluations"], 1)
         for j, objective in enumerate(self.problem.objectives):
             if not front:
                 continue
             e = max((i.evaluation for i in front), key=lambda e: self.signs[j] * e.objectives[j])
-            ends, name = self._range(e, j), f"best_{objective.name}"
+            ends, name = self._range(e, j, error), f"best_{objective.name}"
             found |= {name: float(e.objectives[j])}
             if np.isfinite(ends.high - ends.low):
                 found |= {f"{name}_low": ends.low, f"{name}_high": ends.high}

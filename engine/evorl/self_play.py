@@ -9,7 +9,7 @@ all members of a round are measured on the same meetings: the same opponents, se
 Departures:
 
 1. Fitness is the share of wins in these meetings, not an Elo rating: it needs no fit, and Welch's test can use it.
-   Where everybody meets the same opponents, both order members alike.
+   Where everybody meets the same opponents equally often, both order members alike.
 2. Every version enters the pool; beyond ``capacity`` earlier ones beside the latest of all members the oldest leave.
    The released code appends one when enough steps have passed since the last.
 3. Results in training against an opponent count half after each step, for the learner changes. A member that copies

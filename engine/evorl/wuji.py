@@ -12,7 +12,7 @@ imbalance). What they see is no objective; it is collected over the whole hunt. 
 1. f2 is the mean number of different places of an episode (``engine.mdp.places``); the paper counts the states of all
    episodes that measure a policy.
 2. Measured policies draw their moves by their odds, as in training, so that one policy covers more than one way.
-3. The learner is any of this project's actor-critics, PPO by default; the paper's is A3C.
+3. The learner is any of this project's actor-critics, PPO by default. The paper's is advantage actor-critic (A2C).
 4. The first population is trained, too, before it is measured.
 5. The network crosses at one point between layers, and noise is added to it. Weights of rewards and other settings that
    are given as ranges cross by SBX and mutate polynomially (``EMOGI``'s genes).

@@ -3,7 +3,9 @@
 A *place* is a whole number that stands for part of a game's state: a cell of a map, a room with its door open. How much
 of a game was covered is counted in places. A game may say them (``Placed``); of any other, a place is what its seat
 sees, coarsely: each number of it in ``STEPS`` steps of its range, or in halves where it has no range, and a picture as
-11 × 8 cells in 8 shades (the cells of Go-Explore: Ecoffet, Huizinga, Lehman, Stanley, Clune 2021).
+11 × 8 cells in 8 shades of its range (the cells of Go-Explore: Ecoffet, Huizinga, Lehman, Stanley, Clune 2021). Of
+several pictures it is the newest. Colours may come last: three of them are mixed to grey, of other numbers of planes
+the last one counts.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from engine.mdp.vector import VectorMDP, VectorStep
 from engine.rng import combine64
 
 STEPS = 8
-_ROWS, _COLUMNS = 8, 11
+_ROWS, _COLUMNS, _COLOURS = 8, 11, 3
 
 
 class Plan(NamedTuple):
@@ -90,17 +92,35 @@ def seen_as(seat: SeatSpec, seen: Observations) -> NDArray[np.int64]:
 
 def _cells(spec: ArraySpec, seen: Array) -> NDArray[np.float64]:
     """Coarse numbers [n, k] of one array that is seen."""
-    if len(spec.shape) >= 2 and min(spec.shape[-2:]) >= _COLUMNS:
-        return _shades(seen)
+    if (pictures := _pictures(spec.shape, seen)) is not None:
+        return _shades(pictures, *_ends(spec))
     flat = seen.reshape(len(seen), -1).astype(np.float64)
     if spec.low is None or spec.high is None or spec.low >= spec.high:
         return np.clip(np.floor(2 * np.nan_to_num(flat)), -1e15, 1e15)
     return np.floor(np.clip((np.nan_to_num(flat) - spec.low) / (spec.high - spec.low), 0.0, 1.0) * STEPS)
 
 
-def _shades(pictures: Array) -> NDArray[np.float64]:
-    """The newest of each battle's pictures, coarsely."""
-    newest = pictures.reshape(len(pictures), -1, *pictures.shape[-2:])[:, -1].astype(np.float64)
+def _pictures(shape: tuple[int, ...], seen: Array) -> NDArray[np.float64] | None:
+    """The newest picture [n, rows, columns] of each battle; None where what is seen of this shape is none."""
+    if len(shape) >= 2 and min(shape[-2:]) >= _COLUMNS:
+        return seen.reshape(len(seen), -1, *shape[-2:])[:, -1].astype(np.float64)
+    if len(shape) >= 3 and min(shape[-3:-1]) >= _COLUMNS:
+        newest = seen.reshape(len(seen), -1, *shape[-3:])[:, -1].astype(np.float64)
+        return np.asarray(newest.mean(axis=3) if shape[-1] == _COLOURS else newest[..., -1])
+    return None
+
+
+def _ends(spec: ArraySpec) -> tuple[float, float]:
+    """The darkest and the lightest number of a picture."""
+    if spec.low is not None and spec.high is not None and spec.low < spec.high:
+        return spec.low, spec.high
+    return (0.0, 255.0) if spec.dtype == "uint8" else (0.0, 1.0)
+
+
+def _shades(newest: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+    """Pictures [n, rows, columns] of numbers from ``low`` to ``high``, coarsely."""
+    newest = np.clip(np.nan_to_num(newest), low, high) - low
     rows = np.array_split(newest, _ROWS, axis=1)
     cells = [part.mean(axis=(1, 2)) for row in rows for part in np.array_split(row, _COLUMNS, axis=2)]
-    return np.floor(np.stack(cells, axis=1) / 256.0 * STEPS)
+    beyond = (high - low) + (high - low) / 255  # so that the lightest is of the last shade
+    return np.floor(np.stack(cells, axis=1) / beyond * STEPS)

@@ -75,25 +75,6 @@ def split(found: Matchups) -> Split:
     return Split(fit.ratings, errors, *_cyclic(fit, even, variance, error))
 
 
-class Rated(NamedTuple):
-    """``ratings`` float64[players] in log odds, of mean 0, NaN for who met nobody, and their standard ``errors``."""
-
-    ratings: Floats
-    errors: Floats
-
-
-def rated(players: int, met: Pairs, meetings: Floats, share: Floats, error: Floats) -> Rated:
-    """Ratings alone, from any meetings [k]: the two players ``met``, their number of ``meetings``, the first one's
-    ``share`` of wins and its standard ``error``. Here each match-up counts by its meetings."""
-    edges = _edges(players, met)
-    ratings, chance = _fit(edges, meetings, share - 0.5)
-    errors = np.sqrt((_rating_by(edges, meetings, chance) ** 2 * error**2).sum(axis=1))
-    alone = ~edges.any(axis=0)
-    for found in (ratings, errors):
-        found[alone] = np.nan
-    return Rated(ratings - np.nanmean(ratings) if not alone.all() else ratings, errors)
-
-
 def expected(ratings: Floats) -> Floats:
     """The shares float64[teams, teams] that ratings alone predict."""
     return np.asarray(expit(ratings[:, None] - ratings))

@@ -45,7 +45,7 @@ from engine.study.control import Control
 from engine.study.failures import not_begun, with_failure
 from engine.study.model_card import card_of, in_words
 from engine.study.session import Session
-from engine.styles.strangers import facing_strangers, moved
+from engine.styles.strangers import ERROR, Shift, facing_strangers, moved, paired
 
 Floats = NDArray[np.float64]
 MEASUREMENT = 0xE7A6
@@ -187,16 +187,22 @@ class _Measurement(Session):
     def _measures(self, game: Game, which: int) -> list[dict[str, Any]]:
         """Every measure that the game gives, with its mean and its 95 % range (None: unknown), against the usual
         opponent (0) or a stranger."""
-        seat = game.spec.seats[self.config.seat]
-        names = ["win", "score", "length", *(f"return:{r}" for r in seat.rewards), *seat.signals]
-        bounded = {"win", *shares_of(self.config.game.name)}
-        found = []
-        for name, column in zip(names, self.values[which].T, strict=True):
+        bounded, found = self._bounded, []
+        for name, column in zip(self._named(game), self.values[which].T, strict=True):
             if not np.isnan(column).any():
                 ends = range_of(column, *((0.0, 1.0) if name in bounded else ()))
                 found.append({"name": name, "mean": float(column.mean()), "low": _known(ends.low),
                               "high": _known(ends.high)})  # fmt: skip
         return found
+
+    def _named(self, game: Game) -> list[str]:
+        seat = game.spec.seats[self.config.seat]
+        return ["win", "score", "length", *(f"return:{r}" for r in seat.rewards), *seat.signals]
+
+    @property
+    def _bounded(self) -> set[str]:
+        """Measures between 0 and 1."""
+        return {"win", *shares_of(self.config.game.name)}
 
     def _results(self, ground: _Ground, model: bytes) -> dict[str, str]:
         """The figures, and the file to take home. Raises ConfigError where the exported agent is another one."""
@@ -222,9 +228,21 @@ class _Measurement(Session):
         """How it does against strangers, and whether its style holds there."""
         titles = [other.title or "a saved agent" for other in self.config.strangers]
         against = [{"opponent": t, "measures": self._measures(game, i)} for i, t in enumerate(titles, 1)]
-        own, *others = ({m["name"]: m["mean"] for m in self._measures(game, i)} for i in range(len(self.values)))
-        found = moved(own, dict(zip(titles, others, strict=True)), self.config.style, self.config.game.name)
+        found = moved(*self._shifts(game, titles))
         return {"against": against, "moved": None if found is None else found._asdict()}
+
+    def _shifts(self, game: Game, titles: Sequence[str]) -> tuple[list[Shift], dict[str, float]]:
+        """How far each measure of its style shifts against each stranger, and the span of each: of its search, or else
+        of all that was measured here."""
+        names, found, spans = self._named(game), list[Shift](), dict[str, float]()
+        style = [name for name in self.config.style if name in names]
+        for name in style:
+            own, *others = (each[:, names.index(name)] for each in self.values)
+            spans[name] = self.config.origin.spans.get(name) or float(np.ptp([own, *others]))
+            error = ERROR / (len(style) * len(others))
+            for title, other in zip(titles, others, strict=True):
+                found.append(paired(name, title, other - own, name in self._bounded, error))
+        return [each for each in found if math.isfinite(each.mean)], spans
 
     @property
     def _choices(self) -> int:

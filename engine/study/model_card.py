@@ -12,8 +12,9 @@ from engine.config.limits import LimitsConfig
 from engine.rl.onnx import OPSET
 from engine.rl.policy import FORMAT, Policy
 from engine.rl.take_home import table
-from engine.styles.strangers import FRAGILE
+from engine.styles.strangers import FRAGILE, Moved
 
+VERDICTS = {"fragile": True, "holds": False, "open": None}
 GREEDY, SAMPLED = "takes the likeliest move", "draws its moves by their odds"
 
 
@@ -42,13 +43,13 @@ def card_of(config: MeasureConfig, policy: Policy, told: Mapping[str, Any]) -> d
 
 
 def _against(config: MeasureConfig, told: Mapping[str, Any]) -> dict[str, Any]:
-    """How it does against strangers, and whether its style holds there (None: nobody can say)."""
+    """How it does against strangers, and whether it is fragile there (None: nobody can say yet)."""
     moved = told["moved"]
     return {
         "opponents": told["against"],
         "style": list(config.style),
         "moved": moved,
-        "fragile": None if moved is None else moved["by"] > FRAGILE,
+        "fragile": None if moved is None else VERDICTS[Moved(**moved).verdict],
         "fragile_beyond": FRAGILE,
     }
 
@@ -72,7 +73,9 @@ def in_words(card: Mapping[str, Any]) -> str:
     rows = [("Measure", "Mean", "95 % range"), *(_measure(each) for each in measured["measures"])]
     return (
         f"# {card['name']}\n\n{table(facts)}\n## What it does\n\n"
-        f"{measured['episodes']:,} fresh episodes, seed {measured['seed']}.\n\n{table(rows)}\n{_strangers(card)}"
+        f"{measured['episodes']:,} fresh episodes, seed {measured['seed']}. Ranges of wins and shares hold for "
+        "whatever may happen; those of other measures do not cover what none of these episodes showed.\n\n"
+        f"{table(rows)}\n{_strangers(card)}"
         "## The same agent\n\n"
         f"In {check['situations']:,} situations of fresh episodes agent.onnx acted alike in {check['same']:,}; "
         f"its numbers differed by {check['difference']:.1e} at most. `python check.py` compares them again.\n"
@@ -112,9 +115,13 @@ def _held(told: Mapping[str, Any]) -> str:
     moved = told["moved"]
     if moved is None:
         return "Nobody bred it for a style that could move."
-    far = f"Its style shifts by {moved['by']:.2f} at most ({moved['measure']}, against {moved['opponent']})"
-    beyond = f"more than {told['fragile_beyond']:g}" if told["fragile"] else f"no more than {told['fragile_beyond']:g}"
-    return f"{far}, {beyond} of the measure's range: {'it is **fragile**' if told['fragile'] else 'it holds'}."
+    within = f", {moved['low']:.2f} to {moved['high']:.2f}" if moved["high"] is not None else ""
+    far = f"Its style shifts by {moved['by']:.2f} of its span ({moved['measure']}, against {moved['opponent']}{within})"
+    line = f"{told['fragile_beyond']:g}"
+    if told["fragile"] is None:
+        more = f"; about {moved['episodes']:,} episodes would tell" if moved["episodes"] else ""
+        return f"{far}. Whether that is more than {line} cannot be told yet{more}."
+    return f"{far}: " + (f"more than {line}, it is **fragile**." if told["fragile"] else f"not above {line}, it holds.")
 
 
 def _measure(each: Mapping[str, Any]) -> tuple[str, str, str]:

@@ -18,8 +18,9 @@ from engine.events import AnyEvent
 from engine.evolution.algorithm import Individual
 from engine.evorl.self_play import SelfPlay
 from engine.mdp.vector import VectorMDP
-from engine.metagame.matchups import Pairs, spread
-from engine.metagame.split import ELO, rated
+from engine.metagame.ladder import Ladder, Meetings
+from engine.metagame.matchups import Pairs
+from engine.metagame.split import ELO
 from engine.rl.policy import Policy
 from engine.store import Store
 from engine.study.casting import player_of
@@ -27,9 +28,6 @@ from engine.study.checkpoint import Checkpoint
 from engine.study.control import Control
 from engine.study.evolve import Evolve, together
 from engine.study.failures import with_failure
-
-SURE = 1.959964
-"""Standard errors on either side of a 95 % range."""
 
 
 def self_play(config: SelfPlayConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -79,28 +77,44 @@ class _SelfPlay(Evolve):
 
 def ladder_of(search: SelfPlay) -> Arrays:
     """Everybody who is kept, those outside first: ``id`` of a version (-1: outside), its ``member`` and ``step`` (-1),
-    whether it is ``present``; its ``rating`` in Elo points around the mean of all, with the ends of its 95 % range
-    ``rating_low`` and ``rating_high`` (NaN: it met nobody who is kept); ``meetings`` and the ``share`` of wins in
-    them; ``faced``: its opponents in the next step, as a share of that step's battles over all members."""
+    whether it is ``present``; its ``rating`` in Elo points around the mean of the members as they are now, with the
+    ends of its 95 % range ``rating_low`` and ``rating_high`` (infinite: the meetings do not bound it; all NaN: no chain
+    of meetings runs to them); ``beside``: 1 for members as they are now and players outside that are surely stronger
+    than the strongest of these members, -1 for those that are surely weaker, 0 for the rest and where nobody knows;
+    ``meetings`` and the ``share`` of wins in them; ``faced``: its opponents in the next step, as a share of that step's
+    battles over all members."""
     names, pairs, told = search.meetings()
     meetings, wins, squares = told.T
-    share = wins / meetings
-    around = np.maximum(squares - wins * share, 0.0)
-    error = np.array([spread(int(n), w, s)[1] for n, w, s in zip(meetings, wins, around, strict=True)])
-    found = rated(len(names), Pairs(pairs[:, 0], pairs[:, 1]), meetings, share, error)
     outside = len(search.opponents.outside)
     present = {version.id for version in search.present.values()}
     rows = np.array([(v.id, v.member, v.step, v.id in present) for v in search.pool], np.int64)
     columns = np.concatenate([np.tile([-1, -1, -1, 0], (outside, 1)), rows])
-    half = SURE * ELO * found.errors
+    here = columns[:, 3] > 0
+    found = Ladder(len(names), Meetings(Pairs(pairs[:, 0], pairs[:, 1]), meetings, wins, squares), here)
     return {
         **dict(zip(("id", "member", "step", "present"), columns.T, strict=True)),
         "rating": ELO * found.ratings,
-        "rating_low": ELO * found.ratings - half,
-        "rating_high": ELO * found.ratings + half,
+        "rating_low": ELO * found.low,
+        "rating_high": ELO * found.high,
+        "beside": _beside(found, here, columns[:, 0] < 0),
         **_played(len(names), pairs, meetings, wins),
         "faced": _faced(search, names),
     }
+
+
+def _beside(found: Ladder, here: np.ndarray, outside: np.ndarray) -> np.ndarray:
+    """Who of those ``here`` and ``outside`` is surely above (1) or below (-1) the strongest of those ``here``."""
+    sure = np.zeros(len(here), np.int8)
+    known = np.isfinite(found.ratings)
+    if not (here & known).any():
+        return sure
+    leader = int(np.argmax(np.where(here & known, found.ratings, -np.inf)))
+    standing = np.flatnonzero((here | outside) & known).tolist()
+    others = [player for player in standing if player != leader]
+    sure[others] -= found.surely_above(leader, others, len(standing))
+    for player in others:
+        sure[player] += found.surely_above(player, [leader], len(standing))[0]
+    return sure
 
 
 def _played(players: int, pairs: np.ndarray, meetings: np.ndarray, wins: np.ndarray) -> Arrays:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from engine.arrays import unpack
+from engine.arrays import pack, stacked, unpack
 from engine.catalog import PLAYERS
 from engine.columns import Arrays
 from engine.config.episodes import SAMPLED
@@ -33,6 +33,8 @@ from engine.study.failures import with_failure
 from engine.styles.preview import problems
 from engine.styles.strangers import strangers_of
 
+POPULATION = "fresh_population"
+"""Role of the artifact that tells how the final population does on fresh episodes."""
 AGAINST = "against/"
 """How roles of artifacts begin that tell how agents do against a stranger."""
 
@@ -88,8 +90,10 @@ class _Styles(Evolve):
         return metrics, artifacts
 
     def _fresh(self, pool: Pool) -> Generator[AnyEvent, None, dict[str, str]]:
-        """Also measures who stayed against opponents that nobody learned against, on the same fresh seeds."""
+        """Also measures the rest of the population, which is what a control is compared with, and who stayed against
+        opponents that nobody learned against; all on the same fresh seeds."""
         found = yield from super()._fresh(pool)
+        found |= (yield from self._everybody(pool, found["fresh"])) if found else {}
         for name in strangers_of(self.config.task.game.name) if self.config.fresh and not self.control() else ():
             requests = self._facing(name)
             who = f"“{PLAYERS[name].label}”, against whom nobody learned"
@@ -97,6 +101,23 @@ class _Styles(Evolve):
             answers = (yield from self._measured(pool, requests, what, last=False)) if requests else []
             found |= {f"{AGAINST}{name}": self.record.put_fresh(answers)} if answers else {}
         return found
+
+    def _everybody(self, pool: Pool, fresh: str) -> Generator[AnyEvent, None, dict[str, str]]:
+        """The population on fresh seeds, of whom the edge was measured there already (``fresh``). Nothing if a command
+        comes."""
+        edge = unpack(self.store.get(fresh))
+        stayed = [i for i in (self.search.P.individuals if self.search.P else ()) if trained(i.evaluation)]
+        rest = [i for i in stayed if i.evaluation.id not in edge.arrays["id"]]
+        what = f"Measuring the other {len(rest)} agents that stayed again, on fresh episodes."
+        answers = (
+            (yield from self._measured(pool, self._again(rest, self.config.fresh), what, last=False)) if rest else []
+        )
+        if len(answers) < len(rest):
+            return {}
+        more = [unpack(self.store.get(self.record.put_fresh(answers))).arrays] if answers else []
+        whole = {name: stacked([column, *(each[name] for each in more)]) for name, column in edge.arrays.items()}
+        here = np.isin(whole["id"], [i.evaluation.id for i in stayed])
+        return {POPULATION: self.store.put(pack(edge.meta, {name: column[here] for name, column in whole.items()}))}
 
     def _facing(self, stranger: str) -> list[Request]:
         """Requests that measure everybody on the edge and in the population against a stranger."""

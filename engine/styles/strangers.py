@@ -1,32 +1,77 @@
 """Whether a style holds against opponents that an agent never learned against; light enough for a page.
 
-A style that is an answer to one opponent is no style. So agents are measured against two strangers, too, and one whose
-style moves by more than ``FRAGILE`` of a measure's whole range is fragile. What moves is the difference of means, which
-are told with their ranges beside it.
+A style that is an answer to one opponent is no style. So agents are measured against two strangers, too. How far a
+style moves is told as a share of its *span*: how far apart agents of its search lie in that measure, or, where there
+are none, the episodes that were measured. The formal range of a share, 0 to 1, says nothing of a measure that no agent
+brings above 0.1. An agent is fragile where a shift is surely larger than ``FRAGILE``, and holds its style where every
+shift surely is not; ranges of all shifts hold at once. Between, nobody can tell yet, and it is said how many episodes
+would.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from engine.catalog import built_in, of_two
+from engine.confidence import Range
 from engine.config.train import TrainGame
+from engine.means import range_of, widened
 
 FRAGILE = 0.15
+ERROR = 0.05
+"""Probability that any of an agent's shifts lies outside its range."""
+MOST = 10_000_000
+"""Episodes that nobody plays: where as many are needed, no number is told."""
+
+
+class Shift(NamedTuple):
+    """How far a ``measure`` is from what it is against the usual opponent, by the means of so many ``episodes``, and
+    its range (infinite: unknown), in the measure's unit."""
+
+    measure: str
+    opponent: str
+    mean: float
+    low: float
+    high: float
+    episodes: int
+
+
+class Mean(NamedTuple):
+    """A measure's mean and the ends of its 95 % range (infinite: unknown)."""
+
+    mean: float
+    low: float
+    high: float
 
 
 class Moved(NamedTuple):
-    """How far a style moved at most, as a share of the measure's range: ``by``, which ``measure``, against whom."""
+    """The shift that decides whether a style holds, as a share of the measure's span: ``by``, which ``measure``,
+    against whom; it is at least ``low``, and no shift is larger than ``high`` (None: nobody knows). ``episodes``: about
+    how many would tell where these do not; 0: no number is known. Measurements of earlier versions know no range."""
 
     by: float
     measure: str
     opponent: str
+    low: float = 0.0
+    high: float | None = None
+    episodes: int = 0
+
+    @property
+    def verdict(self) -> Literal["fragile", "holds", "open"]:
+        """``open``: nobody can tell yet."""
+        if self.low > FRAGILE:
+            return "fragile"
+        return "holds" if self.high is not None and self.high <= FRAGILE else "open"
 
     @property
     def fragile(self) -> bool:
-        """Whether that is too far."""
-        return self.by > FRAGILE
+        """Whether it surely moves too far."""
+        return self.verdict == "fragile"
 
 
 def strangers_of(game: str) -> tuple[str, ...]:
@@ -40,23 +85,53 @@ def facing_strangers(game: TrainGame) -> TrainGame:
     return game.model_copy(update={"name": of_two(game.name)})
 
 
-def judged(style: Iterable[str], game: str) -> list[str]:
-    """Measures of a style whose range in a game is known, so that it can be said how far they move."""
-    known = built_in(game)
-    return [name for name in style if known is not None and name in known.ends]
+def shifts(
+    own: Mapping[str, Mean], others: Mapping[str, Mapping[str, Mean]], style: Iterable[str], episodes: int
+) -> list[Shift]:
+    """From means and ranges alone: ``own`` by measure against the usual opponent, those against ``others`` by their
+    names, of so many ``episodes`` each. A difference lies within those of all values of two ranges."""
+    told = [(who, name) for name in style for who, by in others.items() if name in by and name in own]
+    found = []
+    for who, name in told:
+        each = others[who][name], own[name]
+        here, there = (widened(m.mean, Range(m.low, m.high), ERROR / (2 * len(told))) for m in each)
+        mean = each[0].mean - each[1].mean
+        found.append(Shift(name, who, mean, here.low - there.high, here.high - there.low, episodes))
+    return found
 
 
-def moved(
-    own: Mapping[str, float], others: Mapping[str, Mapping[str, float]], style: Iterable[str], game: str
-) -> Moved | None:
-    """The farthest that a style moves: ``own`` means by measure against the usual opponent, and those against
-    ``others`` by their names. None where nothing of it can be judged."""
-    known = built_in(game)
-    ends = known.ends if known is not None else {}
-    found = [
-        Moved(abs(told[name] - own[name]) / (ends[name][1] - ends[name][0]), name, who)
-        for who, told in others.items()
-        for name in judged(style, game)
-        if name in told and name in own
-    ]
-    return max(found, key=lambda each: each.by, default=None)
+def paired(measure: str, opponent: str, change: NDArray[np.float64], share: bool, error: float) -> Shift:
+    """From the ``change`` [episodes] against an opponent of each episode on the same seed. ``share``: the measure is
+    between 0 and 1; ``error``: the probability that the range misses."""
+    ends = range_of(change, *((-1.0, 1.0) if share else (-math.inf, math.inf)), error)
+    return Shift(measure, opponent, float(change.mean()), *ends, len(change))
+
+
+def moved(found: Sequence[Shift], spans: Mapping[str, float]) -> Moved | None:
+    """What shifts whose ranges hold at once say of a style; ``spans``: how far apart agents lie in each measure. None
+    where nothing of it can be judged."""
+    told = [_moved(each, spans[each.measure]) for each in found if spans.get(each.measure, 0.0) > 0]
+    if not told:
+        return None
+    highs = [math.inf if each.high is None else each.high for each in told]
+    most = max(highs) if math.isfinite(max(highs)) else None
+    surely = max(told, key=lambda each: each.low)
+    if surely.fragile:
+        return surely._replace(high=most, episodes=0)
+    unsure = [each for each in told if each.verdict == "open"]
+    farthest = max(unsure or told, key=lambda each: each.by)
+    needed = [farthest.episodes] if farthest.by > FRAGILE else [each.episodes for each in unsure]
+    return farthest._replace(high=most, episodes=max(needed, default=0) if all(needed) else 0)
+
+
+def _moved(shift: Shift, span: float) -> Moved:
+    """One shift by itself."""
+    by, low = abs(shift.mean) / span, max(shift.low, -shift.high, 0.0) / span
+    high = max(abs(shift.low), abs(shift.high)) / span
+    found = Moved(by, shift.measure, shift.opponent, low, high if math.isfinite(high) else None)
+    if found.verdict != "open" or found.high is None or by == FRAGILE:
+        return found
+    half = (shift.high - shift.low) / 2 / span
+    needed = shift.episodes * (half / (by - FRAGILE)) ** 2  # the range must end before the line
+    digits = 10 ** max(len(f"{needed:.0f}") - 2, 0)  # two of them are enough to plan with
+    return found._replace(episodes=math.ceil(needed / digits) * digits if needed < MOST else 0)

@@ -11,7 +11,7 @@ import { axisOf, CONFIG, extent, layoutOf, padded } from "./job/parts.js";
  * @typedef {{ mean: number[], low: (number | null)[], high: (number | null)[] }} Column */
 /** What the server tells of the agents in the table, in its order; `picked`: its place among those picked, or 0.
  * @typedef {{ agents: number[], edge: boolean[], able: boolean[], picked: number[],
- *   fragile: (boolean | null)[], values: Record<string, Column>,
+ *   held: (keyof typeof HELD | null)[], values: Record<string, Column>,
  *   axes: Record<string, Along>, control?: Record<string, number[]> }} Drawn */
 
 const NARROW = 560;
@@ -33,8 +33,12 @@ function mixed(from, to, share) {
   return `rgb(${a.map((value, i) => Math.round(value + share * (b[i] - value))).join(", ")})`;
 }
 
-/** What strangers showed of a style. @param {boolean | null} fragile */
-const held = (fragile) => (fragile === null ? [] : [fragile ? "fragile: its style does not hold against strangers" : "its style holds against strangers"]);
+/** What strangers showed of a style. */
+const HELD = {
+  fragile: "fragile: its style does not hold against strangers",
+  holds: "its style holds against strangers",
+  open: "whether its style holds against strangers cannot be told yet",
+};
 
 /** @param {Drawn} drawn @param {number} i */
 function words(drawn, i) {
@@ -44,7 +48,7 @@ function words(drawn, i) {
     const range = from === null || to === null ? "range not known" : `${text(axis, from)} to ${text(axis, to)}`;
     return `${axis.title}: <b>${text(axis, mean[i])}</b> (${range})`;
   });
-  return [`<b>Agent ${drawn.agents[i]}</b>${drawn.picked[i] ? `, pick ${drawn.picked[i]}` : ""}`, ...told, drawn.edge[i] ? "on the edge" : "not on the edge", ...held(drawn.fragile[i])].join("<br>");
+  return [`<b>Agent ${drawn.agents[i]}</b>${drawn.picked[i] ? `, pick ${drawn.picked[i]}` : ""}`, ...told, drawn.edge[i] ? "on the edge" : "not on the edge", ...[drawn.held[i]].flatMap((said) => (said ? [HELD[said]] : []))].join("<br>");
 }
 
 /** Ranges along an axis as whiskers. @param {Column} column @param {Along} axis @param {number[]} rows @param {string} color @returns {Plotly.ErrorBar} */
@@ -91,7 +95,7 @@ export async function drawMap(chart, drawn, along, ticked, theme, open) {
     traces.push({ x: cx.map((v) => scaled(x, v)), y: cy.map((v) => scaled(y, v)), mode: "markers", marker: { symbol: "x-thin", size: 9, color: theme["context-mark"], line: { width: 1.6, color: theme["context-mark"] } }, hovertemplate: "Of the control’s latest population<extra></extra>" });
   }
   traces.push(marks(false, { symbol: "square", size: 7 }), marks(true, { symbol: "circle", size: 12 }));
-  const hollow = all.filter((i) => drawn.fragile[i]);
+  const hollow = all.filter((i) => drawn.held[i] === "fragile");
   if (hollow.length) traces.push({ ...at(hollow), marker: { symbol: "circle", size: 5, color: theme.surface, line: { width: 1, color: theme.ink } }, hoverinfo: "skip" });
   traces.push({ ...at(ringed), mode: "markers+text", marker: { symbol: "circle-open", size: 22, color: theme.ink, line: { width: 1.8, color: theme.ink } }, text: ringed.map((i) => String(drawn.agents[i])), textposition: "top center", textfont: { size: 12, color: theme.ink }, hoverinfo: "skip" });
   const layout = layoutOf(theme, { l: narrow ? 62 : 70, r: 12, t: 14, b: 60 });

@@ -31,6 +31,7 @@ from engine.confidence import (
     t_half,
     unseen,
 )  # fmt: skip
+from engine.means import widened
 
 
 @pytest.mark.parametrize("p", [0.01, 0.3, 0.5, 0.9])
@@ -238,3 +239,14 @@ def test_bounds_by_mean_and_count_are_where_the_mixture_of_robbins_says() -> Non
             assert (low <= p <= high) == (mixture / chance < 20)
         assert wealth == pytest.approx(1.0)
     assert count_bounds(5.0, 10, 0.0, 10.0) == pytest.approx([10 * x for x in count_bounds(0.5, 10, 0.0, 1.0)])
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10_000), n=st.integers(2, 80), shape=st.floats(0.1, 5), error=st.floats(1e-4, 0.04))
+def test_a_range_that_is_widened_is_never_narrower_than_one_from_the_values(
+    seed: int, n: int, shape: float, error: float
+) -> None:
+    values = np.random.default_rng(seed).beta(shape, 0.7, n)
+    wide, told = widened(float(values.mean()), bounds(values, 0.0, 1.0), error), bounds(values, 0.0, 1.0, error)
+    assert wide.low <= told.low + 1e-6
+    assert wide.high >= told.high - 1e-6

@@ -139,6 +139,23 @@ def test_players_measured_longer_than_values_are_kept_have_ranges_by_mean_and_co
     assert not np.isfinite(later["low"][0, 1])
 
 
+def test_the_range_of_the_best_holds_although_it_is_the_best_of_many(tmp_path: Path) -> None:
+    """Ninety-six equals: who looks best is lucky. The first goal has ends; the second has none, and
+    a long tail."""
+    players = PlayerEvaluator(study(objectives=[{"measure": "win"}, {"measure": "return"}]), made(tmp_path))
+    record = PlayerRecord(players.config, players.problem, cast(Survival, None), FolderStore(tmp_path / "store"))
+    rng, metrics = np.random.default_rng(7), np.zeros(len(record.problem.metrics))
+    record.totals["evaluations"], missed, trials = 96, [0, 0], 100
+    true = (0.5, -float(np.exp(0.72)))
+    for _ in range(trials):
+        drawn = np.stack([rng.beta(5, 5, (96, 60)), -rng.lognormal(0.0, 1.2, (96, 60))], axis=2)
+        told = [Evaluation(k, *estimate(values), 60, metrics, values=values) for k, values in enumerate(drawn)]
+        best = record.best([Individual(np.empty(0), each, 1) for each in told])
+        for j, name in enumerate(("win", "return")):
+            missed[j] += not best[f"best_{name}_low"] <= true[j] <= best[f"best_{name}_high"]
+    assert max(missed) <= 7, "five in a hundred, and luck; with the range of one it would be fifteen"
+
+
 def test_weights_are_handed_on_from_step_to_step(tmp_path: Path) -> None:
     """A member's second step goes on where its first ended: counters, optimiser, schedule and all."""
     config, trainings = study(), made(tmp_path)

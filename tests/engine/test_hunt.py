@@ -25,7 +25,8 @@ from engine.evorl.wuji import WUJI, Unguided
 from engine.games.maze import Maze
 from engine.games.maze.layout import HOLE, PIT
 from engine.games.pong import ImagePong, VectorPong
-from engine.mdp.places import Look
+from engine.mdp.interface import ArraySpec, Discrete, SeatSpec
+from engine.mdp.places import Look, seen_as
 from engine.problem import TRAINED, Request, TrainingContext
 from engine.rl.training import Training, Updated
 from engine.rng import combine64
@@ -224,6 +225,34 @@ def test_a_hunt_ends_as_its_golden_file_says(store: FolderStore) -> None:
     assert curves["random"] == golden["random"]
     assert [[bug["kind"], bug["place"], bug["seen"]] for bug in meta["bugs"]] == golden["bugs"]
     np.testing.assert_allclose(curves["wuji"], golden["wuji"], rtol=0.1, atol=3)
+
+
+FOUR = np.ones(4, np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("spec", "made"),
+    [
+        (ArraySpec("seen", (2, 84, 84), "uint8", 0, 255), lambda grey: np.stack([0 * grey, grey], axis=1)),
+        (ArraySpec("seen", (84, 84, 1), "uint8"), lambda grey: grey[..., None]),
+        (ArraySpec("seen", (84, 84, 3), "uint8", 0, 255), lambda grey: np.stack([grey] * 3, axis=3)),
+        (ArraySpec("seen", (2, 84, 84, 4), "uint8"), lambda grey: np.stack([0 * grey, grey], 1)[..., None] * FOUR),
+        (ArraySpec("seen", (84, 84), "float32", 0, 1), lambda grey: (grey / 255).astype(np.float32)),
+        (ArraySpec("seen", (84, 84, 3)), lambda grey: np.stack([grey / 255] * 3, axis=3).astype(np.float32)),
+        (ArraySpec("seen", (84, 84), "float32", -1, 1), lambda grey: (grey / 127.5 - 1).astype(np.float32)),
+    ],
+)  # fmt: skip
+def test_a_picture_is_at_the_same_place_whatever_its_numbers_and_its_layout(spec: ArraySpec, made: Any) -> None:
+    """Four shades in bars; a pixel that flickers is no new place, a bar that moves by a cell is one."""
+    bars = np.repeat(np.repeat(np.array([[20, 84], [184, 236]], np.uint8), 42, axis=0), 42, axis=1)
+    flicker, shifted = bars.copy(), np.roll(bars, 8, axis=1)
+    flicker[3, 3] += 9
+    grey = np.stack([bars, flicker, shifted])
+    seat = SeatSpec((spec,), Discrete(2), ("score",), ())
+    plain = SeatSpec((ArraySpec("seen", (84, 84), "uint8", 0, 255),), Discrete(2), ("score",), ())
+    found = seen_as(seat, {"seen": made(grey)})
+    np.testing.assert_array_equal(found, seen_as(plain, {"seen": grey}))
+    assert found[0] == found[1] != found[2]
 
 
 def test_a_hunt_tells_decisions_bugs_and_places_round_by_round_and_stays_within_its_budget(store: FolderStore) -> None:

@@ -115,7 +115,8 @@ def test_an_agent_meets_strangers_on_the_same_seeds_and_its_card_says_whether_it
     store: FolderStore,
 ) -> None:
     met = [{"kind": "scripted", "player": name, "title": name} for name in ("random", "pong-follower")]
-    study = measurement(kept(untrained(), store), strangers=met, style=["moved"], episodes=50)
+    study = measurement(kept(untrained(), store), strangers=met, style=["moved"], episodes=50,
+                        origin={"spans": {"moved": 0.4}})  # fmt: skip
     assert study.ticks == 3
     found: list[AnyEvent] = []
     for event in STUDIES["measure"].load()(
@@ -133,14 +134,18 @@ def test_an_agent_meets_strangers_on_the_same_seeds_and_its_card_says_whether_it
     by = {each["opponent"]: {m["name"]: m["mean"] for m in each["measures"]} for each in told["against"]}
     own = {m["name"]: m["mean"] for m in told["measures"]}
     assert by.keys() == {"random", "pong-follower"}
-    assert told["moved"]["by"] == max(abs(each["moved"] - own["moved"]) for each in by.values())
+    assert told["moved"]["by"] in [pytest.approx(abs(each["moved"] - own["moved"]) / 0.4) for each in by.values()], (
+        "as a share of what the search's agents span"
+    )
+    assert told["moved"]["low"] <= told["moved"]["by"] <= told["moved"]["high"]
     assert isinstance(end, Finished)
     with zipfile.ZipFile(io.BytesIO(store.get(end.artifacts["take_home"]))) as taken:
         card, words = json.loads(taken.read("card.json")), taken.read("card.md").decode()
-    assert card["against_strangers"]["fragile"] == (told["moved"]["by"] > 0.15)
+    assert card["against_strangers"]["fragile"] is None, "fifty episodes of a range of 0.4 do not tell"
     assert "## Against opponents it never learned against" in words
     assert (
-        f"Its style shifts by {told['moved']['by']:.2f} at most (moved, against {told['moved']['opponent']})" in words
+        f"Its style shifts by {told['moved']['by']:.2f} of its span (moved, against {told['moved']['opponent']},"
+        in words
     )
 
 

@@ -20,8 +20,6 @@ from engine.evorl.trainings import opened
 from engine.games.rock_paper_scissors import PAYOFF, RockPaperScissors
 from engine.mdp.vector import VectorMDP
 from engine.metagame.equilibrium import shares as nash
-from engine.metagame.matchups import Pairs, matchups, pairs_of, spread
-from engine.metagame.split import rated, split
 from engine.problem import Request, SelfPlayContext
 from engine.rl.opposition import Opposition
 from engine.rl.policy import Policy
@@ -166,28 +164,6 @@ def test_a_pool_and_nash_averaging_come_to_a_third_of_each(choice: Choice) -> No
     np.testing.assert_allclose(mixed, 1 / 3, atol=0.02)
 
 
-def test_ratings_by_meetings_are_those_of_the_match_up_table_where_all_met_alike() -> None:
-    rng, skill = np.random.default_rng(2), np.array([-1.0, -0.3, 0.2, 1.1])
-    pairs = pairs_of(4)
-    chance = 1 / (1 + np.exp(skill[pairs.second] - skill[pairs.first]))
-    table = (rng.random((6, 200)) < chance[:, None]).astype(float)
-    whole = split(matchups(4, table))
-    share = table.mean(axis=1)
-    error = np.array([spread(200, row.sum(), ((row - row.mean()) ** 2).sum())[1] for row in table])
-    found = rated(5, pairs, np.full(6, 200.0), share, error)
-    np.testing.assert_allclose(found.ratings[:4], whole.ratings, atol=1e-9)
-    np.testing.assert_allclose(found.errors[:4], whole.errors, atol=1e-9)
-    assert np.isnan(found.ratings[4]), "who met nobody has none"
-    assert (np.abs(found.ratings[:4] - skill + skill.mean()) < 3 * found.errors[:4]).all()
-
-
-def test_more_meetings_count_more() -> None:
-    """One beat the other in 90 of 100 meetings, both met a third: the few odd meetings hardly matter."""
-    met = Pairs(np.array([0, 0, 1]), np.array([1, 2, 2]))
-    found = rated(3, met, np.array([100.0, 2.0, 2.0]), np.array([0.9, 0.0, 1.0]), np.array([0.03, 0.2, 0.2]))
-    assert found.ratings[0] > found.ratings[1]
-
-
 def test_a_population_learns_from_itself_and_leaves_a_ladder_its_lineage_and_its_pool(store: FolderStore) -> None:
     found = list(run(study(), store))
     left = results(found)
@@ -198,9 +174,11 @@ def test_a_population_learns_from_itself_and_leaves_a_ladder_its_lineage_and_its
     assert columns["present"].tolist() == [0] * 7 + [1] * 3
     assert np.isfinite(columns["rating"]).all(), "a chain of meetings connects all"
     assert (columns["rating_low"] < columns["rating"]).all()
+    assert (columns["rating"] < columns["rating_high"]).all()
+    assert set(columns["beside"][columns["present"] == 0][1:].tolist()) == {0}, "only who stands on it is looked at"
     assert columns["meetings"][0] == 18, "the first three met the script six times each"
     assert columns["meetings"].sum() == 2 * 9 * 6
-    assert abs(columns["rating"].mean()) < 1e-6
+    assert abs(columns["rating"][columns["present"] == 1].mean()) < 1e-6
     lineage = bundle(store, left["lineage"]).arrays
     assert (lineage["copied"] >= 0).sum() == 2, "the last one of three goes on from the first in each round"
     for role, ids in (("members", [6, 7, 8]), ("pool", list(range(9)))):

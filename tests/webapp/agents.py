@@ -47,7 +47,8 @@ def measured(agent: Agent, moved: float = 0.123, poster: bool = True, by: float 
         "check": {"situations": 1000, "same": 1000, "difference": 2e-6}, "moves": [880, 70, 50],
         "against": [{"opponent": who, "measures": _measures({**figures, "moved": (moved + more, 0.1, 0.4)})}
                     for who, more in (("Random", by or 0.0), ("Follows the ball", 0.01))],
-        "moved": None if by is None else {"by": by, "measure": "moved", "opponent": "Random"},
+        "moved": None if by is None else {"by": by, "measure": "moved", "opponent": "Random", "low": by - 0.03,
+                                          "high": by + 0.03, "episodes": 0},
         "poster": {"drawing": "pong", "positions": rows} if poster else {},
     }  # fmt: skip
     artifacts = {"table": store().put(pack(told, {})), "take_home": store().put(b"PK a zip")}

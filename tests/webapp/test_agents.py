@@ -99,6 +99,7 @@ def test_the_caption_tells_its_own_figures_with_ranges_and_count(team: Studio, d
     assert "0.021 ms on one thread" in page
     assert "Lasts" in page
     assert "[range unknown]" in page
+    assert "those that are not in per cent do not cover what none of these episodes showed" in " ".join(page.split())
 
 
 def test_an_agent_whose_style_does_not_hold_against_strangers_is_marked_on_the_list_and_on_its_page(
@@ -109,8 +110,11 @@ def test_an_agent_whose_style_does_not_hold_against_strangers_is_marked_on_the_l
     assert listed.count(">Fragile</span>") == 1
     pages = [" ".join(designer.get(reverse("agents:agent", args=["herobattle", each.pk])).content.decode().split())
              for each in (holds, fragile)]  # fmt: skip
-    assert "Its style holds: “moves” against “Random” shifts most, by 0.10 of the measure’s range." in pages[0]
-    assert "Its style does not hold: “moves” against “Random” shifts by 0.30 of the measure’s range" in pages[1]
+    assert "Its style holds: it shifts by no more than 0.13, most “moves” against “Random”." in pages[0]
+    assert (
+        "Its style does not hold: “moves” against “Random” it shifts by 0.30 (0.27 to 0.33), which is surely"
+        in pages[1]
+    )
     assert pages[1].count('<th scope="col" class="number">Follows the ball</th>') == 1
     job = fragile.measurements.get().job
     Job.objects.filter(pk=job.pk).update(config={**job.config, "style": ["hits"]})

@@ -25,7 +25,7 @@ from webapp.studies.explore_source import half_of
 from webapp.studies.journal import TIME_IS_UP, Entry
 from webapp.studies.models import Job, Status
 from webapp.training import evolve_page, forecast, trials
-from webapp.training.evolved import players_of
+from webapp.training.evolved import furthest, players_of
 from webapp.training.evolving import NO_RANGE, START, EvolveForm, values_of
 from webapp.training.models import TrainDraft
 from webapp.training.result_rows import Players
@@ -437,6 +437,14 @@ def test_one_goal_has_no_edge(client: Client, team: Studio) -> None:
         assert answer.status_code == 404
     page = client.get(reverse("studies:job", args=[team.project.slug, job.pk])).content.decode()
     assert 'data-tell="edge"' not in page
+
+
+def test_the_furthest_is_the_one_that_the_search_chose_and_not_the_luckiest_of_the_fresh() -> None:
+    fresh = [{"id": 3, "goals": [0.9]}, {"id": 5, "goals": [0.4]}]
+    everybody = [{"id": 3, "goals": [0.5]}, {"id": 5, "goals": [0.8]}, {"id": 7, "goals": [0.99]}]
+    assert furthest(fresh, everybody, 0, 1.0) == fresh[1]
+    assert furthest(fresh, everybody, 0, -1.0) == fresh[0]
+    assert furthest([], everybody, 0, 1.0) is None
 
 
 def test_before_its_first_round_a_search_has_no_players(client: Client, team: Studio) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 import tempfile
 from functools import cache
@@ -218,21 +219,47 @@ def test_everybody_is_a_row_for_programs(team: Studio, designer: Client) -> None
     assert len(rows) == 10
     assert sum(int(row["present"]) for row in rows) == 3
     assert sum(bool(row["copied_from"]) for row in rows) == 2
-    assert all(float(row["rating_low"]) < float(row["rating"]) < float(row["rating_high"]) for row in rows)
+    ends = [(row["rating_low"], row["rating"], row["rating_high"]) for row in rows]
+    assert all(float(low or "-inf") < float(middle) < float(high or "inf") for low, middle, high in ends)
 
 
-def test_the_strongest_leads_only_as_far_as_ranges_tell(team: Studio) -> None:
+def test_the_strongest_leads_only_as_far_as_differences_tell(team: Studio) -> None:
     reading = Reading.of(played(team))
     assert reading is not None
     first, *rest = reading.members
     assert all(first.rating >= member.rating for member in rest)
-    overlapping = sum(member.high >= first.low for member in rest)
-    assert f"{overlapping} other" in reading.sentence or not overlapping
+    for beside, said in (
+        ([-1, 0], f"{first.name} leads, but 1 other may be as strong"), ([-1, -1], f"{first.name} is the strongest"),
+    ):  # fmt: skip
+        reading.members = [first, *(m._replace(beside=b) for m, b in zip(rest, beside, strict=True))]
+        reading.standing = list(reading.members)
+        assert reading.sentence.startswith(said)
     outsider = next(player for player in reading.players if not player.round)
-    for low, how in ((first.rating - 1, "above"), (first.high + 1, "surely above")):
-        reading.standing = [outsider._replace(rating=first.high + 2, low=low), *reading.members]
-        assert reading.sentence.startswith(f"{outsider.name}, who does not learn, is {how} every member")
+    for beside_, how in ((0, "seems"), (1, "is surely")):
+        reading.standing = [outsider._replace(rating=first.rating + 1, beside=beside_), *reading.members]
+        assert (
+            reading.sentence
+            == f"{outsider.name}, who does not learn, {how} stronger than {first.name}, the best member."
+        )
     course = Course(reading, 3)
     assert course.lines[-1].member == first.name
     assert all(before.x < after.x for before, after in course.jumps)
     assert len(course.jumps) == 2
+
+
+def test_what_its_meetings_leave_open_is_not_told(team: Studio) -> None:
+    """Who won everything is at least so strong; who met nobody that is rated cannot be compared."""
+    reading = Reading.of(played(team))
+    assert reading is not None
+    some, none = reading.members[0], math.nan
+    for change, said in (
+        ({"low": 350.2, "high": math.inf}, ("at least +350", "no upper end known")),
+        ({"low": -math.inf, "high": -350.2}, ("at most −350", "no lower end known")),
+        ({"low": -math.inf, "high": math.inf}, ("–", "range not known")),
+        ({"rating": 12.3, "low": -20.0, "high": 40.0}, ("+12", "−20 to +40")),
+    ):
+        player = some._replace(**change)
+        assert (player.strength, player.range_words) == said
+        reading.standing = [player]
+        assert all(math.isfinite(end) for end in reading.ends)
+    assert some._replace(rating=none, low=none, high=none).strength == "not comparable"

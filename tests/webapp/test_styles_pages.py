@@ -51,8 +51,9 @@ def test_the_page_of_an_ended_search_shows_spread_and_skill_and_offers_the_contr
     team: Studio, client: Client
 ) -> None:
     job = bred(team.project)
-    agents = evidence.of(job)
+    agents, again = evidence.of(job), evidence.again(job)
     assert agents is not None
+    assert again is not None
     assert (len(agents.score), agents.ways, agents.goals.shape) == (4, ("moved",), (4, 2))
     assert agents.tied
     rounds = course.rounds(job)
@@ -60,12 +61,15 @@ def test_the_page_of_an_ended_search_shows_spread_and_skill_and_offers_the_contr
     assert rounds[-1].best == agents.best
     shown = page(client, job)
     assert "add up to the same for all agents of equal score, so none of them is better than another" in shown
-    assert f"{agents.skilled} of 4" in shown
+    assert f"{again.skilled} of 4" in shown
+    assert f"By {again.samples} fresh episodes of each agent" in shown
+    best = evidence.best(job, agents, again)
+    assert (best.fresh, best.score) == (True, again.score[again.ids == agents.ids[agents.score.argmax()]][0])
     assert "Run the control" in shown
     assert shown.count("<polyline") == 4
     found = kinds.of(job).found(job)
     assert found is not None
-    assert f"{agents.skilled} of 4 play well" in found.words
+    assert f"{again.skilled} of 4 play well" in found.words
     assert "Run the control" not in page(signed_in(team.producer), job)
 
 
@@ -85,6 +89,19 @@ def test_the_control_is_the_same_search_without_selection_and_is_drawn_beside_it
     shown = page(client, job)
     assert shown.count('href="#style-square"') == 5  # four agents, and the head of the control's column
     assert "One run of each" in shown
+    assert "By 4 fresh episodes of each agent" in shown
+    told = evidence.compared(job, done)
+    mine, again = evidence.of(job), evidence.again(job)
+    assert told.fresh
+    assert mine is not None
+    assert again is not None
+    assert told.mine is again
+    assert sorted(again.ids) == sorted(mine.ids), "the same agents, on episodes that had no part in choosing them"
+    assert all(side.volume is not None for side in evidence.sides(told, job, done))
+    Job.objects.filter(pk=done.pk).update(artifacts={**done.artifacts, "fresh_population": ""})
+    shown = page(client, job)
+    assert "they flatter the search" in shown
+    assert "fresh episodes of each agent" not in shown
     assert client.post(reverse("styles:control", args=[team.project.slug, done.pk])).status_code == 404
     assert "Control, without selection" in page(client, done)
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from engine.arrays import unpack
 from engine.catalog import Signal, built_in
 from engine.errors import StoreError
-from engine.styles.strangers import Moved
+from engine.styles.strangers import FRAGILE, Moved
 from webapp.lib.storage import store
 from webapp.lib.words import number
 from webapp.studies.models import Job
@@ -86,6 +86,11 @@ class Figures(NamedTuple):
         return words[:1].upper() + words[1:] if words else "Measured"
 
     @property
+    def undeclared(self) -> bool:
+        """Whether some ranges are of values without declared ends: they cannot cover what no episode showed."""
+        return any(each.low is not None and not each.words.share for each in self.measures)
+
+    @property
     def _ways(self) -> tuple[str, ...]:
         """Measures that tell how it plays."""
         every = [m.name for m in self.measures if m.name not in PLAIN and not m.name.startswith("return:")]
@@ -99,10 +104,10 @@ class Figures(NamedTuple):
 
     @property
     def moved_words(self) -> str:
-        """What moves most, and against whom: "moves" and "Random"."""
+        """Whether its style holds, in sentences; empty where that cannot be said."""
         moved = self.moved
         words = next((m.words.words for m in self.measures if moved and m.name == moved.measure), "")
-        return f"“{words}” against “{moved.opponent}”" if moved else ""
+        return held_words(moved, f"“{words}” against “{moved.opponent}”") if moved else ""
 
     @property
     def compared(self) -> list[list[Measure]]:
@@ -118,6 +123,24 @@ class Figures(NamedTuple):
         """Its choices in the situations that go along, by name, as shares."""
         counts = self.meta["moves"]
         return shares(counts, self.meta["game"])
+
+
+def held_words(moved: Moved, what: str) -> str:
+    """Whether a style holds, in sentences; ``what``: of what the shift is, and against whom."""
+    high = f"{moved.high:.2f}" if moved.high is not None else ""
+    ends = f" ({moved.low:.2f} to {high})" if high else ""
+    if moved.fragile:
+        return (
+            f"Its style does not hold: {what} it shifts by {moved.by:.2f}{ends}, which is surely more than {FRAGILE:g}."
+        )
+    if moved.verdict == "holds":
+        return (
+            f"Its style holds: it shifts by no more than {high}, most {what}. Beyond {FRAGILE:g} it would be fragile."
+        )
+    told = f"Whether its style holds cannot be told yet: {what} it shifts by {moved.by:.2f}{ends}."
+    if moved.episodes:
+        return f"{told} About {number(moved.episodes)} fresh episodes would tell whether that is more than {FRAGILE:g}."
+    return f"{told} Measure it on more episodes."
 
 
 def _measure(each: dict[str, Any], known: dict[str, Signal]) -> Measure:

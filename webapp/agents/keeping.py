@@ -71,10 +71,13 @@ def keep(job: Job, user: User, of: str, name: str, sampled: bool) -> Agent:
     return _keep_policy(job, user, left.policy, name=called, seat=seat, origin=_origin(job), sampled=sampled)
 
 
-def bred(job: Job, user: User, policy: str, name: str, *, steps: int, number: int) -> Agent:
+def bred(
+    job: Job, user: User, policy: str, name: str, *, steps: int, number: int, spans: dict[str, float]
+) -> Agent:  # fmt: skip
     """As ``keep``, an agent that a search has bred, whether or not the search has ended: it takes the likeliest move,
-    as it did where it was measured. ``steps``: moves that its network has learned from; ``number``: its own there."""
-    origin = {**_origin(job), "steps": steps, "agent": number}
+    as it did where it was measured. ``steps``: moves that its network has learned from; ``number``: its own there;
+    ``spans``: how far apart the search's agents lie in each measure of its style."""
+    origin = {**_origin(job), "steps": steps, "agent": number, **({"spans": spans} if spans else {})}
     return _keep_policy(job, user, policy, name=name, seat=0, origin=origin, sampled=False)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from typing import NamedTuple
 
@@ -42,8 +43,9 @@ class Course:
         self._rounds = max(rounds, 2)
         leader = reading.members[0].name if reading.members else ""
         known = [p for p in reading.players if p.round and p.known]
-        ends = [end for p in known for end in ((p.low, p.high) if p.name == leader else (p.rating,))]
-        self._low, self._high = min(ends, default=0.0), max(ends, default=1.0)
+        ends = [end for p in known for end in ((p.low, p.rating, p.high) if p.name == leader else (p.rating,))]
+        told = [end for end in ends if math.isfinite(end)]
+        self._low, self._high = min(told, default=0.0), max(told, default=1.0)
         ways: dict[str, list[Player]] = defaultdict(list)
         for player in sorted(known, key=lambda p: p.round):
             ways[player.name].append(player)
@@ -67,4 +69,5 @@ class Course:
         return LEFT + 12 + (RIGHT - LEFT - 24) * (round_ - 1) / (self._rounds - 1)
 
     def _y(self, rating: float) -> float:
-        return BOTTOM - (BOTTOM - TOP) * (rating - self._low) / max(self._high - self._low, 1e-9)
+        within = min(max(rating, self._low), self._high)  # an end that is not known stands at the end of the picture
+        return BOTTOM - (BOTTOM - TOP) * (within - self._low) / max(self._high - self._low, 1e-9)

@@ -22,7 +22,9 @@ SHOWN = 10
 
 class Player(NamedTuple):
     """A member after a round (from 1), or a player outside (round 0); ``faced``: its share of the next round's battles;
-    ``copied``: the member whose network it went on from, "" where it was its own."""
+    ``copied``: the member whose network it went on from, "" where it was its own; ``beside``: 1 where it is surely
+    stronger than the strongest member, -1 where it is surely weaker. Ends of its range are infinite where its meetings
+    do not bound it."""
 
     name: str
     member: int
@@ -35,10 +37,11 @@ class Player(NamedTuple):
     meetings: int
     faced: float
     copied: str
+    beside: int
 
     @property
     def known(self) -> bool:
-        """Whether it has met anybody who is kept."""
+        """Whether meetings tie it to those who are rated."""
         return not math.isnan(self.rating)
 
     @property
@@ -48,13 +51,23 @@ class Player(NamedTuple):
 
     @property
     def strength(self) -> str:
-        """ "+120"."""
-        return signed(self.rating) if self.known else "–"
+        """ "+120"; where everything was won, what is proved: "at least +80"."""
+        if not self.known:
+            return "not comparable" if self.meetings else "–"
+        if math.isfinite(self.low) and math.isfinite(self.high):
+            return signed(self.rating)
+        if math.isfinite(self.low):
+            return f"at least {signed(self.low)}"
+        return f"at most {signed(self.high)}" if math.isfinite(self.high) else "–"
 
     @property
     def range_words(self) -> str:
-        """ "+80 to +160"."""
-        return f"{signed(self.low)} to {signed(self.high)}"
+        """ "+80 to +160"; which end is open, where one is."""
+        if math.isfinite(self.low) and math.isfinite(self.high):
+            return f"{signed(self.low)} to {signed(self.high)}"
+        if math.isfinite(self.low):
+            return "no upper end known"
+        return "no lower end known" if math.isfinite(self.high) else "range not known"
 
 
 class Copy(NamedTuple):
@@ -70,7 +83,8 @@ class Reading:
     and the players outside, in that order."""
 
     def __init__(self, ladder: Bundle, lineage: Bundle, outside: dict[str, str]) -> None:
-        self.columns, self.lineage = ladder.arrays, lineage.arrays
+        nowhere = np.zeros(len(ladder.arrays["id"]), np.int8)  # earlier versions compared nobody
+        self.columns, self.lineage = {"beside": nowhere, **ladder.arrays}, lineage.arrays
         names = [outside.get(name, name) for name in ladder.meta["outside"]]
         self.players = [self._player(k, names) for k in range(len(self.columns["id"]))]
         self.members = sorted((p for p in self.players if p.present), key=lambda p: (not p.known, -p.rating, p.member))
@@ -98,27 +112,30 @@ class Reading:
         return Player(
             f"Member {member + 1}" if version >= 0 else names[k], member, columns["step"] + 1, bool(columns["present"]),
             columns["rating"], columns["rating_low"], columns["rating_high"], columns["share"], columns["meetings"],
-            columns["faced"], f"Member {copied + 1}" if copied >= 0 else "",
+            columns["faced"], f"Member {copied + 1}" if copied >= 0 else "", columns["beside"],
         )  # fmt: skip
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The lowest and the highest end of the ranges of who stands on the ladder."""
-        known = [p for p in self.standing if p.known]
-        return min((p.low for p in known), default=0.0), max((p.high for p in known), default=1.0)
+        """The lowest and the highest known end of what stands on the ladder."""
+        told = [each for p in self.standing for each in (p.low, p.rating, p.high) if math.isfinite(each)]
+        return min(told, default=0.0), max(told, default=1.0)
 
     @property
     def sentence(self) -> str:
-        """Who is strongest, and how sure that is."""
+        """Who is strongest, and how sure that is: by differences to the strongest member, not by ranges."""
         first, *rest = self.members
+        if not first.known:
+            return "Nobody can be compared yet: no meetings are kept."
+        many = sum(p.beside >= 0 for p in rest)
+        others = f"{many} other{'s' if many > 1 else ''} may be as strong" if many else ""
         if above := [p for p in self.standing if not p.round and p.rating > first.rating]:
-            sure = "surely " if above[0].low > first.high else ""
-            return f"{above[0].name}, who does not learn, is {sure}above every member; of these {first.name} leads."
-        behind = [p for p in rest if p.high >= first.low]
-        if not behind:
-            return f"{first.name} is the strongest: {percent(first.share)} of its meetings won."
-        many = f"{len(behind)} other{'s' if len(behind) > 1 else ''}"
-        return f"{first.name} leads, but {many} may be as strong: the ranges overlap."
+            sure = "is surely" if above[0].beside > 0 else "seems"
+            told = f"{above[0].name}, who does not learn, {sure} stronger than {first.name}, the best member"
+            return f"{told}. Of the members, {others}." if many else f"{told}."
+        if many:
+            return f"{first.name} leads, but {others}: the meetings do not tell."
+        return f"{first.name} is the strongest: {percent(first.share)} of its meetings won."
 
     @property
     def copies(self) -> list[Copy]:

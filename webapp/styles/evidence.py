@@ -1,5 +1,8 @@
 """What a search for styles shows of diversity and skill, beside its control: how far apart agents lie, how many of them
-play well, and the volume under their edges."""
+play well, and the volume under their edges.
+
+The episodes that chose who stays flatter a search, and not its control, which chose at random. So both are compared by
+as many fresh episodes, on which final populations are measured at the end."""
 
 from __future__ import annotations
 
@@ -10,8 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.arrays import Bundle, unpack
+from engine.catalog import built_in
+from engine.confidence import Range
 from engine.errors import StoreError
 from engine.indicators import hypervolume
+from engine.means import widened
 from webapp.lib.storage import store
 from webapp.studies.models import Job
 from webapp.studies.table_rows import newest
@@ -22,6 +28,8 @@ SKILLED = 0.1
 SAME = 1e-6
 """Two goals whose sum depends on the score alone differ by no more than rounding."""
 ENDS = ("score.low", "score.high")
+FRESH = "fresh_population"
+ERROR = 0.05
 Floats = NDArray[np.float64]
 
 
@@ -40,13 +48,16 @@ class Spread(NamedTuple):
 
 class Population(NamedTuple):
     """Agents that stayed after a round: ``score`` float64[n], ``behaviour`` float64[n, d] with its ``ways``, and
-    ``goals`` float64[n, m] (more is better). ``best_ends``: the 95 % range of the best score, where one is known."""
+    ``goals`` float64[n, m] (more is better); ``ids`` int64[n]; ``ends`` float64[n, 2] of the 95 % ranges of scores
+    (infinite: unknown); ``samples``: episodes of each."""
 
     ways: tuple[str, ...]
     score: Floats
     behaviour: Floats
     goals: Floats
-    best_ends: tuple[float, float] | None = None
+    ids: NDArray[np.int64]
+    ends: Floats
+    samples: int
 
     @property
     def spreads(self) -> list[Spread]:
@@ -80,6 +91,11 @@ def of(job: Job) -> Population | None:
     return read(str(job.artifacts.get("population", "")) or newest(job, "population"))
 
 
+def again(job: Job) -> Population | None:
+    """The agents of the last round on fresh episodes; None before there are such, and where they are lost."""
+    return read(str(job.artifacts.get(FRESH, "")))
+
+
 def read(digest: str) -> Population | None:
     """A round's agents by the hash of their artifact."""
     try:
@@ -102,9 +118,52 @@ def _read(digest: str) -> Population | None:
     score = measure[:, names.index("score")]
     signs = np.array([1.0 if way == "max" else -1.0 for way in meta["directions"]])
     goals = arrays["objective"][good] * signs
-    ends = [float(measure[score.argmax(), names.index(end)]) for end in ENDS if end in names]
-    known = (ends[0], ends[1]) if len(ends) == len(ENDS) and np.isfinite(ends).all() else None
-    return Population(ways, score, measure[:, [names.index(w) for w in ways]], goals, known)
+    ends = np.stack([measure[:, names.index(e)] if e in names else np.full(len(score), np.nan) for e in ENDS], axis=1)
+    behaviour, samples = measure[:, [names.index(w) for w in ways]], int(arrays["samples"][good].min())
+    return Population(ways, score, behaviour, goals, arrays["id"][good], ends, samples)
+
+
+class Best(NamedTuple):
+    """The best score of a search with its 95 % range (None: unknown); ``fresh``: by episodes that did not choose it."""
+
+    score: float
+    ends: tuple[float, float] | None
+    fresh: bool
+
+
+def best(job: Job, mine: Population, again: Population | None) -> Best:
+    """The agent of the best score: on fresh episodes, where it was measured on such; else with a range that holds for
+    everybody measured so far at once, for the best of many is lucky."""
+    row = int(mine.score.argmax())
+    if again is not None and mine.ids[row] in again.ids:
+        at = int(np.flatnonzero(again.ids == mine.ids[row])[0])
+        return Best(float(again.score[at]), _known(again.ends[at]), True)
+    among = max(int(job.counters.get("evaluations", 0)), len(mine.score))
+    score, known = float(mine.score[row]), built_in(job.config["task"]["game"]["name"])
+    low, high = known.ends.get("score", (-np.inf, np.inf)) if known is not None else (-np.inf, np.inf)
+    wide = widened(score, Range(*mine.ends[row].tolist()), ERROR / among)
+    return Best(score, _known(np.clip(wide, low, high)) if np.isfinite(wide).all() else None, False)
+
+
+def _known(ends: Floats) -> tuple[float, float] | None:
+    return (float(ends[0]), float(ends[1])) if np.isfinite(ends).all() else None
+
+
+class Compared(NamedTuple):
+    """The latest populations of a search and of its control; ``fresh``: both by as many episodes that had no part in
+    choosing them."""
+
+    mine: Population | None
+    control: Population | None
+    fresh: bool
+
+
+def compared(job: Job, run: Job | None) -> Compared:
+    """By fresh episodes where all have been measured on them, else by those that chose."""
+    mine, control = again(job), again(run) if run is not None else None
+    if mine is not None and (run is None or (control is not None and control.samples == mine.samples)):
+        return Compared(mine, control, True)
+    return Compared(of(job), of(run) if run is not None else None, False)
 
 
 class Side(NamedTuple):
@@ -115,22 +174,31 @@ class Side(NamedTuple):
     agents: int
     spreads: list[Spread]
     skilled: int
-    best: float
-    best_ends: tuple[float, float] | None
-    volume: float
+    best: Best | None
+    volume: float | None
 
 
-def sides(mine: Population, control: Population | None) -> list[Side]:
-    """The search, and its control where there is one, with the volume under both edges beyond the worst of both."""
-    found = [("This search", "circle", mine)]
-    if control is not None and control.goals.shape[1] == mine.goals.shape[1]:
-        found.append(("Control", "square", control))
-    worst = np.min([p.goals.min(axis=0) for _, _, p in found], axis=0).tolist()
+def sides(told: Compared, job: Job, run: Job | None) -> list[Side]:
+    """The search, and its control where there is one, with the volume under both edges beyond the worst of both, which
+    says nothing before both are measured on fresh episodes."""
+    if told.mine is None:
+        return []
+    found = [("This search", "circle", told.mine, job)]
+    if run is not None and told.control is not None and told.control.goals.shape[1] == told.mine.goals.shape[1]:
+        found.append(("Control", "square", told.control, run))
+    worst = np.min([p.goals.min(axis=0) for _, _, p, _ in found], axis=0).tolist()
+    says = told.fresh or len(found) == 1
     return [
-        Side(title, shape, len(p.score), p.spreads, p.skilled, p.best, p.best_ends,
-             hypervolume(p.goals, [1.0] * p.goals.shape[1], worst))
-        for title, shape, p in found
+        Side(title, shape, len(p.score), p.spreads, p.skilled, best_of(whose),
+             hypervolume(p.goals, [1.0] * p.goals.shape[1], worst) if says else None)
+        for title, shape, p, whose in found
     ]  # fmt: skip
+
+
+def best_of(job: Job) -> Best | None:
+    """The best score of a search so far."""
+    mine = of(job)
+    return None if mine is None else best(job, mine, again(job))
 
 
 def drawn(mine: Population, control: Population | None) -> dict[str, Any] | None:

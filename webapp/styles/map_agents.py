@@ -68,6 +68,13 @@ class Agents(NamedTuple):
         """Whose skill may be within so much of the best score."""
         return in_band(self.score.mean, self.score.high, within)
 
+    @property
+    def spans(self) -> dict[str, float]:
+        """How far apart all agents lie in each behaviour."""
+        means = {name: self.measures[name].mean for name in self.behaviour}
+        return {name: float(np.ptp(each[np.isfinite(each)])) if np.isfinite(each).any() else 0.0
+                for name, each in means.items()}  # fmt: skip
+
     def pick(self, within: float, k: int) -> Picked:
         """Up to ``k`` of them that differ most in what they do."""
         points = np.stack([self.measures[name].mean for name in self.behaviour], axis=1)

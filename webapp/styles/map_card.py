@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 from typing import NamedTuple
 
+from engine.confidence import Range
 from engine.errors import StoreError
 from engine.styles.strangers import Moved
+from webapp.agents.captions import held_words
 from webapp.agents.models import Agent
 from webapp.lib.words import number
 from webapp.studies.models import Job
-from webapp.styles.map_agents import Agents, files, parents_of, trainings
+from webapp.styles.map_agents import SCORE, Agents, files, parents_of, trainings
 from webapp.styles.map_genes import Gene, fixed, genes_of
 from webapp.styles.map_levels import levels
 from webapp.styles.map_strangers import Against, against, held, in_words, met, shown
-from webapp.styles.map_words import Axis, axes, cell_of
+from webapp.styles.map_words import Axis, Cell, axes, cell_of
 
 
 class Told(NamedTuple):
@@ -37,7 +39,7 @@ class Level(NamedTuple):
 
 class Card(NamedTuple):
     """``parents``: mother and father; ``lineage``: where its network comes from, in a sentence; ``abroad``: what it
-    does against strangers, by the measures in ``abroad_titles``; ``held``: how far its style moves there;
+    does against strangers, by the measures in ``abroad_titles``; ``held``: whether its style holds there;
     ``others_met``: whether anybody has met them; ``kept``: the saved agent that it is; ``lost``: why it can be neither
     kept nor watched, empty where it can."""
 
@@ -60,6 +62,11 @@ class Card(NamedTuple):
     lost: str
 
     @property
+    def held_words(self) -> str:
+        """Whether its style holds, in sentences."""
+        return "" if self.held is None else held_words(self.held, f"against “{self.held.opponent}”")
+
+    @property
     def weighed(self) -> list[Gene]:
         """What can be told as numbers, too."""
         return [gene for gene in self.genes if gene.number]
@@ -79,7 +86,7 @@ def card_of(job: Job, agents: Agents, row: int) -> Card:
         agent, tick, bool(agents.edge[row]), bool(agents.last[row]), told, agents.samples,
         0 if again is None or fresh_row is None else again.samples, genes, parents.get(agent, ()),
         _lineage(job, agent, parents), _levels(agents, row, known), against(strangers, agent, known),
-        [known[name].title for name in known if name in shown(agents)], held(job, agents, row, strangers),
+        [known[name].title for name in known if name in shown(agents)], held(agents, row, strangers),
         bool(strangers.others), kept, lost,
     )  # fmt: skip
 
@@ -107,15 +114,16 @@ def _lineage(job: Job, agent: int, parents: dict[int, tuple[int, int]]) -> str:
 
 def _levels(agents: Agents, row: int, known: dict[str, Axis]) -> list[Level]:
     found = levels(agents, row)
-    if len(found) == 1:
+    if len(found) < 2:
         return []
-    names = ("score", *agents.behaviour)
 
-    def told(each: int) -> str:
-        cells = [(known[name].title, cell_of(agents, each, known[name])) for name in names]
-        return "; ".join(f"{title}: {in_words(cell)}" for title, cell in cells)
+    def told(each: int, ends: Range) -> str:
+        score = known[SCORE]
+        own = Cell(score.text(float(agents.score.mean[each])), f"{score.text(ends.low)} to {score.text(ends.high)}")
+        cells = [(SCORE, own), *((name, cell_of(agents, each, known[name])) for name in agents.behaviour)]
+        return "; ".join(f"{known[name].title}: {in_words(cell)}" for name, cell in cells)
 
-    return [Level(int(agents.id[each]), each == row, told(each)) for each in found]
+    return [Level(int(agents.id[each]), each == row, told(each, ends)) for each, ends in found.items()]
 
 
 def _kept(job: Job, agent: int, tick: int) -> tuple[Agent | None, str]:

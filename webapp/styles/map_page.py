@@ -36,11 +36,13 @@ class Row(NamedTuple):
 
 
 class Holds(NamedTuple):
-    """``met``: strangers, by what they are called; ``fragile`` of ``judged`` agents do not hold their style there."""
+    """``met``: strangers, by what they are called; of ``judged`` agents ``fragile`` do not hold their style there, and
+    of ``unsure`` nobody can tell yet."""
 
     met: tuple[str, ...]
     fragile: int
     judged: int
+    unsure: int
 
 
 class Map(NamedTuple):
@@ -97,24 +99,21 @@ def map_of(job: Job, agents: Agents, wanted: Asked, control: Job | None) -> Map:
     order = sorted(np.flatnonzero(shown).tolist(), key=lambda row: -float(agents.score.mean[row]))
     order = [*(row for row in picked if shown[row]), *(row for row in order if row not in picked)]
     last, strangers = evidence.of(job), met(job)
-    holds = {row: held(job, agents, row, strangers) for row in range(len(agents.id))}
+    holds = {row: held(agents, row, strangers) for row in range(len(agents.id))}
     rows = [_row(job, agents, row, known, able, picked)._replace(held=holds[row]) for row in order]
     told = drawn(agents, order, known, able, picked, beside)
     return Map(
         key(job), rows, known, titles(job.config, agents.paths), len(agents.id), int(agents.edge.sum()),
         int(able.sum()), agents.samples, last is not None and last.tied, beside is not None, len(picked),
         _holds(tuple(strangers.others), list(holds.values())),
-        {**told, "fragile": [_fragile(holds[row]) for row in order]},
+        {**told, "held": [found.verdict if (found := holds[row]) is not None else None for row in order]},
     )  # fmt: skip
 
 
 def _holds(names: tuple[str, ...], found: list[Moved | None]) -> Holds:
     judged = [each for each in found if each is not None]
-    return Holds(names, sum(each.fragile for each in judged), len(judged))
-
-
-def _fragile(moved: Moved | None) -> bool | None:
-    return None if moved is None else moved.fragile
+    told = [each.verdict for each in judged]
+    return Holds(names, told.count("fragile"), len(judged), told.count("open"))
 
 
 def _row(job: Job, agents: Agents, row: int, known: list[Axis], able: Any, picked: list[int]) -> Row:

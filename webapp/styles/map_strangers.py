@@ -6,18 +6,19 @@ from typing import NamedTuple
 
 from engine.arrays import unpack
 from engine.catalog import PLAYERS
-from engine.styles.strangers import Moved, moved, strangers_of
+from engine.styles.strangers import Mean, Moved, moved, shifts, strangers_of
 from webapp.lib.storage import store
 from webapp.studies.models import Job
 from webapp.styles.map_agents import SCORE, Agents, agents_in
 from webapp.styles.map_words import UNKNOWN, Axis, Cell, cell_of
 
-ROLE = "against/"
+ROLE, FRESH = "against/", "fresh_population"
 
 
 class Met(NamedTuple):
-    """What is known of a job's agents: ``own``, those of the edge on fresh episodes against the usual opponent (None:
-    they were not measured again); ``others``, everybody who stayed against each stranger, by what it is called."""
+    """What is known of a job's agents: ``own``, those who stayed on fresh episodes against the usual opponent (None:
+    they were not measured again; of searches of earlier versions, those of the edge); ``others``, everybody who stayed
+    against each stranger, by what it is called."""
 
     own: Agents | None
     others: dict[str, Agents]
@@ -34,7 +35,10 @@ def met(job: Job) -> Met:
     """All measurements against strangers. Raises StoreError where some are lost."""
     names = strangers_of(job.config["task"]["game"]["name"])
     found = {PLAYERS[name].label: _left(job, f"{ROLE}{name}") for name in names}
-    return Met(_left(job, "fresh"), {title: agents for title, agents in found.items() if agents is not None})
+    return Met(
+        _left(job, FRESH) or _left(job, "fresh"),
+        {title: agents for title, agents in found.items() if agents is not None},
+    )
 
 
 def _left(job: Job, role: str) -> Agents | None:
@@ -42,19 +46,21 @@ def _left(job: Job, role: str) -> Agents | None:
     return agents_in(unpack(store().get(digest)), job) if digest else None
 
 
-def held(job: Job, agents: Agents, row: int, known: Met) -> Moved | None:
-    """How far the style of the agent in this row moves at most; None where nobody knows. On the same seeds where it was
-    measured on fresh episodes."""
+def held(agents: Agents, row: int, known: Met) -> Moved | None:
+    """What is known of how far the style of the agent in this row moves; None where it met nobody. On the same seeds
+    where it was measured on fresh episodes."""
     number = int(agents.id[row])
     rows = {title: (each, at) for title, each in known.others.items() if (at := each.row(number)) is not None}
-    own, here = (known.own, known.own.row(number)) if known.own is not None else (None, None)
-    mine = _means(agents, row) if own is None or here is None else _means(own, here)
-    others = {title: _means(each, at) for title, (each, at) in rows.items()}
-    return moved(mine, others, agents.behaviour, job.config["task"]["game"]["name"])
+    here = None if known.own is None else known.own.row(number)
+    usual, at = (agents, row) if known.own is None or here is None else (known.own, here)
+    others = {title: _means(each, place) for title, (each, place) in rows.items()}
+    episodes = min([usual.samples, *(each.samples for each, _ in rows.values())])
+    return moved(shifts(_means(usual, at), others, agents.behaviour, episodes), agents.spans)
 
 
-def _means(agents: Agents, row: int) -> dict[str, float]:
-    return {name: float(agents.measures[name].mean[row]) for name in agents.behaviour}
+def _means(agents: Agents, row: int) -> dict[str, Mean]:
+    told = {name: agents.measures[name] for name in agents.behaviour}
+    return {name: Mean(*(float(part[row]) for part in each)) for name, each in told.items()}
 
 
 def shown(agents: Agents) -> tuple[str, ...]:

@@ -50,7 +50,9 @@ def keep(job: Job, user: User, agents: Agents, row: int, name: str) -> Agent:
         steps = moves_learned(job, agent, parents_of(job))
     except StoreError:
         steps = 0
-    return keeping.bred(job, user, policy, name or usual_name(job, agent), steps=steps, number=agent)
+    return keeping.bred(
+        job, user, policy, name or usual_name(job, agent), steps=steps, number=agent, spans=agents.spans
+    )
 
 
 def chosen(job: Job, numbers: list[str]) -> list[Chosen]:

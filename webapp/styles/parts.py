@@ -49,7 +49,7 @@ class StyleSearches(SettingsSearches):
 
     def found(self, job: Job) -> Found | None:
         """How far apart its agents lie, and how many of them play well."""
-        agents = evidence.of(job) if job.status in (Status.FINISHED, Status.STOPPED) else None
+        agents = evidence.compared(job, None).mine if job.status in (Status.FINISHED, Status.STOPPED) else None
         if agents is None or not agents.spreads:
             return None
         first = agents.spreads[0]
@@ -59,14 +59,16 @@ class StyleSearches(SettingsSearches):
 
 def _proved(job: Job) -> dict[str, Any]:
     """What says whether the styles differ: the agents that stayed, beside those of the control."""
-    mine, run = evidence.of(job), control.of(job)
-    other = evidence.of(run) if run is not None else None
+    run, chosen = control.of(job), evidence.of(job)
+    told = evidence.compared(job, run)
     return {
-        "mine": mine,
+        "mine": evidence.compared(job, None).mine,
+        "best": evidence.best_of(job),
         "run": run,
-        "sides": evidence.sides(mine, other) if mine else [],
-        "drawn": evidence.drawn(mine, other) if mine else None,
-        "tied": mine is not None and mine.tied,
+        "told": told,
+        "sides": evidence.sides(told, job, run),
+        "drawn": evidence.drawn(told.mine, told.control) if told.mine else None,
+        "tied": chosen is not None and chosen.tied,
         "selects": job.config["selection"],
         "goals": [title_of(goal["measure"]) for goal in job.config["objectives"]],
     }

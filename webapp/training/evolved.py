@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -161,9 +162,17 @@ def players(job: Job, tick: int) -> dict[str, Any]:
     signs = [1.0 if goal["direction"] == "max" else -1.0 for goal in job.config["objectives"]]
     rows = players_of(everybody, signs)
     drawn = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MOST)).astype(int)).tolist() if rows else []
-    best_rows = players_of(unpack(store().get(best)), signs)[:MOST_BEST]
-    shown = {"players": [rows[i] for i in drawn], "count": len(rows), "best": best_rows}
+    best_rows = players_of(unpack(store().get(best)), signs)
+    shown = {"players": [rows[i] for i in drawn], "count": len(rows), "best": best_rows[:MOST_BEST],
+             "furthest": [furthest(best_rows, rows, i, sign) for i, sign in enumerate(signs)]}  # fmt: skip
     return found | shown | {"policy": "policy" in job.artifacts}
+
+
+def furthest(best: list[dict[str, Any]], rows: list[dict[str, Any]], i: int, sign: float) -> dict[str, Any] | None:
+    """Of the best players as they are told, the one that was furthest in goal i when the search chose: on episodes that
+    choose, the furthest of several looks better than it is."""
+    chosen = {row["id"]: sign * row["goals"][i] for row in rows}
+    return max(best, key=lambda row: chosen.get(row["id"], -math.inf), default=None)
 
 
 def _everybody(job: Job, tick: int) -> Bundle | None:

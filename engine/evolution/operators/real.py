@@ -1,5 +1,7 @@
-"""Real vectors: simulated binary crossover and polynomial mutation (Deb & Agrawal 1995), pymoo's own functions at
-NSGA-II's usual settings; or uniform crossover (pymoo) and uniform mutation (Michalewicz 1992)."""
+"""Real vectors: simulated binary crossover (Deb & Agrawal 1995, "Simulated binary crossover for continuous search
+space") and polynomial mutation (Deb & Goyal 1996, "A combined genetic adaptive search (GeneAS) for engineering
+design"), pymoo's own functions at NSGA-II's usual settings; or uniform crossover (pymoo) and uniform mutation
+(Michalewicz 1992)."""
 
 from __future__ import annotations
 
@@ -65,7 +67,7 @@ class RealSpace(TwoStep):
         return np.asarray(np.where(rng.random((len(mothers), 1)) < 0.5, two[0], two[1]))
 
     def _mutate(self, rng: np.random.Generator, children: Reals) -> Reals:
-        """Each variable with chance 1/d."""
+        """Each variable with chance 1/d, but 1/2 where there is one alone."""
         n, d = children.shape
         rate = min(0.5, 1 / d)
         if self.mutation_by == "uniform":

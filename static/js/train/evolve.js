@@ -55,13 +55,12 @@ function busy() {
   return "players learn and are measured";
 }
 
-/** Players that were measured once more on fresh episodes, once there are such.
+/** Of each goal, the player that was furthest in it when the search chose, measured once more on fresh episodes, once there are such.
  * @type {(Player & { half: (number | null)[] })[]} */
 let again = [];
-/** What the furthest of them came to in goal `i`, and who it is; the row of the table below it, word for word.
- * @param {string} direction @param {number} i */
-function furthest(direction, i) {
-  const best = again.reduce((a, b) => ((direction === "max" ? b.goals[i] > a.goals[i] : b.goals[i] < a.goals[i]) ? b : a));
+/** What the furthest came to in goal `i`, and who it is; the row of the table below it, word for word. @param {number} i */
+function furthest(i) {
+  const best = again[i];
   return { value: shown(best.goals[i]), note: `player #${best.id}, on fresh episodes${best.half[i] === null ? "" : `: ±\u00a0${shown(best.half[i])}`}` };
 }
 
@@ -69,7 +68,7 @@ function furthest(direction, i) {
  * @param {string} name */
 function reached(name) {
   const [low, high] = ["low", "high"].map((end) => column(`best_${name}_${end}`).at(-1) ?? null);
-  return low === null ? ["picked for it, so part is luck"] : [`95\u00a0% range ${shown(low)} to ${shown(high)}, picked for it, so part is luck`];
+  return low === null ? ["picked for it, so part is luck"] : [`95\u00a0% range ${shown(low)} to ${shown(high)}, which allows for its having been picked`];
 }
 /** The tile of a goal; with one goal a tile of its own tells the typical player.
  * @param {Label & { name: string }} goal @param {number} i */
@@ -84,7 +83,7 @@ function showGoal({ name, title, direction }, i) {
   if (mean) mean.textContent = typical;
   else words.push(`mean ${typical}`);
   if (again.length) {
-    const found = furthest(direction, i);
+    const found = furthest(i);
     part("value").textContent = found.value;
     part("note").textContent = mean ? found.note : `${found.note}; mean of the latest round ${typical}`;
     return;
@@ -229,11 +228,11 @@ async function drawChart() {
 }
 
 async function drawPlayers() {
-  /** @type {(Players & { best: (Player & { half: (number | null)[] })[], fresh: boolean, policy: boolean }) | null} */
+  /** @type {(Players & { best: (Player & { half: (number | null)[] })[], furthest: (Player & { half: (number | null)[] })[], fresh: boolean, policy: boolean }) | null} */
   const found = state.tick ? await read(`${playersLink}?tick=${state.tick}`) : null;
   at("best-card").hidden = !found?.best.length;
   if (!found?.best.length) return;
-  again = found.fresh ? found.best : [];
+  again = found.fresh ? found.furthest : [];
   page.goals.forEach(showGoal);
   at("best-about").textContent = found.fresh ? "Measured again on episodes the search never saw; ± is the longer side of the 95\u00a0% range, where that is known." : "By the episodes that chose them, so a little lucky; measured again at the end.";
   /** @param {Player & { half: (number | null)[] }} one */

@@ -1,0 +1,238 @@
+"""A ladder: players by strength from the meetings that were played, whoever met whom, with ranges.
+
+Ratings are those of the Bradley-Terry model in log odds: player i takes the share 1 / (1 + exp(r_j - r_i)) of a meeting
+with j. A meeting is two battles, one from each seat; its result is the first one's share of the two wins.
+
+* The prior is Firth's (1993, "Bias reduction of maximum likelihood estimates"; Jeffreys's prior): each match-up counts
+  as if h / 2 further meetings had been won and as many lost, h its leverage. All h add up to one less than there are
+  players, so it hardly counts where much was played, and who never lost has a rating, too.
+* What chance does to a meeting is estimated, not assumed: ``scale`` is the variance of a meeting in units of that of
+  one battle, 1/2 for two independent battles, 1 where both always end alike, less with draws. It is pooled over all
+  match-ups, with one even meeting of scale 1 added, and at most 1, beyond which no share can vary.
+* Ranges are of profile likelihood (Heinze and Schemper 2002, "A solution to the problem of separation in logistic
+  regression"): they are not symmetric, and do not break down where a share is near 0 or 1, as the delta method does.
+* An end is infinite where the meetings leave it open: i may be arbitrarily far above j unless j took a share from
+  somebody, who took one from somebody …, who took one from i (Ford 1957). Only the prior would close it.
+* Players between whom no chain of meetings runs cannot be compared. Those of the largest group are rated.
+* ``surely_above`` decides on differences of two players, which are known better than either rating, at an error that
+  all differences that are looked at share (Bonferroni, one-sided). So the highest of many is surely the best with an
+  error of 5 % in all, though the same meetings say who is highest (Hsu 1984, "Constrained simultaneous confidence
+  intervals for multiple comparisons with the best").
+
+Departures: leverages are those at the estimate, along the whole profile; results of different match-ups count as
+independent, though the same seeds may be in them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+from scipy.special import expit, ndtri
+
+from engine.confidence import Range
+from engine.metagame.matchups import DOUBT, Pairs
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+EVEN = 0.25
+"""Variance of one battle between equals."""
+FAINT = 0.05
+"""Of the prior, what is left of it where it should hardly count."""
+NEAR = 1e-3
+"""How near an end must be found, in standard errors."""
+_STEPS, _CLOSE = 100, 1e-9
+
+
+class Meetings(NamedTuple):
+    """What was played, k rows: the two players ``met``, the number ``many`` of their meetings, the sum ``wins`` of the
+    first one's shares in them, and the sum ``squares`` of the squares of these. A match-up may have several rows."""
+
+    met: Pairs
+    many: Floats
+    wins: Floats
+    squares: Floats
+
+
+class Ladder:
+    """``ratings`` float64[players] in log odds, around the mean of those ``around`` bool[players] whom they can be
+    compared with; NaN for others. ``low`` and ``high``: ends of 95 % ranges, infinite where nothing bounds them.
+    ``group`` int64[...]: the players who are rated; ``scale`` as above."""
+
+    def __init__(self, players: int, played: Meetings, around: Bools) -> None:
+        table, won = _tables(players, played)
+        self.group = _largest(table, around)
+        many, won = (each[np.ix_(self.group, self.group)] for each in (table, won))
+        self.ratings, self.low, self.high = np.full((3, players), np.nan)
+        if not len(self.group):
+            return
+        fit = _estimated(many, won, _within(played, self.group, players))
+        self.scale, self._above = fit.scale, _reached(won > 0)
+        self._views = [_Profiles(many, won, share * fit.leverage, fit) for share in (1.0, FAINT)]
+        own = around[self.group]
+        centre = own / own.sum() if own.any() else np.full(len(own), 1 / len(own))
+        self.ratings[self.group] = fit.ratings - centre @ fit.ratings
+        for k, player in enumerate(self.group.tolist()):
+            self.low[player], self.high[player] = self._range(_unit(len(own), k) - centre, k, self.ratings[player])
+
+    def surely_above(self, one: int, others: Sequence[int], among: int) -> Bools:
+        """Which of ``others`` a player is surely stronger than. All that is said so of any two ``among`` so many
+        players holds at once, but for an error of 5 %."""
+        place = {player: k for k, player in enumerate(self.group.tolist())}
+        wanted, found = -float(ndtri(DOUBT / max(among * (among - 1), 1))), np.zeros(len(others), np.bool_)
+        for i, other in enumerate(others):
+            if self.ratings[one] > self.ratings[other]:
+                apart = _unit(len(place), place[one]) - _unit(len(place), place[other])
+                found[i] = min(view.depth(view.profile(apart, 0.0)) for view in self._views) >= wanted**2
+        return found
+
+    def _range(self, contrast: Floats, k: int, rating: float) -> Range:
+        """Of player k of the group against the mean: no end is nearer than by either prior."""
+        if not np.abs(contrast).max() > 0:
+            return Range(rating, rating)
+        low = min(-v.end(-contrast) for v in self._views) if self._above[:, k].all() else -math.inf
+        high = max(v.end(contrast) for v in self._views) if self._above[k].all() else math.inf
+        return Range(min(low, rating), max(high, rating))
+
+
+class _Fit(NamedTuple):
+    """Ratings of mean 0, the leverages [players, players] of all match-ups, and the scale of chance."""
+
+    ratings: Floats
+    leverage: Floats
+    scale: float
+
+
+class _Own(NamedTuple):
+    """Rows of meetings within the group of at least two: the ``pair``, the degrees of freedom ``free`` of the sum of
+    ``squares`` around their mean."""
+
+    pair: tuple[NDArray[np.int64], NDArray[np.int64]]
+    free: Floats
+    squares: Floats
+
+
+def _within(played: Meetings, group: NDArray[np.int64], players: int) -> _Own:
+    place = np.full(players, -1)
+    place[group] = np.arange(len(group))
+    first, second = place[played.met.first], place[played.met.second]
+    here = (first >= 0) & (second >= 0) & (played.many > 1)
+    squares = (played.squares - played.wins**2 / np.maximum(played.many, 1)).clip(0.0)
+    return _Own((first[here], second[here]), played.many[here] - 1, squares[here])
+
+
+def _estimated(many: Floats, won: Floats, own: _Own) -> _Fit:
+    """Ratings by Newton's method, with steps of at most 1; the scale and the leverages are those at the end."""
+    n, scale = len(many), 1.0
+    r, leverage = np.zeros(n), np.zeros((n, n))
+    for _ in range(_STEPS):
+        chance = expit(r[:, None] - r)
+        even = chance * (1 - chance)
+        inverse = np.linalg.inv(_laplacian(many * even) + 1 / n)
+        leverage = many * even * (np.diag(inverse)[:, None] + np.diag(inverse) - 2 * inverse)
+        scale = min((EVEN + float(own.squares.sum())) / (EVEN + float(own.free @ even[own.pair])), 1.0)
+        step = inverse @ (won + scale * leverage / 2 - (many + scale * leverage) * chance).sum(axis=1)
+        r = r + step / max(1.0, float(np.abs(step).max()))
+        if np.abs(step).max() < _CLOSE:
+            break
+    return _Fit(r - r.mean(), leverage, scale)
+
+
+class _Profiles:
+    """The likelihood of ratings [n], in units of the scale, with a prior of so much ``leverage``, and its profiles
+    along contrasts [n], differences of ratings of sum 0."""
+
+    def __init__(self, many: Floats, won: Floats, leverage: Floats, fit: _Fit) -> None:
+        self.many, self.won = (many + fit.scale * leverage) / fit.scale, (won + fit.scale * leverage / 2) / fit.scale
+        self.r = fit.ratings
+        self.r = self.profile(np.zeros(len(self.r)), 0.0)
+        self.best = self._likelihood(self.r)
+
+    def depth(self, r: Floats) -> float:
+        """Twice the fall of the log likelihood from its maximum."""
+        return max(2 * (self.best - self._likelihood(r)), 0.0)
+
+    def profile(self, contrast: Floats, target: float) -> Floats:
+        """The likeliest ratings with this contrast; of all, where that is nothing."""
+        r = self.r
+        for _ in range(_STEPS):
+            before, (r, _) = r, self._toward(r, contrast, target)
+            if np.abs(r - before).max() < _CLOSE:
+                break
+        return r
+
+    def end(self, contrast: Floats) -> float:
+        """The largest value of a contrast within its 95 % range: Newton's method on the root of the depth, taken along
+        with that on the ratings."""
+        wanted, start = -float(ndtri(DOUBT / 2)), float(contrast @ self.r)
+        spread = math.sqrt(contrast @ np.linalg.solve(self._bent(expit(self.r[:, None] - self.r)), contrast))
+        r, target = self.r, start + wanted * spread
+        for _ in range(_STEPS):
+            r, force = self._toward(r, contrast, target)
+            depth, off = math.sqrt(self.depth(r)), abs(float(contrast @ r) - target)
+            step = (wanted - depth) * depth / force if force > 0 and depth > 0 else 0.0
+            if off < NEAR * spread and abs(step) < NEAR * spread:
+                break
+            if off < 0.1 * spread:
+                target = max(target + min(step, target - start), start + 0.1 * (target - start))
+        return target
+
+    def _likelihood(self, r: Floats) -> float:
+        return float(-(self.won * np.logaddexp(0.0, r - r[:, None])).sum())
+
+    def _bent(self, chance: Floats) -> Floats:
+        return _laplacian(self.many * chance * (1 - chance)) + 1 / len(chance)
+
+    def _toward(self, r: Floats, contrast: Floats, target: float) -> tuple[Floats, float]:
+        """One step of Newton's method to the likeliest ratings with ``contrast @ r == target``, and minus the slope
+        that the log likelihood has there along the contrast."""
+        chance = expit(r[:, None] - r)
+        pull = (self.won - self.many * chance).sum(axis=1)
+        plain, along = np.linalg.solve(self._bent(chance), np.stack([pull, contrast], axis=1)).T
+        reach = float(contrast @ along)
+        force = float(target - contrast @ (r + plain)) / reach if reach > 0 else 0.0
+        step = plain + force * along
+        return r + step / max(1.0, float(np.abs(step).max()) / 2), force
+
+
+def _unit(n: int, k: int) -> Floats:
+    return np.asarray(np.eye(n)[k])
+
+
+def _tables(players: int, played: Meetings) -> tuple[Floats, Floats]:
+    """Meetings [players, players] of each two, and the row player's wins in them."""
+    table, won = np.zeros((2, players, players))
+    for one, other, wins in (
+        (played.met.first, played.met.second, played.wins),
+        (played.met.second, played.met.first, played.many - played.wins),
+    ):
+        np.add.at(table, (one, other), played.many)
+        np.add.at(won, (one, other), wins)
+    return table, won
+
+
+def _largest(table: Floats, around: Bools) -> NDArray[np.int64]:
+    """The players of the group, tied together by meetings, that holds most of those ``around``; of equals, the one with
+    most meetings. Nobody where nobody met."""
+    count, label = connected_components(table > 0, directed=False)
+    met = table.sum(axis=1)
+    sizes = [(int(around[label == g].sum()), float(met[label == g].sum()), -g) for g in range(count)]
+    wanted = [size for size in sizes if size[1] > 0]
+    return np.flatnonzero(label == -max(wanted)[2]) if wanted else np.empty(0, np.int64)
+
+
+def _reached(took: Bools) -> Bools:
+    """[i, j]: a chain leads from j to i of players who each took a share from the next; then i cannot be arbitrarily
+    far above j."""
+    found = took.T | np.eye(len(took), dtype=bool)
+    for _ in range(max(len(took) - 1, 1).bit_length()):
+        found = (found.astype(np.float64) @ found) > 0
+    return np.asarray(found)
+
+
+def _laplacian(weights: Floats) -> Floats:
+    return np.asarray(np.diag(weights.sum(axis=1)) - weights)

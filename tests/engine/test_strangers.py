@@ -1,0 +1,80 @@
+"""Styles against strangers: fragile, holding, or not to be told yet, on whatever scale a measure has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from engine.means import range_of
+from engine.styles.strangers import FRAGILE, Mean, Moved, Shift, moved, shifts, strangers_of
+
+SPAN = {"explored": 0.1, "hits": 8.0}
+
+
+def mean(values: NDArray[np.float64], *ends: float) -> Mean:
+    return Mean(float(values.mean()), *range_of(values, *ends))
+
+
+def verdict(*told: Shift) -> Moved:
+    found = moved(told, SPAN)
+    assert found is not None
+    return found
+
+
+def test_a_shift_is_a_share_of_what_agents_span_and_its_range_decides() -> None:
+    """Of 0.1 that agents span, 0.015 is the line, although a share could go from 0 to 1."""
+    far = Shift("explored", "Ada", -0.03, -0.036, -0.024, 100)
+    near = Shift("explored", "Bea", 0.002, -0.006, 0.01, 100)
+    unsure = Shift("explored", "Cleo", 0.02, 0.01, 0.03, 100)
+    assert verdict(far)[:4] == (pytest.approx(0.3), "explored", "Ada", pytest.approx(0.24))
+    assert verdict(near, far).fragile
+    assert verdict(near).verdict == "holds"
+    assert verdict(near).high == pytest.approx(0.1)
+    assert verdict(near, unsure).verdict == "open"
+    assert verdict(near, unsure).opponent == "Cleo"
+    assert verdict(near, unsure).episodes == 400, "half a range of 0.1 must come down to 0.05"
+    assert verdict(unsure._replace(low=0.0103)).episodes == 390, "of 389, two digits"
+
+
+def test_where_a_range_or_a_span_is_not_known_nothing_is_claimed() -> None:
+    unknown = Shift("hits", "Ada", 5.0, -np.inf, np.inf, 3)
+    assert verdict(unknown)[3:] == (0.0, None, 0)
+    assert verdict(unknown).verdict == "open"
+    assert moved([unknown._replace(measure="else")], SPAN) is None
+    assert Moved(0.4, "explored", "Ada").verdict == "open", "as measurements of earlier versions tell it"
+    assert not strangers_of("image-pong"), "nobody else can sit down there"
+
+
+@pytest.mark.parametrize(("by", "said"), [(0.0, "holds"), (FRAGILE, "open"), (0.6, "fragile")])
+def test_with_episodes_enough_it_is_told_and_seldom_wrongly(by: float, said: str) -> None:
+    """Beta and lognormal episodes, two measures and two strangers; the one that shifts is drawn."""
+    rng, found = np.random.default_rng(11), []
+    for _ in range(20):
+        found.append(_judged(rng, by, 3000).verdict)
+    wrong = {"holds": "fragile", "fragile": "holds", "open": "fragile"}[said]
+    assert found.count(said) >= 16
+    assert found.count(wrong) <= 3
+
+
+def test_with_few_episodes_nobody_is_marked() -> None:
+    rng = np.random.default_rng(12)
+    told = [_judged(rng, 0.0, 20) for _ in range(40)]
+    assert not any(each.fragile for each in told)
+    assert all(each.episodes > 20 for each in told if each.verdict == "open" and each.high is not None)
+
+
+def _judged(rng: np.random.Generator, by: float, episodes: int) -> Moved:
+    one, other = rng.integers(2), rng.integers(2)
+
+    def drawn(shift: Sequence[float]) -> dict[str, Mean]:
+        share, hits = shift
+        explored = rng.beta(20 * (0.05 + share * 0.1), 20 * (0.95 - share * 0.1), episodes)
+        return {"explored": mean(explored, 0.0, 1.0), "hits": mean(rng.lognormal(1, 0.3, episodes) + 8 * hits)}
+
+    others = {who: drawn([by * (at == one and k == other) for at in range(2)]) for k, who in enumerate(("Ada", "Bea"))}
+    found = moved(shifts(drawn([0, 0]), others, ("explored", "hits"), episodes), SPAN)
+    assert found is not None
+    return found
