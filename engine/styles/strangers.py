@@ -1,8 +1,8 @@
 """Whether a style holds against opponents that an agent never learned against; light enough for a page.
 
 A style that is an answer to one opponent is no style. So agents are measured against two strangers, too, and one whose
-style moves by more than ``FRAGILE`` of a measure's whole range is fragile. What moves is the difference of means, which
-are told with their ranges beside it.
+style shifts by more than ``FRAGILE`` of a measure's whole range is fragile. What shifts is the difference of means,
+which are told with their ranges beside it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def facing_strangers(game: TrainGame) -> TrainGame:
 
 
 def judged(style: Iterable[str], game: str) -> list[str]:
-    """Measures of a style whose range in a game is known, so that it can be said how far they move."""
+    """Measures of a style whose range in a game is known, so that it can be said how far they shift."""
     known = built_in(game)
     return [name for name in style if known is not None and name in known.ends]
 
@@ -49,7 +49,7 @@ def judged(style: Iterable[str], game: str) -> list[str]:
 def moved(
     own: Mapping[str, float], others: Mapping[str, Mapping[str, float]], style: Iterable[str], game: str
 ) -> Moved | None:
-    """The farthest that a style moves: ``own`` means by measure against the usual opponent, and those against
+    """The farthest that a style shifts: ``own`` means by measure against the usual opponent, and those against
     ``others`` by their names. None where nothing of it can be judged."""
     known = built_in(game)
     ends = known.ends if known is not None else {}

@@ -127,7 +127,7 @@ def test_the_band_and_the_edge_are_filters_and_what_is_wrong_is_said_at_its_fiel
 
 def test_axes_say_in_words_which_way_is_which_and_in_which_unit(team: Studio) -> None:
     known = axes(bred(team.project).config)
-    assert known["moved"].along == "Moves (% of moments): calm … busy"
+    assert known["moved"].along == "Moves (% of the time): calm … busy"
     assert known["score"].along == "Score (0 to 1): plays worse … plays better"
     goals = [{"measure": "score", "formula": "", "direction": "max"}]
     said = axes({"task": {"game": {"name": "commanders"}}, "objectives": goals, "behaviour": ["dealt", "explored"]})
@@ -219,7 +219,7 @@ def test_the_card_of_an_agent_has_ranges_weights_parents_and_fresh_numbers(team:
     assert shown.index("As numbers") < shown.index("<dt>Winning matters</dt><dd>1</dd>")
     assert "trainings, one after the other" in shown
     first = text(designer, at("map-agent", job, 0))
-    assert "its training began with a new network, 64 moves in all" in first
+    assert "its training began with a new network, 64 decisions in all" in first
     agents = agents_of(job)
     assert agents is not None
     edge = map_page.context(job, QueryDict())["map"]

@@ -79,7 +79,7 @@ def _specialist(job: Job) -> list[tuple[str, Any]]:
         ("Opponents", rule["choice"]),
         ("Earlier members kept", rule["capacity"]),
         ("Copying", f"{method['exploit']}, share {method['share']}, p below {method['level']}"),
-        ("Moves a member, each round", task["steps"]),
+        ("Decisions a member, each round", task["steps"]),
         ("Meetings a member, each round", config["episodes"]),
         *ranges,
         ("Seed", config["seed"]),

@@ -43,8 +43,8 @@ def _left(job: Job, role: str) -> Agents | None:
 
 
 def held(job: Job, agents: Agents, row: int, known: Met) -> Moved | None:
-    """How far the style of the agent in this row moves at most; None where nobody knows. On the same seeds where it was
-    measured on fresh episodes."""
+    """How far the style of the agent in this row shifts at most; None where nobody knows. On the same seeds where it
+    was measured on fresh episodes."""
     number = int(agents.id[row])
     rows = {title: (each, at) for title, each in known.others.items() if (at := each.row(number)) is not None}
     own, here = (known.own, known.own.row(number)) if known.own is not None else (None, None)

@@ -94,7 +94,7 @@ def watch(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     job = _job(request, slug, pk, "write")
     try:
         chosen = map_taken.chosen(job, request.POST.getlist("agent"))
-        recording = actions.sample(job.project, signed_in(request), map_taken.recording(job, chosen))
+        recording = actions.sample(job.project, signed_in(request), map_taken.recording(job, chosen), parent=job)
     except actions.Refused as refused:
         messages.warning(request, str(refused))
         return redirect(JOB, slug, pk)

@@ -16,8 +16,6 @@ from webapp.training.goals import title_of
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 UNKNOWN = "range not known"
-MOMENTS = "of moments"
-"""What a share is of where the game does not say."""
 FAR = 100.0
 """Values from here on are told without decimals."""
 
@@ -57,7 +55,7 @@ def axes(config: dict[str, Any]) -> dict[str, Axis]:
     found[SCORE] = Axis(SCORE, "Score (0 to 1)" if whole else "Score", "plays worse", "plays better", False)
     for name in config["behaviour"]:
         words = told.get(name, Signal(title_of(name), share=False))
-        unit = f"% {words.unit or MOMENTS}" if words.share else words.unit or "mean of an episode"
+        unit = f"% {words.per}" if words.share else words.per or "mean of an episode"
         low, high = _ends(config, name)
         found[name] = Axis(name, f"{words.words[:1].upper()}{words.words[1:]} ({unit})", low, high, words.share)
     return found

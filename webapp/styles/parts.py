@@ -101,7 +101,7 @@ def _specialist(job: Job) -> list[tuple[str, Any]]:
         ("Selection", SELECTED if config["selection"] else UNSELECTED),
         ("Agents", number(config["algorithm"]["population"])),
         ("Limits of agents", hands.words(task["game"]) or "none"),
-        ("Moves an agent, each round", range_text(steps) if is_range(steps) else number(steps)),
+        ("Decisions an agent, each round", range_text(steps) if is_range(steps) else number(steps)),
         ("Episodes that measure an agent", number(config["episodes"])),
         ("Seed", config["seed"]),
         ("Workers", worker_words(config["pool"])),
