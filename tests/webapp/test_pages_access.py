@@ -356,6 +356,7 @@ ROWS = (
     of_project("styles:map", MEMBERS, arguments=_bred),
     of_project("styles:map-agent", MEMBERS, arguments=_style_agent),
     of_project("styles:map-keep", None, WRITERS, arguments=_style_agent),
+    of_project("styles:breed", None, WRITERS, arguments=lambda team: {"pk": kept_agent(team.project).pk}),
     of_project("styles:map-watch", None, WRITERS, arguments=_bred, data={"agent": "0"}),
     of_project("studies:explore", MEMBERS, arguments=_job),
     of_project("studies:explore-data", MEMBERS, arguments=_explored),

@@ -123,6 +123,9 @@ def test_the_band_and_the_edge_are_filters_and_what_is_wrong_is_said_at_its_fiel
     assert 'value="99"' in shown
     assert shown.count("field-invalid") == 2
     assert len(drawn(shown)["agents"]) == 18, "the map is there all the same"
+    shown = page(designer, job, "?within=0&k=50&pick=1")
+    assert "So the map is that of the skill band 0, and nobody is picked." in shown
+    assert not any(drawn(shown)["picked"])
 
 
 def test_axes_say_in_words_which_way_is_which_and_in_which_unit(team: Studio) -> None:
@@ -305,6 +308,12 @@ def test_breeding_on_keeps_the_agent_and_opens_the_form_filled_in_with_its_searc
     assert f'<option value="{agent.pk}" selected>{agent.name}</option>' in shown
     typed = TrainDraft.objects.get().form
     assert typed["title"] == "Busy and calm: agent 4, bred on"
+    TrainDraft.objects.all().delete()
+    designer.post(reverse("styles:breed", args=["herobattle", agent.pk]))
+    assert TrainDraft.objects.get().form == typed, "its own page breeds on from it just so"
+    Agent.objects.update(job=None)
+    designer.post(reverse("styles:breed", args=["herobattle", agent.pk]))
+    assert TrainDraft.objects.get().form.items() >= {"game": "pong", "start": str(agent.pk)}.items()
     form = StyleForm(typed, project=team.project)
     assert form.is_valid() or set(form.errors) <= {"scale"}, form.errors
     assert form._data(form.cleaned_data)["start"] == agent.policy
