@@ -40,6 +40,7 @@ class Playing(Parts):
     results: ClassVar[tuple[str, ...]] = ("table",)
     files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy"}
     gives = "strongest member"
+    help_section = "self-play"
 
     def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
         """The ladder and the course as they grow."""

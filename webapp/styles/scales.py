@@ -162,7 +162,7 @@ def sizes(style: StyleReward, samples: Samples | None) -> tuple[float, float] | 
 
 
 def balanced(style: StyleReward, samples: Samples | None) -> tuple[float, float]:
-    """Weights of a style of one's own in the middle of the slider: there the style moves the reward about as much as
+    """Weights of a style of one's own in the middle of the slider: there the style changes the reward about as much as
     winning does, to one digit."""
     found = sizes(style, samples)
     if found is None or not all(0 < size < math.inf for size in found):
