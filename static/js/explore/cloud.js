@@ -1,6 +1,6 @@
 // Paints a hundred thousand marks in a few milliseconds: dots and diamonds are stamped into bytes, not drawn one by one.
-// Two canvases lie on each other: the lower one has the dots, the reference lines and the whiskers, the upper one the
-// marks and what is selected.
+// Two canvases lie on each other: the lower one has the dots and the reference lines, the upper one the marks with their
+// whiskers and what is selected.
 import { faded } from "../charts/theme.js";
 import { FAMILIES } from "../marks.js";
 import { drawable } from "./dom.js";
@@ -16,7 +16,7 @@ import { coverage, dots, ink, kernel, picture, stamp } from "./glyphs.js";
 /** What of the store is drawn. @typedef {Pick<Store, "lineups" | "match" | "state" | "picked">} Drawn */
 /** A line across the plot, of objective `j`. @typedef {{ along: "x" | "y", j: number, at: number, dotted: boolean }} Line */
 /** A panel as it is drawn: its two canvases, their size in device pixels, its axes with their objectives, values, ranges and
- * titles, and the marks once they are drawn.
+ * titles, and the marks once they are drawn; `strong`: rows whose whiskers are drawn.
  * @typedef {object} Frame
  * @property {HTMLCanvasElement} cloud
  * @property {HTMLCanvasElement} marks
@@ -35,6 +35,7 @@ import { coverage, dots, ink, kernel, picture, stamp } from "./glyphs.js";
  * @property {Ends} yr
  * @property {{ x: string[], y: string[] }} titles
  * @property {Line[]} lines
+ * @property {Uint32Array} [strong]
  * @property {ImageData} [stamped] */
 
 export const PAD = 14; // px around the plot, so that marks and rings at its edge stay whole
@@ -202,15 +203,13 @@ export function paint(frame, store, theme) {
   reference(c, frame, theme);
   frame.stamped = stamped(frame, store, theme, sizes, marks);
   const strong = marks.filter((row) => store.lineups.kind[row] === STRONG);
-  if (large && strong.length <= MOST_WHISKERS) {
-    c.beginPath();
-    c.strokeStyle = faded(theme.over, 0.35);
-    c.lineWidth = ratio;
-    for (const row of strong) whisker(c, frame, store, row, 0);
-    c.stroke();
-  }
+  frame.strong = large && strong.length <= MOST_WHISKERS ? strong : undefined;
   return select(frame, store, theme);
 }
+
+/** How large each of so many marks is: 1, or less in a crowd.
+ * @param {number} marks */
+const sizeAmong = (marks) => Math.min(1, Math.max(0.42, (FULL_SIZE_MARKS / marks) ** 0.27));
 
 /** The marks as an image; kept, because a selection changes nothing of it.
  * @param {Frame} frame @param {Drawn} store @param {Theme} theme @param {Sizes} sizes @param {Uint32Array} marks */
@@ -219,9 +218,11 @@ function stamped(frame, store, theme, sizes, marks) {
   const { kind } = store.lineups;
   const image = new ImageData(width, height);
   const pixels = new Uint32Array(image.data.buffer);
-  const factor = Math.min(1, Math.max(0.42, (FULL_SIZE_MARKS / marks.length) ** 0.27));
+  const strongest = marks.filter((row) => kind[row] !== UNSURE).length;
+  const factor = sizeAmong(marks.length);
   const crowd = Math.min(1, Math.max(0.4, (2 * FULL_SIZE_MARKS / marks.length) ** 0.25));
   const draw = pictures(store, theme, sizes, factor, ratio, crowd);
+  const drawStrong = pictures(store, theme, sizes, sizeAmong(strongest), ratio, crowd); // as few as they are, however many stand around
   const byFamily = store.state.colour === "family";
   const unsure = byFamily ? null : marks.find((row) => kind[row] === UNSURE);
   if (unsure !== undefined && unsure !== null) {
@@ -231,7 +232,7 @@ function stamped(frame, store, theme, sizes, marks) {
   }
   for (const strong of byFamily ? [false, true] : [true]) {
     for (const row of marks) {
-      if ((kind[row] !== UNSURE) === strong) stamp(pixels, width, height, draw(row), x.place(xs[row]), y.place(ys[row]));
+      if ((kind[row] !== UNSURE) === strong) stamp(pixels, width, height, (strong ? drawStrong : draw)(row), x.place(xs[row]), y.place(ys[row]));
     }
   }
   confirmed(store, sizes, theme, ratio, (row, drawn) => stamp(pixels, width, height, drawn, x.place(xs[row]), y.place(ys[row])));
@@ -298,6 +299,13 @@ export function select(frame, store, theme) {
   const { lineups, state } = store;
   const c = clear(frame.marks, frame);
   if (frame.stamped) c.putImageData(frame.stamped, 0, 0);
+  if (frame.strong?.length) {
+    c.beginPath();
+    c.strokeStyle = faded(theme.over, 0.35);
+    c.lineWidth = frame.ratio;
+    for (const row of frame.strong) whisker(c, frame, store, row, 0);
+    c.stroke();
+  }
   const { ring: radius } = frame.large ? SIZES.large : SIZES.small;
   for (const id of state.rows) if (lineups.row(id) >= 0) ring(c, frame, lineups.row(id), radius * 0.62, theme.accent, 1.6);
   const row = store.picked;
