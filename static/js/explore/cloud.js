@@ -150,23 +150,26 @@ function reference(c, { x, y, ratio, lines }, theme) {
   c.setLineDash([]);
 }
 
-/** @param {CanvasRenderingContext2D} c
+/** The ranges of a row, with caps of a length, and left out as far as `gap` around its mark.
+ * @param {CanvasRenderingContext2D} c
  * @param {Frame} frame
  * @param {Drawn} store
  * @param {number} row
- * @param {number} cap */
-function whisker(c, { x, y, xs, ys, xj, yj }, store, row, cap) {
+ * @param {{ cap?: number, gap?: number }} how */
+function whisker(c, { x, y, xs, ys, xj, yj }, store, row, { cap = 0, gap = 0 }) {
   const [px, py] = [x.place(xs[row]), y.place(ys[row])];
   for (const [j, scale, across] of /** @type {const} */ ([[xj, x, true], [yj, y, false]])) {
     const range = store.lineups.range(row, j);
     if (!range) continue;
-    const [from, to] = range.map((value) => scale.place(value));
+    const [from, to] = range.map((value) => scale.place(value)).sort((a, b) => a - b);
+    const middle = across ? px : py;
     /** Draw a line, along the range or across its end. @param {number} a @param {number} b @param {number} half */
     const line = (a, b, half) => {
       c.moveTo(across ? a : px - half, across ? py - half : a);
       c.lineTo(across ? b : px + half, across ? py + half : b);
     };
-    line(from, to, 0);
+    if (from < middle - gap) line(from, middle - gap, 0);
+    if (to > middle + gap) line(middle + gap, to, 0);
     for (const end of cap ? [from, to] : []) line(end, end, cap);
   }
 }
@@ -303,7 +306,7 @@ export function select(frame, store, theme) {
     c.beginPath();
     c.strokeStyle = faded(theme.over, 0.35);
     c.lineWidth = frame.ratio;
-    for (const row of frame.strong) whisker(c, frame, store, row, 0);
+    for (const row of frame.strong) whisker(c, frame, store, row, { gap: 0.6 * SIZES.large.strong * frame.ratio });
     c.stroke();
   }
   const { ring: radius } = frame.large ? SIZES.large : SIZES.small;
@@ -313,7 +316,7 @@ export function select(frame, store, theme) {
   c.beginPath();
   c.strokeStyle = theme.ink;
   c.lineWidth = 1.8 * frame.ratio;
-  whisker(c, frame, store, row, 4 * frame.ratio);
+  whisker(c, frame, store, row, { cap: 4 * frame.ratio });
   c.stroke();
   ring(c, frame, row, radius, theme.ink, 2);
   alone(c, frame, store, theme, row);
