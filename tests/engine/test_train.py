@@ -402,7 +402,7 @@ def test_a_killed_study_goes_on_from_the_command_line_with_the_same_curve(
     assert main(["list", str(tmp_path)]) == 0
     listed = capsys.readouterr().out
     assert "finished" in listed
-    assert "6,400 steps" in listed
+    assert "6,400 decisions" in listed
 
 
 def lines(path: Path) -> Iterator[bytes]:

@@ -122,7 +122,7 @@ def test_any_number_of_a_network_may_be_a_range_and_the_page_of_the_job_names_it
     assert again.study.model_dump(mode="json") == job.config
     shown = client.get(reverse("studies:job", args=[team.project.slug, job.pk])).content.decode()
     for title, text in (("Layers of the policy", "16 to 64"), ("Convolutions", "16-64K4S2 32K4S2"),
-                        ("LSTM units", "0 to 64"), ("Moves a player, each round", "100 to 200")):  # fmt: skip
+                        ("LSTM units", "0 to 64"), ("Decisions a player, each round", "100 to 200")):  # fmt: skip
         assert f"<dt>{title}</dt><dd>{text}</dd>" in shown
 
 

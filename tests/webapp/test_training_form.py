@@ -206,7 +206,7 @@ def test_an_open_end_is_told_where_the_number_is_typed(team: Studio) -> None:
     fields = form(team).fields
     assert fields["learner.rate"].help_text == "More than 0, at most 1."
     assert fields["learner.clip"].help_text == "How far a probability ratio may count from 1. More than 0, at most 1."
-    assert fields["learner.discount"].help_text == "γ, a step. From 0 to 1."
+    assert fields["learner.discount"].help_text == "γ, a decision. From 0 to 1."
 
 
 def test_a_critic_that_does_not_fit_is_told_at_the_critic(team: Studio) -> None:

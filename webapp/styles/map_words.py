@@ -49,7 +49,7 @@ def axes(config: dict[str, Any]) -> dict[str, Axis]:
     for aim in config["objectives"]:
         name, more = aim["measure"], aim["direction"] == "max"
         formula = f" = {_in_words(aim['formula'])}" if aim["formula"] else ""
-        title = f"Goal “{title_of(name)}”{formula} (points)"
+        title = f"Goal “{title_of(name)}”{formula}"
         found[name] = Axis(name, title, "less good" if more else "better", "better" if more else "less good", False)
     whole = game is not None and game.ends.get(SCORE) == (0.0, 1.0)
     found[SCORE] = Axis(SCORE, "Score (0 to 1)" if whole else "Score", "plays worse", "plays better", False)

@@ -84,7 +84,7 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
         label="Players", required=False, whole=True, low=2, high=10_000, help_text="Trained in each round."
     )
     rounds = NumberField(
-        label="Rounds", required=False, whole=True, low=1, high=1_000_000, help_text="Search steps, one after another."
+        label="Rounds", required=False, whole=True, low=1, high=1_000_000, help_text="Of the search, one after another."
     )
     environments = RangeField(
         label="Battles at once", required=False, max_length=60,
