@@ -1,4 +1,4 @@
-"""``python -m engine replay-bug``: a bug that a hunt found, played again from its seed and its moves."""
+"""``python -m engine replay-bug``: a bug that a hunt found, played again from its seed and its decisions."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         elif args.bug.is_file():
             _starts_no_program(bug)
         results.append(shows_again(bug))
-        how = f"shows again after {len(bug.moves):,} moves" if results[-1] else "does not show again"
+        how = f"shows again after {len(bug.moves):,} decisions" if results[-1] else "does not show again"
         print(printable(f"{bug.kind} at {bug.where or bug.place}: {bug.what} It {how}.", LONGEST_SAID), flush=True)
     if not results:
         print("This hunt has found no bug yet.")

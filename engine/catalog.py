@@ -87,12 +87,17 @@ class StudyKind(NamedTuple):
 
 
 class Signal(NamedTuple):
-    """A signal of a game as pages tell it, such as "moves 12 %". ``share``: it is a share, from 0 to 1, of what
-    ``unit`` says, or else of an episode's moments; otherwise ``unit`` says what it counts."""
+    """A signal of a game as pages tell it, such as "moves 12 % of the time". ``share``: it is a share, from 0 to 1, of
+    what ``unit`` says, or else of an episode's time; otherwise ``unit`` says what it counts."""
 
     words: str
     share: bool = True
     unit: str = ""
+
+    @property
+    def per(self) -> str:
+        """What its value is of, or counts."""
+        return self.unit or ("of the time" if self.share else "")
 
 
 class Clock(NamedTuple):
@@ -115,7 +120,7 @@ class AgentGame(NamedTuple):
     ``sees``: the kind of observation; ``does``: the kind of action (one of ``engine.config.rl.ACTIONS``); ``longest``:
     decisions in its longest episode; ``settings``: those that pages let people set; ``sides``: names of the agents
     where several learn, one on each seat; ``turns``: they act at different moments; ``given``: arguments that it is
-    always made with. For agents: ``moves``, its
+    always made with. For agents: ``actions``, its
     choices by name; ``captions``: what a caption tells of its signals. For styles of play: ``signals``, all that its
     setting ``rewards`` can name; ``scripted``: which of ``PLAYERS`` plays it well; ``strangers``: those of ``PLAYERS``
     that nobody learns against in it; ``ends``: lowest and highest values
@@ -132,7 +137,7 @@ class AgentGame(NamedTuple):
     sides: tuple[str, ...] = ()
     turns: bool = False
     given: Mapping[str, Any] = {}
-    moves: tuple[str, ...] = ()
+    actions: tuple[str, ...] = ()
     captions: Mapping[str, Signal] = {}
     signals: tuple[str, ...] = ()
     scripted: str = ""
@@ -265,7 +270,7 @@ LEARNERS: dict[str, Entry] = {
     ),
 }
 _COMMANDERS = ("every", "rewards", "same_teams")
-_PONG_MOVES = ("stays", "up", "down")
+_PONG_ACTIONS = ("stays", "up", "down")
 _PONG_CAPTIONS = {
     "moved": Signal("moves"), "stayed": Signal("is told to stay"),
     "hits": Signal("hits the ball", share=False, unit="times an episode"),
@@ -273,8 +278,9 @@ _PONG_CAPTIONS = {
 _PONG = ("points", "max_ticks", "frame_skip", "rewards")
 _PONG_SIGNALS = ("score", "moved", "stayed", "hit")
 _PONG_MEANINGS = {
-    "score": "points won minus points lost", "moved": "share of moments in which the paddle moved, 0 to 1",
-    "stayed": "share of moments in which it was told to stay, 0 to 1", "hit": "times it hit the ball",
+    "score": "points that this decision won minus those it lost",
+    "moved": "share of the time in which the paddle moved, 0 to 1",
+    "stayed": "share of the time in which it was told to stay, 0 to 1", "hit": "times it hit the ball",
 }  # fmt: skip
 _SHARES = {"score": (0.0, 1.0), "moved": (0.0, 1.0), "stayed": (0.0, 1.0)}
 _MAZE_SIGNALS = ("score", "win", "moved", "bumped", "ground")
@@ -308,19 +314,19 @@ GAMES: dict[str, AgentGame] = {
     "pong": AgentGame(
         "Pong, numbers", "Our Pong against a scripted player. The agent is told where things are.",
         "engine.games.pong:VectorPong", "numbers", "discrete", 6000, _PONG,
-        moves=_PONG_MOVES, captions=_PONG_CAPTIONS, signals=_PONG_SIGNALS, scripted="pong-follower",
+        actions=_PONG_ACTIONS, captions=_PONG_CAPTIONS, signals=_PONG_SIGNALS, scripted="pong-follower",
         strangers=("random", "pong-follower"), ends=_SHARES, meanings=_PONG_MEANINGS, clock=Clock(40, "frame_skip", 1),
     ),
     "pong-two-seats": AgentGame(
         "Pong for two", "Two agents, one on each side, learn from the same battles.",
         "engine.games.pong:VectorPong", "numbers", "discrete", 6000, _PONG, ("left", "right"),
         given={"seats": (0, 1)},
-        moves=_PONG_MOVES, captions=_PONG_CAPTIONS, clock=Clock(40, "frame_skip", 1),
+        actions=_PONG_ACTIONS, captions=_PONG_CAPTIONS, clock=Clock(40, "frame_skip", 1),
     ),
     "image-pong": AgentGame(
         "Pong, pictures", "The same Pong, seen as a player sees it: far slower to learn.",
         "engine.games.pong:ImagePong", "pictures", "discrete", 1500, _PONG,
-        moves=_PONG_MOVES, captions=_PONG_CAPTIONS, signals=_PONG_SIGNALS, ends=_SHARES, meanings=_PONG_MEANINGS,
+        actions=_PONG_ACTIONS, captions=_PONG_CAPTIONS, signals=_PONG_SIGNALS, ends=_SHARES, meanings=_PONG_MEANINGS,
         clock=Clock(40, "frame_skip", 4),
     ),
     "commanders": AgentGame(
@@ -340,17 +346,17 @@ GAMES: dict[str, AgentGame] = {
     "rock-paper-scissors": AgentGame(
         "Rock, paper, scissors", "Two agents choose at once. Nobody is best, so learning may run in circles.",
         "engine.games.rock_paper_scissors:RockPaperScissors", "numbers", "discrete", 1, (), ("left", "right"),
-        moves=("rock", "paper", "scissors"),
+        actions=("rock", "paper", "scissors"),
     ),
     "connect-four": AgentGame(
-        "Connect Four", "Two agents drop discs in turn; four in a line win. The first one to move is drawn.",
+        "Connect Four", "Two agents drop discs in turn; four in a line win. Who begins is drawn.",
         "engine.games.connect_four:connect_four", "numbers", "discrete", 42, ("opening",), ("one", "two"),
-        turns=True, moves=tuple(f"column {i}" for i in range(1, 8)),
+        turns=True, actions=tuple(f"column {i}" for i in range(1, 8)),
     ),
     "maze": AgentGame(
         "Maze with planted bugs", "Find the goal of a maze. Twelve bugs are hidden in it, for hunts for bugs.",
         "engine.games.maze:Maze", "numbers", "discrete", 300, ("size", "layout", "max_ticks", "rewards"),
-        moves=("up", "right", "down", "left"),
+        actions=("up", "right", "down", "left"),
         captions={
             "moved": Signal("moves"), "bumped": Signal("bumps into walls"),
             "ground": Signal("enters", share=False, unit="cells an episode"),

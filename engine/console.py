@@ -14,6 +14,8 @@ from engine.text import printable
 
 Settings = Mapping[str, Any]
 """A study, as JSON."""
+COUNTED = {"battles": "battle", "steps": "decision"}
+"""What people call one of what a kind of study counts."""
 
 
 class Wording(Protocol):
@@ -58,7 +60,7 @@ def line(event: AnyEvent, study: Settings) -> str:
 def work(counters: Counters, study: Settings) -> str:
     """The work done so far, in the unit of the study's kind."""
     unit = STUDIES[study.get("kind", "search")].unit
-    return many(getattr(counters, unit), unit.removesuffix("s"))
+    return many(getattr(counters, unit), COUNTED[unit])
 
 
 def many(count: int, what: str) -> str:
@@ -96,11 +98,11 @@ class Trained:
     def planned(self, event: Started, study: Settings) -> str:
         """Steps, and how long they may take."""
         limit = f" ({study['minutes']:g} minutes at most)" if study.get("minutes") else ""
-        return f"{many(study['steps'], 'step')}{limit}"
+        return f"{many(study['steps'], 'decision')}{limit}"
 
     def done(self, counters: Counters) -> str:
         """Steps."""
-        return many(counters.steps, "step")
+        return many(counters.steps, "decision")
 
     def round(self, metrics: Mapping[str, float]) -> str:
         """How good each learning policy is, and how fast it learns."""
@@ -131,7 +133,7 @@ class Evolved:
 
     def done(self, counters: Counters) -> str:
         """Trainings and steps."""
-        return f"{counters.evaluations:,} trained, {many(counters.steps, 'step')}"
+        return f"{counters.evaluations:,} trained, {many(counters.steps, 'decision')}"
 
     def round(self, metrics: Mapping[str, float]) -> str:
         """The best value of each objective, and how busy the workers were."""

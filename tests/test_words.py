@@ -79,3 +79,16 @@ def test_no_module_has_a_name_that_would_do_for_several() -> None:
 def test_no_script_is_called_by_a_word_that_was_given_up() -> None:
     found = {str(path.relative_to(ROOT)): wrong for path in SCRIPTS if (wrong := parts(path.stem) & RETIRED.keys())}
     assert not found, f"say what it is: {found}"
+
+
+def test_what_an_agent_decides_is_a_decision_or_an_action_and_no_move() -> None:
+    """On pages only units and paddles move (ARCHITECTURE.md, Words)."""
+    sites = [p for p in PYTHON if p.parts[len(ROOT.parts)] == "webapp" and "migrations" not in p.parts]
+    pages = [*sites, *SCRIPTS, *sorted((ROOT / "templates").rglob("*.html"))]
+    said = re.compile(
+        r"(?i)(likeliest|random|legal|each|last|best) moves?\b|\bmoves? (learned|a second|in all|to it)"
+        r"|\bmoves a (player|member)|\b(draws?|chooses) its moves"
+    )
+    texts = {path: path.read_text(encoding="utf-8") for path in pages}
+    found = {f"{path.relative_to(ROOT)}: {m.group()}" for path, text in texts.items() for m in said.finditer(text)}
+    assert found == set()

@@ -17,11 +17,11 @@ PART = 50
 
 
 class AgentConfig(SavedConfig):
-    """A policy of the store, and how it chooses its moves."""
+    """A policy of the store, and how it chooses its actions."""
 
     kind: Literal["frozen"] = "frozen"
     sampled: bool = Field(
-        False, title="Chance", description="true: it draws its moves by their odds; false: it takes the likeliest one"
+        False, title="Chance", description="true: it draws its actions by their odds; false: it takes the likeliest one"
     )
     limits: LimitsConfig | None = Field(
         None, title="Limits", description="those that it learned with; they hold wherever it plays",
@@ -37,7 +37,7 @@ class OriginConfig(Config):
 
     job: Title = ""
     data: Title = Field("", title="Version of the game data")
-    steps: int = Field(0, ge=0, title="Moves learned from")
+    steps: int = Field(0, ge=0, title="Decisions learned from")
     seed: int = Field(0, ge=0, lt=2**63, title="Seed of its training")
     learner: Annotated[str, StringConstraints(max_length=40)] = ""
     agent: int | None = Field(

@@ -53,7 +53,7 @@ class TaskConfig(Config):
     learner: Learner = Field(default_factory=PPOConfig, title="Learner")
     steps: Steps = Field(
         50_000,
-        title="Steps of a training",
+        title="Decisions of a training",
         description="decisions that a candidate learns from; population based training: between two comparisons; "
         "0: nothing is trained, only networks are bred",
     )
@@ -62,7 +62,7 @@ class TaskConfig(Config):
     )
     checkpoint_every: Steps = Field(
         0,
-        title="Steps between checkpoints of a candidate, at least",
+        title="Decisions between checkpoints of a candidate, at least",
         description="where one is taken all battles begin afresh, so it waits until every battle has ended three "
         "episodes on average; whoever takes over from a lost worker goes on from the last; 0: a tenth of a training",
     )
@@ -280,7 +280,10 @@ def _nothing_left(task: TaskConfig) -> Iterator[compatibility.Misfit]:
         yield "task", f"{why} (networks: best)"
     least = found["steps"].low if "steps" in found else task.steps
     if not least:
-        yield "task.steps", "with 0 steps of training the networks must be bred: set networks to best or single_point"
+        yield (
+            "task.steps",
+            "with 0 decisions of training the networks must be bred: set networks to best or single_point",
+        )
 
 
 def _misfits(algorithm: SearchAlgorithm, given: Mapping[str, Any]) -> Iterator[compatibility.Misfit]:

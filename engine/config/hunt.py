@@ -33,7 +33,7 @@ class OraclesConfig(Config):
 
     stuck_after: int = Field(
         30, ge=2, le=10_000, title="Stuck after so many decisions",
-        description="in the same place; it counts only where random moves do not lead away either",
+        description="in the same place; it counts only where random actions do not lead away either",
     )  # fmt: skip
     soonest: int | None = Field(
         None, ge=0, le=10**9, title="Decisions that a win takes at least",
@@ -68,7 +68,7 @@ class HuntConfig(EvolveConfig):
     method: Literal["wuji", "learning", "evolution", "random"] = Field(
         "wuji", title="Method",
         description="wuji: agents are bred, and each learns; learning: agents learn, none is bred; evolution: agents "
-        "are bred, none learns; random: random moves",
+        "are bred, none learns; random: random actions",
     )  # fmt: skip
     decisions: int = Field(
         5_000_000, ge=1, le=10**12, title="Decisions in all",

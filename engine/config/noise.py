@@ -69,7 +69,7 @@ class StepsRule(Config):
     """Stop after so many environment steps."""
 
     kind: Literal["steps"] = "steps"
-    most: int = Field(1_000_000, ge=1, le=10**15, title="Steps, at most")
+    most: int = Field(1_000_000, ge=1, le=10**15, title="Decisions, at most")
 
 
 class MinutesRule(Config):

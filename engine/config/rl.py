@@ -94,10 +94,10 @@ class LearnerConfig(Config):
     actions: ClassVar[frozenset[str]] = frozenset(ACTIONS)
 
     network: NetworkConfig = Field(default_factory=NetworkConfig)
-    discount: Share = Field(0.99, title="Discount", description="γ, a step")
+    discount: Share = Field(0.99, title="Discount", description="γ, a decision")
     rate: Rate = Field(0.002, title="Learning rate")
     schedule: Schedule = Field("constant", title="Learning rate over time", description="linear: to 0 at the end")
-    fragment: Steps = Field(50, title="Steps in a fragment", description="of one environment")
+    fragment: Steps = Field(50, title="Decisions in a fragment", description="of one environment")
     rewards: dict[str, RewardConfig] = Field(default_factory=dict, title="Named rewards with terms of their own")
     normalise_observations: bool = Field(False, title="Scale observations by their running mean and spread")
     scale_rewards: bool = Field(False, title="Scale rewards by the running spread of their discounted sum")
@@ -115,7 +115,7 @@ class LearnerConfig(Config):
 class ActorCriticConfig(LearnerConfig):
     """Settings of all policy-gradient algorithms."""
 
-    batch: Batch = Field(8192, title="Batch", description="steps")
+    batch: Batch = Field(8192, title="Batch", description="decisions")
     trace: Share = Field(0.95, title="Trace", description="λ")
     policy_weight: Weight = Field(1.0, title="Weight of the policy's loss")
     critic_weight: Weight = Field(0.5, title="Weight of the critic's loss", description="mean squared error")
@@ -135,7 +135,7 @@ class PPOConfig(ActorCriticConfig):
     clip: Rate = Field(0.2, title="Clip", description="how far a probability ratio may count from 1")
     clip_schedule: Schedule = Field("constant", title="Clip over time", description="linear: to 0 at the end")
     reuse: Annotated[int, Evolvable(1, 1000, whole=True)] = Field(1, title="Passes over a batch")
-    minibatch: Minibatch = Field(0, title="Minibatch", description="steps; 0: the whole batch")
+    minibatch: Minibatch = Field(0, title="Minibatch", description="decisions; 0: the whole batch")
     normalise_advantages: bool = Field(True, title="Normalise advantages")
     target_kl: Annotated[float, Evolvable(0.0, 10.0)] = Field(
         0.0, title="Stop a batch at this divergence", description="0: never"
@@ -149,8 +149,8 @@ class A3CConfig(ActorCriticConfig):
 
     kind: Literal["a3c"] = "a3c"
     rate: Rate = Field(7e-4, title="Learning rate")
-    fragment: Steps = Field(5, title="Steps in a fragment", description="of one environment")
-    batch: Batch = Field(80, title="Batch", description="steps")
+    fragment: Steps = Field(5, title="Decisions in a fragment", description="of one environment")
+    batch: Batch = Field(80, title="Batch", description="decisions")
     trace: Share = Field(1.0, title="Trace", description="λ; 1: n-step returns")
     max_gradient: Norm = Field(0.5, title="Largest norm of a gradient", description="0: any")
     decay: Decay = Field(0.99, title="Decay of the squared gradient", description="α of RMSprop")
@@ -168,8 +168,8 @@ class IMPALAConfig(ActorCriticConfig):
 
     kind: Literal["impala"] = "impala"
     rate: Rate = Field(6e-4, title="Learning rate")
-    fragment: Steps = Field(20, title="Steps in a fragment", description="of one environment")
-    batch: Batch = Field(640, title="Batch", description="steps")
+    fragment: Steps = Field(20, title="Decisions in a fragment", description="of one environment")
+    batch: Batch = Field(640, title="Batch", description="decisions")
     trace: Share = Field(1.0, title="Trace", description="λ")
     rho_clip: Clip = Field(1.0, title="Largest ratio in an error", description="ρ̄")
     trace_clip: Clip = Field(1.0, title="Largest ratio in a trace", description="c̄")
@@ -180,18 +180,20 @@ class IMPALAConfig(ActorCriticConfig):
 class ReplayedConfig(LearnerConfig):
     """Settings of all learners with a replay of transitions."""
 
-    n_step: Annotated[int, Evolvable(1, 100, whole=True)] = Field(1, title="Steps before a target's own value")
-    capacity: Count = Field(100_000, title="Replay", description="steps kept")
-    warmup: Count = Field(1000, title="Steps before learning begins")
-    minibatch: Annotated[int, Evolvable(1, 1_000_000, whole=True)] = Field(64, title="Minibatch", description="steps")
-    updates: Annotated[float, Evolvable(0.0, 100.0, above=True)] = Field(0.5, title="Updates a step")
+    n_step: Annotated[int, Evolvable(1, 100, whole=True)] = Field(1, title="Decisions before a target's own value")
+    capacity: Count = Field(100_000, title="Replay", description="decisions kept")
+    warmup: Count = Field(1000, title="Decisions before learning begins")
+    minibatch: Annotated[int, Evolvable(1, 1_000_000, whole=True)] = Field(
+        64, title="Minibatch", description="decisions"
+    )
+    updates: Annotated[float, Evolvable(0.0, 100.0, above=True)] = Field(0.5, title="Updates a decision")
 
     def misfits(self, steps: int, together: int, *, synchronous: bool) -> Iterator[tuple[str, str]]:
         """Conflicts of the replay; ranges are refused elsewhere."""
         if isinstance(self.warmup, int) and self.warmup >= steps:
-            yield "warmup", f"learning would begin after the {steps:,} steps of the training: give fewer"
+            yield "warmup", f"learning would begin after the {steps:,} decisions of the training: give fewer"
         if isinstance(self.capacity, int) and self.capacity < together:
-            yield "capacity", f"{together:,} steps arrive together, and all must be kept: give as many at least"
+            yield "capacity", f"{together:,} decisions arrive together, and all must be kept: give as many at least"
 
     @model_validator(mode="after")
     def _learns_one_sum(self) -> Self:
@@ -219,7 +221,7 @@ class DQNConfig(ReplayedConfig):
 
     kind: Literal["dqn"] = "dqn"
     rate: Rate = Field(2.3e-3, title="Learning rate")
-    fragment: Steps = Field(32, title="Steps in a fragment", description="of one environment")
+    fragment: Steps = Field(32, title="Decisions in a fragment", description="of one environment")
     network: NetworkConfig = Field(default_factory=lambda: NetworkConfig(policy=(256, 256), critic=(256, 256)))
     double: bool = Field(True, title="Double", description="the network chooses, its target values")
     duelling: bool = Field(True, title="Duelling", description="a state's value and actions' advantages apart")
@@ -240,11 +242,13 @@ class TrainingConfig(Config):
     """One training run: an algorithm, its length, the number of environments, and the evaluations."""
 
     algorithm: Annotated[AnyLearner, Field(discriminator="kind")] = Field(default_factory=PPOConfig)
-    steps: int = Field(100_000, ge=1, le=10**12, title="Steps", description="of learning seats")
+    steps: int = Field(100_000, ge=1, le=10**12, title="Decisions", description="of learning seats")
     environments: int = Field(8, ge=1, le=100_000, title="Environments stepped together")
     seed: int = Field(1, ge=0, lt=2**63, title="Seed")
-    examine_every: int = Field(0, ge=0, le=10**12, title="Steps between examinations", description="0: at the end only")
-    checkpoint_every: int = Field(0, ge=0, le=10**12, title="Steps between checkpoints", description="0: none")
+    examine_every: int = Field(
+        0, ge=0, le=10**12, title="Decisions between examinations", description="0: at the end only"
+    )
+    checkpoint_every: int = Field(0, ge=0, le=10**12, title="Decisions between checkpoints", description="0: none")
     episodes: int = Field(100, ge=0, le=100_000, title="Fresh episodes of an examination")
 
 

@@ -109,7 +109,7 @@ def _misfits(task: TaskConfig) -> Iterator[tuple[str, str]]:
         yield "style", "self-play learns from the game's own rewards: leave this out"
     batch = task.learner.least_batch
     if not isinstance(task.steps, int) or not task.steps:
-        yield "steps", "all members train for the same number of steps: give one number above 0"
+        yield "steps", "all members train for the same number of decisions: give one number above 0"
     elif isinstance(batch, int) and task.steps < batch:
         yield "steps", too_few(task.steps, batch)
     if ranged := [name for name, value in task.game.settings.items() if isinstance(value, tuple | list)]:

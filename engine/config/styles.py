@@ -103,7 +103,7 @@ def _misfits(task: TaskConfig) -> Iterator[tuple[str, str]]:
     if known and 0 < least < batch:
         yield "steps", too_few(least, batch)
     if not least:
-        yield "steps", "nobody learns a style in 0 steps"
+        yield "steps", "nobody learns a style in 0 decisions"
     if "steps" not in found:
         apart = {"environments", "learner.fragment"} & found.keys()
         together = 0 if apart else task.environments * task.learner.fragment

@@ -93,7 +93,7 @@ class TrainConfig(Study):
         title="Policies",
         description="by name; none: one that learns, for the only seat",
     )
-    steps: int = Field(1_000_000, ge=1, le=10**12, title="Steps", description="decisions to learn from")
+    steps: int = Field(1_000_000, ge=1, le=10**12, title="Decisions", description="to learn from")
     minutes: float = Field(
         0,
         ge=0,
@@ -115,7 +115,7 @@ class TrainConfig(Study):
         0,
         ge=0,
         le=10**12,
-        title="Steps in a round",
+        title="Decisions in a round",
         description="0: a fortieth of all, longer if need be; in step all battles begin afresh at its end, and "
         "episodes under way are cut off, uncounted: make it several episodes of every battle",
     )
@@ -142,7 +142,10 @@ class TrainConfig(Study):
             yield from wrong
             return
         if self.each > 2 * 10**9:
-            yield "environments", "samplers × environments × fragment is more than two thousand million steps an update"
+            yield (
+                "environments",
+                "samplers × environments × fragment is more than two thousand million decisions an update",
+            )
         synchronous = self.sampling == "synchronous"
         for policy, learner in self.learners.items():
             together = self.fragment_of(policy) * (self.samplers if synchronous else 1)

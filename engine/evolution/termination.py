@@ -20,6 +20,8 @@ from engine.rng import generator
 
 Volume = Callable[[list[Individual]], float]
 DRAWS = 50
+_NOUNS = {"steps": "decisions"}
+"""What people call what a budget counts, where that is not its name."""
 
 
 class Termination:
@@ -53,7 +55,9 @@ class Termination:
             over = counters.seconds >= 60 * rule.most
             return f"{rule.most:g} minutes are over (not reproducible: it depends on the machine)." if over else ""
         spent = int(getattr(counters, rule.kind))
-        return f"{spent:,} of {rule.most:,} {rule.kind} are used." if spent >= rule.most else ""
+        beyond = f": with what was under way, {spent:,}" if spent > rule.most else ""
+        used = f"The {rule.most:,} {_NOUNS.get(rule.kind, rule.kind)} are used up{beyond}."
+        return used if spent >= rule.most else ""
 
     def state(self) -> dict[str, Any]:
         """As JSON."""

@@ -6,7 +6,7 @@ allowed if the player still wants it then. What players see, and everything else
 training, measuring and watching, and whoever plays an exported agent elsewhere holds its actions back in the same way
 (``Hands`` is all there is to it).
 
-A game that forbids moves now and then cannot be played so: a late move may be forbidden by then.
+A game that forbids actions now and then cannot be played so: a late action may be forbidden by then.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from engine.errors import ConfigError
 from engine.mdp.interface import ActionSpec, Array, MDPSpec, action_problem
 from engine.mdp.vector import Game, VectorMDP, VectorStep, in_turns
 
-FORBIDS = "this game forbids moves now and then, and a late move may be forbidden by then: leave the limits out"
+FORBIDS = "this game forbids actions now and then, and a late action may be forbidden by then: leave the limits out"
 IN_TURNS = "its players wait for each other's turns, so nobody can be late: leave the limits out"
 
 
@@ -66,7 +66,7 @@ class Limited:
         return self.game.spec
 
     def reset(self, seeds: NDArray[np.uint64]) -> VectorStep:
-        """As ``VectorMDP.reset``. Raises ConfigError for a game that forbids moves."""
+        """As ``VectorMDP.reset``. Raises ConfigError for a game that forbids actions."""
         actions = [seat.action for seat in self.spec.seats]
         self._hands = {seat: Hands(actions[seat], len(seeds), self._limits) for seat in self._seats}
         step = self.game.reset(seeds)

@@ -1,7 +1,7 @@
-"""An agent as an ONNX graph that chooses its own move: ``engine.rl.onnx``, then the legal mask and the choice.
+"""An agent as an ONNX graph that chooses its own action: ``engine.rl.onnx``, then the legal mask and the choice.
 
 Further inputs: ``legal`` bool [N, K], where choices can be made (all true where the game forbids nothing; a row that
-forbids everything counts as one that forbids nothing), and for an agent that draws its moves ``mark`` float64
+forbids everything counts as one that forbids nothing), and for an agent that draws its actions ``mark`` float64
 [N, choices], uniform in [0, 1), and ``noise`` float32 [N, D], standard normal, where there are parameters. Further
 output: ``action``, int64 [N] for one choice, else float32 [N, choices + D], as ``engine.mdp.interface`` has it.
 
@@ -21,18 +21,18 @@ from engine.errors import ConfigError
 from engine.rl.onnx import OPSET, Graph
 from engine.rl.policy import Policy
 
-ONLY_BEST = "this agent was taught to know the best move, and has no odds to draw others by: measure it without chance"
+ONLY_BEST = "this agent was taught the best action, and has no odds to draw others by: measure it without chance"
 
 
 def acting(policy: Policy, sampled: bool, limits: LimitsConfig | None = None) -> bytes:
     """The model as bytes. ``limits``: those of the agent, which its metadata declare, because the graph knows one
-    decision only. Raises ConfigError for an agent that cannot draw its moves and shall."""
+    decision only. Raises ConfigError for an agent that cannot draw its actions and shall."""
     if sampled and policy.spec.kind != "actor-critic":
         raise ConfigError([("agent.sampled", ONLY_BEST)])
     graph = _Acting(policy, sampled)
     graph.build()
     graph.act(policy)
-    chooses = "draws its moves" if sampled else "takes the likeliest move"
+    chooses = "draws its actions" if sampled else "takes the likeliest action"
     limits = limits or LimitsConfig()
     held = {"reaction_delay_decisions": str(limits.delay), "decisions_between_actions": str(limits.apart)}
     return graph.finished({"version": str(policy.version), "opset": str(OPSET), "plays": chooses, **held})

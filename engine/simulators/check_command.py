@@ -42,7 +42,7 @@ def main_check(argv: list[str]) -> int:
 def _options(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m engine check-simulator",
-        description="Try every promise on a simulator of lineups, or on a game that is played move by move.",
+        description="Try every promise on a simulator of lineups, or on a game that is played decision by decision.",
         epilog="A reference is one of: " + (loaders.__doc__ or "").split("\n", 2)[2],
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

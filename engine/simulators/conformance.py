@@ -123,7 +123,7 @@ def check(
 
 
 def _check_game(game: ExternalGame, battles: int, seed: int, described: Described | None) -> Iterator[Finding]:
-    """The checks on a program whose game is played move by move, up to the first error; then ends the program."""
+    """The checks on a program whose game asks for every decision, up to the first error; then ends the program."""
     begun = time.monotonic()
     with game:
         try:

@@ -29,7 +29,7 @@ SAID = 600
 
 
 class OtherGame(SimulatorError):
-    """The program's game is played move by move and not as battles of lineups, or the reverse."""
+    """The program's game is played decision by decision and not as battles of lineups, or the reverse."""
 
 
 class WrongDescription(SimulatorError):

@@ -1,4 +1,4 @@
-"""The promises of a game that is played move by move, one function each, tried on a running program.
+"""The promises of a game that is played decision by decision, one function each, tried on a running program.
 
 A check yields (level, message) lines: ``ok``, ``warning`` or ``error``. ``ExternalGame`` itself checks shapes, types,
 finite numbers and masks of every answer; an exception from it is an error of the current check.
@@ -56,7 +56,7 @@ class GameCase:
         return walk._replace(terminated=terminated, truncated=truncated, seconds=time.monotonic() - begun)
 
     def differs(self, battles: int) -> int:
-        """Play the walk's first ``battles`` battles again, by themselves; returns the move after which anything
+        """Play the walk's first ``battles`` battles again, by themselves; returns the decision after which anything
         differs, or -1. Raises SimulatorError."""
         walk = self.walk
         now = self.game.reset(self.seeds[:battles])
@@ -114,7 +114,7 @@ def _does(action: ActionSpec) -> str:
 
 def _moves(case: GameCase) -> Findings:
     n = len(case.walk.actions)
-    yield "ok", f"{n} random legal moves of {case.battles} battles: shapes, types, finite numbers and masks are right"
+    yield "ok", f"{n} random legal actions of {case.battles} battles: shapes, types, finite numbers and masks are right"
 
 
 def _episodes(case: GameCase) -> Findings:
@@ -123,17 +123,17 @@ def _episodes(case: GameCase) -> Findings:
         yield "ok", f"{walk.terminated} episodes ended by the rules and {walk.truncated} were cut short"
     else:
         n = len(walk.actions)
-        yield "warning", f"no episode ended within {n} moves; a training shows the returns of whole episodes only"
+        yield "warning", f"no episode ended within {n} decisions; a training shows the returns of whole episodes only"
 
 
 def _reproducible(case: GameCase) -> Findings:
     if (decision := case.differs(case.battles)) >= 0:
-        when = f"after move {decision}" if decision else "at their beginning"
-        yield "warning", f"the same seeds and moves give other battles ({when}): no training can be repeated exactly"
+        when = f"after decision {decision}" if decision else "at their beginning"
+        yield "warning", f"the same seeds and actions give other battles ({when}): no training can be repeated exactly"
     elif (decision := case.differs(case.battles // 2)) >= 0:
-        yield "error", f"battles depend on those played beside them: alone they differ after move {decision}"
+        yield "error", f"battles depend on those played beside them: alone they differ after decision {decision}"
     else:
-        yield "ok", "the same seeds and moves give the same battles, whatever is played beside them"
+        yield "ok", "the same seeds and actions give the same battles, whatever is played beside them"
 
 
 def _training(case: GameCase) -> Findings:
@@ -145,8 +145,8 @@ def _training(case: GameCase) -> Findings:
 
 def _speed(case: GameCase) -> Findings:
     walk = case.walk
-    moves = case.battles * len(walk.actions) / max(walk.seconds, 1e-9)
-    yield "ok", f"{moves:,.0f} moves a second with {case.battles} battles played together"
+    pace = case.battles * len(walk.actions) / max(walk.seconds, 1e-9)
+    yield "ok", f"{pace:,.0f} decisions a second with {case.battles} battles played together"
 
 
 GAME_CHECKS: dict[str, GameCheck] = {

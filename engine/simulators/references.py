@@ -71,7 +71,7 @@ def make_for_one(game: TrainGame, battles: int, should_stop: ShouldStop = never)
 
 
 def make_for_two(game: TrainGame, battles: int, should_stop: ShouldStop = never) -> VectorMDP:
-    """The same for self-play. Also raises ConfigError for a game that has not two seats that are alike and move at
+    """The same for self-play. Also raises ConfigError for a game that has not two seats that are alike and act at
     once."""
     made = make(game, battles, should_stop)
     seats, why = made.spec.seats, ""
@@ -80,7 +80,7 @@ def make_for_two(game: TrainGame, battles: int, should_stop: ShouldStop = never)
     elif seats[0] != seats[1]:
         why = f"the two seats of {made.spec.name} see or do different things, so nobody can play both"
     elif in_turns(made):
-        why = f"self-play needs a game in which both move at once, and in {made.spec.name} they take turns"
+        why = f"self-play needs a game in which both act at once, and in {made.spec.name} they take turns"
     if why or in_turns(made):
         made.close()
         raise ConfigError([("game.name", why)])

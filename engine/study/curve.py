@@ -184,23 +184,22 @@ class Curve:
 
 def too_short(config: TrainConfig, steps: int, longest: int) -> str:
     """The message when battles, which restart at the end of every round, ended no episode in a round of ``steps``.
-    ``longest``: moves of the longest episode, or 0."""
+    ``longest``: decisions of the longest episode, or 0."""
     battles = config.samplers * config.environments
-    sure = f", {longest * battles:,} or more (an episode can last {longest:,} moves)" if longest else ""
-    now = (
-        f"Make its rounds longer, now {config.checkpoint_every:,} moves" if config.checkpoint_every else "Train longer"
-    )
+    sure = f", {longest * battles:,} or more (an episode can last {longest:,} decisions)" if longest else ""
+    every = config.checkpoint_every
+    now = f"Make its rounds longer, now {every:,} decisions" if every else "Train longer"
     return (
-        f"No episode ended in this round: at its end all battles begin afresh, and {steps // battles:,} moves of each "
-        f"were too few for a whole one. So no return is shown, and how episodes end is not learned. {now}: several "
-        f"episodes of all {battles:,} battles{sure}. Or play fewer battles together, or let samplers not wait for each "
-        "update: then battles go on."
+        f"No episode ended in this round: at its end all battles begin afresh, and {steps // battles:,} decisions of "
+        f"each were too few for a whole one. So no return is shown, and how episodes end is not learned. {now}: "
+        f"several episodes of all {battles:,} battles{sure}. Or play fewer battles together, or let samplers not wait "
+        "for each update: then battles go on."
     )
 
 
 def nothing_to_learn(update: int) -> str:
     """The message at the first update in which no decision of the agent counts."""
     return (
-        f"Update {update:,} was skipped: in all of its moves the agent was out of its battle, so there was nothing to "
-        "learn from. The policy stays as it was. Further skipped updates are counted, and not told one by one."
+        f"Update {update:,} was skipped: in all of its decisions the agent was out of its battle, so there was nothing "
+        "to learn from. The policy stays as it was. Further skipped updates are counted, and not told one by one."
     )

@@ -62,7 +62,7 @@ class Words:
 
     def done(self, counters: Counters) -> str:
         """Episodes and decisions."""
-        return f"{counters.evaluations:,} episodes, {counters.steps:,} steps"
+        return f"{counters.evaluations:,} episodes, {counters.steps:,} decisions"
 
     def round(self, metrics: Mapping[str, float]) -> str:
         """There is only one."""

@@ -20,7 +20,7 @@ from engine.study.sampler_factory import seated
 
 
 class Learners(NamedTuple):
-    """``longest``: moves of the game's longest episode, or 0."""
+    """``longest``: decisions of the game's longest episode, or 0."""
 
     policies: dict[str, PolicyTraining]
     curve: Curve

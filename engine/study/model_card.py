@@ -15,7 +15,7 @@ from engine.rl.take_home import table
 from engine.styles.strangers import FRAGILE, Moved
 
 VERDICTS = {"fragile": True, "holds": False, "open": None}
-GREEDY, SAMPLED = "takes the likeliest move", "draws its moves by their odds"
+GREEDY, SAMPLED = "takes the likeliest action", "draws its actions by their odds"
 
 
 def card_of(config: MeasureConfig, policy: Policy, told: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,9 +65,9 @@ def in_words(card: Mapping[str, Any]) -> str:
         ("Measured against", card["opponent"] or "the game itself"),
         ("From", origin["job"] or "unknown"),
         ("Game data", origin["data"] or "the game's own"),
-        ("Learned from", f"{origin['steps']:,} moves, {origin['learner'] or 'some learner'}, seed {origin['seed']}"),
+        ("Learned from", f"{origin['steps']:,} decisions, {origin['learner'] or 'unknown'}, seed {origin['seed']}"),
         ("Signals", ", ".join(card["seat"]["signals"]) or "none"),
-        ("ONNX", f"opset {card['onnx_opset']}; observations are scaled inside, and `legal` forbids moves"),
+        ("ONNX", f"opset {card['onnx_opset']}; observations are scaled inside, and `legal` forbids actions"),
         ("Processor time", f"{card['processor_milliseconds_per_decision']:.3f} ms for a decision on one thread"),
     ]  # fmt: skip
     rows = [("Measure", "Mean", "95 % range"), *(_measure(each) for each in measured["measures"])]
@@ -114,7 +114,7 @@ def _held(told: Mapping[str, Any]) -> str:
     """Whether its style holds there, in a sentence."""
     moved = told["moved"]
     if moved is None:
-        return "Nobody bred it for a style that could move."
+        return "Nobody bred it for a style that could shift."
     within = f", {moved['low']:.2f} to {moved['high']:.2f}" if moved["high"] is not None else ""
     far = f"Its style shifts by {moved['by']:.2f} of its span ({moved['measure']}, against {moved['opponent']}{within})"
     line = f"{told['fragile_beyond']:g}"

@@ -144,5 +144,5 @@ class Words:
         return f"{counters.battles:,} battles"
 
     def round(self, metrics: Mapping[str, float]) -> str:
-        """Moves of the battle."""
-        return f"{metrics['moves']:,.0f} moves"
+        """Decisions of the battle."""
+        return f"{metrics['moves']:,.0f} decisions"

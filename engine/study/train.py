@@ -100,14 +100,12 @@ class _Train(Session):
         if not self.waiting:
             self.saved = self._checkpoint()
         elif command == "stop":
-            told = (
-                f"The agent has learned from all of it; whoever goes on begins {since:,} moves earlier, with the round."
-            )
-            yield self.say(Logged, message=told)
+            begins = f"whoever goes on begins {since:,} decisions earlier, with the round."
+            yield self.say(Logged, message=f"The agent has learned from all of it; {begins}")
         else:
             self._restore(self.saved)
-            told = f"In step a training goes on from its last round: the {since:,} moves since then are played again."
-            yield self.say(Logged, message=told)
+            again = f"the {since:,} decisions since then are played again."
+            yield self.say(Logged, message=f"In step a training goes on from its last round: {again}")
 
     def _drive(self, samplers: SamplerPool) -> Generator[AnyEvent, None, Command]:
         """Train until all steps are done or the time is up. Returns the command that ended it early."""

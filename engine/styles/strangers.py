@@ -1,7 +1,7 @@
 """Whether a style holds against opponents that an agent never learned against; light enough for a page.
 
 A style that is an answer to one opponent is no style. So agents are measured against two strangers, too. How far a
-style moves is told as a share of its *span*: how far apart agents of its search lie in that measure, or, where there
+style shifts is told as a share of its *span*: how far apart agents of its search lie in that measure, or, where there
 are none, the episodes that were measured. The formal range of a share, 0 to 1, says nothing of a measure that no agent
 brings above 0.1. An agent is fragile where a shift is surely larger than ``FRAGILE``, and holds its style where every
 shift surely is not; ranges of all shifts hold at once. Between, nobody can tell yet, and it is said how many episodes
@@ -70,7 +70,7 @@ class Moved(NamedTuple):
 
     @property
     def fragile(self) -> bool:
-        """Whether it surely moves too far."""
+        """Whether it surely shifts too far."""
         return self.verdict == "fragile"
 
 

@@ -1,5 +1,6 @@
 // Plays a recorded battle: one mark a unit, its side by shape and colour, its life by how full it is.
 import { find, findOptional } from "./elements.js";
+import { PlayButton, speeds } from "./watch/controls.js";
 
 /** What the page is sent. `places` [frames][units] of [x, y, life]; null: not there.
  * @typedef {{ units: { side: string, name: string, role: string }[], ticks: number[], events: string[][],
@@ -27,16 +28,15 @@ class Player {
     this.battle = battle;
     this.ends = field(battle);
     this.canvas = find(card, "[data-battle-field]", HTMLCanvasElement);
-    this.button = find(card, "[data-battle-play]", HTMLButtonElement);
+    this.button = new PlayButton(card, "[data-battle-play]", () => (this.playing ? this.pause() : this.play()));
     this.moment = find(card, "[data-battle-moment]", HTMLInputElement);
-    this.speed = find(card, "[data-battle-speed]", HTMLSelectElement);
+    this.speed = speeds(card, this.button.element);
     this.words = find(card, "[data-battle-now]");
     this.last = battle.ticks.length - 1;
     this.at = 0;
     this.playing = false;
     this.before = 0;
     this.moment.max = String(this.last);
-    this.button.addEventListener("click", () => (this.playing ? this.pause() : this.play()));
     this.moment.addEventListener("input", () => {
       this.show(Number(this.moment.value));
       this.pause();
@@ -50,19 +50,19 @@ class Player {
     if (this.at >= this.last) this.at = 0;
     this.playing = true;
     this.before = performance.now();
-    find(this.button, "span").textContent = "Pause";
+    this.button.name("Pause", true);
     requestAnimationFrame((now) => this.step(now));
   }
 
   pause() {
     this.playing = false;
-    find(this.button, "span").textContent = this.at >= this.last ? "Play again" : "Play";
+    this.button.name(this.at >= this.last ? "Play again" : "Play", false);
   }
 
   /** @param {number} now */
   step(now) {
     if (!this.playing || !this.canvas.isConnected) return;
-    const passed = ((now - this.before) / 1000) * FRAMES_A_SECOND * Number(this.speed.value);
+    const passed = ((now - this.before) / 1000) * FRAMES_A_SECOND * this.speed();
     if (passed >= 1) {
       this.before = now;
       this.show(Math.min(this.last, this.at + Math.floor(passed)));
@@ -142,7 +142,7 @@ async function open(card) {
   button.hidden = true;
   find(card, "[data-battle-stage]").hidden = false;
   const player = new Player(card, await answer.json());
-  player.button.focus();
+  player.button.element.focus();
   if (!calm.matches) player.play(); // who wants less motion presses Play, or moves the bar
 }
 

@@ -1,18 +1,43 @@
-// What is typed into a form marked data-keep is kept on this device until it was sent, whatever is opened meanwhile, and stands
-// there again. The mark names the form, on whichever page it stands. A form that the site keeps as well (hx-post) is sent there
+// What is typed, ticked or chosen in a form marked data-keep is kept on this device until it was sent, whatever is opened
+// meanwhile, and stands there again. The mark names the form, on whichever page it stands. A form that the site keeps as well (hx-post) is sent there
 // once more as its page is left. Passwords and files are never kept (left_behind.js: who signs out leaves nothing).
 import { closest, findAll } from "./elements.js";
 
 const FORMS = "form[data-keep]";
-const TYPED = "textarea, input[type=text], input[type=email], input:not([type])";
+const TYPED = "textarea, select, input[type=text], input[type=email], input[type=checkbox], input[type=radio], input:not([type])";
+const TICKED = "1";
 const LONGEST = 200_000; // characters: what is longer was pasted from a file that is still there
 const SENT = "equipoise-sent"; // what this tab has sent and does not know to have arrived, and from which page
 
-/** @typedef {HTMLTextAreaElement | HTMLInputElement} Field */
+/** @typedef {HTMLTextAreaElement | HTMLInputElement | HTMLSelectElement} Field */
 
 /** @param {HTMLFormElement} form @returns {Field[]} */
 const fieldsOf = (form) =>
-  [...form.querySelectorAll(TYPED)].filter((each) => each instanceof HTMLTextAreaElement || each instanceof HTMLInputElement);
+  [...form.querySelectorAll(TYPED)].filter((each) => each instanceof HTMLTextAreaElement || each instanceof HTMLInputElement || each instanceof HTMLSelectElement);
+
+/** @param {Field} field */
+const ticks = (field) => field.type === "checkbox" || field.type === "radio";
+
+/** What a field says: its text, what is chosen, or whether it is ticked.
+ * @param {Field} field */
+function said(field) {
+  if (field instanceof HTMLInputElement && ticks(field)) return field.checked ? TICKED : "";
+  return field.value;
+}
+
+/** What a field said when the page came.
+ * @param {Field} field */
+function atFirst(field) {
+  if (field instanceof HTMLSelectElement) return ([...field.options].find((each) => each.defaultSelected) ?? field.options[0])?.value ?? "";
+  if (field instanceof HTMLInputElement && ticks(field)) return field.defaultChecked ? TICKED : "";
+  return field.defaultValue;
+}
+
+/** @param {Field} field @param {string} text */
+function say(field, text) {
+  if (field instanceof HTMLInputElement && ticks(field)) field.checked = text === TICKED;
+  else if (!(field instanceof HTMLSelectElement) || [...field.options].some(({ value }) => value === text)) field.value = text;
+}
 
 /** The browser may keep nothing: then what was typed lasts as long as its page.
  * @template T @param {() => T} use @param {T} otherwise */
@@ -33,26 +58,27 @@ class KeptText {
   }
 
   /** @param {Field} field */
-  isThere = (field) => field.value === (this.there.get(field) ?? field.defaultValue);
+  isThere = (field) => said(field) === (this.there.get(field) ?? atFirst(field));
 
   /** @param {HTMLFormElement} form @param {Field} field */
-  key = (form, field) => `${this.start}${form.dataset.keep}:${field.name}`;
+  key = (form, field) => `${this.start}${form.dataset.keep}:${field.name}${ticks(field) ? `=${field.value}` : ""}`;
 
   /** @param {HTMLFormElement} form @param {Field} field */
   keep(form, field) {
-    if (this.isThere(field) || field.value.length > LONGEST) this.forget([this.key(form, field)]);
-    else ifKept(() => localStorage.setItem(this.key(form, field), field.value), undefined);
+    const text = said(field);
+    if (this.isThere(field) || text.length > LONGEST) this.forget([this.key(form, field)]);
+    else ifKept(() => localStorage.setItem(this.key(form, field), text), undefined);
   }
 
   /** @param {HTMLFormElement} form */
   bringBack(form) {
     for (const field of fieldsOf(form)) {
       const text = ifKept(() => localStorage.getItem(this.key(form, field)), null);
-      if (text === null || text === field.value) continue;
-      field.value = text;
+      if (text === null || text === said(field)) continue;
+      say(field, text);
       const fold = closest(field, "details.fold", HTMLDetailsElement);
       if (fold) fold.open = true;
-      field.dispatchEvent(new Event("input", { bubbles: true }));
+      for (const name of ["input", "change"]) field.dispatchEvent(new Event(name, { bubbles: true }));
     }
   }
 
@@ -92,7 +118,7 @@ function watchHtmx(kept) {
   const asked = new WeakMap();
   document.addEventListener("htmx:beforeRequest", ({ target }) => {
     const form = closest(target, FORMS, HTMLFormElement);
-    if (form) asked.set(form, new Map(fieldsOf(form).map((field) => [field, field.value])));
+    if (form) asked.set(form, new Map(fieldsOf(form).map((field) => [field, said(field)])));
   });
   document.addEventListener("htmx:afterRequest", (event) => {
     const form = closest(event.target, FORMS, HTMLFormElement);
@@ -112,10 +138,10 @@ function sendOnLeaving(kept) {
   const send = () => {
     if (leavesBySending) return;
     for (const form of findAll(document, `${FORMS}[hx-post]`, HTMLFormElement)) {
-      const late = fieldsOf(form).filter((field) => !kept.isThere(field) && sent.get(field) !== field.value);
+      const late = fieldsOf(form).filter((field) => !kept.isThere(field) && sent.get(field) !== said(field));
       const address = form.getAttribute("hx-post");
       if (!late.length || !address || !navigator.sendBeacon(address, new FormData(form))) continue;
-      late.forEach((field) => sent.set(field, field.value));
+      late.forEach((field) => sent.set(field, said(field)));
     }
   };
   document.addEventListener("submit", (event) => (leavesBySending = !event.defaultPrevented));
@@ -132,8 +158,9 @@ export function keepTypedText() {
   kept.arrived();
   document.addEventListener("input", ({ target }) => {
     const form = closest(target, FORMS, HTMLFormElement);
-    const field = form && fieldsOf(form).find((each) => each === target);
-    if (field) kept.keep(form, field);
+    const fields = form ? fieldsOf(form) : [];
+    const field = fields.find((each) => each === target);
+    if (form && field) for (const each of field.type === "radio" ? fields.filter(({ name }) => name === field.name) : [field]) kept.keep(form, each);
   });
   document.addEventListener("submit", (event) => {
     const form = closest(event.target, FORMS, HTMLFormElement);

@@ -47,7 +47,8 @@ export function family(number, label = "") {
   return drawing(`fam fam-${path ? number : "other"}`, path ?? OTHER_FAMILY, label);
 }
 
-/** A value with its 95 % range between the ends of an axis; `line` is the dashed tick, `kind` a verdict or "".
+/** A value with its 95 % range between the ends of an axis; `line` is the dashed tick, `kind` a verdict or "". A range that goes
+ * on beyond the axis has no cap there.
  * @param {{ value: number, low: number, high: number, axis: number[], line?: number | null, kind?: string, label?: string }} bar */
 export function rangeBar({ value, low, high, axis: [from, to], line = null, kind = "", label = "" }) {
   /** @param {number} number */
@@ -62,8 +63,7 @@ export function rangeBar({ value, low, high, axis: [from, to], line = null, kind
     element("line", { class: "track", x1: "0", x2: "100%", y1: 10, y2: 10 }),
     ...(line === null ? [] : [vertical("line", line, 1, 19)]),
     element("line", { class: "whisker", x1: at(low), x2: at(high), y1: 10, y2: 10 }),
-    vertical("whisker", low, 6.5, 13.5),
-    vertical("whisker", high, 6.5, 13.5),
+    ...[low, high].filter((end) => end >= from && end <= to).map((end) => vertical("whisker", end, 6.5, 13.5)),
     element("svg", { x: at(value), y: 10, overflow: "visible" }, element("path", { class: "point", d: point })),
   );
 }

@@ -41,7 +41,6 @@ const own = () => valueOf(form, "question") === "own";
 const WAIT_MS = 350;
 const measure = fieldOf(form, "measure", HTMLSelectElement);
 const forget = find(document, "[data-forget]");
-const start = find(document, "[data-start]", HTMLButtonElement);
 const chosen = { measure: form.dataset.measure ?? "", byHand: Boolean(form.dataset.measure) };
 const lines = new Lines();
 /** @type {Record<string, string>} */
@@ -99,11 +98,10 @@ function filled(extra = {}) {
   return data;
 }
 
-/** What the page says of the search does not fit what is chosen now: until the answer has come, it says that instead,
- * and nothing is started by words that no longer hold. */
+/** What the page says of the search does not fit what is chosen now: until the answer has come, it says that instead. Start
+ * takes the form as it stands, so a press is never lost. */
 function unsettled() {
   panel.classList.add("unsettled");
-  start.disabled = true;
   at("time").textContent = "Working it out…";
   at("range").textContent = "";
 }
@@ -113,7 +111,6 @@ function unsettled() {
 function settled(told) {
   if (due) return; // something was changed since
   panel.classList.toggle("unsettled", !told);
-  start.disabled = false;
   if (!told) at("time").textContent = "not known yet";
 }
 

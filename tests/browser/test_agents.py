@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
@@ -55,18 +56,43 @@ def test_battles_are_watched_side_by_side_by_keyboard(enter: Enter, team: Studio
     moment.press("End")
     expect(page.get_by_role("button", name="Play again")).to_be_visible()
     expect(page.locator("[data-points]").first).to_have_text("1 : 0")
-    assert moment.get_attribute("aria-valuetext") == "Move 45 of 45: Ada 1 : 0, Bea 1 : 0"
-    expect(page.get_by_text("Ada won 1 to 0 against the game’s own player, in 45 moves.")).to_be_visible()
+    assert moment.get_attribute("aria-valuetext") == "Decision 45 of 45: Ada 1 : 0, Bea 1 : 0"
+    expect(page.locator("[data-clock]")).to_have_text("Decision 45 of 45")
+    expect(page.get_by_text("Ada won 1 to 0 against the game’s own player, in 45 decisions.")).to_be_visible()
     page.emulate_media(reduced_motion="no-preference")
     page.reload()
     expect(page.get_by_role("button", name="Play again")).to_be_visible()
-    page.get_by_label("Speed").select_option("0.25")
-    page.locator("h1").click()
+    page.get_by_role("button", name="¼×").click()
     page.keyboard.press("Space")
-    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    pause = page.get_by_role("button", name="Pause")
+    expect(pause).to_be_focused()
+    expect(pause.locator("use:visible")).to_have_attribute("href", re.compile("#player-pause$"))
     page.wait_for_function("""() => Number(document.querySelector("[data-moment]").value) > 2""")
     page.keyboard.press("Space")
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+
+
+def test_who_is_ticked_to_play_stays_ticked_after_an_error_and_after_leaving(enter: Enter, team: Studio) -> None:
+    for name in ("Ada", "Bea", "Cai"):
+        kept(team.project, name)
+    page = enter(team.designer, "/p/herobattle/watch/")
+    page.get_by_label("Ada").check()
+    page.get_by_label("Against").select_option(label="Random")
+    page.goto("/help/")
+    page.goto("/p/herobattle/watch/")
+    expect(page.get_by_label("Ada")).to_be_checked()
+    expect(page.get_by_label("Against")).to_have_value("script:random")
+    page.get_by_label("Bea").check()
+    page.get_by_label("Seed").fill("soon")
+    page.get_by_role("button", name="Watch").click()
+    expect(page.locator(".field-error").first).to_be_visible()
+    page.goto("/p/herobattle/watch/")
+    expect(page.get_by_role("checkbox", checked=True)).to_have_count(2)
+    page.get_by_label("Seed").fill("4")
+    page.get_by_role("button", name="Watch").click()
+    page.wait_for_url(re.compile(r"/watch/\d+/$"))
+    page.goto("/p/herobattle/watch/")
+    expect(page.get_by_role("checkbox", checked=True)).to_have_count(0)
 
 
 def test_the_pages_hold_on_a_phone_and_for_everybody(enter: Enter, team: Studio) -> None:

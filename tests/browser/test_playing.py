@@ -98,7 +98,9 @@ def test_somebody_plays_by_keyboard_to_the_end(opened: Page) -> None:
     begin.press("Enter")
     opened.keyboard.down("ArrowUp")  # it stays at the top and loses
     opened.get_by_role("button", name="Pause").press("Enter")
-    expect(opened.get_by_role("button", name="Go on")).to_be_visible()
+    opened.get_by_role("button", name="½×").click()
+    expect(opened.get_by_role("button", name="Go on")).to_be_focused()  # keys steer the paddle, not the speed
+    opened.get_by_role("button", name="1×").click()
     opened.get_by_role("button", name="Go on").press("Enter")
     expect(opened.locator("[data-told]")).to_contain_text(" to ", timeout=120_000)
     expect(opened.get_by_role("button", name="Play again")).to_be_visible()

@@ -37,13 +37,13 @@ def test_an_agent_is_trained_from_the_form_to_the_download(
     page = enter(team.designer, f"/p/{team.project.slug}/train/")
     expect(page.locator("[data-note]")).to_contain_text("Training a few seconds", timeout=SOON)
     runner.run(Job.objects.get(kind="sample").pk)
-    expect(page.locator("[data-note]")).to_contain_text("moves a second on one processor", timeout=SOON)
+    expect(page.locator("[data-note]")).to_contain_text("decisions a second on one processor", timeout=SOON)
     expect(page.locator("[data-time]")).to_contain_text(re.compile(r"\d"))
-    expect(page.get_by_text("moves reach the learner one update old")).to_be_visible()
-    page.get_by_label("Moves to learn from").fill("3000")
+    expect(page.get_by_text("decisions reach the learner one update old")).to_be_visible()
+    page.get_by_label("Decisions to learn from").fill("3000")
     expect(page.locator("[data-kept]")).to_be_visible(timeout=SOON)
     page.reload()
-    expect(page.get_by_label("Moves to learn from")).to_have_value("3000")
+    expect(page.get_by_label("Decisions to learn from")).to_have_value("3000")
     page.get_by_role("button", name="Start the training").click()
     expect(page.locator("[data-doing]")).to_contain_text("waits", timeout=SOON)
     job = Job.objects.get(kind="train")
@@ -61,7 +61,7 @@ def test_an_agent_is_trained_from_the_form_to_the_download(
         page.get_by_role("link", name="The agent as ONNX").click()
     assert taken.value.suggested_filename == f"policy-{job.pk}.onnx"
     page.get_by_role("button", name="Run again with changes").click()
-    expect(page.get_by_label("Moves to learn from")).to_have_value("3000")
+    expect(page.get_by_label("Decisions to learn from")).to_have_value("3000")
 
 
 def test_the_form_shows_what_fits_and_what_is_wrong_where_it_is(enter: Enter, team: Studio) -> None:

@@ -25,16 +25,20 @@ def started(workers: int, ticks: int, battles: int) -> Started:
 @pytest.mark.parametrize(
     ("event", "study", "said"),
     [
-        (started(1, 1, 0), TRAIN, "Started on 1 worker, 50,000 steps planned"),
-        (started(2, 1, 0), {**TRAIN, "steps": 1, "minutes": 1.5}, "on 2 workers, 1 step (1.5 minutes at most) planned"),
+        (started(1, 1, 0), TRAIN, "Started on 1 worker, 50,000 decisions planned"),
+        (
+            started(2, 1, 0),
+            {**TRAIN, "steps": 1, "minutes": 1.5},
+            "on 2 workers, 1 decision (1.5 minutes at most) planned",
+        ),
         (started(2, 1, 0), EVOLVE, "1 round planned"),
         (started(2, 3, 0), EVOLVE, "3 rounds planned"),
         (started(2, 3, 1), SEARCH, "1 battle planned"),
         (started(2, 3, 7200), SEARCH, "7,200 battles planned"),
-        (Stopped(reason="", artifacts={}), TRAIN, "Stopped after 0.0 s and 0 steps"),
-        (Finished(artifacts={}, counters=Counters(steps=1)), TRAIN, "Finished after 0.0 s and 1 step"),
+        (Stopped(reason="", artifacts={}), TRAIN, "Stopped after 0.0 s and 0 decisions"),
+        (Finished(artifacts={}, counters=Counters(steps=1)), TRAIN, "Finished after 0.0 s and 1 decision"),
         (Finished(artifacts={}, counters=Counters(battles=1)), SEARCH, "Finished after 0.0 s and 1 battle"),
-        (Logged(message=""), TRAIN, "round 1, under way: 0 steps"),
+        (Logged(message=""), TRAIN, "round 1, under way: 0 decisions"),
         (Logged(message=""), SEARCH, "round 1, under way: 0 evaluated, 0 battles"),
         (Incident(what="lost-worker", message="A worker was lost."), SEARCH, "  A worker was lost."),
     ],
@@ -48,12 +52,12 @@ def test_a_study_is_told_in_what_it_does(event: AnyEvent, study: dict[str, Any],
     [
         (
             TRAIN, TRAINED | {"evaluation_return": 7.0}, Counters(steps=2048),
-            "round 4: 2,048 steps, return 20.5, 1,234 a second, staleness 1.00, on fresh episodes 7",
+            "round 4: 2,048 decisions, return 20.5, 1,234 a second, staleness 1.00, on fresh episodes 7",
         ),
-        (TRAIN, TRAINED, Counters(steps=2048), "round 4: 2,048 steps, return 20.5, 1,234 a second, staleness 1.00"),
+        (TRAIN, TRAINED, Counters(steps=2048), "round 4: 2,048 decisions, return 20.5, 1,234 a second, staleness 1.00"),
         (
             EVOLVE, EVOLVED, Counters(steps=64, evaluations=8),
-            "round 4: 8 trained, 64 steps, best return 3 (2 to 4), edge 1, workers busy 90%",
+            "round 4: 8 trained, 64 decisions, best return 3 (2 to 4), edge 1, workers busy 90%",
         ),
         (
             SEARCH, SEARCHED, Counters(battles=9000, cached=1000, evaluations=30),
@@ -70,7 +74,7 @@ def test_a_round_is_told_in_its_own_numbers(
 
 
 def test_a_training_that_has_not_begun_counts_no_battles() -> None:
-    assert work(Counters(), TRAIN) == "0 steps"
+    assert work(Counters(), TRAIN) == "0 decisions"
     assert work(Counters(), {}) == "0 battles", "a search, where nobody said otherwise"
 
 

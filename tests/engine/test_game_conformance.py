@@ -43,8 +43,8 @@ def test_a_program_that_plays_move_by_move_keeps_its_promises(capsys: pytest.Cap
     assert lines[-1] == "The simulator keeps its contract."
     assert all(line.startswith("ok") for line in lines[:-1])
     said = "\n".join(lines)
-    for words in ("sees lake [2]; chooses among 2; is told arrival, cold", "300 random legal moves of 8 battles",
-                  "ended by the rules and", "agents can be trained in it", "moves a second", "after BYE"):  # fmt: skip
+    for words in ("sees lake [2]; chooses among 2; is told arrival, cold", "300 random legal actions of 8 battles",
+                  "ended by the rules and", "can be trained in it", "decisions a second", "after BYE"):  # fmt: skip
         assert words in said
 
 
@@ -117,7 +117,7 @@ class Endless(Orchard):
         (Lucky, "reproducible", "warning", "no training can be repeated exactly"),
         (Crowded, "reproducible", "error", "battles depend on those played beside them"),
         (Orchard, "episodes", "ok", "cut short"),
-        (Endless, "episodes", "warning", "no episode ended within 300 moves"),
+        (Endless, "episodes", "warning", "no episode ended within 300 decisions"),
     ],
 )
 def test_what_a_game_does_not_keep_is_said(game: type[Orchard], check: str, level: str, said: str) -> None:

@@ -104,7 +104,7 @@ def test_hands_take_actions_of_every_shape() -> None:
 def test_who_cannot_be_late_is_refused_with_a_sentence() -> None:
     with pytest.raises(ConfigError, match="wait for each other's turns"):
         limited(connect_four(), SLOW)
-    with pytest.raises(ConfigError, match="forbids moves now and then"):
+    with pytest.raises(ConfigError, match="forbids actions now and then"):
         limited(Forbidding(), SLOW).reset(np.arange(2, dtype=np.uint64))  # type: ignore[union-attr, call-arg]
     with pytest.raises(ConfigError, match="limits: its players wait"):
         references.make(TrainGame(name="connect-four", limits=SLOW), 1)

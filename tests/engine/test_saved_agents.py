@@ -168,9 +168,9 @@ def test_what_is_taken_home_checks_itself_without_this_engine(store: FolderStore
     assert Policy.load(home).weights.tobytes() == policy.weights.tobytes()
     card = json.loads((home / "card.json").read_text())
     assert card["onnx_opset"] == 17
-    assert card["chooses"] == "draws its moves by their odds"
+    assert card["chooses"] == "draws its actions by their odds"
     assert card["origin"]["steps"] == 250_000
-    assert "250,000 moves" in (home / "card.md").read_text()
+    assert "250,000 decisions" in (home / "card.md").read_text()
     done = subprocess.run([sys.executable, "-I", "check.py"], cwd=home, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("1000 of 1000 actions are the same")
 

@@ -66,9 +66,13 @@ def test_the_noise_of_a_volume_is_that_of_its_members() -> None:
 @pytest.mark.parametrize(
     ("rule", "counters", "words"),
     [
-        (EvaluationsRule(most=100), Counters(evaluations=100), "100 of 100 evaluations"),
-        (BattlesRule(most=1000), Counters(battles=1200), "1,200 of 1,000 battles"),
-        (StepsRule(most=10), Counters(steps=11), "11 of 10 steps"),
+        (EvaluationsRule(most=100), Counters(evaluations=100), "The 100 evaluations are used up."),
+        (
+            BattlesRule(most=1000),
+            Counters(battles=1200),
+            "The 1,000 battles are used up: with what was under way, 1,200.",
+        ),
+        (StepsRule(most=10), Counters(steps=11), "The 10 decisions are used up: with what was under way, 11."),
         (MinutesRule(most=2), Counters(seconds=121), "not reproducible"),
     ],
 )

@@ -298,12 +298,12 @@ def test_rounds_too_short_for_an_episode_are_said_to_be(store: FolderStore, samp
         return
     (message,) = said
     assert "No episode ended in this round" in message
-    assert "32 moves of each were too few" in message
-    assert "Make its rounds longer, now 256 moves: several episodes of all 8 battles, 4,800 or more" in message
+    assert "32 decisions of each were too few" in message
+    assert "Make its rounds longer, now 256 decisions: several episodes of all 8 battles, 4,800 or more" in message
 
 
 def test_what_a_training_without_a_whole_episode_says_has_no_names_of_settings() -> None:
-    for every, advice in ((0, "Train longer: several"), (256, "Make its rounds longer, now 256 moves: several")):
+    for every, advice in ((0, "Train longer: several"), (256, "Make its rounds longer, now 256 decisions: several")):
         said = too_short(study(checkpoint_every=every), 512, 0)
         assert advice in said
         assert "_" not in said
@@ -402,7 +402,7 @@ def test_a_killed_study_goes_on_from_the_command_line_with_the_same_curve(
     assert main(["list", str(tmp_path)]) == 0
     listed = capsys.readouterr().out
     assert "finished" in listed
-    assert "6,400 steps" in listed
+    assert "6,400 decisions" in listed
 
 
 def lines(path: Path) -> Iterator[bytes]:

@@ -92,7 +92,10 @@ def test_each_agent_of_a_training_of_two_sides_can_be_kept_and_is_measured_again
 def test_the_caption_tells_its_own_figures_with_ranges_and_count(team: Studio, designer: Client) -> None:
     agent = kept(team.project, "Calm one")
     page = text(designer, at("list"))
-    assert "Moves 12 % [10–14], wins 88 % [84–91], hits the ball 4.25 times an episode [3.9–4.6]" in page
+    told = (
+        "Moves 12 % of the time [10–14], wins 88 % of episodes [84–91], hits the ball 4.25 times an episode [3.9–4.6]"
+    )
+    assert told in page
     assert "200 fresh episodes" in page
     assert 'class="poster"' in page
     page = text(designer, at("agent", agent.pk))
@@ -119,7 +122,8 @@ def test_an_agent_whose_style_does_not_hold_against_strangers_is_marked_on_the_l
     job = fragile.measurements.get().job
     Job.objects.filter(pk=job.pk).update(config={**job.config, "style": ["hits"]})
     listed = text(designer, at("list"))
-    assert "Hits the ball 4.25 times an episode [3.9–4.6], wins 88 % [84–91]" in listed, "its own style comes first"
+    told = "Hits the ball 4.25 times an episode [3.9–4.6], wins 88 % of episodes [84–91]"
+    assert told in listed, "its own style comes first"
     study = load(job.config)
     assert [other.player for other in study.strangers] == ["random", "pong-follower"]  # type: ignore[attr-defined]
     assert fragile.measurements.get().job.ticks == 12, "as many episodes against each"
@@ -177,9 +181,9 @@ def test_deleting_asks_first_and_can_be_undone(team: Studio, designer: Client) -
     designer.post(at("delete", agent.pk), {"choice": "delete"})
     page = text(designer, at("list"))
     assert "Deleted agents (1)" in page
-    assert "Moves 12 %" not in page
+    assert "Moves 12 % of the time" not in page
     designer.post(at("delete", agent.pk), {"choice": "restore"})
-    assert "Moves 12 %" in text(designer, at("list"))
+    assert "Moves 12 % of the time" in text(designer, at("list"))
     assert designer.post(at("delete", agent.pk), {"choice": "burn"}).status_code == 400
 
 
@@ -192,7 +196,7 @@ def test_measured_again_it_shows_the_old_figures_until_the_new_ones_are_there(te
     assert agent.measurements.count() == 2, "a second click starts no other one"
     assert agent.measuring.config["seed"] != seed, "its episodes are new ones"
     page = text(designer, at("agent", agent.pk))
-    assert "Moves 12 %" in page
+    assert "Moves 12 % of the time" in page
     assert "Measured again: 0 of 600 episodes" in page
     measured(agent, moved=0.5)
     assert "Moves 50 %" in text(designer, at("agent", agent.pk))
@@ -245,7 +249,7 @@ def test_two_agents_are_recorded_on_the_same_seed_and_the_same_wish_is_recorded_
     recorded(job)
     page = watch(designer, [ada, bea]).content.decode()
     assert Job.objects.filter(config__kind="record").count() == 1
-    assert "Ada won 1 to 0 against the game’s own player, in 45 moves." in page
+    assert "Ada won 1 to 0 against the game’s own player, in 45 decisions." in page
     assert "Another seed" in page
     data = designer.get(at("battles-data", job.pk)).json()
     assert data["drawing"] == "pong"
@@ -303,8 +307,28 @@ def test_a_recording_that_failed_is_told_and_tried_again(team: Studio, designer:
     first = Job.objects.get(config__kind="record")
     page = text(designer, at("battles", first.pk))
     assert "could not be recorded. The game went away." in page
-    watch(designer, [ada], again="1")
+    assert designer.post(at("another", first.pk), {"seed": "3"}).status_code == 302
     assert Job.objects.filter(config__kind="record").count() == 2
+
+
+def test_battles_of_agents_that_nobody_kept_are_recorded_on_another_seed_and_lead_back_to_their_map(
+    team: Studio, designer: Client
+) -> None:
+    ada = kept(team.project)
+    job = watched(team.project, [ada])
+    search = trained_at_pong(team.project)
+    Job.objects.filter(pk=job.pk).update(parent=search)
+    ada.delete()
+    page = text(designer, at("battles", job.pk))
+    assert f'href="/p/herobattle/jobs/{search.pk}/#style-map"' in page
+    assert "Another seed" in page
+    answer = designer.post(at("another", job.pk), {"seed": job.config["seed"] + 1})
+    new = Job.objects.filter(config__kind="record").latest("pk")
+    assert answer["Location"] == at("battles", new.pk)
+    assert (new.config, new.parent) == ({**job.config, "seed": job.config["seed"] + 1}, search)
+    assert designer.post(at("another", job.pk), {"seed": "soon"}).status_code == 400
+    assert signed_in(team.producer).post(at("another", job.pk), {"seed": "5"}).status_code == 403
+    assert signed_in(team.stranger).post(at("another", job.pk), {"seed": "5"}).status_code == 404
 
 
 def test_a_producer_watches_what_was_recorded_and_starts_nothing(team: Studio) -> None:

@@ -639,7 +639,7 @@ def test_the_schema_of_a_study_has_titles_bounds_and_marks_what_may_be_a_range(s
     rate = evolve["$defs"]["PPOConfig"]["properties"]["rate"]
     assert (rate["title"], rate["x-range"], rate["anyOf"][0]["maximum"]) == ("Learning rate", True, 1.0)
     batch = evolve["$defs"]["PPOConfig"]["properties"]["batch"]
-    assert (batch["anyOf"][0]["type"], batch["description"]) == ("integer", "steps")
+    assert (batch["anyOf"][0]["type"], batch["description"]) == ("integer", "decisions")
     for kind in ("search", "train"):
         assert "x-range" not in json.dumps(script.get(f"/api/v1/schema/{kind}"))
     train = script.get("/api/v1/schema/train")["$defs"]["PPOConfig"]["properties"]["rate"]

@@ -517,7 +517,7 @@ def test_the_list_of_jobs_marks_which_ask_the_same(client: Client, team: Studio)
 def test_players_that_learned_longer_are_a_caution(team: Studio) -> None:
     one = players(team)
     assert (
-        "different numbers of moves"
+        "different numbers of decisions"
         in Comparison(team.project, [one.pk, another(one, "task.steps", 128).pk]).cautions[0]
     )
 

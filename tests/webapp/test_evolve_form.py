@@ -122,7 +122,7 @@ def test_any_number_of_a_network_may_be_a_range_and_the_page_of_the_job_names_it
     assert again.study.model_dump(mode="json") == job.config
     shown = client.get(reverse("studies:job", args=[team.project.slug, job.pk])).content.decode()
     for title, text in (("Layers of the policy", "16 to 64"), ("Convolutions", "16-64K4S2 32K4S2"),
-                        ("LSTM units", "0 to 64"), ("Moves a player, each round", "100 to 200")):  # fmt: skip
+                        ("LSTM units", "0 to 64"), ("Decisions a player, each round", "100 to 200")):  # fmt: skip
         assert f"<dt>{title}</dt><dd>{text}</dd>" in shown
 
 
@@ -315,7 +315,7 @@ def test_a_trial_tells_how_long_it_takes_as_a_range(client: Client, team: Studio
     # 8 players on two workers are 40 turns of 5,000 moves at 100 µs. To that come the workers' start, and from 20 to
     # 500 moves an episode that measures.
     assert before["time"] == "35\u00a0s to 1\u00a0min 10\u00a0s"
-    assert "8 players × 10 rounds × 5,000 moves on 2 workers" in before["note"]
+    assert "8 players × 10 rounds × 5,000 decisions on 2 workers" in before["note"]
     longer = client.post(address, {**START, "population": "80", "rounds": "1000"}).json()["before"]
     assert longer["long"]
     clock = client.post(address, {**START, "population": "80", "rounds": "100", "stop-minutes-most": "5"}).json()
@@ -388,7 +388,7 @@ def test_the_edge_of_players_with_several_goals_is_drawn_along_any_two(client: C
     assert "data-typical" not in page
     for name in ("edge", "volume", "settings"):
         assert f'data-tell="{name}"' in page
-    assert "<dt>Goals</dt><dd>Return (sum of rewards), more is better; Length of an episode (moves), less" in page
+    assert "<dt>Goals</dt><dd>Return (sum of rewards), more is better; Length of an episode (decisions), less" in page
     assert "<dt>Best ones measured again each round</dt><dd>1</dd>" in page
     told = client.get(reverse("training:players", args=where), {"tick": 2}).json()
     assert len(told["players"]) == 12

@@ -80,7 +80,7 @@ def test_an_honest_simulator_is_ready_and_its_description_is_kept() -> None:
 def test_a_game_that_is_played_move_by_move_is_ready_for_agents_and_not_for_lineups() -> None:
     row = after_a_test(LAKE)
     assert (row.status, row.by_moves, row.version, row.spec) == (Simulator.Status.READY, True, "1", {}), row.findings
-    assert row.message.startswith("Played move by move, so agents can be trained in it. frozen-lake 1: one seat sees")
+    assert row.message.startswith("It asks for every decision, so agents can be trained in it. frozen-lake 1: one")
     tug = Simulator.objects.create(name="Tug of war", kind="python", reference=TUG)
     assert handshake.ask(tug)
     assert handshake.run(tug.pk)

@@ -260,9 +260,18 @@ def test_an_edge_of_one_lineup_has_axes_with_ends_and_a_middle(team: Studio, acr
     shown = last_front(team.designer)
     assert shown is not None
     assert len(shown.marks) == 1
-    assert shown.caption == "The edge is one lineup: no other lineup that was found is both more unfair and stronger."
+    assert shown.caption.startswith("The edge is one lineup, with weakest team’s strength left ")
+    assert f" and resource advantage {line:.1f}×: no other lineup that was found is both more unfair" in shown.caption
     assert [tick.words for tick in shown.ticks_across] == [f"{each}\u00a0%" for each in ticks.split()]
     assert len({tick.words for tick in shown.ticks_up}) == len(shown.ticks_up) >= 3
+
+
+def test_an_edge_of_one_lineup_does_not_take_the_place_of_one_that_shows_something(team: Studio) -> None:
+    told = search_job(team.project)
+    _front_of(another(told), 5)
+    shown = last_front(team.designer)
+    assert shown is not None
+    assert shown.job == told
 
 
 @pytest.mark.parametrize("question", [q for q in QUESTIONS.values() if q.key != "own"], ids=lambda q: q.key)
@@ -289,8 +298,9 @@ def test_the_caption_compares_in_the_words_of_every_question(team: Studio, quest
         "useless": "more useless and dearer",
         "first": "more decided by going first and stronger",
     }[question.key]
-    begins = "The edge is one lineup: no" if len(shown.marks) == 1 else "Each mark is a lineup. No"
-    assert shown.caption == f"{begins} other lineup that was found is both {compared}."
+    begins = "The edge is one lineup, with " if len(shown.marks) == 1 else "Each mark is a lineup. No "
+    assert shown.caption.startswith(begins)
+    assert shown.caption.endswith(f"other lineup that was found is both {compared}.")
 
 
 def test_home_counts_as_running_only_what_runs(team: Studio) -> None:

@@ -185,7 +185,7 @@ def test_a_game_beside_the_engine_gets_its_size_once_its_speed_is_known(client: 
 
 def test_a_training_for_some_minutes_gets_its_moves_when_the_trial_has_ended(client: Client, team: Studio) -> None:
     job = start(client, team, {"minutes": "10"}, "training:new")
-    assert job.message == "How many moves fit into its minutes is being measured."
+    assert job.message == "How many decisions fit into its minutes is being measured."
     assert job.config["steps"] == trials.UNSETTLED
     shown = client.get(reverse("studies:job", args=[team.project.slug, job.pk])).content.decode()
     assert "1,000,000,000" not in shown

@@ -189,6 +189,9 @@ def test_a_swap_whose_value_is_close_to_the_line_reads_on_its_side_of_it(search:
     assert [close.shown(value) for value in (1.97, 1.7, 2.2)] == ["1.97×", "1.70×", "2.20×"]
     assert close.shown(close.rows[0].value) == "2.60×", "one chart, one number of digits"
     assert close.shown(close.line) == "2.00×"
+    told = {**tests.told, "rows": [*tests.told["rows"], {**tests.told["rows"][1], "value": [1.9996, 1.7, 2.0003]}]}
+    closer = reading.Tests({**tests.meta}, told)
+    assert [closer.shown(value) for value in (1.9996, 1.7, 2.0003)] == ["just under 2.00×", "1.70×", "just over 2.00×"]
 
 
 def test_the_page_shows_what_a_ban_leaves(team: Studio, search: Job) -> None:

@@ -73,7 +73,7 @@ def test_the_command_line_runs_it_and_says_its_own_words(tmp_path: Path, capsys:
     said = capsys.readouterr().out
     assert "Started on 1 worker, 2 numbers planned" in said
     assert "round 2: counted 2, square 4" in said
-    assert "Finished after 2.0 s and 2 steps" in said
+    assert "Finished after 2.0 s and 2 decisions" in said
     assert "numbers" in (tmp_path / "job" / "results.json").read_text()
 
 

@@ -123,18 +123,21 @@ def test_the_band_and_the_edge_are_filters_and_what_is_wrong_is_said_at_its_fiel
     assert 'value="99"' in shown
     assert shown.count("field-invalid") == 2
     assert len(drawn(shown)["agents"]) == 18, "the map is there all the same"
+    shown = page(designer, job, "?within=0&k=50&pick=1")
+    assert "So the map is that of the skill band 0, and nobody is picked." in shown
+    assert not any(drawn(shown)["picked"])
 
 
 def test_axes_say_in_words_which_way_is_which_and_in_which_unit(team: Studio) -> None:
     known = axes(bred(team.project).config)
-    assert known["moved"].along == "Moves (% of moments): calm … busy"
+    assert known["moved"].along == "Moves (% of the time): calm … busy"
     assert known["score"].along == "Score (0 to 1): plays worse … plays better"
     goals = [{"measure": "score", "formula": "", "direction": "max"}]
     said = axes({"task": {"game": {"name": "commanders"}}, "objectives": goals, "behaviour": ["dealt", "explored"]})
     assert [said[name].title for name in ("dealt", "explored")] == [
         "Deals (% of the other team’s life)", "Covers (% of the field)",
     ]  # fmt: skip
-    assert known["busy"].along == "Goal “Busy” = score + moved (points): less good … better"
+    assert known["busy"].along == "Goal “Busy” = score + moved: less good … better"
 
 
 def test_where_both_ends_count_alike_the_head_says_that_the_edge_proves_nothing(team: Studio, designer: Client) -> None:
@@ -225,7 +228,7 @@ def test_the_card_of_an_agent_has_ranges_weights_parents_and_fresh_numbers(team:
     assert shown.index("As numbers") < shown.index("<dt>Winning matters</dt><dd>1</dd>")
     assert "trainings, one after the other" in shown
     first = text(designer, at("map-agent", job, 0))
-    assert "its training began with a new network, 64 moves in all" in first
+    assert "its training began with a new network, 64 decisions in all" in first
     agents = agents_of(job)
     assert agents is not None
     edge = map_page.context(job, QueryDict())["map"]
@@ -322,6 +325,12 @@ def test_breeding_on_keeps_the_agent_and_opens_the_form_filled_in_with_its_searc
     assert f'<option value="{agent.pk}" selected>{agent.name}</option>' in shown
     typed = TrainDraft.objects.get().form
     assert typed["title"] == "Busy and calm: agent 4, bred on"
+    TrainDraft.objects.all().delete()
+    designer.post(reverse("styles:breed", args=["herobattle", agent.pk]))
+    assert TrainDraft.objects.get().form == typed, "its own page breeds on from it just so"
+    Agent.objects.update(job=None)
+    designer.post(reverse("styles:breed", args=["herobattle", agent.pk]))
+    assert TrainDraft.objects.get().form.items() >= {"game": "pong", "start": str(agent.pk)}.items()
     form = StyleForm(typed, project=team.project)
     assert form.is_valid() or set(form.errors) <= {"scale"}, form.errors
     assert form._data(form.cleaned_data)["start"] == agent.policy

@@ -225,7 +225,7 @@ def test_an_estimate_says_how_long_it_takes_and_of_what_that_consists(team: Stud
     training(team.project, kind="sample", config=trials.of(plain), **ended)
     answer = post(client, team, "preview", **PONG).json()
     assert answer["trial"] is None
-    assert answer["before"]["note"].startswith("12 agents × 8 rounds × 250,000 moves on ")
+    assert answer["before"]["note"].startswith("12 agents × 8 rounds × 250,000 decisions on ")
     assert "min" in answer["before"]["time"] or "h" in answer["before"]["time"]
 
 

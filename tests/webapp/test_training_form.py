@@ -131,7 +131,7 @@ def test_an_algorithm_that_only_steers_is_refused_where_moves_are_chosen(
         actions: ClassVar[frozenset[str]] = frozenset({"continuous"})
 
     monkeypatch.setitem(ALGORITHMS, "ppo", Algorithm("ppo", "Steers.", Steering))
-    assert "moves is chosen" in wrong(team, game="cartpole", algorithm="ppo")["algorithm"][0]
+    assert "actions is chosen" in wrong(team, game="cartpole", algorithm="ppo")["algorithm"][0]
     assert not wrong(team, game="pendulum", algorithm="ppo").get("algorithm")
     assert not wrong(team, game="gymnasium", gymnasium="Unheard-v0", algorithm="ppo").get("algorithm")
 
@@ -206,7 +206,7 @@ def test_an_open_end_is_told_where_the_number_is_typed(team: Studio) -> None:
     fields = form(team).fields
     assert fields["learner.rate"].help_text == "More than 0, at most 1."
     assert fields["learner.clip"].help_text == "How far a probability ratio may count from 1. More than 0, at most 1."
-    assert fields["learner.discount"].help_text == "γ, a step. From 0 to 1."
+    assert fields["learner.discount"].help_text == "γ, a decision. From 0 to 1."
 
 
 def test_a_critic_that_does_not_fit_is_told_at_the_critic(team: Studio) -> None:
@@ -258,7 +258,7 @@ def test_a_trial_gives_an_honest_range(client: Client, team: Studio) -> None:
     before = asked(client, team)["before"]
     # 100,000 moves: 40 µs of playing shared by two samplers and 60 µs of learning are 8 s. 8 s to start, and 9
     # evaluations of 50 episodes of 500 moves at most are another 9 s.
-    assert "moves a second" in before["note"]
+    assert "decisions a second" in before["note"]
     assert "if nothing else runs" in before["note"]
     assert before["time"] == "15\u00a0s to 30\u00a0s"
     training(team.project)
@@ -297,7 +297,7 @@ def test_minutes_alone_need_a_pace_and_get_enough_moves(client: Client, team: St
     nothing = trial(team, built(team, minutes="10"), summary={})
     refused = client.post(new(team), {"minutes": "10"})
     assert refused.status_code == 422
-    assert "Type the moves as well" in refused.content.decode()
+    assert "Type their number as well" in refused.content.decode()
     nothing.delete()
     trial(team, built(team, minutes="10"))
     assert client.post(new(team), {"minutes": "10"}).status_code == 302

@@ -53,12 +53,12 @@ def test_its_pages_speak_of_moves_and_never_of_lineups_or_battles(client: Client
     assert f'id="job-{job.pk}" href="/p/herobattle/jobs/{job.pk}/"' in home
     page = client.get(address("studies:job", job)).content.decode()
     body = page[page.index('<div class="body">') :]
-    assert "Moves learned from" in body
+    assert "Decisions learned from" in body
     told = re.sub(r"<[^>]*>", "", body[: body.index("<template")])
     assert "battle" not in told.replace("2 × 4 battles", "").lower()  # how samplers play, behind Details
     assert "lineup" not in told.lower()
     listed = client.get(reverse("studies:jobs", args=["herobattle"])).content.decode()
-    assert "100,000 moves" in listed
+    assert "100,000 decisions" in listed
     assert "evaluation 402.0" in listed
     assert "Explore</a>" not in listed
 

@@ -163,7 +163,7 @@ def test_a_program_of_somebody_else_s_is_registered_tested_tried_and_trained_in(
     assert told["errors"] == {}
     runner.run(told["trial"])
     told = engineer.post(reverse("training:preview", args=[project.slug]), typed).json()
-    assert "moves a second" in told["before"]["note"]
+    assert "decisions a second" in told["before"]["note"]
     answer = engineer.post(new, typed)
     assert answer.status_code == 302, answer.content.decode()
     job = Job.objects.get(kind="train")

@@ -14,7 +14,10 @@ from webapp.studies.models import Job
 
 MOST = 2
 """Signals that a caption tells."""
-PLAIN = {"win": Signal("wins"), "score": Signal("scores", share=False), "length": Signal("lasts", False, "moves")}
+PLAIN = {
+    "win": Signal("wins", unit="of episodes"), "score": Signal("scores", share=False),
+    "length": Signal("lasts", False, "decisions"),
+}  # fmt: skip
 
 
 class Measure(NamedTuple):
@@ -28,14 +31,14 @@ class Measure(NamedTuple):
 
     @property
     def text(self) -> str:
-        """ "moves 12 % [10–14]"."""
+        """ "moves 12 % of the time [10–14]"."""
         return f"{self.words.words} {self.value} {self.ends}".strip()
 
     @property
     def value(self) -> str:
-        """ "12 %" or "3.4 times an episode"."""
+        """ "12 % of the time" or "3.4 times an episode"."""
         told = f"{100 * self.mean:.0f} %" if self.words.share else _plain(self.mean)
-        return f"{told} {self.words.unit}".strip()
+        return f"{told} {self.words.per}".strip()
 
     @property
     def ends(self) -> str:
@@ -77,8 +80,8 @@ class Figures(NamedTuple):
 
     @property
     def caption(self) -> str:
-        """ "moves 12 % [10–14], wins 88 % [84–91]": the style that it was bred for, or else the game's signals, and how
-        it does."""
+        """ "moves 12 % of the time [10–14], wins 88 % of episodes [84–91]": the style that it was bred for, or else the
+        game's signals, and how it does."""
         by_name = {each.name: each for each in self.measures}
         told = [by_name[name] for name in self._ways if name in by_name]
         best = by_name.get("win") or by_name.get("score")
@@ -98,7 +101,7 @@ class Figures(NamedTuple):
 
     @property
     def moved(self) -> Moved | None:
-        """How far its style moves against strangers at most; None where that cannot be said."""
+        """How far its style shifts against strangers at most; None where that cannot be said."""
         told = self.meta.get("moved")
         return None if told is None else Moved(**told)
 
@@ -119,7 +122,7 @@ class Figures(NamedTuple):
         return [[each[name] for each in by_name] for name in wanted if all(name in each for each in by_name)]
 
     @property
-    def moves(self) -> list[tuple[str, float]]:
+    def actions(self) -> list[tuple[str, float]]:
         """Its choices in the situations that go along, by name, as shares."""
         counts = self.meta["moves"]
         return shares(counts, self.meta["game"])
@@ -150,7 +153,8 @@ def _measure(each: dict[str, Any], known: dict[str, Signal]) -> Measure:
 
 
 def shares(counts: list[int], game: str) -> list[tuple[str, float]]:
-    """How often each move was made, as shares of all, by its name."""
+    """How often each action was chosen, as shares of all, by its name."""
     known = built_in(game)
-    names = known.moves if known and len(known.moves) == len(counts) else [f"move {i + 1}" for i in range(len(counts))]
+    named = known.actions if known else ()
+    names = named if len(named) == len(counts) else [f"action {i + 1}" for i in range(len(counts))]
     return [(name, count / max(1, sum(counts))) for name, count in zip(names, counts, strict=True)]

@@ -53,7 +53,8 @@ class WatchForm(forms.Form):
 
     agents = forms.MultipleChoiceField(
         label="Who plays", error_messages={"required": "Choose one agent at least."},
-        widget=forms.CheckboxSelectMultiple, help_text="One to four, side by side on the same seed, on the left each.",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="One to four, side by side on the same seed. Each plays on the left.",
     )  # fmt: skip
     opponent = forms.ChoiceField(label="Against", required=False)
     seed: Any = NumberField(

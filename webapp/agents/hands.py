@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.catalog import built_in
 from engine.config.limits import SLOWEST, LimitsConfig
-from webapp.lib.words import number
+from webapp.lib.words import number, plural
 
 SLOWEST_MS, SLOWEST_PACE = 5000, 0.2
 NO_CLOCK = "How fast this game runs is not known here, so it cannot be said what a second is in it. Leave this empty."
@@ -53,7 +53,7 @@ def words(game: Mapping[str, Any]) -> str:
         return ""
     second = decisions_a_second(game)
     if second is None:
-        late, pace = f"{number(found.delay)} moves", f"once in {number(found.apart)} moves"
+        late, pace = f"{plural(found.delay, 'decision')}", f"once in {number(found.apart)} decisions"
     else:
         late, pace = f"{found.delay / second:.2g} s", f"{second / found.apart:.2g} times a second"
     reacts = f"reacts {late} after what it sees" if found.delay else "reacts at once"

@@ -41,7 +41,7 @@ class Left(NamedTuple):
 
     @property
     def draws(self) -> bool:
-        """Whether it has odds to draw its moves by."""
+        """Whether it has odds to draw its actions by."""
         try:
             return bool(json.loads(store().get(self.policy))["kind"] == "actor-critic")
         except (StoreError, KeyError, TypeError, ValueError):
@@ -66,7 +66,7 @@ def keep(job: Job, user: User, of: str, name: str, sampled: bool) -> Agent:
     if left is None:
         raise actions.Refused(NO_POLICY)
     if sampled and not left.draws:
-        raise actions.Refused("This agent knows the best move, and has no odds to draw others by.")
+        raise actions.Refused("This agent knows the best action, and has no odds to draw others by.")
     called, seat = name.strip() or _called(job, of), _seat(job, of)
     return _keep_policy(job, user, left.policy, name=called, seat=seat, origin=_origin(job), sampled=sampled)
 
@@ -74,8 +74,8 @@ def keep(job: Job, user: User, of: str, name: str, sampled: bool) -> Agent:
 def bred(
     job: Job, user: User, policy: str, name: str, *, steps: int, number: int, spans: dict[str, float]
 ) -> Agent:  # fmt: skip
-    """As ``keep``, an agent that a search has bred, whether or not the search has ended: it takes the likeliest move,
-    as it did where it was measured. ``steps``: moves that its network has learned from; ``number``: its own there;
+    """As ``keep``, an agent that a search has bred, whether or not the search has ended: it takes the likeliest action,
+    as it did where it was measured. ``steps``: decisions that its network has learned from; ``number``: its own there;
     ``spans``: how far apart the search's agents lie in each measure of its style."""
     origin = {**_origin(job), "steps": steps, "agent": number, **({"spans": spans} if spans else {})}
     return _keep_policy(job, user, policy, name=name, seat=0, origin=origin, sampled=False)

@@ -22,5 +22,6 @@ urlpatterns = [
     path(f"{_AGENT}weights/", playing.weights, name="weights"),
     path(_WATCH, watching.watch, name="watch"),
     path(f"{_WATCH}<int:pk>/", watching.battles, name="battles"),
+    path(f"{_WATCH}<int:pk>/again/", watching.another, name="another"),
     path(f"{_WATCH}<int:pk>/battles.json", watching.battles_data, name="battles-data"),
 ]

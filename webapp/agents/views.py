@@ -114,6 +114,7 @@ def _shown(request: HttpRequest, found: Agent, form: TextForm, status: int = 200
     card = Card.of(found, newest)
     context = {"project": found.project, "card": card, "agent": found, "form": form,
                "may_write": _writes(request, found.project), "opponent": _opponent(found),
+               "breeds": games.named(found.game["name"], found.project)[0] in games.ALONE,
                "playable": not obstacle(found), "hands": hands.words(found.game), "newest": newest}  # fmt: skip
     return render(request, "agents/agent.html", context, status=status)
 

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
+from django.contrib import messages
+from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from engine.arrays import Bundle, unpack
+from engine.config import parse
+from engine.config.agents import RecordConfig
 from engine.errors import StoreError
 from webapp.accounts.people import signed_in
 from webapp.agents.captions import shares
 from webapp.agents.forms import OWN_PLAYER, USUAL_SEED, WatchForm
+from webapp.agents.keeping import unplayable
 from webapp.lib.page_json import PageJson
+from webapp.lib.posts import posts_only
 from webapp.lib.storage import store
+from webapp.lib.whole import whole
+from webapp.lib.words import plural
 from webapp.projects.access import allowed, project_for, role_in
 from webapp.projects.models import Project
 from webapp.studies import actions
@@ -23,6 +32,7 @@ from webapp.studies.pictures import FOR_GOOD
 from webapp.training import games
 
 WRONG = 422
+LAST_SEED = 2**31
 PLACES = 4
 """Decimals of positions: a tenth of a pixel."""
 
@@ -33,7 +43,7 @@ class Battle(NamedTuple):
     title: str
     sentence: str
     length: int
-    moves: list[tuple[str, float]]
+    actions: list[tuple[str, float]]
     points: tuple[int, int] | None
 
 
@@ -48,15 +58,30 @@ def watch(request: HttpRequest, slug: str) -> HttpResponse:
     form = WatchForm(request.POST, project=project)
     if not form.is_valid() or form.study is None:
         return _asked(request, project, form, WRONG)
-    again = request.POST.get("again") == "1"
-    job = actions.sample(project, signed_in(request), form.study, again=again)
+    job = actions.sample(project, signed_in(request), form.study)
+    return redirect("agents:battles", slug, job.pk)
+
+
+@posts_only("agents:battles", "slug", "pk")
+def another(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The same battles on another seed, or once more on the same one where they could not be recorded."""
+    old = recording_for(request, slug, pk, "write")
+    seed = whole(request.POST.get("seed", ""), LAST_SEED)
+    if seed is None:
+        raise BadRequest("the seed is no number")
+    if why := unplayable(old.config["game"]["name"], old.project):
+        messages.warning(request, why)
+        return redirect("agents:battles", slug, pk)
+    study = parse(RecordConfig, {**old.config, "seed": seed})
+    job = actions.sample(old.project, signed_in(request), study, again=seed == old.config["seed"], parent=old.parent)
     return redirect("agents:battles", slug, job.pk)
 
 
 def _asked(request: HttpRequest, project: Project, form: WatchForm, status: int = 200) -> HttpResponse:
     may = allowed(role_in(signed_in(request), project), "write")
     recorded = Job.objects.for_forms().filter(project=project, config__kind="record", status=Status.FINISHED)[:8]
-    context = {"project": project, "form": form, "may_write": may, "recorded": [(job, _title(job)) for job in recorded]}
+    context = {"project": project, "form": form, "may_write": may, "recorded": [(job, _title(job)) for job in recorded],
+               "entry": request.POST.get("entry", request.GET.urlencode())}  # fmt: skip
     return render(request, "agents/watch.html", context, status=status)
 
 
@@ -71,10 +96,10 @@ def _opponent(job: Job) -> str:
     return str(other["title"] or "an agent") if other else "the game’s own player"
 
 
-def recording_for(request: HttpRequest, slug: str, pk: int) -> Job:
+def recording_for(request: HttpRequest, slug: str, pk: int, need: str = "read") -> Job:
     """A recording of the project. Raises Http404 and PermissionDenied as ``project_for``."""
-    project = project_for(request, slug)
-    job = Job.objects.for_forms().select_related("project").filter(project=project, pk=pk).first()
+    project = project_for(request, slug, need)
+    job = Job.objects.for_forms().select_related("project", "parent").filter(project=project, pk=pk).first()
     if job is None or job.config.get("kind") != "record":
         raise Http404("These battles are not kept any more. Recordings stay for a month.")
     return job
@@ -94,18 +119,20 @@ def battles(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     job = recording_for(request, slug, pk)
     bundle = bundle_of(job)
     told = [_told(job, bundle, i) for i in range(len(job.config["agents"]))] if bundle else []
+    seed = job.config["seed"]
     context = {
         "project": job.project, "job": job, "battles": told, "drawing": bundle.meta["drawing"] if bundle else "",
         "title": ", ".join(agent["title"] or "an agent" for agent in job.config["agents"]), "against": _opponent(job),
         "game": games.title_of(job.config["game"]["name"], job.project), "lost": job.terminal and bundle is None,
-        "again": _again(job), "may_write": allowed(role_in(signed_in(request), job.project), "write"),
+        "others": _others(job), "may_write": allowed(role_in(signed_in(request), job.project), "write"),
+        "next_seed": seed + 1 if seed < LAST_SEED else USUAL_SEED,
         "longest": max((each.length for each in told), default=0),
     }  # fmt: skip
     return render(request, "agents/battles.html", context)
 
 
-def _again(job: Job) -> dict[str, Any]:
-    """The form's fields for the same battles: agents by what they are now, where they are still kept."""
+def _others(job: Job) -> str:
+    """The form with these agents ticked, as the end of its address: those of them that are still kept."""
     kept = {(a.policy, a.sampled): str(a.pk) for a in job.project.agents.kept()}
 
     def key(player: dict[str, Any]) -> str:
@@ -115,30 +142,28 @@ def _again(job: Job) -> dict[str, Any]:
     opponent = OWN_PLAYER
     if other:
         opponent = f"script:{other['player']}" if other["kind"] == "scripted" else f"agent:{key(other)}"
-    seed = job.config["seed"]
-    agents = [key(agent) for agent in job.config["agents"]]
-    return {"agents": agents, "opponent": opponent, "seed": seed, "next": seed + 1 if seed < 2**31 else USUAL_SEED,
-            "all_kept": all(agents) and opponent != "agent:"}  # fmt: skip
+    ticked = [("agent", pk) for agent in job.config["agents"] if (pk := key(agent))]
+    return urlencode([*ticked, *([("opponent", opponent)] if opponent != "agent:" else [])])
 
 
 def _told(job: Job, bundle: Bundle, i: int) -> Battle:
     told, title = bundle.meta["battles"][i], bundle.meta["titles"][i] or "The agent"
     points = bundle.arrays[f"positions/{i}"][-1, 4:6].astype(int).tolist() if bundle.meta["drawing"] == "pong" else None
-    moves = shares(told["counts"], job.config["game"]["name"])
-    return Battle(title, _sentence(title, told, points, _opponent(job)), told["length"], moves,
+    chosen = shares(told["counts"], job.config["game"]["name"])
+    return Battle(title, _sentence(title, told, points, _opponent(job)), told["length"], chosen,
                   (points[0], points[1]) if points else None)  # fmt: skip
 
 
 def _sentence(title: str, told: dict[str, Any], points: list[int] | None, opponent: str) -> str:
-    """ "Ada won 11 to 3 against the game’s own player, in 1,204 moves."."""
-    moves = f"{told['length']:,} move{'' if told['length'] == 1 else 's'}"
+    """ "Ada won 11 to 3 against the game’s own player, in 1,204 decisions."."""
+    lasted = plural(told["length"], "decision")
     if not told["over"]:
-        return f"{title} played {moves}; there the recording ends."
+        return f"{title} played {lasted}; there the recording ends."
     how = {1.0: "won", 0.5: "drew", 0.0: "lost"}.get(told["win"], "played")
     by = f" {points[0]} to {points[1]}" if points else ""
     score = f" Its score is {told['score']:.4g}." if points is None and told["score"] is not None else ""
     against = f" against {opponent}" if opponent else ""
-    return f"{title} {how}{by}{against}, in {moves}.{score}"
+    return f"{title} {how}{by}{against}, in {lasted}.{score}"
 
 
 @require_safe

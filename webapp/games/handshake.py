@@ -191,7 +191,7 @@ def _summary(errors: list[dict[str, str]]) -> str:
 
 def _by_moves(game: dict[str, Any], findings: list[dict[str, str]]) -> dict[str, Any]:
     said = next((f["message"] for f in findings if f["check"] == "description"), "")
-    message = f"Played move by move, so agents can be trained in it. {said}."
+    message = f"It asks for every decision, so agents can be trained in it. {said}."
     return {"by_moves": True, "message": message, "version": str(game.get("version", ""))[:40]}
 
 

@@ -68,7 +68,7 @@ def with_data(project: Project) -> QuerySet[Simulator]:
 
 
 def by_moves(project: Project) -> QuerySet[Simulator]:
-    """Those of them in which agents can be trained: played move by move, or programs that never told what they are."""
+    """Those of them in which agents can be trained: they ask for every decision, or never told what they are."""
     unknown = Q(spec={}) & ~Q(kind=Simulator.Kind.BUILTIN)
     return granted(project).filter(Q(by_moves=True) | unknown)
 

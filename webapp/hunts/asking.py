@@ -27,7 +27,7 @@ PAID, GROUND = ("score", "win"), "ground"
 OFFERED = {name: game.label for name, game in GAMES.items() if not game.sides and game.sees == games.NUMBERS}
 METHODS = {
     "wuji": "Breed agents that learn (Wuji)", "learning": "Agents that learn, without breeding",
-    "evolution": "Breed agents that do not learn", "random": "Random moves",
+    "evolution": "Breed agents that do not learn", "random": "Random actions",
 }  # fmt: skip
 LEARNER = {"kind": "ppo", "batch": 1024, "fragment": 64, "minibatch": 256, "reuse": 4}
 DECISIONS, AGENTS, FEWEST, ROUNDS, STEPS, BATTLES = 5_000_000, 30, 4, 3, 8192, 16
@@ -78,7 +78,7 @@ class HuntForm(forms.Form):
     )  # fmt: skip
     stuck_after: Any = NumberField(
         label="Stuck after so many decisions in one place", whole=True, low=2, high=10_000, required=False,
-        help_text="30 where nothing is typed. It counts only where random moves do not lead away either.",
+        help_text="30 where nothing is typed. It counts only where random actions do not lead away either.",
     )  # fmt: skip
     soonest: Any = NumberField(
         label="Decisions that a win takes at least", whole=True, low=0, high=10**9, required=False,

@@ -33,6 +33,7 @@ class Hunting(Parts):
         "that nobody gets out of, broken rules, and wins that come too easily."
     )
     plays = "episode"
+    help_section = "hunts"
     results: ClassVar[tuple[str, ...]] = ("bugs",)
 
     def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from webapp.lib.figures import in_unit, least_digits, telling
+from webapp.lib.figures import in_unit, least_digits, telling, with_unit
 from webapp.lib.words import number, plural
 from webapp.studies.models import Job
 from webapp.studies.table_rows import latest
@@ -144,17 +144,21 @@ class Tests:
         )
 
     def shown(self, value: float) -> str:
-        """A value of the objective with its unit, in as many digits as all that stand in one chart."""
-        return in_unit(number(value, self._digits), self.objective["unit"])
+        """A value of the objective with its unit, in as many digits as all that stand in one chart. What they do not
+        tell from the line is "just over" or "just under" it."""
+        unit, read = self.objective["unit"], round(value, self._digits)
+        if not math.isfinite(value) or value == self.line or (read - self.line) * (value - self.line) > 0:
+            return in_unit(number(value, self._digits), unit)
+        return f"just {'over' if value > self.line else 'under'} {with_unit(self.line, unit, self._digits)}"
 
     @cached_property
     def _digits(self) -> int:
-        """As many as tell every value, and every end of its range, from the line."""
+        """As many as tell every value, and every end of its range, from the line; one more than usual at most."""
         trios = [(row.value, row.low, row.high) for row in self.rows]
         trios += [left.furthest for _, left in self.both if left.furthest]
         usual = max(1, least_digits(self.line, self.objective["unit"]))
         each = (telling(one, (min(trio), max(trio)), usual, [self.line]) for trio in trios for one in trio)
-        return max([usual, *each])
+        return min(max([usual, *each]), usual + 1)
 
     def _row(self, told: Told, *, first: bool) -> Row:
         value, low, high = told["value"]

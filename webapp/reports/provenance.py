@@ -57,7 +57,7 @@ def _game(search: Job) -> Iterator[Fact]:
 
 def _search(search: Job) -> Iterator[Fact]:
     yield "Search", f"job {search.pk}: {search.title}"
-    yield "Asked for by", f"{search.created_by or 'somebody'}, {stamp(search.created_at)}"
+    yield "Asked for by", f"{search.created_by or 'the site'}, {stamp(search.created_at)}"
     yield "Searched until", stamp(search.finished_at)
     yield "Seed of the search", str(search.config["seed"])
     yield "Settings of the search", search.config_hash[:SHORT]

@@ -60,7 +60,7 @@ def _unfit(study: SelfPlayConfig, project: Project) -> Iterator[tuple[str, str]]
         yield f"task.game.{field}", why
     offer = games.OFFERS[games.named(game.name, project)[0]]
     if offer.key != games.SIMULATOR and not _suits(offer.key):
-        yield "task.game.name", f"members meet in games for two that move at once: {', '.join(_offered())}"
+        yield "task.game.name", f"members meet in games for two that act at once: {', '.join(_offered())}"
     yield from _strangers(study, project)
 
 
@@ -107,7 +107,7 @@ class SelfPlayForm(EvaluationForm):
         label="Rounds", whole=True, low=1, high=10_000, required=False, help_text=f"{ROUNDS} where nothing is typed."
     )
     steps: Any = NumberField(
-        label="Moves a member learns from", whole=True, low=1, high=10**9, required=False,
+        label="Decisions a member learns from", whole=True, low=1, high=10**9, required=False,
         help_text=f"In each round; {STEPS:,} where nothing is typed.",
     )  # fmt: skip
     episodes: Any = NumberField(

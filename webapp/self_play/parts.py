@@ -40,6 +40,7 @@ class Playing(Parts):
     results: ClassVar[tuple[str, ...]] = ("table",)
     files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy"}
     gives = "strongest member"
+    help_section = "self-play"
 
     def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
         """The ladder and the course as they grow."""
@@ -79,7 +80,7 @@ def _specialist(job: Job) -> list[tuple[str, Any]]:
         ("Opponents", rule["choice"]),
         ("Earlier members kept", rule["capacity"]),
         ("Copying", f"{method['exploit']}, share {method['share']}, p below {method['level']}"),
-        ("Moves a member, each round", task["steps"]),
+        ("Decisions a member, each round", task["steps"]),
         ("Meetings a member, each round", config["episodes"]),
         *ranges,
         ("Seed", config["seed"]),

@@ -83,7 +83,8 @@ def _version(project: Project, simulator: Simulator, user: User) -> GameVersion:
 def first_job(project: Project, user: User, play: Callable[[int], None] | None = None) -> Job:
     """The project's first search, for the real engine: what New job starts before anybody changes a field. ``play``
     runs a job, by its number, to its end: the random lineups that propose a line. Without it the search has the
-    question's usual one. The search itself is only made."""
+    question's usual one. The search itself is only made, and asked for by nobody but the site. ``user``: whose form it
+    is."""
     earlier = project.jobs.filter(kind="search").first()
     if earlier is not None:
         return earlier
@@ -101,4 +102,4 @@ def first_job(project: Project, user: User, play: Callable[[int], None] | None =
     # Short and in one process: it is played while the site starts, perhaps before there is a Ray.
     config = search.model_copy(update={"ticks": 30, "pool": PoolConfig(kind="local")})
     worth = companion.beside(config, MEASURED)
-    return actions.submit(project, user, config, title=form.asked.title, companion=worth, **form.refers())
+    return actions.submit(project, None, config, title=form.asked.title, companion=worth, **form.refers())

@@ -56,7 +56,8 @@ class Parts:
     - ``own_page``: it is started from a page of its own. Others have a ``form`` (None: one of its settings) on a page
       that says what it is ``about``, and New job offers the ``question`` that they answer, with a few words on how.
     - ``clone``: the name of the address of "Run again with changes".
-    - ``plays``: what it plays, one of them; ``moves``: the moves it counts, as people read them.
+    - ``plays``: what it plays, one of them; ``decided``: the decisions it counts, as people read them.
+    - ``help_section``: where Help tells of it; empty: nowhere in particular.
     - ``explored``: it has lineups to explore. ``comparing``: how two of them are compared; None: they are not.
     - ``results``: tables of what it found, the usual one first.
     - ``files``: what else can be taken away, by the role of its artifact; ``gives``: what its policy is to people.
@@ -85,7 +86,8 @@ class Parts:
     clone: ClassVar[str] = ""
     explored: ClassVar[bool] = False
     plays: ClassVar[str] = "battle"
-    moves: ClassVar[str] = "moves"
+    decided: ClassVar[str] = "decisions"
+    help_section: ClassVar[str] = ""
     comparing: ClassVar[Comparing | None] = None
     menu: ClassVar[Menu] = LINEUPS
     settings: ClassVar[tuple[Setting, ...]] = ()

@@ -12,7 +12,7 @@ from engine.arrays import unpack
 from engine.errors import ConfigError, StoreError
 from engine.indicators import STRONG, UNSURE
 from webapp.accounts.models import User
-from webapp.lib.figures import with_unit
+from webapp.lib.figures import least_digits, with_unit
 from webapp.lib.storage import store
 from webapp.lib.words import lower_first
 from webapp.studies import front
@@ -24,6 +24,8 @@ from webapp.studies.questions import verdict_words
 
 LOOKED_AT = 5
 """Searches whose pictures are tried, from the latest: what is stored of one may be lost."""
+FEW = 3
+"""Lineups of an edge that shows something. One with fewer is shown only where no other search has more."""
 KINDS = {STRONG: "strong", UNSURE: "unsure"}
 ORDER = ("fair", "under", "unsure", "strong")
 """Marks from the bottom to the top."""
@@ -68,16 +70,19 @@ class Picture(NamedTuple):
 
 
 def last_front(person: User) -> Picture | None:
-    """The picture of the latest search of this person's projects that has a round; None where there is none."""
+    """The picture of the latest search of this person's projects whose edge shows something, or else of the latest that
+    has a round; None where there is none."""
+    poor: Picture | None = None
     searches = Job.objects.filter(project__members=person, kind="search", tick__gt=0)
     for job in searches.select_related("project", "game_version").order_by("-pk")[:LOOKED_AT]:
         try:
             found = _picture(job)
         except StoreError:
             continue
-        if found is not None:
+        if found is not None and len(found.marks) >= FEW:
             return found
-    return None
+        poor = poor or found
+    return poor
 
 
 def _picture(job: Job) -> Picture | None:
@@ -106,7 +111,7 @@ def _picture(job: Job) -> Picture | None:
     median = "" if level is None else _share(level, across)
     worded = "" if y.line is None else with_unit(y.line, y.unit)
     tint, legend = _tint(x, y, line, median), _legend(job, marks)
-    return Picture(job, marks, _caption(x, y, bool(fresh), len(marks)), legend, _axis(x), _axis(y), line, tint, median,
+    return Picture(job, marks, _caption(x, y, bool(fresh), values), legend, _axis(x), _axis(y), line, tint, median,
                    worded, _ticks(x, across, 3), _ticks(y, up, 4, turned=True), bool(fresh))  # fmt: skip
 
 
@@ -120,12 +125,20 @@ def _tint(x: Axis, y: Axis, line: str, median: str) -> tuple[str, str, str, str]
     return (left, "0", width, line) if y.direction == "max" else (left, line, width, "100%")
 
 
-def _caption(x: Axis, y: Axis, fresh: bool, marks: int) -> str:
+def _caption(x: Axis, y: Axis, fresh: bool, values: Sequence[tuple[float, float]]) -> str:
     """In the two numbers of the picture: a third one that was searched for is not drawn, so nothing is said of it. On
     ``fresh`` battles a mark is beside those that have some; others that were found may look further by the search's."""
     other = "re-tested lineup" if fresh else "lineup that was found"
-    what = "Each mark is a lineup. No" if marks > 1 else "The edge is one lineup: no"
-    return f"{what} other {other} is both {y.toward} and {x.toward}."
+    rest = f"other {other} is both {y.toward} and {x.toward}."
+    if len(values) > 1:
+        return f"Each mark is a lineup. No {rest}"
+    told = (f"{lower_first(axis.title)} {_worth(value, axis)}" for value, axis in zip(values[0], (x, y), strict=True))
+    return f"The edge is one lineup, with {' and '.join(told)}: no {rest}"
+
+
+def _worth(value: float, axis: Axis) -> str:
+    digits = least_digits(value, axis.unit)
+    return with_unit(round(value, digits), axis.unit, digits)
 
 
 def _kinds(job: Job, digest: str, told: Mapping[str, Any], line: float | None) -> list[str]:

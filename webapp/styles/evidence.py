@@ -21,7 +21,6 @@ from engine.means import widened
 from webapp.lib.storage import store
 from webapp.studies.models import Job
 from webapp.studies.table_rows import newest
-from webapp.training.goals import title_of
 
 SKILLED = 0.1
 """An agent plays well whose score is at most so far below the best."""
@@ -36,7 +35,6 @@ Floats = NDArray[np.float64]
 class Spread(NamedTuple):
     """One behaviour of a population: its least and its most, and how far apart these are."""
 
-    title: str
     low: float
     high: float
 
@@ -62,10 +60,7 @@ class Population(NamedTuple):
     @property
     def spreads(self) -> list[Spread]:
         """Of each behaviour."""
-        return [
-            Spread(title_of(way), float(column.min()), float(column.max()))
-            for way, column in zip(self.ways, self.behaviour.T, strict=True)
-        ]
+        return [Spread(float(column.min()), float(column.max())) for column in self.behaviour.T]
 
     @property
     def skilled(self) -> int:
@@ -214,7 +209,7 @@ def drawn(mine: Population, control: Population | None) -> dict[str, Any] | None
         for shape, p in reversed(both)
         for a, b in zip(p.behaviour[:, 0].tolist(), p.score.tolist(), strict=True)
     ]
-    return {"marks": marks, "across": title_of(mine.ways[0]), "x": ends[0], "y": ends[1]}
+    return {"marks": marks, "x": ends[0], "y": ends[1]}
 
 
 def padded(values: Floats) -> tuple[float, float]:

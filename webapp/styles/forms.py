@@ -81,7 +81,7 @@ class StyleForm(GoalFields, HandFields, TrainForm):
         "the same settings of networks.",
     )  # fmt: skip
     steps = NumberField(
-        label="Moves an agent learns from", required=False, whole=True, low=1, high=10**12,
+        label="Decisions an agent learns from", required=False, whole=True, low=1, high=10**12,
         help_text="In each round; it goes on with what its parent has learned.",
     )  # fmt: skip
     population = NumberField(
@@ -135,7 +135,7 @@ class StyleForm(GoalFields, HandFields, TrainForm):
 
     @property
     def usual_steps(self) -> int:
-        """Moves of an agent's training where none are typed."""
+        """Decisions of an agent's training where none are typed."""
         return max(1, self.shown.steps // SHARE)
 
     @property

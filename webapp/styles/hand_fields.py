@@ -15,7 +15,7 @@ class HandFields(forms.Form):
 
     react = NumberField(
         label="Reaction delay", required=False, low=0, high=hands.SLOWEST_MS, unit="ms",
-        help_text="Milliseconds between what an agent sees and what it does, in whole moves of the game.",
+        help_text="Milliseconds between what an agent sees and what it does, in whole decisions of the game.",
     )  # fmt: skip
     pace = NumberField(
         label="Actions a second", required=False, low=hands.SLOWEST_PACE, high=1000,

@@ -11,12 +11,14 @@ from webapp.styles.map_form import EVERYBODY, PICKED, WITHIN, MapForm
 
 
 class Asked(NamedTuple):
-    """What was asked for, where it is not wrong. ``picks``: whether a diverse few shall be picked."""
+    """What was asked for, where it is not wrong. ``picks``: whether a diverse few shall be picked; ``wrong``: something
+    that was typed cannot be used, so the usual stands for it and nobody is picked."""
 
     within: float
     show: str
     k: int
     picks: bool
+    wrong: bool
 
     @property
     def within_text(self) -> str:
@@ -34,10 +36,10 @@ def asked(given: QueryDict) -> tuple[MapForm, Asked]:
     """The form as it was filled in, with what is usual where nothing, or something wrong, was typed."""
     usual = {"within": f"{WITHIN:g}", "show": EVERYBODY, "k": str(PICKED)}
     form = MapForm({name: given.get(name, each) for name, each in usual.items()})
-    form.is_valid()
+    wrong = not form.is_valid()
     typed = form.cleaned_data
     within, k = typed.get("within"), typed.get("k")
     return form, Asked(
         WITHIN if within is None else float(within), typed.get("show") or EVERYBODY,
-        PICKED if k is None else int(k), given.get("pick", "") == "1",
+        PICKED if k is None else int(k), given.get("pick", "") == "1" and not wrong, wrong,
     )  # fmt: skip

@@ -96,16 +96,16 @@ def _told(axis: Axis, agents: Agents, row: int, again: Agents | None, fresh_row:
     return Told(axis.title, *cell_of(agents, row, axis), fresh)
 
 
-def moves_learned(job: Job, agent: int, parents: dict[int, tuple[int, int]]) -> int:
-    """How many moves made its network, those of the mothers before it included; 0 where that differs from agent to
+def learned_from(job: Job, agent: int, parents: dict[int, tuple[int, int]]) -> int:
+    """How many decisions made its network, those of the mothers before it included; 0 where that differs from agent to
     agent and is not recorded."""
     steps = job.config["task"]["steps"]
     return steps * trainings(agent, parents) if isinstance(steps, int) else 0
 
 
 def _lineage(job: Job, agent: int, parents: dict[int, tuple[int, int]]) -> str:
-    count, moves = trainings(agent, parents), moves_learned(job, agent, parents)
-    told = f", {number(moves)} moves in all" if moves else ""
+    count, learned = trainings(agent, parents), learned_from(job, agent, parents)
+    told = f", {number(learned)} decisions in all" if learned else ""
     if count == 1 and agent not in parents:
         began = "the policy that the search began with" if job.config["start"] else "a new network"
         return f"It is of the first agents: its training began with {began}{told}."

@@ -18,7 +18,7 @@ class MapForm(forms.Form):
 
     within = NumberField(
         label="Skill band", low=0, high=1e6, error_messages={"required": TYPE_ONE},
-        help_text="Enough skill: by their ranges they may score within so much of the best.",
+        help_text="Enough skill: those who, by their ranges, may score within so much of the best. 0: may be the best.",
     )  # fmt: skip
     show = forms.ChoiceField(
         label="Show",

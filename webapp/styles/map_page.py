@@ -23,7 +23,7 @@ from webapp.styles.map_words import Axis, Cell, axes, cell_of
 
 class Row(NamedTuple):
     """An agent in the table. ``picked``: its place among those that were picked, from 1; 0: it was not. ``held``: how
-    far its style moves against strangers; None where it met none."""
+    far its style shifts against strangers; None where it met none."""
 
     agent: int
     tick: int

@@ -47,7 +47,7 @@ def _left(job: Job, role: str) -> Agents | None:
 
 
 def held(agents: Agents, row: int, known: Met) -> Moved | None:
-    """What is known of how far the style of the agent in this row moves; None where it met nobody. On the same seeds
+    """What is known of how far the style of the agent in this row shifts; None where it met nobody. On the same seeds
     where it was measured on fresh episodes."""
     number = int(agents.id[row])
     rows = {title: (each, at) for title, each in known.others.items() if (at := each.row(number)) is not None}

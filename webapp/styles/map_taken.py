@@ -16,7 +16,7 @@ from webapp.lib.whole import whole
 from webapp.studies import actions
 from webapp.studies.models import Job
 from webapp.styles.map_agents import Agents, agents_of, files, parents_of
-from webapp.styles.map_card import moves_learned
+from webapp.styles.map_card import learned_from
 
 
 class Chosen(NamedTuple):
@@ -47,7 +47,7 @@ def keep(job: Job, user: User, agents: Agents, row: int, name: str) -> Agent:
     agent = int(agents.id[row])
     policy = stored(job, agent, int(agents.tick[row]))
     try:
-        steps = moves_learned(job, agent, parents_of(job))
+        steps = learned_from(job, agent, parents_of(job))
     except StoreError:
         steps = 0
     return keeping.bred(

@@ -8,8 +8,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from engine.errors import StoreError
+from webapp.accounts.models import User
 from webapp.accounts.people import signed_in
-from webapp.agents.models import NAME
+from webapp.agents.models import NAME, Agent
+from webapp.agents.views import agent_for
 from webapp.lib.posts import one_of, posts_only
 from webapp.projects.access import allowed, role_in
 from webapp.studies import actions
@@ -83,9 +85,24 @@ def keep(request: HttpRequest, slug: str, pk: int, agent: int) -> HttpResponse:
         return redirect(JOB, slug, pk)
     if then != "breed":
         return redirect("agents:agent", slug, kept.pk)
-    values = {**typed.values_of(job, job.project), "start": str(kept.pk), "title": f"{kept.name}, bred on"}
-    drafts.begin_with(job.project, user, TrainDraft.Page.STYLE, values)
-    return redirect("styles:new", slug)
+    return _bred_on(kept, user)
+
+
+@posts_only("agents:agent", "slug", "pk")
+def breed(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """A new search for styles whose first agents are copies of a saved agent."""
+    return _bred_on(agent_for(request, slug, pk, "write"), signed_in(request))
+
+
+def _bred_on(agent: Agent, user: User) -> HttpResponse:
+    """Its form, filled in: as the search that bred it, or with its game alone."""
+    if agent.job is not None and agent.job.kind == "style":
+        values = typed.values_of(agent.job, agent.project)
+    else:
+        values = typed.values_of_game(agent.game, agent.project)
+    values |= {"start": str(agent.pk), "title": f"{agent.name}, bred on"}
+    drafts.begin_with(agent.project, user, TrainDraft.Page.STYLE, values)
+    return redirect("styles:new", agent.project.slug)
 
 
 @posts_only(JOB, "slug", "pk")
@@ -94,7 +111,7 @@ def watch(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     job = _job(request, slug, pk, "write")
     try:
         chosen = map_taken.chosen(job, request.POST.getlist("agent"))
-        recording = actions.sample(job.project, signed_in(request), map_taken.recording(job, chosen))
+        recording = actions.sample(job.project, signed_in(request), map_taken.recording(job, chosen), parent=job)
     except actions.Refused as refused:
         messages.warning(request, str(refused))
         return redirect(JOB, slug, pk)

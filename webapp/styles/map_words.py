@@ -16,8 +16,6 @@ from webapp.training.goals import title_of
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 UNKNOWN = "range not known"
-MOMENTS = "of moments"
-"""What a share is of where the game does not say."""
 FAR = 100.0
 """Values from here on are told without decimals."""
 
@@ -51,13 +49,13 @@ def axes(config: dict[str, Any]) -> dict[str, Axis]:
     for aim in config["objectives"]:
         name, more = aim["measure"], aim["direction"] == "max"
         formula = f" = {_in_words(aim['formula'])}" if aim["formula"] else ""
-        title = f"Goal “{title_of(name)}”{formula} (points)"
+        title = f"Goal “{title_of(name)}”{formula}"
         found[name] = Axis(name, title, "less good" if more else "better", "better" if more else "less good", False)
     whole = game is not None and game.ends.get(SCORE) == (0.0, 1.0)
     found[SCORE] = Axis(SCORE, "Score (0 to 1)" if whole else "Score", "plays worse", "plays better", False)
     for name in config["behaviour"]:
         words = told.get(name, Signal(title_of(name), share=False))
-        unit = f"% {words.unit or MOMENTS}" if words.share else words.unit or "mean of an episode"
+        unit = f"% {words.per}" if words.share else words.per or "mean of an episode"
         low, high = _ends(config, name)
         found[name] = Axis(name, f"{words.words[:1].upper()}{words.words[1:]} ({unit})", low, high, words.share)
     return found

@@ -15,6 +15,7 @@ from webapp.studies.kinds import Found, Parts
 from webapp.studies.models import TERMINAL, Job, Status
 from webapp.studies.setting_fields import is_range, range_text
 from webapp.styles import control, course, evidence, map_page, typed
+from webapp.styles.map_words import Axis, axes
 from webapp.styles.starting import StylesIntake, StyleStart
 from webapp.training import games
 from webapp.training.goals import title_of
@@ -54,7 +55,8 @@ class StyleSearches(SettingsSearches):
             return None
         first = agents.spreads[0]
         many = f"{agents.skilled} of {len(agents.score)} play well"
-        return Found(f"{first.title} {number(first.low, 2)} to {number(first.high, 2)}; {many}")
+        way = _way(job)
+        return Found(f"{way.title}: {way.text(first.low)} to {way.text(first.high)}; {many}")
 
 
 def _proved(job: Job) -> dict[str, Any]:
@@ -82,8 +84,13 @@ def _went(job: Job) -> dict[str, Any]:
         "rounds": rounds,
         "scores": course.chart(rounds, "best", "typical"),
         "spread": course.chart(rounds, "high", "low"),
-        "way": title_of(job.config["behaviour"][0]),
+        "way": _way(job),
     }
+
+
+def _way(job: Job) -> Axis:
+    """What its agents are told apart by first, as its map of styles has it."""
+    return axes(job.config)[job.config["behaviour"][0]]
 
 
 def _specialist(job: Job) -> list[tuple[str, Any]]:
@@ -103,7 +110,7 @@ def _specialist(job: Job) -> list[tuple[str, Any]]:
         ("Selection", SELECTED if config["selection"] else UNSELECTED),
         ("Agents", number(config["algorithm"]["population"])),
         ("Limits of agents", hands.words(task["game"]) or "none"),
-        ("Moves an agent, each round", range_text(steps) if is_range(steps) else number(steps)),
+        ("Decisions an agent, each round", range_text(steps) if is_range(steps) else number(steps)),
         ("Episodes that measure an agent", number(config["episodes"])),
         ("Seed", config["seed"]),
         ("Workers", worker_words(config["pool"])),

@@ -31,7 +31,7 @@ _MISSING = {
     "rusher-builder": "when a player attacks first",
     "explorer-camper": "how much ground a player covers",
 }
-_MEASURES = {"score": "how well it went", "win": "1 for a win, 0.5 for a draw, 0 for a loss", "length": "in moves"}
+_MEASURES = {"score": "how well it went", "win": "1 for a win, 0.5 for a draw, 0 for a loss", "length": "its decisions"}
 TIME_MEANING = "share of the longest episode that has passed, 0 to 1"
 
 
@@ -118,7 +118,7 @@ def _measured(name: str, row: AgentGame | None) -> str:
     """What a measure of an episode is."""
     if row is not None and name in row.captions:
         signal = row.captions[name]
-        share = f"share {signal.unit or 'of the episode'}, 0 to 1"
+        share = f"share {signal.per}, 0 to 1"
         return f"{signal.words}: {share if signal.share else signal.unit}"
     if row is not None and name in row.meanings and name not in PLAIN:
         return row.meanings[name]
@@ -162,7 +162,7 @@ def sizes(style: StyleReward, samples: Samples | None) -> tuple[float, float] | 
 
 
 def balanced(style: StyleReward, samples: Samples | None) -> tuple[float, float]:
-    """Weights of a style of one's own in the middle of the slider: there the style moves the reward about as much as
+    """Weights of a style of one's own in the middle of the slider: there the style changes the reward about as much as
     winning does, to one digit."""
     found = sizes(style, samples)
     if found is None or not all(0 < size < math.inf for size in found):

@@ -48,6 +48,13 @@ def values_of(job: Job, project: Project) -> dict[str, str]:
     return {name: str(value) for name, value in found.items() if str(value)}
 
 
+def values_of_game(game: Table, project: Project) -> dict[str, str]:
+    """The form with this game chosen, and with the limits that its player has."""
+    offer, beside = games.named(game["name"], project)
+    found = {"game": offer, offer: beside, **hands.typed(game)}
+    return {name: value for name, value in found.items() if value}
+
+
 def _start(policy: str, project: Project) -> str:
     """The saved agent that a search began with; empty where it began with new networks, or nobody keeps it now."""
     agent = project.agents.kept().filter(policy=policy).first() if policy else None

@@ -68,8 +68,8 @@ def numbers(form: StyleForm) -> str:
     if sizes is None:
         return told
     winning, style = sizes[0] * max(map(abs, w1)), sizes[1] * max(map(abs, w2))
-    moved = f"winning moves the reward by up to {scales.figure(winning)}, the style by {scales.figure(style)}"
-    return f"{told} Between sample episodes {moved}."
+    weighs = f"winning changes the reward by up to {scales.figure(winning)}, the style by {scales.figure(style)}"
+    return f"{told} Between sample episodes {weighs}."
 
 
 def plain(form: StyleForm) -> StyleReward:

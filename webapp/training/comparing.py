@@ -18,7 +18,7 @@ class PlayersCompared(Comparing):
     other_game = "it was played in another game, or with other settings of it"
     other_aims = "it pushes other goals"
     words = {"many": "Players", "one": "player", "played": "episodes", "objectives": "goals"}
-    work = (("Players", "evaluations"), ("Moves", "steps"))
+    work = (("Players", "evaluations"), ("Decisions", "steps"))
 
     def game(self, job: Job) -> tuple[Any, ...]:
         """With its settings, for those decide what an episode can bring."""
@@ -27,9 +27,9 @@ class PlayersCompared(Comparing):
 
     def cautions(self, jobs: Sequence[Job], better: str) -> list[str]:
         """A player that has learned longer is better whatever chose its settings."""
-        moves = {(str(job.config["task"]["steps"]), job.config["networks"] != "fresh") for job in jobs}
+        learned = {(str(job.config["task"]["steps"]), job.config["networks"] != "fresh") for job in jobs}
         kinds = {job.config["task"]["learner"]["kind"] for job in jobs}
-        found = ["Their players learn from different numbers of moves, or begin differently."] * (len(moves) > 1)
+        found = ["Their players learn from different numbers of decisions, or begin differently."] * (len(learned) > 1)
         return found + ["Their players learn in different ways."] * (len(kinds) > 1)
 
     def effort(self, job: Job) -> str:

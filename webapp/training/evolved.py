@@ -47,7 +47,7 @@ def context(job: Job) -> dict[str, Any]:
     specialist = [
         ("Game", games.title_of(task["game"]["name"], job.project)),
         *_searching(config),
-        ("Moves a player, each round", range_text(steps) if is_range(steps) else number(steps)),
+        ("Decisions a player, each round", range_text(steps) if is_range(steps) else number(steps)),
         ("Episodes that measure a player", number(config["episodes"])),
         *((setting_title(task["learner"]["kind"], place), text) for place, text in _ranges(task).items()),
         ("Seed", config["seed"]),
@@ -64,7 +64,7 @@ def context(job: Job) -> dict[str, Any]:
 
 
 def _ranges(task: dict[str, Any]) -> dict[str, str]:
-    """The texts of a task's ranges but for its moves, by place."""
+    """The texts of a task's ranges but for its decisions, by place."""
     game = {f"game.settings.{name}": value for name, value in task["game"]["settings"].items()}
     others = {"environments": task["environments"], **game}
     found = {place: range_text(value) for place, value in others.items() if is_range(value)}

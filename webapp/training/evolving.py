@@ -76,7 +76,7 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
     # None takes a field out of a form that is made from another.
     minutes = sampling = max_staleness = None  # type: ignore[assignment]
     steps = RangeField(  # type: ignore[assignment]
-        label="Moves each player learns from", required=False, max_length=60,
+        label="Decisions each player learns from", required=False, max_length=60,
         help_text="In each round; may be a range, such as 2000 to 8000. Population based training goes on from round "
         "to round.",
     )  # fmt: skip
@@ -84,7 +84,7 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
         label="Players", required=False, whole=True, low=2, high=10_000, help_text="Trained in each round."
     )
     rounds = NumberField(
-        label="Rounds", required=False, whole=True, low=1, high=1_000_000, help_text="Search steps, one after another."
+        label="Rounds", required=False, whole=True, low=1, high=1_000_000, help_text="Of the search, one after another."
     )
     environments = RangeField(
         label="Battles at once", required=False, max_length=60,
@@ -176,7 +176,7 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
             self.add_error("learner.rate", NO_RANGE)
         self._check_network(cleaned)
         if cleaned.get("steps") == 0 and not self._bred:
-            why = "Without moves nothing is learned. Type how many, or hand networks on: then they alone are bred."
+            why = "Without decisions nothing is learned. Type how many, or hand networks on: then they alone are bred."
             self.add_error("steps", why)
         if self.noise.racing != "off" and self.noise.most <= (cleaned.get("episodes") or EPISODES):
             why = "Each player is measured on as many anyway, so racing would save nothing. Type more."

@@ -43,8 +43,8 @@ def _halfway(gene: Gene) -> float:
 
 
 def estimate(study: EvolveConfig, trial: Job | None, longest: int, noun: str = "player") -> Estimate | None:
-    """How long it takes; None while nothing is known. ``longest``: moves of the game's longest episode, or 0; ``noun``:
-    what the page calls those who learn."""
+    """How long it takes; None while nothing is known. ``longest``: decisions of the game's longest episode, or 0;
+    ``noun``: what the page calls those who learn."""
     pace, task = trials.pace_of(trial), middle(study)
     if pace is None or trial is None or task is None:
         return None
@@ -55,9 +55,9 @@ def estimate(study: EvolveConfig, trial: Job | None, longest: int, noun: str = "
         if rule.kind == "minutes":
             least, most = (min(seconds, START_S + 60 * rule.most) for seconds in (least, most))
     note = (
-        f"{plural(players, noun)} × {plural(study.ticks, 'round')} × {number(task.steps)} moves on "
+        f"{plural(players, noun)} × {plural(study.ticks, 'round')} × {number(task.steps)} decisions on "
         f"{plural(workers, 'worker')}, and {number(study.episodes)} episodes to measure each. On one processor "
-        f"{trials.speed_words(pace)} moves a second were learned from just now."
+        f"{trials.speed_words(pace)} decisions a second were learned from just now."
     )
     if study.noise.used:
         note += " What is measured again comes on top."
@@ -65,7 +65,7 @@ def estimate(study: EvolveConfig, trial: Job | None, longest: int, noun: str = "
 
 
 def _lengths(trial: Job, longest: int) -> tuple[float, float]:
-    """Moves of an episode as an untrained player has them, and as a good one may."""
+    """Decisions of an episode as an untrained player has them, and as a good one may."""
     episodes = trial.summary.get("episodes", 0)
     untrained = trial.summary.get("length") or (trial.counters.get("steps", 0) / episodes if episodes else 0)
     if not untrained:
@@ -74,7 +74,7 @@ def _lengths(trial: Job, longest: int) -> tuple[float, float]:
 
 
 def _seconds(study: EvolveConfig, steps: int, pace: MoveTime, length: float) -> float:
-    """Seconds of a whole search in which each player learns from so many moves, with episodes of that length."""
+    """Seconds of a whole search in which each player learns from so many decisions, with episodes of that length."""
     players, workers = study.algorithm.population, study.pool.workers
     measuring = length * pace.playing
     each = steps * (pace.playing + pace.learning) + study.episodes * measuring

@@ -33,7 +33,7 @@ WAYS = (
     (
         "synchronous",
         "In step",
-        "Samplers wait for each update: moves reach the learner one update old. "
+        "Samplers wait for each update: decisions reach the learner one update old. "
         "The same seed gives the same agent, bit for bit.",
     ),
     ("asynchronous", "Nobody waits", "Faster on several processors; no two trainings are quite the same."),
@@ -61,13 +61,13 @@ class TrainForm(forms.Form):
     atari = forms.CharField(max_length=60, required=False, label="Atari game", help_text="Such as pong or breakout.")
     simulator = GameField(
         Simulator.objects.none(), required=False, label="Simulator", empty_label="Choose one",
-        help_text="A game that is played move by move. It is tried before the training starts.",
+        help_text="A game that asks for every decision. It is tried before the training starts.",
     )  # fmt: skip
     algorithm = forms.ChoiceField(choices=[(a.kind, a.title) for a in ALGORITHMS.values()], label="Algorithm")
     preset = forms.CharField(max_length=40, required=False, label="Settings to begin from")
     steps = NumberField(
-        label="Moves to learn from", required=False, whole=True, low=1, high=10**12,
-        help_text="Every decision of the agent is a move.",
+        label="Decisions to learn from", required=False, whole=True, low=1, high=10**12,
+        help_text="Each time the agent chooses what to do is a decision.",
     )  # fmt: skip
     minutes = NumberField(
         label="At most", required=False, low=0.1, high=525_600, unit="minutes",
@@ -76,7 +76,7 @@ class TrainForm(forms.Form):
     sampling = forms.ChoiceField(choices=[(key, title) for key, title, _ in WAYS], label="Playing and learning")
     max_staleness = NumberField(
         label="Oldest data learned from", required=False, whole=True, low=0, high=10**6, unit="updates",
-        help_text="Older moves are thrown away. 0: any age.",
+        help_text="Older decisions are thrown away. 0: any age.",
     )  # fmt: skip
     episodes = NumberField(
         label="Episodes of an evaluation", required=False, whole=True, low=2, high=100_000,

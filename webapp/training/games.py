@@ -78,7 +78,7 @@ OFFERS = {
         Offer(ATARI, "Atari Pong", "Atari's Pong, or another Atari game, from pictures. Takes hours.",
               "", PICTURES, CHOICE, 27_000),
         Offer(GYMNASIUM, "Another Gymnasium game", "Any environment that Gymnasium has here, by its name."),
-        Offer(SIMULATOR, "A game of your own", "A simulator of this project that plays move by move."),
+        Offer(SIMULATOR, "A game of your own", "A simulator of this project that asks for every decision."),
     )
 }  # fmt: skip
 

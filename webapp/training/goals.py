@@ -25,7 +25,7 @@ _TITLES = {
     "return": "Return (sum of rewards)",
     "score": "Score",
     "win": "Episodes won (share)",
-    "length": "Length of an episode (moves)",
+    "length": "Length of an episode (decisions)",
 }
 WAYS = (("max", "More is better"), ("min", "Less is better"))
 ENDS = ("low", "high")

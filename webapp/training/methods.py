@@ -58,8 +58,8 @@ def misfit(kind: str, does: str) -> str:
     if algorithm is None or does in ("", *algorithm.settings.actions):
         return ""
     if does == STEERING:
-        return f"{algorithm.title} chooses one of several moves, and this game is steered with numbers."
-    return f"{algorithm.title} steers with numbers, and in this game one of several moves is chosen."
+        return f"{algorithm.title} chooses one of several actions, and this game is steered with numbers."
+    return f"{algorithm.title} steers with numbers, and in this game one of several actions is chosen."
 
 
 def _settled(learner: AnyLearner) -> AnyLearner:
@@ -95,15 +95,15 @@ PRESET_LIST = {
     preset.key: preset
     for preset in (
         _engine(
-            "cartpole-ppo", "Tuned for CartPole", "Small batches, each used often. Masters it in 100,000 moves.",
+            "cartpole-ppo", "Tuned for CartPole", "Small batches, each used often. Masters it in 100,000 decisions.",
             games=("cartpole",), battles=8, steps=100_000,
         ),
         _engine(
-            "cartpole-dqn", "Tuned for CartPole", "Remembers every move. Masters it in 50,000 moves.",
+            "cartpole-dqn", "Tuned for CartPole", "Remembers every decision. Masters it in 50,000 decisions.",
             games=("cartpole",), battles=8, steps=50_000,
         ),
         _engine(
-            "pendulum-ppo", "Tuned for Pendulum", "Scales rewards and looks a short way ahead. 100,000 moves.",
+            "pendulum-ppo", "Tuned for Pendulum", "Scales rewards and looks a short way ahead. 100,000 decisions.",
             games=("pendulum",), battles=8, steps=100_000,
         ),
         _engine(
@@ -128,11 +128,11 @@ PRESET_LIST = {
             sees=PICTURES, steps=5_000_000,
         ),
         _engine(
-            "table3-pendulum", "Published for Pendulum", f"{_PAPER}: learns from 8,192 moves at a time.",
+            "table3-pendulum", "Published for Pendulum", f"{_PAPER}: learns from 8,192 decisions at a time.",
             games=("pendulum",), battles=64, steps=2_000_000,
         ),
         _engine(
-            "table3-gfootball", "Published for football", f"{_PAPER}: a deep network, 32,768 moves at a time.",
+            "table3-gfootball", "Published for football", f"{_PAPER}: a deep network, 32,768 decisions at a time.",
             battles=64, steps=20_000_000,
         ),
         *(preset for kind in ALGORITHMS for preset in _own(kind)),

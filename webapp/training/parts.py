@@ -52,7 +52,7 @@ class Trainings(Parts):
         return render(request, "training/job.html", context | own)
 
     def work(self, job: Job) -> float:
-        """The share of its moves that it has learned from; its clock may end it earlier."""
+        """The share of its decisions that it has learned from; its clock may end it earlier."""
         return 1.0 if job.status == Status.FINISHED else float(job.counters.get("steps", 0) / job.config["steps"])
 
     def tells_enough(self, job: Job, counters: Mapping[str, float]) -> bool:
@@ -81,7 +81,7 @@ class SettingsSearches(Trainings):
     files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy"}
     gives = "best player"
     waits = Parts.waits
-    moves = "moves, measuring included"
+    decided = "decisions, measuring included"
     draft = TrainDraft.Page.EVOLVE
     comparing: ClassVar[Comparing | None] = PlayersCompared()
     menu = PLAYERS

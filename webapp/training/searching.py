@@ -71,7 +71,7 @@ _INSTEAD = {
         "From its whole range (resample); else it moves up or down by a fifth (perturb). From 0 to 1.",
     ),
     "stop-evaluations-most": ("Players trained and measured, at most", "At least 1."),
-    "stop-steps-most": ("Moves of all players, at most", "Those that measure them included. At least 1."),
+    "stop-steps-most": ("Decisions of all players, at most", "Those that measure them included. At least 1."),
     "map-elites-low": (
         "Lower bounds of the kinds of play",
         "Empty: found by the first round. Several numbers: put spaces between them.",

@@ -64,15 +64,15 @@ class TrainingStart:
         return config.model_copy(update={"steps": trials.budget(config.minutes, estimate.speed)})
 
     def _untimed(self, trial: Job | None) -> None:
-        """Minutes need to be told in moves, for which a trial is awaited or has failed."""
+        """Minutes need to be told in decisions, for which a trial is awaited or has failed."""
         if trial is None or not trial.terminal:
-            self.found_out = ["How many moves fit into its minutes is being measured."]
+            self.found_out = ["How many decisions fit into its minutes is being measured."]
         else:
-            why = "How many moves fit into that could not be measured. Type the moves as well."
+            why = "How many decisions fit into that could not be measured. Type their number as well."
             self.form.add_error("minutes", why)
 
     def unfinished(self) -> TrainConfig | EvolveConfig:
-        """The training as far as it is known: perhaps without a number of moves."""
+        """The training as far as it is known: perhaps without a number of decisions."""
         assert self.form.config is not None
         return self.form.config
 

@@ -19,7 +19,7 @@ from webapp.studies.models import Job, Status
 UNSETTLED = 10**9
 """Steps of a training that ends by the clock, while nobody knows how many fit into its minutes; and of a trial."""
 START_S = 8.0
-"""Seconds before the first move: samplers come up and load the game."""
+"""Seconds before the first decision: samplers come up and load the game."""
 FASTER, SLOWER = 0.85, 1.5
 """What is left of a sum of parts: caches that are warm, and processors that others use too."""
 TELLING_S = 5.0
@@ -36,7 +36,7 @@ _PROBLEM = re.compile(r"(?P<place>[a-z_]+(?:\.[\w-]+)*): (?P<message>.*)", re.DO
 
 @dataclass(frozen=True)
 class MoveTime:
-    """Seconds of one processor for each move: to play it, and to learn from it."""
+    """Seconds of one processor for each decision: to play it, and to learn from it."""
 
     playing: float
     learning: float
@@ -44,7 +44,7 @@ class MoveTime:
 
 @dataclass(frozen=True)
 class Estimate:
-    """``low`` and ``high`` seconds of a whole training, what they rest on, and moves a second in its middle."""
+    """``low`` and ``high`` seconds of a whole training, what they rest on, and decisions a second in its middle."""
 
     low: float
     high: float
@@ -96,7 +96,7 @@ def problems(trial: Job | None) -> list[tuple[str, str]]:
 
 
 def estimate(config: TrainConfig, trial: Job | None, longest: int, project: Project) -> Estimate | None:
-    """How long a training takes; None while nothing is known. ``longest``: moves of the longest episode, or 0."""
+    """How long a training takes; None while nothing is known. ``longest``: decisions of the longest episode, or 0."""
     if earlier := _earlier(config, project):
         low, high = min(earlier), max(earlier)
         told = "one earlier training" if len(earlier) == 1 else f"{len(earlier)} earlier trainings"
@@ -108,14 +108,14 @@ def estimate(config: TrainConfig, trial: Job | None, longest: int, project: Proj
     each = _each(config, pace)
     exams = (config.ticks // config.evaluate_every if config.evaluate_every else 0) + 1
     playing = exams * config.episodes * longest * pace.playing if config.steps < UNSETTLED else 0.0
-    note = f"Measured just now: {speed_words(pace)} moves a second on one processor."
+    note = f"Measured just now: {speed_words(pace)} decisions a second on one processor."
     if not longest:
         note += " The evaluations come on top: how long this game’s episodes are is not known."
     return _whole(config, FASTER * each, SLOWER * each, note, 1 / each, playing)
 
 
 def _each(config: TrainConfig, pace: MoveTime) -> float:
-    """Seconds a move, with the samplers sharing this site's processors."""
+    """Seconds a decision, with the samplers sharing this site's processors."""
     if config.sampling == "synchronous":
         return pace.playing / min(config.samplers, settings.CPUS) + pace.learning
     together = (pace.playing + pace.learning) / settings.CPUS
@@ -131,7 +131,7 @@ def _whole(config: TrainConfig, low: float, high: float, note: str, speed: float
 
 
 def _earlier(config: TrainConfig, project: Project) -> list[float]:
-    """Seconds a move of the latest trainings that did the same work, evaluations and all but for the start."""
+    """Seconds a decision of the latest trainings that did the same work, evaluations and all but for the start."""
     wanted, found = _work(config), []
     done = Job.objects.filter(project=project, kind="train", status__in=(Status.FINISHED, Status.STOPPED))
     for job in done.order_by("-pk")[:20]:
@@ -142,7 +142,7 @@ def _earlier(config: TrainConfig, project: Project) -> list[float]:
 
 
 def _since_first_round(job: Job) -> tuple[float, float]:
-    """Moves and seconds from a training's first round on."""
+    """Decisions and seconds from a training's first round on."""
     rounds = job.events.filter(kind="progressed").order_by("tick").values_list("body__counters", flat=True)
     first, last = rounds.first(), rounds.last()
     if first is None or last is None:
@@ -166,7 +166,7 @@ def _work(config: TrainConfig | None) -> str:
 
 
 def budget(minutes: float, speed: float) -> int:
-    """Moves that surely fill ``minutes`` at ``speed`` moves a second, to two digits."""
+    """Decisions that surely fill ``minutes`` at ``speed`` decisions a second, to two digits."""
     steps = max(1.0, 1.5 * 60 * minutes * speed)
     return int(float(f"{steps:.1e}"))
 
@@ -205,5 +205,5 @@ def _rounded(value: float) -> float:
 
 
 def speed_words(pace: MoveTime) -> str:
-    """Moves a second that are played and learned from, to two digits."""
+    """Decisions a second that are played and learned from, to two digits."""
     return number(float(f"{1 / (pace.playing + pace.learning):.1e}"), 0)

@@ -1,6 +1,6 @@
 // Paints a hundred thousand marks in a few milliseconds: dots and diamonds are stamped into bytes, not drawn one by one.
-// Two canvases lie on each other: the lower one has the dots, the reference lines and the whiskers, the upper one the
-// marks and what is selected.
+// Two canvases lie on each other: the lower one has the dots and the reference lines, the upper one the marks with their
+// whiskers and what is selected.
 import { faded } from "../charts/theme.js";
 import { FAMILIES } from "../marks.js";
 import { drawable } from "./dom.js";
@@ -16,7 +16,7 @@ import { coverage, dots, ink, kernel, picture, stamp } from "./glyphs.js";
 /** What of the store is drawn. @typedef {Pick<Store, "lineups" | "match" | "state" | "picked">} Drawn */
 /** A line across the plot, of objective `j`. @typedef {{ along: "x" | "y", j: number, at: number, dotted: boolean }} Line */
 /** A panel as it is drawn: its two canvases, their size in device pixels, its axes with their objectives, values, ranges and
- * titles, and the marks once they are drawn.
+ * titles, and the marks once they are drawn; `strong`: rows whose whiskers are drawn.
  * @typedef {object} Frame
  * @property {HTMLCanvasElement} cloud
  * @property {HTMLCanvasElement} marks
@@ -35,6 +35,7 @@ import { coverage, dots, ink, kernel, picture, stamp } from "./glyphs.js";
  * @property {Ends} yr
  * @property {{ x: string[], y: string[] }} titles
  * @property {Line[]} lines
+ * @property {Uint32Array} [strong]
  * @property {ImageData} [stamped] */
 
 export const PAD = 14; // px around the plot, so that marks and rings at its edge stay whole
@@ -149,23 +150,26 @@ function reference(c, { x, y, ratio, lines }, theme) {
   c.setLineDash([]);
 }
 
-/** @param {CanvasRenderingContext2D} c
+/** The ranges of a row, with caps of a length, and left out as far as `gap` around its mark.
+ * @param {CanvasRenderingContext2D} c
  * @param {Frame} frame
  * @param {Drawn} store
  * @param {number} row
- * @param {number} cap */
-function whisker(c, { x, y, xs, ys, xj, yj }, store, row, cap) {
+ * @param {{ cap?: number, gap?: number }} how */
+function whisker(c, { x, y, xs, ys, xj, yj }, store, row, { cap = 0, gap = 0 }) {
   const [px, py] = [x.place(xs[row]), y.place(ys[row])];
   for (const [j, scale, across] of /** @type {const} */ ([[xj, x, true], [yj, y, false]])) {
     const range = store.lineups.range(row, j);
     if (!range) continue;
-    const [from, to] = range.map((value) => scale.place(value));
+    const [from, to] = range.map((value) => scale.place(value)).sort((a, b) => a - b);
+    const middle = across ? px : py;
     /** Draw a line, along the range or across its end. @param {number} a @param {number} b @param {number} half */
     const line = (a, b, half) => {
       c.moveTo(across ? a : px - half, across ? py - half : a);
       c.lineTo(across ? b : px + half, across ? py + half : b);
     };
-    line(from, to, 0);
+    if (from < middle - gap) line(from, middle - gap, 0);
+    if (to > middle + gap) line(middle + gap, to, 0);
     for (const end of cap ? [from, to] : []) line(end, end, cap);
   }
 }
@@ -202,15 +206,13 @@ export function paint(frame, store, theme) {
   reference(c, frame, theme);
   frame.stamped = stamped(frame, store, theme, sizes, marks);
   const strong = marks.filter((row) => store.lineups.kind[row] === STRONG);
-  if (large && strong.length <= MOST_WHISKERS) {
-    c.beginPath();
-    c.strokeStyle = faded(theme.over, 0.35);
-    c.lineWidth = ratio;
-    for (const row of strong) whisker(c, frame, store, row, 0);
-    c.stroke();
-  }
+  frame.strong = large && strong.length <= MOST_WHISKERS ? strong : undefined;
   return select(frame, store, theme);
 }
+
+/** How large each of so many marks is: 1, or less in a crowd.
+ * @param {number} marks */
+const sizeAmong = (marks) => Math.min(1, Math.max(0.42, (FULL_SIZE_MARKS / marks) ** 0.27));
 
 /** The marks as an image; kept, because a selection changes nothing of it.
  * @param {Frame} frame @param {Drawn} store @param {Theme} theme @param {Sizes} sizes @param {Uint32Array} marks */
@@ -219,9 +221,11 @@ function stamped(frame, store, theme, sizes, marks) {
   const { kind } = store.lineups;
   const image = new ImageData(width, height);
   const pixels = new Uint32Array(image.data.buffer);
-  const factor = Math.min(1, Math.max(0.42, (FULL_SIZE_MARKS / marks.length) ** 0.27));
+  const strongest = marks.filter((row) => kind[row] !== UNSURE).length;
+  const factor = sizeAmong(marks.length);
   const crowd = Math.min(1, Math.max(0.4, (2 * FULL_SIZE_MARKS / marks.length) ** 0.25));
   const draw = pictures(store, theme, sizes, factor, ratio, crowd);
+  const drawStrong = pictures(store, theme, sizes, sizeAmong(strongest), ratio, crowd); // as few as they are, however many stand around
   const byFamily = store.state.colour === "family";
   const unsure = byFamily ? null : marks.find((row) => kind[row] === UNSURE);
   if (unsure !== undefined && unsure !== null) {
@@ -231,7 +235,7 @@ function stamped(frame, store, theme, sizes, marks) {
   }
   for (const strong of byFamily ? [false, true] : [true]) {
     for (const row of marks) {
-      if ((kind[row] !== UNSURE) === strong) stamp(pixels, width, height, draw(row), x.place(xs[row]), y.place(ys[row]));
+      if ((kind[row] !== UNSURE) === strong) stamp(pixels, width, height, (strong ? drawStrong : draw)(row), x.place(xs[row]), y.place(ys[row]));
     }
   }
   confirmed(store, sizes, theme, ratio, (row, drawn) => stamp(pixels, width, height, drawn, x.place(xs[row]), y.place(ys[row])));
@@ -298,6 +302,13 @@ export function select(frame, store, theme) {
   const { lineups, state } = store;
   const c = clear(frame.marks, frame);
   if (frame.stamped) c.putImageData(frame.stamped, 0, 0);
+  if (frame.strong?.length) {
+    c.beginPath();
+    c.strokeStyle = faded(theme.over, 0.35);
+    c.lineWidth = frame.ratio;
+    for (const row of frame.strong) whisker(c, frame, store, row, { gap: 0.6 * SIZES.large.strong * frame.ratio });
+    c.stroke();
+  }
   const { ring: radius } = frame.large ? SIZES.large : SIZES.small;
   for (const id of state.rows) if (lineups.row(id) >= 0) ring(c, frame, lineups.row(id), radius * 0.62, theme.accent, 1.6);
   const row = store.picked;
@@ -305,7 +316,7 @@ export function select(frame, store, theme) {
   c.beginPath();
   c.strokeStyle = theme.ink;
   c.lineWidth = 1.8 * frame.ratio;
-  whisker(c, frame, store, row, 4 * frame.ratio);
+  whisker(c, frame, store, row, { cap: 4 * frame.ratio });
   c.stroke();
   ring(c, frame, row, radius, theme.ink, 2);
   alone(c, frame, store, theme, row);

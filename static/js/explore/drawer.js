@@ -233,7 +233,7 @@ export class Drawer {
    * @param {string} kind */
   bar(value, range, j, line, kind) {
     const [low, high] = range ?? [value, value];
-    return rangeBar({ value, low, high, axis: this.store.lineups.extent[j], line, kind });
+    return rangeBar({ value, low, high, axis: this.store.lineups.span(j), line, kind });
   }
 
   /** @param {number} row */

@@ -65,6 +65,7 @@ const BIRTH = { name: "found", title: "Found as lineup number", unit: "", toward
 export const NO_FAMILY = 0;
 const FEW = 8; // replicates
 const WIDE = 5; // times the typical range of its objective
+const BEYOND = 0.25; // of what all values span
 const WEAK = 3; // the place in meta.sure of what is over the line but weak, by the search's battles
 
 const none = { data: new Uint8Array(0), shape: [0] };
@@ -115,6 +116,8 @@ export class Lineups {
     this.extent = this.value.map(extent);
     /** Half of the typical range, by objective, once somebody asked. @type {number[]} */
     this.typical = [];
+    /** The ends of range bars, by objective, once somebody asked. @type {Ends[]} */
+    this.spans = [];
     this.kind = this.hasLine ? this.verdict : this.best.map((one) => BEST * one);
   }
 
@@ -282,6 +285,13 @@ export class Lineups {
     return rangeAround(mean, half, [low, high]);
   }
 
+  /** The ends of the axis of range bars: all values with their ranges, but for what lies far outside of all values.
+   * @param {number} j */
+  span(j) {
+    this.spans[j] ??= span(this.extent[j], this.value[j], this.half[j]);
+    return this.spans[j];
+  }
+
   /** Why a lineup's range is much wider than others': how few replicates it has; empty where it is not.
    * @param {number} row @param {number} j */
   few(row, j) {
@@ -327,6 +337,17 @@ function extent(values) {
     if (value > high) high = value;
   }
   return [low, high];
+}
+
+/** @param {number[]} extent @param {Floats} values @param {Floats} halves @returns {Ends} */
+function span([low, high], values, halves) {
+  const [least, most] = [low - BEYOND * (high - low), high + BEYOND * (high - low)];
+  let [from, to] = [low, high];
+  for (let i = 0; i < values.length; i += 1) {
+    if (values[i] - halves[i] < from) from = values[i] - halves[i];
+    if (values[i] + halves[i] > to) to = values[i] + halves[i];
+  }
+  return [Math.max(from, least), Math.min(to, most)];
 }
 
 /** @param {Files} data */

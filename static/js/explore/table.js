@@ -263,7 +263,7 @@ export class Table {
     if (!wide) return say(cell, told.plain, ends);
     const kind = lineups.verdict[r] === UNDER ? "" : VERDICTS[lineups.verdict[r]];
     const [low, high] = range ?? [value, value];
-    const bar = rangeBar({ value, low, high, axis: lineups.extent[j], line: objective.threshold, kind });
+    const bar = rangeBar({ value, low, high, axis: lineups.span(j), line: objective.threshold, kind });
     return say(cell, make("span", { class: "range-value" }, make("b", {}, told.value), ends), bar);
   }
 

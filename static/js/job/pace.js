@@ -2,7 +2,7 @@
 const BLOCKS = 8;
 const LEAST_ROUNDS = 4;
 
-/** How many a second (battles, moves) between neighbouring rounds that were kept; ``counts`` are totals so far.
+/** How many a second (battles, decisions) between neighbouring rounds that were kept; ``counts`` are totals so far.
  * @param {number[]} seconds @param {number[]} counts */
 export function speeds(seconds, counts) {
   const found = [];

@@ -109,7 +109,7 @@ function text(name, i) {
 const cell = (words) => make("td", {}, words);
 
 function table() {
-  const heads = ["Round", "Moves", "While training", "Evaluation", "95 % range"];
+  const heads = ["Round", "Decisions", "While training", "Evaluation", "95 % range"];
   at("table-head").replaceChildren(make("tr", {}, ...heads.map((words) => make("th", { scope: "col" }, words))));
   at("table-body").replaceChildren(
     ...rounds.tick.map((tick, i) => {
@@ -169,7 +169,7 @@ async function drawMetrics(Plotly, theme) {
   const last = lasts.get(name);
   if (!last || !at("details", HTMLDetailsElement).open) return;
   const said = rows(name);
-  const plan = layout(theme, { x: "Moves learned from → later", y: "" }, true);
+  const plan = layout(theme, { x: "Decisions learned from → later", y: "" }, true);
   plan.margin = { ...plan.margin, l: 50 };
   at("metric-now").textContent = `${title(name)}: ${exact(last[0])} in round ${whole(rounds.tick[last[1]])}`;
   await Plotly.react(at("metric-chart"), [{ x: pick("steps", said), y: pick(name, said), mode: said.length > 1 ? "lines" : "markers", line: { color: theme.accent, width: 2 }, hovertemplate: "%{y:.4g}<extra></extra>" }], plan, CONFIG);
@@ -194,7 +194,7 @@ export async function drawCurve() {
   table();
   const Plotly = await plotly();
   const theme = tokens();
-  const titles = { x: "Moves learned from → later", y: `${reward ? `Return, ${reward.replaceAll("_", " ")}` : "Return of an episode"} → plays better` };
+  const titles = { x: "Decisions learned from → later", y: `${reward ? `Return, ${reward.replaceAll("_", " ")}` : "Return of an episode"} → plays better` };
   await Plotly.react(chart, [...trainingTraces(theme), evaluationTrace(theme)], layout(theme, titles, chart.clientWidth < NARROW), CONFIG);
   await drawMetrics(Plotly, theme);
 }

@@ -98,9 +98,9 @@ function figures() {
   placeTimes(ending());
   const { steps = 0, seconds = 0, evaluations = 0 } = state.counters;
   const counted = { times: rounds.seconds, counts: rounds.steps, total: steps, seconds, took: state.took };
-  const [pace, what] = speedTold("moves of all players", state.status === "running", counted);
+  const [pace, what] = speedTold("decisions of all players", state.status === "running", counted);
   at("speed").textContent = pace ? whole(Math.round(pace)) : "–";
-  at("speed-note").textContent = `${what}; moves of episodes that measure players count too`;
+  at("speed-note").textContent = `${what}; decisions of episodes that measure players count too`;
   sparkline(pace ? speeds(rounds.seconds, rounds.steps) : []);
   at("players").textContent = whole(evaluations);
   page.goals.forEach(showGoal);

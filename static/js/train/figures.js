@@ -57,7 +57,7 @@ export function latest(name) {
 function busy() {
   if (COMMANDED[state.command]) return COMMANDED[state.command];
   if (!page.moving) return state.tick ? "starting its samplers again" : "getting ready";
-  return state.counters.steps ? "playing and learning" : "playing its first moves";
+  return state.counters.steps ? "playing and learning" : "making its first decisions";
 }
 
 const whose = () => (policy ? `${policy}: ` : "");
@@ -93,7 +93,7 @@ function showAge() {
 function showSpeed() {
   const { steps = 0, seconds = 0 } = state.counters;
   const counted = { times: rounds.seconds, counts: rounds.steps, total: steps, seconds, took: state.took };
-  const [pace, what] = speedTold("moves", state.status === "running", counted);
+  const [pace, what] = speedTold("decisions", state.status === "running", counted);
   at("speed").textContent = pace ? whole(rounded(pace)) : "–";
   at("speed-note").textContent = what;
   sparkline(pace ? speeds(rounds.seconds, rounds.steps) : []);

@@ -1,6 +1,8 @@
 // Plays recorded battles side by side: one clock for all, positions between two moments are worked out. Whoever wants
 // less motion gets no motion in between, and nothing that starts by itself.
+import { whole as count } from "../charts/format.js";
 import { find, findAll } from "../elements.js";
+import { PlayButton, speeds } from "./controls.js";
 import * as pong from "./pong.js";
 
 /** What draws a game, by the name that its recordings say.
@@ -25,16 +27,15 @@ class Player {
       title: String(pane.dataset.pane),
       rows: told.battles[i],
     }));
-    this.button = find(stage, "[data-play]", HTMLButtonElement);
+    this.button = new PlayButton(stage, "[data-play]", () => this.toggle());
     this.bar = find(stage, "[data-moment]", HTMLInputElement);
-    this.speed = find(stage, "[data-speed]", HTMLSelectElement);
+    this.speed = speeds(stage, this.button.element);
     this.clock = find(stage, "[data-clock]");
     this.last = Math.max(...told.battles.map((rows) => rows.length - 1));
     this.at = 0;
     this.playing = false;
     this.before = 0;
     this.bar.max = String(this.last);
-    this.button.addEventListener("click", () => this.toggle());
     this.bar.addEventListener("input", () => {
       this.show(Number(this.bar.value));
       this.pause();
@@ -55,24 +56,19 @@ class Player {
     if (this.at >= this.last) this.at = 0;
     this.playing = true;
     this.before = performance.now();
-    this.name("Pause");
+    this.button.name("Pause", true);
     requestAnimationFrame((now) => this.step(now));
   }
 
   pause() {
     this.playing = false;
-    this.name(this.at >= this.last ? "Play again" : "Play");
-  }
-
-  /** @param {string} word */
-  name(word) {
-    find(this.button, "span").textContent = word;
+    this.button.name(this.at >= this.last ? "Play again" : "Play", false);
   }
 
   /** @param {number} now */
   step(now) {
     if (!this.playing) return;
-    const passed = (Math.max(0, now - this.before) / 1000) * this.pace * Number(this.speed.value);
+    const passed = (Math.max(0, now - this.before) / 1000) * this.pace * this.speed();
     this.before = now;
     this.show(Math.min(this.last, this.at + passed));
     if (this.at >= this.last) this.pause();
@@ -84,9 +80,9 @@ class Player {
   key(event) {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const target = event.target instanceof Element ? event.target : document.body;
-    if (target.closest("button, a, select, textarea, summary, input:not([data-moment])")) return;
+    if (target.closest("select, textarea, input:not([data-moment])")) return;
     const leaps = target === this.bar ? 0 : { ArrowLeft: -LEAP, ArrowRight: LEAP }[event.key];
-    if (event.key === " ") this.toggle();
+    if (event.key === " " && !target.closest("button, a, summary")) this.toggle();
     else if (leaps) {
       this.show(Math.min(this.last, Math.max(0, Math.round(this.at) + leaps)));
       this.pause();
@@ -100,8 +96,8 @@ class Player {
     const whole = Math.floor(at);
     this.bar.value = String(whole);
     const said = this.panes.map(({ title, rows }) => `${title} ${this.drawing.points(rows[Math.min(whole, rows.length - 1)])}`);
-    this.bar.setAttribute("aria-valuetext", `Move ${whole} of ${this.last}: ${said.join(", ")}`);
-    this.clock.textContent = `${whole} of ${this.last}`;
+    this.bar.setAttribute("aria-valuetext", `Decision ${whole} of ${this.last}: ${said.join(", ")}`);
+    this.clock.textContent = `Decision ${count(whole)} of ${count(this.last)}`;
     this.draw();
   }
 

@@ -1,6 +1,7 @@
 // A person plays Pong against a saved agent, here in the page: the person on the left, the agent on the right. Nothing of
 // it is stored.
 import { embedded, find } from "../elements.js";
+import { PlayButton, speeds } from "./controls.js";
 import { best, drawn, Network } from "./network.js";
 import * as pong from "./pong.js";
 import { Battle, DOWN, STAY, UP } from "./pong_rules.js";
@@ -23,8 +24,8 @@ class Match {
   constructor(stage, network) {
     this.network = network;
     this.canvas = find(stage, "canvas", HTMLCanvasElement);
-    this.button = find(stage, "[data-begin]", HTMLButtonElement);
-    this.speed = find(stage, "[data-speed]", HTMLSelectElement);
+    this.button = new PlayButton(stage, "[data-begin]", () => this.toggle());
+    this.speed = speeds(stage, this.button.element);
     this.points = find(stage, "[data-points]");
     this.words = find(stage, "[data-told]");
     /** @type {Set<string>} */
@@ -41,7 +42,6 @@ class Match {
     this.waiting = [];
     this.since = agent.apart;
     this.over = false;
-    this.button.addEventListener("click", () => this.toggle());
     document.addEventListener("keydown", (event) => this.key(event, true));
     document.addEventListener("keyup", (event) => this.key(event, false));
     this.canvas.addEventListener("pointermove", (event) => this.point(event));
@@ -64,15 +64,10 @@ class Match {
   toggle() {
     if (this.over) this.begin();
     this.playing = !this.playing;
-    this.name(this.playing ? "Pause" : "Go on");
+    this.button.name(this.playing ? "Pause" : "Go on", this.playing);
     this.words.textContent = "";
     this.before = performance.now();
     if (this.playing) requestAnimationFrame((now) => this.step(now));
-  }
-
-  /** @param {string} word */
-  name(word) {
-    find(this.button, "span").textContent = word;
   }
 
   /** @param {KeyboardEvent} event @param {boolean} down */
@@ -124,7 +119,7 @@ class Match {
   /** @param {number} now */
   step(now) {
     if (!this.playing) return;
-    const pace = (MOMENTS_A_SECOND * Number(this.speed.value)) / 1000;
+    const pace = (MOMENTS_A_SECOND * this.speed()) / 1000;
     this.spare = Math.min(MOST_AT_ONCE, this.spare + Math.max(0, now - this.before) * pace);
     this.before = now;
     while (this.spare >= 1 && !this.over) {
@@ -141,7 +136,7 @@ class Match {
     this.playing = false;
     const [own, other] = this.battle.points;
     this.words.textContent = own > other ? `You won ${own} to ${other}.` : `${agent.name} won ${other} to ${own}.`;
-    this.name("Play again");
+    this.button.name("Play again", false);
   }
 
   draw() {
@@ -166,7 +161,7 @@ async function open() {
     return;
   }
   const match = new Match(stage, new Network(await answer.arrayBuffer(), agent.activation, agent.input));
-  match.button.disabled = false;
+  match.button.element.disabled = false;
 }
 
 void open();

@@ -23,7 +23,10 @@ class Migration(migrations.Migration):
                 ("tensors", models.CharField(blank=True, help_text="Store hash of its numbers.", max_length=64)),
                 ("game", models.JSONField(help_text="The game that it learned, with its settings.")),
                 ("seat", models.PositiveIntegerField(default=0)),
-                ("sampled", models.BooleanField(default=False, help_text="Whether it draws its moves by their odds.")),
+                (
+                    "sampled",
+                    models.BooleanField(default=False, help_text="Whether it draws its actions by their odds."),
+                ),
                 ("origin", models.JSONField(default=dict, help_text="engine.config.agents.OriginConfig.")),
                 ("name", models.CharField(max_length=80)),
                 ("notes", models.TextField(blank=True, max_length=2000)),

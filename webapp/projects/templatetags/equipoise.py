@@ -158,7 +158,6 @@ def beam(share: float, label: str = "", start: str = "", end: str = "", name: st
         "end": end,
         "start_covered": now < 0.25,
         "end_covered": now > 0.75,
-        "quarters": ("0.5", "25%", "50%", "75%", "99.95%"),
     }
 
 

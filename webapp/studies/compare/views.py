@@ -99,7 +99,7 @@ def export(request: HttpRequest, slug: str) -> HttpResponse:
     return answer
 
 
-HEAD = ("Job", "Title", "Method", "Status", "Rounds", "Compared", "Battles", "Moves", "Took, in seconds")
+HEAD = ("Job", "Title", "Method", "Status", "Rounds", "Compared", "Battles", "Decisions", "Took, in seconds")
 BESTS = ("Best on fresh", "Half of its 95 % range", "Stands", "Best by its own", "Half of that 95 % range")
 MEASURES = ("Of the edge", "Of the edge over the line and strong", "Of the edge over, weak or unsure",
             "Confirmed on fresh battles", "Played again", "Hypervolume", "Hypervolume, half of the 95 % range",

@@ -29,10 +29,10 @@ register.filter("may_be_led", commanders.may_be_led)
 
 @register.filter
 def amounts(job: Job) -> str:
-    """What it has played, in words: "1,200 episodes · 36,418 moves, measuring included"; empty before it has."""
+    """What it has played, in words: "1,200 episodes · 36,418 decisions, measuring included"; empty before it has."""
     of = kinds.of(job)
     battles, steps = (int(job.counters.get(unit, 0)) for unit in ("battles", "steps"))
-    said = ([plural(battles, of.plays)] if battles else []) + ([f"{number(steps)} {of.moves}"] if steps else [])
+    said = ([plural(battles, of.plays)] if battles else []) + ([f"{number(steps)} {of.decided}"] if steps else [])
     return " · ".join(said)
 
 

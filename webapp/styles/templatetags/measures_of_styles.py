@@ -1,0 +1,17 @@
+"""Values of what agents do, as the map of styles writes them. ``{% load measures_of_styles %}``."""
+
+from __future__ import annotations
+
+from django import template
+from django.utils.safestring import SafeString
+
+from webapp.projects.templatetags.equipoise import none
+from webapp.styles.map_words import Axis
+
+register = template.Library()
+
+
+@register.filter
+def along(value: float | None, axis: Axis) -> str | SafeString:
+    """ "62" for a share in per cent, "1.48" else."""
+    return none("not measured") if value is None else axis.text(value)
