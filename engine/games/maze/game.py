@@ -134,11 +134,11 @@ class Maze:
 
     def positions(self, battle: int) -> NDArray[np.float64]:
         """What a drawing of a battle needs, float64[3]: the row and the column, and the cells entered so far."""
-        return self._states[battle, _DRAWN].astype(np.float64)
+        return np.asarray(self._states[battle, _DRAWN], np.float64)
 
     def last_positions(self, battle: int) -> NDArray[np.float64]:
         """The same at the end of its last episode."""
-        return self._ends[battle]
+        return np.asarray(self._ends[battle])
 
     def close(self) -> None:
         """Nothing is held."""
