@@ -125,7 +125,8 @@ class AgentGame(NamedTuple):
     setting ``rewards`` can name; ``scripted``: which of ``PLAYERS`` plays it well; ``strangers``: those of ``PLAYERS``
     that nobody learns against in it; ``ends``: lowest and highest values
     of measures of an episode; ``meanings``: what a signal is, of one decision; ``names``: what it calls signals and
-    measures that ``engine.config.style_templates`` calls otherwise. ``clock``: how fast it runs, if known."""
+    measures that ``engine.config.style_templates`` calls otherwise. ``clock``: how fast it runs, if known; ``alone``:
+    nobody else is in it."""
 
     label: str
     explanation: str
@@ -146,6 +147,7 @@ class AgentGame(NamedTuple):
     meanings: Mapping[str, str] = {}
     names: Mapping[str, str] = {}
     clock: Clock | None = None
+    alone: bool = False
 
     def load(self) -> Any:
         """The class or function that makes it, imported now."""
@@ -362,7 +364,7 @@ GAMES: dict[str, AgentGame] = {
             "ground": Signal("enters", share=False, unit="cells an episode"),
         },
         signals=_MAZE_SIGNALS, ends={name: (0.0, 1.0) for name in ("score", "moved", "bumped")},
-        meanings=_MAZE_MEANINGS,
+        meanings=_MAZE_MEANINGS, alone=True,
     ),
 }  # fmt: skip
 """Built-in games for agents: a study calls one by its name here, or ``builtin:NAME``."""

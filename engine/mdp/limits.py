@@ -98,6 +98,7 @@ class LimitedDrawn(Limited):
     def __init__(self, game: Any, limits: LimitsConfig, seats: Collection[int]) -> None:
         super().__init__(game, limits, seats)
         self.drawing: str = game.drawing
+        self.scenery = getattr(game, "scenery", None)
         self.positions, self.last_positions = game.positions, game.last_positions
 
 

@@ -31,7 +31,7 @@ _MINE, _OTHER = "watched", "opponent"
 @runtime_checkable
 class Drawn(Protocol):
     """A game whose battles can be drawn. ``drawing``: what draws them; ``positions``: a battle's present state for it,
-    float64[p]."""
+    float64[p]. What stays as it is may be its attribute ``scenery``: uint8 or bool [rows, columns]."""
 
     drawing: str
 

@@ -90,6 +90,8 @@ class _Recordings(Session):
         self.told.append(_told(found, game))
         self.arrays |= {f"positions/{i}": found.positions, f"moves/{i}": found.moves}
         self.drawing = getattr(game, "drawing", "") if found.positions.shape[1] else ""
+        if (scenery := getattr(game, "scenery", None)) is not None:
+            self.arrays["scenery"] = scenery.astype(np.uint8)
         meta = {"told": self.told, "drawing": self.drawing, "seconds": self._seconds}
         parts = {"recorded": Bundle(meta, self.arrays)}
         self.saved = checkpoint.write(self.config, len(self.told), parts, self.store)

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import PHONE
 from tests.browser.looking import overflow, serious_violations
 from tests.factories import Studio
-from tests.webapp.agents import kept, trained_at_pong, watched
+from tests.webapp.agents import kept, trained_at_pong, watched, watched_in_a_maze
 from webapp.agents.models import Agent
 
 Enter = Callable[..., Page]
@@ -38,6 +38,15 @@ def test_an_agent_is_kept_on_the_page_of_its_job_and_edited_and_deleted_and_put_
     page.get_by_role("button", name="Put back Ada").click()
     expect(page.get_by_role("button", name="Save")).to_be_visible()
     assert Agent.objects.get().deleted_at is None
+
+
+def test_the_way_through_a_maze_is_drawn_as_it_is_walked(enter: Enter, team: Studio) -> None:
+    job = watched_in_a_maze(team.project)
+    page = enter(team.producer, "/")
+    page.goto(f"/p/herobattle/watch/{job.pk}/")
+    expect(page.locator("[data-points]")).to_have_text("13 cells")
+    assert page.evaluate(DRAWN)
+    assert not serious_violations(page)
 
 
 def test_battles_are_watched_side_by_side_by_keyboard(enter: Enter, team: Studio) -> None:

@@ -18,6 +18,7 @@ from engine.catalog import STUDIES
 from engine.config.rl import NetworkConfig
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed
 from engine.games.connect_four import SEAT as DISCS
+from engine.games.maze import Maze
 from engine.games.pong import VectorPong
 from engine.games.pong.follower import Follower
 from engine.mdp.trajectory import Batch
@@ -238,6 +239,22 @@ def test_a_recording_follows_the_rules_of_the_game_from_tick_to_tick() -> None:
     assert np.isclose(np.abs(ways), 0.04, atol=1e-6).sum() + (ways == 0).sum() >= len(ways) - 20
     assert ((ways > 0) <= (found.moves == 1)).all()
     assert found.score == (points[-1, 0] - points[-1, 1] + 2) / 4
+
+
+def test_a_maze_is_recorded_with_its_map_and_the_way_of_whoever_is_in_it(store: FolderStore) -> None:
+    maze = Maze(size=9, layout=22, max_ticks=20)
+    agents = [{"kind": "frozen", "policy": kept(untrained(maze.spec.seats[0]), store), "title": "Ada"}]
+    game = {"name": "maze", "settings": {"size": 9, "layout": 22, "max_ticks": 20}, "limits": {"delay": 1}}
+    study = load({"kind": "record", "game": game, "agents": agents, "seed": 9})
+    told = unpack(store.get(run(study, store)[-1].artifacts["recording"]))  # type: ignore[union-attr]
+    assert told.meta["drawing"] == "maze"
+    np.testing.assert_array_equal(told.arrays["scenery"], maze.layout.walls)
+    rows = told.arrays["positions/0"]
+    steps = np.abs(np.diff(rows[:, :2], axis=0)).sum(axis=1)
+    assert set(steps.tolist()) <= {0.0, 1.0}
+    assert steps.any()
+    assert tuple(rows[0, :2].astype(int)) in {tuple(at) for at in maze.layout.entrance.tolist()}
+    assert rows[-1, 2] == told.meta["battles"][0]["signals"]["ground"]
 
 
 def test_all_agents_side_by_side_see_the_same_serve_and_a_game_without_a_drawing_has_moves_only(

@@ -356,7 +356,7 @@ def test_a_reward_without_weight_may_be_constant(samples: preview.Samples) -> No
 
 def test_settings_that_train_nobody_or_nothing_are_refused_at_their_fields() -> None:
     assert "one update takes 32 decisions" in refused(task=task(steps=31))["task.steps"]
-    assert "0 steps" in refused(task=task(steps=0))["task.steps"]
+    assert "0 decisions" in refused(task=task(steps=0))["task.steps"]
     assert "nothing is paid for" in refused(task=task(style={"style": "moved", "w1": 0, "w2": 0}))["task.style"]
     without = {name: value for name, value in task().items() if name != "style"}
     assert "say what is learned from" in refused(task=without)["task.style"]

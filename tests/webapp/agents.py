@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from django.utils import timezone
 
-from engine.arrays import pack
+from engine.arrays import pack, unpack
 from engine.config.agents import OriginConfig, RecordConfig
 from engine.config.rl import NetworkConfig
 from engine.games.herobattle.commanders import HeroBattleCommanders
@@ -105,3 +105,18 @@ def ada(project: Project, name: str = "Ada", *, seed: int = 5, **game: Any) -> A
         project=project, name=name, policy=store().put(description), tensors=store().put(tensors),
         game={"name": "commanders", "settings": settings, "limits": None}, origin=OriginConfig().model_dump(),
     )  # fmt: skip
+
+
+def watched_in_a_maze(project: Project) -> Job:
+    """The way of an agent in a small maze, recorded."""
+    walls = np.ones((9, 9), np.uint8)
+    walls[1, 1:8] = walls[1:8, 7] = 0
+    way = [*((1, column) for column in range(1, 8)), *((row, 7) for row in range(2, 8))]
+    rows = np.array([(*at, i) for i, at in enumerate(way, 1)], np.float32)
+    job = watched(project, [kept(project, "Ada")], drawing="maze")
+    bundle = unpack(store().get(job.artifacts["recording"]))
+    arrays = bundle.arrays | {"positions/0": rows, "scenery": walls}
+    config = job.config | {"game": {"name": "maze", "settings": {"size": 9}}}
+    artifacts = {"recording": store().put(pack(bundle.meta, arrays))}
+    Job.objects.filter(pk=job.pk).update(artifacts=artifacts, config=config)
+    return Job.objects.get(pk=job.pk)

@@ -12,7 +12,7 @@ from engine.catalog import Signal
 from engine.config.agents import MeasureConfig, RecordConfig
 from engine.studies import load
 from tests.factories import Studio, game_version, signed_in, studio
-from tests.webapp.agents import kept, measured, recorded, trained_at_pong, watched
+from tests.webapp.agents import kept, measured, recorded, trained_at_pong, watched, watched_in_a_maze
 from tests.webapp.trainings import finished, two_sided
 from webapp.agents.captions import Measure
 from webapp.agents.models import Agent
@@ -289,6 +289,15 @@ def test_what_cannot_be_watched_is_said_at_its_field(team: Studio, designer: Cli
         assert answer.status_code == 422, why
         assert why in answer.content.decode()
     assert not Job.objects.filter(config__kind="record").exists()
+
+
+def test_in_a_maze_nobody_is_played_against_and_its_map_comes_with_the_way(team: Studio, designer: Client) -> None:
+    job = watched_in_a_maze(team.project)
+    page = text(designer, at("battles", job.pk))
+    assert "Ada won, in 45 moves. Its score is 0.75." in page
+    assert "against" not in page
+    data = designer.get(at("battles-data", job.pk)).json()
+    assert [data["drawing"], len(data["scenery"]), data["battles"][0][0]] == ["maze", 9, [1.0, 1.0, 1.0]]
 
 
 def test_a_game_without_a_drawing_shows_moves_and_scores_and_a_sentence(team: Studio, designer: Client) -> None:

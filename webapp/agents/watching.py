@@ -12,6 +12,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from engine.arrays import Bundle, unpack
+from engine.catalog import GAMES
 from engine.config import parse
 from engine.config.agents import RecordConfig
 from engine.errors import StoreError
@@ -88,12 +89,16 @@ def _asked(request: HttpRequest, project: Project, form: WatchForm, status: int 
 def _title(job: Job) -> str:
     """ "Ada, Bea against Follows the ball, seed 3"."""
     who = ", ".join(agent["title"] or "an agent" for agent in job.config["agents"])
-    return f"{who} against {_opponent(job)}, seed {job.config['seed']}"
+    against = f" against {opponent}" if (opponent := _opponent(job)) else ""
+    return f"{who}{against}, seed {job.config['seed']}"
 
 
 def _opponent(job: Job) -> str:
-    other = job.config.get("opponent")
-    return str(other["title"] or "an agent") if other else "the game’s own player"
+    """Empty where nobody else is in the game."""
+    other, name = job.config.get("opponent"), job.config["game"]["name"]
+    if other:
+        return str(other["title"] or "an agent")
+    return "" if name.startswith("gym:") or (name in GAMES and GAMES[name].alone) else "the game’s own player"
 
 
 def recording_for(request: HttpRequest, slug: str, pk: int, need: str = "read") -> Job:
@@ -176,6 +181,8 @@ def battles_data(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     count = len(bundle.meta["battles"])
     positions = [bundle.arrays[f"positions/{i}"].astype(float).round(PLACES).tolist() for i in range(count)]
     skip = int(job.config["game"]["settings"].get("frame_skip", 1))
-    answer = PageJson({"drawing": bundle.meta["drawing"], "moments": skip, "battles": positions})
+    scenery = bundle.arrays["scenery"].tolist() if "scenery" in bundle.arrays else []
+    told = {"drawing": bundle.meta["drawing"], "moments": skip, "battles": positions, "scenery": scenery}
+    answer = PageJson(told)
     answer["Cache-Control"] = FOR_GOOD
     return answer

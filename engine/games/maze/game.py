@@ -18,6 +18,7 @@ from engine.mdp.vector import Ended, VectorStep, episode_seeds
 
 VERSION = "1"
 REWARDS = {"score": 0, "win": 1, "moved": 2, "bumped": 3, "ground": 4}
+_DRAWN = [kernel.ROW, kernel.COL, kernel.GROUND]
 SIGNALS = ("moved", "bumped", "ground")
 
 
@@ -30,6 +31,7 @@ class Maze:
     number of cells entered. ``planted``: whether it has its bugs. Raises ConfigError for invalid settings.
     """
 
+    drawing = "maze"
     most = 1.0
     """The highest score that should be possible."""
     faults = (Fault("crash", "The game crashes."), Fault("assertion", "The player is inside a wall."))
@@ -41,7 +43,7 @@ class Maze:
         told = {"size": size, "layout": layout, "max_ticks": max_ticks, "rewards": tuple(rewards), "planted": planted}
         parse(MazeSettings, told)
         self.layout = laid_out(size, layout)
-        self.plan = Plan(self.layout.walls)
+        self.plan, self.scenery = Plan(self.layout.walls), self.layout.walls
         self._planted = self.layout.planted * planted
         self._farthest = int(self.layout.distance.max())
         self._kinds = np.array([REWARDS[name] for name in rewards], np.int64)
@@ -61,6 +63,7 @@ class Maze:
         self._paid = np.zeros((n, 1, len(self._kinds)), np.float32)
         self._returns = np.zeros((n, 1, len(self._kinds)))
         self._broken, self._last = np.full(n, kernel.NONE), np.zeros(n, np.int64)
+        self._ends = np.zeros((n, 3))
         self._terminated, self._truncated = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
         self._alive = np.ones((n, 1), np.bool_)
         self._all = np.arange(n)
@@ -92,6 +95,7 @@ class Maze:
         battles = np.flatnonzero(over)
         ended = self._ended(battles)
         self._last[battles] = self.places()[battles]
+        self._ends[battles] = self._states[battles][:, _DRAWN]
         self._episodes[battles] += 1
         self._begin(battles)
         return self._step(ended)
@@ -127,6 +131,14 @@ class Maze:
     def broken(self) -> NDArray[np.int64]:
         """As ``Faulty.broken``."""
         return self._broken
+
+    def positions(self, battle: int) -> NDArray[np.float64]:
+        """What a drawing of a battle needs, float64[3]: the row and the column, and the cells entered so far."""
+        return np.asarray(self._states[battle, _DRAWN], np.float64)
+
+    def last_positions(self, battle: int) -> NDArray[np.float64]:
+        """The same at the end of its last episode."""
+        return np.asarray(self._ends[battle])
 
     def close(self) -> None:
         """Nothing is held."""

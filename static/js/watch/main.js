@@ -3,11 +3,17 @@
 import { whole as count } from "../charts/format.js";
 import { find, findAll } from "../elements.js";
 import { PlayButton, speeds } from "./controls.js";
+import * as maze from "./maze.js";
 import * as pong from "./pong.js";
 
-/** What draws a game, by the name that its recordings say.
- * @type {Record<string, typeof pong>} */
-const DRAWINGS = { pong };
+/** What draws a game: `scenery` stays as it is, `way` are the rows so far.
+ * @typedef {{ between: typeof pong.between, points: typeof pong.points, colours: (element: Element) => any,
+ * draw: (c: CanvasRenderingContext2D, width: number, height: number, row: number[], ink: any, scenery: number[][],
+ * way: number[][]) => void }} Drawing */
+
+/** By the name that recordings say.
+ * @type {Record<string, Drawing>} */
+const DRAWINGS = { maze, pong };
 const MOMENTS_A_SECOND = 40;
 const LEAP = 10;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -16,9 +22,10 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)");
  * @typedef {{ canvas: HTMLCanvasElement, points: HTMLElement, title: string, rows: number[][] }} Pane */
 
 class Player {
-  /** @param {HTMLElement} stage @param {{ drawing: string, moments: number, battles: number[][][] }} told */
+  /** @param {HTMLElement} stage @param {{ drawing: string, moments: number, battles: number[][][], scenery: number[][] }} told */
   constructor(stage, told) {
     this.drawing = DRAWINGS[told.drawing];
+    this.scenery = told.scenery;
     this.pace = MOMENTS_A_SECOND / told.moments;
     /** @type {Pane[]} */
     this.panes = findAll(stage, "[data-pane]").map((pane, i) => ({
@@ -113,7 +120,8 @@ class Player {
       }
       c.setTransform(ratio, 0, 0, ratio, 0, 0);
       const row = this.row(rows);
-      this.drawing.draw(c, width, height, row, this.drawing.colours(canvas));
+      const way = rows.slice(0, Math.floor(this.at) + 1);
+      this.drawing.draw(c, width, height, row, this.drawing.colours(canvas), this.scenery, way);
       points.textContent = this.drawing.points(row);
     }
   }
