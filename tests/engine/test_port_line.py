@@ -1,4 +1,4 @@
-"""The port that programs dial over TCP, by hand: who is cut of too many, and what ZeroMQ's older libraries say."""
+"""What programs dial, by hand: who is cut of too many, what ZeroMQ's older libraries say, and how it ends."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import contextlib
 import os
 import socket
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 import zmq
 
 from engine.simulators import port_line, protocol, zmtp
+from engine.simulators.line import PathLine
 from engine.simulators.port_line import Caller, PortLine
 from engine.simulators.protocol import Hello
 from tests.engine.bad_simulators import GREETING, zmtp_frame
@@ -151,3 +153,15 @@ def test_what_a_program_does_not_read_is_neither_lost_nor_kept_without_end() -> 
             decoded = protocol.decode(program.recv_multipart())
             assert decoded.message == protocol.Cancel(id=number, arrays=decoded.message.arrays)
             np.testing.assert_array_equal(decoded.arrays["x"], big["x"])
+
+
+def test_a_path_can_be_closed_while_more_has_happened_on_it_than_anybody_looked_at(tmp_path: Path) -> None:
+    with contextlib.closing(PathLine(tmp_path)) as line:
+        for _ in range(1500):  # three events each; ZeroMQ's own queue for them holds 2,000
+            with socket.socket(socket.AF_UNIX) as raw:
+                raw.connect(line.endpoint.removeprefix("ipc://"))
+                raw.sendall(b"x" * 20)
+        with socket.socket(socket.AF_UNIX) as last:
+            last.connect(line.endpoint.removeprefix("ipc://"))
+            last.settimeout(PATIENCE_S)
+            assert last.recv(1), "what is connected is greeted, however much is to be told"
