@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from engine.config.limits import LimitsConfig
 from engine.games.herobattle import kernel, layout
 from engine.games.herobattle.commanders import battles as play
+from engine.games.herobattle.commanders.battles import Rules
 from engine.games.herobattle.commanders.game import ORDER
 from engine.games.herobattle.layout import F64, I32, I64, U64
 from engine.games.herobattle.replay import frames
@@ -68,19 +69,20 @@ class CommandedBattles:
         """As ``HeroBattle.replay``."""
         left, right = self._game.checked(np.reshape(left, (1, -1)), np.reshape(right, (1, -1)), 1)
         rules, fought = self._rules(patch), _Fought(1, self._limits, self._player.memory)
-        fought.begin(left, right, *kernel.streams(np.array([seed], dtype=np.uint64)), rules)
+        first, second = kernel.streams(np.array([seed], dtype=np.uint64))
+        fought.begin(left, right, first, second, rules)
         ticks = int(rules.parameters[layout.TIME_LIMIT])
         trace, casts = np.zeros((ticks + 1, layout.UNITS, 3)), np.zeros((ticks + 1, 2), np.uint8)
         self._fight(fought, rules, trace, casts)
         spec, lasted = self.describe().patched(patch), int(fought.fields.ticks[0])
         return frames(spec, left[0], right[0], trace, casts, lasted, fought.results[0])
 
-    def _rules(self, patch: Patch) -> play.Rules:
+    def _rules(self, patch: Patch) -> Rules:
         tables, drawn = self._game.tables(patch), roster()
         edges, pair, soldiers = self._game.hidden
-        return play.Rules(*tables, edges, pair, soldiers, drawn.costs, drawn.groups, drawn.limits, False, False)
+        return Rules(*tables, edges, pair, soldiers, drawn.costs, drawn.groups, drawn.limits, False, False)
 
-    def _fight(self, fought: _Fought, rules: play.Rules, trace: F64, casts: NDArray[np.uint8]) -> None:
+    def _fight(self, fought: _Fought, rules: Rules, trace: F64, casts: NDArray[np.uint8]) -> None:
         """Fight to the end of all battles."""
         going, decision = np.arange(len(fought.over)), 0
         while len(going):
@@ -119,13 +121,13 @@ class _Fought:
         self._hands = [Hands(ORDER, n, limits) for _ in range(2)] if limits.any else []
         self.state: dict[str, Array] = {name: np.zeros((2, n, *shape), np.float32) for name, shape in memory.items()}
 
-    def begin(self, left: I32, right: I32, first: U64, second: U64, rules: play.Rules) -> None:
+    def begin(self, left: I32, right: I32, first: U64, second: U64, rules: Rules) -> None:
         """With these teams and random streams."""
         self.fields.rows[:, 0], self.fields.rows[:, 1] = left, right
         self.streams = np.stack([first, second])
         play.start_with(first, second, rules, self.fields)
 
-    def seen(self, going: I64, rules: play.Rules) -> Array:
+    def seen(self, going: I64, rules: Rules) -> Array:
         """What both sides observe of the battles that go on: float32[2 m, OBSERVED], the left ones first."""
         for seat in (0, 1):
             play.observe(seat, going, rules, self.fields, self._seen[seat])
