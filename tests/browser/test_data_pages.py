@@ -267,7 +267,8 @@ def test_rules_that_were_typed_and_not_saved_are_offered_to_whoever_comes_back(e
     page.goto(f"{LINEUPS}new/")
     expect(page.get_by_label("Name", exact=True)).to_have_value("Duels")
     page.get_by_label("Teams compared together").fill("2")
-    page.get_by_role("button", name="Save the rules").click()
+    with page.expect_event("load"):
+        page.get_by_role("button", name="Save the rules").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Duels")
     page.goto(f"{LINEUPS}new/")
     expect(page.get_by_label("Name", exact=True)).not_to_have_value("Duels")

@@ -215,26 +215,26 @@ def test_asynchronous_battles_are_sampled_out_of_step_by_actors(tmp_path: Path) 
 
 def test_out_of_step_training_goes_on_when_a_sampler_is_killed(ray: RayServer, tmp_path: Path) -> None:
     config = study(
-        steps=40_000, checkpoint_every=4_000, sampling="asynchronous", max_staleness=3, evaluate_every=0,
+        steps=16_000, checkpoint_every=1_600, sampling="asynchronous", max_staleness=3, evaluate_every=0,
         pool={"kind": "ray"},
     )  # fmt: skip
     told, _ = killed(ray, run(config, FolderStore(tmp_path)), 2, 10)
     rounds = [e for e in told if isinstance(e, Progressed)]
     assert isinstance(told[-1], Finished)
-    assert told[-1].counters.steps >= 40_000
+    assert told[-1].counters.steps >= 16_000
     assert max(e.metrics["staleness_max"] for e in rounds) <= 3
     assert told[-1].summary["lost"] >= 1
 
 
 def test_out_of_step_training_survives_the_loss_of_all_its_samplers_at_once(ray: RayServer, tmp_path: Path) -> None:
     config = study(
-        steps=40_000, checkpoint_every=4_000, sampling="asynchronous", max_staleness=3, evaluate_every=0,
+        steps=16_000, checkpoint_every=1_600, sampling="asynchronous", max_staleness=3, evaluate_every=0,
         pool={"kind": "ray"},
     )  # fmt: skip
     told, victims = killed(ray, run(config, FolderStore(tmp_path)), 4, 10, victims=2)
     assert len(victims) == config.samplers
     assert isinstance(told[-1], Finished)
-    assert told[-1].counters.steps >= 40_000
+    assert told[-1].counters.steps >= 16_000
     incidents = [event.message for event in told if isinstance(event, Incident)]
     assert {message.partition(" was lost")[0] for message in incidents} >= {"Sampler 1", "Sampler 2"}
 
@@ -244,12 +244,12 @@ def test_asynchronous_a3c_goes_on_from_its_samplers_gradients_when_one_is_killed
 ) -> None:
     monkeypatch.delattr("engine.rl.learner.BaseLearner.update")  # here; samplers are other processes
     config = asynchronous_a3c(
-        game="cartpole", steps=40_000, checkpoint_every=4_000, max_staleness=0, evaluate_every=0, pool={"kind": "ray"}
+        game="cartpole", steps=16_000, checkpoint_every=1_600, max_staleness=0, evaluate_every=0, pool={"kind": "ray"}
     )
     told, _ = killed(ray, run(config, FolderStore(tmp_path)), 3, 10)
     rounds = [e for e in told if isinstance(e, Progressed)]
     assert isinstance(told[-1], Finished)
-    assert told[-1].summary["updates"] * 4 * 8 == told[-1].counters.steps >= 40_000, "one for each gradient"
+    assert told[-1].summary["updates"] * 4 * 8 == told[-1].counters.steps >= 16_000, "one for each gradient"
     assert told[-1].summary["lost"] >= 1
     assert any(isinstance(e, Incident) and "Another one takes its place" in e.message for e in told)
     assert all(1 <= e.metrics["staleness_mean"] <= e.metrics["staleness_max"] for e in rounds)
