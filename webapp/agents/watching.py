@@ -25,7 +25,7 @@ from webapp.lib.posts import posts_only
 from webapp.lib.storage import store
 from webapp.lib.whole import whole
 from webapp.lib.words import plural
-from webapp.projects.access import allowed, project_for, role_in
+from webapp.projects.access import Need, allowed, project_for, role_in
 from webapp.projects.models import Project
 from webapp.studies import actions
 from webapp.studies.models import Job, Status
@@ -101,7 +101,7 @@ def _opponent(job: Job) -> str:
     return "" if name.startswith("gym:") or (name in GAMES and GAMES[name].alone) else "the game’s own player"
 
 
-def recording_for(request: HttpRequest, slug: str, pk: int, need: str = "read") -> Job:
+def recording_for(request: HttpRequest, slug: str, pk: int, need: Need = "read") -> Job:
     """A recording of the project. Raises Http404 and PermissionDenied as ``project_for``."""
     project = project_for(request, slug, need)
     job = Job.objects.for_forms().select_related("project", "parent").filter(project=project, pk=pk).first()
