@@ -68,14 +68,16 @@ def teams(
     pieces, least = np.ascontiguousarray(pieces), np.ascontiguousarray(least)
 
     def plain(own: slice) -> Drawn:
-        return _plain(seeds[own], rules, pieces[own], least[own], *chances)
+        drawn: Drawn = _plain(seeds[own], rules, pieces[own], least[own], *chances)
+        return drawn
 
     rows, found = in_parts(len(seeds), plain, stopped)
     left = missing(found, pieces, least)
 
     def scarce(own: slice) -> Drawn:
         few = left[own]
-        return _scarce(seeds[few], rules, pieces[few], least[few], *chances)
+        drawn: Drawn = _scarce(seeds[few], rules, pieces[few], least[few], *chances)
+        return drawn
 
     if len(left):
         rows[left], found[left] = in_parts(len(left), scarce, stopped)

@@ -9,6 +9,9 @@ A pairing whose first team must hold given pieces has the reference distribution
 into slots with the probabilities of those slots, everything else is drawn, and teams that hold them in several ways are
 thinned to their true frequency. So battles played to look at a piece more closely and battles that hold it by chance
 measure the same quantity.
+
+Where the first draws give no such team, it is drawn as a scarce one (``scarce``), from a table that equal requests
+share. The two ways have the same distribution, so the mixture has it, too.
 """
 
 from __future__ import annotations
@@ -63,14 +66,16 @@ def draw(
     pieces, least = np.ascontiguousarray(pieces), np.ascontiguousarray(least)
 
     def plain(own: slice) -> Drawn:
-        return _plain(seeds[own], rules, pieces[own], least[own], *chances, more[own])
+        drawn: Drawn = _plain(seeds[own], rules, pieces[own], least[own], *chances, more[own])
+        return drawn
 
     rows, found = in_parts(len(seeds), plain, stopped)
     left = missing(found, pieces, least, more)
 
     def scarce(own: slice) -> Drawn:
         few = left[own]
-        return _scarce(seeds[few], rules, pieces[few], least[few], *chances, more[few])
+        drawn: Drawn = _scarce(seeds[few], rules, pieces[few], least[few], *chances, more[few])
+        return drawn
 
     if len(left):
         rows[left], found[left] = in_parts(len(left), scarce, stopped)
