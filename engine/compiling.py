@@ -11,18 +11,24 @@ from pathlib import Path
 
 from numba import njit
 
-__all__ = ["ENGINE", "SOURCES", "forget_outdated", "njit"]
+__all__ = ["ENGINE", "SOURCES", "forget_outdated", "njit", "stamp"]
 
 ENGINE = Path(__file__).parent
 SOURCES = (
     "evolution/archive.py", "evolution/betting.py", "games/herobattle/check.py",
     "games/herobattle/commanders/battles.py", "games/herobattle/jit.py", "games/herobattle/kernel.py",
     "games/herobattle/layout.py", "games/herobattle/orders.py", "games/herobattle/teams.py", "games/maze/kernel.py",
-    "games/pong/kernel.py", "lineups/decoding.py", "lineups/drawing.py", "lineups/encoding.py", "lineups/mending.py",
-    "mdp/choosing.py", "mdp/dense.py", "rl/compiled.py", "rl/seats.py", "splitmix.py",
+    "games/pong/drawing.py", "games/pong/kernel.py", "lineups/decoding.py", "lineups/drawing.py", "lineups/encoding.py",
+    "lineups/groups.py", "lineups/mending.py", "lineups/operators.py", "lineups/pairings.py", "lineups/scarce.py",
+    "mdp/choosing.py", "mdp/dense.py", "rl/compiled.py", "rl/distributions.py", "rl/impala.py", "rl/replay.py",
+    "rl/returns.py", "rl/seats.py", "splitmix.py", "worth/traits.py",
 )  # fmt: skip
 """Every file with functions that are compiled, or with numbers that these hold."""
-_STAMP = "compiled-from"
+
+
+def stamp(engine: Path) -> Path:
+    """The file that says which sources the cached machine code was compiled from."""
+    return engine / "__pycache__" / "compiled-from"
 
 
 def forget_outdated(engine: Path) -> None:
@@ -31,15 +37,15 @@ def forget_outdated(engine: Path) -> None:
     digest = hashlib.sha256()
     for name in SOURCES:
         digest.update(b"%b\0%b\0" % (name.encode(), (engine / name).read_bytes()))
-    stamp = engine / "__pycache__" / _STAMP
+    compiled_from = stamp(engine)
     try:
-        if stamp.is_file() and stamp.read_text() == digest.hexdigest():
+        if compiled_from.is_file() and compiled_from.read_text() == digest.hexdigest():
             return
         for name in SOURCES:
             for cached in (engine / name).parent.glob("__pycache__/*.nb[ic]"):
                 cached.unlink(missing_ok=True)
-        stamp.parent.mkdir(exist_ok=True)
-        stamp.write_text(digest.hexdigest())
+        compiled_from.parent.mkdir(exist_ok=True)
+        compiled_from.write_text(digest.hexdigest())
     except OSError:
         return
 

@@ -260,6 +260,7 @@ def test_a_frame_that_is_too_large_is_told_from_a_program_that_hung_up(transport
                 speaking.start()
                 while speaking.is_alive():
                     line.look()
+                line.look()
                 line.unheard = False
                 send(raw)
                 until = time.monotonic() + PATIENCE_S

@@ -294,7 +294,7 @@ def test_what_cannot_be_watched_is_said_at_its_field(team: Studio, designer: Cli
 def test_in_a_maze_nobody_is_played_against_and_its_map_comes_with_the_way(team: Studio, designer: Client) -> None:
     job = watched_in_a_maze(team.project)
     page = text(designer, at("battles", job.pk))
-    assert "Ada won, in 45 moves. Its score is 0.75." in page
+    assert "Ada won, in 45 decisions. Its score is 0.75." in page
     assert "against" not in page
     data = designer.get(at("battles-data", job.pk)).json()
     assert [data["drawing"], len(data["scenery"]), data["battles"][0][0]] == ["maze", 9, [1.0, 1.0, 1.0]]
