@@ -1,9 +1,10 @@
 """Lineups led by a trained commander beside those that the script fights: how fast, and what of the verdicts stays.
 
 One commander is trained (``bench/studies/commanders.yaml``, fewer steps). ``speed``: battles a second on one core under
-it, beside the script's. ``verdicts``: a search by the script; the lineups that its fresh battles confirm, the worst
-first, are replayed on fresh battles under the script and under the commander, with baseline teams measured again under
-each; and of another search, which the commander plays, how many lineups it confirms.
+it, beside the script's. ``verdicts``: a search by the script; the worst lineups that its fresh battles confirm are
+replayed on other fresh battles under the script and under the commander, with the strength of the same baseline teams
+measured under each. ``search``: a short search that the commander plays, beside one of the script: how many lineups
+each confirms.
 """
 
 from __future__ import annotations
@@ -37,16 +38,17 @@ from engine.studies import load
 from engine.study import run as run_study
 
 NAME = "commanded"
-CASES = ("speed", "verdicts")
+CASES = ("speed", "verdicts", "search")
 STEPS, REPLAYED = 400_000, 12
 SCRIPT = {"simulator": "builtin:herobattle"}
+LINEUPS = {"baselines": {"kind": "drawn", "count": 3, "seed": 5}}
 
 
 def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     """Measure one case."""
     with tempfile.TemporaryDirectory() as folder:
         store = FolderStore(Path(folder))
-        yield _speed(store, quick) if case == "speed" else _verdicts(store, quick)
+        yield {"speed": _speed, "verdicts": _verdicts, "search": _search}[case](store, quick)
 
 
 @cache
@@ -83,30 +85,38 @@ def _rate(game: LineupSimulator, battles: int) -> float:
 
 
 def _verdicts(store: Store, quick: bool) -> dict[str, Any]:
-    game = led(store, quick)
-    by_script, by_agent = (_searched(store, each, 6 if quick else 15) for each in (SCRIPT, game))
-    worst = _worst(by_script)
+    front = _searched(store, SCRIPT, 10 if quick else 60, 60 if quick else 100)
+    worst, game = _worst(front), led(store, quick)
     study = {"kind": "change", "game": SCRIPT, "under": game["commander"], "replayed": worst, "seed": 77,
-             "pool": {"kind": "local"}}  # fmt: skip
+             "lineups": LINEUPS, "pool": {"kind": "local"}}  # fmt: skip
     table = unpack(store.get(_end(store, study).artifacts["table"]))
     before, after = ([FINDINGS[v] for v in table.arrays[f"verdict_{when}"].tolist()] for when in ("before", "after"))
     asked = [i for i, told in enumerate(before) if told == "confirmed"]
     kept = sum(after[i] == "confirmed" for i in asked)
     counts = ", ".join(f"{sum(after[i] == w for i in asked)} {w}" for w in ("refuted", "weak", "more", "close"))
-    own = [f"{_confirmed(each).sum()} of {len(each.arrays['id'])}" for each in (by_agent, by_script)]
     detail = (
-        f"{len(worst)} lineups that the search confirmed; {len(asked)} again confirmed by the script’s fresh battles; "
-        f"of these under the commander {kept} confirmed, {counts}; gaps, script then commander: {_gaps(table)}; "
-        f"the commander’s own search confirms {own[0]} lineups of its edge, the script’s {own[1]}"
+        f"the {len(worst)} worst of {_confirmed(front).sum()} lineups that the script’s search confirmed; {len(asked)} "
+        f"of them again confirmed by its fresh battles; of these under the commander {kept} confirmed, {counts}; "
+        f"gaps, script then commander: {_gaps(table)}"
     )
     return row(NAME, "verdicts", kept, "verdicts of the script kept", peer="confirmed again by the script",
                peer_value=float(len(asked)) or None, detail=detail)  # fmt: skip
 
 
-def _searched(store: Store, game: dict[str, Any], ticks: int) -> Bundle:
+def _search(store: Store, quick: bool) -> dict[str, Any]:
+    told = []
+    for game in (led(store, quick), SCRIPT):
+        front = _searched(store, game, 5 if quick else 15, 40)
+        told.append((int(_confirmed(front).sum()), len(front.arrays["id"])))
+    (ours, edge), (script, other) = told
+    return row(NAME, "search", ours, "lineups confirmed under the commander", peer="under the script",
+               peer_value=float(script) or None, detail=f"of an edge of {edge}; the script’s of {other}")  # fmt: skip
+
+
+def _searched(store: Store, game: dict[str, Any], ticks: int, population: int) -> Bundle:
     """The edge of a search, on fresh battles."""
-    study = {"kind": "search", "game": game, "ticks": ticks, "algorithm": {"kind": "nsga2", "population": 40},
-             "fresh": 8, "seed": 5, "pool": {"kind": "local"}}  # fmt: skip
+    study = {"kind": "search", "game": game, "ticks": ticks, "fresh": 8, "seed": 5, "lineups": LINEUPS,
+             "algorithm": {"kind": "nsga2", "population": population}, "pool": {"kind": "local"}}  # fmt: skip
     return unpack(store.get(_end(store, study).artifacts["fresh"]))
 
 
