@@ -20,7 +20,9 @@ def row(
     seeds: Sequence[int] = (),
     detail: str = "",
 ) -> dict[str, Any]:
-    """One row of output; ``ratio`` is value over the peer's."""
+    """One row of output, of plain numbers whatever library they come from; ``ratio`` is value over the peer's."""
+    value, peer_value = float(value), None if peer_value is None else float(peer_value)
+    meets = None if meets is None else bool(meets)
     ratio = value / peer_value if peer_value else None
     return {
         "bench": bench, "case": case, "value": value, "unit": unit, "peer": peer, "peer_value": peer_value,

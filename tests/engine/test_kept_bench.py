@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from engine.bench import kept, patch, wesnoth_worth
 from engine.bench.kept import ended
 from engine.bench.processor_time import spent
+from engine.bench.row import row
 from engine.errors import EngineError
 from engine.job_folder import last_events
 from engine.studies import load
@@ -95,3 +98,9 @@ def test_the_loop_of_wesnoth_needs_no_suspect_to_say_what_it_took() -> None:
     assert "no fair price (hardly any team could field it at it)" in wesnoth_worth._said(unpriced)
     assert wesnoth_worth._time(found, False)["value"] == 3
     assert wesnoth_worth._replayed(found)["value"] == 0
+
+
+def test_a_row_of_numbers_from_any_library_is_written_as_json() -> None:
+    told = row("trust", "ties", np.float64(0.5), "share", peer_value=np.float32(2), meets=np.bool_(True))
+    assert json.loads(json.dumps(told)) | {"cores": None} == told | {"cores": None}
+    assert (told["value"], told["ratio"], told["meets"]) == (0.5, 0.25, True)
