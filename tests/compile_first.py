@@ -1,30 +1,97 @@
-"""Have numba compile Herobattle, for teams and for commanders, and the drawing of its teams, so that it is on disk.
+"""Have numba compile what most tests run, so that it is on disk: Herobattle, for teams and for commanders, the drawing
+of teams, searches, experiments on what pieces are worth, Pong, mazes and what learners compute.
 
-``make test`` runs it before the tests: most files play Herobattle, and of several processes that begin together each
-would compile it for itself. Where nothing has changed since, it is loaded, which takes a moment.
+``make test`` runs it before the tests: of several processes that begin together each would compile it for itself,
+for a minute and more. Where nothing has changed since, there is nothing to do.
 """
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numba
 import numpy as np
 
+from engine import compiling
 from engine.bench.herobattle_teams import equal_cost_pairs
+from engine.catalog import STUDIES
+from engine.config import LineupConfig
+from engine.events import Finished
 from engine.games.herobattle import HeroBattle
 from engine.games.herobattle.commanders import HeroBattleCommanders
 from engine.games.herobattle.commanders.scripts import orders
+from engine.games.herobattle.spec import game_spec
+from engine.lineups import pairings
+from engine.lineups.rules import compile_rules
 from engine.rng import combine64
+from engine.store import FolderStore
+from engine.studies import load
+from engine.worth.traits import Traits
 
 BATTLES = 8
+HERE = {"pool": {"kind": "local"}}
+HEROBATTLE = {"game": {"simulator": "builtin:herobattle"}, **HERE}
+SMALL = {"policy": [8], "critic": [8]}
+FEW = {"batch": 32, "fragment": 8, "network": SMALL}
+REPLAYED = {"warmup": 32, "minibatch": 16, "capacity": 512, "fragment": 8, "n_step": 3, "network": SMALL}
 
 
-def main() -> None:
-    """Play a few battles of each."""
+def training(game: dict[str, Any], learner: dict[str, Any]) -> dict[str, Any]:
+    """A training of a moment."""
+    short = {"steps": 128, "samplers": 1, "environments": 4, "checkpoint_every": 64, "evaluate_every": 1, "episodes": 2}
+    return {"kind": "train", "game": game, "learner": learner, **short, **HERE}
+
+
+PONG = {"name": "pong", "settings": {"points": 1, "max_ticks": 60}}
+MAZE = {"name": "maze", "settings": {"size": 9, "layout": 22, "max_ticks": 60}}
+SHORT = (
+    {"kind": "search", "ticks": 2, "fresh": 2, "algorithm": {"kind": "nsga2", "population": 10}, **HEROBATTLE},
+    training(PONG, {"kind": "ppo", "minibatch": 16, **FEW}),
+    training(PONG, {"kind": "impala", **FEW}),
+    training(PONG, {"kind": "dqn", **REPLAYED}),
+    training(MAZE, {"kind": "ppo", "minibatch": 16, **FEW}),
+)
+
+
+def play() -> None:
+    """Play a few battles for teams and for commanders."""
     seeds = combine64(5, np.arange(BATTLES, dtype=np.uint64))
     left, right = equal_cost_pairs(BATTLES, 1)
     HeroBattle().battles(left, right, seeds, {})
     game = HeroBattleCommanders(seats=(0, 1))
     step = game.begin_with(left, right, seeds)
     game.step([orders("hunt", seen["battle"]) for seen in step.observations])
+
+
+def draw_pairings() -> None:
+    """Draw two teams for each of a few battles of an experiment, and look at what they hold."""
+    rules = compile_rules(game_spec(), LineupConfig(teams=2))
+    free = np.full((BATTLES, 1), -1, np.int32)
+    rows = pairings.draw(rules, combine64(5, np.arange(BATTLES, dtype=np.uint64)), free, free).rows
+    Traits(rules).held(rows[:, 0])
+    pairings.PairingSpace(rules).sample(np.random.default_rng(5), BATTLES)
+
+
+def study(settings: dict[str, Any]) -> None:
+    """Run a study to its end."""
+    with tempfile.TemporaryDirectory() as folder:
+        *_, end = STUDIES[settings["kind"]].load()(load(settings), FolderStore(Path(folder)), "", lambda: "")
+    assert isinstance(end, Finished), end
+
+
+def main() -> None:
+    """Everything, unless this numba has compiled it since its files changed last."""
+    done = compiling.ENGINE / "__pycache__" / "compiled-first"
+    now = f"{compiling.stamp(compiling.ENGINE).read_text()} {numba.__version__}"
+    if done.exists() and done.read_text() == now:
+        return
+    play()
+    draw_pairings()
+    for settings in SHORT:
+        study(settings)
+    done.write_text(now)
 
 
 if __name__ == "__main__":

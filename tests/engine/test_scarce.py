@@ -217,7 +217,7 @@ def test_a_rare_pairing_depends_on_its_own_seed_alone() -> None:
     """Whether others ask for the same, and in what order."""
     rules, n = crowded(6, 55.9), 60
     pieces, least = held(n)
-    pieces[::3], pieces[1::7, 1] = 1, 3
+    pieces[::3, 0], pieces[1::7, 1] = 1, 3
     dearer = np.where(np.arange(n) % 5 == 0, 0.05, 0.0)
     rows, found = draw(rules, keys(n), pieces, least, dearer)
     order = np.random.default_rng(5).permutation(n)[: n // 2]
