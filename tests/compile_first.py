@@ -23,12 +23,15 @@ from engine.games.herobattle import HeroBattle
 from engine.games.herobattle.commanders import HeroBattleCommanders
 from engine.games.herobattle.commanders.scripts import orders
 from engine.games.herobattle.spec import game_spec
-from engine.lineups import pairings
+from engine.lineups import groups, pairings
+from engine.lineups.encoding import LineupSpace
 from engine.lineups.rules import compile_rules
 from engine.rng import combine64
+from engine.simulators.contract import GameSpec
 from engine.store import FolderStore
 from engine.studies import load
 from engine.worth.traits import Traits
+from tests.engine.sample_simulators import SPEC
 
 BATTLES = 8
 HERE = {"pool": {"kind": "local"}}
@@ -65,13 +68,17 @@ def play() -> None:
     game.step([orders("hunt", seen["battle"]) for seen in step.observations])
 
 
-def draw_pairings() -> None:
-    """Draw two teams for each of a few battles of an experiment, and look at what they hold."""
-    rules = compile_rules(game_spec(), LineupConfig(teams=2))
-    free = np.full((BATTLES, 1), -1, np.int32)
-    rows = pairings.draw(rules, combine64(5, np.arange(BATTLES, dtype=np.uint64)), free, free).rows
-    Traits(rules).held(rows[:, 0])
-    pairings.PairingSpace(rules).sample(np.random.default_rng(5), BATTLES)
+def draw(spec: GameSpec, tolerance: float | None) -> None:
+    """Draw pairings and lineups of a game, breed some, and look at what they hold. What its rules are made of differs
+    with whether costs are bounded, and each is compiled by itself."""
+    rules, rng = compile_rules(spec, LineupConfig(teams=2, cost_tolerance=tolerance)), np.random.default_rng(5)
+    seeds, free = combine64(5, np.arange(BATTLES, dtype=np.uint64)), np.full((BATTLES, 1), -1, np.int32)
+    Traits(rules).held(pairings.draw(rules, seeds, free, free).rows[:, 0])
+    pairings.PairingSpace(rules).sample(rng, BATTLES)
+    groups.meetings(rules, groups.teams(rules, seeds, free, free), 2, 2)
+    space = LineupSpace(rules._replace(teams=1, required=np.empty(0, np.int32)))
+    lineups = space.sample(rng, BATTLES)
+    space.offspring(rng, lineups, lineups)
 
 
 def study(settings: dict[str, Any]) -> None:
@@ -88,7 +95,8 @@ def main() -> None:
     if done.exists() and done.read_text() == now:
         return
     play()
-    draw_pairings()
+    draw(game_spec(), 0.05)
+    draw(SPEC, None)
     for settings in SHORT:
         study(settings)
     done.write_text(now)

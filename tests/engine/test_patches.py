@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -115,6 +116,15 @@ def whole(game: Fair, study: PatchConfig, backwards: bool = False, cut: int = 0)
     return x
 
 
+SUSPECTED: dict[str, Any] = {"battles": 12_000, "suspects": [{"pieces": ["hero-1"]}]}
+
+
+@functools.cache
+def undisturbed() -> Finder:
+    """A search that nothing disturbs; others are compared with it."""
+    return whole(STRONG, config(**SUSPECTED))
+
+
 def best(x: Finder) -> dict[str, Any]:
     meta, _ = tabled(x.course)
     return dict(meta["patches"][0])
@@ -175,13 +185,11 @@ def test_pieces_and_numbers_that_are_to_stay_as_they_are_do() -> None:
 
 
 def test_a_search_that_goes_on_from_its_state_is_the_one_that_was_never_interrupted() -> None:
-    study = config(12_000, suspects=[{"pieces": ["hero-1"]}])
-    same(whole(STRONG, study), whole(STRONG, study, cut=300))
+    same(undisturbed(), whole(STRONG, config(**SUSPECTED), cut=300))
 
 
 def test_it_does_not_depend_on_the_order_in_which_battles_are_over() -> None:
-    study = config(12_000, suspects=[{"pieces": ["hero-1"]}])
-    same(whole(STRONG, study), whole(STRONG, study, backwards=True))
+    same(undisturbed(), whole(STRONG, config(**SUSPECTED), backwards=True))
 
 
 def play(x: Finder, evaluator: PairingEvaluator) -> None:
