@@ -388,7 +388,7 @@ def test_a_killed_study_goes_on_from_the_command_line_with_the_same_curve(
                              stdout=subprocess.PIPE, text=True)  # fmt: skip
     assert first.stdout
     told = next(line for line in first.stdout if f"round {rounds}:" in line)
-    assert "steps" in told
+    assert "decisions" in told
     first.kill()
     first.stdout.close()
     assert first.wait() == -signal.SIGKILL
