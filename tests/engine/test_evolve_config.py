@@ -77,8 +77,8 @@ def test_population_based_training_is_what_is_taken_when_nothing_is_said() -> No
     [
         ({"task": {"game": "pong", "learner": "pong-ppo"}}, "task: there is nothing to evolve"),
         ({"networks": "best"}, "networks: population based training hands networks on"),
-        ({"task": {**settings()["task"], "steps": 0}}, "task.steps: with 0 steps"),
-        ({"task": {**settings()["task"], "steps": [0, 50]}}, "task.steps: with 0 steps"),
+        ({"task": {**settings()["task"], "steps": 0}}, "task.steps: with 0 decisions"),
+        ({"task": {**settings()["task"], "steps": [0, 50]}}, "task.steps: with 0 decisions"),
         ({"objectives": [{}, {}]}, "objectives.1.measure: each goal needs a measure of its own"),
         ({"behaviour": ["length", "length"]}, "behaviour.1: this measure is named twice"),
         ({"algorithm": {"kind": "map-elites"}}, "algorithm.kind: MAP-Elites needs a second goal"),
