@@ -45,7 +45,7 @@ FAINT = 0.05
 """Of the prior, what is left of it where it should hardly count."""
 NEAR = 1e-3
 """How near an end must be found, in standard errors."""
-_STEPS, _CLOSE = 100, 1e-9
+_STEPS, _CLOSE, _SETTLED = 100, 1e-9, 0.01
 
 
 class Meetings(NamedTuple):
@@ -166,20 +166,24 @@ class _Profiles:
         return r
 
     def end(self, contrast: Floats) -> float:
-        """The largest value of a contrast within its 95 % range: Newton's method on the root of the depth, taken along
-        with that on the ratings."""
+        """The largest value of a contrast within its 95 % range: Newton's method on the root of the depth, between the
+        largest value found inside and the smallest found outside. Only the likeliest ratings with a value tell its
+        depth: of others it is too large."""
         wanted, start = -float(ndtri(DOUBT / 2)), float(contrast @ self.r)
         spread = math.sqrt(contrast @ np.linalg.solve(self._bent(expit(self.r[:, None] - self.r)), contrast))
-        r, target = self.r, start + wanted * spread
+        r, target, inside, outside = self.r, start + wanted * spread, start, math.inf
         for _ in range(_STEPS):
-            r, force = self._toward(r, contrast, target)
-            depth, off = math.sqrt(self.depth(r)), abs(float(contrast @ r) - target)
-            step = (wanted - depth) * depth / force if force > 0 and depth > 0 else 0.0
-            if off < NEAR * spread and abs(step) < NEAR * spread:
-                break
-            if off < 0.1 * spread:
-                target = max(target + min(step, target - start), start + 0.1 * (target - start))
-        return target
+            before, (r, force) = r, self._toward(r, contrast, target)
+            if np.abs(r - before).max() > _SETTLED * min(spread, 1.0):
+                continue
+            depth = math.sqrt(self.depth(r))
+            inside, outside = (target, outside) if depth < wanted else (inside, target)
+            step = (wanted - depth) * depth / force if force > 0 else math.inf
+            if abs(step) < NEAR * spread:
+                return target
+            further = min(target + step, 2 * target - start)
+            target = further if inside < further < outside else (inside + outside) / 2
+        return outside
 
     def _likelihood(self, r: Floats) -> float:
         return float(-(self.won * np.logaddexp(0.0, r - r[:, None])).sum())
