@@ -126,6 +126,14 @@ def test_of_nobody_who_met_nothing_is_said() -> None:
     assert not found.surely_above(0, [1, 2], 3).any()
 
 
+def test_a_few_meetings_that_all_went_one_way_are_no_certainty() -> None:
+    """If both battles of a meeting end alike, equals win all of four in one case of eight, either of them."""
+    four, six = (Ladder(2, rows((0, 1, many, many)), np.ones(2, bool)) for many in (4, 6))
+    assert four.low[0] < 0 < six.low[0]
+    assert not four.surely_above(0, [1], 2).any()
+    assert six.surely_above(0, [1], 2).all()
+
+
 def test_more_meetings_count_more() -> None:
     """One beat the other in 90 of 100 meetings, both met a third: the few odd meetings hardly matter."""
     found = Ladder(3, rows((0, 1, 100, 90), (0, 2, 2, 0), (1, 2, 2, 2)), np.ones(3, bool))
