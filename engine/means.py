@@ -23,7 +23,7 @@ NOWHERE = Range(-math.inf, math.inf)
 
 class Mean:
     """The mean of ``values`` [samples], none of which can be below ``low`` or above ``high``, each the mean of so many
-    ``battles``, which need not be alike."""
+    ``battles``, which are independent, as each has a seed of its own, but need not be alike."""
 
     def __init__(self, values: Floats, low: float, high: float, battles: float) -> None:
         self.values, self.low = values, low

@@ -14,6 +14,7 @@ seeds. ``cpu``: the share of a whole job's processor seconds spent in steps of t
 from __future__ import annotations
 
 import json
+import math
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -198,9 +199,12 @@ def paired(differences: NDArray[np.float64]) -> tuple[float, float, float]:
     that of the means of all subsets, exact for symmetric differences of any shape, because each of the 2^n intervals
     between these means holds the centre equally often (Hartigan 1969, "Using subsample values as typical values").
     Skewed differences are missed more often: exponential ones of eight seeds by one range in ten. No range of so few
-    seeds holds for all distributions without being of no use.
+    seeds holds for all distributions without being of no use. Differences that are all alike say nothing of what others
+    may be, so their range is infinite.
     """
     n, mean = len(differences), float(differences.mean())
+    if not np.ptp(differences) > 0:
+        return -math.inf, mean, math.inf
     half = float(student.ppf(0.975, n - 1)) * float(differences.std(ddof=1)) / n**0.5
     beyond = int(0.025 * 2**n)
     if not beyond or n > MOST_SEEDS:

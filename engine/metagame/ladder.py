@@ -8,7 +8,9 @@ with j. A meeting is two battles, one from each seat; its result is the first on
   players, so it hardly counts where much was played, and who never lost has a rating, too.
 * What chance does to a meeting is estimated, not assumed: ``scale`` is the variance of a meeting in units of that of
   one battle, 1/2 for two independent battles, 1 where both always end alike, less with draws. It is pooled over all
-  match-ups, with one even meeting of scale 1 added, and at most 1, beyond which no share can vary.
+  match-ups, with one even meeting of scale 1 added, and at most 1, beyond which no share can vary. Few meetings do not
+  tell it well, and those that one side always wins hardly at all: in ranges it is as much larger as Student's quantile
+  of its degrees of freedom is than the normal one, squared. Even meetings count as one each, others as their variance.
 * Ranges are of profile likelihood (Heinze and Schemper 2002, "A solution to the problem of separation in logistic
   regression"): they are not symmetric, and do not break down where a share is near 0 or 1, as the delta method does.
 * An end is infinite where the meetings leave it open: i may be arbitrarily far above j unless j took a share from
@@ -32,7 +34,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
-from scipy.special import expit, ndtri
+from scipy.special import expit, ndtri, stdtrit
 
 from engine.confidence import Range
 from engine.metagame.matchups import DOUBT, Pairs
@@ -45,7 +47,7 @@ FAINT = 0.05
 """Of the prior, what is left of it where it should hardly count."""
 NEAR = 1e-3
 """How near an end must be found, in standard errors."""
-_STEPS, _CLOSE = 100, 1e-9
+_STEPS, _CLOSE, _SETTLED = 100, 1e-9, 0.01
 
 
 class Meetings(NamedTuple):
@@ -72,39 +74,51 @@ class Ladder:
             return
         fit = _estimated(many, won, _within(played, self.group, players))
         self.scale, self._above = fit.scale, _reached(won > 0)
-        self._views = [_Profiles(many, won, share * fit.leverage, fit) for share in (1.0, FAINT)]
+        self._told = many, won, fit
+        views = self._views(DOUBT / 2)
         own = around[self.group]
         centre = own / own.sum() if own.any() else np.full(len(own), 1 / len(own))
         self.ratings[self.group] = fit.ratings - centre @ fit.ratings
         for k, player in enumerate(self.group.tolist()):
-            self.low[player], self.high[player] = self._range(_unit(len(own), k) - centre, k, self.ratings[player])
+            self.low[player], self.high[player] = self._range(views, _unit(len(own), k) - centre, k)
 
     def surely_above(self, one: int, others: Sequence[int], among: int) -> Bools:
         """Which of ``others`` a player is surely stronger than. All that is said so of any two ``among`` so many
         players holds at once, but for an error of 5 %."""
         place = {player: k for k, player in enumerate(self.group.tolist())}
-        wanted, found = -float(ndtri(DOUBT / max(among * (among - 1), 1))), np.zeros(len(others), np.bool_)
+        error, found = DOUBT / max(among * (among - 1), 1), np.zeros(len(others), np.bool_)
+        wanted, views = -float(ndtri(error)), self._views(error) if one in place else []
         for i, other in enumerate(others):
             if self.ratings[one] > self.ratings[other]:
                 apart = _unit(len(place), place[one]) - _unit(len(place), place[other])
-                found[i] = min(view.depth(view.profile(apart, 0.0)) for view in self._views) >= wanted**2
+                found[i] = min(view.depth(view.profile(apart, 0.0)) for view in views) >= wanted**2
         return found
 
-    def _range(self, contrast: Floats, k: int, rating: float) -> Range:
+    def _views(self, error: float) -> list[_Profiles]:
+        """By either prior, for ends that each miss with this probability."""
+        many, won, fit = self._told
+        wider = (float(stdtrit(fit.free, 1 - error)) / float(ndtri(error))) ** 2
+        careful = fit._replace(scale=min(fit.scale * wider, 1.0))
+        return [_Profiles(many, won, share * fit.leverage, careful) for share in (1.0, FAINT)]
+
+    def _range(self, views: Sequence[_Profiles], contrast: Floats, k: int) -> Range:
         """Of player k of the group against the mean: no end is nearer than by either prior."""
+        rating = float(contrast @ self._told[2].ratings)
         if not np.abs(contrast).max() > 0:
             return Range(rating, rating)
-        low = min(-v.end(-contrast) for v in self._views) if self._above[:, k].all() else -math.inf
-        high = max(v.end(contrast) for v in self._views) if self._above[k].all() else math.inf
+        low = min(-v.end(-contrast) for v in views) if self._above[:, k].all() else -math.inf
+        high = max(v.end(contrast) for v in views) if self._above[k].all() else math.inf
         return Range(min(low, rating), max(high, rating))
 
 
 class _Fit(NamedTuple):
-    """Ratings of mean 0, the leverages [players, players] of all match-ups, and the scale of chance."""
+    """Ratings of mean 0, the leverages [players, players] of all match-ups, the scale of chance, and how many degrees
+    of freedom tell it (``free``)."""
 
     ratings: Floats
     leverage: Floats
     scale: float
+    free: float
 
 
 class _Own(NamedTuple):
@@ -128,18 +142,19 @@ def _within(played: Meetings, group: NDArray[np.int64], players: int) -> _Own:
 def _estimated(many: Floats, won: Floats, own: _Own) -> _Fit:
     """Ratings by Newton's method, with steps of at most 1; the scale and the leverages are those at the end."""
     n, scale = len(many), 1.0
-    r, leverage = np.zeros(n), np.zeros((n, n))
+    r, leverage, free = np.zeros(n), np.zeros((n, n)), 0.0
     for _ in range(_STEPS):
         chance = expit(r[:, None] - r)
         even = chance * (1 - chance)
         inverse = np.linalg.inv(_laplacian(many * even) + 1 / n)
         leverage = many * even * (np.diag(inverse)[:, None] + np.diag(inverse) - 2 * inverse)
-        scale = min((EVEN + float(own.squares.sum())) / (EVEN + float(own.free @ even[own.pair])), 1.0)
+        free = 1.0 + float(own.free @ even[own.pair]) / EVEN
+        scale = min((EVEN + float(own.squares.sum())) / (EVEN * free), 1.0)
         step = inverse @ (won + scale * leverage / 2 - (many + scale * leverage) * chance).sum(axis=1)
         r = r + step / max(1.0, float(np.abs(step).max()))
         if np.abs(step).max() < _CLOSE:
             break
-    return _Fit(r - r.mean(), leverage, scale)
+    return _Fit(r - r.mean(), leverage, scale, free)
 
 
 class _Profiles:
@@ -166,20 +181,24 @@ class _Profiles:
         return r
 
     def end(self, contrast: Floats) -> float:
-        """The largest value of a contrast within its 95 % range: Newton's method on the root of the depth, taken along
-        with that on the ratings."""
+        """The largest value of a contrast within its 95 % range: Newton's method on the root of the depth, between the
+        largest value found inside and the smallest found outside. Only the likeliest ratings with a value tell its
+        depth: of others it is too large."""
         wanted, start = -float(ndtri(DOUBT / 2)), float(contrast @ self.r)
         spread = math.sqrt(contrast @ np.linalg.solve(self._bent(expit(self.r[:, None] - self.r)), contrast))
-        r, target = self.r, start + wanted * spread
+        r, target, inside, outside = self.r, start + wanted * spread, start, math.inf
         for _ in range(_STEPS):
-            r, force = self._toward(r, contrast, target)
-            depth, off = math.sqrt(self.depth(r)), abs(float(contrast @ r) - target)
-            step = (wanted - depth) * depth / force if force > 0 and depth > 0 else 0.0
-            if off < NEAR * spread and abs(step) < NEAR * spread:
-                break
-            if off < 0.1 * spread:
-                target = max(target + min(step, target - start), start + 0.1 * (target - start))
-        return target
+            before, (r, force) = r, self._toward(r, contrast, target)
+            if np.abs(r - before).max() > _SETTLED * min(spread, 1.0):
+                continue
+            depth = math.sqrt(self.depth(r))
+            inside, outside = (target, outside) if depth < wanted else (inside, target)
+            step = (wanted - depth) * depth / force if force > 0 else math.inf
+            if abs(step) < NEAR * spread:
+                return target
+            further = min(target + step, 2 * target - start)
+            target = further if inside < further < outside else (inside + outside) / 2
+        return outside
 
     def _likelihood(self, r: Floats) -> float:
         return float(-(self.won * np.logaddexp(0.0, r - r[:, None])).sum())

@@ -11,6 +11,7 @@ from engine.columns import Arrays
 from engine.metagame.counters import counters, rings
 from engine.metagame.dominance import dominant, dominates
 from engine.metagame.equilibrium import ranges, shares
+from engine.metagame.ladder import Ladder, Meetings
 from engine.metagame.matchups import Matchups, matchups, pairs_of
 from engine.metagame.order import order
 from engine.metagame.split import ELO, Split, split
@@ -25,12 +26,13 @@ def read(teams: int, results: Floats, seed: int) -> tuple[dict[str, Any], Arrays
     the ranges of ``picked`` are taken.
 
     Meta: ``cyclic`` {share, low, high}: cyclic share of the differences between teams (None: no difference is known),
-    ``missing``: pairs that never met. Columns [teams]: ``order`` on a map, ``rating`` and its standard ``rating_error``
-    in Elo points, ``picked`` {"", "_low", "_high"}: how often it is seen when everybody picks optimally, ``standing``
-    {"", "_low", "_high"}: its share of wins against all others, its ``tier``, ``dominant``. Columns [teams, teams] of
-    the row team against the column team: ``share``, ``low``, ``high``, ``least``, ``most``, ``meetings``,
-    ``dominates``. ``counter`` [k, 2]: (team, team it surely beats), the surest first, with ``upset`` [k]; ``ring``
-    [m, 3]: each team surely beats the next, the last one the first."""
+    ``missing``: pairs that never met. Columns [teams]: ``order`` on a map, ``rating`` {"", "_low", "_high"} in Elo
+    points, as of a ladder (NaN where no chain of meetings runs to a team, infinite where none bounds it), ``picked``
+    {"", "_low", "_high"}: how often it is seen when everybody picks optimally, ``standing`` {"", "_low", "_high"}: its
+    share of wins against all others, its ``tier``, ``dominant``. Columns [teams, teams] of the row team against the
+    column team: ``share``, ``low``, ``high``, ``least``, ``most``, ``meetings``, ``dominates``. ``counter`` [k, 2]:
+    (team, team it surely beats), the surest first, with ``upset`` [k]; ``ring`` [m, 3]: each team surely beats the
+    next, the last one the first."""
     found, rows = matchups(teams, results), tiers(teams, results)
     parts = split(found)
     missing = int((found.meetings[pairs_of(teams)] == 0).sum())
@@ -38,8 +40,7 @@ def read(teams: int, results: Floats, seed: int) -> tuple[dict[str, Any], Arrays
     picked_low, picked_high = ranges(found, generator(seed, "picked"))
     columns: Arrays = {
         "order": order(found.payoff),
-        "rating": ELO * parts.ratings,
-        "rating_error": ELO * parts.errors,
+        **_ratings(teams, results),
         "picked": shares(found.payoff),
         "picked_low": picked_low,
         "picked_high": picked_high,
@@ -55,6 +56,14 @@ def read(teams: int, results: Floats, seed: int) -> tuple[dict[str, Any], Arrays
 def _cyclic(parts: Split) -> dict[str, float | None]:
     known = not np.isnan(parts.cyclic)
     return {"share": parts.cyclic if known else None, "low": parts.range.low, "high": parts.range.high}
+
+
+def _ratings(teams: int, results: Floats) -> Arrays:
+    told = ~np.isnan(results)
+    wins = np.where(told, results, 0.0)
+    played = Meetings(pairs_of(teams), told.sum(axis=1).astype(float), wins.sum(axis=1), (wins**2).sum(axis=1))
+    found = Ladder(teams, played, np.ones(teams, np.bool_))
+    return {"rating": ELO * found.ratings, "rating_low": ELO * found.low, "rating_high": ELO * found.high}
 
 
 def _standings(rows: Tiers) -> Arrays:

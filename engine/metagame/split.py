@@ -42,21 +42,19 @@ _STEPS, _SHARES = 100, 501
 
 
 class Split(NamedTuple):
-    """``ratings`` float64[teams] in log odds, of mean 0, and their standard ``errors``; ``cyclic``: cyclic share of the
-    differences between teams, of which the rest is strength; NaN where there are none. ``range``: of that share."""
+    """``ratings`` float64[teams] in log odds, of mean 0; ``cyclic``: cyclic share of the differences between teams, of
+    which the rest is strength; NaN where there are none. ``range``: of that share."""
 
     ratings: Floats
-    errors: Floats
     cyclic: float
     range: Range
 
 
 class _Fit(NamedTuple):
-    """Ratings; the remainder float64[pairs]; the derivatives of both by the shares."""
+    """Ratings; the remainder float64[pairs]; its derivatives by the shares."""
 
     ratings: Floats
     rest: Floats
-    rating_by: Floats
     rest_by: Floats
 
 
@@ -68,11 +66,10 @@ def split(found: Matchups) -> Split:
     counts = np.full(len(edges), found.meetings[pairs][met].mean() if len(edges) else 0.0)
     even, variance, error = (table[pairs][met] for table in (found.payoff, found.variance, found.error))
     fit = _fitted(edges, counts, even)
-    errors = np.sqrt((fit.rating_by**2 * error**2).sum(axis=1))
     if len(edges) < found.teams:
         nothing = not even.any()
-        return Split(fit.ratings, errors, math.nan if nothing else 0.0, Range(0.0, 1.0 if nothing else 0.0))
-    return Split(fit.ratings, errors, *_cyclic(fit, even, variance, error))
+        return Split(fit.ratings, math.nan if nothing else 0.0, Range(0.0, 1.0 if nothing else 0.0))
+    return Split(fit.ratings, *_cyclic(fit, even, variance, error))
 
 
 def expected(ratings: Floats) -> Floats:
@@ -89,11 +86,11 @@ def _edges(players: int, met: Pairs) -> Floats:
 
 
 def _fitted(edges: Floats, counts: Floats, even: Floats) -> _Fit:
-    """Bradley-Terry ratings, the remainder, and how both depend on the shares."""
+    """Bradley-Terry ratings, the remainder, and how that depends on the shares."""
     ratings, chance = _fit(edges, counts, even)
     rating_by = _rating_by(edges, counts, chance)
     rest_by = np.eye(len(edges)) - (chance * (1 - chance))[:, None] * (edges @ rating_by)
-    return _Fit(ratings, even + 0.5 - chance, rating_by, rest_by)
+    return _Fit(ratings, even + 0.5 - chance, rest_by)
 
 
 def _fit(edges: Floats, counts: Floats, even: Floats) -> tuple[Floats, Floats]:

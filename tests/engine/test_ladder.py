@@ -20,6 +20,7 @@ TRIALS = 60
 CLOSE = (-1.0, -0.5, 0.0, 0.2, 0.4, 0.9)
 FAR = (-4.0, -4.2, -3.7, 4.0, 4.3, 3.8)
 STEEP = (-6.0, -3.0, 0.0, 0.3, 3.0, 6.0)
+ONE_APART = (0.0, 0.0, 0.0, 0.0, 0.0, 5.0)
 
 
 def played(rng: np.random.Generator, skill: Floats, pairs: Pairs, many: int, chance: Chance = "apart") -> Meetings:
@@ -49,6 +50,7 @@ def rows(*told: Sequence[float]) -> Meetings:
         (FAR, 10, "apart"),
         (STEEP, 8, "alike"),
         ((0.0,) * 6, 20, "apart"),
+        (ONE_APART, 20, "apart"),
     ],
 )
 def test_ranges_hold_and_leaders_lead_whatever_the_ladder_is_like(
@@ -85,6 +87,20 @@ def test_a_group_that_always_wins_is_at_least_so_far_above_and_its_own_order_is_
     assert not found.surely_above(3, [5], 6).any()
 
 
+@pytest.mark.parametrize("lost", [0, 1])
+def test_ranges_of_equals_end_where_the_likelihood_says_though_one_beside_them_hardly_ever_loses(lost: int) -> None:
+    """Each end is as unlikely as 95 % allow, by a search for it that knows the sum alone: the equals stay equal, so
+    that one number, how far the best is above them, decides."""
+    equal = [(i, j, 20, 10) for i in range(5) for j in range(i + 1, 5)]
+    found = Ladder(6, rows(*equal, *((5, i, 20, 20 - lost / 5) for i in range(5))), np.ones(6, bool))
+    gap, battles = np.linspace(0.0, 12.0, 4001), 100 / found.scale
+    likely = -(lost / found.scale + 0.5) * np.logaddexp(0, gap)
+    likely -= (battles - lost / found.scale + 0.5) * np.logaddexp(0, -gap)
+    least = gap[likely >= likely.max() - 1.9207][0]
+    assert found.low[5] == pytest.approx(least * 5 / 6, abs=0.05)
+    assert (found.high[:5] >= -least / 6).all(), "each equal's own luck comes on top of that"
+
+
 def test_who_lies_between_two_who_win_and_lose_everything_has_no_range_and_beside_himself_all_have_one() -> None:
     met = rows((0, 1, 30, 30), (1, 2, 30, 30))
     found = Ladder(3, met, np.ones(3, bool))
@@ -108,6 +124,14 @@ def test_of_nobody_who_met_nothing_is_said() -> None:
     found = Ladder(3, nothing, np.ones(3, bool))
     assert np.isnan([found.ratings, found.low, found.high]).all()
     assert not found.surely_above(0, [1, 2], 3).any()
+
+
+def test_a_few_meetings_that_all_went_one_way_are_no_certainty() -> None:
+    """If both battles of a meeting end alike, equals win all of four in one case of eight, either of them."""
+    four, six = (Ladder(2, rows((0, 1, many, many)), np.ones(2, bool)) for many in (4, 6))
+    assert four.low[0] < 0 < six.low[0]
+    assert not four.surely_above(0, [1], 2).any()
+    assert six.surely_above(0, [1], 2).all()
 
 
 def test_more_meetings_count_more() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,11 @@ def test_a_run_that_was_killed_goes_on_and_one_that_is_done_is_read(
     assert json.loads((tmp_path / "other" / "result.json").read_text())["selection"] is True
     monkeypatch.setattr(styles, "run_study", lambda *_: pytest.fail("it is done already"))
     styles._ran(study(), tmp_path / "other")
+
+
+@pytest.mark.parametrize("seeds", [2, 8])
+def test_differences_that_are_all_alike_are_no_certainty(seeds: int) -> None:
+    assert paired(np.full(seeds, 0.1)) == (-math.inf, pytest.approx(0.1), math.inf)
 
 
 def test_the_range_of_few_paired_differences_is_student_s() -> None:
