@@ -34,6 +34,8 @@ SWELL_BYTES = 2**28
 """How much this process may grow while it waits for one answer: three frames of the largest size, and as much again."""
 MAX_STRAYS = 256
 TOLD_AFTER_S = 1.0
+ENDING_S = 3.0
+"""How long a program whose line broke may take to end: how it ended says more than that its line broke."""
 PRINTED = 1200
 """Characters of a program's last output in the message of a failure."""
 PAGE = "engine/PROTOCOL.md"
@@ -127,7 +129,7 @@ class Conversation:
         try:
             self._line.send(message, arrays)
         except zmq.ZMQError as error:
-            if self._process.wait(0.5):
+            if self._process.wait(ENDING_S):
                 self._fail(self._process.exit_text())
             self._fail(f"does not read its messages any more ({error})")
 
@@ -214,7 +216,7 @@ class Conversation:
 
     def _lost_line(self) -> NoReturn:
         """Raise the error for a broken line, with the most exact known reason."""
-        if self._process.wait(0.5):
+        if self._process.wait(ENDING_S):
             self._fail(self._process.exit_text())
         if self._line.trouble and not self._line.peer:
             self._fail(self._line.trouble)
