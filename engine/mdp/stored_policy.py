@@ -8,6 +8,7 @@ choose, of observations that are vectors, are read: no pictures, no continuous p
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -39,6 +40,8 @@ class StoredPolicy:
         self._network = description["network"]
         self._tensors = {name: np.ascontiguousarray(array, np.float32) for name, array in tensors.items()}
         if why := _obstacle(self.seat, str(description["kind"]), self._network):
+            raise StoreError(why)
+        if why := _misfit(self._tensors, _shapes(self.seat, self._network)):
             raise StoreError(why)
         self._layers = [self._layer(f"policy.{i}") for i in range(len(self._network["policy"]))]
         self._output = self._layer("action.0")
@@ -113,3 +116,32 @@ def _obstacle(seat: SeatSpec, kind: str, network: Mapping[str, Any]) -> str:
     if network["conv"] or any(spec.dtype != "float32" for spec in seat.observations):
         return "This policy sees pictures, and cannot be played without its trainer."
     return ""
+
+
+def _misfit(tensors: Mapping[str, NDArray[Any]], expected: Mapping[str, tuple[int, ...]]) -> str:
+    """Why these weights are not the described ones; empty where they are. Compiled layers look at no bounds."""
+    normalised = any(name.startswith("normaliser.") for name in tensors)
+    for name, shape in expected.items():
+        if name not in tensors and (normalised or not name.startswith("normaliser.")):
+            return f"Its weights do not fit its description: {name} is missing."
+        if name in tensors and tensors[name].shape != shape:
+            return f"Its weights do not fit its description: {name} is {list(tensors[name].shape)}, not {list(shape)}."
+        if name in tensors and not np.isfinite(tensors[name]).all():
+            return f"Its weights are not all numbers: {name} has one that is none, or is endless."
+    return ""
+
+
+def _shapes(seat: SeatSpec, network: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    """What a policy of this seat plays with, as ``engine.rl.networks`` lays it out."""
+    found: dict[str, tuple[int, ...]] = {}
+    for spec in seat.observations:
+        found |= {f"normaliser.{spec.name}.{what}": tuple(spec.shape) for what in ("mean", "spread")}
+    width = sum(math.prod(spec.shape) for spec in seat.observations)
+    for i, units in enumerate(network["policy"]):
+        found |= {f"policy.{i}.weight": (units, width), f"policy.{i}.bias": (units,)}
+        width = units
+    if units := network["lstm"]:
+        found |= {"lstm.input": (4 * units, width), "lstm.state": (4 * units, units), "lstm.bias": (4 * units,)}
+        width = units
+    outputs = sum(seat.action.choices)
+    return found | {"action.0.weight": (outputs, width), "action.0.bias": (outputs,)}

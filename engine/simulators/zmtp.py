@@ -19,6 +19,9 @@ MORE, LONG, COMMAND = 1, 2, 4
 ROUTER, PARTNERS = b"\x06", (b"DEALER", b"REQ", b"ROUTER")
 SIGNATURE = b"\xff" + (1).to_bytes(8, "big") + b"\x7f"
 """To the oldest version, this is the beginning of a message without content: a peer without a name."""
+STRANGERS_FRAMES, UNSENT, CONTEXT = 64, 64, 16
+"""Most frames and commands that are read where received bytes are bounded, because each takes longer than its bytes;
+pieces that wait to be sent before a PING remains unanswered; and bytes of a PING that its answer repeats."""
 _MECHANISM = b"NULL".ljust(20, b"\0")
 _READY = b"\x05READY\x0bSocket-Type\x00\x00\x00\x06ROUTER\x08Identity\x00\x00\x00\x00"
 Frame = tuple[int, bytes]
@@ -35,8 +38,9 @@ class TooLarge(Ended):
 
 
 class Peer:
-    """One accepted connection. ``most_bytes``: of one frame; ``most_received``: of all that is read, None: no bound;
-    ``greeted``: whether the other side speaks ZMTP; ``messages``: those that have arrived whole."""
+    """One accepted connection. ``most_bytes``: of one frame; ``most_received``: of all that is read, in at most
+    ``STRANGERS_FRAMES`` frames, None: no bound; ``greeted``: whether the other side speaks ZMTP; ``messages``: those
+    that have arrived whole."""
 
     def __init__(self, raw: socket.socket, most_bytes: int, most_received: int | None) -> None:
         self.raw, self.most_bytes, self.most_received = raw, most_bytes, most_received
@@ -44,7 +48,7 @@ class Peer:
         raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.greeted = self.dismissed = False
         self.messages: deque[list[memoryview]] = deque()
-        self.received = 0
+        self.received = self._frames = 0
         self.unsent: deque[memoryview] = deque()
         self._ahead = bytearray()
         self._frame: Callable[[], Reading] = self._new_frame
@@ -86,6 +90,7 @@ class Peer:
         self.dismissed = True
         self.messages.clear()
         self._ahead.clear()
+        self.unsent.clear()
         with contextlib.suppress(OSError):
             self.raw.shutdown(socket.SHUT_WR)
 
@@ -116,6 +121,9 @@ class Peer:
         frames: list[memoryview] = []
         while True:
             flags, content = yield from self._frame()
+            self._frames += 1
+            if self.most_received is not None and self._frames > STRANGERS_FRAMES:
+                raise TooLarge
             if flags & COMMAND:
                 self._obey(content)
                 continue
@@ -181,7 +189,9 @@ class Peer:
 
     def _obey(self, command: bytes) -> None:
         if command.startswith(b"\x04PING"):
-            self._write(b"".join(map(bytes, self._framed(b"\x04PONG" + command[7:], COMMAND))))
+            if len(self.unsent) <= UNSENT:
+                told = b"\x04PONG" + command[7 : 7 + CONTEXT]
+                self._write(b"".join(map(bytes, self._framed(told, COMMAND))))
         elif command.startswith(b"\x05ERROR"):
             raise Ended
 

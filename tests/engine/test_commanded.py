@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import safetensors.numpy
 
 from engine.arrays import unpack
 from engine.bench.herobattle_teams import equal_cost_pairs
@@ -101,6 +103,31 @@ def test_a_decision_is_the_same_in_any_batch_to_the_last_bit(store: FolderStore,
         part = {name: array[some] for name, array in state.items()}
         found, _ = plain.logits(Batch({"battle": everything[some]}, None, SEEDS[some], part))
         np.testing.assert_array_equal(found, whole[some])
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("policy.0.weight", np.ones((24, 815))),  # was read beyond the end of what is seen
+        ("policy.0.weight", np.ones((24, 2**20))),  # ended the process
+        ("policy.0.bias", np.ones(1)),
+        ("action.0.weight", np.ones((1, 9))),
+        ("action.0.weight", np.full((25, 9), np.nan)),
+        ("action.0.bias", np.full(25, np.inf)),
+        ("normaliser.battle.spread", None),
+    ],
+)
+def test_weights_that_do_not_fit_their_description_or_are_no_numbers_are_refused(
+    store: FolderStore, name: str, wrong: Any
+) -> None:
+    told = json.loads(store.get(kept(policy(), store)))
+    tensors = safetensors.numpy.load(store.get(told["sha256"]))
+    StoredPolicy(told, tensors, False)
+    changed = {key: array for key, array in tensors.items() if key != name}
+    if wrong is not None:
+        changed[name] = wrong.astype(np.float32)
+    with pytest.raises(StoreError, match=r"Its weights .*" + name.replace(".", r"\.")):
+        StoredPolicy(told, changed, False)
 
 
 def silent() -> Policy:

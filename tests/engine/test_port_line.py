@@ -112,6 +112,57 @@ def test_a_ping_of_zeromq_itself_is_answered_with_what_it_holds() -> None:
         hearing(raw, line, zmtp_frame(b"\x04PONGhere", 4))
 
 
+@pytest.mark.parametrize("flood", [zmtp_frame(b"\x04PING\0\1here", 4), b"\4\0", b"\1\0"])
+def test_of_a_strangers_flood_of_tiny_frames_only_a_few_are_read(flood: bytes) -> None:
+    ready = zmtp_frame(b"\x05READY\x0bSocket-Type\x00\x00\x00\x06DEALER", 4)
+    ours, theirs = socket.socketpair()
+    with ours, theirs, contextlib.closing(PortLine()) as line, dialled(line):
+        while not line._callers:
+            line.look()
+        caller = next(iter(line._callers.values()))
+        theirs.sendall(GREETING + ready + flood * 2000)
+        caller.raw.close()
+        caller.raw = ours
+        with pytest.raises(zmtp.TooLarge):
+            caller.read()
+        ours.close()
+        heard = b"".join(iter(lambda: theirs.recv(2**16), b""))
+        assert heard.count(b"PONG") <= zmtp.STRANGERS_FRAMES
+        assert caller._frames == zmtp.STRANGERS_FRAMES + 1
+
+
+def test_pings_of_a_program_that_never_reads_take_no_memory_without_end() -> None:
+    with contextlib.closing(PortLine()) as line, dialled(line) as raw:
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        raw.sendall(GREETING + zmtp_frame(b"\x05READY\x0bSocket-Type\x00\x00\x00\x06DEALER", 4))
+        raw.sendall(zmtp_frame(HELLO, 0))
+        letter = line.receive(60_000)
+        assert letter is not None
+        line.admit(letter)
+        caller = next(iter(line._callers.values()))
+        caller.raw.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+        pings = memoryview(zmtp_frame(b"\x04PING\0\1" + bytes(200), 4) * 20_000)
+        raw.setblocking(False)
+        while pings:
+            with contextlib.suppress(BlockingIOError):
+                pings = pings[raw.send(pings) :]
+            line.look()
+        assert 0 < len(caller.unsent) <= zmtp.UNSENT + 1
+        assert sum(map(len, caller.unsent)) < 2**14, "of a PING only 16 bytes are repeated"
+
+
+def test_nothing_waits_to_be_sent_to_somebody_who_was_dismissed() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs, contextlib.closing(PortLine()) as line, dialled(line):
+        while not line._callers:
+            line.look()
+        caller = next(iter(line._callers.values()))
+        caller._write(bytes(2**24))
+        assert caller.unsent
+        caller.dismiss()
+        assert not caller.unsent, "what can never be sent would be tried without a pause"
+
+
 WRONG = {
     "another mechanism": GREETING.replace(b"NULL", b"PLAI") + bytes(20),
     "a subscriber": GREETING + zmtp_frame(b"\x05READY\x0bSocket-Type\x00\x00\x00\x03SUB", 4),
