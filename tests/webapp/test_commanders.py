@@ -193,6 +193,9 @@ def replayed(team: Studio, agent: Agent) -> Job:
     assert answer.status_code == 302
     job = Job.objects.get(parent=search, kind="change")
     assert job.title == "Under Ada: Which teams are unfair?"
+    waiting = shown(team.designer, of(job, "job", "studies"))
+    assert "What Ada makes of it" in waiting, "nothing was changed, so nothing is told of a change"
+    assert "What the change does" not in waiting
     return finished(job)
 
 
