@@ -41,3 +41,6 @@ def test_an_agent_is_chosen_on_new_job_and_a_search_s_lineups_are_replayed_under
     assert not serious_violations(page)
     page.set_viewport_size(PHONE)
     assert overflow(page) <= 0
+    verdict = page.locator(".change-verdict").first.bounding_box()
+    assert verdict is not None
+    assert verdict["width"] >= 200, "a sentence with a word on each line is no sentence"

@@ -25,6 +25,14 @@ def test_a_hunt_is_asked_for_and_its_bugs_are_read_at_any_width(enter: Enter, te
     page.get_by_label("Decisions in all").fill("100000")
     page.get_by_label("Decisions in all").blur()
     expect(page.get_by_text("100,000 decisions buy about 2 rounds of 4 agents.")).to_be_visible()
+    page.get_by_label("Decisions in all").press("End")
+    page.get_by_label("Decisions in all").press_sequentially("0")  # still in the field
+    expect(page.get_by_text("1,000,000 decisions buy about 3 rounds of 30 agents.")).to_be_visible()
+    for method in ("random", "evolution"):
+        page.get_by_label("Method").select_option(method)  # the second before the first is answered
+    expect(page.get_by_text("1,000,000 decisions buy about 22 rounds of 30 agents.")).to_be_visible()
+    page.get_by_label("Method").select_option("wuji")
+    page.get_by_label("Decisions in all").fill("100000")
     assert not serious_violations(page)
     page.get_by_role("button", name="Start the hunt").click()
     expect(page.get_by_text("0 of 100,000 decisions")).to_be_visible()

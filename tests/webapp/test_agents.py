@@ -300,10 +300,18 @@ def test_in_a_maze_nobody_is_played_against_and_its_map_comes_with_the_way(team:
     assert [data["drawing"], len(data["scenery"]), data["battles"][0][0]] == ["maze", 9, [1.0, 1.0, 1.0]]
 
 
+def test_where_no_single_action_is_told_nothing_is_said_of_what_agents_did(
+    team: Studio, designer: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = watched(team.project, [kept(team.project)], drawing="")
+    monkeypatch.setattr("webapp.agents.watching.shares", lambda counts, game: [])
+    assert "This game has no drawing here. Below is how the battles ended." in text(designer, at("battles", job.pk))
+
+
 def test_a_game_without_a_drawing_shows_moves_and_scores_and_a_sentence(team: Studio, designer: Client) -> None:
     job = watched(team.project, [kept(team.project)], drawing="")
     page = text(designer, at("battles", job.pk))
-    assert "This game has no drawing here" in page
+    assert "This game has no drawing here. Below is what the agents did, and how the battles ended." in page
     assert "Its score is 0.75" in page
     assert "33" in page
     assert designer.get(at("battles-data", job.pk)).status_code == 404

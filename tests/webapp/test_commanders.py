@@ -193,15 +193,19 @@ def replayed(team: Studio, agent: Agent) -> Job:
     assert answer.status_code == 302
     job = Job.objects.get(parent=search, kind="change")
     assert job.title == "Under Ada: Which teams are unfair?"
+    waiting = shown(team.designer, of(job, "job", "studies"))
+    assert "What Ada makes of it" in waiting, "nothing was changed, so nothing is told of a change"
+    assert "What the change does" not in waiting
     return finished(job)
 
 
-def with_verdicts(job: Job, before: list[str], after: list[str]) -> Job:
-    """The replay, with other verdicts in its table."""
+def with_verdicts(job: Job, before: list[str], after: list[str], over: bool = False) -> Job:
+    """The replay, with other verdicts in its table, and with whole ranges ``over`` the line or across it."""
     bundle = unpack(store().get(job.artifacts["table"]))
     arrays = {name: array.copy() for name, array in bundle.arrays.items()}
     for name, told in (("verdict_before", before), ("verdict_after", after)):
         arrays[name][:] = [FINDINGS.index(each) for each in told]
+    arrays["over_after"][:] = over
     Job.objects.filter(pk=job.pk).update(artifacts={**job.artifacts, "table": store().put(pack(bundle.meta, arrays))})
     return Job.objects.select_related("project", "game_version__simulator", "parent").get(pk=job.pk)
 
@@ -228,6 +232,9 @@ def test_a_shortlist_is_replayed_under_an_agent_in_a_click_and_told_in_a_sentenc
     assert only_theirs is not None
     assert "1 lineup that fresh battles under the script do not confirm is" in rest(only_theirs)[0]
     assert "1 is too weak there to count" in head(only_theirs)
+    unsure = read(with_verdicts(job, ["confirmed"] * 3, ["close", "more", "refuted"], over=True))
+    assert unsure is not None
+    assert head(unsure).endswith("1 falls under it, 2 are over the line but may be weak.")
 
 
 def test_a_replay_under_an_agent_is_no_change_that_could_be_saved_or_proposed(team: Studio, agent: Agent) -> None:

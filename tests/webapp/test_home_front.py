@@ -157,7 +157,9 @@ def test_the_legend_and_the_tint_are_those_of_the_question_and_of_its_line(team:
     shown = last_front(team.designer)
     assert shown is not None
     assert shown.up == "Resource advantage (×) ← more unfair"
-    assert shown.tint == ("0", shown.line, shown.median, "100%"), "under a line that is the most it may have"
+    assert shown.tint == ("0", shown.line, shown.median, _rest(shown.line)), (
+        "from the line down to the axis, no further"
+    )
 
 
 def test_a_search_without_a_line_speaks_of_none(team: Studio) -> None:

@@ -57,7 +57,10 @@ def test_it_starts_a_hunt_of_what_was_typed(team: Studio, designer: Client) -> N
     assert job.config["algorithm"]["population"] == 8
     assert job.config["oracles"] == {"stuck_after": 30, "soonest": 5, "most": None}
     assert job.config["task"]["game"]["name"] == "maze"
-    assert "The first round is not complete yet" in designer.get(page(job)).content.decode()
+    waiting = designer.get(page(job)).content.decode()
+    assert "The first round is not complete yet" in waiting
+    assert "no round is complete yet" in waiting
+    assert "round 0" not in waiting
 
 
 @pytest.mark.parametrize(

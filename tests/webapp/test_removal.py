@@ -9,6 +9,7 @@ from html import unescape
 from typing import Any
 
 import pytest
+from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -230,7 +231,14 @@ def test_unfair_lineups_are_counted_by_the_suspects_that_explain_them(team: Stud
     assert families[0].name == "Frost Captain + Warhorn"
     page = shown(team.producer, search)
     if none.many:
-        assert f"{none.many} of {len(lineups.unfair[0])} unfair lineups hold none of these" in page
+        hold = "holds" if none.many == 1 else "hold"
+        assert f"{none.many} of {len(lineups.unfair[0])} unfair lineups {hold} none of these" in page
+
+
+@pytest.mark.parametrize(("count", "holds"), [(1, "1 of them holds no"), (2, "2 of them hold no")])
+def test_one_lineup_holds_and_two_hold(count: int, holds: str) -> None:
+    family = {"place": 0, "name": "Warhorn", "only": count, "many": 3}
+    assert holds in render_to_string("suspects/families.html", {"families": [family]})
 
 
 def test_the_explorer_names_families_after_suspects(team: Studio, search: Job) -> None:

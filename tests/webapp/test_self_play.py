@@ -231,9 +231,16 @@ def test_the_strongest_leads_only_as_far_as_differences_tell(team: Studio) -> No
     for beside, said in (
         ([-1, 0], f"{first.name} leads, but 1 other may be as strong"), ([-1, -1], f"{first.name} is the strongest"),
     ):  # fmt: skip
-        reading.members = [first, *(m._replace(beside=b) for m, b in zip(rest, beside, strict=True))]
+        reading.members = [
+            first, *(m._replace(beside=b, rating=first.rating - 3) for m, b in zip(rest, beside, strict=True)),
+        ]  # fmt: skip
         reading.standing = list(reading.members)
         assert reading.sentence.startswith(said)
+    told = reading.members
+    reading.members = [m._replace(beside=0, rating=0.2) for m in reading.members]
+    reading.standing = list(reading.members)
+    assert reading.sentence == "Nobody leads: the meetings do not tell who is strongest.", "all stand at 0"
+    reading.members = told
     outsider = next(player for player in reading.players if not player.round)
     for beside_, how in ((0, "seems"), (1, "is surely")):
         reading.standing = [outsider._replace(rating=first.rating + 1, beside=beside_), *reading.members]

@@ -21,7 +21,7 @@ from webapp.games.edits import PREFIX
 from webapp.games.numbers import field_text
 from webapp.lib.whole import whole
 from webapp.projects.access import allowed, role_in
-from webapp.studies import companion, playable
+from webapp.studies import commanders, companion, playable
 from webapp.studies import explore_source as source
 from webapp.studies.models import Job
 from webapp.suspects.reading import Suspect
@@ -86,8 +86,9 @@ def about(request: HttpRequest, search: Job, typed: Typed, trial: Job | None = N
 
 
 def shown(trial: Job) -> dict[str, Any]:
-    """What a replay says, for its page and for the card."""
-    return {"job": trial, "found": read(trial), **next_steps(trial)}
+    """What a replay says, for its page and for the card. ``under``: the agent that leads its other version, if any."""
+    under = commanders.name_under(trial.config)
+    return {"job": trial, "found": read(trial), "under": under, **next_steps(trial)}
 
 
 def next_steps(trial: Job) -> dict[str, Any]:

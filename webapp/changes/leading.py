@@ -55,15 +55,19 @@ def _stay(replayed: Replayed, asked: Sequence[Lineup]) -> str:
 
 
 def _others(replayed: Replayed, asked: Sequence[Lineup]) -> str:
-    """ ", 1 falls under it, 1 is over it but weak, 1 cannot be told": those that do not stay."""
+    """ ", 1 falls under it, 1 is too weak there to count, 1 is over the line but may be weak, 1 cannot be told": those
+    that do not stay."""
     falls = [each for each in asked if each.finding == "refuted"]
     weak = [each for each in asked if each.finding == "weak"]
     open_ = [each for each in asked if each.finding not in (CONFIRMED, "refuted", "weak")]
+    over = [each for each in open_ if each.over and replayed.words.strong.endswith("and strong")]
+    open_ = [each for each in open_ if each not in over]
     refuted = lower_first(replayed.words.refuted)
     falls_to = f"{'falls' if len(falls) == 1 else 'fall'} under it" if refuted == UNDER else f"{_is(falls)} {refuted}"
     told = [
         f"{number(len(falls))} {falls_to}" if falls else "",
         f"{number(len(weak))} {_is(weak)} too weak there to count" if weak else "",
+        f"{number(len(over))} {_is(over)} {replayed.words.over} but may be weak" if over else "",
         f"{number(len(open_))} cannot be told" if open_ else "",
     ]
     return "".join(f", {each}" for each in told if each)

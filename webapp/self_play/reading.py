@@ -133,6 +133,8 @@ class Reading:
             sure = "is surely" if above[0].beside > 0 else "seems"
             told = f"{above[0].name}, who does not learn, {sure} stronger than {first.name}, the best member"
             return f"{told}. Of the members, {others}." if many else f"{told}."
+        if many and any(p.beside >= 0 and round(p.rating) == round(first.rating) for p in rest):
+            return "Nobody leads: the meetings do not tell who is strongest."
         if many:
             return f"{first.name} leads, but {others}: the meetings do not tell."
         return f"{first.name} is the strongest: {percent(first.share)} of its meetings won."

@@ -120,9 +120,13 @@ def _tint(x: Axis, y: Axis, line: str, median: str) -> tuple[str, str, str, str]
     from where on strength counts, stronger."""
     left, width = "0", "100%"
     if median:
-        beyond = f"{100 - float(median.rstrip('%')):.2f}%"
-        left, width = (median, beyond) if x.direction == "max" else ("0", median)
-    return (left, "0", width, line) if y.direction == "max" else (left, line, width, "100%")
+        left, width = (median, _beyond(median)) if x.direction == "max" else ("0", median)
+    return (left, "0", width, line) if y.direction == "max" else (left, line, width, _beyond(line) if line else "")
+
+
+def _beyond(place: str) -> str:
+    """How much of the picture is beyond a place in it, both in percent."""
+    return f"{100 - float(place.rstrip('%')):.2f}%"
 
 
 def _caption(x: Axis, y: Axis, fresh: bool, values: Sequence[tuple[float, float]]) -> str:
