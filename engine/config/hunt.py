@@ -120,7 +120,7 @@ class HuntConfig(EvolveConfig):
         agents, whole = self.algorithm.population, self.round(longest)
         fit = self.decisions // (whole // agents)
         fewer = f", have {many(fit)} in a round" if fit > 1 else ""
-        why = f"{many(agents)} take up to {figures(whole)} in a round, so {figures(self.decisions)} do not buy one"
+        why = f"{many(agents)} take up to {figures(whole)} in a round, more than {figures(self.decisions)}"
         yield "decisions", f"{why}: give {figures(whole)} or more{fewer}, or let each learn from fewer"
 
     @field_validator("task")

@@ -93,7 +93,7 @@ def test_the_caption_tells_its_own_figures_with_ranges_and_count(team: Studio, d
     agent = kept(team.project, "Calm one")
     page = text(designer, at("list"))
     told = (
-        "Moves 12 % of the time [10–14], wins 88 % of episodes [84–91], hits the ball 4.25 times an episode [3.9–4.6]"
+        "Moves 12 % of the time [10–14], wins 88 % of episodes [84–91], hits the ball 4.25 times an episode [3.90–4.60]"
     )
     assert told in page
     assert "200 fresh episodes" in page
@@ -122,7 +122,7 @@ def test_an_agent_whose_style_does_not_hold_against_strangers_is_marked_on_the_l
     job = fragile.measurements.get().job
     Job.objects.filter(pk=job.pk).update(config={**job.config, "style": ["hits"]})
     listed = text(designer, at("list"))
-    told = "Hits the ball 4.25 times an episode [3.9–4.6], wins 88 % of episodes [84–91]"
+    told = "Hits the ball 4.25 times an episode [3.90–4.60], wins 88 % of episodes [84–91]"
     assert told in listed, "its own style comes first"
     study = load(job.config)
     assert [other.player for other in study.strangers] == ["random", "pong-follower"]  # type: ignore[attr-defined]
@@ -386,5 +386,5 @@ def test_whom_nobody_can_play_against_in_the_page_is_said_with_the_reason(team: 
 
 
 def test_a_range_below_zero_is_not_written_with_two_dashes() -> None:
-    assert Measure("return", Signal("returns", share=False), -10.0, -10.2, -9.72).ends == "[-10.2 to -9.72]"
-    assert Measure("hits", Signal("hits", share=False), 4.0, 3.9, 4.6).ends == "[3.9–4.6]"
+    assert Measure("return", Signal("returns", share=False), -10.0, -10.2, -9.72).ends == "[−10.20 to −9.72]"
+    assert Measure("hits", Signal("hits", share=False), 4.0, 3.9, 4.6).ends == "[3.90–4.60]"

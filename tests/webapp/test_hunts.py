@@ -72,7 +72,7 @@ def test_it_starts_a_hunt_of_what_was_typed(team: Studio, designer: Client) -> N
         ({"decisions": "many"}, "number"),
         (
             {"decisions": "40,000"},
-            "8 agents take up to 77,536 in a round, so 40,000 do not buy one: give 77,536 or "
+            "8 agents take up to 77,536 in a round, more than 40,000: give 77,536 or "
             "more, have 4 agents in a round, or let each learn from fewer.",
         ),
     ],
@@ -87,10 +87,16 @@ def test_what_is_wrong_stands_at_its_field(team: Studio, designer: Client, chang
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ({}, "5,000,000 decisions buy about 17 rounds of 30 agents."),
-        ({"decisions": "200,000"}, "200,000 decisions buy about 3 rounds of 6 agents."),
-        ({"decisions": "120000", "population": "10"}, "120,000 decisions buy about 1 round of 10 agents."),
-        ({"decisions": "20000"}, "4 agents take up to 38,768 in a round, so 20,000 do not buy one"),
+        ({}, "5,000,000 decisions buy up to 17 rounds of 30 agents, fewer where many bugs must be shown again."),
+        (
+            {"decisions": "200,000"},
+            "200,000 decisions buy up to 3 rounds of 6 agents, fewer where many bugs must be shown again.",
+        ),
+        (
+            {"decisions": "120000", "population": "10"},
+            "120,000 decisions buy up to 1 round of 10 agents, fewer where many bugs must be shown again.",
+        ),
+        ({"decisions": "20000"}, "4 agents take up to 38,768 in a round, more than 20,000"),
     ],
 )
 def test_the_form_says_what_the_decisions_buy_and_has_as_many_agents_as_make_a_few_rounds(
@@ -100,7 +106,7 @@ def test_the_form_says_what_the_decisions_buy_and_has_as_many_agents_as_make_a_f
     content = designer.get(reverse("studies:ask", args=[team.project.slug, "hunt"]), typed).content.decode()
     assert said in content
     form = HuntForm({"game": "maze", "method": "wuji", **typed}, project=team.project, kind="hunt")
-    assert form.is_valid() == ("buy about" in said)
+    assert form.is_valid() == ("buy up to" in said)
 
 
 def test_with_usual_settings_every_battle_of_an_agent_that_learns_ends_three_times(team: Studio) -> None:

@@ -42,7 +42,7 @@ class Measure(NamedTuple):
 
     @property
     def ends(self) -> str:
-        """ "[10–14]", below zero "[-10.2 to -9.72]"; what is missing where the range is unknown."""
+        """ "[10–14]", below zero "[−10.20 to −9.72]"; what is missing where the range is unknown."""
         if self.low is None or self.high is None:
             return "[range unknown]"
         low, high = (f"{100 * end:.0f}" if self.words.share else _plain(end) for end in (self.low, self.high))
@@ -50,7 +50,9 @@ class Measure(NamedTuple):
 
 
 def _plain(value: float) -> str:
-    return number(round(value)) if abs(value) >= 100 else f"{value:.3g}"
+    if 0 < abs(value) < 0.01:
+        return f"{value:.2g}".replace("-", "−")
+    return number(value, 2 if abs(value) < 100 else 0)
 
 
 class Figures(NamedTuple):
