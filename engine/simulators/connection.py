@@ -43,6 +43,8 @@ class WrongDescription(SimulatorError):
 class Connection(Conversation):
     """Call ``handshake`` first, then ``request`` any number of times, then ``close``."""
 
+    interrupted = False
+    """Whether the last CANCEL was obeyed with ERROR "cancelled", and not answered with the result."""
     _first_id = 0
 
     def handshake(self, stopped: Callable[[], bool] = never) -> GameSpec:
@@ -165,14 +167,16 @@ class Connection(Conversation):
 
     def _cancel(self, request: int, doing: str) -> None:
         """End the request: by CANCEL if the program offers it, otherwise by ending the program."""
+        self.interrupted = False
         if "cancel" not in self.capabilities:
             self.kill()
             return
         with contextlib.suppress(SimulatorError):
             self.send(Cancel(id=request))
-            self._answer(
+            decoded = self._answer(
                 request, Wait(self._limits.cancel_s, f"the end of {doing} after CANCEL", "did not obey CANCEL", never)
             )
+            self.interrupted = isinstance(decoded.message, Error) and decoded.message.code == "cancelled"
 
     def _answer(self, request: int, wait: Wait) -> Decoded:
         decoded = self._next(wait, self._message)

@@ -89,6 +89,11 @@ class Program(ABC, Generic[S]):
             self._stop.clear()
             return self._connection().capabilities
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether the running program broke off what it played at the last CANCEL, and did not play it to its end."""
+        return bool(self._held) and self._held[0].interrupted
+
     def start(self) -> None:
         """Start the program if it is not running. Raises SimulatorError, Cancelled."""
         with self._lock:

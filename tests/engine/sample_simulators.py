@@ -132,6 +132,22 @@ class SlowTugOfWar(TugOfWar):
         self._stop = True
 
 
+class UnstoppableTugOfWar(TugOfWar):
+    """Takes its time for a large message, and has no ``cancel``."""
+
+    def battles(
+        self,
+        left: NDArray[np.int32],
+        right: NDArray[np.int32],
+        seeds: NDArray[np.uint64],
+        patch: Patch,
+        fidelity: str = "full",
+    ) -> Battles:
+        if len(seeds) > 100_000:
+            time.sleep(1.0)
+        return super().battles(left, right, seeds, patch, fidelity)
+
+
 class TugOfWarWithHelpers(TugOfWar):
     """Starts a child, and a daemon that left the session, the way launchers and wrappers do."""
 

@@ -269,6 +269,7 @@ def test_cancel_stops_a_running_call_and_keeps_a_program_that_obeys() -> None:
         simulator.describe()
         with cancelling(simulator), pytest.raises(Cancelled):
             simulator.battles(LEFT, RIGHT, SEEDS, {})
+        assert simulator.interrupted
         assert len(simulator.battles(LEFT[:2], RIGHT[:2], SEEDS[:2], {}).status) == 2
         assert simulator.starts == 1
 

@@ -169,6 +169,14 @@ def test_nothing_is_claimed_of_what_a_program_does_not_offer() -> None:
     assert said.endswith("cancle means nothing here: cancel, heartbeat, replay do")
 
 
+def test_a_program_that_cannot_break_off_what_it_plays_is_not_said_to_stop_at_cancel() -> None:
+    reference = "python:tests.engine.sample_simulators:UnstoppableTugOfWar"
+    found = {f.check: (f.level, f.message) for f in check(reference, battles=8)}
+    level, said = found["cancel"]
+    assert level == "ok"
+    assert said.startswith("at CANCEL the program played what it was asked for to its end")
+
+
 def test_a_program_that_ends_when_asked_for_a_battle_has_refused_nothing() -> None:
     command = f"command:{sys.executable} -m tests.engine.bad_simulators leave"
     findings = list(check(command, battles=8))
