@@ -165,6 +165,30 @@ def test_the_table_says_that_each_range_is_for_its_lineup_alone(enter: Enter, te
     )
 
 
+def test_the_list_says_how_many_of_its_confirmed_lineups_are_expected_to_be_false(enter: Enter, team: Studio) -> None:
+    job = search_job(team.project, rows=ROWS)
+    fresh(job, [5], [2.6, 50.0, 28.0], [0.02, 1.0, 1.0])
+    page = explorer(enter, team, job)
+    told = page.locator("[data-table-card]").get_by_text("1 in 20 at most is expected to be a false alarm")
+    expect(told).to_be_visible()
+    page.goto(page.url.partition("?")[0] + "?line-advantage=2.9")
+    drawn(page)
+    expect(told).to_be_hidden()
+
+
+def test_no_verdict_of_the_list_is_cut_off(enter: Enter, team: Studio) -> None:
+    job = search_job(team.project, rows=ROWS)
+    fresh(job, [5], [2.6, 50.0, 28.0], [0.02, 1.0, 1.0])
+    page = explorer(enter, team, job)
+    chip = page.locator(".lineups .sure-cell .chip").first
+    chip.evaluate("chip => { chip.lastChild.textContent = 'Close in strength'; }")
+    for width in (1400, 1000):
+        page.set_viewport_size({"width": width, "height": 900})
+        cell = "chip => [chip, chip.closest('td')].map((one) => one.getBoundingClientRect().right)"
+        end, room = chip.evaluate(cell)
+        assert end <= room
+
+
 def test_the_words_of_the_line_stand_where_they_hide_the_fewest_marks(enter: Enter, team: Studio) -> None:
     columns = archive(400)
     columns["objective"][:, 0] = np.linspace(1.0, 2.6, 400)

@@ -147,9 +147,11 @@ export class Table {
     this.draw();
   }
 
-  /** Confirmed lineups of the list whose ranges say less than that word: how that can be. */
+  /** Of confirmed lineups in the list: how many are expected to be false, and of those whose ranges say less than that
+   * word, how that can be. */
   sayAcross() {
     const { lineups, match } = this.store;
+    find(this.card, "[data-false-alarms]").hidden = !lineups.confirmed.some((row) => match[row]);
     const said = lineups.moved ? [] : [...lineups.fresh].filter(([id, { why }]) => why && match[lineups.row(id)]);
     const what = [...new Set(said.map(([, { now }]) => now.across))].join(" or ");
     const note = find(this.card, "[data-across]");
