@@ -105,10 +105,10 @@ class HuntForm(forms.Form):
             return " ".join(str(why) for why in tried.errors.get("decisions", ()))
         study, longest = tried.study(), _longest(tried.cleaned_data["game"])
         what = f"{plural(study.buys(longest), 'round')} of {plural(study.algorithm.population, 'agent')}"
-        given = plural(study.decisions, "decision")
+        decisions = plural(study.decisions, "decision")
         if not longest:
-            return f"{given} buy about {what} if episodes are short."
-        return f"{given} buy up to {what}, fewer where many bugs must be shown again."
+            return f"{decisions} buy about {what} if episodes are short."
+        return f"{decisions} buy up to {what}, fewer where many bugs must be shown again."
 
     def study(self) -> HuntConfig:
         """The study itself."""
