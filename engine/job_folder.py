@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -58,13 +59,27 @@ def execute(
     _listen_to_signals()
     write = _to_descriptor(events) if events is not None else _to_folder(folder, config.model_dump(mode="json"), said)
     code = 1
-    for event in run(config, FolderStore(store), resume, control=lambda: _command["now"]):  # type: ignore[arg-type,return-value]
-        write(msgspec.structs.replace(event, job=job[0], attempt=job[1]))
-        if isinstance(event, Finished | Stopped | Paused):
-            code = 0
-        elif isinstance(event, Failed):
-            code = 2 if event.permanent else 1
+    with _log_of(config, folder) as log:
+        for event in run(config, FolderStore(store), resume, control=lambda: _command["now"]):  # type: ignore[arg-type,return-value]
+            write(msgspec.structs.replace(event, job=job[0], attempt=job[1]))
+            log(event)
+            if isinstance(event, Finished | Stopped | Paused):
+                code = 0
+            elif isinstance(event, Failed):
+                code = 2 if event.permanent else 1
     return code
+
+
+@contextmanager
+def _log_of(config: Any, folder: Path) -> Iterator[Callable[[AnyEvent], None]]:
+    """What takes the study's events beside its folder: its TensorBoard log, where it asks for one."""
+    if not config.tensorboard:
+        yield lambda event: None
+        return
+    from engine.tensorboard_log import FOLDER, TensorBoardLog
+
+    with closing(TensorBoardLog(folder / FOLDER, config.model_dump(mode="json"))) as log:
+        yield log
 
 
 def checked(data: Mapping[str, Any], *, new: bool) -> Any:

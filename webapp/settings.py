@@ -52,6 +52,8 @@ JOB_SLOTS = environment.count("EQUIPOISE_JOB_SLOTS", max(2, CPUS // 2), 1, 256)
 # Below this jobs are paused, so that the database can still write; Ray and all sockets are below /tmp.
 DISK_RESERVE = environment.count("EQUIPOISE_DISK_RESERVE_MB", 200, 10, 1_000_000) * 2**20
 WATCHED_FOLDERS = (VAR, Path("/tmp"))
+# Every job keeps a TensorBoard log in its folder.
+TENSORBOARD = environment.flag("EQUIPOISE_TENSORBOARD", default=False)
 
 INSTALLED_APPS = [
     "django.contrib.auth",

@@ -39,7 +39,7 @@ ENGINE = (sys.executable, "-m", "engine")
 def arguments(job: int, attempt: int, folder: Path, checkpoint: str) -> list[str]:
     """What the engine is told about one attempt; ``--events`` and its descriptor are added when it is started."""
     told = ["run", "--job-dir", str(folder), "--store", str(settings.STORE_DIR), "--job", str(job)]
-    told += ["--attempt", str(attempt)]
+    told += ["--attempt", str(attempt), *(["-m", "tensorboard=true"] if settings.TENSORBOARD else [])]
     return [*told, "--resume", checkpoint] if checkpoint else told
 
 

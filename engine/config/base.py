@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, GetCoreSchemaHandler, ValidationError, ValidationInfo
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    ValidationError,
+    ValidationInfo,
+)
 from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
 from engine.config.field_paths import written
@@ -66,6 +74,10 @@ class Study(Config):
     kind: str
     name: Shown
     seed: int
+    tensorboard: bool = Field(
+        False, title="TensorBoard log", description="curves of the study in the folder tensorboard of its own folder",
+        exclude_if=lambda wanted: not wanted,
+    )  # fmt: skip
 
 
 _WORDS = {

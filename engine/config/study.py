@@ -226,5 +226,5 @@ STUDY: TypeAdapter[SearchConfig | RecheckConfig | SampleConfig | ChangeConfig] =
 
 
 def study_hash(config: Study) -> str:
-    """Hash of everything that a study's result depends on: all fields but its name and its pool."""
-    return content_hash(config.model_dump(mode="json", exclude={"name", "pool"}))
+    """Hash of everything that a study's result depends on: all fields but its name, its pool and its log."""
+    return content_hash(config.model_dump(mode="json", exclude={"name", "pool", "tensorboard"}))

@@ -299,6 +299,18 @@ def test_a_study_that_a_killed_worker_left_behind_is_killed_before_the_next_star
     left.close()
 
 
+@pytest.mark.parametrize("wanted", [True, False])
+def test_a_setting_of_the_site_has_every_job_keep_a_tensorboard_log(
+    settings: Any, tmp_path: Path, wanted: bool
+) -> None:
+    from engine.cli import _parser
+    from workers import launch
+
+    settings.TENSORBOARD = wanted
+    told = _parser().parse_args(launch.arguments(7, 2, tmp_path, ""))
+    assert told.settings == (["tensorboard=true"] if wanted else [])
+
+
 def test_a_checkpoint_that_vanished_is_replaced_by_the_one_before(make_job: MakeJob) -> None:
     calm = run(make_job(ticks=8))
     job = run(make_job(ticks=8, deeds=[{"tick": 5, "attempt": 1, "do": "die"}]))
