@@ -14,7 +14,8 @@ from webapp.lib.deadline import Deadline, Handler  # noqa: E402
 from webapp.lib.senders import Senders  # noqa: E402
 from webapp.lib.trouble import API  # noqa: E402
 from webapp.lib.turns import Turns  # noqa: E402
+from webapp.lib.visits import Counted  # noqa: E402
 
 senders = Senders(sender)
 sizes = {body.WITH_DATA: body.MOST_WITH_DATA, API: body.MOST_BYTES}
-application = Deadline(Bodies(Turns(Handler(), senders), senders, sizes))
+application = Counted(Deadline(Bodies(Turns(Handler(), senders), senders, sizes)))

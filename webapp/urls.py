@@ -2,6 +2,7 @@
 
 from django.urls import include, path
 
+from webapp.api.metrics import metrics
 from webapp.api.v1 import v1
 from webapp.lib.health import health
 
@@ -23,6 +24,7 @@ urlpatterns = [
     path("", include("webapp.api.urls")),
     path("api/v1/", v1.urls),
     path("health/", health, name="health"),
+    path("metrics", metrics, name="metrics"),
 ]
 handler400, handler403 = "webapp.lib.refusals.unreadable", "webapp.lib.refusals.forbidden"
 handler404, handler500 = "webapp.lib.refusals.missing", "webapp.lib.refusals.broken"

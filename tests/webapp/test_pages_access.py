@@ -256,6 +256,7 @@ API: tuple[tuple[str, Callable[[Studio], dict[str, Any]]], ...] = (
 OPERATORS, OWNERS, REGISTRARS = frozenset({"operator"}), frozenset({"owner"}), frozenset({"registrar", "operator"})
 ROWS = (
     Row("health", OPEN),
+    Row("metrics", OPERATORS),
     Row("accounts:sign-in", OPEN, OPEN),
     Row("accounts:sign-out", None, SIGNED_IN),
     Row("accounts:password", SIGNED_IN, SIGNED_IN),

@@ -120,6 +120,11 @@ class Places:
         taken.add(reader)
         return True
 
+    @property
+    def open(self) -> int:
+        """How many there are, of all people."""
+        return sum(len(taken) for taken in self._taken.values())
+
     def leave(self, reader: Reader) -> None:
         """It has ended."""
         self._taken[signed_in(reader.request).pk].discard(reader)
