@@ -24,7 +24,16 @@ from pathlib import Path
 from engine import bug_command, console, gate_command
 from engine.errors import LONGEST_SAID, ActorLost, ConfigError, EngineError, Fault, told
 from engine.events import Counters
-from engine.job_folder import STUDIES, checked, execute, folder_name, kept_checkpoint, last_events, read
+from engine.job_folder import (
+    STUDIES,
+    checked,
+    execute,
+    folder_name,
+    kept_checkpoint,
+    last_events,
+    read,
+    with_stored_starts,
+)
 from engine.text import clear, printable
 
 
@@ -102,8 +111,10 @@ def _run(args: argparse.Namespace) -> int:
     folder = args.job_dir or STUDIES / folder_name(data, args.study)
     if args.events is None and not args.resume and (folder / "events.jsonl").exists():
         raise ConfigError([("study", f"{folder} already holds a study; resume it or choose another name")])
+    store = args.store or folder / "store"
+    data = with_stored_starts(data, store) if args.study else data
     config = checked(data, new=bool(args.study))  # that of a job's folder was asked for before
-    return execute(config, folder, args.store or folder / "store", args.events, args.resume, (args.job, args.attempt))
+    return execute(config, folder, store, args.events, args.resume, (args.job, args.attempt))
 
 
 def _resume(args: argparse.Namespace) -> int:

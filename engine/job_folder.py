@@ -82,6 +82,34 @@ def _log_of(config: Any, folder: Path) -> Iterator[Callable[[AnyEvent], None]]:
         yield log
 
 
+def with_stored_starts(data: Mapping[str, Any], store: Path) -> dict[str, Any]:
+    """The table of a study with every trained policy that it begins with in the store: a folder with the two files of
+    one (``engine.rl.policy``) is replaced by its hash. Raises ConfigError for one that holds none."""
+    policies = data.get("policies")
+    found = {**data, **_stored_start(data, "start", store)}
+    if isinstance(policies, Mapping):
+        named = policies.items()
+        found["policies"] = {
+            name: {**one, **_stored_start(one, f"policies.{name}.start", store)} if isinstance(one, Mapping) else one
+            for name, one in named
+        }
+    return found
+
+
+def _stored_start(table: Mapping[str, Any], place: str, store: Path) -> dict[str, str]:
+    from engine.store import FolderStore
+
+    given = table.get("start")
+    if not isinstance(given, str) or not given or not Path(given).is_dir():
+        return {}
+    try:
+        description, tensors = ((Path(given) / name).read_bytes() for name in ("policy.json", "policy.safetensors"))
+    except OSError as error:
+        raise ConfigError([(place, f"there is no policy in {given}: {error.strerror} ({error.filename})")]) from error
+    FolderStore(store).put(tensors)
+    return {"start": FolderStore(store).put(description)}
+
+
 def checked(data: Mapping[str, Any], *, new: bool) -> Any:
     """The study, checked; ``new``: somebody wrote it, it is none that was kept. Raises ConfigError with all that is
     wrong, a simulator that cannot be named included."""

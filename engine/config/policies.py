@@ -25,6 +25,10 @@ def misnamed(names: Iterable[str]) -> Iterator[tuple[str, str]]:
     return ((f"policies.{name}", why) for name in names if not _NAME.fullmatch(name))
 
 
+StoredPolicy = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{64})?$", max_length=64)]
+"""The store hash of a policy's description (``policy_description`` of a training); empty: none."""
+
+
 class SeatedConfig(Config):
     """Fields of every policy. ``learns``: whether it is trained."""
 
@@ -56,6 +60,10 @@ class LearningConfig(SeatedConfig):
     learns: ClassVar[bool] = True
     kind: Literal["learning"] = "learning"
     learner: Learner | None = Field(None, title="Learner", description="none: the study's")
+    start: StoredPolicy = Field(
+        "", title="Trained policy to begin with", description="its store hash; empty: a new network",
+        exclude_if=lambda start: not start,  # keeps the hash of studies without one
+    )  # fmt: skip
     against: tuple[PolicyName, ...] = Field(
         (),
         max_length=20,

@@ -13,7 +13,7 @@ from engine.config.base import Config, Shown, Study, refuse
 from engine.config.genes import OpenSetting, express, genes
 from engine.config.learners import Learner
 from engine.config.limits import LimitsConfig
-from engine.config.policies import AGENT, ONE_NUMBER, LearningConfig, PolicyConfig, PolicyName, misnamed
+from engine.config.policies import AGENT, ONE_NUMBER, LearningConfig, PolicyConfig, PolicyName, StoredPolicy, misnamed
 from engine.config.rl import AnyLearner, PPOConfig
 from engine.errors import ConfigError
 
@@ -93,6 +93,12 @@ class TrainConfig(Study):
         title="Policies",
         description="by name; none: one that learns, for the only seat",
     )
+    start: StoredPolicy = Field(
+        "", title="Trained policy to begin with",
+        description="store hash of its description, or on the command line a folder with its two files; the network "
+        "may be larger, and the game may show and allow more; empty: a new network",
+        exclude_if=lambda start: not start,  # keeps the hash of studies without one
+    )  # fmt: skip
     steps: int = Field(1_000_000, ge=1, le=10**12, title="Decisions", description="to learn from")
     minutes: float = Field(
         0,
@@ -141,6 +147,8 @@ class TrainConfig(Study):
         if wrong := list(self._ill_cast()) if self.policies else []:
             yield from wrong
             return
+        if self.policies and self.start:
+            yield "start", "there are several policies: say it at the one that begins so, such as policies.red.start"
         if self.each > 2 * 10**9:
             yield (
                 "environments",
@@ -177,6 +185,14 @@ class TrainConfig(Study):
         """The place of a policy's learner."""
         own = getattr(self.policies.get(policy), "learner", None)
         return "learner" if own is None else f"policies.{policy}.learner"
+
+    @property
+    def starts(self) -> dict[str, tuple[str, str]]:
+        """(place, store hash) of the policies that begin with a trained one, by name."""
+        if not self.policies:
+            return {AGENT: ("start", self.start)} if self.start else {}
+        given = {name: getattr(policy, "start", "") for name, policy in self.policies.items()}
+        return {name: (f"policies.{name}.start", start) for name, start in given.items() if start}
 
     def against(self, policy: str) -> tuple[str, ...]:
         """The opponents of a policy's evaluations; "": drawn as in training."""

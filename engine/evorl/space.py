@@ -12,12 +12,13 @@ from engine.arrays import unpack
 from engine.config.algorithms import Breeding, SearchAlgorithm
 from engine.config.evolve import EvolveConfig, TaskConfig
 from engine.config.genes import Gene, express, genes
-from engine.errors import ConfigError
+from engine.errors import below
 from engine.evolution.genes import GeneSpace
 from engine.evolution.operators import BlobSpace, LayerGroup, MixtureSpace
 from engine.evolution.operators.coding import Coding, Reals, TwoStep
 from engine.problem import TRAINED, Capabilities, Evaluation, Genome
 from engine.rl.policy import Policy, PolicySpec
+from engine.rl.surgery import grown
 from engine.rng import generator
 from engine.store import Artifacts
 
@@ -126,15 +127,8 @@ def layers(spec: PolicySpec, seed: int) -> tuple[list[LayerGroup], NDArray[np.fl
 
 
 def begun(policy: Policy, spec: PolicySpec, seed: int) -> NDArray[np.float32]:
-    """The weights of a trained policy as the specification lays them out. Where it learned from several rewards, the
-    values of a style begin anew. Raises ConfigError at ``start`` for a policy that does not fit."""
-    theirs = policy.spec
-    if (theirs.seat.observations, theirs.seat.action) != (spec.seat.observations, spec.seat.action):
-        raise ConfigError([("start", "this policy sees or does something else than is seen and done in this game")])
-    if theirs._replace(seat=spec.seat) != spec:
-        why = "its network or its kind is not that of this study's learner"
-        raise ConfigError([("start", f"this policy does not fit: {why}; choose the learner with which it was trained")])
-    model = spec.model()
-    mine = model.tensors(model.initial(generator(seed, "brood")))
-    found = theirs.model().tensors(policy.weights)
-    return model.weights({name: found[name] if found[name].shape == own.shape else own for name, own in mine.items()})
+    """The weights of a trained policy as the specification lays them out, which may be larger. Where it learned from
+    several rewards, the values of a style begin anew. Raises ConfigError at ``start`` for a policy that does not
+    fit."""
+    with below("start"):
+        return grown(policy, spec, spec.model().initial(generator(seed, "brood")))

@@ -54,6 +54,11 @@ class DQN(Replayed):
         """A policy that takes the choice of highest value."""
         return super().policy_spec(seat, config)._replace(kind="q", duelling=config.duelling)
 
+    def warm_start(self, weights: F32) -> None:
+        """θ⁻ ← θ, too."""
+        super().warm_start(weights)
+        self.target.copy_(self.theta.detach())
+
     def _buffer(self) -> ReplayBuffer:
         c = self.config
         return PrioritisedReplay(c.capacity, self.rng, c.alpha) if c.prioritised else super()._buffer()

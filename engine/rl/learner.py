@@ -91,6 +91,10 @@ class Learner(Protocol):
         """Begin with these weights (as from ``weights``), and nothing else learned."""
         ...
 
+    def warm_start(self, weights: F32) -> None:
+        """As ``start_from``, for a training: what else begins with the weights, such as a target, does so, too."""
+        ...
+
     def mix(self, theirs: Mapping[str, F32], share: float) -> None:
         """Move the policy's network a ``share`` of the way to the published network of another learner of its kind;
         nothing else changes."""
@@ -281,6 +285,10 @@ class BaseLearner(ABC):
         with torch.no_grad():
             self.theta.copy_(torch.from_numpy(np.array(weights[:n])))
         self._rest = np.array(weights[n:])
+
+    def warm_start(self, weights: F32) -> None:
+        """Begin with these weights."""
+        self.start_from(weights)
 
     def mix(self, theirs: Mapping[str, F32], share: float) -> None:
         """θ ← (1 − share) θ + share θ'."""

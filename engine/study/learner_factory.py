@@ -6,10 +6,11 @@ import contextlib
 from typing import NamedTuple
 
 from engine.config.train import TrainConfig
-from engine.errors import ConfigError
+from engine.errors import ConfigError, StoreError, below
 from engine.mdp.interface import SeatSpec
 from engine.problem import ShouldStop
 from engine.rl.factory import make_learner
+from engine.rl.policy import Policy
 from engine.rng import generator
 from engine.simulators import references
 from engine.store import Store
@@ -36,6 +37,9 @@ def make_learners(
     with contextlib.closing(references.make(config.game, 1, should_stop)) as game:
         seats = seated(config, game).spec.seats
         policies = {name: _training(config, name, seats) for name in config.learners}
+        for name, (place, start) in ({} if begun else config.starts).items():
+            with below(place):
+                policies[name].begin_with(_stored(start, store))
         players = players_of(config, seats, store, {}, explore=True)
         for name, policy in config.policies.items():
             if not policy.learns and not policy.recalls:
@@ -44,6 +48,13 @@ def make_learners(
             references.begin(game, config.seed)
         curve = Curve({name: policy.curve for name, policy in policies.items()})
         return Learners(policies, curve, game.spec.max_ticks)
+
+
+def _stored(start: str, store: Store) -> Policy:
+    try:
+        return Policy.stored(store, start)
+    except StoreError as error:
+        raise ConfigError([("", str(error))]) from error
 
 
 def _training(config: TrainConfig, name: str, seats: tuple[SeatSpec, ...]) -> PolicyTraining:

@@ -418,13 +418,13 @@ def test_agents_begin_with_a_trained_policy_and_a_little_noise(store: FolderStor
 
 
 def test_a_policy_that_does_not_fit_is_refused_where_it_is_named(tmp_path: Path, store: FolderStore) -> None:
-    learned = {"kind": "train", "game": PONG, "learner": {**LEARNER, "network": {"policy": [4], "critic": [4]}},
+    learned = {"kind": "train", "game": PONG, "learner": {**LEARNER, "network": {"policy": [64], "critic": [64]}},
                "steps": 64, "samplers": 1, "environments": 4, "episodes": 2, "pool": {"kind": "local"}}  # fmt: skip
     *_, last = run(load(learned), store)
     assert isinstance(last, Finished)
     (said,) = run(study(start=last.artifacts["policy_description"]), store)
     assert isinstance(said, Failed)
-    assert said.message.startswith("start: this policy does not fit")
+    assert "start: its layers of the policy have 64 units, and here " in said.message
     assert "start: " in failed(tmp_path / "other", start="ab" * 32)
 
 
