@@ -24,7 +24,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.config.rl import ACTIONS, NetworkConfig
+from engine.config.larger import not_larger
+from engine.config.rl import ACTIONS
 from engine.errors import ConfigError
 from engine.mdp.interface import ActionSpec, ArraySpec, Continuous, Hybrid, Parameterised
 from engine.rl.networks import Network
@@ -212,7 +213,7 @@ def misfits(theirs: PolicySpec, mine: PolicySpec) -> Iterator[str]:
         yield f"it was trained with the scaling of observations {wanted}: switch it {wanted} here, too"
     yield from _unseen(theirs.seat.observations, mine)
     yield from _undone(theirs.seat.action, mine.seat.action)
-    yield from _otherwise(theirs.network, mine.network)
+    yield from not_larger(theirs.network, mine.network)
 
 
 def _switch(on: bool) -> str:
@@ -262,31 +263,3 @@ def _undone(old: ActionSpec, new: ActionSpec) -> Iterator[str]:
 
 def _relaid(old: Continuous, new: Continuous) -> bool:
     return old.shape != new.shape and max(len(old.shape), len(new.shape)) > 1
-
-
-def _otherwise(old: NetworkConfig, new: NetworkConfig) -> Iterator[str]:
-    """Where its network is not a part of the new one."""
-    for name in ("sharing", "activation"):
-        if getattr(old, name) != getattr(new, name):
-            yield f"its network has {name} {getattr(old, name)}, and this one {getattr(new, name)}"
-    if bool(old.lstm) != bool(new.lstm) or new.lstm < old.lstm:
-        yield f"its network has {old.lstm} LSTM units, and this one {new.lstm}"
-    shapes = [[(layer.kernel, layer.stride) for layer in network.conv] for network in (old, new)]
-    if shapes[0] != shapes[1]:
-        yield "its convolutions have other kernels or strides, or are of another number"
-        return
-    channels = [tuple(layer.channels for layer in network.conv) for network in (old, new)]
-    layers = ("policy", old.policy, new.policy), ("critic", old.critic, new.critic), ("convolutions", *channels)
-    for name, before, now in layers:
-        yield from _fewer(name, before, now)
-
-
-def _fewer(name: str, before: tuple[int, ...], now: tuple[int, ...]) -> Iterator[str]:
-    if len(before) != len(now):
-        yield f"its network has {len(before)} layers of the {name}, and this one {len(now)}"
-    elif any(n < b for n, b in zip(now, before, strict=True)):
-        yield f"its layers of the {name} have {_listed(before)} units, and here {_listed(now)}: give as many or more"
-
-
-def _listed(units: tuple[int, ...]) -> str:
-    return ", ".join(map(str, units))

@@ -267,12 +267,12 @@ def seat(*observations: ArraySpec) -> PolicySpec:
 @pytest.mark.parametrize(
     ("after", "why"),
     [
-        (network(policy=(3,), critic=(3, 4)), "layers of the policy have 4 units, and here 3: give as many or more"),
+        (network(policy=(3,), critic=(3, 4)), "layers of the policy have 4 units, and here 3: give as many"),
         (network(critic=(4, 2)), "layers of the critic have 4, 4 units, and here 4, 2"),
-        (network(policy=(4, 4)), "1 layers of the policy, and this one 2"),
-        (network(sharing="separate"), "sharing top, and this one separate"),
-        (network(activation="relu"), "activation tanh, and this one relu"),
-        (network(lstm=4), "0 LSTM units, and this one 4"),
+        (network(policy=(4, 4)), "layers of the policy have 4 units, and here 4, 4"),
+        (network(sharing="separate"), "the critic of its network is top, and here separate"),
+        (network(activation="relu"), "the activation of its network is tanh, and here relu"),
+        (network(lstm=4), "0 LSTM units, and here 4"),
         (one(kind="q"), "another kind of learner trained it"),
         (one(normalise=True), "with the scaling of observations off: switch it off here, too"),
         (seat(ArraySpec("other", (3,))), "it sees “flat”, which this game does not show"),

@@ -198,6 +198,9 @@ def test_a_patch_has_to_be_a_version_of_the_project(team: Studio, script: Script
          {"lineup_rules", "game_version", "objective_set"}),
         ({"kind": "train", "game_version": 1, "config": {"game": "cartpole"}}, {"game_version"}),
         ({"kind": "train", "config": {"game": "pong", "learner": {"preset": ["pong-ppo"]}}}, {"config.learner"}),
+        ({"kind": "train", "config": {"game": "pong", "start": "ab" * 32}}, {"config.start"}),
+        ({"kind": "train", "config": {"game": "pong-two-seats", "policies": {
+            "left": {"start": "ab" * 32}, "right": {"seats": [1]}}}}, {"config.policies.left.start"}),
         ({"kind": "train", "config": {"game": "pong-two-seats"}}, {"config.policies"}),
         ({"kind": "train", "config": {"game": "connect-four", "policies": {"one": {}}}}, {"config.policies"}),
         ({"kind": "train", "config": {"game": "pong", "policies": {"a": {}, "b": {"seats": [1]}}}},

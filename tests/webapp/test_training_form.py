@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, ClassVar
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from engine.config import TrainConfig, parse, study_hash
 from engine.config.rl import PRESETS, PPOConfig
 from tests.factories import Studio, signed_in
+from tests.webapp.agents import kept as kept_agent
 from tests.webapp.trainings import config, finished, training
 from webapp.games.models import Simulator
+from webapp.lib.storage import store
 from webapp.studies import journal
 from webapp.studies.journal import TIME_IS_UP, Entry
 from webapp.studies.models import Job, Status
 from webapp.training import trials
 from webapp.training.forms import TrainForm, values_of
+from webapp.training.games import OFFERS
 from webapp.training.methods import ALGORITHMS, Algorithm
 from webapp.training.models import TrainDraft
 
@@ -342,3 +347,56 @@ def test_a_draft_takes_only_what_the_form_has(client: Client, team: Studio) -> N
     asked(client, team, keep="1", game="pong", nonsense="x", before="y", title="z" * 9000)
     kept = TrainDraft.objects.get().form
     assert {name: len(text) for name, text in kept.items()} == {"game": 4, "title": 500}
+
+
+def saved(team: Studio, units: int = 8, game: str = "vector-pong") -> Any:
+    """A saved agent of Pong whose network has so many units, and who it is on the form."""
+    agent = kept_agent(team.project)
+    network = {"policy": [units, 8], "critic": [units, 8], "activation": "leaky_relu"}
+    told = {"kind": "actor-critic", "network": network, "normalise": False, "sha256": "ab" * 32}
+    agent.policy = store().put(json.dumps(told).encode())
+    agent.game = {"name": game, "settings": {}}
+    agent.save()
+    return agent
+
+
+def test_a_training_begins_with_a_saved_agent_in_a_network_as_large_or_larger(team: Studio) -> None:
+    agent = saved(team)
+    typed = {"game": "pong", "start": str(agent.pk), "learner.network.activation": "leaky_relu"}
+    made = built(team, **typed)
+    assert made.start == agent.policy
+    job = training(team.project, config=made)
+    assert values_of(job, team.project)["start"] == str(agent.pk)
+    agent.deleted_at = timezone.now()
+    agent.save()
+    assert "start" not in values_of(job, team.project), "nobody keeps it now"
+
+
+def test_agents_of_several_seats_all_begin_with_the_saved_one(team: Studio) -> None:
+    agent = saved(team)
+    sides = next(offer.key for offer in OFFERS.values() if offer.sides and "pong" in offer.key)
+    made = built(team, game=sides, start=str(agent.pk), **{"learner.network.activation": "leaky_relu"})
+    assert {policy.start for policy in made.policies.values()} == {agent.policy}  # type: ignore[union-attr]
+    assert made.start == ""
+
+
+@pytest.mark.parametrize(
+    ("units", "game", "why"),
+    [
+        (2000, "vector-pong", "does not fit: its layers of the policy have 2000, 8 units, and here "),
+        (8, "gym:CartPole-v1", "plays another game. Choose another agent, or a new network."),
+    ],
+)
+def test_a_saved_agent_that_does_not_fit_is_refused_at_its_field(team: Studio, units: int, game: str, why: str) -> None:
+    agent = saved(team, units, game)
+    typed = {"game": "pong", "start": str(agent.pk), "learner.network.activation": "leaky_relu"}
+    assert why in " ".join(wrong(team, **typed)["start"])
+
+
+def test_who_begins_is_asked_where_somebody_is_saved(team: Studio, client: Client) -> None:
+    assert 'name="start"' not in client.get(new(team)).content.decode()
+    agent = saved(team)
+    shown = client.get(new(team)).content.decode()
+    assert f'<option value="{agent.pk}">{agent.name}</option>' in shown
+    assert "From where, and how far?" in shown
+    assert wrong(team, start="999")["start"]

@@ -31,7 +31,6 @@ from webapp.styles.goal_fields import GoalFields
 from webapp.styles.hand_fields import HandFields
 from webapp.styles.scales import FURTHEST, MIDDLE, OFFERS, OWN
 from webapp.training import forecast, games, settings, trials
-from webapp.training.entrants import plays
 from webapp.training.forms import TrainForm
 from webapp.training.ranges import RangeField
 
@@ -48,7 +47,7 @@ TOO_FEW_GOALS = "Write at least two goals: agents that no other beats in both st
 class StyleForm(GoalFields, HandFields, TrainForm):
     """``study`` is the search once the form is valid. ``samples``: sample episodes of its game, once there are any."""
 
-    offers = OFFERS
+    offers, begins_new = OFFERS, "New networks"
     game = forms.ChoiceField(choices=[(o.key, o.title) for o in OFFERS.values()], label="Game")
     # None takes a field out of a form that is made from another.
     minutes = sampling = max_staleness = None  # type: ignore[assignment]
@@ -77,8 +76,8 @@ class StyleForm(GoalFields, HandFields, TrainForm):
     )  # fmt: skip
     start = forms.ChoiceField(
         label="First agents begin with", required=False,
-        help_text="A saved agent: the first ones are copies of it, each changed a little. It must have learned with "
-        "the same settings of networks.",
+        help_text="A saved agent: the first ones are copies of it, each changed a little. Its network may be smaller "
+        "than the one chosen here: what is added changes nothing at first.",
     )  # fmt: skip
     steps = NumberField(
         label="Decisions an agent learns from", required=False, whole=True, low=1, high=10**12,
@@ -100,9 +99,6 @@ class StyleForm(GoalFields, HandFields, TrainForm):
         self.as_typed = dict(data)
         self.fields["episodes"].help_text = "Each agent’s, on seeds that it did not learn from, without exploring."
         self.fields["seed"].help_text = "Same seed, same agents."
-        self.starts = {str(agent.pk): agent for agent in project.agents.kept()}
-        starts: Any = self.fields["start"]
-        starts.choices = [("", "New networks"), *((pk, agent.name) for pk, agent in self.starts.items())]
         self.study: StylesConfig | None = None
 
     def _groups(self, samplers: int) -> list[settings.Group]:
@@ -213,9 +209,6 @@ class StyleForm(GoalFields, HandFields, TrainForm):
 
     def _check(self, cleaned: dict[str, Any]) -> None:
         super()._check(cleaned)
-        start = self.starts.get(cleaned.get("start") or "")
-        if start is not None and self.game_name and not plays(start.game["name"], self.game_name):
-            self.add_error("start", f"“{start.name}” plays another game. Choose another agent, or new networks.")
         if self.game_name:
             self.check_hands({"name": self.game_name})
         missing = {scale.template.key: scale.missing for scale in self.told.scales()}.get(self.scale_chosen, "")
@@ -265,7 +258,7 @@ class StyleForm(GoalFields, HandFields, TrainForm):
             "episodes": typed["episodes"],
             "fresh": typed["fresh"],
             "pool": {"kind": "ray", "workers": site.CPUS},
-            **({"start": self.starts[cleaned["start"]].policy} if cleaned.get("start") else {}),
+            **({"start": self.began.policy} if self.began is not None else {}),
         }  # fmt: skip
 
     def point_at(self, place: str, message: str) -> None:

@@ -16,7 +16,7 @@ from webapp.studies.models import Job
 from webapp.styles import sample_episodes, scales
 from webapp.styles.forms import StyleForm
 from webapp.styles.scales import worded
-from webapp.training import trials
+from webapp.training import beginnings, trials
 from webapp.training.intake import SettingsIntake
 from webapp.training.starting import TrainingStart
 
@@ -136,8 +136,8 @@ class StylesIntake(SettingsIntake):
         """What sample episodes have shown, or what the game is known not to have."""
         if not isinstance(study, StylesConfig) or study.task.style is None:
             return []
-        if study.start and not _known(study.start, project):
-            return [("start", "no saved agent and no job of this project has such a policy")]
+        if study.start and not beginnings.known(study.start, project):
+            return [("start", beginnings.UNKNOWN)]
         config = sample_episodes.of(study)
         found = sample_episodes.known(project, config) if config is not None else None
         samples = sample_episodes.samples_of(found)
@@ -147,12 +147,6 @@ class StylesIntake(SettingsIntake):
         else:
             wrong = [*problems(study.task.style, study.objectives, samples), *_unmeasured(study, told)]
         return [(place, worded(place, why)) for place, why in wrong]
-
-
-def _known(policy: str, project: Project) -> bool:
-    """Whether a policy is the project's own."""
-    left = project.jobs.filter(artifacts__policy_description=policy)
-    return project.agents.kept().filter(policy=policy).exists() or left.exists()
 
 
 def _unmeasured(study: StylesConfig, told: scales.Told) -> list[tuple[str, str]]:

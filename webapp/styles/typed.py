@@ -13,7 +13,7 @@ from webapp.studies.models import Job
 from webapp.studies.setting_fields import range_text
 from webapp.styles.forms import EPISODES, FRESH, POPULATION, ROUNDS
 from webapp.styles.scales import FURTHEST, MIDDLE, OWN, OWN_WEIGHTS, weights
-from webapp.training import games, methods, settings
+from webapp.training import beginnings, games, methods, settings
 from webapp.training.games import OFFERS
 from webapp.training.methods import PRESET_LIST
 from webapp.training.ranges import number_text
@@ -40,7 +40,7 @@ def values_of(job: Job, project: Project) -> dict[str, str]:
         **{names.get(name, name): told[name] for name, value in usual.items() if told[name] != value},
         "steps": number_text(task["steps"]),
         "seed": config["seed"],
-        "start": _start(config.get("start", ""), project),
+        "start": beginnings.number_of(config, project),
         **hands.typed(task["game"]),
         **_reward(config),
         "title": job.title,
@@ -53,12 +53,6 @@ def values_of_game(game: Table, project: Project) -> dict[str, str]:
     offer, beside = games.named(game["name"], project)
     found = {"game": offer, offer: beside, **hands.typed(game)}
     return {name: value for name, value in found.items() if value}
-
-
-def _start(policy: str, project: Project) -> str:
-    """The saved agent that a search began with; empty where it began with new networks, or nobody keeps it now."""
-    agent = project.agents.kept().filter(policy=policy).first() if policy else None
-    return "" if agent is None else str(agent.pk)
 
 
 def _reward(config: Table) -> dict[str, Any]:

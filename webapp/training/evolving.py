@@ -74,7 +74,7 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
     game = forms.ChoiceField(choices=[(o.key, o.title) for o in ALONE.values()], label="Game")
     menu, usual_population = PLAYERS, POPULATION
     # None takes a field out of a form that is made from another.
-    minutes = sampling = max_staleness = None  # type: ignore[assignment]
+    minutes = sampling = max_staleness = start = None  # type: ignore[assignment]
     steps = RangeField(  # type: ignore[assignment]
         label="Decisions each player learns from", required=False, max_length=60,
         help_text="In each round; may be a range, such as 2000 to 8000. Population based training goes on from round "

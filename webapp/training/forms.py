@@ -23,7 +23,7 @@ from webapp.lib.whole import whole
 from webapp.projects.models import Project
 from webapp.studies import checks
 from webapp.studies.models import Job
-from webapp.training import games, methods, settings, trials
+from webapp.training import beginnings, games, methods, settings, trials
 from webapp.training.games import ATARI, ATARI_NAME, GYMNASIUM, GYMNASIUM_ID, OFFERS, SIMULATOR, Offer
 from webapp.training.methods import ALGORITHMS, PRESET_LIST, Preset
 from webapp.training.trials import UNSETTLED
@@ -37,6 +37,10 @@ WAYS = (
         "The same seed gives the same agent, bit for bit.",
     ),
     ("asynchronous", "Nobody waits", "Faster on several processors; no two trainings are quite the same."),
+)
+LARGER = (
+    "A saved agent goes on learning, by the settings chosen here. They may give it a larger network: what is added "
+    "changes nothing at first."
 )
 FIRST = {"game": "cartpole", "algorithm": "ppo", "sampling": "synchronous", "atari": "pong"}
 
@@ -54,6 +58,7 @@ class TrainForm(forms.Form):
     are the nearest that exist when those that were typed do not."""
 
     offers: ClassVar[Mapping[str, Offer]] = OFFERS
+    begins_new: ClassVar[str] = "A new network"
     game = forms.ChoiceField(choices=[(o.key, o.title) for o in OFFERS.values()], label="Game")
     gymnasium = forms.CharField(
         max_length=80, required=False, label="Its name in Gymnasium", help_text="Such as LunarLander-v3 or Hopper-v5."
@@ -85,6 +90,7 @@ class TrainForm(forms.Form):
     seed = NumberField(
         label="Seed", required=False, whole=True, low=0, high=2**53, help_text="Same seed, same agent (in step)."
     )
+    start = forms.ChoiceField(label="Begins with", required=False, help_text=LARGER)
     title = forms.CharField(label="Name", max_length=100, required=False, validators=[seen])
 
     def __init__(self, data: Mapping[str, Any], *, project: Project) -> None:
@@ -99,6 +105,19 @@ class TrainForm(forms.Form):
         for group in self.groups:
             self.fields |= {setting.name: setting.field for setting in group.settings}
         self.config: TrainConfig | None = None
+        self._offer_starts()
+
+    def _offer_starts(self) -> None:
+        """The saved agents that this can begin with; none where the form has no such field."""
+        self.starts = beginnings.offered(self.project) if "start" in self.fields else {}
+        if self.starts:
+            chosen: Any = self.fields["start"]
+            chosen.choices = [("", self.begins_new), *((number, agent.name) for number, agent in self.starts.items())]
+
+    @property
+    def began(self) -> Any:
+        """The saved agent that was chosen to begin with, if any."""
+        return self.starts.get(self._said("start"))
 
     def _groups(self, samplers: int) -> Sequence[settings.Group]:
         return settings.groups(self.offer, self.shown, samplers)
@@ -171,6 +190,7 @@ class TrainForm(forms.Form):
         cleaned: dict[str, Any] = super().clean() or {}
         self._check(cleaned)
         found = self._loaded(self._as_typed(cleaned))
+        self._check_start(found)
         if not self.errors:
             self._keep(found)
         return cleaned
@@ -186,6 +206,12 @@ class TrainForm(forms.Form):
         self._clean_game(cleaned)
         if reason := methods.misfit(self._said("algorithm"), self.does):
             self.add_error("algorithm", reason)
+
+    def _check_start(self, study: Any) -> None:
+        if self.began is not None:
+            learner = None if study is None else getattr(study, "task", study).learner
+            for why in beginnings.misfits(self.began, self.game_name, learner):
+                self.add_error("start", why)
 
     def _clean_game(self, cleaned: dict[str, Any]) -> None:
         key, wanted = self.offer.key, cleaned.get(self.game_field)
@@ -238,8 +264,11 @@ class TrainForm(forms.Form):
             "pool": {"kind": "ray"},
             **({} if cleaned["max_staleness"] is None else {"max_staleness": cleaned["max_staleness"]}),
         }
+        start = {"start": self.began.policy} if self.began is not None else {}
         if self.offer.policies:
-            base["policies"] = self.offer.policies
+            base["policies"] = {side: {**policy, **start} for side, policy in self.offer.policies.items()}
+        else:
+            base |= start
         own = settings.typed(self.groups, cleaned)
         own["game"] = {"settings": own["game"]["settings"]} if "game" in own else {}
         return merged(base | sampling, own)
@@ -295,6 +324,7 @@ def values_of(job: Job, project: Project) -> dict[str, str]:
         "max_staleness": config["max_staleness"],
         "episodes": config["episodes"],
         "seed": config["seed"],
+        "start": beginnings.number_of(config, project),
         "title": job.title,
         **settings.texts(settings.groups(OFFERS[offer], chosen, config["samplers"]), config),
         "samplers": config["samplers"],

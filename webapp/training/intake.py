@@ -14,7 +14,7 @@ from webapp.games.called import asked_for
 from webapp.projects.models import Project
 from webapp.studies.intake import Body, Intake, Refers, Table, part
 from webapp.studies.models import Job
-from webapp.training import entrants, games, goals, methods, trials
+from webapp.training import beginnings, entrants, games, goals, methods, trials
 from webapp.training.games import OFFERS
 from webapp.training.methods import PRESET_LIST
 
@@ -111,6 +111,7 @@ def _unfit(
     if isinstance(trained, TrainConfig):
         yield from _ill_seated(trained, offer)
         yield from entrants.foreign(trained.policies, game.name, project)
+        yield from beginnings.foreign(trained, project)
     does = games.does(offer, game.name)
     if trained is not None and (reason := methods.misfit(trained.learner.kind, does)):
         yield f"{place}learner.kind", reason

@@ -1,0 +1,73 @@
+"""Saved agents that a training, or a search for styles, can begin with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from engine.config import TrainConfig, parse
+from engine.config.genes import genes
+from engine.config.larger import not_larger
+from engine.config.rl import LearnerConfig, NetworkConfig
+from engine.errors import ConfigError, StoreError
+from webapp.lib.storage import store
+from webapp.projects.models import Project
+from webapp.training.entrants import ROLE, plays
+
+UNKNOWN = "no saved agent and no job of this project has such a policy"
+
+
+def offered(project: Project) -> dict[str, Any]:
+    """The project's saved agents by their numbers, as a form offers them."""
+    return {str(agent.pk): agent for agent in project.agents.kept()}
+
+
+def number_of(config: Mapping[str, Any], project: Project) -> str:
+    """The number of the saved agent that a job began with, of several agents the first that did; empty where none did,
+    or nobody keeps it now."""
+    begun = (one["start"] for one in (config, *config.get("policies", {}).values()) if one.get("start"))
+    agent = project.agents.kept().filter(policy=next(begun, "")).first()
+    return "" if agent is None else str(agent.pk)
+
+
+def known(policy: str, project: Project) -> bool:
+    """Whether a policy is the project's own."""
+    if project.agents.kept().filter(policy=policy).exists():
+        return True
+    left = project.jobs.values_list("artifacts", flat=True)
+    return any(policy == digest and role.startswith(ROLE) for found in left for role, digest in found.items())
+
+
+def foreign(trained: TrainConfig, project: Project) -> Iterator[tuple[str, str]]:
+    """(place, sentence) of each policy that a training would begin with and that is not the project's own."""
+    for place, policy in trained.starts.values():
+        if not known(policy, project):
+            yield place, UNKNOWN
+
+
+def misfits(agent: Any, game: str, learner: LearnerConfig | None) -> Iterator[str]:
+    """Why an agent cannot begin an agent of this game, as far as its description tells; the rest the engine tells.
+    ``learner``: None while that is not settled."""
+    if game and not plays(agent.game["name"], game):
+        yield f"“{agent.name}” plays another game. Choose another agent, or a new network."
+    elif learner is not None and not genes(learner.network):
+        yield from (f"“{agent.name}” does not fit: {why}." for why in _unlike(_description(agent.policy), learner))
+
+
+def _description(policy: str) -> Mapping[str, Any]:
+    """A policy's description; an empty one where it cannot be read."""
+    try:
+        return dict(json.loads(store().get(policy)))
+    except (StoreError, ValueError):
+        return {}
+
+
+def _unlike(told: Mapping[str, Any], learner: LearnerConfig) -> Iterator[str]:
+    if told.get("normalise", learner.normalise_observations) != learner.normalise_observations:
+        yield "it was trained with another choice of scaling observations; choose that here, too"
+    try:
+        network = parse(NetworkConfig, told["network"])
+    except (KeyError, ConfigError):
+        return
+    yield from not_larger(network, learner.network)
