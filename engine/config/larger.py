@@ -16,14 +16,12 @@ def not_larger(old: NetworkConfig, new: NetworkConfig) -> Iterator[str]:
             yield f"the {title} of its network is {getattr(old, name)}, and here {getattr(new, name)}"
     if bool(old.lstm) != bool(new.lstm) or new.lstm < old.lstm:
         yield f"its network has {old.lstm} LSTM units, and here {new.lstm}"
-    shapes = [[(layer.kernel, layer.stride) for layer in network.conv] for network in (old, new)]
-    if shapes[0] != shapes[1]:
+    if [(c.kernel, c.stride) for c in old.conv] != [(c.kernel, c.stride) for c in new.conv]:
         yield "its convolutions have other kernels or strides, or are of another number"
-        return
-    channels = [tuple(layer.channels for layer in network.conv) for network in (old, new)]
-    layers = ("policy", old.policy, new.policy), ("critic", old.critic, new.critic), ("convolutions", *channels)
-    for name, before, now in layers:
-        yield from _fewer(name, before, now)
+    else:
+        yield from _fewer("convolutions", tuple(c.channels for c in old.conv), tuple(c.channels for c in new.conv))
+    yield from _fewer("policy", old.policy, new.policy)
+    yield from _fewer("critic", old.critic, new.critic)
 
 
 def _fewer(name: str, before: tuple[int, ...], now: tuple[int, ...]) -> Iterator[str]:

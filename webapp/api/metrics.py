@@ -7,7 +7,7 @@ are deleted.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from webapp.api import tokens
+from webapp.api.models import Token
 from webapp.lib import alive, health
 from webapp.lib.turns import never_waits
 from webapp.lib.visits import REGISTRY
@@ -63,7 +64,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     return HttpResponse(generate_latest(REGISTRY), content_type=CONTENT_TYPE_LATEST)
 
 
-def _let_in(token: tokens.Token) -> None:
+def _let_in(token: Token) -> None:
     """Raises PermissionDenied for a token that is not an operator's, or is for one project alone."""
     if not token.user.is_staff:
         raise PermissionDenied(FOR_OPERATORS)
@@ -95,7 +96,8 @@ class Site(Collector):
 def _jobs() -> Families:
     """Jobs by kind and state, and what they did."""
     number = {name: Sum(Cast(KT(f"counters__{name}"), BigIntegerField())) for name in WORK}
-    rows = list(Job.objects.order_by().values("kind", "status").annotate(n=Count("pk"), tries=Sum("attempt"), **number))
+    jobs: Any = Job.objects.order_by().values("kind", "status")
+    rows: list[dict[str, Any]] = list(jobs.annotate(n=Count("pk"), tries=Sum("attempt"), **number))
     counted = {(row["kind"], row["status"]): row["n"] for row in rows}
     states = {(kind, str(status)): 0 for kind, _ in counted for status in Status.values} | counted
     yield _family("equipoise_jobs", "Jobs by kind and state.", ("kind", "state"), states)
@@ -152,7 +154,7 @@ def _streams() -> Families:
     yield _one("equipoise_job_events_written", "Events of jobs written so far.", last)
 
 
-def _family(name: str, words: str, labels: tuple[str, ...], values: dict[Any, float]) -> GaugeMetricFamily:
+def _family(name: str, words: str, labels: tuple[str, ...], values: Mapping[Any, float]) -> GaugeMetricFamily:
     family = GaugeMetricFamily(name, words, labels=labels)
     for at, value in sorted(values.items()):
         family.add_metric(at, float(value))
