@@ -349,24 +349,28 @@ def test_a_draft_takes_only_what_the_form_has(client: Client, team: Studio) -> N
     assert {name: len(text) for name, text in kept.items()} == {"game": 4, "title": 500}
 
 
-def saved(team: Studio, units: int = 8, game: str = "vector-pong") -> Any:
-    """A saved agent of Pong whose network has so many units, and who it is on the form."""
+def saved(team: Studio) -> Any:
+    """A saved agent of Pong."""
     agent = kept_agent(team.project)
-    network = {"policy": [units, 8], "critic": [units, 8], "activation": "leaky_relu"}
+    network = {"policy": [8, 8], "critic": [8, 8], "activation": "leaky_relu"}
     told = {"kind": "actor-critic", "network": network, "normalise": False, "sha256": "ab" * 32}
     agent.policy = store().put(json.dumps(told).encode())
-    agent.game = {"name": game, "settings": {}}
+    agent.game = {"name": "vector-pong", "settings": {}}
     agent.save()
     return agent
 
 
 def test_a_training_begins_with_a_saved_agent_in_a_network_as_large_or_larger(team: Studio) -> None:
     agent = saved(team)
-    typed = {"game": "pong", "start": str(agent.pk), "learner.network.activation": "leaky_relu"}
-    made = built(team, **typed)
+    made = built(team, game="pong", start=str(agent.pk))
     assert made.start == agent.policy
+    assert made.learner.network.policy == (8, 8), "as the agent has it, where nothing is typed"
+    larger = {"learner.network.policy": "16 8", "learner.network.critic": "16 8"}
+    assert built(team, game="pong", start=str(agent.pk), **larger).learner.network.policy == (16, 8)
     job = training(team.project, config=made)
-    assert values_of(job, team.project)["start"] == str(agent.pk)
+    again = values_of(job, team.project)
+    assert again["start"] == str(agent.pk)
+    assert built(team, **again).learner == made.learner, "run again, it is the same"
     agent.deleted_at = timezone.now()
     agent.save()
     assert "start" not in values_of(job, team.project), "nobody keeps it now"
@@ -375,22 +379,27 @@ def test_a_training_begins_with_a_saved_agent_in_a_network_as_large_or_larger(te
 def test_agents_of_several_seats_all_begin_with_the_saved_one(team: Studio) -> None:
     agent = saved(team)
     sides = next(offer.key for offer in OFFERS.values() if offer.sides and "pong" in offer.key)
-    made = built(team, game=sides, start=str(agent.pk), **{"learner.network.activation": "leaky_relu"})
+    made = built(team, game=sides, start=str(agent.pk))
     assert {policy.start for policy in made.policies.values()} == {agent.policy}  # type: ignore[union-attr]
     assert made.start == ""
 
 
 @pytest.mark.parametrize(
-    ("units", "game", "why"),
+    ("typed", "why"),
     [
-        (2000, "vector-pong", "does not fit: its layers of the policy have 2000, 8 units, and here "),
-        (8, "gym:CartPole-v1", "plays another game. Choose another agent, or a new network."),
+        (
+            {"learner.network.policy": "8 4", "learner.network.critic": "8 4"},
+            "does not fit: its layers of the policy have 8, 8 units, and here 8, 4: give as many layers",
+        ),
+        ({"learner.network.activation": "relu"}, "the activation of its network is leaky_relu, and here relu"),
+        ({"learner.normalise_observations": "on"}, "another choice of scaling observations"),
+        ({"algorithm": "dqn"}, "does not fit: DQN did not train it; choose another algorithm."),
+        ({"game": "cartpole"}, "plays another game. Choose another agent, or a new network."),
     ],
 )
-def test_a_saved_agent_that_does_not_fit_is_refused_at_its_field(team: Studio, units: int, game: str, why: str) -> None:
-    agent = saved(team, units, game)
-    typed = {"game": "pong", "start": str(agent.pk), "learner.network.activation": "leaky_relu"}
-    assert why in " ".join(wrong(team, **typed)["start"])
+def test_a_saved_agent_that_does_not_fit_is_refused_at_its_field(team: Studio, typed: dict[str, str], why: str) -> None:
+    agent = saved(team)
+    assert why in " ".join(wrong(team, **{"game": "pong", "start": str(agent.pk), **typed})["start"])
 
 
 def test_who_begins_is_asked_where_somebody_is_saved(team: Studio, client: Client) -> None:

@@ -109,7 +109,8 @@ class StyleForm(GoalFields, HandFields, TrainForm):
     @property
     def shape(self) -> str:
         known = "" if self.samples is None else "played"
-        return f"{self.offer.key} {self.game_name} {self.shown.key} {self.does} {self.scale_chosen} {known}"
+        chosen = (self.offer.key, self.game_name, self.shown.key, self.does, self.scale_chosen, self._said("start"))
+        return " ".join((*chosen, known))
 
     @property
     def name(self) -> str:

@@ -27,7 +27,9 @@ def values_of(job: Job, project: Project) -> dict[str, str]:
     offer, beside = games.named(task["game"]["name"], project)
     kind = task["learner"]["kind"]
     preset = PRESET_LIST.get(job.template)
-    chosen = preset if preset is not None and preset.kind == kind else PRESET_LIST[f"{kind}-{methods.USUAL}"]
+    preset = preset if preset is not None and preset.kind == kind else PRESET_LIST[f"{kind}-{methods.USUAL}"]
+    start = beginnings.number_of(config, project)
+    chosen = beginnings.going_on(preset, beginnings.offered(project).get(start))
     groups = settings.groups(OFFERS[offer], chosen, 1)[1:]
     usual = {"population": POPULATION, "ticks": ROUNDS, "episodes": EPISODES, "fresh": FRESH}
     told, names = {**config, "population": config["algorithm"]["population"]}, {"ticks": "rounds"}
@@ -40,7 +42,7 @@ def values_of(job: Job, project: Project) -> dict[str, str]:
         **{names.get(name, name): told[name] for name, value in usual.items() if told[name] != value},
         "steps": number_text(task["steps"]),
         "seed": config["seed"],
-        "start": beginnings.number_of(config, project),
+        "start": start,
         **hands.typed(task["game"]),
         **_reward(config),
         "title": job.title,

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from engine.config import TrainConfig, parse
 from engine.config.genes import genes
 from engine.config.larger import not_larger
-from engine.config.rl import LearnerConfig, NetworkConfig
+from engine.config.rl import AnyLearner, DQNConfig, NetworkConfig
 from engine.errors import ConfigError, StoreError
 from webapp.lib.storage import store
 from webapp.projects.models import Project
-from webapp.training.entrants import ROLE, plays
+from webapp.training.entrants import ROLE, maker
+from webapp.training.methods import Preset
 
 UNKNOWN = "no saved agent and no job of this project has such a policy"
 
@@ -46,12 +48,23 @@ def foreign(trained: TrainConfig, project: Project) -> Iterator[tuple[str, str]]
             yield place, UNKNOWN
 
 
-def misfits(agent: Any, game: str, learner: LearnerConfig | None) -> Iterator[str]:
+def going_on(preset: Preset, agent: Any) -> Preset:
+    """A preset with the network of the agent that it is to begin with, so that nobody has to type it; as it is without
+    an agent."""
+    told = {} if agent is None else _description(agent.policy)
+    network, learner = _network(told), preset.learner
+    if network is None or _another_kind(told, learner):
+        return preset
+    scaled = bool(told.get("normalise", learner.normalise_observations))
+    return replace(preset, learner=learner.model_copy(update={"network": network, "normalise_observations": scaled}))
+
+
+def misfits(agent: Any, game: str, learner: AnyLearner | None) -> Iterator[str]:
     """Why an agent cannot begin an agent of this game, as far as its description tells; the rest the engine tells.
     ``learner``: None while that is not settled."""
-    if game and not plays(agent.game["name"], game):
+    if game and maker(agent.game["name"]) != maker(game):
         yield f"“{agent.name}” plays another game. Choose another agent, or a new network."
-    elif learner is not None and not genes(learner.network):
+    elif learner is not None:
         yield from (f"“{agent.name}” does not fit: {why}." for why in _unlike(_description(agent.policy), learner))
 
 
@@ -63,11 +76,22 @@ def _description(policy: str) -> Mapping[str, Any]:
         return {}
 
 
-def _unlike(told: Mapping[str, Any], learner: LearnerConfig) -> Iterator[str]:
-    if told.get("normalise", learner.normalise_observations) != learner.normalise_observations:
-        yield "it was trained with another choice of scaling observations; choose that here, too"
+def _network(told: Mapping[str, Any]) -> NetworkConfig | None:
     try:
-        network = parse(NetworkConfig, told["network"])
+        return parse(NetworkConfig, told["network"])
     except (KeyError, ConfigError):
-        return
-    yield from not_larger(network, learner.network)
+        return None
+
+
+def _another_kind(told: Mapping[str, Any], learner: AnyLearner) -> bool:
+    return told.get("kind") is not None and (told["kind"] == "q") != isinstance(learner, DQNConfig)
+
+
+def _unlike(told: Mapping[str, Any], learner: AnyLearner) -> Iterator[str]:
+    network = _network(told)
+    if _another_kind(told, learner):
+        yield "DQN trained it; choose DQN" if told["kind"] == "q" else "DQN did not train it; choose another algorithm"
+    elif network is not None and not genes(learner.network):
+        if told.get("normalise", learner.normalise_observations) != learner.normalise_observations:
+            yield "it was trained with another choice of scaling observations; choose that here, too"
+        yield from not_larger(network, learner.network)

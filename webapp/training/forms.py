@@ -98,6 +98,7 @@ class TrainForm(forms.Form):
         self.project, self.as_typed = project, dict(data)
         chosen: forms.ModelChoiceField = self.fields["simulator"]  # type: ignore[assignment]
         chosen.queryset = by_moves(project)
+        self._offer_starts()
         self.offer = self.offers.get(self._said("game"), OFFERS[FIRST["game"]])
         self.shown = self._shown()
         count = whole(self._said("samplers"), 4096) or site.CPUS
@@ -105,7 +106,6 @@ class TrainForm(forms.Form):
         for group in self.groups:
             self.fields |= {setting.name: setting.field for setting in group.settings}
         self.config: TrainConfig | None = None
-        self._offer_starts()
 
     def _offer_starts(self) -> None:
         """The saved agents that this can begin with; none where the form has no such field."""
@@ -125,7 +125,8 @@ class TrainForm(forms.Form):
     @property
     def shape(self) -> str:
         """What decides which choices and settings the page shows."""
-        return " ".join((self.offer.key, self.shown.key, self.does, str(self.groups[0].settings[1].default)))
+        begun = self._said("start")
+        return " ".join((self.offer.key, self.shown.key, self.does, str(self.groups[0].settings[1].default), begun))
 
     def _said(self, name: str) -> str:
         return str(self.data.get(name, "")).strip()
@@ -159,7 +160,8 @@ class TrainForm(forms.Form):
         if methods.misfit(kind, self.does):
             kind = "ppo"
         presets = methods.presets_for(kind, self.offer.key, self.offer.sees)
-        return next((p for p in presets if p.key == self._said("preset")), presets[0])
+        found = next((p for p in presets if p.key == self._said("preset")), presets[0])
+        return beginnings.going_on(found, self.began)
 
     @property
     def tried(self) -> TrainConfig | None:
@@ -312,7 +314,9 @@ def values_of(job: Job, project: Project) -> dict[str, str]:
     offer, beside = games.named(game, project)
     preset = PRESET_LIST.get(job.template)
     fits = preset is not None and preset.kind == learner["kind"]
-    chosen = preset if preset is not None and fits else PRESET_LIST[f"{learner['kind']}-{methods.USUAL}"]
+    usual = preset if preset is not None and fits else PRESET_LIST[f"{learner['kind']}-{methods.USUAL}"]
+    start = beginnings.number_of(config, project)
+    chosen = beginnings.going_on(usual, beginnings.offered(project).get(start))
     found = {
         "game": offer,
         offer: beside,
@@ -324,7 +328,7 @@ def values_of(job: Job, project: Project) -> dict[str, str]:
         "max_staleness": config["max_staleness"],
         "episodes": config["episodes"],
         "seed": config["seed"],
-        "start": beginnings.number_of(config, project),
+        "start": start,
         "title": job.title,
         **settings.texts(settings.groups(OFFERS[offer], chosen, config["samplers"]), config),
         "samplers": config["samplers"],
