@@ -24,6 +24,7 @@ FAMILIES: dict[str, set[str]] = {
     **{leaf: LEAVES | {"simulators.contract"} for leaf in LEAVES},
     "catalog": LEAVES,
     "studies": LEAVES | {"catalog"},
+    "tensorboard_log": LEAVES | {"catalog"},
     "problem": LEAVES,
     "columns": LEAVES | {"problem"},
     "mdp": LEAVES | {"problem", "population", "mdp"},
@@ -81,6 +82,7 @@ ONLY_IN = {
     "ray": ("engine.runtime",),
     "zmq": ("engine.runtime", "engine.simulators"),
     "torch": ("engine.rl", "engine.evorl", "engine.worth"),
+    "tensorboard": ("engine.tensorboard_log",),
 }
 
 
@@ -241,7 +243,7 @@ def test_the_celery_application_imports_no_model() -> None:
 def test_a_process_of_the_site_loads_nothing_heavy_when_it_starts() -> None:
     """Each start of a site has five such processes; what few of them ever use is loaded when it is used."""
     light = "engine.catalog, engine.config, engine.lineups.schema, engine.lineups.rules, webapp.urls, workers.tasks"
-    heavy = ("torch", "ray", "numba", "zmq", "scipy", "openpyxl", "weasyprint", "plotly")
+    heavy = ("torch", "ray", "numba", "zmq", "scipy", "openpyxl", "weasyprint", "plotly", "tensorboard")
     code = f"import sys, django; django.setup(); import {light}; print(*(m for m in {heavy} if m in sys.modules))"
     variables = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings"}
     done = subprocess.run(
