@@ -56,15 +56,16 @@ SLOW_FILES = {
 
 LONGEST = (
     "workers/test_whole_site_kills", "engine/test_train_ray", "engine/test_verdicts", "engine/test_patches",
-    "workers/test_supervisor", "engine/test_pool_ray", "engine/test_study", "browser/test_job_page",
-    "workers/test_full_disk", "workers/test_kills", "engine/test_train", "engine/test_piping",
-    "workers/test_postgresql", "engine/test_pool_ray_lost", "engine/test_worth", "browser/test_explore",
-    "browser/test_explore_hands", "webapp/test_pages_access", "webapp/test_old_site", "browser/test_data_pages",
-    "workers/test_private", "workers/test_trainings", "engine/test_sensitivity", "browser/test_frame",
-    "engine/test_rl_learners", "engine/test_lineups", "browser/test_training",
+    "workers/test_supervisor", "engine/test_pool_ray", "engine/test_study", "workers/test_full_disk",
+    "workers/test_kills", "engine/test_train", "engine/test_piping", "workers/test_postgresql",
+    "engine/test_pool_ray_lost", "engine/test_worth", "webapp/test_pages_access", "webapp/test_old_site",
+    "workers/test_private", "workers/test_trainings", "engine/test_sensitivity", "engine/test_rl_learners",
+    "engine/test_lineups", "browser/test_job_page", "browser/test_explore", "browser/test_explore_hands",
+    "browser/test_data_pages", "browser/test_frame", "browser/test_training",
 )  # fmt: skip
 """Those that took a minute and more, the longest first, those that mostly wait for others among those that mostly
-compute: of several processes, nobody begins a long one when all others end."""
+compute: of several processes, nobody begins a long one when all others end. Those in a browser come last, right before
+all others in a browser: a process keeps its site and its Chromium from one such file to the next, and only to it."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -9,6 +9,7 @@ from functools import cache
 
 import numpy as np
 from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.test import Client
 from django.utils import timezone
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from engine.simulators.contract import GameSpec, content_hash
 from engine.store import FolderStore
 from webapp.accounts.models import User
 from webapp.games.models import GameVersion, Simulator
+from webapp.lib.sessions import SessionStore
 from webapp.projects.models import Membership, Project, Role
 from webapp.studies.forms import NewJobForm
 from webapp.studies.models import Job, Status
@@ -69,9 +71,13 @@ def studio(slug: str = "herobattle") -> Studio:
 
 
 def signed_in(user: User) -> Client:
-    """A browser in which somebody is signed in."""
-    browser = Client()
-    browser.force_login(user)
+    """A browser in which somebody is signed in: with the session that signing in leaves, at a fifth of its cost.
+    ``test_accounts.py`` signs in as people do."""
+    browser, session = Client(), SessionStore()
+    session[SESSION_KEY], session[BACKEND_SESSION_KEY] = str(user.pk), settings.AUTHENTICATION_BACKENDS[0]
+    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    session.create()
+    browser.cookies[settings.SESSION_COOKIE_NAME] = session.session_key
     return browser
 
 

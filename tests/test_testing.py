@@ -99,3 +99,12 @@ def test_the_longest_files_are_there_and_come_first() -> None:
     others = [SimpleNamespace(path=Path(__file__)), *(SimpleNamespace(path=file) for file in reversed(files))]
     conftest.pytest_collection_modifyitems(others)
     assert [item.path for item in others] == [*files, Path(__file__)]
+
+
+def test_files_in_a_browser_come_one_after_another_so_that_a_process_starts_it_once() -> None:
+    files = sorted(Path(__file__).parent.glob("*/test_*.py"))
+    items = [SimpleNamespace(path=file) for file in files]
+    conftest.pytest_collection_modifyitems(items)
+    browsers = [item.path.parent.name == "browser" for item in items]
+    first = browsers.index(True)
+    assert all(browsers[first : first + sum(browsers)])

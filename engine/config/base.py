@@ -54,7 +54,7 @@ Ordinary = Annotated[float, AfterValidator(_ordinary)]
 class Config(BaseModel):
     """Frozen and closed (an unknown key is an error); converts to and from JSON."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:

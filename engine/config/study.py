@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, Field, TypeAdapter, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationInfo, field_validator, model_validator
 
 from engine.config import compatibility
 from engine.config.algorithms import AlgorithmConfig, NSGA2Config, SearchAlgorithm
@@ -221,7 +221,9 @@ class ChangeConfig(BalanceStudy):
 
 
 StudyConfig = Annotated[SearchConfig | RecheckConfig | SampleConfig | ChangeConfig, Field(discriminator="kind")]
-STUDY: TypeAdapter[SearchConfig | RecheckConfig | SampleConfig | ChangeConfig] = TypeAdapter(StudyConfig)
+STUDY: TypeAdapter[SearchConfig | RecheckConfig | SampleConfig | ChangeConfig] = TypeAdapter(
+    StudyConfig, config=ConfigDict(defer_build=True)
+)
 """Studies about lineups."""
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from engine import verdicts as fresh_verdicts
 from engine.arrays import pack
 from engine.columns import Arrays
+from engine.confidence import Range
 from engine.config.lineups import ObjectiveSetConfig
 from engine.evolution.algorithm import Individual
 from engine.evolution.record import Record
@@ -27,12 +28,15 @@ from engine.store import Store
 from engine.verdicts import Goals, Sample, Verdict
 
 Floats = NDArray[np.float64]
+Content = tuple[bytes, ...]
+"""All of a lineup and its battles that a range depends on."""
 
 
 class LineupRecord(Record):
     """``over``: ids over the line; ``strong``: those of them that are surely over it and can win, by the search's own
     battles; ``met``: keys of the lineups that were played, in a space small enough to list. ``listed``: how many
-    lineups a re-check plays; 0 for a search."""
+    lineups a re-check plays; 0 for a search. ``ranges``: those worked out so far, as the same lineups come with every
+    round of a re-check."""
 
     def __init__(
         self, problem: Problem, config: ObjectiveSetConfig, baselines: BaselineTeams, store: Store, spec: GameSpec,
@@ -48,6 +52,7 @@ class LineupRecord(Record):
         self.over: set[int] = set()
         self.strong: dict[int, float] = {}
         self.confirmed: dict[str, float] = {}
+        self.ranges: dict[Content, dict[tuple[int, float], Range]] = {}
 
     def arrays(self, members: Sequence[Individual]) -> Arrays:
         """The columns every artifact has."""
@@ -94,10 +99,11 @@ class LineupRecord(Record):
         lineups = np.stack([individual.genome for individual in members])
         battles = battles_each(self.config.objectives, self.spec, lineups, self.baselines.rows)
         parts = self.sums.parts([i.evaluation.sums for i in members], cost)
-        found = zip(members, arrays["error"], low, high, battles, parts, strict=True)
+        known = [self.ranges.setdefault(_content(individual), {}) for individual in members]
+        found = zip(members, arrays["error"], low, high, battles, parts, known, strict=True)
         return [
-            Sample(e.objectives, error, e.samples, e.values, a, b, exact, plain, each, weight, own)
-            for (_, e, _), error, a, b, each, own in found
+            Sample(e.objectives, error, e.samples, e.values, a, b, exact, plain, each, weight, own, ranges)
+            for (_, e, _), error, a, b, each, own, ranges in found
         ]
 
     @property
@@ -216,6 +222,12 @@ class LineupRecord(Record):
     def state(self) -> dict[str, Any]:
         """As JSON, with the resolved baselines."""
         return super().state() | {"baselines": msgspec.to_builtins(self.baselines.state())}
+
+
+def _content(individual: Individual) -> Content:
+    e = individual.evaluation
+    parts = (individual.genome, e.objectives, e.covariance, e.values, e.sums)
+    return str(e.samples).encode(), *(b"" if part is None else part.tobytes() for part in parts)
 
 
 def _padded(tables: Sequence[Floats | None], width: int) -> Floats:

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from engine.arrays import unpack
+from engine.confidence import Range
 from engine.config import FAIRNESS, FURTHER
 from engine.errors import ConfigError, StoreError
 from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Started, Stopped, decode
@@ -26,6 +27,7 @@ from engine.store import FolderStore
 from engine.studies import load
 from engine.study import progress_throttle, run
 from engine.study.lineup_record import LineupRecord
+from engine.verdicts import Sample
 
 STUDY: dict[str, Any] = {
     "name": "small",
@@ -303,6 +305,24 @@ def test_a_recheck_plays_each_lineup_as_often_as_it_is_asked_to(
     for wrong in ([4, 12], [4, 13, 2], [4, 12, 1]):
         with pytest.raises(ConfigError):
             load({**shared, "replicates": 12, "times": wrong})
+
+
+def test_no_range_of_a_recheck_is_worked_out_twice(
+    store: FolderStore, undisturbed: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    front = unpack(store.get(undisturbed["front"])).arrays
+    chosen = {"genomes": front["genome"][:4].tolist(), "anchors": front["anchor"][:4].tolist(), "replicates": 4}
+    asked: list[tuple[bytes, int, float]] = []
+    honest = Sample._range
+
+    def noted(sample: Sample, j: int, error: float) -> Range:
+        assert sample.values is not None
+        asked.append((sample.values.tobytes(), j, error))
+        return honest(sample, j, error)
+
+    monkeypatch.setattr(Sample, "_range", noted)
+    list(run(load({**{k: STUDY[k] for k in ("name", "seed", "game", "pool")}, "kind": "recheck", **chosen}), store))
+    assert len(asked) == len(set(asked)) > 4
 
 
 def test_a_recheck_that_was_paused_still_knows_each_replicate(store: FolderStore, undisturbed: dict[str, str]) -> None:
