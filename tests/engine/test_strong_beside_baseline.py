@@ -1,4 +1,4 @@
-"""“Strong” counts the baseline's own error, too: whose strength is that of the median baseline team is not confirmed."""
+"""“Strong” counts the baseline's own error: a lineup as strong as the median baseline team is not confirmed."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def _sample(form: NewJobForm, job: Job | None, found: RandomLineups | None) -> d
     return {
         "state": "playing" if job.active else "ready",
         "job": job.pk,
-        "text": _played(job, found),
+        "text": _played(job, found) + _by_script(form),
         "failed": f"{plural(found.failed, 'more lineup')} could not be played." if found.failed else "",
         "chart": {
             **random_lineups.histogram(found.values[main.name], main, line, found.ends[main.name]),
@@ -137,6 +137,13 @@ def _waits(job: Job) -> str:
     if not battles:
         return "Your game is being started, to play random lineups: they show where the line falls."
     return f"Playing random lineups of your game, to show where the line falls: {number(battles)} battles so far."
+
+
+def _by_script(form: NewJobForm) -> str:
+    """That an agent who is to lead has no part in what is shown yet."""
+    if form.leader is None:
+        return ""
+    return f". The game’s own script led both sides in these battles, not {form.leader.title}: the line is proposed so"
 
 
 def _played(job: Job, found: RandomLineups) -> str:
