@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, field_validator
 
 from engine.config.base import Config, Shown, Study, refuse
+from engine.config.limits import LimitsConfig
 from engine.config.policies import PolicyName, misnamed
 from engine.config.train import Game
 
@@ -33,7 +34,17 @@ class ScriptConfig(Config):
     title: Title = Field("", title="What people call it")
 
 
+class RivalConfig(SavedConfig):
+    """A policy of the store that plays as fast as it learned to."""
+
+    limits: LimitsConfig | None = Field(
+        None, title="Limits", description="those that it learned with; they hold here, too",
+        exclude_if=lambda limits: limits is None,  # keeps the hash of studies without them
+    )  # fmt: skip
+
+
 EntrantConfig = Annotated[SavedConfig | ScriptConfig, Field(discriminator="kind")]
+Rival = Annotated[RivalConfig | ScriptConfig, Field(discriminator="kind")]
 
 
 class EvaluateConfig(Study):
@@ -44,16 +55,14 @@ class EvaluateConfig(Study):
     name: Shown = Field("Evaluation", min_length=1, max_length=120, title="Name")
     seed: int = Field(1, ge=0, lt=2**63, title="Seed")
     game: Game
-    policies: dict[PolicyName, EntrantConfig] = Field(
-        min_length=2, max_length=12, title="Policies", description="by name"
-    )
+    policies: dict[PolicyName, Rival] = Field(min_length=2, max_length=12, title="Policies", description="by name")
     episodes: int = Field(
         100, ge=2, le=10_000, multiple_of=2, title="Episodes of each pair", description="half of them on either seat"
     )
 
     @field_validator("policies")
     @classmethod
-    def _names(cls, policies: Mapping[str, EntrantConfig]) -> Mapping[str, EntrantConfig]:
+    def _names(cls, policies: Mapping[str, Rival]) -> Mapping[str, Rival]:
         refuse(misnamed(policies), beside=True)
         return policies
 

@@ -35,12 +35,14 @@ class Bug(msgspec.Struct, kw_only=True):
 
 class Findings:
     """``visits``: how many decisions ended at each place; ``bugs`` by their keys, in the order in which they were
-    found; ``checked``: decisions spent on showing bugs again; ``unshown``: bugs that did not show again, and are not
-    reported; ``refused``: keys of what an oracle saw and was found to be no bug."""
+    found; ``untried``: likewise what was seen when no decisions were left to show it again; ``checked``: decisions
+    spent on showing bugs again; ``unshown``: bugs that did not show again, and are not reported; ``refused``: keys of
+    what an oracle saw and was found to be no bug, or not tried."""
 
     def __init__(self) -> None:
         self.visits: dict[int, int] = {}
         self.bugs: dict[tuple[str, str, int], Bug] = {}
+        self.untried: dict[tuple[str, str, int], Bug] = {}
         self.refused: set[tuple[str, str, int]] = set()
         self.checked = self.unshown = 0
 
@@ -63,6 +65,10 @@ class Findings:
                 self.bugs[key] = msgspec.structs.replace(bug)
             else:
                 known.seen += bug.seen
+            self.untried.pop(key, None)
+        for key, bug in other.untried.items():
+            if key not in self.bugs:
+                self.untried.setdefault(key, msgspec.structs.replace(bug))
         self.checked += other.checked
         self.unshown += other.unshown
 
@@ -76,8 +82,9 @@ class Findings:
     def meta(self) -> dict[str, Any]:
         """The rest, as JSON."""
         bugs = [msgspec.to_builtins(bug) for bug in self.bugs.values()]
-        refused = sorted(self.refused)
-        return {"bugs": bugs, "checked": self.checked, "unshown": self.unshown, "refused": refused}
+        told = {"bugs": bugs, "checked": self.checked, "unshown": self.unshown, "refused": sorted(self.refused)}
+        untried = [msgspec.to_builtins(bug) for bug in self.untried.values()]
+        return {**told, "untried": untried} if untried else told
 
     def pack(self) -> bytes:
         """As an artifact."""
@@ -96,6 +103,8 @@ class Findings:
         found.visits = dict(zip(arrays["place"].tolist(), arrays["visits"].tolist(), strict=True))
         bugs = [msgspec.convert(bug, Bug) for bug in meta["bugs"]]
         found.bugs = {bug.key: bug for bug in bugs}
+        untried = [msgspec.convert(bug, Bug) for bug in meta.get("untried", ())]
+        found.untried = {bug.key: bug for bug in untried}
         found.refused = {(kind, what, place) for kind, what, place in meta["refused"]}
         found.checked, found.unshown = meta["checked"], meta["unshown"]
         return found

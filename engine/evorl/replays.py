@@ -80,11 +80,13 @@ class Replays:
 
     def __call__(self, bug: Bug, found: Findings) -> bool:
         """Whether it does. An agent that only did not want to leave was never stuck, and which battle crashed a program
-        nobody knows: neither is a bug that was lost. What would take too long is not tried: another agent may show it
-        sooner."""
+        nobody knows: neither is a bug that was lost. What would take too long is not tried, and is kept as such but for
+        agents that may have been stuck: another agent may show it sooner."""
         stuck = bug.kind == "stuck"
         takes = len(bug.moves) + stuck * TRIES * (len(bug.moves) + self._oracles.stuck_after)
         if found.checked + takes > self.most:
+            if not stuck:
+                found.untried[bug.key] = bug
             return False
         found.checked += takes
         shown = shows_again(bug, self._games, self._oracles)

@@ -187,8 +187,8 @@ class Conversation:
             why = f"it connected and did not speak ZeroMQ; dial {protocol.ENDPOINT_VARIABLE} with a DEALER socket"
         elif self._line.unheard:
             hung_up = "" if self._line.oversized else "it connected by ZeroMQ and hung up, or "
-            large = f"its first message is larger than {STRANGERS_BYTES >> 10} KiB, which is not read"
-            why = f"{hung_up}{large}; begin with HELLO"
+            large = f"a first message came that is larger than {STRANGERS_BYTES >> 10} KiB, which is not read"
+            why = f"{hung_up}{large}; it may be of another program of this machine, as yours has to begin with HELLO"
         else:
             why = "it connected by ZeroMQ and then sent nothing; the program speaks first"
         return f"{said}: {why} ({PAGE}){self._refusals()}"

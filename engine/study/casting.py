@@ -85,9 +85,9 @@ def _frozen(policy: FrozenConfig, seat: SeatSpec, store: Store, explore: bool) -
     return found.actor(explore)
 
 
-def as_slow_as(game: Game, player: Any, seats: Collection[int]) -> Game:
-    """The game with a player's own limits on its seats. Raises ConfigError as ``limited``."""
-    with below("agent"):
+def as_slow_as(game: Game, player: Any, seats: Collection[int], place: str = "agent") -> Game:
+    """The game with a player's own limits on its seats. Raises ConfigError as ``limited``, below the player's place."""
+    with below(place):
         return limited(game, getattr(player, "limits", None), seats)
 
 

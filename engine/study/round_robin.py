@@ -31,7 +31,7 @@ from engine.rng import battle_seeds, combine64
 from engine.simulators import references
 from engine.store import Store
 from engine.study import checkpoint
-from engine.study.casting import player_of
+from engine.study.casting import as_slow_as, player_of
 from engine.study.control import Control
 from engine.study.failures import not_begun, with_failure
 from engine.study.session import Session
@@ -124,6 +124,8 @@ class _RoundRobin(Session):
     ) -> tuple[Floats, int]:
         """Wins [seeds, seats], and the number of moves. Raises Cancelled."""
         cast = Cast([[Candidate(name, learns=True)] for name in seated])
+        for seat, name in enumerate(seated):
+            game = as_slow_as(game, self.config.policies[name], (seat,), f"policies.{name}")
         won, moves = np.empty((len(seeds), 2)), 0
         if in_turns(game):
             table = Table(game, seeds, cast, {}, players.__getitem__, episodes=1)

@@ -322,7 +322,7 @@ def test_a_job_is_composed_and_nothing_typed_is_lost(enter: Enter, composing: St
     expect(page.locator("[data-advice] b")).to_have_text("This line is sensible.")
     expect(page.locator("[data-time]")).to_contain_text("about")
     page.get_by_label("is at least").fill("1,2")
-    expect(page.locator("[data-advice] b")).to_have_text("This line is very near.", timeout=SOON)
+    expect(page.locator("[data-advice] b")).to_have_text("This line marks too many lineups.", timeout=SOON)
     expect(page.locator("[data-kept]")).to_be_visible()
     page.reload()
     expect(page.get_by_label("is at least")).to_have_value("1,2")

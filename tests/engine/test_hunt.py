@@ -128,6 +128,22 @@ def test_a_bug_that_does_not_show_again_is_not_reported() -> None:
     assert found.unshown == 1
 
 
+def test_a_bug_seen_when_no_decisions_are_left_is_kept_as_not_shown_again_until_another_agent_shows_it() -> None:
+    found, game = Findings(), Maze()
+    seen = Watched(game, ORACLES, found, Replays(lambda battles: Maze(), ORACLES, most=0))
+    cell = tuple(np.argwhere(game.layout.planted == HOLE)[0].tolist())
+    moves = way(game.layout, begun(game), cell)
+    seen.reset(np.array([1], np.uint64))
+    for move in [*moves, int(game.layout.hole[cell])]:
+        seen.step([np.array([move])])
+    assert (len(found.bugs), len(found.untried), found.checked) == (0, 1, 0)
+    together = Findings.unpacked(found.pack())
+    assert together.untried == found.untried
+    shown = stumbled(cell, HOLE)
+    together.add(shown)
+    assert (together.bugs.keys(), together.untried) == (shown.bugs.keys(), {})
+
+
 def test_every_decision_counts_at_the_place_where_it_ends_and_episodes_tell_their_places() -> None:
     found, rng = Findings(), np.random.default_rng(1)
     seen = Watched(Maze(max_ticks=30), ORACLES, found)

@@ -36,6 +36,7 @@ from engine.rng import battle_seeds
 from engine.simulators import references
 from engine.store import FolderStore
 from engine.studies import load
+from engine.study import round_robin
 from tests.contracts.mdp import VectorContract
 from tests.engine.test_saved_agents import SHORT, kept, measurement, untrained
 from tests.engine.test_styles import BUSY, PONG, settings, task
@@ -165,6 +166,21 @@ def test_an_agent_is_measured_and_recorded_as_late_as_it_learned(tmp_path: Path)
     told_arrays = unpack(store.get(done.artifacts["recording"])).arrays
     paddles = [np.ptp(told_arrays[f"positions/{i}"][:, 2]) for i in (0, 1)]
     assert paddles[0] > 0 == paddles[1], "side by side each has its own limits"
+
+
+def test_in_an_evaluation_each_is_as_late_as_it_learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, games = FolderStore(tmp_path), list[Any]()
+    agent = {"kind": "frozen", "policy": kept(untrained(), store)}
+    pair = {"quick": agent, "late": {**agent, "limits": {"delay": 200}}}
+    game = {"name": "pong-two-seats", "settings": {"points": 1, "max_ticks": 50}}
+    plain = round_robin.first_episodes
+    monkeypatch.setattr(round_robin, "first_episodes", lambda game, *more: games.append(game) or plain(game, *more))
+    end = run(load({"kind": "evaluate", "game": game, "policies": pair, "episodes": 2}), store)
+    assert isinstance(end, Finished), end
+    held = [(each._seats, each._limits.delay) for each in games]
+    assert held == [((1,), 200), ((0,), 200)], "on whichever seat it sits, and nobody else"
+    kept_as = load({"kind": "evaluate", "game": game, "policies": {"a": agent, "b": agent}}).model_dump_json()
+    assert '"limits":{' not in kept_as, "the hash of evaluations without limits stays"
 
 
 def test_the_exported_agent_held_back_in_the_same_way_plays_the_same_battle() -> None:

@@ -273,7 +273,7 @@ def test_a_frame_that_is_too_large_is_told_from_a_program_that_hung_up(transport
 
 def test_a_first_message_that_is_too_large_is_told_at_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     late_once(monkeypatch, "unheard")
-    with pytest.raises(SimulatorError, match=r"its first message is larger than 64 KiB, which is not read"):
+    with pytest.raises(SimulatorError, match=r"larger than 64 KiB, which is not read; it may be of another program"):
         program("huge_beginning").describe()
 
 

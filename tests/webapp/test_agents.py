@@ -15,6 +15,7 @@ from tests.factories import Studio, game_version, signed_in, studio
 from tests.webapp.agents import kept, measured, recorded, trained_at_pong, watched, watched_in_a_maze
 from tests.webapp.trainings import finished, two_sided
 from webapp.agents.captions import Measure
+from webapp.agents.forms import WatchForm
 from webapp.agents.models import Agent
 from webapp.games.models import GameVersion
 from webapp.studies.models import Job, Status
@@ -282,7 +283,7 @@ def test_what_cannot_be_watched_is_said_at_its_field(team: Studio, designer: Cli
         ([ada, pole], {}, "play different games"),
         ([pole], {"opponent": "script:random"}, "plays against nobody but itself"),
         ([ada], {"opponent": f"agent:{pole.pk}"}, "play different games"),
-        ([ada], {"opponent": "script:oracle"}, "oracle"),
+        ([ada], {"opponent": "script:oracle"}, "not known"),
         ([ada], {"seed": "soon"}, "soon is not a number"),
     ):
         answer = watch(designer, agents, **more)
@@ -291,11 +292,21 @@ def test_what_cannot_be_watched_is_said_at_its_field(team: Studio, designer: Cli
     assert not Job.objects.filter(config__kind="record").exists()
 
 
+def test_opponents_stand_below_their_game_and_agents_without_other_seats_are_none(team: Studio) -> None:
+    ada = kept(team.project, "Ada")
+    Agent.objects.create(project=team.project, policy="a" * 64, game={"name": "maze", "settings": {}}, name="Mole")
+    (own, _), (game, rivals) = WatchForm(project=team.project)["opponent"].field.choices
+    assert (own, game) == ("", "Pong for two")
+    assert [key for key, _ in rivals][-1] == f"agent:{ada.pk}"
+    assert "Mole" not in [name for _, name in rivals]
+
+
 def test_in_a_maze_nobody_is_played_against_and_its_map_comes_with_the_way(team: Studio, designer: Client) -> None:
     job = watched_in_a_maze(team.project)
     page = text(designer, at("battles", job.pk))
     assert "Ada won, in 45 decisions. Its score is 0.75." in page
     assert "against" not in page
+    assert "The still square in the lower right corner is the goal" in page
     data = designer.get(at("battles-data", job.pk)).json()
     assert [data["drawing"], len(data["scenery"]), data["battles"][0][0]] == ["maze", 9, [1.0, 1.0, 1.0]]
 

@@ -85,6 +85,7 @@ def test_the_counts_are_those_of_the_other_pages_or_say_by_what_else_they_count(
         assert f"{by_own} confirmed on fresh battles" in jobs
         assert f'<td class="number">{by_own}</td>' in page
     shared = strong(counts)[1]
+    assert "Of lineups confirmed like this, 1 in 20 at most is expected to be a false alarm." in page
     assert f"{shared} <span" in page
     assert shared != own(counts)[1]
     for job in pair:

@@ -69,6 +69,12 @@ def test_every_method_of_the_menu_makes_a_search_from_its_defaults(team: Studio,
     assert built(team, method=kind).algorithm.kind == kind
 
 
+def test_so_many_decisions_are_proposed_that_episodes_end(team: Studio) -> None:
+    assert built(team).task.steps == 5_000
+    pong = built(team, game="pong")
+    assert pong.task.steps == 6_000 * int(pong.task.environments)
+
+
 def test_weights_of_rewards_and_battles_may_be_ranges(team: Studio) -> None:
     found = built(team, learner__rewards="score 0.5 to 2 log 0.99\nhit 1 0.9 0.5 to 0.9", environments="8 to 32")
     score, hit = (found.task.learner.rewards[name] for name in ("score", "hit"))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
+from django.conf import settings
 
 from tests.figures import SHOWN
-from webapp.lib.figures import column_digits, exact_digits, level, price, telling, with_unit
+from webapp.lib.figures import column_digits, exact_digits, level, price, share_told, telling, with_unit
 from webapp.lib.words import percent
 
 
@@ -82,3 +86,25 @@ def test_prices_that_people_chose_keep_all_of_their_digits_and_fair_ones_have_as
 def test_shares_below_each_other_have_equally_many_digits_and_are_never_none_or_all() -> None:
     told = [percent(share, 1).replace("\u00a0", " ") for share in (0.0, 0.0001, 0.065, 0.39, 0.9999, 1.0)]
     assert told == ["0.0 %", "0.1 %", "6.5 %", "39.0 %", "99.9 %", "100.0 %"]
+
+
+@pytest.mark.parametrize(
+    ("share", "ends", "value", "range_"),
+    [
+        (0.012, (0.007, 0.017), "1.2 %", "0.7 to 1.7 %"),
+        (0.3921, (0.385, 0.4), "39.2 %", "38.5 to 40.0 %"),
+        (0.39, (0.31, 0.47), "39 %", "31 to 47 %"),
+        (0.094, (0.03, 0.22), "9 %", "3 to 22 %"),
+    ],
+)
+def test_the_width_of_a_range_gives_a_share_and_both_its_ends_their_digits(
+    share: float, ends: tuple[float, float], value: str, range_: str
+) -> None:
+    assert [words.replace("\u00a0", " ") for words in share_told(share, *ends)] == [value, range_]
+
+
+def test_no_page_rounds_the_ends_of_a_range_by_itself() -> None:
+    root = Path(settings.BASE_DIR)
+    own = re.compile(r"low\|percent(?!:)|[ {(]percent\((?:\w+\.)?low\)|round\(100 \* (?:told\[)?end|100 \* end:")
+    files = [*(root / "templates").rglob("*.html"), *(root / "webapp").rglob("*.py")]
+    assert [file.name for file in files if own.search(file.read_text())] == []

@@ -14,12 +14,14 @@ from django.test import Client
 from django.urls import reverse
 
 from engine import cli
+from engine.arrays import pack
 from engine.catalog import GAMES
 from tests.factories import Studio, signed_in, studio
 from tests.webapp.hunted import hunted
 from webapp.api import tokens
 from webapp.hunts import found
 from webapp.hunts.asking import OFFERED, HuntForm
+from webapp.lib.storage import store
 from webapp.studies import kinds
 from webapp.studies.models import Job, Status
 
@@ -170,6 +172,19 @@ def test_a_replay_that_was_downloaded_shows_the_bug_again(
     assert re.search(r"at row \d+, column \d+: .* It shows again after [\d,]+ decisions", capsys.readouterr().out)
     none = reverse("hunts:bug", args=[job.project.slug, job.pk, 99])
     assert designer.get(none).status_code == 404
+
+
+def test_what_was_seen_too_late_to_be_shown_again_is_listed_as_such(job: Job, designer: Client) -> None:
+    kept = found.of(job)
+    assert kept is not None
+    late = {**kept.bugs[0], "what": "Something odd."}
+    packed = pack({**kept.bundle.meta, "untried": [late]}, kept.bundle.arrays)
+    Job.objects.filter(pk=job.pk).update(artifacts={"found": store().put(packed)})
+    content = designer.get(page(job)).content.decode()
+    assert "Something odd." in content
+    assert "Not shown again: no decisions were left for that." in content
+    own = designer.get(reverse("hunts:bug", args=[job.project.slug, job.pk, len(kept.bugs) + 1])).json()
+    assert own["what"] == "Something odd."
 
 
 def test_the_bugs_are_taken_away_as_rows_and_as_csv(team: Studio, job: Job) -> None:

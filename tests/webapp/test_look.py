@@ -151,3 +151,10 @@ def test_times_in_words() -> None:
 )
 def test_a_time_that_is_a_guess_is_rounded_as_people_say_it(seconds: float, text: str) -> None:
     assert words.about(seconds).replace(NBSP, " ") == text
+
+
+def test_every_page_says_in_the_same_words_how_many_of_what_is_confirmed_may_be_false() -> None:
+    own = re.compile(r"false alarm|expected to be false|1 in 20")
+    assert [file.name for file in [*TEMPLATES, *SCRIPTS] if own.search(file.read_text())] == []
+    tagged = {file.parent.name for file in TEMPLATES if "{% false_alarms " in file.read_text()}
+    assert tagged == {"changes", "explore", "projects", "reports", "studies", "suspects", "worth"}

@@ -62,7 +62,7 @@ def test_several_suspects_are_counted_and_the_worst_is_told_with_its_range(searc
     found = verdict(search)
     assert found["words"] == "Not fair yet. Four suspects are confirmed."
     assert found["more"][0].startswith("Frost Captain + Warhorn are too good together. Alone, each is fine;")
-    assert (found["mark"], found["sure"]) == ("strong", "confirmed, 5,000 fresh battles")
+    assert (found["mark"], found["sure"]) == ("strong", "confirmed, 5,000 fresh battles, 1 in 20 at most a false alarm")
     assert found["tilt"] == pytest.approx([8.2, 6.0, 10.4])
 
 

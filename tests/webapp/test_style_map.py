@@ -370,7 +370,10 @@ def test_ticked_agents_are_recorded_side_by_side_and_nobody_or_too_many_are_refu
     wrong = (([], "Nobody is ticked"), (["0", "1", "2", "3", "4"], "4 play side by side"), (["999"], "not in this job"))
     for chosen, sentence in wrong:
         answer = designer.post(at("map-watch", job), {"agent": chosen}, follow=True)
-        assert sentence in answer.content.decode()
+        content = answer.content.decode()
+        assert sentence in content
+        ticked = re.findall(r'value="(\d+)" id="tick-\d+" aria-label="[^"]*" checked', content)
+        assert sorted(ticked) == [each for each in chosen if each != "999"], "ticks are not lost"
     assert Job.objects.for_forms().count() == 1
 
 

@@ -13,7 +13,6 @@ from engine.studies import load
 from tests.factories import Studio, game_version, signed_in, studio
 from tests.webapp.bred import GAME, SHORT, breeding, config, sampled
 from tests.webapp.trainings import training
-from webapp.agents import hands
 from webapp.api import tokens
 from webapp.games.models import GameVersion
 from webapp.studies import pending, playable
@@ -22,7 +21,7 @@ from webapp.studies.models import Job, Status
 from webapp.styles import pictures, scales, weighing
 from webapp.styles.forms import NOT_WRITTEN, TOO_FEW_GOALS, StyleForm
 from webapp.styles.typed import values_of
-from webapp.training import forecast, trials
+from webapp.training import forecast, hands, trials
 from webapp.training.models import TrainDraft
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -21,8 +21,10 @@ from webapp.studies import journal
 from webapp.studies.journal import TIME_IS_UP, Entry
 from webapp.studies.models import Job, Status
 from webapp.training import trials
+from webapp.training.entrants import limits_of
 from webapp.training.forms import TrainForm, values_of
 from webapp.training.games import OFFERS
+from webapp.training.hands import NO_CLOCK
 from webapp.training.methods import ALGORITHMS, Algorithm
 from webapp.training.models import TrainDraft
 
@@ -409,3 +411,14 @@ def test_who_begins_is_asked_where_somebody_is_saved(team: Studio, client: Clien
     assert f'<option value="{agent.pk}">{agent.name}</option>' in shown
     assert "From where, and how far?" in shown
     assert wrong(team, start="999")["start"]
+
+
+def test_limits_of_a_person_are_typed_held_and_read_back(team: Studio) -> None:
+    found = built(team, game="pong", react="200", pace="5")
+    assert found.game.limits is not None
+    assert (found.game.limits.delay, found.game.limits.apart) == (8, 8), "Pong is shown at 40 decisions a second"
+    job = training(team.project, config=found)
+    again = values_of(job, team.project)
+    assert (again["react"], again["pace"]) == ("200", "5")
+    assert limits_of(job) == {"limits": {"delay": 8, "apart": 8}}
+    assert wrong(team, game="cartpole", react="9")["react"] == [NO_CLOCK]

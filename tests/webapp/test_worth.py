@@ -221,7 +221,10 @@ def test_its_page_tells_its_team_what_stands_out_and_nobody_else(team: Studio, m
 
 
 def test_the_list_of_jobs_says_how_many_stand_out(team: Studio, measured: Job, designer: Client) -> None:
-    assert "2 stand out" in designer.get(reverse("studies:jobs", args=[team.project.slug])).content.decode()
+    assert (
+        "2 stand out (1 in 20 at most a false alarm)"
+        in designer.get(reverse("studies:jobs", args=[team.project.slug])).content.decode()
+    )
 
 
 def test_where_nothing_stands_out_the_page_says_what_is_left_open(measured: Job, team: Studio) -> None:

@@ -8,6 +8,7 @@ from engine.arrays import unpack
 from engine.catalog import Signal, built_in
 from engine.errors import StoreError
 from engine.styles.strangers import FRAGILE, Moved
+from webapp.lib.figures import worth_one_more
 from webapp.lib.storage import store
 from webapp.lib.words import number
 from webapp.studies.models import Job
@@ -37,15 +38,24 @@ class Measure(NamedTuple):
     @property
     def value(self) -> str:
         """ "12 % of the time" or "3.4 times an episode"."""
-        told = f"{100 * self.mean:.0f} %" if self.words.share else _plain(self.mean)
+        told = f"{number(100 * self.mean, self._digits)} %" if self.words.share else _plain(self.mean)
         return f"{told} {self.words.per}".strip()
+
+    @property
+    def _digits(self) -> int:
+        """Of a share in per cent."""
+        known = self.low is not None and self.high is not None
+        return int(known and worth_one_more([50 * (float(self.high or 0.0) - float(self.low or 0.0))], 0))
+
+    def _end(self, end: float) -> str:
+        return number(100 * end, self._digits) if self.words.share else _plain(end)
 
     @property
     def ends(self) -> str:
         """ "[10–14]", below zero "[−10.20 to −9.72]"; what is missing where the range is unknown."""
         if self.low is None or self.high is None:
             return "[range unknown]"
-        low, high = (f"{100 * end:.0f}" if self.words.share else _plain(end) for end in (self.low, self.high))
+        low, high = (self._end(end) for end in (self.low, self.high))
         return f"[{low} to {high}]" if self.low < 0 else f"[{low}–{high}]"
 
 

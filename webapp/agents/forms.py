@@ -16,11 +16,13 @@ from webapp.agents.models import NAME, NOTES, TAG, TAGS, Agent
 from webapp.games.fields import NumberField
 from webapp.lib.text import seen
 from webapp.projects.models import Project
+from webapp.training import games
 from webapp.training.entrants import maker
 
 MOST = 4
 """Agents side by side."""
 OWN_PLAYER = ""
+OTHER = "They play different games, or this opponent is not known. Choose one that stands below their own game."
 USUAL_SEED = 1
 
 
@@ -56,7 +58,7 @@ class WatchForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         help_text="One to four, side by side on the same seed. Each plays on the left.",
     )  # fmt: skip
-    opponent = forms.ChoiceField(label="Against", required=False)
+    opponent = forms.ChoiceField(label="Against", required=False, error_messages={"invalid_choice": OTHER})
     seed: Any = NumberField(
         label="Seed", whole=True, low=0, high=2**31, required=False,
         help_text="Decides what is up to chance, such as where the ball is served. The same seed, the same battle.",
@@ -72,15 +74,14 @@ class WatchForm(forms.Form):
         against.choices = [(OWN_PLAYER, "The game’s own player"), *self._others()]
 
     def _others(self) -> list[tuple[str, Any]]:
-        scripts: dict[str, str] = {}
-        for agent in self.saved.values():
-            for game in (agent.game["name"], *_of_two(agent.game["name"])):
-                scripts |= opponents(game)
-        groups = [
-            ("Scripts", [(f"script:{key}", label) for key, label in scripts.items()]),
-            ("Saved agents", [(f"agent:{pk}", agent.name) for pk, agent in self.saved.items()]),
-        ]
-        return [group for group in groups if group[1]]
+        """By game, for nobody plays against somebody of another one; games without other seats have no group."""
+        groups: dict[str, dict[str, str]] = {}
+        for pk, agent in self.saved.items():
+            for game in _of_two(agent.game["name"]):
+                rivals = groups.setdefault(games.title_of(game, self.project), {})
+                rivals |= {f"script:{key}": label for key, label in opponents(game).items()}
+                rivals[f"agent:{pk}"] = agent.name
+        return [(title, list(rivals.items())) for title, rivals in groups.items()]
 
     def clean_agents(self) -> list[str]:
         """Four at most, that play the same game."""

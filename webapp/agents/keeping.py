@@ -22,7 +22,7 @@ from webapp.projects.models import Project
 from webapp.studies import actions
 from webapp.studies.models import TERMINAL, Job
 from webapp.training import games
-from webapp.training.entrants import ROLE, game_of, script_plays
+from webapp.training.entrants import ROLE, game_of, limits_of, script_plays
 
 NO_POLICY = "This job has left no such agent."
 ALONE = ("gym:", "ale:")
@@ -85,7 +85,7 @@ def _keep_policy(
     job: Job, user: User, policy: str, *, name: str, seat: int, origin: dict[str, Any], sampled: bool
 ) -> Agent:
     """The agent with this policy of a job. Raises Refused where its numbers are lost."""
-    own = {"job": job, "tensors": _tensors(policy), "game": game(job) | limits(job), "seat": seat, "origin": origin,
+    own = {"job": job, "tensors": _tensors(policy), "game": game(job) | limits_of(job), "seat": seat, "origin": origin,
            "name": name[:NAME], "created_by": user}  # fmt: skip
     with transaction.atomic():
         agent, new = Agent.objects.get_or_create(project=job.project, policy=policy, sampled=sampled, defaults=own)
@@ -112,12 +112,6 @@ def game(job: Job) -> dict[str, Any]:
     task = job.config.get("task") or job.config
     settings = {k: v for k, v in task["game"].get("settings", {}).items() if not _is_range(v)}
     return {"name": game_of(job), "settings": settings}
-
-
-def limits(job: Job) -> dict[str, Any]:
-    """The limits of those who learned in a job, as a part of its game; nothing where there were none."""
-    told = (job.config.get("task") or job.config)["game"].get("limits")
-    return {"limits": told} if told else {}
 
 
 def _is_range(value: Any) -> bool:

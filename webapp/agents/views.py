@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from engine.config.agents import PART
 from engine.errors import StoreError
 from webapp.accounts.people import signed_in
-from webapp.agents import data, hands, keeping
+from webapp.agents import data, keeping
 from webapp.agents.captions import Figures
 from webapp.agents.forms import TextForm
 from webapp.agents.models import Agent
@@ -27,7 +27,7 @@ from webapp.projects.models import Project
 from webapp.studies import actions
 from webapp.studies.models import Job
 from webapp.studies.pictures import job_for
-from webapp.training import games
+from webapp.training import games, hands
 
 WRONG = 422
 

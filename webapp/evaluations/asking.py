@@ -21,7 +21,7 @@ from webapp.projects.models import Project
 from webapp.studies.intake import Body, Intake, Refers
 from webapp.studies.models import Job
 from webapp.training import games
-from webapp.training.entrants import ROLE, foreign, game_of, maker, plays, script_plays
+from webapp.training.entrants import ROLE, foreign, game_of, limits_of, maker, plays, script_plays
 
 GAMES = {offer.key: offer.title for offer in games.OFFERS.values() if offer.sides}
 """Games for two on the menu, by the engine's names."""
@@ -164,7 +164,12 @@ def _trained(project: Project) -> dict[str, tuple[dict[str, Any], str]]:
             if kind == ROLE:
                 name = f"job-{job.pk}-{policy}" if policy else f"job-{job.pk}"
                 title = f"{job.title}: {policy}" if policy else job.title
-                entrant = {"kind": "frozen", "policy": digest, "title": f"{title} (job {job.pk})"[:120]}
+                entrant = {
+                    "kind": "frozen",
+                    "policy": digest,
+                    "title": f"{title} (job {job.pk})"[:120],
+                    **limits_of(job),
+                }
                 found[name[:40]] = entrant, game_of(job)
     return found
 

@@ -21,7 +21,7 @@ SHADES = 5
 
 
 class Shown(NamedTuple):
-    """A bug on the page; ``number`` counts from 1."""
+    """A bug on the page; ``number`` counts from 1. ``shown_again``: whether it was, with its seed and its decisions."""
 
     number: int
     kind: str
@@ -29,6 +29,7 @@ class Shown(NamedTuple):
     where: str
     seen: int
     moves: int
+    shown_again: bool = True
 
 
 class Cell(NamedTuple):
@@ -71,10 +72,13 @@ class Kept(NamedTuple):
     @property
     def shown(self) -> list[Shown]:
         """As the page lists them."""
-        return [
-            Shown(i, KINDS[bug["kind"]], bug["what"], self.where(bug["place"]), bug["seen"], len(bug["moves"]))
-            for i, bug in enumerate(self.bugs, 1)
-        ]
+        return [_shown(self, i, bug) for i, bug in enumerate(self.bugs, 1)]
+
+    @property
+    def untried(self) -> list[Shown]:
+        """What was seen when no decisions were left to show it again; numbered after the bugs."""
+        late = enumerate(self.bundle.meta.get("untried", ()), len(self.bugs) + 1)
+        return [_shown(self, i, bug)._replace(shown_again=False) for i, bug in late]
 
     @property
     def unshown(self) -> int:
@@ -102,7 +106,7 @@ class Kept(NamedTuple):
 
     def file(self, number: int) -> dict[str, Any]:
         """A bug as a file that the command line plays again."""
-        bug, game = self.bugs[number - 1], dict(self.bundle.meta["game"])
+        bug, game = [*self.bugs, *self.bundle.meta.get("untried", ())][number - 1], dict(self.bundle.meta["game"])
         game["name"] = called(game["name"], self.job.project)
         beside = {"where": self.where(bug["place"]), "game": game, "oracles": self.bundle.meta["oracles"]}
         return {"format": BUG_FORMAT, **bug, "seed": str(bug["seed"]), **beside}
@@ -124,6 +128,11 @@ class Kept(NamedTuple):
         ]
         at = [(i, divmod(bug["place"], columns)) for i, bug in enumerate(self.bugs, 1)]
         return Map(columns, rows, cells, [Mark(i, column + 0.5, row + 0.5) for i, (row, column) in at])
+
+
+def _shown(kept: Kept, number: int, bug: dict[str, Any]) -> Shown:
+    where = kept.where(bug["place"])
+    return Shown(number, KINDS[bug["kind"]], bug["what"], where, bug["seen"], len(bug["moves"]))
 
 
 def of(job: Job) -> Kept | None:

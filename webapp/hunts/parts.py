@@ -18,7 +18,7 @@ from webapp.studies.table_rows import TableRows
 from webapp.training.games import title_of
 from webapp.training.methods import ALGORITHMS
 
-HEADS = ("number", "kind", "what", "where", "seen", "moves")
+HEADS = ("number", "kind", "what", "where", "seen", "moves", "shown_again")
 """Columns of the bugs for programs."""
 
 
@@ -62,12 +62,13 @@ class Hunting(Parts):
         if kept is None:
             return None
         covered = f"{number(kept.places)} of {number(kept.open)} places" if kept.open else plural(kept.places, "place")
-        return Found(f"{plural(len(kept.bugs), 'bug')}, {covered} covered")
+        also = f", {number(len(kept.untried))} more not shown again" if kept.untried else ""
+        return Found(f"{plural(len(kept.bugs), 'bug')}{also}, {covered} covered")
 
     def table(self, job: Job, of: str, user: User) -> Rows:
         """A line for each bug."""
         kept = found.of(job)
-        return TableRows(HEADS, [bug._asdict() for bug in kept.shown] if kept else [])
+        return TableRows(HEADS, [bug._asdict() for bug in (*kept.shown, *kept.untried)] if kept else [])
 
 
 def _specialist(job: Job) -> list[tuple[str, Any]]:

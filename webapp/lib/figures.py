@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from math import ceil, copysign, floor, inf, isfinite, log10
+from typing import NamedTuple
 
 import numpy as np
 
-from webapp.lib.words import NBSP, number
+from webapp.lib.words import NBSP, number, percent
 
 FIGURES = 7
 """Digits that the 32 bits of a value hold."""
@@ -87,6 +88,22 @@ def ranged_digits(values: Iterable[tuple[float | None, Ends | None]], unit: str)
     every = list(values)
     digits = column_digits((value for value, _ in every), unit)
     return digits + worth_one_more(((ends[1] - ends[0]) / 2 for _, ends in every if ends), digits)
+
+
+class ShareTold(NamedTuple):
+    """A share in per cent and its 95 % range, in equally many digits: "1.2 %" and "0.7 to 1.7 %"."""
+
+    value: str
+    range: str
+
+
+def share_told(share: float | None, low: float, high: float) -> ShareTold:
+    """A share in [0, 1] with its range, in whole per cent or, where the range is narrow, with a digit more."""
+    ends = (100 * low, 100 * high)
+    digits = telling(100 * (share or 0.0), ends, int(worth_one_more([(ends[1] - ends[0]) / 2], 0)))
+    return ShareTold(
+        percent(share, digits), f"{percent(low, digits).removesuffix(f'{NBSP}%')} to {percent(high, digits)}"
+    )
 
 
 def exact_digits(values: Iterable[float | None]) -> int:

@@ -7,7 +7,8 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from engine.arrays import Bundle
-from webapp.lib.words import NBSP, percent, plural
+from webapp.lib.figures import share_told
+from webapp.lib.words import NBSP, plural
 
 STEPS = 10
 """Shades of the map, from never to always."""
@@ -85,17 +86,14 @@ class Reading:
             return "Nothing is told from even yet: no team is known to be stronger than another."
         if many < 3:
             return "Two teams can only be one above the other: rock-paper-scissors needs three."
-        low, high = (round(100 * told[end]) for end in ("low", "high"))
+        ends = share_told(told["share"], told["low"], told["high"]).range
         if told["high"] - told["low"] > UNSURE:
-            return (
-                "Too early to tell a ladder from rock-paper-scissors, which may be "
-                f"{low} to {high}{NBSP}% of what decides."
-            )
+            return f"Too early to tell a ladder from rock-paper-scissors, which may be {ends} of what decides."
         rings = round(100 * told["share"])
         strength, rest = (f"{100 - rings}", f"{rings}") if rings else ("over 99", "less than 1")
         return (
             f"{_called(told['share'])}: {strength}{NBSP}% of what decides is strength, {rest}{NBSP}% "
-            f"({low} to {high}{NBSP}%) is rock-paper-scissors."
+            f"({ends}) is rock-paper-scissors."
         )
 
     @property
@@ -206,7 +204,8 @@ class Reading:
     def _share(self, i: int, j: int) -> str:
         cell = self._cell(i, j)
         assert cell is not None
-        return f"wins {percent(cell.share)}, {percent(cell.low)} to {percent(cell.high)}"
+        told = share_told(cell.share, cell.low, cell.high)
+        return f"wins {told.value}, {told.range}"
 
     def _true(self, name: str) -> list[int]:
         return [i for i in self.order if self.columns[name][i]]

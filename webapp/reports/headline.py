@@ -8,6 +8,7 @@ from webapp.lib.words import lower_first, number, plural
 from webapp.reports.lineups import Judged
 from webapp.reports.models import MARKS
 from webapp.reports.pieces import Pieces
+from webapp.studies.verdict_words import FALSE_IN_SHORT
 from webapp.suspects.reading import NUMBERS
 
 Kind = Literal["unfair", "fair", "open"]
@@ -81,7 +82,7 @@ def _worst(row: dict[str, Any]) -> str:
 
 
 def _sure(battles: int) -> str:
-    return f"confirmed, {plural(battles, 'fresh battle')}"
+    return f"confirmed, {plural(battles, 'fresh battle')}, {FALSE_IN_SHORT}"
 
 
 def _reasons(pieces: Pieces, lineups: Judged) -> list[str]:

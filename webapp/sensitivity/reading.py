@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from engine.arrays import Bundle
 from engine.indicators import wilson
-from webapp.lib.words import NBSP, number, percent
+from webapp.lib.figures import share_told
+from webapp.lib.words import number
 
 POINTS = 100
 SIDES = {"either": "too strong or too weak", "strong": "too strong", "weak": "too weak"}
@@ -49,8 +50,7 @@ class Cell(NamedTuple):
     @property
     def range_words(self) -> str:
         """ "85 to 96 %"."""
-        first, last = (round(100 * end) for end in (self.low, self.high))
-        return f"{first} to {last}{NBSP}%"
+        return share_told(self.share, self.low, self.high).range
 
     @property
     def sentence(self) -> str:
@@ -61,7 +61,7 @@ class Cell(NamedTuple):
     @property
     def shown(self) -> str:
         """Its share in words."""
-        return percent(self.share)
+        return share_told(self.share, self.low, self.high).value
 
 
 class Dot(NamedTuple):
@@ -104,7 +104,7 @@ def innocents(cells: list[Cell]) -> str:
         return ""
     count, many = sum(cell.innocent or 0 for cell in known), sum(cell.planted for cell in known)
     low, high = wilson(count, many)
-    ends = f"{percent(low)} to {percent(high)}"
+    ends = share_told(None, low, high).range
     if not count:
         return f"In none of {many:,} plantings was anything innocent confirmed ({ends})."
     return f"In {count:,} of {many:,} plantings something innocent was confirmed ({ends})."

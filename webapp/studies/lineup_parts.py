@@ -32,6 +32,7 @@ from webapp.studies.result_rows import Lineups
 from webapp.studies.rounds import Columns, columns, evenly
 from webapp.studies.search_intake import SearchIntake
 from webapp.studies.starting import SearchStart
+from webapp.studies.verdict_words import FALSE_IN_SHORT, false_alarms
 
 COUNTERS = ("seconds", "battles", "cached", "evaluations")
 ENOUGH = 60
@@ -115,7 +116,8 @@ class Searches(Samples):
         if found.confirmed is None:
             return Found(f"Lineups: {by_search}", "strong" if found.by_search else "")
         mark = "strong" if found.confirmed else "unsure" if found.by_search else ""
-        return Found(f"Lineups: {number(found.confirmed)} confirmed on fresh battles, {by_search}", mark)
+        few = f" ({FALSE_IN_SHORT})" if found.confirmed else ""
+        return Found(f"Lineups: {number(found.confirmed)} confirmed on fresh battles{few}, {by_search}", mark)
 
     def counts(self, job: Job) -> dict[str, Any] | None:
         """Lineups that are over the line and strong."""
@@ -233,6 +235,7 @@ def _page_data(job: Job) -> dict[str, Any]:
         "undrawn": len(front.of_job(job).objectives) > drawn,
         "strength": any(o.strength for o in front.of_job(job).objectives),
         "words": verdict_words(job.template, front.of_job(job)).plain(),
+        "false_alarms": false_alarms("lineups"),
         "fresh": "fresh" in job.artifacts,
     }
 

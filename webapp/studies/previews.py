@@ -9,7 +9,7 @@ from engine.errors import StoreError
 from webapp.games.numbers import field_text
 from webapp.lib.figures import level
 from webapp.lib.words import number, percent, plural
-from webapp.studies import companion, plans, random_lineups, throughput
+from webapp.studies import commanders, companion, plans, random_lineups, throughput
 from webapp.studies.forms import NewJobForm
 from webapp.studies.line_origin import NEAREST, NEAREST_OF_ALL, PROPOSED, PROPOSED_OF_ALL, USUAL
 from webapp.studies.methods import LINEUPS, ends_when
@@ -102,7 +102,7 @@ def _sample(form: NewJobForm, job: Job | None, found: RandomLineups | None) -> d
     return {
         "state": "playing" if job.active else "ready",
         "job": job.pk,
-        "text": _played(job, found),
+        "text": _played(job, found) + _led_by(form, job),
         "failed": f"{plural(found.failed, 'more lineup')} could not be played." if found.failed else "",
         "chart": {
             **random_lineups.histogram(found.values[main.name], main, line, found.ends[main.name]),
@@ -137,6 +137,13 @@ def _waits(job: Job) -> str:
     if not battles:
         return "Your game is being started, to play random lineups: they show where the line falls."
     return f"Playing random lineups of your game, to show where the line falls: {number(battles)} battles so far."
+
+
+def _led_by(form: NewJobForm, job: Job) -> str:
+    """Who led the battles that the line is proposed from, where an agent is to lead those of the search."""
+    if form.leader is None:
+        return ""
+    return f". {commanders.name_in(job.config) or commanders.SCRIPT} led both sides in these battles"
 
 
 def _played(job: Job, found: RandomLineups) -> str:

@@ -14,10 +14,10 @@ from engine.arrays import unpack
 from engine.config import ObjectiveConfig
 from engine.errors import ConfigError, StoreError
 from engine.indicators import wilson
-from webapp.lib.figures import with_unit
+from webapp.lib.figures import ShareTold, share_told, with_unit
 from webapp.lib.first import first
 from webapp.lib.storage import store
-from webapp.lib.words import NBSP, percent, plural
+from webapp.lib.words import percent, plural
 from webapp.studies import explore_source as source
 from webapp.studies.explore_source import Ends
 from webapp.studies.models import Job
@@ -197,9 +197,9 @@ def advice(sample: RandomLineups, objective: ObjectiveConfig, line: float | None
     if count > TOO_MANY * total:
         if over(values, objective, better) > TOO_MANY * total / 2:  # they pile up: no line parts them
             text = f"{counted} {near}, {_piled_up(values, objective)}"
-            return {"level": "many", "head": "This line is very near.", "text": text, "better": None}
+            return {"level": "many", "head": "This line marks too many lineups.", "text": text, "better": None}
         text = f"{counted} {near}; try {with_unit(better, objective.unit)}."
-        return {"level": "many", "head": "This line is very near.", "text": text, "better": better}
+        return {"level": "many", "head": "This line marks too many lineups.", "text": text, "better": better}
     text = f"{counted} {near}, at {percent(0)} the search has little to start from."
     return {"level": "good", "head": "This line is sensible.", "text": text, "better": None}
 
@@ -243,17 +243,15 @@ def _counted(count: int, sample: RandomLineups, objective: ObjectiveConfig) -> s
 
 def _share(count: int, sample: RandomLineups) -> str:
     """With its range, unless they are all that there are."""
-    share = percent(count / sample.count)
-    return share if sample.whole else f"{share} {_range(count, sample)}"
+    return percent(count / sample.count) if sample.whole else f"{_told(count, sample).value} {_range(count, sample)}"
 
 
 def _range(count: int, sample: RandomLineups) -> str:
-    low, high = wilson(count, sample.count)
-    return f"({_whole(low)} to {_whole(high)}{NBSP}%)"
+    return f"({_told(count, sample).range})"
 
 
-def _whole(share: float) -> str:
-    return f"{100 * share:.0f}"
+def _told(count: int, sample: RandomLineups) -> ShareTold:
+    return share_told(count / sample.count, *wilson(count, sample.count))
 
 
 def at_the_cap(sample: RandomLineups, objective: ObjectiveConfig) -> str:

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from engine.verdicts import ERROR
 from webapp.lib.words import lower_first
+
+AT_MOST = f"1 in {round(1 / ERROR)} at most"
+FALSE_IN_SHORT = f"{AT_MOST} a false alarm"
+"""``false_alarms`` where there is little room."""
+
+
+def false_alarms(of: str) -> str:
+    """How many of what is confirmed are expected to be false, in the words of every page. ``of``: such as "lineups"."""
+    return f"Of {of} confirmed like this, {AT_MOST} is expected to be a false alarm."
 
 
 @dataclass(frozen=True)

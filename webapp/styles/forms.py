@@ -28,7 +28,6 @@ from webapp.projects.models import Project
 from webapp.studies.models import Job
 from webapp.styles import sample_episodes, scales
 from webapp.styles.goal_fields import GoalFields
-from webapp.styles.hand_fields import HandFields
 from webapp.styles.scales import FURTHEST, MIDDLE, OFFERS, OWN
 from webapp.training import forecast, games, settings, trials
 from webapp.training.forms import TrainForm
@@ -44,7 +43,7 @@ NOT_WRITTEN = "Write what is paid for in each decision, such as 2 * moved − 1.
 TOO_FEW_GOALS = "Write at least two goals: agents that no other beats in both stay, so they end up different."
 
 
-class StyleForm(GoalFields, HandFields, TrainForm):
+class StyleForm(GoalFields, TrainForm):
     """``study`` is the search once the form is valid. ``samples``: sample episodes of its game, once there are any."""
 
     offers, begins_new = OFFERS, "New networks"
@@ -210,8 +209,6 @@ class StyleForm(GoalFields, HandFields, TrainForm):
 
     def _check(self, cleaned: dict[str, Any]) -> None:
         super()._check(cleaned)
-        if self.game_name:
-            self.check_hands({"name": self.game_name})
         missing = {scale.template.key: scale.missing for scale in self.told.scales()}.get(self.scale_chosen, "")
         if missing:
             self.add_error("scale", f"This game does not tell {missing}. Choose another scale, or write formulas.")

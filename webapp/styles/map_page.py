@@ -10,6 +10,7 @@ from django.http import QueryDict
 from engine.errors import StoreError
 from engine.styles.strangers import Moved
 from webapp.agents import data
+from webapp.lib.whole import whole
 from webapp.studies.models import Job
 from webapp.styles import control as controls
 from webapp.styles import course, evidence
@@ -86,6 +87,7 @@ def context(job: Job, given: QueryDict) -> dict[str, Any]:
         "map_form": form, "map": found, "map_lost": lost, "map_key": key(job), "asked": wanted, "control": control,
         "map_axes": list(known.values()), "now": course.now(job),
         "newer_data": newest if data.differs(game, newest) else None,
+        "ticked": [each for text in given.getlist("ticked") if (each := whole(text)) is not None],
         "map_goals": [aim["measure"] for aim in job.config["objectives"]],
     }  # fmt: skip
 

@@ -17,6 +17,7 @@ from webapp.studies import actions
 from webapp.studies.models import Job
 from webapp.styles.map_agents import Agents, agents_of, files, parents_of
 from webapp.styles.map_card import learned_from
+from webapp.training.entrants import limits_of
 
 
 class Chosen(NamedTuple):
@@ -77,7 +78,7 @@ def recording(job: Job, found: list[Chosen]) -> RecordConfig:
     game = keeping.game(job)
     if why := keeping.unplayable(game["name"], job.project):
         raise actions.Refused(why)
-    held = keeping.limits(job)
+    held = limits_of(job)
     agents = [{"kind": "frozen", "policy": each.policy, "title": f"Agent {each.agent}", **held} for each in found]
     try:
         return parse(RecordConfig, {

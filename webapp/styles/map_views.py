@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from engine.errors import StoreError
@@ -13,6 +16,7 @@ from webapp.accounts.people import signed_in
 from webapp.agents.models import NAME, Agent
 from webapp.agents.views import agent_for
 from webapp.lib.posts import one_of, posts_only
+from webapp.lib.whole import whole
 from webapp.projects.access import allowed, role_in
 from webapp.studies import actions
 from webapp.studies.models import Job
@@ -114,5 +118,6 @@ def watch(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         recording = actions.sample(job.project, signed_in(request), map_taken.recording(job, chosen), parent=job)
     except actions.Refused as refused:
         messages.warning(request, str(refused))
-        return redirect(JOB, slug, pk)
+        ticks = [("ticked", str(each)) for text in request.POST.getlist("agent") if (each := whole(text)) is not None]
+        return redirect(f"{reverse(JOB, args=[slug, pk])}?{urlencode(ticks)}#style-map")
     return redirect("agents:battles", slug, recording.pk)

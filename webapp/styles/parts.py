@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from webapp.agents import hands
 from webapp.lib.words import number
 from webapp.studies.job_page import worker_words
 from webapp.studies.kinds import Found, Parts
@@ -17,7 +16,7 @@ from webapp.studies.setting_fields import is_range, range_text
 from webapp.styles import control, course, evidence, map_page, typed
 from webapp.styles.map_words import Axis, axes
 from webapp.styles.starting import StylesIntake, StyleStart
-from webapp.training import games
+from webapp.training import games, hands
 from webapp.training.goals import title_of
 from webapp.training.methods import ALGORITHMS
 from webapp.training.models import TrainDraft

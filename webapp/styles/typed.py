@@ -7,13 +7,13 @@ from typing import Any
 
 from engine.catalog import built_in
 from engine.config.style_templates import TEMPLATES
-from webapp.agents import data, hands
+from webapp.agents import data
 from webapp.projects.models import Project
 from webapp.studies.models import Job
 from webapp.studies.setting_fields import range_text
 from webapp.styles.forms import EPISODES, FRESH, POPULATION, ROUNDS
 from webapp.styles.scales import FURTHEST, MIDDLE, OWN, OWN_WEIGHTS, weights
-from webapp.training import beginnings, games, methods, settings
+from webapp.training import beginnings, games, hands, methods, settings
 from webapp.training.games import OFFERS
 from webapp.training.methods import PRESET_LIST
 from webapp.training.ranges import number_text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from engine.catalog import GAMES as BUILT_IN
 from engine.catalog import PLAYERS
@@ -45,6 +46,12 @@ def maker(game: str) -> str:
 def game_of(job: Job) -> str:
     """The engine's name of the game that a job's policies were trained in."""
     return str((job.config.get("task") or job.config).get("game", {}).get("name", ""))
+
+
+def limits_of(job: Job) -> dict[str, Any]:
+    """The limits of those who learned in a job, as a part of a player; nothing where there were none."""
+    told = (job.config.get("task") or job.config).get("game", {}).get("limits")
+    return {"limits": told} if told else {}
 
 
 def plays(trained_in: str, game: str) -> bool:

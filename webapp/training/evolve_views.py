@@ -20,7 +20,7 @@ from webapp.projects.models import Project
 from webapp.studies import retired
 from webapp.studies.pictures import job_for
 from webapp.training import composing, drafts, evolve_page, evolved
-from webapp.training.evolving import EPISODES, FRESH, POPULATION, ROUNDS, START, STEPS, EvolveForm
+from webapp.training.evolving import EPISODES, FRESH, POPULATION, ROUNDS, START, EvolveForm
 from webapp.training.models import TrainDraft
 from webapp.training.starting import SettingsStart
 
@@ -44,7 +44,13 @@ def _page(
 ) -> HttpResponse:
     form.is_valid()
     context = {
-        "usual": {"population": POPULATION, "rounds": ROUNDS, "steps": STEPS, "episodes": EPISODES, "fresh": FRESH},
+        "usual": {
+            "population": POPULATION,
+            "rounds": ROUNDS,
+            "steps": form.usual_steps,
+            "episodes": EPISODES,
+            "fresh": FRESH,
+        },
         "goals": evolve_page.goal_rows(form),
         "method": evolve_page.method(form, form.errors if status == composing.WRONG else {}),
         **composing.context_of(project, form, draft, errors=status == composing.WRONG),
@@ -66,7 +72,7 @@ def preview(request: HttpRequest, slug: str) -> PageJson:
     html = {name: render_to_string("training/partials/details.html", context) for name, context in shown.items()}
     html |= {name: render_to_string(f"training/partials/{name}.html", parts) for name in ("algorithms", "presets")}
     offers = {"measures": evolve_page.measures(form), "objectives": evolve_page.chosen_goals(form)}
-    return PageJson({**answer, "html": html, "steps": number(STEPS), "offers": offers})
+    return PageJson({**answer, "html": html, "steps": number(form.usual_steps), "offers": offers})
 
 
 @posts_only("training:evolve", "slug")

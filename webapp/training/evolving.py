@@ -14,6 +14,7 @@ from engine.config import EvolveConfig, Study, TrainConfig, parse
 from engine.config.learners import merged
 from engine.config.rl import NetworkConfig
 from engine.config.train import TrainGame
+from engine.config.whole_episodes import EPISODES as ENDED
 from engine.errors import ConfigError
 from webapp.games.fields import NumberField
 from webapp.lib.whole import whole
@@ -21,7 +22,7 @@ from webapp.projects.models import Project
 from webapp.studies.method_form import MethodForm, fields_of, typed_of_method
 from webapp.studies.models import Job
 from webapp.studies.setting_fields import Setting, settings_of, typed_of, values_typed
-from webapp.training import forecast, games, goals, methods, settings, trials
+from webapp.training import forecast, games, goals, hands, methods, settings, trials
 from webapp.training.forms import TrainForm
 from webapp.training.games import ALONE, OFFERS
 from webapp.training.goals import GoalsForm
@@ -195,18 +196,26 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
         assert isinstance(study, EvolveConfig)
         self.study = study
 
+    @property
+    def usual_steps(self) -> int:
+        """Decisions to learn from where nothing is typed: where the usual few would end next to no episode, enough to
+        end one in every battle. Who never sees an end does not learn what is won by it."""
+        longest = self.offer.longest
+        return STEPS if ENDED * longest <= STEPS else longest * self.shown.battles
+
     def _data(self, cleaned: dict[str, Any]) -> dict[str, Any]:
         own = settings.typed(self.groups, cleaned)
         learner = merged(self.shown.learner.model_dump(), own.get("learner", {}))
         inherited = {"learnt_is_inherited": cleaned["learnt_is_inherited"] != "off"}
         networks = values_typed(NETWORKS, cleaned) | inherited if self._bred else {}
-        usual = {"seed": 1, "rounds": ROUNDS, "steps": STEPS, "fresh": FRESH}
+        game = {"name": self.game_name, **own.get("game", {})}
+        usual = {"seed": 1, "rounds": ROUNDS, "steps": self.usual_steps, "fresh": FRESH}
         typed = {name: value if cleaned[name] is None else cleaned[name] for name, value in usual.items()}
         return {
             "kind": "evolve",
             "name": self.name,
             "seed": typed["seed"],
-            "task": {"game": {"name": self.game_name, **own.get("game", {})}, "learner": learner,
+            "task": {"game": game | (self.limits(game) if self.game_name else {}), "learner": learner,
                      "steps": typed["steps"], "environments": cleaned["environments"] or self.shown.battles},
             "objectives": [aim.model_dump() for aim in self.goals.values()],
             "behaviour": tuple(self.ways.values()) if self._maps else (),
@@ -260,6 +269,7 @@ def values_of(job: Job, project: Project) -> dict[str, str]:
         "fresh": config["fresh"],
         "seed": config["seed"],
         **goals.values_of(config),
+        **hands.typed(task["game"]),
         "title": job.title,
     }
     return {name: str(value) for name, value in found.items() if str(value)}

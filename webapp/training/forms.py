@@ -23,8 +23,9 @@ from webapp.lib.whole import whole
 from webapp.projects.models import Project
 from webapp.studies import checks
 from webapp.studies.models import Job
-from webapp.training import beginnings, games, methods, settings, trials
+from webapp.training import beginnings, games, hands, methods, settings, trials
 from webapp.training.games import ATARI, ATARI_NAME, GYMNASIUM, GYMNASIUM_ID, OFFERS, SIMULATOR, Offer
+from webapp.training.hand_fields import HandFields
 from webapp.training.methods import ALGORITHMS, PRESET_LIST, Preset
 from webapp.training.trials import UNSETTLED
 
@@ -53,7 +54,7 @@ class GameField(forms.ModelChoiceField):
         return f"{obj}, cannot be played now" if obstacle(obj) else str(obj)
 
 
-class TrainForm(forms.Form):
+class TrainForm(HandFields):
     """``config`` is the training once the form is valid. ``shown``: the algorithm and preset that the page shows, which
     are the nearest that exist when those that were typed do not."""
 
@@ -208,6 +209,8 @@ class TrainForm(forms.Form):
         self._clean_game(cleaned)
         if reason := methods.misfit(self._said("algorithm"), self.does):
             self.add_error("algorithm", reason)
+        if self.game_name:
+            self.check_hands({"name": self.game_name})
 
     def _check_start(self, study: Any) -> None:
         if self.began is not None:
@@ -273,6 +276,7 @@ class TrainForm(forms.Form):
             base |= start
         own = settings.typed(self.groups, cleaned)
         own["game"] = {"settings": own["game"]["settings"]} if "game" in own else {}
+        own["game"] |= self.limits({"name": self.game_name, **own["game"]}) if self.game_name else {}
         return merged(base | sampling, own)
 
     @property
@@ -330,6 +334,7 @@ def values_of(job: Job, project: Project) -> dict[str, str]:
         "seed": config["seed"],
         "start": start,
         "title": job.title,
+        **hands.typed(config["game"]),
         **settings.texts(settings.groups(OFFERS[offer], chosen, config["samplers"]), config),
         "samplers": config["samplers"],
         "environments": config["environments"],

@@ -83,6 +83,16 @@ function kept(test, digits, ...numbers) {
   return null;
 }
 
+/** 1 where the typical range is so narrow that values and ranges are written with one more digit, else 0: as
+ * webapp/lib/figures.py has it.
+ * @param {(number | null)[]} halves @param {number} digits */
+export function worthOneMore(halves, digits) {
+  const known = halves.filter((half) => half !== null && Number.isFinite(half) && half > 0).map(Number).sort((a, b) => a - b);
+  if (!known.length) return 0;
+  const middle = (known[(known.length - 1) >> 1] + known[known.length >> 1]) / 2;
+  return 10 ** -digits > middle / 2 ? 1 : 0;
+}
+
 /** A value with its unit, and its 95 % range, as every page writes them: {value: "2.04×", range: "1.94 to 2.12"}. Where
  * chance has no part the range is "exact"; without one it is empty. `lines`: what the value is told apart from.
  * @param {number} value @param {Ends | null} range @param {Written & { lines?: number[] }} how */

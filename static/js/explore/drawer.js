@@ -179,7 +179,7 @@ export class Drawer {
     const lucky = before.verdict === UNDER ? "" : ` The search had measured ${lineups.told(before.mean[lined], null, lined).value}: that was partly luck.`;
     /** @type {Record<string, string>} */
     const words = {
-      confirmed: `Fresh battles, which the search never saw, say the same: it is ${lineups.words.over}${strong}. Of lineups confirmed like this, 1 in 20 at most is expected to be a false alarm.${why ? ` ${why}` : ""}`,
+      confirmed: `Fresh battles, which the search never saw, say the same: it is ${lineups.words.over}${strong}. ${find(document, "[data-false-alarms]").textContent}${why ? ` ${why}` : ""}`,
       weak: now.over ? `It is ${lineups.words.over} on fresh battles too. ${this.faint()}` : this.faint(),
       refuted: `On fresh battles the whole 95 % range misses the line. Of all lineups called so, at most 5 % are expected not to be.${lucky}`,
       more: "Still undecided. Re-check it to play more battles.",

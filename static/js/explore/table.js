@@ -147,7 +147,7 @@ export class Table {
     this.draw();
   }
 
-  /** Of confirmed lineups in the list: how many are expected to be false, and of those whose ranges say less than that
+  /** Of confirmed lineups in the list: how many may be wrong, and of those whose ranges say less than that
    * word, how that can be. */
   sayAcross() {
     const { lineups, match } = this.store;

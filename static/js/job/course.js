@@ -37,7 +37,7 @@ const known = (words) => (value) => (value === null ? "not known" : words(value)
 /** Values of one objective in words, in equally many digits but for those close to its line.
  * @param {Measure} axis @param {Numbers} values */
 const valuesOf = (axis, values) => {
-  const how = { ...axis, digits: digitsOfColumn(axis, values) };
+  const how = { ...axis, digits: digitsOfColumn(axis, values, []) };
   return known((v) => valueText(how, v));
 };
 

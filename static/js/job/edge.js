@@ -74,8 +74,8 @@ export function edgeRows(picture, { x, y }, only = () => true) {
   const rows = picture.y.map((_, i) => i).filter(only);
   const sign = y.direction === "max" ? -1 : 1;
   rows.sort((a, b) => sign * (picture.y[a] - picture.y[b]));
-  const up = { ...y, digits: digitsOfColumn(y, picture.y) };
-  const across = { ...x, digits: digitsOfColumn(x, picture.x) };
+  const up = { ...y, digits: digitsOfColumn(y, picture.y, picture.yh) };
+  const across = { ...x, digits: digitsOfColumn(x, picture.x, picture.xh) };
   return rows.map((i) => {
     const { value, range } = toldOf(up, picture.y[i], rangeAround(picture.y[i], picture.yh[i], picture.ends.y));
     return { i, cells: [value, range || "not known", valueText(across, picture.x[i])] };

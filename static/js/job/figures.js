@@ -64,7 +64,8 @@ function showFound(evaluated) {
   at("strong").textContent = whole(bySearch + (confirmed ?? 0));
   const luck = bySearch ? ", some by luck" : "";
   const split = `${whole(bySearch)} found by the search${luck}`;
-  at("compared").textContent = `${confirmed === null ? `found by the search${luck}` : `${whole(confirmed)} confirmed on fresh battles, ${split}`}, of ${whole(evaluated)} played${page.found.meant_words}${drawn ? `; of the ${whole(drawn)} random ones it began with, ${whole(usual)} ${usual === 1 ? "was" : "were"} ${page.words.strong.toLowerCase()} by the whole 95\u00a0% range` : ""}`;
+  const wrong = confirmed ? `. ${page.false_alarms}` : "";
+  at("compared").textContent = `${confirmed === null ? `found by the search${luck}` : `${whole(confirmed)} confirmed on fresh battles, ${split}`}, of ${whole(evaluated)} played${page.found.meant_words}${drawn ? `; of the ${whole(drawn)} random ones it began with, ${whole(usual)} ${usual === 1 ? "was" : "were"} ${page.words.strong.toLowerCase()} by the whole 95\u00a0% range` : ""}${wrong}`;
 }
 
 /** "4.0× or more" where the value stands at the objective's cap.

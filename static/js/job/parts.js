@@ -1,5 +1,5 @@
 // What the charts of jobs share: words and axes, the layout, an edge as stairs, reference lines. Colours are the tokens.
-import { axisTitle, lineText, told } from "../charts/format.js";
+import { axisTitle, lineText, told, worthOneMore } from "../charts/format.js";
 import { faded } from "../charts/theme.js";
 /** @import { Ends } from "../charts/format.js" */
 /** @import { Theme } from "../charts/theme.js" */
@@ -26,17 +26,22 @@ export function digitsOf({ unit }, value) {
   const size = Math.abs(value);
   return size >= 100 ? 0 : size >= 10 ? 1 : 2;
 }
-/** Digits after the point that all values of a column are worth at least: by the unit, or by the size of a typical one.
- * @param {{ unit: string, digits?: number }} axis @param {(number | null)[]} values */
-export function digitsOfColumn(axis, values) {
+/** Digits after the point that all values of a column are worth at least: by the unit, or by the size of a typical one,
+ * and by half of its range.
+ * @param {{ unit: string, digits?: number }} axis @param {(number | null)[]} values @param {(number | null)[]} halves */
+export function digitsOfColumn(axis, values, halves) {
   const sizes = values.filter(isNumber).map(Math.abs).sort((a, b) => a - b);
-  return axis.digits ?? digitsOf(axis, sizes[sizes.length >> 1] ?? 0);
+  const usual = digitsOf(axis, sizes[sizes.length >> 1] ?? 0);
+  return axis.digits ?? usual + worthOneMore(halves, usual);
 }
 /** A value of an axis and its range in words, {value, range}, told apart from its line and, where that counts, from the
  * strength of the median baseline team (`level`, of charts/format.js).
  * @param {Measure} axis @param {number} value @param {Ends | null} range @param {{ value: number } | null} [level] */
-export const toldOf = (axis, value, range, level = null) =>
-  told(value, range, { unit: axis.unit, digits: axis.digits ?? digitsOf(axis, value), lines: [axis.line, level?.value].filter(isNumber) });
+export function toldOf(axis, value, range, level = null) {
+  const usual = digitsOf(axis, value);
+  const digits = axis.digits ?? usual + (range ? worthOneMore([(range[1] - range[0]) / 2], usual) : 0);
+  return told(value, range, { unit: axis.unit, digits, lines: [axis.line, level?.value].filter(isNumber) });
+}
 /** @param {Measure} axis @param {number} value */
 export const valueText = (axis, value) => toldOf(axis, value, null).value;
 /** The line in words. @param {Measure} axis */

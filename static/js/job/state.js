@@ -45,6 +45,7 @@ import { embedded, find, findOptional } from "../elements.js";
  * @property {boolean} unfinished its settings are not complete
  * @property {boolean} moving it has told of progress since it started
  * @property {boolean} strength
+ * @property {string} [false_alarms] the sentence on mistakes among what is confirmed
  * @property {boolean} fresh
  * @property {boolean} [undrawn] something is on the edge by a number that is not drawn
  * @property {boolean} early it may end early

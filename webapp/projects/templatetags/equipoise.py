@@ -20,6 +20,7 @@ from webapp.lib.page_json import embedded
 
 register = template.Library()
 register.simple_tag(words.measured, name="with_half")
+register.simple_tag(figures.share_told)
 register.filter("number", words.number)
 register.filter("percent", words.percent)
 register.filter("duration", words.duration)

@@ -7,7 +7,7 @@ from typing import Any
 from django import template
 from django.urls import reverse
 
-from webapp.studies import companion, kinds, onward, opening
+from webapp.studies import companion, kinds, onward, opening, verdict_words
 from webapp.studies.kinds import Found
 from webapp.studies.models import Job, Status
 
@@ -17,6 +17,7 @@ register = template.Library()
 register.filter("opening", opening.opening)
 register.filter("explained", opening.explained)
 register.filter("onward", onward.onward)
+register.simple_tag(verdict_words.false_alarms)
 
 
 @register.simple_tag
@@ -35,7 +36,8 @@ def found(job: Job) -> dict[str, Any]:
     ``suspects``: how many the experiment beside it confirmed."""
     played = job.status in (Status.FINISHED, Status.STOPPED) and job.tick > 0
     words: Found | None = kinds.of(job).found(job) if played else None
-    return {"found": words, "suspects": _suspects(job) if words else 0}
+    suspects = _suspects(job) if words else 0
+    return {"found": words, "suspects": suspects, "false_alarms": verdict_words.FALSE_IN_SHORT}
 
 
 def _suspects(job: Job) -> int:

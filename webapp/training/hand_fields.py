@@ -6,8 +6,8 @@ from typing import Any
 
 from django import forms
 
-from webapp.agents import hands
 from webapp.games.fields import NumberField
+from webapp.training import hands
 
 
 class HandFields(forms.Form):
