@@ -1,10 +1,10 @@
-"""TD3 keeps the contract of learners, and does what its paper says."""
+"""TD3 and SAC keep the contract of learners, and do what their papers say."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from engine.config.rl import AnyLearner, ApartConfig, RewardConfig, TD3Config
+from engine.config.rl import AnyLearner, ApartConfig, RewardConfig, SACConfig, TD3Config
 from engine.mdp.interface import ActionSpec, Continuous
 from tests.contracts.learner import LearnerContract
 
@@ -20,3 +20,12 @@ class TestTD3(LearnerContract):
         given = {"network": SMALL, "fragment": 8, "warmup": 200, "minibatch": 32, "updates": 0.25, "rate": 0.01,
                  "discount": 0.5, "rewards": QUIET}  # fmt: skip
         return TD3Config(**(given | changes))
+
+
+class TestSAC(LearnerContract):
+    action: ClassVar[ActionSpec] = LINE
+
+    def config(self, **changes: Any) -> AnyLearner:
+        given = {"network": SMALL, "fragment": 8, "warmup": 200, "minibatch": 32, "updates": 0.25, "rate": 0.01,
+                 "discount": 0.5, "rewards": QUIET, "alpha": 0.1}  # fmt: skip
+        return SACConfig(**(given | changes))
