@@ -244,6 +244,12 @@ class ApartConfig(NetworkConfig):
     sharing: Literal["separate"] = Field("separate", title="Critic", description="separate: nothing shared.")
     activation: Literal["leaky_relu", "relu", "tanh"] = Field("relu", title="Activation")
 
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.lstm:
+            refuse([("lstm", "it learns from single decisions and needs none: write 0, or take an actor-critic")])
+        return self
+
 
 class SteeringConfig(ReplayedConfig):
     """Settings of learners that steer with numbers and have two critics and a replay."""

@@ -11,7 +11,8 @@ J_α = −N⁻¹ Σ log α (log π_θ(a|s) + H̄), H̄ = −D where it is learne
 Departures: 1. those of ``engine.rl.twin``; 2. decisions come in fragments of several battles, and as many updates
 follow as decisions came; 3. until learning begins the first policy plays, a tanh of nearly standard normal numbers
 (the released code: uniform actions); 4. J_α has log α where the paper has α, and log σ is clamped to [−20, 2], both as
-in the released code; 5. within an update both α and φ move before θ, and all use the first α.
+in the released code; 5. within an update both α and φ move before θ, and all use the first α; 6. log(1 − tanh² u) is
+exact (the released code adds 1e-6 under the logarithm).
 """
 
 from __future__ import annotations
@@ -61,8 +62,12 @@ class SAC(TwinLearner):
         xi = self._noise(mu)
         u = mu + log_std.exp() * xi
         normal = -0.5 * xi * xi - log_std - _HALF_LOG_2PI
-        squashed = 2 * (math.log(2) - u - torch.nn.functional.softplus(-2 * u))  # log(1 − tanh² u), stable
-        return torch.tanh(u), (normal - squashed).sum(dim=1)
+        return torch.tanh(u), (normal - self._log_slope(u)).sum(dim=1)
+
+    @staticmethod
+    def _log_slope(u: Tensor) -> Tensor:
+        """log(1 − tanh² u)."""
+        return 2 * (math.log(2) - u - torch.nn.functional.softplus(-2 * u))
 
     def alpha_step(self, log_pi: Tensor) -> None:
         """One step of log α along ∇ J_α."""
