@@ -1,7 +1,7 @@
 """Stable-Baselines3's TD3 and SAC, in its own virtual environment:
 
 ``sb3_twin.py reference FILE``: parameters after 100 scripted minibatches, kept as ``tests/golden/sb3_twin.npz``;
-``sb3_twin.py speed KIND SECONDS``: gradient steps/s of batches of 256 with layers of (400, 300), seeing 17 numbers and
+``sb3_twin.py speed KIND SECONDS``: gradient steps per processor second of batches of 256 with layers of (400, 300), seeing 17 numbers and
 giving 6, as HalfCheetah; its last line is JSON.
 
 What both sides are given is drawn here with NumPy alone, so the tests import this file, too.
@@ -133,7 +133,7 @@ def learned(kind: str) -> dict[str, F32]:
 
 
 def speed(kind: str, seconds: float) -> dict[str, Any]:
-    """Gradient steps/s on one thread, minibatches drawn from a full replay of its own."""
+    """Gradient steps per processor second on one thread, minibatches drawn from a replay of its own."""
     import torch
 
     torch.set_num_threads(1)
@@ -142,8 +142,8 @@ def speed(kind: str, seconds: float) -> dict[str, Any]:
         seen = rng.standard_normal((2, 1, 17)).astype(np.float32)
         model.replay_buffer.add(seen[0], seen[1], rng.uniform(-1, 1, (1, 6)), rng.random(1), np.zeros(1), [{}])
     model.train(50, 256)
-    steps, began = 0, time.perf_counter()
-    while (spent := time.perf_counter() - began) < seconds:
+    steps, began = 0, time.process_time()
+    while (spent := time.process_time() - began) < seconds:
         model.train(50, 256)
         steps += 50
     return {"steps_per_second": steps / spent}
