@@ -1,7 +1,7 @@
 """Gradient steps of TD3 and SAC per second of one processor core, beside Stable-Baselines3's, in turns.
 
-Minibatches of 256 from a replay of 10,000, layers of (400, 300), 17 numbers seen and 6 given, as in HalfCheetah. Ours is
-the whole update of the learner as a training calls it, with what it stores; the peer's is its ``train``. Both count
+Minibatches of 256 from a replay of 10,000, layers of (400, 300), 17 numbers seen and 6 given, as in HalfCheetah. Ours
+is the whole update of the learner as a training calls it, with what it stores; the peer's is its ``train``. Both count
 processor seconds of one thread, because they hardly change with what else the machine does. The detail says the
 arithmetic of a step in GFLOP/s, and that of matrix products alone (``limit``: the best of the layers' own products and
 of 1024 × 1024) in the same run.

@@ -1,8 +1,8 @@
 """Stable-Baselines3's TD3 and SAC, in its own virtual environment:
 
 ``sb3_twin.py reference FILE``: parameters after 100 scripted minibatches, kept as ``tests/golden/sb3_twin.npz``;
-``sb3_twin.py speed KIND SECONDS``: gradient steps per processor second of batches of 256 with layers of (400, 300), seeing 17 numbers and
-giving 6, as HalfCheetah; its last line is JSON.
+``sb3_twin.py speed KIND SECONDS``: gradient steps per processor second of batches of 256 with layers of (400, 300),
+seeing 17 numbers and giving 6, as HalfCheetah; its last line is JSON.
 
 What both sides are given is drawn here with NumPy alone, so the tests import this file, too.
 """
