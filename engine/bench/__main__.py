@@ -39,6 +39,7 @@ MODULES = (
     "cpu_use",
     "broadcast",
     "learning",
+    "td3",
     "two_seats",
     "commanders",
     "commanded",
