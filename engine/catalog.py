@@ -32,7 +32,7 @@ from engine.config.hunt import HuntConfig
 from engine.config.metagame import MetagameConfig
 from engine.config.patch import PatchConfig
 from engine.config.removal import RemovalConfig
-from engine.config.rl import A3CConfig, DQNConfig, IMPALAConfig, PPOConfig
+from engine.config.rl import A3CConfig, DQNConfig, IMPALAConfig, PPOConfig, TD3Config
 from engine.config.self_play import SelfPlayConfig
 from engine.config.sensitivity import SensitivityConfig
 from engine.config.study import ChangeConfig, RecheckConfig, SampleConfig, SearchConfig
@@ -269,6 +269,12 @@ LEARNERS: dict[str, Entry] = {
         "Remembers what it did and learns from it again and again; for games with one choice at a time.",
         DQNConfig,
         "engine.rl.dqn:DQN",
+    ),
+    "td3": Entry(
+        "TD3",
+        "Steers with numbers and learns from all it remembers; needs few decisions. For games steered with numbers.",
+        TD3Config,
+        "engine.rl.td3:TD3",
     ),
 }
 _COMMANDERS = ("every", "rewards", "same_teams")

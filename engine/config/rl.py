@@ -30,6 +30,8 @@ ACTIONS = {
     "parameterised": "a choice with numbers of its own",
 }  # fmt: skip
 """The kinds of action (``engine.mdp.interface``), in words."""
+DRAWING = frozenset({"actor-critic", "squashed"})
+"""The kinds of policy (``engine.rl.heads``) with odds to draw actions by."""
 
 
 class ConvConfig(Config):
@@ -234,7 +236,46 @@ class DQNConfig(ReplayedConfig):
     max_gradient: Norm = Field(10.0, title="Largest norm of a gradient", description="0: any")
 
 
-AnyLearner = PPOConfig | A3CConfig | IMPALAConfig | DQNConfig
+class ApartConfig(NetworkConfig):
+    """Layers of a policy and of critics that look at its actions, too, so nothing can be shared."""
+
+    policy: Layers = Field((400, 300), title="Layers of the policy", description="units in each")
+    critic: Layers = Field((400, 300), title="Layers of the critics", description="units in each")
+    sharing: Literal["separate"] = Field("separate", title="Critic", description="separate: nothing shared.")
+    activation: Literal["leaky_relu", "relu", "tanh"] = Field("relu", title="Activation")
+
+
+class SteeringConfig(ReplayedConfig):
+    """Settings of learners that steer with numbers and have two critics and a replay."""
+
+    actions: ClassVar[frozenset[str]] = frozenset({"continuous"})
+
+    network: ApartConfig = Field(default_factory=ApartConfig)
+    fragment: Steps = Field(1, title="Decisions in a fragment", description="of one environment")
+    capacity: Count = Field(200_000, title="Replay", description="decisions kept")
+    warmup: Count = Field(10_000, title="Decisions before learning begins", description="played by chance")
+    minibatch: Annotated[int, Evolvable(1, 1_000_000, whole=True)] = Field(
+        256, title="Minibatch", description="decisions"
+    )
+    updates: Annotated[float, Evolvable(0.0, 100.0, above=True)] = Field(1.0, title="Updates a decision")
+    tau: Rate = Field(0.005, title="Share by which targets follow", description="τ, an update")
+    max_gradient: Norm = Field(0.0, title="Largest norm of a gradient", description="0: any")
+
+
+class TD3Config(SteeringConfig):
+    """Twin delayed deep deterministic policy gradient."""
+
+    kind: Literal["td3"] = "td3"
+    rate: Rate = Field(1e-3, title="Learning rate")
+    explore: Decay = Field(0.1, title="Noise of exploration", description="spread, as a share of half the range")
+    smooth: Weight = Field(0.2, title="Noise of a target's action", description="spread, as a share of half the range")
+    smooth_clip: Weight = Field(0.5, title="Largest noise of a target's action", description="of half the range")
+    delay: Annotated[int, Evolvable(1, 1000, whole=True)] = Field(
+        2, title="Updates of the critics for one of the policy"
+    )
+
+
+AnyLearner = PPOConfig | A3CConfig | IMPALAConfig | DQNConfig | TD3Config
 LEARNER: TypeAdapter[AnyLearner] = TypeAdapter(Annotated[AnyLearner, Field(discriminator="kind")])
 
 
@@ -288,6 +329,7 @@ PRESETS: dict[str, AnyLearner] = {
         discount=0.9, trace=0.95, fragment=256, batch=2048, minibatch=64, reuse=10, rate=1e-3, entropy_weight=0.0,
         max_gradient=0.5, scale_rewards=True, network=_SHORT,
     ),
+    "pendulum-td3": TD3Config(discount=0.98, warmup=1000),
     "pong-ppo": PPOConfig(fragment=128, minibatch=1024, reuse=4, rate=1e-3, entropy_weight=0.003, max_gradient=0.5),
     "pong-a3c": A3CConfig(
         batch=512, fragment=16, rate=3e-3, trace=0.95, entropy_weight=0.003, max_gradient=0.5,

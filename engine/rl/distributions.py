@@ -146,6 +146,16 @@ def _normal(key: np.uint64, i: int) -> float:
 
 
 @compiled
+def normals(keys: NDArray[np.uint64], numbers: int) -> F32:
+    """Standard normal numbers float32[n, ``numbers``] from each key's stream, as parameters without choices get."""
+    found = np.empty((len(keys), numbers), np.float32)
+    for n in range(len(keys)):
+        for d in range(numbers):
+            found[n, d] = _normal(keys[n], 2 * d)
+    return found
+
+
+@compiled
 def _decide(
     outputs: F32, log_std: F32, mask: NDArray[np.bool_], keys: NDArray[np.uint64], choices: NDArray[np.int64],
     centre: F32, half: F32, owner: NDArray[np.int64], rows: F32, log_probs: F32,

@@ -12,30 +12,34 @@ from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.mdp.choosing import uniforms
 from engine.mdp.interface import SeatSpec
 from engine.mdp.trajectory import Batch, Decision
-from engine.rl.distributions import Distribution
+from engine.rl.distributions import Distribution, normals
 from engine.rl.networks import Outputs
 
 F32 = NDArray[np.float32]
 Node = Callable[..., str]
 """Adds a node to a graph: takes (operator, names of its inputs, attributes), returns the name of its output."""
+SPREADS = (-20.0, 2.0)
+"""Bounds of a squashed Gaussian's log standard deviations, as in the released code of Haarnoja et al. (2018)."""
 
 
 class Head(ABC):
-    """``values``: number of the critic's outputs; ``spreads``: number of log standard deviations learned with θ;
-    ``valued``: acting needs the critic, too. ``explores``: a rate of exploration ε, initially 1, travels with the
-    weights."""
+    """``outputs``, ``values``: numbers of outputs of the policy and of the critic, which has no layers where there are
+    none; ``spreads``: number of log standard deviations learned with θ; ``valued``: acting needs the critic, too.
+    ``explores``: a rate of exploration ε, initially 1, travels with the weights."""
 
     explores: ClassVar[bool] = False
     valued = False
 
     def __init__(self, seat: SeatSpec, duelling: bool) -> None:
         self.distribution = Distribution(seat.action)
+        self.outputs = self.distribution.outputs
         self.values, self.spreads, self.duelling = len(seat.rewards), self.distribution.D, duelling
 
     @abstractmethod
@@ -104,5 +108,67 @@ class Greedy(Head):
         return Decision(np.where(uniforms(batch.keys, 1) < epsilon, anything, greedy.actions))
 
 
-HEADS: dict[str, type[Head]] = {"actor-critic": Stochastic, "q": Greedy}
+class _Steering(Head):
+    """Base of heads of numbers within ±1 of half their range, whose critics look at actions and stand elsewhere."""
+
+    def __init__(self, seat: SeatSpec, duelling: bool) -> None:
+        super().__init__(seat, duelling)
+        self.values = self.spreads = 0
+
+    def placed(self, unit: F32) -> Decision:
+        """The actions that stand for numbers within ±1 [N, D]."""
+        return Decision(self.distribution.best(unit, None))
+
+
+class Deterministic(_Steering):
+    """tanh of the outputs; with Gaussian noise of standard deviation ε where ε < 1, else uniform actions."""
+
+    explores = True
+
+    def numbers(self, outputs: Outputs) -> Tensor:
+        """π(s) [N, D] within ±1."""
+        return torch.tanh(outputs.policy)
+
+    def graph(self, add: Node, policy: str, values: str) -> str:
+        """π(s)."""
+        return add("Tanh", [policy])
+
+    def decide(self, numbers: F32, log_std: F32, epsilon: float, batch: Batch) -> Decision:
+        """π(s) with noise, clipped to the bounds; uniform while ε is 1."""
+        if epsilon >= 1:
+            drawn = [2 * uniforms(batch.keys, i) - 1 for i in range(self.distribution.D)]
+            return self.placed(np.stack(drawn, axis=1).astype(np.float32))
+        noise = np.float32(epsilon) * normals(batch.keys, self.distribution.D)
+        return self.placed(np.clip(numbers + noise, -1, 1))
+
+
+class Squashed(_Steering):
+    """tanh of a Gaussian whose means and log standard deviations, clamped to ``SPREADS``, are the outputs [N, 2 D]."""
+
+    def __init__(self, seat: SeatSpec, duelling: bool) -> None:
+        super().__init__(seat, duelling)
+        self.outputs = 2 * self.distribution.D
+
+    def numbers(self, outputs: Outputs) -> Tensor:
+        """Means, then log standard deviations, as they are."""
+        return outputs.policy
+
+    def graph(self, add: Node, policy: str, values: str) -> str:
+        """As they are."""
+        return policy
+
+    def decide(self, numbers: F32, log_std: F32, epsilon: float, batch: Batch) -> Decision:
+        """tanh(μ + σ ξ)."""
+        mean, spread = np.split(numbers, 2, axis=1)
+        xi = normals(batch.keys, self.distribution.D)
+        return self.placed(np.tanh(mean + np.exp(np.clip(spread, *SPREADS)) * xi))
+
+    def best(self, numbers: F32, batch: Batch) -> Decision:
+        """tanh μ."""
+        return self.placed(np.tanh(numbers[:, : self.distribution.D]))
+
+
+HEADS: dict[str, type[Head]] = {
+    "actor-critic": Stochastic, "q": Greedy, "deterministic": Deterministic, "squashed": Squashed,
+}  # fmt: skip
 """By the name in a policy's description (``PolicySpec.kind``)."""

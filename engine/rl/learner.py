@@ -255,11 +255,11 @@ class BaseLearner(ABC):
         self.idle = 0 if steps else self.idle
         return {"rate": self.eta, "staleness_mean": float(stale.mean()), "staleness_max": float(stale.max())}
 
-    def descend(self, loss: Tensor) -> Tensor:
-        """dL/dθ, one flat vector. Raises EngineError when the loss is not finite."""
+    def descend(self, loss: Tensor, of: Tensor | None = None) -> Tensor:
+        """dL/dθ, or that of another vector, flat. Raises EngineError when the loss is not finite."""
         if not torch.isfinite(loss):
             raise self._wrong("loss is not a number")
-        return torch.autograd.grad(loss, self.theta)[0]
+        return torch.autograd.grad(loss, self.theta if of is None else of)[0]
 
     def clip(self, g: Tensor) -> float:
         """Clip a gradient to the largest norm, in place, and return its original norm. Raises EngineError for one that
@@ -299,9 +299,9 @@ class BaseLearner(ABC):
         """Continue from a state."""
         (meta, arrays), scales = state["learner"], state["normaliser"].arrays
         self.start_from(arrays["weights"])
-        self.optimiser.load(_below("optimiser", arrays))
+        self.optimiser.load(below("optimiser", arrays))
         for name, running in self._scales.items():
-            running.load(_below(name, scales))
+            running.load(below(name, scales))
         self.rng.bit_generator.state = meta["rng"]
         self.version, self.steps = int(meta["version"]), int(meta["steps"])
 
@@ -310,7 +310,7 @@ class BaseLearner(ABC):
         return {"reward": self.spread, **{f"seen.{name}": running for name, running in self.running.items()}}
 
 
-def _below(name: str, arrays: Arrays) -> Arrays:
+def below(name: str, arrays: Arrays) -> Arrays:
     """The arrays whose names begin with ``name.``, named without it."""
     return {key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")}
 
@@ -321,8 +321,9 @@ def numbers(**tensors: Tensor) -> Metrics:
 
 
 def averaged(gathered: Sequence[Metrics]) -> Metrics:
-    """The mean of each metric over the steps of an update."""
-    return {name: float(np.mean([metrics[name] for metrics in gathered])) for name in gathered[0]}
+    """The mean of each metric over the steps of an update that have it."""
+    names = dict.fromkeys(name for metrics in gathered for name in metrics)
+    return {name: float(np.mean([metrics[name] for metrics in gathered if name in metrics])) for name in names}
 
 
 @contextlib.contextmanager

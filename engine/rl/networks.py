@@ -62,20 +62,20 @@ class Network:
     """The fixed structure of a network: its inputs, its layers and the position of each layer in θ."""
 
     def __init__(self, seat: SeatSpec, config: NetworkConfig, outputs: int, values: int, spreads: int = 0) -> None:
-        """``outputs``, ``values``: numbers of outputs of the policy and of the critic; ``spreads``: number of
-        continuous parameters, each with a state-independent log standard deviation."""
-        self.config, self.inputs, self.outputs = config, seat.observations, outputs
+        """``outputs``, ``values``: numbers of outputs of the policy and of the critic (0: no critic); ``spreads``:
+        number of continuous parameters, each with a state-independent log standard deviation."""
+        self.config, self.inputs, self.outputs, self.values = config, seat.observations, outputs, values
         self.images = [spec for spec in seat.observations if config.conv and len(spec.shape) == 3]
         self.plain = [spec for spec in seat.observations if spec not in self.images]
         if config.conv and not self.images:
             raise ConfigError([("network.conv", "none of the observations is an image [channels, height, width]")])
         self.activation = _ACTIVATIONS[config.activation]
         self.shapes: dict[str, tuple[int, ...]] = {}
-        self._plan(values, spreads)
+        self._plan(spreads)
         self.sizes = [math.prod(shape) for shape in self.shapes.values()]
         self.size = sum(self.sizes)
 
-    def _plan(self, values: int, spreads: int) -> None:
+    def _plan(self, spreads: int) -> None:
         flat = sum(math.prod(spec.shape) for spec in self.plain)
         entry = flat + sum(self._plan_conv(spec) for spec in self.images)
         width = self._plan_layers("policy", entry, self.config.policy)
@@ -89,9 +89,9 @@ class Network:
             width = self.config.lstm
         on_top = self.config.sharing == "top"
         own = self.config.critic[len(self.config.policy) :] if on_top else self.config.critic
-        critic = self._plan_layers("critic", width if on_top else entry, own)
+        critic = self._plan_layers("critic", width if on_top else entry, own if self.values else ())
         self._plan_layers("action", width, (self.outputs,))
-        self._plan_layers("value", critic, (values,))
+        self._plan_layers("value", critic, (self.values,) if self.values else ())
         if spreads:
             self.shapes["log_std"] = (spreads,)
 
@@ -142,13 +142,13 @@ class Network:
         self, parts: Parts, observations: Mapping[str, Tensor], state: Recurrent | None = None, *, critic: bool = True
     ) -> Outputs:
         """One step of N rows: outputs and values of ``observations`` (scaled, float32[N, …]). Without ``critic`` its
-        own layers are not computed and values are empty: acting needs none."""
+        own layers are not computed and values are empty: acting needs none. So they are where there is none."""
         entry, x = self._below(parts, observations)
         if self.config.lstm:
             assert state is not None
             state = _cell(parts, nn.linear(x, parts["lstm.input"], parts["lstm.bias"]), state)
             x = state.h
-        if critic:
+        if critic and self.values:
             return self._above(parts, entry, x, state)
         return Outputs(nn.linear(x, parts["action.0.weight"], parts["action.0.bias"]), x.new_empty(0), state)
 

@@ -2,7 +2,8 @@
 
 Inputs: every observation by name [N, …] (uint8 or float32) and, with an LSTM, ``h`` and ``c`` [N, units]. Outputs:
 ``policy`` [N, K] (the ``numbers`` of its head: logits, then means in units in which the bounds are ±1; for DQN the
-values of all choices), ``values`` [N, R], and the new ``h`` and ``c`` as ``h_next`` and ``c_next``. Observations are
+values of all choices, for SAC means and log standard deviations before tanh), ``values`` [N, R] where the policy has
+any, and the new ``h`` and ``c`` as ``h_next`` and ``c_next``. Observations are
 scaled by the graph.
 """
 
@@ -61,9 +62,11 @@ class Graph:
         if network.config.lstm:
             x = self._lstm(x, network.config.lstm)
         critic = self._layers("critic", x if network.config.sharing == "top" else entry)
-        policy, values = self._linear("action.0", x), self._linear("value.0", critic)
+        policy = self._linear("action.0", x)
+        values = self._linear("value.0", critic) if self.model.head.values else ""
         self._output("policy", self.model.head.graph(self.add, policy, values), network.outputs)
-        self._output("values", values, self.tensors["value.0.bias"].shape[0])
+        if values:
+            self._output("values", values, self.model.head.values)
 
     def finished(self, told: Mapping[str, str]) -> bytes:
         """The checked model as bytes, with these texts in its metadata."""

@@ -17,7 +17,9 @@ import numpy as np
 from onnx import TensorProto, helper
 
 from engine.config.limits import LimitsConfig
+from engine.config.rl import DRAWING
 from engine.errors import ConfigError
+from engine.rl.heads import SPREADS
 from engine.rl.onnx import OPSET, Graph
 from engine.rl.policy import Policy
 
@@ -27,7 +29,7 @@ ONLY_BEST = "this agent was taught the best action, and has no odds to draw othe
 def acting(policy: Policy, sampled: bool, limits: LimitsConfig | None = None) -> bytes:
     """The model as bytes. ``limits``: those of the agent, which its metadata declare, because the graph knows one
     decision only. Raises ConfigError for an agent that cannot draw its actions and shall."""
-    if sampled and policy.spec.kind != "actor-critic":
+    if sampled and policy.spec.kind not in DRAWING:
         raise ConfigError([("agent.sampled", ONLY_BEST)])
     graph = _Acting(policy, sampled)
     graph.build()
@@ -104,10 +106,21 @@ class _Acting(Graph):
 
     def _parameters(self, policy: Policy, first: int) -> Any:
         """The parameters, float32 [N, D]."""
-        unit = self._columns("policy", first, first + self.inner.D)
+        unit, squashed = self._columns("policy", first, first + self.inner.D), policy.spec.kind == "squashed"
         if self.sampled:
             self._input("noise", TensorProto.FLOAT, self.inner.D)
-            spread = np.exp(np.clip(self.tensors["log_std"], -5.0, 2.0)).astype(np.float32)
-            unit = self.add("Add", [unit, self.add("Mul", ["noise", self.constant("spread", spread)])])
+            spread = self._spread(first + self.inner.D) if squashed else self._learned_spread()
+            unit = self.add("Add", [unit, self.add("Mul", ["noise", spread])])
+        unit = self.add("Tanh", [unit]) if squashed else unit
         scaled = self.add("Mul", [unit, self.constant("half", self.inner.acting.half)])
         return self.add("Add", [scaled, self.constant("centre", self.inner.acting.centre)])
+
+    def _learned_spread(self) -> str:
+        """The spread of each parameter [D], the same in every state."""
+        return self.constant("spread", np.exp(np.clip(self.tensors["log_std"], -5.0, 2.0)).astype(np.float32))
+
+    def _spread(self, first: int) -> str:
+        """The spread of each parameter [N, D] in this state."""
+        bounds = [self.constant(f"spread.{i}", np.array(bound, np.float32)) for i, bound in enumerate(SPREADS)]
+        log_std = self._columns("policy", first, first + self.inner.D)
+        return str(self.add("Exp", [self.add("Clip", [log_std, *bounds])]))

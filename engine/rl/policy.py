@@ -56,7 +56,7 @@ class Model:
         self.spec = spec
         self.head = HEADS[spec.kind](spec.seat, spec.duelling)
         self.distribution = self.head.distribution
-        self.network = Network(spec.seat, spec.network, self.distribution.outputs, self.head.values, self.head.spreads)
+        self.network = Network(spec.seat, spec.network, self.head.outputs, self.head.values, self.head.spreads)
         self.scaling = Scaling(spec.seat, spec.normalise)
         self.extra = int(self.head.explores)
         self.size = self.network.size + self.scaling.size + self.extra

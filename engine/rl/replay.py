@@ -32,12 +32,23 @@ class Minibatch(NamedTuple):
 
 
 class ReplayBuffer:
-    """A ring of ``capacity`` transitions in named columns, with the shapes and types of the first ones added."""
+    """A ring of ``capacity`` transitions in named columns, with the shapes and types of the first ones added.
+    ``written``: transitions that were ever added."""
 
     def __init__(self, capacity: int, rng: np.random.Generator) -> None:
         self.capacity, self.rng = capacity, rng
         self.columns: Arrays = {}
-        self.size = self.at = 0
+        self.written = 0
+
+    @property
+    def size(self) -> int:
+        """Transitions kept."""
+        return min(self.written, self.capacity)
+
+    @property
+    def at(self) -> int:
+        """The row of the next transition."""
+        return self.written % self.capacity
 
     def add(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
         """Replace the oldest transitions by these [n, …]; returns their rows. Raises ConfigError when there are more
@@ -47,11 +58,10 @@ class ReplayBuffer:
             raise ConfigError([("capacity", f"it must be at least {n}, what arrives at once")])
         if not self.columns:
             self.columns = {k: np.zeros((self.capacity, *v.shape[1:]), dtype=v.dtype) for k, v in columns.items()}
-        rows = (self.at + np.arange(n)) % self.capacity
+        rows = (self.written + np.arange(n)) % self.capacity
         for name, values in columns.items():
             self.columns[name][rows] = values
-        self.at = int((self.at + n) % self.capacity)
-        self.size = min(self.size + n, self.capacity)
+        self.written += n
         return rows
 
     def sample(self, n: int, beta: float = 1.0) -> Minibatch:
@@ -68,13 +78,19 @@ class ReplayBuffer:
 
     def load(self, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> None:
         """Continue from ``state``."""
-        self.columns, self.at, self.size = {}, int(meta["at"]), int(meta["size"])
+        self.columns, self.written = {}, written(meta, self.capacity)
         for name, values in arrays.items():
             self.columns[name] = np.zeros((self.capacity, *values.shape[1:]), dtype=values.dtype)
             self.columns[name][: self.size] = values
 
     def _take(self, rows: NDArray[np.int64]) -> Arrays:
         return {name: column[rows] for name, column in self.columns.items()}
+
+
+def written(meta: Mapping[str, Any], capacity: int) -> int:
+    """A number of transitions after which a ring is as ``state`` tells of it."""
+    size, at = int(meta["size"]), int(meta["at"])
+    return capacity + at if size == capacity else size
 
 
 class PrioritisedReplay(ReplayBuffer):

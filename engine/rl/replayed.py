@@ -59,7 +59,7 @@ class Replayed(BaseLearner):
 
     def _learn(self, trajectory: Trajectory) -> Metrics:
         """Store a trajectory, then learn from the minibatches that are due."""
-        self._keep(trajectory)
+        self.keep(trajectory)
         metrics = self.finish(trajectory, self._now())
         if self.steps < self.config.warmup:
             return metrics
@@ -70,7 +70,7 @@ class Replayed(BaseLearner):
             gathered.append(self._minibatch())
         return metrics | (averaged(gathered) if gathered else {})
 
-    def _keep(self, trajectory: Trajectory) -> None:
+    def keep(self, trajectory: Trajectory) -> None:
         """Put a trajectory's n-step transitions into the replay."""
         reward = (trajectory.rewards @ self.terms.weight).astype(np.float32)
         gamma = float(self.terms.gamma[0])

@@ -223,8 +223,8 @@ class LearnerContract(ABC):
         made: Any = run.learner
         original = made.descend
 
-        def broken(loss: Any) -> Any:
-            found = original(loss)
+        def broken(loss: Any, *of: Any) -> Any:
+            found = original(loss, *of)
             found[0] = float("inf")
             return found
 

@@ -15,7 +15,7 @@ import pytest
 
 from engine.arrays import Bundle, unpack
 from engine.catalog import STUDIES
-from engine.config.rl import NetworkConfig
+from engine.config.rl import DRAWING, NetworkConfig
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed
 from engine.games.connect_four import SEAT as DISCS
 from engine.games.maze import Maze
@@ -34,8 +34,8 @@ from tests.engine.test_rl_policy import POLICIES, batch
 from tests.engine.test_rl_policy import policy as made
 
 PONG = VectorPong(seats=(0,)).spec.seats[0]
-WAYS = [(n, sampled) for n in POLICIES for sampled in (False, True) if not sampled or POLICIES[n].kind != "q"]
-"""Policies and how they choose; values have no odds to draw by."""
+WAYS = [(n, sampled) for n in POLICIES for sampled in (False, True) if not sampled or POLICIES[n].kind in DRAWING]
+"""Policies and how they choose; values and actions themselves have no odds to draw by."""
 SHORT = {"points": 1, "max_ticks": 150}
 
 

@@ -11,6 +11,7 @@ from django.db import transaction
 from engine.catalog import LEARNERS, PLAYERS, built_in
 from engine.config import parse
 from engine.config.agents import MeasureConfig, OriginConfig
+from engine.config.rl import DRAWING
 from engine.errors import ConfigError, StoreError
 from engine.styles.strangers import strangers_of
 from webapp.accounts.models import User
@@ -43,7 +44,7 @@ class Left(NamedTuple):
     def draws(self) -> bool:
         """Whether it has odds to draw its actions by."""
         try:
-            return bool(json.loads(store().get(self.policy))["kind"] == "actor-critic")
+            return bool(json.loads(store().get(self.policy))["kind"] in DRAWING)
         except (StoreError, KeyError, TypeError, ValueError):
             return False
 

@@ -1,0 +1,161 @@
+"""What learners with two critics of state and action share: the critics, their targets, the minibatches, checkpoints.
+
+Q_1 and Q_2 (Fujimoto et al. 2018, section 4.2) are two networks over what a seat sees and its action in units in which
+the bounds are ±1. Their weights φ = (φ_1, φ_2) are one vector, so both have one gradient and one step of Adam.
+
+Departures: 1. named rewards are added with their weights before anything is learned; 2. initial weights are orthogonal
+as everywhere here (``engine.rl.networks``), and those of a critic's last layer a hundred times smaller (the papers: the
+library's); 3. targets may be n-step (``engine.rl.replay``; the papers: one step). After truncation targets bootstrap
+from the last observation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import msgspec
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from engine.config.rl import NetworkConfig, SteeringConfig
+from engine.mdp.interface import Array, ArraySpec, SeatSpec
+from engine.rl.learner import Metrics, State, below, numbers
+from engine.rl.networks import Network, Parts
+from engine.rl.optimisers import Adam
+from engine.rl.policy import PolicySpec
+from engine.rl.replayed import Replayed
+from engine.rng import generator
+
+F32 = NDArray[np.float32]
+Seen = Mapping[str, Tensor]
+_ACTION = "the action"  # no game's observation is named so
+
+
+class Transitions(NamedTuple):
+    """A minibatch of n transitions on the device: scaled observations ``s`` and ``next`` by name [n, …], ``a`` [n, D]
+    in units in which the bounds are ±1, ``r`` [n], and ``gamma`` [n], the factor of the next value (0 after
+    termination)."""
+
+    s: Seen
+    a: Tensor
+    r: Tensor
+    gamma: Tensor
+    next: Seen
+
+
+class TwinCritics:
+    """The fixed structure of Q_1 and Q_2. ``size``: numbers in φ."""
+
+    def __init__(self, seat: SeatSpec, config: SteeringConfig) -> None:
+        action = ArraySpec(_ACTION, (len(seat.action.bounds[0]),))
+        seeing = msgspec.structs.replace(seat, observations=(*seat.observations, action))
+        layers = config.network.model_copy(update={"policy": config.network.critic})
+        self.network = Network(seeing, layers, outputs=1, values=0)
+        self.size = 2 * self.network.size
+
+    def initial(self, rng: np.random.Generator) -> F32:
+        """An initial φ float32[size]: the two differ."""
+        return np.concatenate([self.network.initial(rng), self.network.initial(rng)])
+
+    def both(self, phi: Tensor, s: Seen, a: Tensor) -> tuple[Tensor, Tensor]:
+        """Q_1(s, a) and Q_2(s, a), [n] each."""
+        pieces = torch.split(phi, self.network.sizes * 2)  # one split, so that the gradient is assembled once
+        half = len(pieces) // 2
+        return self._value(pieces[:half], s, a), self._value(pieces[half:], s, a)
+
+    def first(self, phi: Tensor, s: Seen, a: Tensor) -> Tensor:
+        """Q_1(s, a) [n]."""
+        return self._value(torch.split(phi[: self.network.size], self.network.sizes), s, a)
+
+    def least(self, phi: Tensor, s: Seen, a: Tensor) -> Tensor:
+        """min(Q_1(s, a), Q_2(s, a)) [n]."""
+        return torch.minimum(*self.both(phi, s, a))
+
+    def _value(self, pieces: tuple[Tensor, ...], s: Seen, a: Tensor) -> Tensor:
+        shapes = self.network.shapes.items()
+        parts: Parts = {name: piece.view(shape) for piece, (name, shape) in zip(pieces, shapes, strict=True)}
+        return self.network(parts, {**s, _ACTION: a}).policy[:, 0]
+
+
+class TwinLearner(Replayed):
+    """``theta``, ``theta_target``: the policy and its target, θ and θ'; ``phi``, ``phi_target``: the critics and their
+    targets, φ and φ'."""
+
+    kept: ClassVar[tuple[str, ...]] = ("phi", "phi_target", "theta_target")
+    config: SteeringConfig
+
+    def __init__(self, seat: SeatSpec, config: Any, seed: int, steps: int, on: torch.device | None = None) -> None:
+        super().__init__(seat, config, seed, steps, on)
+        self.critics = TwinCritics(seat, config)
+        first = self.critics.initial(generator(seed, "critics"))
+        self.phi = torch.from_numpy(first).to(self.device).requires_grad_()
+        self.phi_target = self.phi.detach().clone()
+        self.theta_target = self.theta.detach().clone()
+        self.critic_optimiser = self.make_optimiser(self.phi.detach())
+        low, high = seat.action.bounds
+        self._centre, self._half = (low + high) / 2, np.maximum((high - low) / 2, 1e-6)
+
+    @classmethod
+    def policy_spec(cls, seat: SeatSpec, config: Any) -> PolicySpec:
+        """A policy without a critic of its own."""
+        alone = NetworkConfig(**config.network.model_dump() | {"critic": ()})
+        return super().policy_spec(seat, config)._replace(network=alone)
+
+    def make_optimiser(self, theta: Tensor) -> Adam:
+        """Adam with the settings of its paper."""
+        return Adam(theta, epsilon=1e-8)
+
+    def draw(self) -> Transitions:
+        """A minibatch of the replay."""
+        c = self.tensors(self.replay.sample(self.config.minibatch).columns)
+        now, after = self.seen(c)
+        return Transitions(now, c["action"], c["reward"], c["factor"], after)
+
+    def follow_critics(self) -> None:
+        """φ' ← τ φ + (1 − τ) φ'."""
+        self.phi_target.lerp_(self.phi.detach(), self.config.tau)
+
+    def critic_weights(self) -> F32:
+        """φ, then φ': a copy."""
+        return torch.cat([self.phi.detach(), self.phi_target]).cpu().numpy()
+
+    def take_critics(self, weights: F32) -> None:
+        """Go on with these φ and φ' (as from ``critic_weights``)."""
+        found = torch.from_numpy(np.array(weights)).to(self.device)
+        with torch.no_grad():
+            self.phi.copy_(found[: self.critics.size])
+            self.phi_target.copy_(found[self.critics.size :])
+
+    def start_from(self, weights: F32) -> None:
+        """Begin with these weights, and with a target that equals them."""
+        super().start_from(weights)
+        with torch.no_grad():
+            self.theta_target.copy_(self.theta)
+
+    def state(self) -> State:
+        """With both critics, the targets and the critics' optimiser."""
+        state = super().state()
+        own = {f"critic_optimiser.{name}": value for name, value in self.critic_optimiser.state().items()}
+        state["learner"].arrays.update(own)
+        return state
+
+    def load(self, state: State) -> None:
+        """Continue from a state."""
+        super().load(state)
+        self.critic_optimiser.load(below("critic_optimiser", state["learner"].arrays))
+
+    def _played(self, actions: Array) -> Array:
+        """In units in which the bounds are ±1, as they were played."""
+        return np.clip((actions - self._centre) / self._half, -1, 1).astype(np.float32)
+
+    def _regress(self, t: Transitions, y: Tensor, share: float = 1.0) -> Metrics:
+        """One step of φ along ∇_φ of ``share`` · Σ_i mean (y − Q_i(s, a))²."""
+        Q1, Q2 = self.critics.both(self.phi, t.s, t.a)
+        loss = share * (torch.nn.functional.mse_loss(Q1, y) + torch.nn.functional.mse_loss(Q2, y))
+        g = self.descend(loss, self.phi)
+        norm = self.clip(g)
+        self.critic_optimiser.step(g, self.eta)
+        return numbers(critic_loss=loss, q=Q1.mean()) | {"gradient": norm}
