@@ -38,7 +38,7 @@ from engine.arrays import pack, unpack
 from engine.config.aesrl import AESRLConfig
 from engine.errors import Cancelled, ConfigError, below
 from engine.evorl.rollout import Rollout, rollout
-from engine.mdp.interface import SeatSpec
+from engine.mdp.interface import Continuous, SeatSpec
 from engine.problem import (
     Capabilities,
     Evaluation,
@@ -115,7 +115,10 @@ class SharedTD3(TD3):
 
 
 def made(config: AESRLConfig, seat: SeatSpec) -> SharedTD3:
-    """The learner of a study, in its first state. Raises ConfigError below ``learner``."""
+    """The learner of a study, in its first state. Raises ConfigError where it does not suit the game."""
+    if not isinstance(seat.action, Continuous):
+        why = "one chooses among actions in this game, and here every action is made of numbers; train in it instead"
+        raise ConfigError([("game.name", why)])
     with below("learner"):
         return SharedTD3(seat, config.learner, config.seed, config.steps)
 
