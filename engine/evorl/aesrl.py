@@ -54,8 +54,6 @@ class AESRL(SharedCritic):
         self.f, self.turn, self.moved = Running(), 0, False
         self.n, self.p = {"es": 0, "rl": 0}, {"es": 0.0, "rl": 0.0}
         self.lengths: list[int] = []
-        if method.waiting:
-            self.actors = method.population
 
     @property
     def waiting(self) -> bool:
@@ -76,7 +74,7 @@ class AESRL(SharedCritic):
         wanted = self.owed if self.waiting else min(self.owed, self.config.chunk)
         if self.method.learning_share and not learning and wanted >= (1 if self.waiting else self.config.chunk):
             yield self._request("critic", self.centre, minibatches=wanted)
-        free = self.actors - self._playing
+        free = self.together - self._playing
         if self.f.measured < EPISODES:
             for _ in range(EPISODES - self.f.measured - self._playing):
                 yield self._request("centre", self.centre)

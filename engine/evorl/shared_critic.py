@@ -141,8 +141,13 @@ class SharedCritic(ABC):
 
     def _started_by_chance(self) -> Iterator[Request]:
         if self.steps["start"] < self.config.learner.warmup:
-            for _ in range(self.actors - self._playing):
+            for _ in range(self.together - self._playing):
                 yield self._request("start", self.first)
+
+    @property
+    def together(self) -> int:
+        """Individuals that are asked for at once."""
+        return self.config.method.population if self.waiting else self.actors
 
     @property
     def _playing(self) -> int:
