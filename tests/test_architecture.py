@@ -98,6 +98,7 @@ APPS = (
     "styles",
     "hunts",
     "self_play",
+    "shared_critic",
     "sensitivity",
     "worth",
     "metagame",
