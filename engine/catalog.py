@@ -33,7 +33,7 @@ from engine.config.hunt import HuntConfig
 from engine.config.metagame import MetagameConfig
 from engine.config.patch import PatchConfig
 from engine.config.removal import RemovalConfig
-from engine.config.rl import A3CConfig, DQNConfig, IMPALAConfig, PPOConfig, TD3Config
+from engine.config.rl import A3CConfig, DQNConfig, IMPALAConfig, PPOConfig, SACConfig, TD3Config
 from engine.config.self_play import SelfPlayConfig
 from engine.config.sensitivity import SensitivityConfig
 from engine.config.study import ChangeConfig, RecheckConfig, SampleConfig, SearchConfig
@@ -276,6 +276,12 @@ LEARNERS: dict[str, Entry] = {
         "Steers with numbers and learns from all it remembers; needs few decisions. For games steered with numbers.",
         TD3Config,
         "engine.rl.td3:TD3",
+    ),
+    "sac": Entry(
+        "SAC",
+        "As TD3, and keeps trying different things while it learns. For games steered with numbers.",
+        SACConfig,
+        "engine.rl.sac:SAC",
     ),
 }
 METHODS: dict[str, Entry] = {

@@ -1,6 +1,6 @@
 """What learners reach: whole trainings in one process on one thread, every seed shown, judged on fresh episodes.
 
-``cartpole-ppo``, ``cartpole-dqn``, ``pendulum-ppo``: mean return of 100 fresh episodes played without exploring, after
+``cartpole-*``, ``pendulum-*``: mean return of 100 fresh episodes played without exploring, after
 as many whole batches as fit into the steps allowed. ``pong-*``: our vector Pong against the scripted player; mean
 normalised score ((own − other's points + 11) / 22) of 100 fresh episodes, within the seconds allowed, training and
 examinations during it included; a training ends early when an examination on other fresh seeds reaches the goal. The
@@ -53,6 +53,8 @@ GOALS = {
     "cartpole-ppo": Goal(gym("CartPole-v1"), "cartpole-ppo", 8, 100_000, "mean return", 475),
     "cartpole-dqn": Goal(gym("CartPole-v1"), "cartpole-dqn", 8, 50_000, "mean return", 475),
     "pendulum-ppo": Goal(gym("Pendulum-v1"), "pendulum-ppo", 8, 100_000, "mean return", -250),
+    "pendulum-td3": Goal(gym("Pendulum-v1"), "pendulum-td3", 8, 20_000, "mean return", -200),
+    "pendulum-sac": Goal(gym("Pendulum-v1"), "pendulum-sac", 8, 20_000, "mean return", -200),
     "pong-ppo": Goal(VectorPong, "pong-ppo", 64, 20_000_000, "normalised score", 0.95, 600),
     "pong-a3c": Goal(VectorPong, "pong-a3c", 32, 20_000_000, "normalised score", 0.95, 600),
     "pong-impala": Goal(VectorPong, "pong-impala", 32, 20_000_000, "normalised score", 0.95, 600),

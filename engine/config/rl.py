@@ -244,6 +244,12 @@ class ApartConfig(NetworkConfig):
     sharing: Literal["separate"] = Field("separate", title="Critic", description="separate: nothing shared.")
     activation: Literal["leaky_relu", "relu", "tanh"] = Field("relu", title="Activation")
 
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.lstm:
+            refuse([("lstm", "it learns from single decisions and needs none: write 0, or take an actor-critic")])
+        return self
+
 
 class SteeringConfig(ReplayedConfig):
     """Settings of learners that steer with numbers and have two critics and a replay."""
@@ -275,7 +281,22 @@ class TD3Config(SteeringConfig):
     )
 
 
-AnyLearner = PPOConfig | A3CConfig | IMPALAConfig | DQNConfig | TD3Config
+class SACConfig(SteeringConfig):
+    """Soft actor-critic."""
+
+    kind: Literal["sac"] = "sac"
+    rate: Rate = Field(3e-4, title="Learning rate")
+    network: ApartConfig = Field(default_factory=lambda: ApartConfig(policy=(256, 256), critic=(256, 256)))
+    alpha: Annotated[float, Evolvable(0.0, 100.0, above=True)] = Field(
+        1.0, title="Weight of the entropy", description="α; the first one where it is learned"
+    )
+    automatic: bool = Field(True, title="Learn the weight of the entropy")
+    entropy: Annotated[float, Evolvable(-100.0, 100.0)] = Field(
+        -1.0, title="Entropy aimed at", description="for each number of an action; −1 as in the paper"
+    )
+
+
+AnyLearner = PPOConfig | A3CConfig | IMPALAConfig | DQNConfig | TD3Config | SACConfig
 LEARNER: TypeAdapter[AnyLearner] = TypeAdapter(Annotated[AnyLearner, Field(discriminator="kind")])
 
 
@@ -330,6 +351,7 @@ PRESETS: dict[str, AnyLearner] = {
         max_gradient=0.5, scale_rewards=True, network=_SHORT,
     ),
     "pendulum-td3": TD3Config(discount=0.98, warmup=1000),
+    "pendulum-sac": SACConfig(discount=0.98, warmup=1000, rate=1e-3),
     "pong-ppo": PPOConfig(fragment=128, minibatch=1024, reuse=4, rate=1e-3, entropy_weight=0.003, max_gradient=0.5),
     "pong-a3c": A3CConfig(
         batch=512, fragment=16, rate=3e-3, trace=0.95, entropy_weight=0.003, max_gradient=0.5,

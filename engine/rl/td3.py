@@ -16,7 +16,7 @@ Pourchot & Sigaud 2019).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -35,7 +35,14 @@ F32 = NDArray[np.float32]
 class TD3(TwinLearner):
     """θ the policy, φ = (φ_1, φ_2) the critics, θ' and φ' their targets (the paper's symbols)."""
 
+    kept: ClassVar[tuple[str, ...]] = (*TwinLearner.kept, "theta_target")
     config: TD3Config
+
+    def __init__(
+        self, seat: SeatSpec, config: TD3Config, seed: int, steps: int, on: torch.device | None = None
+    ) -> None:
+        super().__init__(seat, config, seed, steps, on)
+        self.theta_target = self.theta.detach().clone()
 
     @classmethod
     def policy_spec(cls, seat: SeatSpec, config: Any) -> PolicySpec:
@@ -51,6 +58,12 @@ class TD3(TwinLearner):
         """θ, the scales of observations, σ."""
         self._rest[-1] = self.epsilon
         return super().weights()
+
+    def start_from(self, weights: F32) -> None:
+        """Begin with these weights, and with a target that equals them."""
+        super().start_from(weights)
+        with torch.no_grad():
+            self.theta_target.copy_(self.theta)
 
     def pi(self, theta: Tensor, s: Seen) -> Tensor:
         """π_θ(s) [n, D] of scaled observations, in units in which the bounds are ±1."""
@@ -86,7 +99,3 @@ class TD3(TwinLearner):
             self.theta_target.lerp_(self.theta.detach(), self.config.tau)
             metrics |= numbers(policy_loss=loss)
         return metrics
-
-    def _noise(self, like: Tensor) -> Tensor:
-        """Standard normal numbers of this shape."""
-        return torch.from_numpy(self.rng.standard_normal(like.shape, np.float32)).to(self.device)

@@ -81,10 +81,9 @@ class TwinCritics:
 
 
 class TwinLearner(Replayed):
-    """``theta``, ``theta_target``: the policy and its target, θ and θ'; ``phi``, ``phi_target``: the critics and their
-    targets, φ and φ'."""
+    """``theta``: the policy θ; ``phi``, ``phi_target``: the critics and their targets, φ and φ'."""
 
-    kept: ClassVar[tuple[str, ...]] = ("phi", "phi_target", "theta_target")
+    kept: ClassVar[tuple[str, ...]] = ("phi", "phi_target")
     config: SteeringConfig
 
     def __init__(self, seat: SeatSpec, config: Any, seed: int, steps: int, on: torch.device | None = None) -> None:
@@ -93,7 +92,6 @@ class TwinLearner(Replayed):
         first = self.critics.initial(generator(seed, "critics"))
         self.phi = torch.from_numpy(first).to(self.device).requires_grad_()
         self.phi_target = self.phi.detach().clone()
-        self.theta_target = self.theta.detach().clone()
         self.critic_optimiser = self.make_optimiser(self.phi.detach())
         low, high = seat.action.bounds
         self._centre, self._half = (low + high) / 2, np.maximum((high - low) / 2, 1e-6)
@@ -129,12 +127,6 @@ class TwinLearner(Replayed):
             self.phi.copy_(found[: self.critics.size])
             self.phi_target.copy_(found[self.critics.size :])
 
-    def start_from(self, weights: F32) -> None:
-        """Begin with these weights, and with a target that equals them."""
-        super().start_from(weights)
-        with torch.no_grad():
-            self.theta_target.copy_(self.theta)
-
     def state(self) -> State:
         """With both critics, the targets and the critics' optimiser."""
         state = super().state()
@@ -150,6 +142,10 @@ class TwinLearner(Replayed):
     def _played(self, actions: Array) -> Array:
         """In units in which the bounds are ±1, as they were played."""
         return np.clip((actions - self._centre) / self._half, -1, 1).astype(np.float32)
+
+    def _noise(self, like: Tensor) -> Tensor:
+        """Standard normal numbers of this shape."""
+        return torch.from_numpy(self.rng.standard_normal(like.shape, np.float32)).to(self.device)
 
     def _regress(self, t: Transitions, y: Tensor, share: float = 1.0) -> Metrics:
         """One step of φ along ∇_φ of ``share`` · Σ_i mean (y − Q_i(s, a))²."""
