@@ -10,8 +10,8 @@ Departures:
 1. The paper plays five episodes of the mean after every individual, and counts their decisions nowhere. Here they are
    counted, and the default is an estimate that one individual in five serves, which is the mean itself
    (``engine.evorl.aes.Running``). An answer about the mean counts for the mean as it is by then.
-2. Individuals count from when the decisions by chance are over; the released code moves μ by returns that chance
-   played.
+2. Individuals count from when the decisions by chance are over, and the first episode of the mean is back; the
+   released code moves μ by returns that chance played.
 3. The critic learns in chunks, and whoever is free takes the next one up from where the last one ended, so that it
    survives whoever held it. The targets' policy is μ; targets follow after every minibatch, as in CEM-RL's code.
 4. ``waiting``: rounds of n individuals from one distribution, which they move in the order in which they were drawn;
@@ -75,12 +75,13 @@ class AESRL(SharedCritic):
         if self.method.learning_share and not learning and wanted >= (1 if self.waiting else self.config.chunk):
             yield self._request("critic", self.centre, minibatches=wanted)
         free = self.together - self._playing
-        if self.f.measured < EPISODES:
-            for _ in range(EPISODES - self.f.measured - self._playing):
-                yield self._request("centre", self.centre)
-            return
-        for _ in range(free):
-            yield self._individual()
+        centres = sum(self.role(request) == "centre" for request in self.outstanding.values())
+        missing = max(0, EPISODES - self.f.measured - centres)
+        for _ in range(missing):
+            yield self._request("centre", self.centre)
+        if not (self.waiting and missing):
+            for _ in range(free - missing):
+                yield self._individual()
 
     def _individual(self) -> Request:
         if self.method.centre == "episodes" and self.moved:
@@ -105,6 +106,8 @@ class AESRL(SharedCritic):
         self.lengths = [*self.lengths, answer.cost][-_LENGTHS:]
         if role == "centre":
             self.f.returned(f_z)
+            return
+        if not self.f.measured:
             return
         p = self.search.update(self._learnt(request, answer), f_z, self.f.f)
         self.p[role] += p

@@ -131,13 +131,13 @@ class SharedCritic(ABC):
 
     def _starting(self) -> bool:
         """Whether decisions are still played by chance."""
-        if not self.begun and self.steps["start"] >= self.config.learner.warmup and not self._playing:
+        if not self.begun and self.steps["start"] >= self.config.learner.warmup:
             self.begun = True
             self._begin()
         return not self.begun
 
     def _begin(self) -> None:  # noqa: B027 - most have nothing to do
-        """Called once, when the decisions by chance are played. Raises ConfigError."""
+        """Called once, when enough decisions by chance are played. Raises ConfigError."""
 
     def _started_by_chance(self) -> Iterator[Request]:
         if self.steps["start"] < self.config.learner.warmup:

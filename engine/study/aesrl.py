@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
@@ -45,7 +46,8 @@ def aes_rl(config: AESRLConfig, store: Store, resume: str, control: Control) -> 
 
 
 class _AESRL(Scheduled):
-    """``spans``: when workers were busy in this attempt, and with what: seconds by role."""
+    """Of this attempt: ``began_at``, ``ended_at``: when the first work began and the last one ended; ``busy``: seconds
+    by role, those of learning apart; ``done``: answers and minibatches by role."""
 
     evaluator = "individuals"
 
@@ -56,6 +58,7 @@ class _AESRL(Scheduled):
         self.config, self.key = config, f"replay-{secrets.token_hex(8)}"
         self.began_at, self.ended_at = np.inf, 0.0
         self.busy: dict[str, float] = {}
+        self.done: Counter[str] = Counter()
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
         """The study; what workers left is removed at its end."""
@@ -103,13 +106,18 @@ class _AESRL(Scheduled):
         self.lease.renew()
         found = super().finished(pool)
         for answer in found:
-            began, busy, learning = answer.metrics[:3].tolist()
-            if np.isfinite(began):
-                role = of_kind(answer.context, IndividualContext).role
-                self.began_at, self.ended_at = min(self.began_at, began), max(self.ended_at, began + busy)
-                for name, seconds in ((role, busy - learning), (f"learning_{role}", learning)):
-                    self.busy[name] = self.busy.get(name, 0.0) + seconds
+            self._note(answer)
         return found
+
+    def _note(self, answer: Evaluation) -> None:
+        began, busy, learning = answer.metrics[:3].tolist()
+        if np.isfinite(began):
+            context = of_kind(answer.context, IndividualContext)
+            role = context.role
+            self.began_at, self.ended_at = min(self.began_at, began), max(self.ended_at, began + busy)
+            for name, seconds in ((role, busy - learning), (f"learning_{role}", learning)):
+                self.busy[name] = self.busy.get(name, 0.0) + seconds
+            self.done += Counter({role: 1, f"learning_{role}": context.minibatches})
 
     def results(self, last: bool) -> dict[str, str]:
         """The centre as a policy, and the table of examinations."""
@@ -128,12 +136,21 @@ class _AESRL(Scheduled):
     def metrics(self) -> Mapping[str, float]:
         """What the method says, and how busy workers were."""
         found = self.schedule.metrics()
-        whole = self.config.pool.processes * (self.ended_at - self.began_at)
-        if whole > 0:
-            found["utilisation"] = sum(self.busy.values()) / whole
-            found |= {f"busy_{role}": seconds / whole for role, seconds in self.busy.items() if seconds > 0}
-        if seconds := self._seconds:
-            found["steps_per_second"] = self.schedule.played / seconds
+        return found | self._times() | {"steps_per_second": self.schedule.played / max(self._seconds, 1e-9)}
+
+    def _times(self) -> dict[str, float]:
+        """How busy workers were in this attempt, each with what; seconds of an answer without learning, and of a
+        minibatch, by role."""
+        span = self.ended_at - self.began_at
+        if not span > 0:
+            return {}
+        whole = self.config.pool.processes * span
+        found = {"span": span, "utilisation": sum(self.busy.values()) / whole}
+        for role, seconds in self.busy.items():
+            if seconds > 0 and (count := self.done[role]):
+                learning = role.startswith("learning_")
+                name = f"minibatch_{role.removeprefix('learning_')}" if learning else f"playing_{role}"
+                found |= {f"busy_{role}": seconds / whole, name: seconds / count}
         return found
 
     def reached(self) -> tuple[int, Counters]:
