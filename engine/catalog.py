@@ -8,6 +8,7 @@ import importlib
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
+from engine.config.aesrl import ACEMRLMethod, AESRLConfig, AESRLMethod, CEMMethod, CEMRLMethod, ERLMethod
 from engine.config.agents import MeasureConfig, RecordConfig
 from engine.config.algorithms import (
     AGEMOEAConfig,
@@ -283,6 +284,40 @@ LEARNERS: dict[str, Entry] = {
         "engine.rl.sac:SAC",
     ),
 }
+METHODS: dict[str, Entry] = {
+    "aes-rl": Entry(
+        "AES-RL",
+        "Nobody waits: each individual moves the centre as soon as it is back. The one to begin with.",
+        AESRLMethod,
+        "engine.evorl.aesrl:AESRL",
+    ),
+    "cem-rl": Entry(
+        "CEM-RL",
+        "Rounds of individuals, half of which learn; the better half become the next centre. Steady, but all wait for "
+        "the slowest.",
+        CEMRLMethod,
+        "engine.evorl.cemrl:CEMRL",
+    ),
+    "acem-rl": Entry(
+        "ACEM-RL",
+        "CEM-RL’s choice of the better half, without waiting. Shows what AES-RL’s own rules add.",
+        ACEMRLMethod,
+        "engine.evorl.aesrl:AESRL",
+    ),
+    "cem": Entry(
+        "Cross-entropy method",
+        "CEM-RL without learning: good where what a critic teaches leads astray.",
+        CEMMethod,
+        "engine.evorl.cemrl:CEMRL",
+    ),
+    "erl": Entry(
+        "ERL",
+        "A genetic algorithm beside one agent that learns from what all of them play. The oldest of the family.",
+        ERLMethod,
+        "engine.evorl.erl:ERL",
+    ),
+}
+"""Ways to evolve and to learn around one critic."""
 _COMMANDERS = ("every", "rewards", "same_teams")
 _PONG_ACTIONS = ("stays", "up", "down")
 _PONG_CAPTIONS = {
@@ -422,6 +457,7 @@ PLAYERS: dict[str, Entry] = {
 }  # fmt: skip
 """Scripted players: each is constructed from the description of its seat."""
 EVALUATORS: dict[str, str] = {
+    "individuals": "engine.evorl.individuals:build",
     "lineups": "engine.lineups.evaluator:build",
     "players": "engine.evorl.evaluator:build",
     "hunters": "engine.evorl.hunting:build",
@@ -465,6 +501,10 @@ STUDIES: dict[str, StudyKind] = {
     "self-play": StudyKind(
         "Self-play", "self-play training", SelfPlayConfig, "engine.study.self_play:self_play", "engine.console:Evolved",
         "steps", "archive", genes="task",
+    ),
+    "aes-rl": StudyKind(
+        "Evolution and learning", "training", AESRLConfig, "engine.study.aesrl:aes_rl", "engine.study.aesrl:Words",
+        "steps", "", gained="learned", hands="workers",
     ),
     "episodes": StudyKind(
         "Sample episodes", "sample", EpisodesConfig, "engine.study.episodes:episodes", "engine.study.episodes:Words",

@@ -138,7 +138,17 @@ class SelfPlayContext(TrainingContext, frozen=True, omit_defaults=True, tag="sel
     met: Mapping[str, tuple[float, float, float]] = {}
 
 
-AnyContext = Context | LineupContext | PatchedContext | TrainingContext | SelfPlayContext
+class IndividualContext(Context, frozen=True, omit_defaults=True, tag="individual"):
+    """An individual beside a shared critic. ``role``: what is done with it (``engine.evorl.individuals``); ``critic``:
+    store hash of the critics that it learns from, or that learn; ``minibatches``: how many of them. Added by the
+    answer, among the artifacts: the transitions played, and what was learned."""
+
+    role: str = ""
+    critic: str = ""
+    minibatches: int = 0
+
+
+AnyContext = Context | LineupContext | PatchedContext | TrainingContext | SelfPlayContext | IndividualContext
 PLAIN = Context()
 C = TypeVar("C", bound=Context)
 TRAINED, WEIGHTS = "trained", "weights"

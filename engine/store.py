@@ -79,6 +79,10 @@ class Lease(Artifacts, Protocol):
         """The record, or None where nobody wrote it."""
         ...
 
+    def shared(self, key: str) -> Path:
+        """The path of a file that the holder's processes on one machine may map into memory, beside the records."""
+        ...
+
     def renew(self) -> None:
         """Postpone its expiry."""
         ...
@@ -264,6 +268,9 @@ class FolderLease(_Folder):
         path = self.folder / key
         with self._while_held():
             return path.read_bytes() if path.exists() or not self.folder.exists() else None
+
+    def shared(self, key: str) -> Path:
+        return self.folder / key
 
     def renew(self) -> None:
         with self._while_held():

@@ -100,6 +100,7 @@ APPS = (
     "styles",
     "hunts",
     "self_play",
+    "shared_critic",
     "sensitivity",
     "worth",
     "metagame",

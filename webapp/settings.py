@@ -75,6 +75,7 @@ INSTALLED_APPS = [
     "webapp.styles",
     "webapp.hunts",
     "webapp.self_play",
+    "webapp.shared_critic",
     "webapp.sensitivity",
     "webapp.worth",
     "webapp.metagame",

@@ -28,6 +28,7 @@ MODULES = (
     "styles",
     "wuji",
     "pbt",
+    "aesrl_time",
     "archive",
     "wesnoth_loop",
     "wesnoth_worth",

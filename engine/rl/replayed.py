@@ -72,6 +72,10 @@ class Replayed(BaseLearner):
 
     def keep(self, trajectory: Trajectory) -> None:
         """Put a trajectory's n-step transitions into the replay."""
+        self.replay.add(self.transitions(trajectory))
+
+    def transitions(self, trajectory: Trajectory) -> dict[str, NDArray[Any]]:
+        """A trajectory's n-step transitions as columns of the replay."""
         reward = (trajectory.rewards @ self.terms.weight).astype(np.float32)
         gamma = float(self.terms.gamma[0])
         found = n_steps(reward, trajectory.terminated, trajectory.truncated, gamma, self.config.n_step)
@@ -85,7 +89,7 @@ class Replayed(BaseLearner):
         if trajectory.masks is not None and trajectory.final_masks is not None:
             columns["mask"] = self._following(trajectory, trajectory.masks, trajectory.final_masks, found.last)
         kept = np.ones((T, B), bool) if trajectory.valid is None else trajectory.valid
-        self.replay.add({name: column[kept] for name, column in columns.items()})
+        return {name: column[kept] for name, column in columns.items()}
 
     def _following(
         self, trajectory: Trajectory, seen: NDArray[Any], final: NDArray[Any], last: NDArray[np.int64]

@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from engine.arrays import Bundle
+from engine.config.aesrl import AESRLConfig
 from engine.config.metagame import MetagameConfig
 from engine.config.patch import PatchConfig
 from engine.config.sensitivity import SensitivityConfig
@@ -49,7 +50,7 @@ class Scheduled(PoolSession):
 
     def __init__(
         self,
-        config: BalanceStudy | MetagameConfig | PatchConfig | SensitivityConfig | WorthConfig,
+        config: AESRLConfig | BalanceStudy | MetagameConfig | PatchConfig | SensitivityConfig | WorthConfig,
         store: Store,
         control: Control,
     ) -> None:

@@ -9,6 +9,7 @@ import secrets
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from engine.errors import LeaseLost, StoreError
 from engine.store import LEASE_S, Known, Lease
@@ -124,6 +125,9 @@ class ObjectLease(_Artifacts):
     def read(self, key: str) -> bytes | None:
         self.renew()
         return self.objects.found.get(self.address + key, (None, 0.0))[0]
+
+    def shared(self, key: str) -> Path:
+        raise StoreError("An object store has no files to map into memory.")
 
     def renew(self) -> None:
         if not self.objects.replace(f"holder/{self.name}", self.address.encode(), self.address.encode()):

@@ -28,6 +28,8 @@ from tests.contracts.evaluators import SLOW, dangerous, requests
 from tests.contracts.pool import check, collect
 from tests.contracts.ray_server import RayServer, eventually, gone, ray_server
 from tests.engine import test_turns as turns
+from tests.engine.test_aesrl import METHODS
+from tests.engine.test_aesrl import study as individuals
 from tests.engine.test_evolve import settings as evolution_settings
 from tests.engine.test_evolve import study as evolution
 from tests.engine.test_styles import study as styles
@@ -317,3 +319,27 @@ def test_styles_that_ray_actors_breed_are_those_of_one_process(ray: RayServer, t
     here, there = (end.artifacts for end in ends)
     for role in ("archive", "front", "population", "policies", "fresh", "against/random"):
         assert there[role] == here[role], role
+
+
+@pytest.mark.parametrize("method", ["cem-rl", "free"])
+def test_evolution_with_a_critic_goes_on_when_a_worker_is_killed_and_in_rounds_to_the_same_end(
+    ray: RayServer, tmp_path: Path, method: str
+) -> None:
+    chosen = {"kind": "aes-rl"} if method == "free" else METHODS[method]
+    pool = {"kind": "ray", "workers": 3}
+    store, told, killed = FolderStore(tmp_path / "there"), list[AnyEvent](), False
+    for event in run(individuals(method=chosen, pool=pool, steps=600), store):
+        told.append(event)
+        if isinstance(event, Progressed) and not killed:
+            actors(ray, "WorkerActor")[0].kill()
+            killed = True
+    end = told[-1]
+    assert isinstance(end, Finished), end
+    assert any(isinstance(e, Incident) and e.what == "lost-worker" for e in told)
+    assert end.counters.steps >= 600
+    if method != "free":
+        *_, whole = run(individuals(method=chosen, steps=600), FolderStore(tmp_path / "here"))
+        assert isinstance(whole, Finished)
+        assert [end.artifacts[role] for role in ("policy", "table")] == [
+            whole.artifacts[role] for role in ("policy", "table")
+        ]

@@ -1,0 +1,288 @@
+"""AES-RL's time: how busy workers are, and whether a simulation foretells how long a training takes.
+
+``sleep-*``: five workers of a Ray pool whose individuals sleep instead of playing (equal, uniform or log-normal times);
+the share of the workers' time that is slept, with nobody waiting, and in rounds of ten beside what the simulation
+foretells of the rounds.
+
+``table-10``: the simulation drives the method itself under a virtual clock. An individual costs its worker p seconds,
+and q seconds of the one replay that all workers of the released code ask for every minibatch. Both are fitted on the
+paper's minutes for 2 and for 5 workers; the largest error of its other six. Beside it the same fitted on 3 and 9.
+
+``two-cores``: wall time of equal decisions and equally many updates of the critic on two processors, and what the same
+simulation foretells from the mean costs of each kind of work that the run itself told.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from engine.bench.asynchrony import TIMES, busy, relative
+from engine.bench.kept import Kept
+from engine.bench.row import row
+from engine.config.aesrl import AESRLConfig
+from engine.config.pool import PoolConfig
+from engine.errors import EngineError
+from engine.events import Finished, Progressed
+from engine.evorl.aesrl import AESRL
+from engine.evorl.cemrl import CEMRL
+from engine.evorl.individuals import CRITIC, METRICS
+from engine.evorl.shared_critic import SharedCritic, minibatches
+from engine.problem import Capabilities, Evaluation, Genome, Objective, Problem, Request, ShouldStop
+from engine.rl.replay import ReplayBuffer
+from engine.runtime.pool import Pool, open_pool
+from engine.store import FolderStore
+from engine.studies import load
+from engine.study import run as run_study
+
+NAME = "aesrl-time"
+CASES = (*(f"sleep-{times}" for times in TIMES), "table-10", "two-cores")
+WORKERS, MEAN_S, GOAL, EPISODE = 5, 0.2, 0.95, 1000
+MINUTES = {
+    "HalfCheetah": (225.63, 136.32, 103.15, 83.43, 72.38, 65.52, 58.88, 54.47),
+    "Walker": (275.90, 163.10, 131.18, 105.42, 97.12, 84.23, 81.02, 77.33),
+    "Hopper": (305.23, 199.55, 144.77, 133.23, 122.58, 97.35, 92.52, 90.75),
+}
+"""The paper's table 10: AES-RL with 2 to 9 workers."""
+METHODS: dict[str, dict[str, Any]] = {
+    "CEM-RL": {"kind": "cem-rl", "parallel": False},
+    "P-CEM-RL": {"kind": "cem-rl"},
+    "ACEM-RL": {"kind": "acem-rl"},
+    "AES-RL": {"kind": "aes-rl"},
+}
+Cost = Callable[[Request, str], tuple[float, float]]
+"""Seconds of a request's own worker, and of what all workers share."""
+
+
+class Sleeping:
+    """An evaluator whose individuals sleep."""
+
+    can = Capabilities()
+
+    def __init__(self, times: str) -> None:
+        self.times = times
+
+    def describe(self) -> Problem:
+        return Problem(self, (Objective("return", "Return", "max"),), METRICS)
+
+    def sample(self, rng: np.random.Generator, n: int) -> Genome:
+        """Nothing to draw."""
+        return np.zeros((n, 1), np.float32)
+
+    def keys(self, genomes: Genome) -> Any:
+        """All alike."""
+        return np.zeros(len(genomes), np.uint64)
+
+    def initialize(self, rng: np.random.Generator) -> Genome:
+        return np.zeros(1, np.float32)
+
+    def evaluate(self, requests: Sequence[Request], should_stop: ShouldStop) -> Iterator[Evaluation]:
+        for request in requests:
+            began, start = time.time(), time.perf_counter()
+            warming = request.id >= 2**41
+            time.sleep(MEAN_S * (1.0 if warming else relative(self.times, request.id)))
+            yield answer(request, began, time.perf_counter() - start)
+
+
+def build(payload: bytes) -> Sleeping:
+    """The factory of the pool's workers."""
+    return Sleeping(**json.loads(payload))
+
+
+def answer(request: Request, began: float, took: float, decisions: int = EPISODE) -> Evaluation:
+    """What an individual returns that neither plays nor learns."""
+    role = SharedCritic.role(request)
+    plays, learns = role not in ("critic", "agent"), role in ("critic", "agent")
+    context = request.context
+    if learns:
+        context = type(context)(**{name: getattr(context, name) for name in context.__struct_fields__}
+                                | {"artifacts": {CRITIC: f"{request.id:064d}"}})  # fmt: skip
+    return Evaluation(
+        request.id, np.zeros(1), np.zeros((1, 1)), request.last - request.first,
+        np.array([began, took, 0.0, np.nan, np.nan]), cost=decisions * plays, context=context,
+        values=np.zeros((request.last - request.first, 1)),
+    )  # fmt: skip
+
+
+class _Nowhere:
+    """A store for answers without artifacts."""
+
+    def discard(self, digests: Any, since: float = 0.0) -> int:
+        return 0
+
+
+def method(actors: int, steps: int, chosen: dict[str, Any], **more: Any) -> SharedCritic:
+    """The schedule of a method whose individuals have one weight."""
+    config = load({
+        "kind": "aes-rl", "game": "pendulum", "spread": 1000, "steps": steps, "evaluate_every": 0, "episodes": 1,
+        "method": chosen, "learner": {"warmup": 1}, **more,
+    })  # fmt: skip
+    assert isinstance(config, AESRLConfig)
+    make = CEMRL if chosen["kind"] in ("cem", "cem-rl") else AESRL
+    where: Any = _Nowhere()
+    return make(config, np.zeros(1, np.float32), actors, where, ReplayBuffer(1, np.random.default_rng()))
+
+
+class Simulated(NamedTuple):
+    """How long it took, and how busy its workers were."""
+
+    seconds: float
+    utilisation: float
+
+
+def simulate(schedule: SharedCritic, workers: int, cost: Cost, decisions: int = EPISODE) -> Simulated:
+    """A method on so many workers under a virtual clock. What all share serves one after the other."""
+    clock = free = 0.0
+    waiting: list[Request] = []
+    flight: list[tuple[float, int, Request, float]] = []
+    spans: list[tuple[float, float]] = []
+    while not schedule.done:
+        waiting += schedule.ask(workers)
+        while waiting and len(flight) < workers:
+            request = waiting.pop(0)
+            own, shared = cost(request, schedule.role(request))
+            served = max(free, clock) + shared if shared else clock
+            free = served if shared else free
+            if schedule.role(request) != "examine":
+                spans.append((clock, served + own))
+            heapq.heappush(flight, (served + own, request.id, request, clock))
+        clock, _, request, began = heapq.heappop(flight)
+        schedule.tell(answer(request, began, clock - began, decisions))
+    return Simulated(clock, busy(spans, workers, 0.0))
+
+
+def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
+    """Measure one case."""
+    if case == "table-10":
+        yield from (_table_10(game, rows) for game in MINUTES for rows in ((2, 5), (3, 9)))
+    elif case == "two-cores":
+        yield from _two_cores(quick)
+    else:
+        yield from _sleep(case.partition("-")[2], quick)
+
+
+def _sleep(times: str, quick: bool) -> Iterator[dict[str, Any]]:
+    individuals = 60 if quick else 300
+    payload = json.dumps({"times": times}).encode()
+    with open_pool(PoolConfig(kind="ray", workers=WORKERS), "engine.bench.aesrl_time:build", payload) as pool:
+        _warm(pool)
+        free = {"kind": "aes-rl", "learning_share": 0}
+        found = {rounds: _driven(pool, method(WORKERS, individuals * EPISODE, {**free, "waiting": rounds}))
+                 for rounds in (False, True)}  # fmt: skip
+    told = simulate(
+        method(WORKERS, individuals * EPISODE, {**free, "waiting": True}), WORKERS,
+        lambda request, role: (MEAN_S * relative(times, request.id), 0.0),
+    )  # fmt: skip
+    detail = f"{WORKERS} workers, {individuals} individuals of {MEAN_S * 1e3:.0f} ms on average"
+    yield row(NAME, f"sleep-{times}", found[False], "of the workers' time, nobody waits", goal=f">= {GOAL}",
+              meets=found[False] >= GOAL, seeds=[1], detail=detail)  # fmt: skip
+    ratio = found[True] / told.utilisation
+    yield row(NAME, f"sleep-{times}", found[True], "of the workers' time, in rounds of ten", peer="as simulated",
+              peer_value=told.utilisation, goal="within 5 %", meets=abs(ratio - 1) <= 0.05, seeds=[1],
+              detail=detail)  # fmt: skip
+
+
+def _warm(pool: Pool) -> None:
+    """Wait until all workers work side by side: those that still start are not idle."""
+    for round_ in range(1000):
+        began, numbers = time.perf_counter(), range(WORKERS)
+        pool.submit([Request(2**41 + WORKERS * round_ + i, np.zeros(1, np.float32), 0, 1, 1) for i in numbers])
+        came = 0
+        while came < WORKERS:
+            came += len(pool.finished(1.0))
+        if time.perf_counter() - began < 2 * MEAN_S:
+            return
+
+
+def _driven(pool: Pool, schedule: SharedCritic) -> float:
+    """Run the method; how busy its workers were."""
+    spans, first = list[tuple[float, float]](), time.time()
+    request_of: dict[int, Request] = {}
+    while not schedule.done:
+        if requests := schedule.ask(pool.room):
+            pool.submit(requests)
+            request_of |= {request.id: request for request in requests}
+        for evaluation in pool.finished(0.2):
+            began, took = evaluation.metrics[:2].tolist()
+            if SharedCritic.role(request_of[evaluation.id]) != "examine":
+                spans.append((began, began + took))
+            schedule.tell(evaluation)
+    return busy(spans, WORKERS, first)
+
+
+def _foretold(workers: int, p: float, q: float, individuals: int = 1000) -> float:
+    """Minutes of so many individuals. How long one takes is random, because episodes end when they will."""
+    schedule = method(workers, individuals * EPISODE, {"kind": "aes-rl", "learning_share": 0})
+    return simulate(schedule, workers, lambda r, role: (p * -np.log(_even(r.id)), q)).seconds / 60
+
+
+def _even(i: int) -> float:
+    return float(np.random.default_rng(i).random()) or 0.5
+
+
+def _table_10(game: str, rows: tuple[int, int]) -> dict[str, Any]:
+    told = dict(zip(range(2, 10), MINUTES[game], strict=True))
+
+    def error(logs: Any) -> float:
+        p, q = np.exp(logs)
+        return sum(float(np.log(_foretold(w, p, q) / told[w]) ** 2) for w in rows)
+
+    start = np.log([told[rows[0]] * 60 * rows[0] / 1000, 1.0])
+    simplex = start + np.array([[0.0, 0.0], [-0.3, 0.0], [0.0, 1.0]])
+    settings = {"xatol": 0.01, "fatol": 1e-6, "initial_simplex": simplex}
+    p, q = np.exp(minimize(error, start, method="Nelder-Mead", options=settings).x)
+    errors = {w: _foretold(w, p, q) / told[w] - 1 for w in told}
+    worst = max(abs(errors[w]) for w in told if w not in rows)
+    said = ", ".join(f"{w}: {100 * each:+.1f} %" for w, each in errors.items())
+    per = ", ".join(f"{w}: {w * minutes:.0f}" for w, minutes in told.items())
+    case = f"table-10 {game} by {rows[0]} and {rows[1]}"
+    return row(NAME, case, 100 * worst, "% off, the worst of the other six",
+               goal="<= 5", meets=worst <= 0.05, seeds=[1],
+               detail=f"p {p:.1f} s, q {q:.2f} s; by workers {said}; the paper's minutes × workers {per}")  # fmt: skip
+
+
+def _two_cores(quick: bool) -> Iterator[dict[str, Any]]:
+    steps = 3000 if quick else 20_000
+    found = {}
+    for name, chosen in METHODS.items():
+        settings = {
+            "kind": "aes-rl", "game": "pendulum", "spread": 1500, "steps": steps, "method": chosen, "evaluate_every": 0,
+            "episodes": 1, "pool": {"kind": "ray", "workers": 2},
+            "learner": {"warmup": 1000, "network": {"policy": [64, 64], "critic": [64, 64]}},
+        }  # fmt: skip
+        kept = Kept(f"aesrl-time-{name}", settings, ("evorl", "rl", "study/aesrl.py", "runtime"))
+        found[name] = kept.result(1, lambda settings=settings: _timed(settings))
+    serial = found["CEM-RL"]["seconds"]
+    for name, told in found.items():
+        detail = f"{told['decisions']:,} decisions, {told['updates']:,} updates of the critic, two workers"
+        yield row(NAME, f"two-cores {name}", told["seconds"], "s", peer="CEM-RL, one after the other",
+                  peer_value=serial, detail=detail)  # fmt: skip
+        off = abs(told["foretold"] / told["seconds"] - 1)
+        yield row(NAME, f"two-cores {name}, foretold", told["foretold"], "s", peer="measured",
+                  peer_value=told["seconds"], goal="within 10 %", meets=off <= 0.1, detail=detail)  # fmt: skip
+
+
+def _timed(settings: dict[str, Any]) -> dict[str, float]:
+    """A run, from its first round to its last, and what the simulation makes of its costs."""
+    with tempfile.TemporaryDirectory() as folder:
+        told = [e for e in run_study(load(settings), FolderStore(Path(folder))) if isinstance(e, Finished | Progressed)]
+    end = told[-1]
+    if not isinstance(end, Finished):
+        raise EngineError("A run did not end.")
+    m = end.summary
+    schedule = method(1, settings["steps"], settings["method"], learner=settings["learner"])
+
+    def cost(request: Request, role: str) -> tuple[float, float]:
+        learning = minibatches(request) * m.get(f"minibatch_{role}", 0.0)
+        return m.get(f"playing_{role}", 0.0) + learning, 0.0
+
+    return {"seconds": m["span"], "foretold": simulate(schedule, 2, cost, 200).seconds, "updates": m["critic_steps"],
+            "decisions": end.counters.steps}  # fmt: skip

@@ -1,0 +1,323 @@
+"""Evolution with a shared critic as data: AES-RL (Lee et al. 2020) with its rules, and the methods beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from engine.config.base import Config, Shown, Study, refuse
+from engine.config.genes import genes
+from engine.config.policies import ONE_NUMBER
+from engine.config.pool import PoolConfig
+from engine.config.rl import ApartConfig, TD3Config
+from engine.config.train import Game
+
+PART = 6.0
+"""A rule's range, where it is not given, is the spread of scores divided by this (the paper's appendix C)."""
+Backward = Annotated[
+    float,
+    Field(ge=0, le=1, title="Steps away from what is worse", description="p_negative; 0: the centre never goes back"),
+]
+Range = Annotated[
+    float | None,
+    Field(gt=0, le=1e12, title="Range", description="r, in points of score; none: a sixth of the spread of scores"),
+]
+
+
+class FullMoveConfig(Config):
+    """The centre jumps to whatever is better: the (1+1) evolution strategy."""
+
+    kind: Literal["full-move"] = "full-move"
+
+
+class OldestConfig(Config):
+    """The centre follows the better half of the newest individuals."""
+
+    kind: Literal["oldest"] = "oldest"
+
+
+class LinearConfig(Config):
+    """The centre moves in proportion to how much better an individual is."""
+
+    kind: Literal["linear"] = "linear"
+    range: Range = None
+    backward: Backward = 0.0
+
+
+class SigmoidConfig(Config):
+    """As linear, but smoothly. ``reading``: in the released code worse individuals pull the centre, too."""
+
+    kind: Literal["sigmoid"] = "sigmoid"
+    range: Range = None
+    backward: Backward = 0.0
+    reading: Literal["paper", "code"] = Field("paper", title="Reading", description="of equation 8")
+
+
+class AbsoluteConfig(Config):
+    """The centre moves by an individual's share of what both score above a fixed baseline."""
+
+    kind: Literal["absolute"] = "absolute"
+    baseline: float = Field(
+        ge=-1e12, le=1e12, title="Baseline", description="f_b, a score below any that random actions reach"
+    )
+
+
+class RelativeConfig(Config):
+    """The same above a baseline that lies so much below the centre's score."""
+
+    kind: Literal["relative"] = "relative"
+    baseline: float | None = Field(
+        None, gt=0, le=1e12, title="Baseline",
+        description="f_b, points of score below the centre's; none: a sixth of the spread of scores",
+    )  # fmt: skip
+    backward: Backward = 0.0
+
+
+MeanRule = Annotated[
+    FullMoveConfig | OldestConfig | LinearConfig | SigmoidConfig | AbsoluteConfig | RelativeConfig,
+    Field(discriminator="kind"),
+]
+
+
+class _Spread(Config):
+    epsilon: float = Field(
+        1e-5, ge=0, le=1, title="Variance added at each update", description="ε; 0: as released, most of it is lost"
+    )
+    floor: float = Field(1e-5, gt=0, le=1, title="Least variance", description="of a weight")
+
+
+class AdaptiveConfig(_Spread):
+    """An individual counts for the more the more the centre moves to it."""
+
+    kind: Literal["adaptive"] = "adaptive"
+
+
+class FixedConfig(_Spread):
+    """Every individual counts for one of n."""
+
+    kind: Literal["fixed"] = "fixed"
+    n: int = Field(10, ge=1, le=100_000, title="Individuals remembered", description="n")
+
+
+class SuccessConfig(_Spread):
+    """Wider while more than a share of the individuals are better than the centre, else narrower."""
+
+    kind: Literal["success"] = "success"
+    share: float = Field(0.2, gt=0, lt=1, title="Share of successes", description="p_th: one in five")
+    history: int = Field(10, ge=1, le=10_000, title="Individuals that are counted")
+    factor: float = Field(0.99, gt=0, lt=1, title="Factor", description="of the variance, down; up: its inverse")
+
+
+class ElitesConfig(_Spread):
+    """Follows the better half of the newest individuals; with the centre's rule oldest."""
+
+    kind: Literal["elites"] = "elites"
+
+
+class ConstantConfig(Config):
+    """Stays as it begins."""
+
+    kind: Literal["constant"] = "constant"
+
+
+VarianceRule = Annotated[
+    AdaptiveConfig | FixedConfig | SuccessConfig | ElitesConfig | ConstantConfig, Field(discriminator="kind")
+]
+
+
+class _Method(Config):
+    """``population``: individuals in a round, or those that rules by rank look at. ``noisy``: the roles of individuals
+    whose actions are noisy."""
+
+    noisy: ClassVar[tuple[str, ...]] = ("es", "rl")
+
+    population: int = Field(10, ge=2, le=1000, title="Individuals", description="in a round, or looked at together")
+
+
+class _Drawn(_Method):
+    variance_at_first: float = Field(
+        1e-3, gt=0, le=100, title="First variance", description="of each weight around the centre"
+    )
+
+
+class _Together(_Drawn):
+    """Individuals that evolve and individuals that learn, each as often as ``learning_share`` says."""
+
+    learning_share: float = Field(
+        0.5, ge=0, le=1, title="Share that learns", description="p_desired; 0: all evolve, without a critic"
+    )
+    gain: float = Field(50.0, gt=0, le=1e6, title="Gain", description="K_rl, of what keeps that share")
+    waiting: bool = Field(
+        False,
+        title="Wait for one another",
+        description="rounds of so many individuals: reproducible; otherwise nobody waits",
+    )
+    centre: Literal["running", "episodes"] = Field(
+        "running",
+        title="Score of the centre",
+        description="running: estimated, with one in five individuals the centre itself; episodes: five of the centre "
+        "after each individual, as in the paper: six times the decisions",
+    )
+
+
+class AESRLMethod(_Together):
+    """Asynchronous evolution strategy and reinforcement learning (Lee et al. 2020)."""
+
+    kind: Literal["aes-rl"] = "aes-rl"
+    mean: MeanRule = Field(default_factory=RelativeConfig, title="How the centre moves")
+    variance: VarianceRule = Field(default_factory=AdaptiveConfig, title="How the spread follows")
+
+
+class ACEMRLMethod(_Together):
+    """CEM-RL's update by rank, without waiting (the same paper, appendix E)."""
+
+    kind: Literal["acem-rl"] = "acem-rl"
+    mean: MeanRule = Field(default_factory=OldestConfig, title="How the centre moves")
+    variance: VarianceRule = Field(default_factory=ElitesConfig, title="How the spread follows")
+
+
+class CEMRLMethod(_Drawn):
+    """CEM-RL (Pourchot & Sigaud 2019)."""
+
+    kind: Literal["cem-rl"] = "cem-rl"
+    parallel: bool = Field(
+        True, title="Side by side", description="individuals of a round; otherwise one after the other: the same end"
+    )
+    noise: float = Field(1e-3, ge=0, le=100, title="First variance added", description="ε, in each round")
+    noise_end: float = Field(1e-5, ge=0, le=100, title="Last variance added")
+    tau: float = Field(0.95, ge=0, le=1, title="How slowly it falls", description="share kept in each round")
+
+
+class CEMMethod(CEMRLMethod):
+    """The same without learning: the cross-entropy method."""
+
+    kind: Literal["cem"] = "cem"  # type: ignore[assignment]
+
+
+class ERLMethod(_Method):
+    """Evolutionary reinforcement learning (Khadka & Tumer 2018): a genetic algorithm beside one agent that learns."""
+
+    noisy: ClassVar[tuple[str, ...]] = ("rl",)
+
+    kind: Literal["erl"] = "erl"
+    elites: float = Field(0.2, gt=0, lt=1, title="Share of elites", description="that stay as they are")
+    crossover: float = Field(0.15, ge=0, le=1, title="Chance of crossover")
+    mutation: float = Field(0.9, ge=0, le=1, title="Chance of mutation")
+    strength: float = Field(0.1, gt=0, le=100, title="Strength of mutation", description="as a share of a weight")
+    every: int = Field(10, ge=1, le=10_000, title="Rounds between visits", description="of the agent that learns")
+
+
+def _of_a_kind(given: Any) -> Any:
+    """A method by its name alone, or settings of the usual one."""
+    return (
+        {"kind": given} if isinstance(given, str) else {"kind": "aes-rl", **given} if isinstance(given, dict) else given
+    )
+
+
+Method = Annotated[
+    AESRLMethod | ACEMRLMethod | CEMRLMethod | CEMMethod | ERLMethod,
+    Field(discriminator="kind"),
+    BeforeValidator(_of_a_kind),
+]
+
+
+class LayersConfig(ApartConfig):
+    """Layers of policies, all with tanh, and of the critics."""
+
+    activation: Literal["leaky_relu", "relu", "tanh"] = Field("leaky_relu", title="Activation of the critics")
+
+
+class SharedTD3Config(TD3Config):
+    """Twin delayed deep deterministic policy gradient, for critics that many policies learn from."""
+
+    network: LayersConfig = Field(default_factory=LayersConfig)
+
+
+class AESRLConfig(Study):
+    """Individuals that evolve and individuals that learn, around one critic that learns from what all of them do."""
+
+    no_ranges = "this is one training; a study of kind evolve searches the settings of its task"
+    kind: Literal["aes-rl"] = "aes-rl"
+    name: Shown = Field("evolution and learning", min_length=1, max_length=120, title="Name")
+    seed: int = Field(1, ge=0, lt=2**63, title="Seed")
+    game: Game
+    learner: SharedTD3Config = Field(default_factory=SharedTD3Config, title="Learner")
+    method: Method = Field(default_factory=AESRLMethod, title="Method")
+    spread: float | None = Field(
+        None, gt=0, le=1e12, title="Spread of scores", description="from acting by chance to the best that is hoped for"
+    )
+    steps: int = Field(
+        1_000_000,
+        ge=1,
+        le=10**12,
+        title="Decisions",
+        description="all that are played: those that measure the centre, too",
+    )
+    chunk: int = Field(
+        1000, ge=1, le=1_000_000, title="Updates of the critic at a time", description="never more than decisions came"
+    )
+    longest: int = Field(10_000, ge=1, le=10**9, title="Longest episode", description="decisions; there it is cut off")
+    checkpoint_every: int = Field(0, ge=0, le=10**12, title="Decisions in a round", description="0: a fortieth of all")
+    evaluate_every: int = Field(
+        4, ge=0, le=10**6, title="Rounds between evaluations", description="of the centre; 0: at the end only"
+    )
+    episodes: int = Field(
+        10, ge=1, le=100_000, title="Fresh episodes of an evaluation", description="nobody learns from them"
+    )
+    pool: PoolConfig = Field(default_factory=PoolConfig)
+
+    @field_validator("game", "learner")
+    @classmethod
+    def _settled(cls, given: Config) -> Config:
+        refuse((gene.place, ONE_NUMBER) for gene in genes(given))
+        return given
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        refuse([*_unlearnt(self), *_unranged(self)])
+        return self
+
+    @property
+    def every(self) -> int:
+        """Decisions in a round."""
+        return self.checkpoint_every or max(1, self.steps // 40)
+
+    @property
+    def ticks(self) -> int:
+        """Rounds of the whole training."""
+        return -(-self.steps // self.every)
+
+    def mean_rule(self, rule: MeanRule) -> MeanRule:
+        """A rule of the mean with its range or baseline, where it leaves that to the spread of scores."""
+        if (name := _RANGES.get(rule.kind)) and getattr(rule, name) is None:
+            assert self.spread is not None
+            return rule.model_copy(update={name: self.spread / PART})
+        return rule
+
+
+_RANGES = {"linear": "range", "sigmoid": "range", "relative": "baseline"}
+
+
+def _unlearnt(config: AESRLConfig) -> Iterator[tuple[str, str]]:
+    learner = config.learner
+    if learner.normalise_observations:
+        yield "learner.normalise_observations", "individuals are compared by their weights alone: leave this out"
+    if learner.schedule != "constant":
+        yield "learner.schedule", "each individual learns from the beginning: leave this constant"
+    if learner.warmup >= config.steps:
+        yield "learner.warmup", "all decisions would be played by chance: give fewer than steps"
+    if learner.capacity < learner.minibatch:
+        yield "learner.capacity", "it must hold at least one minibatch"
+
+
+def _unranged(config: AESRLConfig) -> Iterator[tuple[str, str]]:
+    method = config.method
+    if not isinstance(method, AESRLMethod | ACEMRLMethod):
+        return
+    name = _RANGES.get(method.mean.kind)
+    if name and getattr(method.mean, name) is None and config.spread is None:
+        yield f"method.mean.{name}", "give this, or the spread of scores, of which it is then a sixth"
+    if isinstance(method.variance, ElitesConfig) and not isinstance(method.mean, OldestConfig):
+        yield "method.variance.kind", "elites are those of the centre's rule oldest: choose that, or another variance"

@@ -1,0 +1,227 @@
+"""The search distribution of AES-RL (Lee, Lee, Shin, Kweon, NeurIPS 2020, "An efficient asynchronous method for
+integrating evolutionary and gradient-based policy search"), in the paper's symbols.
+
+Individuals z ~ N(μ, diag σ²) come back one at a time with their fitness f(z), and each moves the distribution at once.
+
+=================  ================================================================================  ==========
+rule of the mean   update ratio p in μ' = (1 − p) μ + p z (eq. 4)
+=================  ================================================================================  ==========
+full move          1 if f(μ) < f(z), else 0: the (1+1)-ES                                            eq. 5
+linear             p_sg clip((f(z) − f(μ)) / r, −1, 1)                                               eq. 6, 7
+sigmoid            p_sg / (1 + exp(−(f(z) − f(μ)) / r))                                              eq. 8
+absolute baseline  (f(z) − f_b) / [(f(μ) − f_b) + (f(z) − f_b)], within 0 and 1                      eq. 9
+relative baseline  p_sg clip((f(z) − f_rb) / (f_b + f(z) − f_rb), −1, 1), f_rb = f(μ) − f_b          eq. 10
+oldest             μ' = μ + (Σ_i λ_i z_i − μ) / n over the elites of the n newest individuals        eq. 1, 13
+=================  ================================================================================  ==========
+
+p_sg is 1 for what is better and p_negative, usually 0, for what is worse (eq. 7). Both baseline rules move half the way
+to an individual that is exactly as good as the mean.
+
+σ²' = σ² + [(z − μ)(z − μ') − σ²] / n, elementwise (eq. 11), with n fixed, or n = max((1 − p) / p, 1) (eq. 12); or σ² by
+Rechenberg's rule of successes (section 3.4), by the elites of the newest (eq. 2), or constant.
+
+Departures:
+
+1. Equation 13 is printed as μ' = (1/n) Σ λ_i z_i, which draws μ to the origin; what is meant moves it by one n-th.
+2. Worse individuals: ``sigmoid`` has the paper's p_sg or, as ``code``, none (the released code: the mean also moves to
+   what is worse, by less than a half). The paper cuts the relative baseline at f(z) < f_rb − f_b, where p has fallen to
+   −1; with p_negative = 0 that is the released code's cut at f_rb.
+3. Where the mean itself is below the absolute baseline, it counts as being on it: the quotient would change its sign.
+4. With eq. 12, σ² stays where p < 10⁻³ (the released code).
+5. Every variance update ends with + ε I, as those of CEM do (eq. 1), and at a floor (the released code has the floor
+   alone). Without ε, three in four coordinates end on the floor, for where p ≥ ½ one sample replaces σ²: its logarithm
+   falls by 1.27 on average even where nothing is selected. ε = 10⁻⁵ is what CEM-RL adds in the end.
+6. The rule of successes multiplies σ² by a factor for every individual once its history is full (the paper names no
+   factor; the released code: 0.99 and ten individuals).
+7. While fewer than n individuals have come, ``oldest`` takes the better half of those that have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.arrays import Bundle
+from engine.config.aesrl import (
+    AbsoluteConfig,
+    AdaptiveConfig,
+    ConstantConfig,
+    ElitesConfig,
+    FixedConfig,
+    FullMoveConfig,
+    LinearConfig,
+    MeanRule,
+    OldestConfig,
+    RelativeConfig,
+    SigmoidConfig,
+    SuccessConfig,
+    VarianceRule,
+)
+
+F64 = NDArray[np.float64]
+LEAST_P = 1e-3
+"""Below this eq. 12 leaves σ² as it is."""
+
+
+def p_rl(n_rl: int, n_es: int, p_desired: float, K_rl: float) -> float:
+    """The chance that the next individual is an RL individual (eq. 3). Departure: nobody counts before the first (the
+    released code: one of each)."""
+    share = n_rl / (n_rl + n_es) if n_rl + n_es else p_desired
+    return min(max(-K_rl * (share - p_desired) + 0.5, 0.0), 1.0)
+
+
+def full_move(rule: FullMoveConfig, f_z: float, f_mu: float) -> float:
+    """Eq. 5."""
+    return 1.0 if f_mu < f_z else 0.0
+
+
+def linear(rule: LinearConfig, f_z: float, f_mu: float) -> float:
+    """Eq. 6, 7."""
+    return _sign(f_mu < f_z, rule.backward) * min(max((f_z - f_mu) / _given(rule.range), -1.0), 1.0)
+
+
+def sigmoid(rule: SigmoidConfig, f_z: float, f_mu: float) -> float:
+    """Eq. 8, in either reading."""
+    p_sg = 1.0 if rule.reading == "code" else _sign(f_mu < f_z, rule.backward)
+    return p_sg / (1 + math.exp(min(-(f_z - f_mu) / _given(rule.range), 700.0)))
+
+
+def absolute(rule: AbsoluteConfig, f_z: float, f_mu: float) -> float:
+    """Eq. 9."""
+    above, mine = max(f_z - rule.baseline, 0.0), max(f_mu - rule.baseline, 0.0)
+    return above / (above + mine) if above else 0.0
+
+
+def relative(rule: RelativeConfig, f_z: float, f_mu: float) -> float:
+    """Eq. 10."""
+    f_b = _given(rule.baseline)
+    above = f_z - (f_mu - f_b)
+    if above <= -f_b:
+        return 0.0
+    return _sign(above >= 0, rule.backward) * min(max(above / (f_b + above), -1.0), 1.0)
+
+
+def _sign(better: bool, backward: float) -> float:
+    """p_sg (eq. 7), with p_positive = 1."""
+    return 1.0 if better else backward
+
+
+def _given(number: float | None) -> float:
+    assert number is not None  # the study's configuration has put one there
+    return number
+
+
+RATIOS: dict[type, Callable[[Any, float, float], float]] = {
+    FullMoveConfig: full_move, LinearConfig: linear, SigmoidConfig: sigmoid, AbsoluteConfig: absolute,
+    RelativeConfig: relative,
+}  # fmt: skip
+
+
+def weights(K_e: int) -> F64:
+    """λ of K_e elites, the best first: log((K_e + 1) / i), summing to 1."""
+    found = np.log((K_e + 1) / np.arange(1, K_e + 1))
+    return np.asarray(found / found.sum())
+
+
+class AES:
+    """N(μ, diag σ²) and its rules. ``n``: individuals that ``oldest`` keeps; ``newest`` float64[k, d] and ``fitness``:
+    these, the oldest first; ``successes``: of the newest individuals, whether each was better than the mean."""
+
+    def __init__(self, mu: NDArray[Any], sigma2: float, mean: MeanRule, variance: VarianceRule, n: int = 10) -> None:
+        self.mu, self.sigma2 = np.array(mu, np.float64), np.full(len(mu), sigma2)
+        self.mean, self.variance, self.n = mean, variance, n
+        self.newest, self.fitness = np.empty((0, len(mu))), list[float]()
+        self.successes: list[bool] = []
+
+    def sample(self, rng: np.random.Generator) -> F64:
+        """z ~ N(μ, diag σ²)."""
+        return np.asarray(self.mu + np.sqrt(self.sigma2) * rng.standard_normal(len(self.mu)))
+
+    def update(self, z: NDArray[Any], f_z: float, f_mu: float) -> float:
+        """Move for an individual with this fitness, f(μ) being ``f_mu``. Returns its p: with ``oldest``, its weight in
+        the move."""
+        before = self.mu
+        if isinstance(self.mean, OldestConfig):
+            p = self._follow_elites(z, f_z)
+        else:
+            p = RATIOS[type(self.mean)](self.mean, f_z, f_mu)
+            self.mu = (1 - p) * self.mu + p * z
+        if not isinstance(self.variance, ConstantConfig):
+            new = self._spread(z, before, p, f_mu < f_z)
+            if new is not None:
+                self.sigma2 = np.maximum(new + self.variance.epsilon, self.variance.floor)
+        return p
+
+    def _follow_elites(self, z: NDArray[Any], f_z: float) -> float:
+        """The rule ``oldest``: the newest individual takes the oldest one's place."""
+        self.newest = np.concatenate([self.newest, z[None]])[-self.n :]
+        self.fitness = [*self.fitness, f_z][-self.n :]
+        elites = self._elites()
+        lambda_ = weights(len(elites))
+        self.mu = self.mu + (lambda_ @ self.newest[elites] - self.mu) / self.n
+        places = np.flatnonzero(elites == len(self.newest) - 1)
+        return float(lambda_[places].sum() / self.n)
+
+    def _elites(self) -> NDArray[np.int64]:
+        """The better half of the newest, the best first; of equals the newer ones."""
+        order = np.lexsort((-np.arange(len(self.fitness)), -np.array(self.fitness)))
+        return order[: max(1, len(order) // 2)]
+
+    def _spread(self, z: NDArray[Any], before: F64, p: float, better: bool) -> F64 | None:
+        """The new σ², without ε and floor; None: it stays. ``before``: the mean before its move."""
+        match self.variance:
+            case AdaptiveConfig():
+                return None if p < LEAST_P else self._online(z, before, max((1 - p) / p, 1.0))
+            case FixedConfig(n=n):
+                return self._online(z, before, n)
+            case SuccessConfig(share=p_th, history=history, factor=factor):
+                self.successes = [*self.successes, better][-history:]
+                p_s = sum(self.successes) / history
+                return None if len(self.successes) < history else self._by_success(p_s, p_th, factor)
+            case ElitesConfig():
+                elites = self._elites()
+                return self.sigma2 + (weights(len(elites)) @ (self.newest[elites] - before) ** 2 - self.sigma2) / self.n
+        return None
+
+    def _by_success(self, p_s: float, p_th: float, factor: float) -> F64:
+        return self.sigma2 if p_s == p_th else self.sigma2 * (1 / factor if p_s > p_th else factor)
+
+    def _online(self, z: NDArray[Any], before: F64, n: float) -> F64:
+        """Eq. 11."""
+        return np.asarray(self.sigma2 + ((z - before) * (z - self.mu) - self.sigma2) / n)
+
+    def state(self) -> Bundle:
+        """Everything that moves."""
+        meta = {"fitness": self.fitness, "successes": self.successes}
+        return Bundle(meta, {"mu": self.mu, "sigma2": self.sigma2, "newest": self.newest})
+
+    def load(self, state: Bundle) -> None:
+        """Continue from a state."""
+        self.fitness, self.successes = list(state.meta["fitness"]), list(state.meta["successes"])
+        self.mu, self.sigma2, self.newest = (np.array(state.arrays[name]) for name in ("mu", "sigma2", "newest"))
+
+
+class Running:
+    """An estimate of f(μ) that costs little: it moves with μ, f(μ') ≈ (1 − p) f(μ) + p f(z), and episodes of the mean
+    itself, now and then, draw it to what they return, each by a fifth (the first four by more: it is then their mean).
+
+    The paper plays five episodes of the mean after every individual and does not count their steps. ``f``: NaN before
+    the first."""
+
+    WINDOW = 5
+
+    def __init__(self) -> None:
+        self.f, self.measured = math.nan, 0
+
+    def moved(self, p: float, f_z: float) -> None:
+        """The mean has moved by p towards an individual with this fitness."""
+        self.f = (1 - p) * self.f + p * f_z
+
+    def returned(self, f: float) -> None:
+        """An episode of the mean returned this."""
+        self.measured += 1
+        self.f = f if self.measured == 1 else self.f + (f - self.f) / min(self.measured, self.WINDOW)

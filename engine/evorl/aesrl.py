@@ -1,0 +1,143 @@
+"""AES-RL (Lee, Lee, Shin, Kweon, NeurIPS 2020, algorithm 1): evolving and learning individuals around one critic, and
+none waits for another. ACEM-RL is the same with the rules by rank (appendix E).
+
+Whoever is free takes a new individual z ~ N(μ, diag σ²): an RL individual with probability p_rl, which first climbs
+along the critic's gradient, else an ES individual. What it returns moves the distribution at once
+(``engine.evorl.aes``). One critic learns all the while, at most as many minibatches as decisions came.
+
+Departures:
+
+1. The paper plays five episodes of the mean after every individual, and counts their decisions nowhere. Here they are
+   counted, and the default is an estimate that one individual in five serves, which is the mean itself
+   (``engine.evorl.aes.Running``). An answer about the mean counts for the mean as it is by then.
+2. Individuals count from when the decisions by chance are over, and the first episode of the mean is back; the
+   released code moves μ by returns that chance played.
+3. The critic learns in chunks, and whoever is free takes the next one up from where the last one ended, so that it
+   survives whoever held it. The targets' policy is μ; targets follow after every minibatch, as in CEM-RL's code.
+4. ``waiting``: rounds of n individuals from one distribution, which they move in the order in which they were drawn;
+   the critic learns beside them. So nothing depends on who was faster, and the end is the same bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from engine.arrays import Bundle
+from engine.config.aesrl import AbsoluteConfig, ACEMRLMethod, AESRLMethod, ConstantConfig
+from engine.errors import ConfigError
+from engine.evolution.algorithm import Parts
+from engine.evorl.aes import AES, Running, p_rl
+from engine.evorl.shared_critic import F32, SharedCritic
+from engine.problem import Evaluation, Request
+from engine.text import figures
+
+EPISODES = 5
+"""Of the mean, after each individual."""
+_LENGTHS = 10
+"""An RL individual learns from as many minibatches as the last so many episodes had decisions (the released code)."""
+
+
+class AESRL(SharedCritic):
+    """``search``: the distribution; ``f``: the estimate of f(μ); ``n``: individuals begun, and ``p``: update ratios
+    summed, by role; ``lengths``: decisions of the latest episodes; ``turn``: individuals begun, the mean included."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        method = self.config.method
+        assert isinstance(method, AESRLMethod | ACEMRLMethod)
+        self.method = method
+        rule = self.config.mean_rule(method.mean)
+        self.search = AES(self.first, method.variance_at_first, rule, method.variance, method.population)
+        self.f, self.turn, self.moved = Running(), 0, False
+        self.n, self.p = {"es": 0, "rl": 0}, {"es": 0.0, "rl": 0.0}
+        self.lengths: list[int] = []
+
+    @property
+    def waiting(self) -> bool:
+        return self.method.waiting
+
+    @property
+    def centre(self) -> F32:
+        return self.search.mu.astype(np.float32)
+
+    def _begin(self) -> None:
+        rule = self.method.mean
+        if isinstance(rule, AbsoluteConfig) and rule.baseline >= self.worst:
+            why = f"chance alone scored {figures(self.worst)} at worst, and the baseline must lie below that"
+            raise ConfigError([("method.mean.baseline", why)])
+
+    def _next(self) -> Iterator[Request]:
+        learning = any(self.role(request) == "critic" for request in self.outstanding.values())
+        wanted = self.owed if self.waiting else min(self.owed, self.config.chunk)
+        if self.method.learning_share and not learning and wanted >= (1 if self.waiting else self.config.chunk):
+            yield self._request("critic", self.centre, minibatches=wanted)
+        free = self.together - self._playing
+        centres = sum(self.role(request) == "centre" for request in self.outstanding.values())
+        missing = max(0, EPISODES - self.f.measured - centres)
+        for _ in range(missing):
+            yield self._request("centre", self.centre)
+        if not (self.waiting and missing):
+            for _ in range(free - missing):
+                yield self._individual()
+
+    def _individual(self) -> Request:
+        if self.method.centre == "episodes" and self.moved:
+            self.moved = False
+            return self._request("measure", self.centre, episodes=EPISODES)
+        self.turn += 1
+        if self.method.centre == "running" and self.turn % EPISODES == 0:
+            return self._request("centre", self.centre)
+        z = self.search.sample(self.rng)
+        chance = p_rl(self.n["rl"], self.n["es"], self.method.learning_share, self.method.gain)
+        if self.rng.random() < chance and self.critic and self.method.learning_share:
+            self.n["rl"] += 1
+            return self._request("rl", z, minibatches=max(1, sum(self.lengths)))
+        self.n["es"] += 1
+        return self._request("es", z)
+
+    def _take(self, request: Request, answer: Evaluation) -> None:
+        role, f_z = self.role(request), float(answer.objectives[0])
+        if role == "measure":
+            self.f.f = f_z
+            return
+        self.lengths = [*self.lengths, answer.cost][-_LENGTHS:]
+        if role == "centre":
+            self.f.returned(f_z)
+            return
+        if not self.f.measured:
+            return
+        p = self.search.update(self._learnt(request, answer), f_z, self.f.f)
+        self.p[role] += p
+        self.moved = True
+        if self.method.centre == "running":
+            self.f.moved(p, f_z)
+
+    def metrics(self) -> dict[str, float]:
+        found, n = super().metrics(), self.n
+        variance = self.method.variance
+        floor = 0.0 if isinstance(variance, ConstantConfig) else variance.floor
+        return found | {
+            "return_estimate": self.f.f, "individuals_es": float(n["es"]), "individuals_rl": float(n["rl"]),
+            "p_es": self.p["es"], "p_rl": self.p["rl"],
+            "chance_rl": p_rl(n["rl"], n["es"], self.method.learning_share, self.method.gain),
+            "sigma": float(np.sqrt(self.search.sigma2).mean()),
+            "floor": float((self.search.sigma2 <= floor).mean()),
+        }  # fmt: skip
+
+    def _own(self) -> Parts:
+        meta, arrays = self.search.state()
+        mine = {
+            "f": [self.f.f if self.f.measured else 0.0, self.f.measured], "turn": self.turn, "n": dict(self.n),
+            "p": dict(self.p), "lengths": list(self.lengths), "moved": self.moved,
+        }  # fmt: skip
+        return {"distribution": Bundle(meta, {k: v.copy() for k, v in arrays.items()}), "aes-rl": Bundle(mine, {})}
+
+    def _take_own(self, parts: Parts) -> None:
+        self.search.load(parts["distribution"])
+        mine = parts["aes-rl"].meta
+        self.f.f, self.f.measured = (mine["f"][0] if mine["f"][1] else np.nan), mine["f"][1]
+        self.turn, self.n, self.p = mine["turn"], dict(mine["n"]), dict(mine["p"])
+        self.lengths, self.moved = list(mine["lengths"]), mine["moved"]

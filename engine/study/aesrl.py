@@ -1,0 +1,189 @@
+"""Evolution and learning around one critic (AES-RL and the methods beside it): who plays where, the replay that all
+share, checkpoints and curves.
+
+A checkpoint holds everything: distribution, critics, replay, and what is outstanding. What workers make in between is
+in a lease of the store, which goes when the study ends or pauses; the replay is a file there, new at every attempt, so
+that an attempt which was given up cannot write into it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from engine.arrays import pack
+from engine.catalog import METHODS
+from engine.config.aesrl import AESRLConfig
+from engine.config.study import study_hash
+from engine.events import AnyEvent, Counters, Logged, Started
+from engine.evorl.individuals import as_json, made
+from engine.evorl.shared_critic import SharedCritic
+from engine.evorl.trainings import opened
+from engine.problem import Evaluation, IndividualContext, of_kind
+from engine.rl.learner import on_threads
+from engine.rl.onnx import exported
+from engine.rl.policy import Policy
+from engine.rl.shared_replay import SharedReplay
+from engine.runtime.pool import Pool
+from engine.simulators import references
+from engine.store import Store
+from engine.study.checkpoint import Checkpoint
+from engine.study.control import Command, Control
+from engine.study.failures import with_failure
+from engine.study.scheduled import Scheduled
+from engine.study.session import Plan
+from engine.text import figures
+
+
+def aes_rl(config: AESRLConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
+    """As ``engine.study.lineups.run``, for evolution with a shared critic."""
+    return with_failure(_AESRL(config, store, control).events(resume))
+
+
+class _AESRL(Scheduled):
+    """Of this attempt: ``began_at``, ``ended_at``: when the first work began and the last one ended; ``busy``: seconds
+    by role, those of learning apart; ``done``: answers and minibatches by role."""
+
+    evaluator = "individuals"
+
+    schedule: SharedCritic
+
+    def __init__(self, config: AESRLConfig, store: Store, control: Control) -> None:
+        super().__init__(config, store, control)
+        self.config, self.key = config, f"replay-{secrets.token_hex(8)}"
+        self.began_at, self.ended_at = np.inf, 0.0
+        self.busy: dict[str, float] = {}
+        self.done: Counter[str] = Counter()
+
+    def events(self, resume: str) -> Iterator[AnyEvent]:
+        """The study; what workers left is removed at its end."""
+        self.lease = opened(self.store, study_hash(self.config)).lease
+        try:
+            yield from super().events(resume)
+        finally:
+            self.lease.drop()
+
+    def prepare(self, saved: Checkpoint | None) -> None:
+        config = self.config
+        game = references.make_for_one(config.game, 1, self.stopped)
+        try:
+            self.learner = made(config, game.spec.seats[0])
+            if saved is None:
+                references.begin(game, config.seed)
+        finally:
+            game.close()
+        replay = SharedReplay(self.lease.shared(self.key), config.learner.capacity, np.random.default_rng())
+        theta = self.learner.weights()[: self.learner.model.network.size]
+        self.schedule = self._method(theta, replay)
+
+    def _method(self, theta: np.ndarray, replay: SharedReplay) -> SharedCritic:
+        config = self.config
+        critic = bool(getattr(config.method, "learning_share", 1.0))
+        actors = max(1, config.pool.processes - critic)
+        make: type[SharedCritic] = METHODS[config.method.kind].load()
+        return make.of(config, theta, actors, self.lease, replay, self.learner.model.network)
+
+    def payload(self) -> bytes:
+        return as_json(self.config, self.lease, self.key)
+
+    def plan(self) -> Plan:
+        return Plan(self.config.ticks, 0)
+
+    def drive(self, pool: Pool) -> Generator[AnyEvent, None, Command]:
+        """First says where more workers than processors were asked for."""
+        if crowded := too_many(self.config.pool.processes, os.cpu_count() or 1):
+            yield self.say(Logged, message=crowded)
+        with on_threads(1):
+            return (yield from super().drive(pool))
+
+    def finished(self, pool: Pool) -> list[Evaluation]:
+        """Also renews the lease, and notes who was busy with what."""
+        self.lease.renew()
+        found = super().finished(pool)
+        for answer in found:
+            self._note(answer)
+        return found
+
+    def _note(self, answer: Evaluation) -> None:
+        began, busy, learning = answer.metrics[:3].tolist()
+        if np.isfinite(began):
+            context = of_kind(answer.context, IndividualContext)
+            role = context.role
+            self.began_at, self.ended_at = min(self.began_at, began), max(self.ended_at, began + busy)
+            for name, seconds in ((role, busy - learning), (f"learning_{role}", learning)):
+                self.busy[name] = self.busy.get(name, 0.0) + seconds
+            self.done += Counter({role: 1, f"learning_{role}": context.minibatches})
+
+    def results(self, last: bool) -> dict[str, str]:
+        """The centre as a policy, and the table of examinations."""
+        policy = self._policy()
+        description, tensors = policy.pack()
+        found = {"policy": self.store.put(tensors), "policy_description": self.store.put(description)}
+        names = ("steps", "mean", "low", "high")
+        exams = np.array(self.schedule.exams, np.float64).reshape(-1, len(names))
+        found["table"] = self.store.put(pack({}, dict(zip(names, exams.T, strict=True))))
+        return found | ({"onnx": self.store.put(exported(policy))} if last else {})
+
+    def _policy(self) -> Policy:
+        weights = np.concatenate([self.schedule.centre, np.zeros(1, np.float32)])
+        return Policy(self.learner.spec, weights, self.schedule.tick)
+
+    def metrics(self) -> Mapping[str, float]:
+        """What the method says, and how busy workers were."""
+        found = self.schedule.metrics()
+        return found | self._times() | {"steps_per_second": self.schedule.played / max(self._seconds, 1e-9)}
+
+    def _times(self) -> dict[str, float]:
+        """How busy workers were in this attempt, each with what; seconds of an answer without learning, and of a
+        minibatch, by role."""
+        span = self.ended_at - self.began_at
+        if not span > 0:
+            return {}
+        whole = self.config.pool.processes * span
+        found = {"span": span, "utilisation": sum(self.busy.values()) / whole}
+        for role, seconds in self.busy.items():
+            if seconds > 0 and (count := self.done[role]):
+                learning = role.startswith("learning_")
+                name = f"minibatch_{role.removeprefix('learning_')}" if learning else f"playing_{role}"
+                found |= {f"busy_{role}": seconds / whole, name: seconds / count}
+        return found
+
+    def reached(self) -> tuple[int, Counters]:
+        x = self.schedule
+        return x.tick, Counters(steps=x.played, seconds=self._seconds)
+
+
+def too_many(workers: int, processors: int) -> str:
+    """What is said where there are more workers than processors; empty otherwise."""
+    if workers <= processors:
+        return ""
+    times = figures(workers / processors)
+    return (
+        f"{workers} workers share {processors} processors: each takes about {times} times as long as on one of its own."
+    )
+
+
+class Words:
+    """Console texts of evolution with a shared critic."""
+
+    def planned(self, event: Started, study: Mapping[str, Any]) -> str:
+        """Decisions."""
+        return f"{study['steps']:,} decisions"
+
+    def done(self, counters: Counters) -> str:
+        """Decisions."""
+        return f"{counters.steps:,} decisions"
+
+    def round(self, metrics: Mapping[str, float]) -> str:
+        """What individuals returned, and the centre."""
+        named = {
+            "return_estimate": "centre about", "return_es": "evolving", "return_rl": "learning",
+            "evaluation_return": "on fresh episodes",
+        }  # fmt: skip
+        found = [f"{words} {metrics[name]:.4g}" for name, words in named.items() if name in metrics]
+        return ", ".join([*found, f"{metrics.get('steps_per_second', 0.0):,.0f} a second"])

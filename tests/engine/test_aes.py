@@ -1,0 +1,185 @@
+"""AES-RL's search distribution: its rules by hand, and what they hold to over thousands of individuals."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from engine.config.aesrl import (
+    AbsoluteConfig,
+    AdaptiveConfig,
+    ConstantConfig,
+    ElitesConfig,
+    FixedConfig,
+    FullMoveConfig,
+    LinearConfig,
+    OldestConfig,
+    RelativeConfig,
+    SigmoidConfig,
+    SuccessConfig,
+)
+from engine.evorl.aes import AES, RATIOS, Running, p_rl
+
+RULES: dict[str, Any] = {
+    "linear": LinearConfig(range=2000),
+    "sigmoid": SigmoidConfig(range=2000),
+    "sigmoid of the code": SigmoidConfig(range=2000, reading="code"),
+    "absolute": AbsoluteConfig(baseline=-2000),
+    "relative": RelativeConfig(baseline=2000),
+    "full move": FullMoveConfig(),
+}
+F_Z = (4000, 5000, 6000, 7000, 8000, 12000)
+TABLE = {
+    "linear": (0, 0, 0, 0.5, 1, 1),
+    "sigmoid": (0, 0, 0, 0.622, 0.731, 0.953),
+    "sigmoid of the code": (0.269, 0.378, 0.5, 0.622, 0.731, 0.953),
+    "absolute": (0.429, 0.467, 0.5, 0.529, 0.556, 0.636),
+    "relative": (0, 0.333, 0.5, 0.6, 0.667, 0.8),
+    "full move": (0, 0, 0, 1, 1, 1),
+}
+"""p for f(μ) = 6000 and r = |f_b| = 2000, worked by hand."""
+
+
+def ratio(rule: Any, f_z: float, f_mu: float) -> float:
+    return RATIOS[type(rule)](rule, f_z, f_mu)
+
+
+@pytest.mark.parametrize("rule", TABLE)
+def test_a_rule_moves_the_mean_as_far_as_by_hand(rule: str) -> None:
+    assert_allclose([ratio(RULES[rule], f_z, 6000) for f_z in F_Z], TABLE[rule], atol=5e-4)
+
+
+def test_a_mean_may_step_back_from_what_is_worse() -> None:
+    assert ratio(LinearConfig(range=2000, backward=0.5), 5000, 6000) == -0.25
+    assert ratio(LinearConfig(range=2000, backward=0.5), -9000, 6000) == -0.5
+    assert ratio(RelativeConfig(baseline=2000, backward=0.5), 3500, 6000) == pytest.approx(0.5 * -500 / 1500)
+    assert ratio(RelativeConfig(baseline=2000, backward=0.5), 1999, 6000) == 0  # beyond the paper's cut
+
+
+def test_below_an_absolute_baseline_an_individual_counts_for_nothing_and_a_mean_gives_way() -> None:
+    rule = AbsoluteConfig(baseline=-100)
+    assert ratio(rule, -150, 50) == 0
+    assert ratio(rule, -50, -150) == 1
+    assert ratio(rule, -150, -150) == 0
+
+
+def test_no_score_is_too_low_for_the_sigmoid() -> None:
+    assert ratio(SigmoidConfig(range=1e-3, reading="code"), -1e9, 1e9) == pytest.approx(0, abs=1e-300)
+
+
+def test_the_newest_individual_replaces_the_oldest_and_the_better_half_draws_the_mean_by_one_nth() -> None:
+    search = AES(np.zeros(1), 1.0, OldestConfig(), ConstantConfig(), n=4)
+    for z, f in ((1.0, 5.0), (2.0, 1.0), (3.0, 3.0), (4.0, 2.0)):
+        search.update(np.array([z]), f, 0.0)
+    mu = float(search.mu[0])
+    p = search.update(np.array([5.0]), 4.0, 0.0)  # the best one, 1, is the oldest and leaves
+    first, second = np.log(3) / np.log(4.5), np.log(1.5) / np.log(4.5)  # λ of 2 elites: log 3/1 and log 3/2, normed
+    assert_allclose(search.mu, mu + (first * 5 + second * 3 - mu) / 4)
+    assert p == pytest.approx(first / 4)
+    assert search.update(np.array([6.0]), -1.0, 0.0) == 0  # not among the better half
+
+
+def test_a_mean_that_follows_the_oldest_does_not_shrink_to_the_origin() -> None:
+    search, z = AES(np.full(3, 7.0), 1.0, OldestConfig(), ConstantConfig()), np.full(3, 7.0)
+    for _ in range(50):
+        search.update(z, 1.0, 1.0)
+    assert_allclose(search.mu, 7.0)
+
+
+def test_online_variances_are_those_by_hand() -> None:
+    z = np.array([3.0, 0.0])
+    fixed = AES(np.array([1.0, 1.0]), 2.0, LinearConfig(range=4), FixedConfig(n=10, epsilon=0))
+    assert fixed.update(z, 1.0, 0.0) == 0.25  # μ' = (1.5, 0.75), (z − μ)(z − μ') = (3, 0.75)
+    assert_allclose(fixed.sigma2, [2 + (3 - 2) / 10, 2 + (0.75 - 2) / 10])
+    adaptive = AES(np.array([1.0, 1.0]), 2.0, LinearConfig(range=4), AdaptiveConfig(epsilon=0))
+    adaptive.update(z, 1.0, 0.0)  # n = .75 / .25 = 3
+    assert_allclose(adaptive.sigma2, [2 + (3 - 2) / 3, 2 + (0.75 - 2) / 3])
+    adaptive.update(z, -1.0, 0.0)  # p = 0: it stays
+    assert_allclose(adaptive.sigma2, [2 + (3 - 2) / 3, 2 + (0.75 - 2) / 3])
+    replaced = AES(np.array([1.0, 1.0]), 2.0, FullMoveConfig(), AdaptiveConfig(epsilon=0.5))
+    replaced.update(z, 1.0, 0.0)  # n = 1, and μ' = z leaves nothing but ε
+    assert_allclose(replaced.sigma2, 0.5)
+
+
+def test_one_success_in_five_keeps_the_variance() -> None:
+    search = AES(np.zeros(2), 1.0, FullMoveConfig(), SuccessConfig(epsilon=0, history=5, factor=0.5))
+    found = []
+    for success in (True, False, False, False, False, True, True, False, False, False, False):
+        search.update(np.zeros(2), float(success), 0.5)
+        found.append(float(search.sigma2[0]))
+    #  full after five: 1 in 5, 1, 2, 2, 2, 2, 1
+    assert found == [1, 1, 1, 1, 1, 1, 2, 4, 8, 16, 16]
+
+
+def test_the_variance_of_elites_moves_to_their_squares_by_one_nth() -> None:
+    search = AES(np.zeros(1), 1.0, OldestConfig(), ElitesConfig(epsilon=0), n=4)
+    search.update(np.array([3.0]), 1.0, 0.0)
+    assert_allclose(search.sigma2, 1 + (9 - 1) / 4)
+
+
+def sphere(variance: Any, individuals: int, seed: int = 1) -> tuple[AES, float]:
+    """A search on a noisy sphere in 100 dimensions, and its least variance meanwhile."""
+    rng = np.random.default_rng(seed)
+    search, least = AES(np.full(100, 0.3), 1e-3, RelativeConfig(baseline=0.1), variance), math.inf
+    for _ in range(individuals):
+        z = search.sample(rng)
+        f_z, f_mu = (-float(x @ x) + 0.05 * rng.standard_normal() for x in (z, search.mu))
+        search.update(z, f_z, f_mu)
+        least = min(least, float(search.sigma2.min()))
+    return search, least
+
+
+def test_ten_thousand_updates_leave_no_variance_below_the_floor_and_few_on_it() -> None:
+    search, least = sphere(AdaptiveConfig(), 10_000)
+    assert least >= 1e-5
+    assert (search.sigma2 <= 1.001e-5).mean() < 0.1
+    assert -(search.mu @ search.mu) > -5  # it began at -9
+
+
+def test_without_what_is_added_most_variances_end_on_the_floor() -> None:
+    search, least = sphere(AdaptiveConfig(epsilon=0), 1000)
+    assert least == 1e-5
+    assert (search.sigma2 <= 1.001e-5).mean() > 0.5
+
+
+@pytest.mark.parametrize("desired", [0.1, 0.5, 0.9])
+def test_the_share_of_learning_individuals_is_kept(desired: float) -> None:
+    rng, n = np.random.default_rng(7), [0, 0]
+    for _ in range(200):
+        n[rng.random() < p_rl(n[1], n[0], desired, 50)] += 1
+    assert abs(n[1] / 200 - desired) < 0.02
+
+
+def test_the_controller_is_equation_3() -> None:
+    assert p_rl(0, 0, 0.3, 50) == 0.5
+    assert p_rl(51, 49, 0.5, 50) == pytest.approx(0)
+    assert p_rl(501, 499, 0.5, 50) == pytest.approx(0.45)
+    assert p_rl(40, 60, 0.5, 50) == 1
+
+
+def test_the_running_estimate_is_a_mean_at_first_moves_with_the_mean_and_then_forgets() -> None:
+    f = Running()
+    for value in (1.0, 2.0, 6.0):
+        f.returned(value)
+    assert f.f == pytest.approx(3.0)
+    f.moved(0.5, 5.0)
+    assert f.f == pytest.approx(4.0)
+    for value in (4.0, 4.0, 9.0):
+        f.returned(value)
+    assert f.f == pytest.approx(5.0)
+
+
+def test_a_search_goes_on_from_its_state() -> None:
+    rng = np.random.default_rng(3)
+    made = [AES(np.zeros(4), 0.1, OldestConfig(), rule, n=4) for rule in (ElitesConfig(), ElitesConfig())]
+    for i in range(12):
+        if i == 6:
+            made[1] = AES(np.zeros(4), 0.1, OldestConfig(), ElitesConfig(), n=4)
+            made[1].load(made[0].state())
+        z, f = rng.standard_normal(4), float(rng.standard_normal())
+        assert len({search.update(z, f, 0.0) for search in made}) == 1
+    assert_allclose(made[0].sigma2, made[1].sigma2, rtol=0)

@@ -1,0 +1,158 @@
+"""Evolution with a shared critic: every decision is counted, the end does not depend on who was faster, and it comes to
+that end whatever happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.arrays import unpack
+from engine.config.aesrl import AESRLConfig
+from engine.errors import ConfigError
+from engine.events import AnyEvent, Failed, Finished, Paused, Progressed
+from engine.store import FolderStore
+from engine.studies import load
+from engine.study import run
+from engine.study.aesrl import too_many
+
+LEARNER: dict[str, Any] = {
+    "warmup": 60, "minibatch": 8, "capacity": 400, "network": {"policy": [8], "critic": [8]},
+}  # fmt: skip
+METHODS: dict[str, dict[str, Any]] = {
+    "aes-rl": {"kind": "aes-rl", "waiting": True, "population": 4},
+    "acem-rl": {"kind": "acem-rl", "waiting": True, "population": 4},
+    "cem-rl": {"kind": "cem-rl", "population": 4},
+    "cem": {"kind": "cem", "population": 4},
+    "erl": {"kind": "erl", "population": 4, "every": 2},
+}
+"""Every method, in rounds."""
+
+
+def settings(**more: Any) -> dict[str, Any]:
+    """Episodes of Pendulum that are cut off after 20 decisions."""
+    usual = {"longest": 20, "steps": 400, "checkpoint_every": 100, "evaluate_every": 2, "episodes": 2, "chunk": 20}
+    small = {"kind": "aes-rl", "name": "small", "seed": 5, "game": "pendulum", "learner": LEARNER, "spread": 60.0}
+    return {**small, **usual, "pool": {"kind": "local"}, **more}
+
+
+def study(**more: Any) -> AESRLConfig:
+    config = load(settings(**more), new=True)
+    assert isinstance(config, AESRLConfig)
+    return config
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FolderStore:
+    return FolderStore(tmp_path / "store")
+
+
+def ended(config: AESRLConfig, store: FolderStore, resume: str = "", control: Callable[[], Any] = lambda: "") -> Any:
+    """Its last event."""
+    return list(run(config, store, resume, control))[-1]
+
+
+def after(looks: int) -> Callable[[], Any]:
+    """A command to pause from so many looks on."""
+    counted = iter(range(10**9))
+    return lambda: "pause" if next(counted) >= looks else ""
+
+
+def policy(event: AnyEvent) -> str:
+    assert isinstance(event, Finished), event
+    return event.artifacts["policy"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_in_rounds_a_study_that_was_paused_anywhere_ends_like_one_that_was_not(method: str, store: FolderStore) -> None:
+    config = study(method=METHODS[method])
+    whole = list(run(config, store))
+    ends, resume = [], ""
+    for at in (60, 9, 31):
+        ends.append(ended(config, store, resume, after(at)))
+        if isinstance(ends[-1], Finished):
+            break
+        assert isinstance(ends[-1], Paused), ends[-1]
+        resume = ends[-1].artifacts["checkpoint"]
+    last = ends[-1] if isinstance(ends[-1], Finished) else ended(config, store, resume)
+    assert policy(last) == policy(whole[-1])
+    assert last.counters.steps == whole[-1].counters.steps
+    assert last.artifacts["table"] == whole[-1].artifacts["table"]
+    assert not any((store.folder / "leases").glob("*/*")), "nothing is left of what workers shared"
+
+
+@pytest.mark.parametrize("method", [*METHODS, "free"])
+def test_every_decision_is_counted_once_and_examinations_apart(method: str, store: FolderStore) -> None:
+    chosen = {"kind": "aes-rl"} if method == "free" else METHODS[method]
+    found = list(run(study(method=chosen), store))
+    assert isinstance(found[-1], Finished), found[-1]
+    rounds = [event for event in found if isinstance(event, Progressed)]
+    assert [event.tick for event in rounds][-1] == 4
+    last = rounds[-1].metrics
+    counted = sum(value for name, value in last.items() if name.startswith("steps_") and name != "steps_per_second")
+    assert counted == found[-1].counters.steps
+    assert 400 <= counted < 520
+    assert counted % 20 == 0, "whole episodes"
+    table = unpack(store.get(found[-1].artifacts["table"])).arrays
+    assert len(table["mean"]) >= 2
+    assert table["steps"][-1] == counted
+    assert last["critic_steps"] <= counted
+    assert (last["critic_steps"] > 0) == (method != "cem")
+
+
+def test_one_after_the_other_or_side_by_side_a_generation_ends_alike(store: FolderStore) -> None:
+    ends = [ended(study(method={**METHODS["cem-rl"], "parallel": parallel}), store) for parallel in (True, False)]
+    assert policy(ends[0]) == policy(ends[1])
+
+
+def test_five_episodes_of_the_centre_after_each_individual_are_counted(store: FolderStore) -> None:
+    method = {**METHODS["aes-rl"], "waiting": False, "centre": "episodes"}
+    last = [e for e in run(study(method=method, steps=800), store) if isinstance(e, Progressed)][-1].metrics
+    individuals = last["individuals_es"] + last["individuals_rl"]
+    assert last["steps_measure"] in (100 * individuals, 100 * (individuals - 1))  # the last one may end it
+    assert last["steps_centre"] == 5 * 20
+
+
+def refused(**more: Any) -> set[str]:
+    with pytest.raises(ConfigError) as wrong:
+        study(**more)
+    return {problem.place for problem in wrong.value.problems}
+
+
+def test_what_does_not_go_together_is_refused_at_its_field() -> None:
+    assert refused(method={"mean": {"kind": "relative", "baseline": 0}}) == {"method.mean.baseline"}
+    assert refused(spread=None) == {"method.mean.baseline"}
+    assert refused(spread=None, method={"mean": {"kind": "linear"}}) == {"method.mean.range"}
+    assert refused(method={"variance": {"kind": "elites"}}) == {"method.variance.kind"}
+    assert refused(steps=60) == {"learner.warmup"}
+    assert refused(learner={**LEARNER, "capacity": 4, "normalise_observations": True}) == {
+        "learner.capacity", "learner.normalise_observations",
+    }  # fmt: skip
+
+
+def failure(store: FolderStore, **more: Any) -> str:
+    last = ended(study(**more), store)
+    assert isinstance(last, Failed)
+    assert last.permanent
+    return last.message
+
+
+def test_what_does_not_suit_the_game_is_said_at_its_field(store: FolderStore) -> None:
+    assert failure(store, game="cartpole").startswith("game.name: one chooses")
+    assert failure(store, game="pong-two-seats").startswith("game.name: ")
+    low = {"kind": "aes-rl", "mean": {"kind": "absolute", "baseline": -1.0}}
+    assert failure(store, method=low).startswith("method.mean.baseline: chance alone scored -")
+
+
+def test_more_workers_than_processors_are_warned_of() -> None:
+    assert too_many(4, 4) == ""
+    assert too_many(6, 4) == (
+        "6 workers share 4 processors: each takes about 1.5 times as long as on one of its own."
+    )
+
+
+def test_the_range_of_a_rule_is_a_sixth_of_the_spread() -> None:
+    config = study()
+    assert config.mean_rule(config.method.mean).baseline == 10  # type: ignore[union-attr]
