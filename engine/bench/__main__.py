@@ -41,6 +41,7 @@ MODULES = (
     "learning",
     "two_seats",
     "commanders",
+    "command_styles",
     "commanded",
     "worth",
     "patch",
