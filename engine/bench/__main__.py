@@ -28,6 +28,7 @@ MODULES = (
     "styles",
     "wuji",
     "pbt",
+    "pbt_peer",
     "archive",
     "wesnoth_loop",
     "wesnoth_worth",

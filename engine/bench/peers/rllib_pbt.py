@@ -127,7 +127,7 @@ class Clock(tune.Stopper, tune.Callback):
         """What was measured."""
         wall = max(self.ended - self.began, 1e-9)
         return {
-            "steps_per_second": self.updates * BATCH / wall, "seconds": wall, "score": self.best,
+            "steps_per_second": self.updates * BATCH / wall, "seconds": wall, "since_began": wall, "score": self.best,
             "steps": (self.updates + self.before) * BATCH, "busy": self.trained_s / (self.members * wall),
             "processor_seconds": self.spent,
         }  # fmt: skip
