@@ -54,9 +54,7 @@ Floats = NDArray[np.float64]
 def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     """Measure one case."""
     seeds = (1,) if quick else (1, 2, 3)
-    settings = study_of(case, 0, "", quick).model_dump(mode="json")
-    kept = Kept(f"{NAME}-{case}", settings, SOURCES)
-    found = [kept.result(seed, partial(_measured, case, seed, quick)) for seed in seeds]
+    found = [_kept(case, seed, quick) for seed in seeds]
     scores, signals = ([np.array(one[what]) for one in found] for what in ("score", "signal"))
     alike = [score >= score.max() - WITHIN for score in scores]
     spreads = [float(np.ptp(signal[near])) for signal, near in zip(signals, alike, strict=True)]
@@ -71,20 +69,25 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     )  # fmt: skip
 
 
+def _kept(case: str, seed: int, quick: bool) -> dict[str, list[float]]:
+    settings = study_of(case, 0, "", quick).model_dump(mode="json")
+    found: dict[str, list[float]] = Kept(f"{NAME}-{case}", settings, SOURCES).result(
+        seed, partial(_measured, case, seed, quick)
+    )
+    return found
+
+
 def study_of(case: str, seed: int, start: str, quick: bool) -> StylesConfig:
     """The study of a scale and a seed, from a trained policy on."""
     told = TEMPLATES[case].settings(GAMES["commanders"].names)
     learner = yaml.safe_load(STUDY.read_text(encoding="utf-8"))["learner"]
-    game = {
-        "name": "commanders",
-        "settings": {"same_teams": True},
-    }
+    game = {"name": "commanders", "settings": {"same_teams": True}}
     style = {**told["task"]["style"], "w2": list(WEIGHTS[case])}
-    task = {"game": game, "learner": learner, "steps": 8192 if quick else 49_152, "environments": 128, "style": style}
+    task = {"game": game, "learner": learner, "steps": 8192 if quick else 24_576, "environments": 128, "style": style}
     config = load(
         {
             **told, "kind": "style", "seed": seed, "task": task, "fresh": 0, "start": start,
-            "algorithm": {"population": 4 if quick else 12}, "ticks": 2 if quick else 6,
+            "algorithm": {"population": 4 if quick else 12}, "ticks": 2 if quick else 5,
             "episodes": 20 if quick else 200, "pool": {"kind": "local"},
         }
     )  # fmt: skip
