@@ -3,15 +3,15 @@
 One commander is trained (``bench/studies/commanders.yaml``, fewer steps). ``speed``: battles a second on one core under
 it, beside the script's. ``verdicts``: a search by the script; the worst lineups that its fresh battles confirm are
 replayed on other fresh battles under the script and under the commander, with the strength of the same baseline teams
-measured under each. ``search``: a short search that the commander plays, beside one of the script: how many lineups
-each confirms.
+measured under each. ``search``: a short search that the commander plays, in one process and on two workers of Ray,
+beside one of the script: how many lineups each confirms.
 """
 
 from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,7 @@ NAME = "commanded"
 CASES = ("speed", "verdicts", "search")
 STEPS, REPLAYED = 400_000, 12
 SCRIPT = {"simulator": "builtin:herobattle"}
+LOCAL = {"kind": "local"}
 LINEUPS = {"baselines": {"kind": "drawn", "count": 3, "seed": 5}}
 
 
@@ -88,7 +89,7 @@ def _verdicts(store: Store, quick: bool) -> dict[str, Any]:
     front = _searched(store, SCRIPT, 10 if quick else 60, 60 if quick else 100)
     worst, game = _worst(front), led(store, quick)
     study = {"kind": "change", "game": SCRIPT, "under": game["commander"], "replayed": worst, "seed": 77,
-             "lineups": LINEUPS, "pool": {"kind": "local"}}  # fmt: skip
+             "lineups": LINEUPS, "pool": LOCAL}  # fmt: skip
     table = unpack(store.get(_end(store, study).artifacts["table"]))
     before, after = ([FINDINGS[v] for v in table.arrays[f"verdict_{when}"].tolist()] for when in ("before", "after"))
     asked = [i for i, told in enumerate(before) if told == "confirmed"]
@@ -104,20 +105,31 @@ def _verdicts(store: Store, quick: bool) -> dict[str, Any]:
 
 
 def _search(store: Store, quick: bool) -> dict[str, Any]:
-    told = []
-    for game in (led(store, quick), SCRIPT):
-        front = _searched(store, game, 5 if quick else 15, 40)
-        told.append((int(_confirmed(front).sum()), len(front.arrays["id"])))
-    (ours, edge), (script, other) = told
+    ticks, game = 5 if quick else 15, led(store, quick)
+    mine, again, theirs = (
+        _searched(store, game, ticks, 40), _searched(store, game, ticks, 40, {"kind": "ray", "workers": 2}),
+        _searched(store, SCRIPT, ticks, 40),
+    )  # fmt: skip
+    (ours, edge), (script, other) = ((int(_confirmed(f).sum()), len(f.arrays["id"])) for f in (mine, theirs))
     return row(NAME, "search", ours, "lineups confirmed under the commander", peer="under the script",
-               peer_value=float(script) or None, detail=f"of an edge of {edge}; the script’s of {other}")  # fmt: skip
+               peer_value=float(script) or None,
+               detail=f"of an edge of {edge}; the script’s of {other}; two workers of Ray find "
+               f"{'the same, bit for bit' if _same(mine, again) else 'something else'}")  # fmt: skip
 
 
-def _searched(store: Store, game: dict[str, Any], ticks: int, population: int) -> Bundle:
+def _searched(
+    store: Store, game: dict[str, Any], ticks: int, population: int, pool: Mapping[str, Any] = LOCAL
+) -> Bundle:
     """The edge of a search, on fresh battles."""
     study = {"kind": "search", "game": game, "ticks": ticks, "fresh": 8, "seed": 5, "lineups": LINEUPS,
-             "algorithm": {"kind": "nsga2", "population": population}, "pool": {"kind": "local"}}  # fmt: skip
+             "algorithm": {"kind": "nsga2", "population": population}, "pool": pool}  # fmt: skip
     return unpack(store.get(_end(store, study).artifacts["fresh"]))
+
+
+def _same(one: Bundle, other: Bundle) -> bool:
+    return one.arrays.keys() == other.arrays.keys() and all(
+        array.tobytes() == other.arrays[name].tobytes() for name, array in one.arrays.items()
+    )
 
 
 def _end(store: Store, study: dict[str, Any]) -> Finished:
