@@ -136,14 +136,14 @@ def test_a_re_check_of_several_is_counted_in_lists_and_told_one_by_one_on_its_pa
     both.config["genomes"], both.artifacts = genomes[[12, 40, 41]].tolist(), {}
     both.save()
     assert rechecked.found(both) == (
-        "1 confirmed (1 in 20 at most a false alarm), 2 under the line, by all their re-checks together",
+        "1 confirmed, 2 under the line, by all their re-checks together",
         "strong",
     )
     assert rechecked.found(job) == ("Confirmed on 768 fresh battles", "strong"), "no other has played its lineup"
     assert [each.words for each in rechecked.checked(both)] == [
         "Confirmed on 768 fresh battles", *["Under the line on 768 fresh battles"] * 2
     ]  # fmt: skip
-    assert "1 confirmed (1 in 20 at most a false alarm), 2 under the line" in listed(client, JOBS, both)
+    assert "1 confirmed, 2 under the line" in listed(client, JOBS, both)
 
 
 def test_while_it_plays_nothing_is_said_of_its_lineups_yet(client: Client, search: Job) -> None:

@@ -32,7 +32,7 @@ from webapp.studies.result_rows import Lineups
 from webapp.studies.rounds import Columns, columns, evenly
 from webapp.studies.search_intake import SearchIntake
 from webapp.studies.starting import SearchStart
-from webapp.studies.verdict_words import FALSE_IN_SHORT, false_alarms
+from webapp.studies.verdict_words import false_alarms
 
 COUNTERS = ("seconds", "battles", "cached", "evaluations")
 ENOUGH = 60
@@ -116,8 +116,7 @@ class Searches(Samples):
         if found.confirmed is None:
             return Found(f"Lineups: {by_search}", "strong" if found.by_search else "")
         mark = "strong" if found.confirmed else "unsure" if found.by_search else ""
-        few = f" ({FALSE_IN_SHORT})" if found.confirmed else ""
-        return Found(f"Lineups: {number(found.confirmed)} confirmed on fresh battles{few}, {by_search}", mark)
+        return Found(f"Lineups: {number(found.confirmed)} confirmed on fresh battles, {by_search}", mark)
 
     def counts(self, job: Job) -> dict[str, Any] | None:
         """Lineups that are over the line and strong."""

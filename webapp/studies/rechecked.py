@@ -19,7 +19,7 @@ from webapp.studies.fresh import Fresh
 from webapp.studies.fresh_battles import genome_key
 from webapp.studies.kinds import Found
 from webapp.studies.models import Job
-from webapp.studies.verdict_words import FALSE_IN_SHORT, Words
+from webapp.studies.verdict_words import Words
 
 PLAYING, NOT_YET, LOST = "Being played again on fresh battles", "Not re-checked yet", "not known any more"
 MARKS: dict[Finding, str] = {"confirmed": "strong", "refuted": "fair", "measured": ""}
@@ -80,10 +80,7 @@ def found(job: Job) -> Found:
         return Found(told[0].words + also, told[0].mark)
     counts = Counter(each.short for each in told)
     marks = {each.mark for each in told}
-    sure = {each.short for each in told if each.mark == MARKS["confirmed"]}
-    words = ", ".join(
-        f"{number(count)} {short}{f' ({FALSE_IN_SHORT})' if short in sure else ''}" for short, count in counts.items()
-    )
+    words = ", ".join(f"{number(count)} {short}" for short, count in counts.items())
     worst = next((mark for mark in VERDICTS if mark in marks), "")
     return Found(words + also, worst)
 

@@ -18,7 +18,6 @@ from webapp.studies import patterns
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job, Status
 from webapp.studies.table_rows import TableRows, latest
-from webapp.studies.verdict_words import FALSE_IN_SHORT
 from webapp.worth.asking import WorthForm, WorthIntake
 
 UNTESTED, FINE, OPEN, TOO_GOOD, TOO_WEAK = range(5)
@@ -184,7 +183,7 @@ class Measuring(Parts):
         count = sum(line.stands_out and line.key not in meant for line in lines_of(bundle))
         if not count:
             return Found("Nothing stands out")
-        return Found(f"{count:,} {'stands' if count == 1 else 'stand'} out ({FALSE_IN_SHORT})", "strong")
+        return Found(f"{count:,} {'stands' if count == 1 else 'stand'} out", "strong")
 
     def table(self, job: Job, of: str, user: User) -> Rows:
         """A line for each."""

@@ -37,7 +37,7 @@ def found(job: Job) -> dict[str, Any]:
     played = job.status in (Status.FINISHED, Status.STOPPED) and job.tick > 0
     words: Found | None = kinds.of(job).found(job) if played else None
     suspects = _suspects(job) if words else 0
-    return {"found": words, "suspects": suspects, "false_alarms": verdict_words.FALSE_IN_SHORT}
+    return {"found": words, "suspects": suspects}
 
 
 def _suspects(job: Job) -> int:
