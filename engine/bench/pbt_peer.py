@@ -56,7 +56,7 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
 
 
 def _speed(quick: bool) -> dict[str, Any]:
-    turns, seconds = (1, 30.0) if quick else (3, 75.0)
+    turns, seconds = (1, 30.0) if quick else (3, 60.0)
     kept = Kept(f"{NAME}-speed", {"seconds": seconds}, SOURCES)
     tried = {n: kept.result(f"{n} battles", partial(_peer, n, seconds / 2, 1, NEVER)) for n in BATTLES}
     best = max(tried, key=lambda n: float(tried[n]["steps_per_second"]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from engine.bench import pbt_peer
@@ -13,7 +15,7 @@ def test_decisions_count_from_the_end_of_the_first_round_and_the_best_score_stay
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     times, processor = iter((0.0, 100.0, 150.0, 200.0)), iter((30.0, 50.0, 70.0))
-    monkeypatch.setattr(pbt_peer.time, "perf_counter", lambda: next(times))
+    monkeypatch.setattr(time, "perf_counter", lambda: next(times))
     monkeypatch.setattr(pbt_peer, "spent", lambda: next(processor))
     clock = _Clock()
     for evaluations, score in ((4, 0.2), (8, 0.7), (12, 0.6)):

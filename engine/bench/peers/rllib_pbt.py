@@ -73,7 +73,7 @@ class Battles(VectorEnv[Any, Any, Any]):
         return seen, rewards, terminated, truncated, {}
 
 
-def config(members: int, environments: int, seed: int) -> PPOConfig:
+def config(environments: int, seed: int) -> PPOConfig:
     """The engine's settings for Pong."""
     network = DefaultModelConfig(fcnet_hiddens=[256, 128], fcnet_activation="LeakyReLU", vf_share_layers=True)
     return (
@@ -82,7 +82,6 @@ def config(members: int, environments: int, seed: int) -> PPOConfig:
         .env_runners(num_env_runners=0, num_envs_per_env_runner=environments,
                      rollout_fragment_length=BATCH // environments, gym_env_vectorize_mode="vector_entry_point")
         .learners(num_learners=0, num_gpus_per_learner=0)
-        .resources(num_cpus_for_main_process=len(os.sched_getaffinity(0)) / members)
         .training(train_batch_size_per_learner=BATCH, minibatch_size=1024, num_epochs=4, gamma=0.99, lambda_=0.95,
                   clip_param=0.2, vf_loss_coeff=0.5, vf_clip_param=1e6, use_kl_loss=False, grad_clip=0.5,
                   grad_clip_by="global_norm", lr=tune.uniform(*RATES), entropy_coeff=tune.uniform(*ENTROPIES))
@@ -128,7 +127,7 @@ class Clock(tune.Stopper, tune.Callback):
         wall = max(self.ended - self.began, 1e-9)
         return {
             "steps_per_second": self.updates * BATCH / wall, "seconds": wall, "since_began": wall, "score": self.best,
-            "steps": (self.updates + self.before) * BATCH, "busy": self.trained_s / (self.members * wall),
+            "steps": (self.updates + self.before) * BATCH, "busy": min(self.trained_s / (self.members * wall), 1.0),
             "processor_seconds": self.spent,
         }  # fmt: skip
 
@@ -147,7 +146,7 @@ def main(members: int, environments: int, seconds: float, seed: int, score: floa
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         tuner = tune.Tuner(
-            "PPO", param_space=config(members, environments, seed),
+            "PPO", param_space=config(environments, seed),
             tune_config=tune.TuneConfig(scheduler=scheduler, num_samples=members, reuse_actors=True),
             run_config=tune.RunConfig(storage_path=folder, stop=clock, verbose=0),
         )  # fmt: skip
@@ -160,5 +159,6 @@ def main(members: int, environments: int, seconds: float, seed: int, score: floa
 
 if __name__ == "__main__":
     logging.disable(logging.WARNING)
-    ray.init(num_cpus=len(os.sched_getaffinity(0)), include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-    print(json.dumps(main(*map(int, sys.argv[1:3]), float(sys.argv[3]), int(sys.argv[4]), float(sys.argv[5]))))
+    told = sys.argv[1:]
+    ray.init(num_cpus=int(told[0]), include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    print(json.dumps(main(*map(int, told[:2]), float(told[2]), int(told[3]), float(told[4]))))
