@@ -29,6 +29,8 @@ MODULES = (
     "wuji",
     "pbt",
     "aesrl_time",
+    "aesrl_rules",
+    "aesrl_score",
     "archive",
     "wesnoth_loop",
     "wesnoth_worth",

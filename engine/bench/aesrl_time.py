@@ -19,6 +19,7 @@ import json
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -259,7 +260,7 @@ def _two_cores(quick: bool) -> Iterator[dict[str, Any]]:
             "learner": {"warmup": 1000, "network": {"policy": [64, 64], "critic": [64, 64]}},
         }  # fmt: skip
         kept = Kept(f"aesrl-time-{name}", settings, ("evorl", "rl", "study/aesrl.py", "runtime"))
-        found[name] = kept.result(1, lambda settings=settings: _timed(settings))
+        found[name] = kept.result(1, partial(_timed, settings))
     serial = found["CEM-RL"]["seconds"]
     for name, told in found.items():
         detail = f"{told['decisions']:,} decisions, {told['updates']:,} updates of the critic, two workers"
