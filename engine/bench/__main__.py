@@ -42,6 +42,7 @@ MODULES = (
     "cpu_use",
     "broadcast",
     "learning",
+    "td3",
     "two_seats",
     "commanders",
     "commanded",

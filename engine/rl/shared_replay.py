@@ -45,7 +45,7 @@ class SharedReplay(ReplayBuffer):
         self._attach()
 
     @property
-    def written(self) -> int:  # type: ignore[override]
+    def written(self) -> int:
         """Transitions that were ever added, by anyone."""
         self._attach()
         return int(self._counters[0])
@@ -110,7 +110,7 @@ class SharedReplay(ReplayBuffer):
 
     def _create(self, columns: Mapping[str, NDArray[Any]]) -> None:
         """Give the file these columns if it has none yet; the lock is held."""
-        told = {name: [values.dtype.str, list(values.shape[1:])] for name, values in columns.items()}
+        told: dict[str, Any] = {name: [values.dtype.str, list(values.shape[1:])] for name, values in columns.items()}
         if os.fstat(self._file).st_size <= _HEADER:
             header = json.dumps({"capacity": self.capacity, "columns": told}).encode()
             if len(header) > _HEADER - _COUNTERS:

@@ -456,6 +456,8 @@ def test_a_bad_setting_is_named_when_it_is_read(change: dict[str, Any], place: s
     ("change", "said"),
     [
         ({"game": "gym:Pendulum-v1", "learner": {"kind": "dqn"}}, "learner.kind: DQN needs a single choice"),
+        ({"learner": {"kind": "td3", "warmup": 100}}, "learner.kind: TD3 needs numbers as action"),
+        ({"learner": {"kind": "sac", "warmup": 100}}, "learner.kind: SAC needs numbers as action"),
         ({"learner": {"kind": "dqn", "network": {"policy": [8], "critic": [8], "lstm": 4}}}, "learner.network.lstm"),
         ({"learner": {"kind": "ppo", "network": {"conv": [{}]}}}, "learner.network.conv"),
         ({"learner": {"kind": "ppo", "rewards": {"beauty": {}}}}, "learner.rewards.beauty: the game gives no such"),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
 from engine.config import TrainConfig, parse, study_hash
-from engine.config.rl import PRESETS, PPOConfig
+from engine.config.rl import PRESETS
 from tests.factories import Studio, signed_in
 from tests.webapp.trainings import config, finished, training
 from webapp.games.models import Simulator
@@ -18,7 +18,7 @@ from webapp.studies.journal import TIME_IS_UP, Entry
 from webapp.studies.models import Job, Status
 from webapp.training import trials
 from webapp.training.forms import TrainForm, values_of
-from webapp.training.methods import ALGORITHMS, Algorithm
+from webapp.training.methods import ALGORITHMS
 from webapp.training.models import TrainDraft
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -124,21 +124,22 @@ def test_dqn_is_refused_where_the_game_is_steered_and_the_page_says_why(client: 
     assert "steered with numbers" in html
 
 
-def test_an_algorithm_that_only_steers_is_refused_where_moves_are_chosen(
-    client: Client, team: Studio, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Steering(PPOConfig):
-        actions: ClassVar[frozenset[str]] = frozenset({"continuous"})
+@pytest.mark.parametrize("kind", ["td3", "sac"])
+def test_an_algorithm_that_only_steers_is_refused_where_moves_are_chosen(team: Studio, kind: str) -> None:
+    assert "actions is chosen" in wrong(team, game="cartpole", algorithm=kind)["algorithm"][0]
+    assert built(team, game="pendulum", algorithm=kind).learner == PRESETS[f"pendulum-{kind}"]
+    assert not wrong(team, game="gymnasium", gymnasium="Unheard-v0", algorithm=kind).get("algorithm")
 
-    monkeypatch.setitem(ALGORITHMS, "ppo", Algorithm("ppo", "Steers.", Steering))
-    assert "actions is chosen" in wrong(team, game="cartpole", algorithm="ppo")["algorithm"][0]
-    assert not wrong(team, game="pendulum", algorithm="ppo").get("algorithm")
-    assert not wrong(team, game="gymnasium", gymnasium="Unheard-v0", algorithm="ppo").get("algorithm")
+
+def test_settings_that_steering_does_not_have_are_not_asked_for(client: Client, team: Studio) -> None:
+    html = asked(client, team, game="pendulum", algorithm="td3")["html"]["details"]
+    assert "learner.network.policy" in html
+    assert not [name for name in ("sharing", "lstm", "log_std") if f"learner.network.{name}" in html]
 
 
 def test_every_preset_makes_a_training(team: Studio) -> None:
-    from webapp.training.games import OFFERS
-    from webapp.training.methods import ALGORITHMS, misfit, presets_for
+    from webapp.training.games import OFFERS, does
+    from webapp.training.methods import misfit, presets_for
 
     beside = {"atari": "pong", "gymnasium": "CartPole-v1"}
     seen = set()
@@ -147,7 +148,7 @@ def test_every_preset_makes_a_training(team: Studio) -> None:
             continue
         for kind in ALGORITHMS:
             for preset in presets_for(kind, offer.key, offer.sees):
-                if not misfit(kind, offer.does):
+                if not misfit(kind, does(offer, beside.get(offer.key, ""))):
                     seen.add(preset.key)
                     built(team, game=offer.key, algorithm=kind, preset=preset.key, **beside)
     assert set(PRESETS) <= seen

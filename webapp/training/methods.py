@@ -75,7 +75,8 @@ def _engine(key: str, title: str, text: str, **more: Any) -> Preset:
 def _own(kind: str) -> tuple[Preset, Preset]:
     """An algorithm's own settings, for games of numbers and of pictures."""
     label, learner = ALGORITHMS[kind].title, cast("AnyLearner", ALGORITHMS[kind].settings())
-    seeing = learner.model_copy(update={"network": _PICTURES})
+    layers = {"sharing": learner.network.sharing, "activation": learner.network.activation}
+    seeing = learner.model_copy(update={"network": learner.network.model_copy(update=dict(_PICTURES) | layers)})
     usual = Preset(
         f"{kind}-{USUAL}", "Usual settings", f"{label} with its usual numbers: for a game nobody has tuned.", learner
     )
@@ -105,6 +106,14 @@ PRESET_LIST = {
         _engine(
             "pendulum-ppo", "Tuned for Pendulum", "Scales rewards and looks a short way ahead. 100,000 decisions.",
             games=("pendulum",), battles=8, steps=100_000,
+        ),
+        _engine(
+            "pendulum-td3", "Tuned for Pendulum", "Remembers every decision. 20,000 decisions.",
+            games=("pendulum",), battles=8, steps=20_000,
+        ),
+        _engine(
+            "pendulum-sac", "Tuned for Pendulum", "Remembers every decision. 20,000 decisions.",
+            games=("pendulum",), battles=8, steps=20_000,
         ),
         _engine(
             "pong-ppo", "Tuned for Pong", "Wins against the scripted player within minutes.",

@@ -20,6 +20,7 @@ METRICS = {
     "gradient": "Norm of the gradient",
     "rate": "Learning rate",
     "epsilon": "Chance of a random action",
+    "alpha": "Weight of the entropy",
     "q": "Mean value of the chosen actions (Q)",
     "kept": "Decisions remembered",
     "explained": "Share of returns the critic foresees",

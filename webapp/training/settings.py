@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from django import forms
 
 from engine.config import TrainConfig
-from engine.config.rl import ConvConfig, NetworkConfig
+from engine.config.rl import ApartConfig, ConvConfig, NetworkConfig
 from webapp.balance.forms import sentence
 from webapp.games.numbers import Mark, field_text, value_of
 from webapp.studies.setting_fields import Setting, choices_of, settings_of, typed_of, values_typed
@@ -83,7 +83,8 @@ def groups(offer: Offer, preset: Preset, samplers: int) -> tuple[Group, ...]:
     sampling = [s._replace(default=usual.get(s.key, s.default)) for s in settings_of(TrainConfig) if s.key in SAMPLING]
     learner, network = preset.learner, preset.learner.network
     learning = _of(learner, settings_of(type(learner), LEARNER, leave=("network", "rewards")))
-    layers = _of(network, settings_of(NetworkConfig, NETWORK, leave=("conv",)))
+    apart = ("sharing", "lstm", "log_std") if isinstance(network, ApartConfig) else ()
+    layers = _of(network, settings_of(type(network), NETWORK, leave=("conv", *apart)))
     own = LinesField(
         label="Named rewards", most=3,
         help_text="A line for each: its name and weight, then, where they differ, its discount and trace: score 1 0.99",

@@ -1,8 +1,8 @@
 """Stable-Baselines3's TD3 and SAC, in its own virtual environment:
 
 ``sb3_twin.py reference FILE``: parameters after 100 scripted minibatches, kept as ``tests/golden/sb3_twin.npz``;
-``sb3_twin.py speed KIND SECONDS``: gradient steps/s of batches of 256 with layers of (400, 300), seeing 17 numbers and
-giving 6, as HalfCheetah; its last line is JSON.
+``sb3_twin.py speed KIND SECONDS``: gradient steps per processor second of batches of 256 with layers of (400, 300),
+seeing 17 numbers and giving 6, as HalfCheetah; its last line is JSON.
 
 What both sides are given is drawn here with NumPy alone, so the tests import this file, too.
 """
@@ -13,7 +13,7 @@ import itertools
 import json
 import sys
 import time
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,8 +69,8 @@ def flat(arrays: list[F32]) -> F32:
 def _model(kind: str, seen: int, given: int, layers: tuple[int, ...], rate: float) -> Any:
     """A model whose environment is never stepped."""
     import gymnasium
-    import stable_baselines3
-    from stable_baselines3.common.logger import Logger
+    import stable_baselines3  # type: ignore[import-not-found]
+    from stable_baselines3.common.logger import Logger  # type: ignore[import-not-found]
 
     class Still(gymnasium.Env[Any, Any]):
         observation_space = gymnasium.spaces.Box(-10, 10, (seen,), np.float32)
@@ -96,7 +96,7 @@ def _whole(policy: list[F32]) -> list[F32]:
 def learned(kind: str) -> dict[str, F32]:
     """Flat parameters after all scripted minibatches."""
     import torch
-    from stable_baselines3.common.type_aliases import ReplayBufferSamples
+    from stable_baselines3.common.type_aliases import ReplayBufferSamples  # type: ignore[import-not-found]
 
     model, (policy, critics, minibatches) = _model(kind, SEEN, GIVEN, LAYERS, RATE), scripted(kind)
     mine = policy if kind == "td3" else _halves(policy)
@@ -117,23 +117,24 @@ def learned(kind: str) -> dict[str, F32]:
         return ReplayBufferSamples(s, a, after, over, r)
 
     model.replay_buffer.sample = sample
-    torch.Tensor.normal_ = lambda self, mean, spread: self.copy_(numbers.pop(0) * spread)  # type: ignore[method-assign,assignment]
-    torch.distributions.normal._standard_normal = lambda *_, **__: numbers.pop(0)  # type: ignore[attr-defined]
+    tensor, normal = cast("Any", torch.Tensor), cast("Any", torch.distributions.normal)
+    tensor.normal_ = lambda self, mean, spread: self.copy_(numbers.pop(0) * spread)
+    normal._standard_normal = lambda *_, **__: numbers.pop(0)
     model.train(MINIBATCHES, BATCH)
 
-    def arrays(module: Any) -> list[F32]:
+    def found(module: Any) -> list[F32]:
         return [parameter.detach().numpy() for parameter in module.parameters()]
 
-    actor = arrays(model.actor)
+    actor = found(model.actor)
     return {
         "theta": flat(actor if kind == "td3" else _whole(actor)),
-        "phi": flat(arrays(model.critic)),
-        "phi_target": flat(arrays(model.critic_target)),
+        "phi": flat(found(model.critic)),
+        "phi_target": flat(found(model.critic_target)),
     } | ({} if kind == "td3" else {"log_alpha": model.log_ent_coef.detach().numpy()})
 
 
 def speed(kind: str, seconds: float) -> dict[str, Any]:
-    """Gradient steps/s on one thread, minibatches drawn from a full replay of its own."""
+    """Gradient steps per processor second on one thread, minibatches drawn from a replay of its own."""
     import torch
 
     torch.set_num_threads(1)
@@ -142,8 +143,8 @@ def speed(kind: str, seconds: float) -> dict[str, Any]:
         seen = rng.standard_normal((2, 1, 17)).astype(np.float32)
         model.replay_buffer.add(seen[0], seen[1], rng.uniform(-1, 1, (1, 6)), rng.random(1), np.zeros(1), [{}])
     model.train(50, 256)
-    steps, began = 0, time.perf_counter()
-    while (spent := time.perf_counter() - began) < seconds:
+    steps, began = 0, time.process_time()
+    while (spent := time.process_time() - began) < seconds:
         model.train(50, 256)
         steps += 50
     return {"steps_per_second": steps / spent}
