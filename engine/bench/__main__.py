@@ -30,6 +30,8 @@ MODULES = (
     "pbt",
     "aesrl_time",
     "pbt_peer",
+    "aesrl_rules",
+    "aesrl_score",
     "archive",
     "wesnoth_loop",
     "wesnoth_worth",

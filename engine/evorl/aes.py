@@ -184,8 +184,8 @@ class AES:
                 return None if len(self.successes) < history else self._by_success(p_s, p_th, factor)
             case ElitesConfig():
                 elites = self._elites()
-                spread: F64 = weights(len(elites)) @ (self.newest[elites] - before) ** 2
-                return self.sigma2 + (spread - self.sigma2) / self.n
+                squares = weights(len(elites)) @ (self.newest[elites] - before) ** 2
+                return np.asarray(self.sigma2 + (squares - self.sigma2) / self.n)
         return None
 
     def _by_success(self, p_s: float, p_th: float, factor: float) -> F64:

@@ -135,7 +135,7 @@ class _AESRL(Scheduled):
 
     def metrics(self) -> Mapping[str, float]:
         """What the method says, and how busy workers were."""
-        found = self.schedule.metrics()
+        found = {name: value for name, value in self.schedule.metrics().items() if np.isfinite(value)}
         return found | self._times() | {"steps_per_second": self.schedule.played / max(self._seconds, 1e-9)}
 
     def _times(self) -> dict[str, float]:

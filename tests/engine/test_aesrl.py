@@ -12,7 +12,7 @@ import pytest
 from engine.arrays import unpack
 from engine.config.aesrl import AESRLConfig
 from engine.errors import ConfigError
-from engine.events import AnyEvent, Failed, Finished, Paused, Progressed
+from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, decode, encode
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
@@ -88,6 +88,7 @@ def test_every_decision_is_counted_once_and_examinations_apart(method: str, stor
     chosen = {"kind": "aes-rl"} if method == "free" else METHODS[method]
     found = list(run(study(method=chosen), store))
     assert isinstance(found[-1], Finished), found[-1]
+    assert [decode(encode(event)) for event in found] == found, "no round tells what is no number"
     rounds = [event for event in found if isinstance(event, Progressed)]
     assert [event.tick for event in rounds][-1] == 4
     last = rounds[-1].metrics

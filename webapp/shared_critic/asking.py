@@ -95,7 +95,8 @@ class TogetherForm(forms.Form):
     spread: Any = NumberField(
         label="Spread of scores", low=0, above=True, required=False,
         help_text="From acting by chance to the best you hope for. An individual a sixth of it better than the centre "
-        "draws it two thirds of the way.",
+        "draws it two thirds of the way. Known for Pendulum and MuJoCo’s games; elsewhere 1,000 where nothing is "
+        "typed.",
     )  # fmt: skip
     share: Any = NumberField(
         label="Share that learns", low=0, high=1, required=False,

@@ -11,14 +11,16 @@ from django.shortcuts import render
 from engine.catalog import METHODS
 from webapp.lib.words import number
 from webapp.shared_critic.asking import TogetherForm, TogetherIntake
-from webapp.shared_critic.drawing import Course
+from webapp.shared_critic.drawing import NAMES, Course
 from webapp.studies.job_page import worker_words
 from webapp.studies.kinds import Found, Parts
 from webapp.studies.models import Job
+from webapp.studies.rounds import Columns
 from webapp.training.games import title_of, title_on_menu
 
 ROUNDS = 400
 """Rounds that are drawn, at most about."""
+HEADS = {"tick": "Round", "steps": "Decisions", **{name: words.capitalize() for name, (_, words) in NAMES.items()}}
 BUSY = {
     "play": ("playing", ("busy_start", "busy_es", "busy_rl", "busy_centre", "busy_measure", "busy_examine")),
     "learn": ("individuals learning", ("busy_learning_rl",)),
@@ -46,11 +48,13 @@ class Together(Parts):
 
     def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
         """The scores as they grow."""
-        rounds = self.rounds(job, ROUNDS) if job.tick else {}
+        rounds = _once(self.rounds(job, ROUNDS)) if job.tick else {}
         own = {
             "game": title_of(job.config["game"]["name"], job.project),
             "method": METHODS[job.config["method"]["kind"]].label,
             "courses": _courses(rounds) if job.tick else [],
+            "heads": list(HEADS.values()),
+            "rows": _rows(rounds),
             "evaluated": _evaluated(job.metrics),
             "moved": _moved(job.metrics),
             "busy": _busy(job.metrics),
@@ -74,12 +78,25 @@ class Together(Parts):
         return title_on_menu(text) if place.endswith("game.name") else text
 
 
-def _courses(rounds: Mapping[str, Any]) -> list[Course]:
+def _once(rounds: Columns) -> Columns:
+    """An evaluation stands in the round that told it first; those after it repeat it."""
+    name = "evaluation_return"
+    told = rounds.get(name, [])
+    before = [None, *told[:-1]]
+    return rounds | ({name: [x if x != y else None for x, y in zip(told, before, strict=True)]} if told else {})
+
+
+def _rows(rounds: Columns) -> list[tuple[float | None, ...]]:
+    """What is drawn, a row for each round."""
+    many = len(rounds.get("tick", []))
+    return list(zip(*(rounds.get(name, [None] * many) for name in HEADS), strict=True))
+
+
+def _courses(rounds: Columns) -> list[Course]:
     """Over decisions, and over time."""
-    columns = dict(rounds)
     return [
-        Course(columns, "steps", lambda x: number(round(x)), "Decisions played → more"),
-        Course(columns, "seconds", lambda x: f"{number(x / 60, 1)} min", "Time → later"),
+        Course(rounds, "steps", lambda x: number(round(x)), "Decisions played → more"),
+        Course(rounds, "seconds", lambda x: f"{number(x / 60, 1)} min", "Time → later"),
     ]
 
 

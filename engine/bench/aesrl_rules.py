@@ -1,0 +1,118 @@
+"""AES-RL's rules beside one another.
+
+``sphere``: every pair of rules of the paper's table 2 on a noisy sphere in 100 dimensions, without learning: what is
+left of the distance to the best score after as many individuals, the median of ten seeds; how its order goes with that
+of table 2 (HalfCheetah), by Kendall's τ; the share of variances on the floor.
+
+``pendulum``: the same pairs train on Pendulum; the centre's score on fresh episodes, the median of ten seeds.
+``replay``, ``noise`` and ``ablation``: the runs of the paper's tables 6, 7 and 9, on Pendulum. What each seed reached
+is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from statistics import median
+from typing import Any
+
+import numpy as np
+from scipy.stats import kendalltau
+
+from engine.bench.aesrl_score import reached
+from engine.bench.kept import Kept
+from engine.bench.row import row
+from engine.config.aesrl import AESRLConfig
+from engine.evorl.aes import AES
+from engine.rng import generator
+from engine.studies import load
+
+NAME = "aesrl-rules"
+CASES = ("sphere", "pendulum", "replay", "noise", "ablation")
+DIMENSIONS, BEGIN, NOISE, INDIVIDUALS = 100, 0.3, 0.05, 4000
+Rule = dict[str, Any]
+MEANS: dict[str, Rule] = {
+    "linear": {"kind": "linear"}, "sigmoid": {"kind": "sigmoid"}, "absolute": {"kind": "absolute"},
+    "relative": {"kind": "relative"},
+}  # fmt: skip
+PAIRS: dict[str, tuple[Rule, Rule, float]] = {
+    "full move, success": ({"kind": "full-move"}, {"kind": "success"}, 11882),
+    "oldest, elites": ({"kind": "oldest"}, {"kind": "elites"}, 10010),
+    **{f"{name}, {variance}": (rule, {"kind": variance}, score)
+       for variance, scores in (("adaptive", (10279, 12053, 12224, 12550)), ("fixed", (10870, 12031, 11767, 12128)))
+       for (name, rule), score in zip(MEANS.items(), scores, strict=True)},
+}  # fmt: skip
+"""Rules of mean and variance, and the paper's score on HalfCheetah (table 2)."""
+TABLES: dict[str, dict[str, tuple[dict[str, Any], float]]] = {
+    "replay": {
+        f"{name}, {kept:,} decisions": ({"method": {"kind": name}, "learner": {"capacity": kept}}, score)
+        for name, kept, score in (("aes-rl", 5000, 12550), ("aes-rl", 25_000, 11472), ("cem-rl", 5000, 11515),
+                                  ("cem-rl", 25_000, 10725))
+    },
+    "noise": {f"noise {noise}": ({"learner": {"explore": noise}}, score)
+              for noise, score in ((0.1, 12550), (0.0, 12095))},
+    "ablation": {
+        "cem-rl": ({"method": {"kind": "cem-rl"}}, 10725), "acem-rl": ({"method": {"kind": "acem-rl"}}, 10010),
+        **{f"variance constant at {v}": ({"method": {"variance": {"kind": "constant"}, "variance_at_first": v}}, score)
+           for v, score in ((1e-4, 11636), (1e-3, 12306))},
+        "aes-rl": ({}, 12550),
+    },
+}  # fmt: skip
+"""By table, settings and the paper's score on HalfCheetah; on Pendulum a replay is a fortieth as large as its."""
+
+
+def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
+    """Measure one case."""
+    if case == "sphere":
+        yield from _sphere(range(1, 3 if quick else 11))
+    else:
+        yield from _pendulum(case, range(1, 2 if quick else 11), 4000 if quick else 25_000)
+
+
+def _sphere(seeds: range) -> Iterator[dict[str, Any]]:
+    found = {name: [climbed(mean, variance, seed) for seed in seeds] for name, (mean, variance, _) in PAIRS.items()}
+    middle = {name: median(left for left, _ in each) for name, each in found.items()}
+    tau = kendalltau([-middle[name] for name in PAIRS], [score for *_, score in PAIRS.values()]).statistic
+    for name, each in found.items():
+        floor = median(share for _, share in each)
+        detail = f"{100 * floor:.0f} % of variances on the floor; the paper's HalfCheetah {PAIRS[name][2]:,.0f}"
+        yield row(NAME, f"sphere {name}", middle[name], "of the first distance is left", seeds=seeds, detail=detail)
+    yield row(NAME, "sphere, order", tau, "Kendall's τ with the paper's order", seeds=seeds,
+              detail=f"{DIMENSIONS} dimensions, {INDIVIDUALS:,} individuals, noise {NOISE}")  # fmt: skip
+
+
+def climbed(mean: Rule, variance: Rule, seed: int) -> tuple[float, float]:
+    """(what is left of the squared distance, the share of variances on the floor)."""
+    first = DIMENSIONS * BEGIN**2
+    given = dict(mean) | ({"baseline": -first - first / 6} if mean["kind"] == "absolute" else {})
+    config = load({"kind": "aes-rl", "game": "pendulum", "spread": first,
+                   "method": {"kind": "aes-rl", "mean": given, "variance": variance}})  # fmt: skip
+    assert isinstance(config, AESRLConfig)
+    method: Any = config.method
+    search = AES(np.full(DIMENSIONS, BEGIN), 1e-3, config.mean_rule(method.mean), method.variance)
+    rng = generator(seed, "sphere")
+    for _ in range(INDIVIDUALS):
+        z = search.sample(rng)
+        f_z, f_mu = (-float(x @ x) + NOISE * float(rng.standard_normal()) for x in (z, search.mu))
+        search.update(z, f_z, f_mu)
+    return float(search.mu @ search.mu) / first, float((search.sigma2 <= 1.001e-5).mean())
+
+
+def _pendulum(case: str, seeds: range, steps: int) -> Iterator[dict[str, Any]]:
+    pairs = {name: ({"method": {"mean": _on_pendulum(mean), "variance": variance}}, score)
+             for name, (mean, variance, score) in PAIRS.items()}  # fmt: skip
+    runs = pairs if case == "pendulum" else TABLES[case]
+    for name, (settings, score) in runs.items():
+        learner = {"warmup": 1000, "network": {"policy": [64, 64], "critic": [64, 64]}, "discount": 0.98}
+        whole = {
+            "kind": "aes-rl", "game": "pendulum", "spread": 1500, "steps": steps, "evaluate_every": 0, "episodes": 20,
+            "pool": {"kind": "ray", "workers": 2}, **settings, "learner": {**learner, **settings.get("learner", {})},
+        }  # fmt: skip
+        kept = Kept(f"aesrl-rules-{case}", whole, ("evorl", "rl", "study/aesrl.py"))
+        scores = [kept.result(seed, partial(reached, whole, seed))["score"] for seed in seeds]
+        detail = f"{', '.join(f'{x:.0f}' for x in scores)}; {steps:,} decisions; HalfCheetah {score:,.0f}"
+        yield row(NAME, f"{case} {name}", median(scores), "return of the centre, median", seeds=seeds, detail=detail)
+
+
+def _on_pendulum(mean: Rule) -> Rule:
+    return mean | ({"baseline": -2100.0} if mean["kind"] == "absolute" else {})
