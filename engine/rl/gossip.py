@@ -12,20 +12,22 @@ numbers of neighbours (tree; an odd number of agents in two groups), the weights
 uniform mean x̄ would drift towards those with many neighbours and the bound would not hold. 2. β is ‖P − 11ᵀ/n‖, exact
 for one P that does not change; the papers take the joint spectral radius of the matrices of a sequence with delays.
 There is no bound here for agents that do not wait. 3. α G is the step that the optimiser really made; RMSprop's is not
-a gradient times α. 4. A row of P is applied as one pull towards each neighbour after the other (``pulls``), which
-leaves equal parameters equal to the last bit. 5. The graphs do not change; those of the released code that are not
+a gradient times α. 4. A row of P is summed in float64, in the order of the agents, and
+rounded to float32 once (``combined``): agents that all take the same, and agents that were equal, are equal to the last
+bit afterwards. 5. The graphs do not change; those of the released code that are not
 rings alternate peers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.config.gossip import Topology
 
+F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
 Neighbours = tuple[tuple[int, ...], ...]
 """N_in of each agent, ascending."""
@@ -86,7 +88,7 @@ def mixing(topology: Topology, n: int) -> F64:
     for i, each in enumerate(N_in):
         for j in each:
             P[i, j] = 1.0 / (1 + max(degree[i], degree[j]))
-        P[i, i] = 1.0 - P[i].sum()
+        P[i, i] = 1.0 / (1 + degree[i]) if len(set(degree)) == 1 else 1.0 - P[i].sum()
     return P
 
 
@@ -96,13 +98,12 @@ def beta(P: F64) -> float:
     return float(np.linalg.norm(P - 1.0 / len(P), 2))
 
 
-def pulls(row: F64, others: Sequence[int]) -> list[float]:
-    """The shares s_j with which x ← x + s_j (m_j − x), for each of ``others`` in order, gives Σ_j p_ij m_j + p_ii x."""
-    found, kept = [0.0] * len(others), 1.0
-    for k in reversed(range(len(others))):
-        found[k] = float(row[others[k]]) / kept
-        kept -= float(row[others[k]])
-    return found
+def combined(row: Mapping[int, float], x: Mapping[int, F32]) -> F32:
+    """Σ_j p_ij x_j float32[d], of a ``row`` of P by agent."""
+    total = np.zeros(len(next(iter(x.values()))))
+    for j in sorted(row):
+        total += row[j] * x[j].astype(np.float64)
+    return total.astype(np.float32)
 
 
 def distance(X: F64) -> float:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from engine.rl.gossip import LINKS, Ball, beta, distance, mixing, neighbours, pulls
+from engine.rl.gossip import LINKS, Ball, beta, combined, distance, mixing, neighbours
 
 SIZES = (2, 3, 4, 5, 7, 8, 16, 33, 64)
 REGULAR = {name: SIZES for name in ("ring", "exponential", "full")} | {"bipartite": (2, 4, 8, 16, 64)}
@@ -87,11 +87,11 @@ def test_the_worst_direction_of_a_ring_fills_the_ball_in_one_step() -> None:
 
 
 @pytest.mark.parametrize("topology", LINKS)
-def test_one_pull_after_the_other_gives_the_same_as_a_row_of_the_matrix(topology: str) -> None:
+def test_what_agents_take_is_a_row_of_the_matrix_and_equals_stay_equal_to_the_last_bit(topology: str) -> None:
     rng, n = np.random.default_rng(4), 9
-    P, X = mixing(topology, n), rng.normal(size=(9, 5))
+    P, X = mixing(topology, n), rng.normal(size=(n, 50)).astype(np.float32)
+    same = np.tile(X[0], (n, 1))
     for i, others in enumerate(neighbours(topology, n)):
-        x = X[i]
-        for j, share in zip(others, pulls(P[i], others), strict=True):
-            x = x + share * (X[j] - x)
-        assert np.abs(x - P[i] @ X).max() < 1e-14
+        row = {j: float(P[i, j]) for j in (i, *others)}
+        assert np.abs(combined(row, dict(enumerate(X))) - P[i] @ X).max() < 1e-6
+        assert (combined(row, dict(enumerate(same))) == X[0]).all()
