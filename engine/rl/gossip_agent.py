@@ -47,15 +47,15 @@ class Link(NamedTuple):
 
 class Report(NamedTuple):
     """What agent ``number`` did since its last report: its ``version`` now and the decisions it learned from in all,
-    ``norms`` of its own steps ‖α G_i‖, means of its metrics, ended episodes, seconds by what they went into, and its
-    links. ``state``: everything it needs to go on, at the end of a round."""
+    ``norms`` of its own steps ‖α G_i‖ and its metrics at each update, ended episodes, seconds by what they went into,
+    and its links. ``state``: everything it needs to go on, at the end of a round."""
 
     number: int
     epoch: int
     version: int
     steps: int
     norms: list[float]
-    metrics: Metrics
+    metrics: list[Metrics]
     episodes: list[Episode]
     seconds: Metrics
     links: list[Link]
@@ -139,7 +139,7 @@ class Agent:
         """What it did since the last one; ``whole``: with its state."""
         assert self.view is not None
         found = Report(
-            self.number, self.view.epoch, self.learner.version, self.learner.steps, self._norms, _means(self._metrics),
+            self.number, self.view.epoch, self.learner.version, self.learner.steps, self._norms, self._metrics,
             self._episodes, self._seconds, list(self._links.values()), self.learner.state() if whole else None,
         )  # fmt: skip
         self._rest()
@@ -179,8 +179,3 @@ class Agent:
         row[self.number] = 1.0 - sum(row.values()) if len(row) < len(self._takes) else self._row[self.number]
         x = {j: m.vectors["actor"] for j, m in messages.items()} | {self.number: self.learner.publish()["actor"]}
         self.learner.mix({"actor": combined(row, x)}, 1.0)
-
-
-def _means(gathered: list[Metrics]) -> Metrics:
-    names = dict.fromkeys(name for metrics in gathered for name in metrics)
-    return {name: float(np.mean([metrics[name] for metrics in gathered if name in metrics])) for name in names}

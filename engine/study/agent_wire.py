@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import msgspec
@@ -11,7 +12,7 @@ from engine.arrays import Bundle, pack, unpack
 from engine.channel import Frame
 from engine.peers import Member
 from engine.rl.gossip_agent import Link, Report
-from engine.rl.learner import Arrays, State
+from engine.rl.learner import Arrays, Metrics, State
 from engine.rl.sampler import Episode
 
 _EPISODE = {"seed": np.uint64, "length": np.int64, "returns": float, "win": float, "score": float, "signals": float}
@@ -26,11 +27,13 @@ def encode_report(report: Report) -> list[Frame]:
     """The message with a report."""
     state = report.state or {}
     meta = {
-        "epoch": report.epoch, "version": report.version, "steps": report.steps, "metrics": report.metrics,
+        "epoch": report.epoch, "version": report.version, "steps": report.steps,
         "seconds": report.seconds, "links": report.links, "whole": report.state is not None,
         "parts": {name: part.meta for name, part in state.items()},
     }  # fmt: skip
     arrays: Arrays = {f"{name}:{key}": array for name, part in state.items() for key, array in part.arrays.items()}
+    for name in dict.fromkeys(name for metrics in report.metrics for name in metrics):
+        arrays[f"metric.{name}"] = np.array([metrics.get(name, math.nan) for metrics in report.metrics])
     arrays["norms"] = np.array(report.norms, np.float64)
     for name, kind in _EPISODE.items():
         arrays[f"episode.{name}"] = np.array([getattr(episode, name) for episode in report.episodes], kind)
@@ -49,9 +52,18 @@ def decode(number: int, frames: Sequence[Frame]) -> Member | Report:
         for seed, length, returns, win, score, signals in zip(*columns, strict=True)
     ]
     return Report(
-        number, meta["epoch"], meta["version"], meta["steps"], arrays["norms"].tolist(), meta["metrics"], episodes,
+        number, meta["epoch"], meta["version"], meta["steps"], arrays["norms"].tolist(), _metrics(arrays), episodes,
         meta["seconds"], [Link(*link) for link in meta["links"]], state,
     )  # fmt: skip
+
+
+def _metrics(arrays: Arrays) -> list[Metrics]:
+    columns = {name.removeprefix("metric."): array.tolist() for name, array in arrays.items() if "metric." in name}
+    rows: list[Metrics] = [{} for _ in arrays["norms"]]
+    for name, column in columns.items():
+        for row, value in zip(rows, column, strict=True):
+            row |= {} if math.isnan(value) else {name: value}
+    return rows
 
 
 def _state(metas: dict[str, dict[str, object]], arrays: Arrays) -> State:

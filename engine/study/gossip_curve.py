@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 from engine.columns import Arrays
 from engine.config.gossip import GossipConfig
 from engine.mdp.interface import SeatSpec
-from engine.rl.collector import Arrival
 from engine.rl.gossip import Ball, beta, distance, mixing
 from engine.rl.gossip_agent import Report
 from engine.rl.learner import Metrics
@@ -20,7 +20,6 @@ from engine.study.gossip_agents import name_of
 
 TOLD = ("return", "score", "win")
 """What a round tells of each agent alone."""
-SPENT = ("sampling_seconds", "learning_seconds", "waiting_seconds")
 
 
 def policy_curve(config: GossipConfig, seat: SeatSpec) -> PolicyCurve:
@@ -43,47 +42,53 @@ class GossipCurve(Curve):
     def restart(self) -> None:
         """Begin a round."""
         super().restart()
-        self._norms: list[list[float]] = [[] for _ in self.each]
-        self._links: dict[int, Report] = {}
-        self._waited = self._worked = 0.0
+        self._reports: list[list[tuple[Report, int]]] = [[] for _ in self.each]
         for curve in self.each:
             curve.restart()
 
     def reported(self, report: Report, steps: int) -> None:
-        """Record what an agent did, in which it learned from ``steps`` decisions."""
-        i, seconds = report.number, report.seconds
-        self._norms[i] += report.norms
-        self._links[i] = report
-        self._waited += seconds["waiting_seconds"]
-        self._worked += sum(seconds.values())
-        arrival: Any = Arrival(i, "agent", 0, 0, 0, None, report.episodes, seconds["sampling_seconds"])  # type: ignore[arg-type]
-        for curve in (self.whole, self.each[i]):
-            curve.learned([arrival], report.metrics, steps, seconds["learning_seconds"])
-            curve.totals["updates"] += len(report.norms) - 1
+        """Keep what an agent did, in which it learned from ``steps`` decisions, until the round is over: then the order
+        in which reports came makes no difference."""
+        self._reports[report.number].append((report, steps))
 
     def closed(self, parameters: Sequence[NDArray[np.float32]]) -> None:
-        """All agents are at the end of a round, with these parameters."""
+        """The round is over: all agents are at its end, with these parameters."""
         self.apart = distance(np.stack(parameters).astype(np.float64))
         if self.config.waits:
-            for norms in zip(*self._norms, strict=True):
+            for norms in zip(*([n for report, _ in each for n in report.norms] for each in self._reports), strict=True):
                 self.ball.step(norms)
+        for curve, reports in zip(self.each, self._reports, strict=True):
+            for report, steps in reports:
+                _record(report, steps, (self.whole, curve))
 
     def metrics(self) -> Metrics:
-        """The round's numbers: of all, of each agent, and how they mixed."""
-        found = super().metrics() | {"distance": self.apart}
+        """The numbers of a closed round: of all, of each agent, and how they mixed."""
+        found = super().metrics() | self._learned() | {"distance": self.apart}
         if self.config.waits:
             found["distance_bound"] = self.ball.epsilon
-        ages = [link.age for report in self._links.values() for link in report.links]
-        found |= {"link_age": float(max(ages, default=0)), "waiting": self._waited / max(self._worked, 1e-9)}
+        spent = [report.seconds for each in self._reports for report, _ in each]
+        waited, whole = (sum(f(s) for s in spent) for f in (lambda s: s["waiting_seconds"], lambda s: sum(s.values())))
+        ages = [link.age for report in self._latest for link in report.links]
+        found |= {"link_age": float(max(ages, default=0)), "waiting": waited / max(whole, 1e-9)}
         for i, curve in enumerate(self.each):
             played = curve.played()
             found |= {f"{name_of(i)}/{name}": played[name] for name in TOLD if name in played}
         return found
 
+    @property
+    def _latest(self) -> list[Report]:
+        return [each[-1][0] for each in self._reports if each]
+
+    def _learned(self) -> Metrics:
+        """Means of the learners' metrics over all updates of all agents."""
+        rows = [metrics for each in self._reports for report, _ in each for metrics in report.metrics]
+        names = dict.fromkeys(name for row in rows for name in row)
+        return {name: float(np.mean([row[name] for row in rows if name in row])) for name in names}
+
     def table(self) -> Arrays:
         """Every link, as it was at the end of the round: ``taker``, ``sender``, the taker's updates since it last mixed
         (``age``), and how many updates older than its own parameters the message was (``behind``)."""
-        rows = [(i, *link) for i, report in sorted(self._links.items()) for link in report.links]
+        rows = [(report.number, *link) for report in self._latest for link in report.links]
         columns = np.array(rows, np.int64).reshape(-1, 4).T
         return dict(zip(("taker", "sender", "age", "behind"), columns, strict=True))
 
@@ -99,3 +104,12 @@ class GossipCurve(Curve):
             curve.load(known)
         self.ball.epsilon, self.apart = float(state["epsilon"]), float(state["apart"])
         super().load(state)
+
+
+def _record(report: Report, steps: int, curves: Sequence[PolicyCurve]) -> None:
+    """Add what an agent did to its own curve and to that of all."""
+    seconds = report.seconds
+    arrival: Any = SimpleNamespace(episodes=report.episodes, seconds=seconds["sampling_seconds"])
+    for curve in curves:
+        curve.learned([arrival], {}, steps, seconds["learning_seconds"])
+        curve.totals["updates"] += len(report.norms) - 1

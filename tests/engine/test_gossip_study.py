@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from engine.arrays import unpack
-from engine.channel import Frame, Weights, decode_weights, encode_weights
+from engine.channel import Frame, Streamed, Weights, decode_weights, encode_weights
 from engine.config.gossip import GossipConfig
 from engine.errors import ConfigError, EngineError
 from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Started, Stopped
@@ -26,7 +26,7 @@ from engine.rl.policy import Policy
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import checkpoint, run
-from engine.study.agent_pool import AgentsHere, Direction
+from engine.study.agent_pool import AgentsApart, AgentsHere, Direction
 from engine.study.agent_wire import decode, encode_member, encode_report
 from engine.study.gossip import slowdown
 from engine.study.gossip_agents import learner_of, make_agent
@@ -402,6 +402,50 @@ def test_a_ring_that_closes_keeps_what_was_not_sent_yet(store: FolderStore) -> N
     board.room = True
     agent.mixed()
     assert board.sent == [(2, 1)]
+
+
+class Workers:
+    """What a driver sees of workers; ``working``: the agents that are ready."""
+
+    def __init__(self) -> None:
+        self.working: set[int] = set()
+        self.arrived: list[Streamed] = []
+        self.views: list[tuple[int, ...]] = []
+
+    def gather(self, timeout_s: float) -> list[Streamed]:
+        arrived, self.arrived = self.arrived, []
+        return arrived
+
+    def publish(self, frame: Frame) -> None:
+        self.views.append(View.decode(frame).numbers)
+
+
+@pytest.mark.parametrize(("staleness", "meanwhile"), [(0, []), (5, [(0, 2)]), (None, [(0, 2)])])
+def test_agents_close_their_ranks_round_one_that_is_lost_unless_they_wait_for_all(
+    staleness: int | None, meanwhile: list[tuple[int, ...]]
+) -> None:
+    workers = Workers()
+    pool = AgentsApart(workers, study(agents=3, staleness=staleness))  # type: ignore[arg-type]
+    pool.direct(Direction(0, 0, 4, ""))
+
+    def comes(number: int, endpoint: str = "") -> None:
+        workers.working.add(number)
+        workers.arrived.append(Streamed(encode_member(Member(number, endpoint)), worker=number))
+        pool.gather(0.0)
+
+    comes(0), comes(2)
+    assert workers.views == [], "all begin together"
+    comes(1)
+    assert workers.views == [(0, 1, 2)]
+    workers.working.remove(1)
+    pool.gather(0.0)
+    pool.direct(Direction(1, 0, 4, ""))
+    assert set(workers.views[1:]) == set(meanwhile)
+    comes(1, "elsewhere")
+    assert workers.views[-1] == (0, 1, 2)
+    before = len(workers.views)
+    pool.gather(0.0)
+    assert len(workers.views) == before, "nothing has changed"
 
 
 def test_reports_and_members_come_through_whole(store: FolderStore) -> None:
