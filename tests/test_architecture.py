@@ -98,6 +98,7 @@ APPS = (
     "styles",
     "hunts",
     "self_play",
+    "gossip",
     "sensitivity",
     "worth",
     "metagame",

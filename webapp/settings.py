@@ -73,6 +73,7 @@ INSTALLED_APPS = [
     "webapp.styles",
     "webapp.hunts",
     "webapp.self_play",
+    "webapp.gossip",
     "webapp.sensitivity",
     "webapp.worth",
     "webapp.metagame",

@@ -28,6 +28,7 @@ MODULES = (
     "styles",
     "wuji",
     "pbt",
+    "gossip",
     "archive",
     "wesnoth_loop",
     "wesnoth_worth",

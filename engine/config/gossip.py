@@ -9,6 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from engine.config.base import Shown, Study, refuse
 from engine.config.genes import genes
+from engine.config.learners import A3CLearner
 from engine.config.policies import ONE_NUMBER
 from engine.config.rl import A3CConfig
 from engine.config.train import Game, TrainConfig, TrainPool
@@ -26,7 +27,7 @@ class GossipConfig(Study):
     name: Shown = Field("training side by side", min_length=1, max_length=120, title="Name")
     seed: int = Field(1, ge=0, lt=2**63, title="Seed")
     game: Game
-    learner: A3CConfig = Field(default_factory=A3CConfig, title="Learner", description="of each agent")
+    learner: A3CLearner = Field(default_factory=A3CConfig, title="Learner", description="of each agent")
     agents: int = Field(
         4, le=MOST, title="Agents", description="learners, each with battles and a processor of its own"
     )

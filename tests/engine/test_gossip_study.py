@@ -280,6 +280,15 @@ def test_a_game_that_does_not_fit_is_told_before_anything_starts(game: str, plac
     assert only.message.startswith(place)
 
 
+def test_a_learner_may_be_a_preset_of_its_kind() -> None:
+    learner = {"preset": "pong-a3c", "rate": 1e-4}
+    config = load({"kind": "gossip", "game": "pong", "learner": learner})
+    assert isinstance(config, GossipConfig)
+    assert (config.learner.batch, config.learner.rate) == (512, 1e-4)
+    with pytest.raises(ConfigError, match=r"learner\.kind"):
+        load({"kind": "gossip", "game": "pong", "learner": "pong-ppo"})
+
+
 class Board:
     """The links of one agent to neighbours that a test plays."""
 
