@@ -331,7 +331,7 @@ def _read(
 
 
 def _order(quick: bool) -> Iterator[dict[str, Any]]:
-    ways = {
+    ways: dict[str, dict[str, Any]] = {
         "in order (PALA)": {"staleness": 0},
         "never waiting (GALA)": {"staleness": None},
         "without order": {"staleness": None, "ordered": False},

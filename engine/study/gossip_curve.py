@@ -67,7 +67,7 @@ class GossipCurve(Curve):
         if self.config.waits:
             found["distance_bound"] = self.ball.epsilon
         spent = [report.seconds for each in self._reports for report, _ in each]
-        waited, whole = (sum(f(s) for s in spent) for f in (lambda s: s["waiting_seconds"], lambda s: sum(s.values())))
+        waited, whole = sum(s["waiting_seconds"] for s in spent), sum(sum(s.values()) for s in spent)
         ages = [link.age for report in self._latest for link in report.links]
         found |= {"link_age": float(max(ages, default=0)), "waiting": waited / max(whole, 1e-9)}
         for i, curve in enumerate(self.each):

@@ -196,4 +196,5 @@ def test_a_chart_leaves_out_what_nobody_told() -> None:
     chart = Chart([1, 2, 3], [("a", False, [None, 1.0, 2.0]), ("b", True, [None] * 3)])
     (line,) = chart.lines
     assert line.path.count("L") == 1
-    assert [level for level, _ in chart.levels] == [1.0, 2.0]
+    assert [level for level, _ in chart.levels] == ["1", "2"]
+    assert [level for level, _ in Chart([1, 2], [("a", True, [-0.25, -0.25])]).levels] == ["−0.25"]

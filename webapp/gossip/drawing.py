@@ -16,6 +16,11 @@ _LATE = 1
 """Updates of an agent without its neighbour from which on a link counts as late."""
 
 
+def short(value: float) -> str:
+    """Three digits, with a true minus sign: "0.012", "−0.25"."""
+    return f"{value:.3g}".replace("-", "−")
+
+
 class Dot(NamedTuple):
     """An agent, numbered from 1."""
 
@@ -74,15 +79,19 @@ class Line(NamedTuple):
 
 
 class Chart:
-    """Lines over ``x``; gaps where nothing is known. ``levels`` and ``ends``: the texts of the axes."""
+    """Lines over ``x``; gaps where nothing is known. ``levels`` and ``ends``: the texts of the axes; ``heads`` and
+    ``rows``: the same as a table."""
 
     def __init__(self, x: Sequence[float], lines: Sequence[tuple[str, bool, Sequence[float | None]]]) -> None:
         known = [value for _, _, column in lines for value in column if value is not None]
         self._low, self._high = min(known, default=0.0), max(known, default=1.0)
         self._first, self._last = (x[0], x[-1]) if x else (0.0, 1.0)
+        self.heads = [name for name, _, _ in lines]
+        told = zip(*(["" if v is None else short(v) for v in column] for _, _, column in lines), strict=True)
+        self.rows = list(zip(x, told, strict=True))
         made = [Line(name, first, self._path(x, column)) for name, first, column in lines]
         self.lines = sorted((line for line in made if line.path), key=lambda line: line.first)
-        self.levels = [(value, self._y(value)) for value in dict.fromkeys((self._low, self._high))]
+        self.levels = [(short(value), self._y(value)) for value in dict.fromkeys((self._low, self._high))]
         self.ends = [(value, self._x(value)) for value in dict.fromkeys((self._first, self._last))]
 
     def _path(self, x: Sequence[float], column: Sequence[float | None]) -> str:

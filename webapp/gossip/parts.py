@@ -11,8 +11,8 @@ from django.shortcuts import render
 
 from webapp.accounts.models import User
 from webapp.gossip.asking import TOPOLOGIES, GossipForm, GossipIntake
-from webapp.gossip.drawing import Chart, Circle
-from webapp.lib.words import number
+from webapp.gossip.drawing import Chart, Circle, short
+from webapp.lib.words import number, percent
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job
 from webapp.studies.rounds import Columns
@@ -62,7 +62,7 @@ class SideBySide(Parts):
     def found(self, job: Job) -> Found | None:
         """How well the average agent plays."""
         score = job.metrics.get(curve.EVALUATED)
-        return None if score is None else Found(f"The average agent has a return of {score:.3g} on fresh episodes")
+        return None if score is None else Found(f"The average agent has a return of {short(score)} on fresh episodes")
 
     def rounds(self, job: Job, most: int) -> Columns:
         """Every number of rounds, evaluations among them."""
@@ -97,15 +97,12 @@ def _apart(columns: Columns) -> Chart:
     return Chart(steps, found)
 
 
-def _now(columns: Columns) -> dict[str, float | None]:
-    """The last values that rounds told."""
-
-    def last(name: str) -> float | None:
-        return next((value for value in reversed(columns.get(name, [])) if value is not None), None)
-
-    names = ("return", "distance", "distance_bound", "waiting", "steps_per_second", "link_age")
-    found = {name: last(name) for name in names} | {"evaluation": last(curve.EVALUATED)}
-    return found | {end: last(f"{curve.EVALUATED}_{end}") for end in ("low", "high")}
+def _now(columns: Columns) -> dict[str, str]:
+    """The last values that rounds told, as pages have them; those that none told are left out."""
+    names = ("distance", "distance_bound", "waiting", *(f"{curve.EVALUATED}{end}" for end in ("", "_low", "_high")))
+    told = {name: [v for v in columns.get(name, []) if v is not None] for name in names}
+    found = {name: short(values[-1]) for name, values in told.items() if values}
+    return found | ({"waiting": percent(told["waiting"][-1])} if told["waiting"] else {})
 
 
 def _sharing(job: Job) -> str:
