@@ -6,8 +6,8 @@ central broker as PALA's (a list in a manager's process; parameters pickled and 
 in a loop, here a millisecond apart, for two processors would do nothing else). The paper's time doubles from 16 to 24.
 ``simulated``: the same up to 256 agents, each on a processor of its own, in a simulation with the times of one message
 over an encrypted link and of one operation of the broker, both measured in the same run.
-``order``: fresh returns after equal decisions, in order (τ = 0), without waiting (τ = ∞), without order, and of a
-single learner with as many battles (A2C), which the paper says mixing without order equals.
+``order``: scores of fresh episodes after equal decisions, in order (τ = 0), without waiting (τ = ∞), without order, and
+of a single learner with as many battles (A2C), which the paper says mixing without order equals.
 """
 
 from __future__ import annotations
@@ -341,7 +341,7 @@ def _order(quick: bool) -> Iterator[dict[str, Any]]:
     for name, more in ways.items():
         found = [_trained({"kind": "gossip", "agents": 4, "evaluate_every": 0, **more}, seed, steps) for seed in seeds]
         yield row(
-            NAME, "order", median(found), "return", peer="one learner (A2C)", peer_value=median(alone),
+            NAME, "order", median(found), "score", peer="one learner (A2C)", peer_value=median(alone),
             seeds=list(seeds),
             detail=f"{name}: 4 agents in a ring, {steps:,} decisions of vector Pong in all; each seed "
             f"{', '.join(f'{v:.3g}' for v in found)}; one learner {', '.join(f'{v:.3g}' for v in alone)}",
@@ -349,7 +349,7 @@ def _order(quick: bool) -> Iterator[dict[str, Any]]:
 
 
 def _trained(how: dict[str, Any], seed: int, steps: int) -> float:
-    """The return on fresh episodes at the end of a training in this process."""
+    """The score on fresh episodes, 0 to 1, at the end of a training in this process."""
     study = load({
         "game": {"name": "pong", "settings": {"points": 3, "max_ticks": 1500}},
         "learner": {"kind": "a3c", "network": {"policy": [64], "critic": [64]}, "batch": 256, "fragment": 16,
@@ -360,4 +360,4 @@ def _trained(how: dict[str, Any], seed: int, steps: int) -> float:
         end = list(run_study(study, FolderStore(folder)))[-1]
     if not isinstance(end, Finished):
         raise RuntimeError(f"a training of a benchmark did not end: {end}")
-    return float(end.summary["evaluation_return"])
+    return float(end.summary["evaluation_score"])
