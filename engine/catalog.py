@@ -29,6 +29,7 @@ from engine.config.episodes import EpisodesConfig
 from engine.config.evaluate import EvaluateConfig
 from engine.config.evolve import EvolveConfig
 from engine.config.gate import GateConfig
+from engine.config.gossip import GossipConfig
 from engine.config.hunt import HuntConfig
 from engine.config.metagame import MetagameConfig
 from engine.config.patch import PatchConfig
@@ -469,7 +470,10 @@ EVALUATORS: dict[str, str] = {
     "swaps": "engine.lineups.swap_evaluator:build",
     "plantings": "engine.sensitivity.evaluator:build",
 }
-SAMPLERS: dict[str, str] = {"train": "engine.study.sampler_factory:build"}
+SAMPLERS: dict[str, str] = {
+    "train": "engine.study.sampler_factory:build",
+    "gossip": "engine.study.gossip_agents:build",
+}
 STUDIES: dict[str, StudyKind] = {
     "search": StudyKind(
         "Search", "search", SearchConfig, "engine.study.lineups:run", "engine.console:Searched", "battles", "archive",
@@ -485,6 +489,10 @@ STUDIES: dict[str, StudyKind] = {
     "train": StudyKind(
         "Training", "training", TrainConfig, "engine.study.train:train", "engine.console:Trained", "steps", "",
         gained="learned", hands="samplers",
+    ),
+    "gossip": StudyKind(
+        "Training side by side", "training", GossipConfig, "engine.study.gossip:gossip", "engine.console:SideBySide",
+        "steps", "", gained="learned", hands="agents",
     ),
     "evolve": StudyKind(
         "Search for training settings", "search", EvolveConfig, "engine.study.evolve:evolve", "engine.console:Evolved",

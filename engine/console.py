@@ -124,6 +124,15 @@ class Trained:
         return ", ".join(words)
 
 
+class SideBySide(Trained):
+    """Texts of trainings side by side."""
+
+    def round(self, metrics: Mapping[str, float]) -> str:
+        """How good the agents are, how fast they learn, and how far apart they are."""
+        bound = f" of at most {metrics['distance_bound']:.3g}" if "distance_bound" in metrics else ""
+        return f"{super().round(metrics)}, {metrics['distance']:.3g}{bound} apart"
+
+
 class Evolved:
     """Texts of studies that evolve players."""
 

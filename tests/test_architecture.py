@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 LEAVES = {
     "errors", "rng", "splitmix", "events", "store", "arrays", "indicators", "confidence", "verdicts", "channel",
     "compiling", "config", "differences", "formula", "formula_bounds", "formula_terms", "claims", "piping", "means",
-    "text",
+    "peers", "text",
 }  # fmt: skip
 FAMILIES: dict[str, set[str]] = {
     **{leaf: LEAVES | {"simulators.contract"} for leaf in LEAVES},
@@ -101,6 +101,7 @@ APPS = (
     "hunts",
     "self_play",
     "shared_critic",
+    "gossip",
     "sensitivity",
     "worth",
     "metagame",

@@ -76,6 +76,7 @@ INSTALLED_APPS = [
     "webapp.hunts",
     "webapp.self_play",
     "webapp.shared_critic",
+    "webapp.gossip",
     "webapp.sensitivity",
     "webapp.worth",
     "webapp.metagame",

@@ -32,6 +32,7 @@ MODULES = (
     "pbt_peer",
     "aesrl_rules",
     "aesrl_score",
+    "gossip",
     "archive",
     "wesnoth_loop",
     "wesnoth_worth",

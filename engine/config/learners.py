@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from engine.config.rl import PRESETS, AnyLearner
+from engine.config.rl import PRESETS, A3CConfig, AnyLearner
 
 
 def merged(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
@@ -31,3 +31,5 @@ def _preset(given: Any) -> Any:
 
 
 Learner = Annotated[AnyLearner, Field(discriminator="kind"), BeforeValidator(_preset)]
+A3CLearner = Annotated[A3CConfig, BeforeValidator(_preset)]
+"""For studies whose learners must be A2C."""

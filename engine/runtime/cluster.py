@@ -103,6 +103,11 @@ class Cluster:
 
         return {"scheduling_strategy": NodeAffinitySchedulingStrategy(host.node, soft=False)}
 
+    @property
+    def processors(self) -> float:
+        """Those of all hosts."""
+        return float(load_ray().cluster_resources().get("CPU", 1.0))
+
     def short_of(self, cpus: float) -> str:
         """Why an actor that needs ``cpus`` would have to wait; empty if it would not."""
         free = load_ray().available_resources().get("CPU", 0.0)

@@ -19,8 +19,10 @@ from engine.runtime.members import Limits
 from engine.runtime.supervisor import Supervisor
 from engine.runtime.worker import Worker
 from engine.runtime.zmq_channels import ZmqHub, ZmqPublisher, ZmqSpoke, ZmqSubscriber
+from engine.runtime.zmq_peers import HOST
 
 CPUS = 0.5  # two jobs on two processors both progress
+HALF = 0.5  # of all processors, for workers that must run at the same time
 
 Died = Callable[[str], None]
 Payload = Callable[[int, int], bytes]
@@ -32,10 +34,12 @@ class WorkerActor:
 
     def run(
         self, ticket: Sequence[Any], source: Sequence[Any] | None, factory: str, payload: bytes, allowed: Sequence[str],
-        beat_s: float,
+        beat_s: float, host: str,
     ) -> None:  # fmt: skip
-        """Serve the driver. One actor uses one processor, compiled loops included."""
+        """Serve the driver. One actor uses one processor, compiled loops included. ``host``: the address at which it
+        can be reached, where there are several hosts."""
         os.environ.setdefault("NUMBA_NUM_THREADS", "1")
+        os.environ[HOST] = host
         subscriber = ZmqSubscriber(Source(*source)) if source else None
         build = partial(answering.build, factory, payload, allowed)
         Worker(ZmqSpoke(Ticket(*ticket)), build, beat_s, not_orphaned, partial(os._exit, 1), subscriber).run()
@@ -89,10 +93,10 @@ class RayRecruiter:
 
     def __init__(
         self, cluster: Cluster, hosts: Sequence[Host], factory: str, payload: Payload, allowed: Sequence[str],
-        beat_s: float,
+        beat_s: float, cpus: float = CPUS,
     ) -> None:  # fmt: skip
         self._cluster, self._hosts, self._factory, self._payload = cluster, hosts, factory, payload
-        self._allowed, self._beat_s = tuple(allowed), beat_s
+        self._allowed, self._beat_s, self._cpus = tuple(allowed), beat_s, cpus
 
     def start(self, post: Post, life: int, ticket: Ticket, source: Source | None, died: Died) -> RayWorker:
         """Request a worker, or a relay, which needs hardly any processor time."""
@@ -103,12 +107,13 @@ class RayRecruiter:
             return RayWorker(
                 self._cluster, RelayActor, {**placement, "num_cpus": 0}, (*arguments, host.address, self._beat_s), died
             )
-        arguments = (*arguments, self._factory, self._payload(post.number, life), self._allowed, self._beat_s)
-        return RayWorker(self._cluster, WorkerActor, placement, arguments, died)
+        reached = host.address if len(self._hosts) > 1 else ""
+        arguments = (*arguments, self._factory, self._payload(post.number, life), self._allowed, self._beat_s, reached)
+        return RayWorker(self._cluster, WorkerActor, {**placement, "num_cpus": self._cpus}, arguments, died)
 
     def short_of_capacity(self) -> str:
         """Why workers may have to wait; empty if there is room for one."""
-        return self._cluster.short_of(CPUS)
+        return self._cluster.short_of(self._cpus)
 
     def check(self) -> None:
         """Raises ActorLost when Ray is gone."""
@@ -118,7 +123,8 @@ class RayRecruiter:
 class RayWorkers(Supervisor):
     """``workers`` actors, each of which runs the object that ``factory`` (``module:function`` below one of ``allowed``)
     makes from ``payload(number, life)``, and gets the weights of ``policies``; ``bound``: messages of each that may
-    wait for the driver. ``address``: see ``engine.runtime.cluster.connected``; ``hosts``: by default those of the
+    wait for the driver; ``together``: they need each other, so that all must run, on half of the processors if need be.
+    ``address``: see ``engine.runtime.cluster.connected``; ``hosts``: by default those of the
     cluster (a test names one several times).
 
     Raises EngineError for a factory that is not allowed, ActorLost when there is no Ray.
@@ -127,7 +133,7 @@ class RayWorkers(Supervisor):
     def __init__(
         self, factory: str, payload: Payload, workers: int = 2, *, policies: Sequence[str] = (), address: str = "",
         batch_ms: int = 100, flat: bool = False, bound: int = TO_HUB, title: str = "Worker",
-        allowed: Sequence[str] = ALLOWED, limits: Limits | None = None, succeeded: bool = False,
+        allowed: Sequence[str] = ALLOWED, limits: Limits | None = None, succeeded: bool = False, together: bool = False,
         hosts: Callable[[Cluster], Sequence[Host]] = lambda cluster: cluster.hosts,
     ) -> None:  # fmt: skip
         check_factory(factory, allowed)
@@ -141,7 +147,8 @@ class RayWorkers(Supervisor):
             broadcast = _broadcast(policies, host, len(found), flat) if policies else None
             if broadcast:
                 stack.callback(broadcast.close)
-            recruiter = RayRecruiter(cluster, found, factory, payload, allowed, limits.beat_s)
+            cpus = min(CPUS, HALF * cluster.processors / workers) if together else CPUS
+            recruiter = RayRecruiter(cluster, found, factory, payload, allowed, limits.beat_s, cpus)
             stack.callback(super().close)
             super().__init__(
                 hub, recruiter, workers, broadcast=broadcast, batch_ms=batch_ms, limits=limits, title=title,

@@ -56,6 +56,11 @@ class Supervisor(Closed):
         """How many more requests keep every worker busy."""
         return self._ledger.room
 
+    @property
+    def working(self) -> set[int]:
+        """The numbers of the workers that are ready; of those that are lost or begin, none."""
+        return {member.post.number for member in self._members.values() if member.ready and not member.post.relay}
+
     def submit(self, requests: Sequence[Request]) -> None:
         """Accept requests and send out what workers can take."""
         self._ledger.add(requests)

@@ -1,0 +1,275 @@
+"""Training studies whose agents learn side by side and mix: each round ends with a checkpoint of all of them.
+
+Where agents wait for each other (τ = 0), all of them are at the same update at the end of a round and begin their
+battles afresh, so a study that goes on from a checkpoint ends with the same parameters as one that was never
+interrupted; when an agent is lost, all go back to the last round. Elsewhere a round is over once the agents have made
+so many updates in all; an agent that is lost is replaced, goes on from the last checkpoint, and meanwhile the others
+close their ranks. The study's policy has the mean of the agents' parameters.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Generator, Iterator
+
+import numpy as np
+
+from engine.arrays import Bundle, pack
+from engine.config.gossip import GossipConfig
+from engine.config.policies import AGENT
+from engine.errors import ActorLost, Cancelled, EngineError, SimulatorError
+from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Started, Stopped
+from engine.mdp.interface import SeatSpec
+from engine.rl.gossip_agent import Report
+from engine.rl.learner import Metrics, State, on_threads
+from engine.rl.onnx import exported
+from engine.rl.policy import Policy
+from engine.simulators import references
+from engine.store import Store
+from engine.study import checkpoint
+from engine.study.agent_pool import AgentPool, Direction, open_agents
+from engine.study.control import Command, Control
+from engine.study.evaluation import Measured, evaluate
+from engine.study.failures import not_begun, with_failure
+from engine.study.gossip_agents import learner_of, name_of
+from engine.study.gossip_curve import GossipCurve
+from engine.study.sampler_factory import seated
+from engine.study.session import Session
+
+_POLL_S = 0.2
+_LAST = 1_000_000
+"""The first seed of the last evaluation; evaluations during training never reach it."""
+STUBBORN = 5
+"""Agents that may be lost in a round before the game is blamed."""
+
+
+def gossip(config: GossipConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
+    """As ``engine.study.lineups.run``, for agents that learn side by side."""
+    return with_failure(_Gossip(config, store, control).events(resume))
+
+
+class _Gossip(Session):
+    def __init__(self, config: GossipConfig, store: Store, control: Control) -> None:
+        super().__init__(store, control)
+        self.config, self.training = config, config.training
+        self.tick = self.epoch = self.losses = 0
+        self.saved = ""
+        self.pending: Metrics | None = None
+
+    def events(self, resume: str) -> Iterator[AnyEvent]:
+        config = self.config
+        try:
+            self._prepare(begun=bool(resume))
+            if resume:
+                self._restore(resume)
+            opened = open_agents(config, self.store, should_stop=self.stopped)
+        except Cancelled:
+            yield not_begun(self.control, resume)
+            return
+        with on_threads(1), opened as agents:
+            yield self.say(Started, workers=config.agents, pool=config.pool.kind, ticks=config.ticks, battles=0,
+                            resumed=bool(resume))  # fmt: skip
+            if crowded := slowdown(config.agents, len(os.sched_getaffinity(0))):
+                yield self.say(Logged, message=crowded)
+            self.saved = self.saved or self._checkpoint()
+            try:
+                command = yield from self._drive(agents)
+            except EngineError:
+                yield from self.troubles(agents)
+                raise
+        yield from self._ended(command)
+
+    def reached(self) -> tuple[int, Counters]:
+        return self.tick, self.curve.counters(self.steps)
+
+    @property
+    def steps(self) -> int:
+        """Decisions learned from, of all agents."""
+        return sum(self.learned)
+
+    @property
+    def updates(self) -> int:
+        """Updates in the agents' states, of all of them."""
+        return sum(int(state["learner"].meta["version"]) for state in self.states)
+
+    @property
+    def over(self) -> bool:
+        """Whether all updates are made."""
+        return self.updates >= self.config.updates * self.config.agents
+
+    def _prepare(self, *, begun: bool) -> None:
+        """Everything as it begins: all agents with the same parameters."""
+        with contextlib.closing(references.make(self.config.game, 1, self.stopped)) as game:
+            self.seat: SeatSpec = seated(self.training, game).spec.seats[0]
+            self.learner = learner_of(self.config, self.seat)
+            if not begun:
+                references.begin(game, self.config.seed)
+        self.states: list[State] = [self.learner.state() for _ in range(self.config.agents)]
+        self.learned = [0] * self.config.agents
+        self.curve = GossipCurve(self.config, self.seat)
+
+    def _drive(self, agents: AgentPool) -> Generator[AnyEvent, None, Command]:
+        """Train until all updates are made. Returns the command that ended it early."""
+        self._direct(agents)
+        self.curve.restart()
+        self.throttle.restart()
+        if self.pending is not None:
+            yield from self._close_round(self.pending, due=True)
+        while self.pending is None and not (self.over and self.tick >= self.config.ticks):
+            if command := self.control():
+                return command
+            for report in self._gathered(agents):
+                self._take(report)
+            if reason := agents.lost():
+                self._lost(agents, reason)
+            elif self._round_is_over():
+                yield from self._progressed(agents)
+            yield from self.troubles(agents)
+            if self.throttle.due():
+                yield self.say(Logged, message="")
+        return self.control() if self.pending is not None else ""
+
+    def _gathered(self, agents: AgentPool) -> list[Report]:
+        """The reports that have arrived. If the pool dies after a command to end, that is no error: the command reached
+        its actors, too."""
+        try:
+            return agents.gather(_POLL_S)
+        except (ActorLost, Cancelled):
+            if self.control():
+                return []
+            raise
+
+    def _take(self, report: Report) -> None:
+        """Record a report, unless its agent had not gone back yet with all others."""
+        if report.epoch != self.epoch:
+            return
+        i = report.number
+        self.curve.reported(report, max(0, report.steps - self.learned[i]))
+        self.learned[i] = report.steps
+        if report.state is not None:
+            self.states[i] = report.state
+
+    def _round_is_over(self) -> bool:
+        versions = [int(state["learner"].meta["version"]) for state in self.states]
+        due = min((self.tick + 1) * self.config.every, self.config.updates)
+        if self.config.waits:
+            return all(version == due for version in versions)
+        return sum(versions) >= due * self.config.agents
+
+    def _direct(self, agents: AgentPool) -> None:
+        until = min((self.tick + 1) * self.config.every, self.config.updates) if self.config.waits else 0
+        agents.direct(Direction(self.epoch, self.tick, until, self.saved))
+
+    def _lost(self, agents: AgentPool, reason: str) -> None:
+        """Handle a lost agent. Where agents wait for each other, all go back to the last round."""
+        self.losses += 1
+        self.curve.lost += 1
+        if self.losses >= STUBBORN * (1 if self.config.waits else self.config.agents):
+            raise SimulatorError(
+                f"{self.losses} agents were lost in round {self.tick + 1}, which the game does not get through. The "
+                f"last one: {reason}."
+            )
+        if not self.config.waits:
+            return
+        lost = self.curve.lost
+        self._restore(self.saved)
+        self.curve.lost = lost
+        self.epoch += 1
+        self._direct(agents)
+
+    def _progressed(self, agents: AgentPool) -> Iterator[AnyEvent]:
+        """Close a round: the agents go on with the next one while this process writes and evaluates."""
+        before, every, self.losses = self.tick, self.config.evaluate_every, 0
+        self.tick = self.config.ticks if self.over else self.tick + 1
+        self.curve.closed([state["learner"].arrays["weights"] for state in self.states])
+        metrics, links = self.curve.metrics(), self.curve.table()
+        self.curve.restart()
+        self.links = self.store.put(pack({"topology": self.config.topology}, links))
+        self.saved = self._checkpoint()
+        if not self.over:
+            self._direct(agents)
+        due = self.over or (every > 0 and self.tick // every > before // every)
+        yield from self._close_round(metrics, due)
+
+    def _close_round(self, metrics: Metrics, due: bool) -> Iterator[AnyEvent]:
+        """Report the round, after an evaluation where one is ``due``. If a command ends the evaluation early, the
+        checkpoint holds the pending metrics, and the attempt that continues from it evaluates again."""
+        self.pending = metrics if due else None
+        if due and not self._examine():
+            self.saved = self._checkpoint()
+            return
+        self.pending = None
+        if due:
+            metrics = metrics | self.curve.evaluations()
+            self.saved = self._checkpoint()
+        tensors, description = self._stored()
+        artifacts = {"policy": tensors, "policy_description": description, "checkpoint": self.saved}
+        yield self.say(Progressed, metrics=metrics, artifacts=artifacts | {"table": self.links})
+        self.throttle.restart()
+
+    def _examine(self) -> bool:
+        """Evaluate the study's policy; False when a command interrupted it."""
+        measured = Measured(self.training, self.store, {AGENT: self._policy()}, {})
+        found = evaluate(measured, _LAST if self.over else 0, self.control)
+        if found is not None:
+            self.curve.whole.examined(found[AGENT])
+        return found is not None
+
+    def _policy(self) -> Policy:
+        """The policy with the mean of the agents' parameters."""
+        each = np.stack([state["learner"].arrays["weights"] for state in self.states]).astype(np.float64)
+        weights = each.mean(axis=0).astype(np.float32)
+        return Policy(self.learner.policy().spec, weights, self.updates // self.config.agents)
+
+    def _stored(self) -> tuple[str, str]:
+        description, tensors = self._policy().pack()
+        return self.store.put(tensors), self.store.put(description)
+
+    def _ended(self, command: Command) -> Iterator[AnyEvent]:
+        """The last events. An agent's updates since its last state are lost: they are made again."""
+        since = self.steps - sum(int(state["learner"].meta["steps"]) for state in self.states)
+        if command and since > 0 and self.pending is None:
+            again = f"the {since:,} decisions since then are played again."
+            yield self.say(Logged, message=f"The agents go on from their last round: {again}")
+        if command == "pause":
+            yield self.say(Paused, artifacts={"checkpoint": self.saved})
+            return
+        kind, more = (Stopped, {"reason": "Stopped by request."}) if command else (Finished, {})
+        yield self.say(kind, artifacts=self._results(), summary=self.curve.summary(self.steps), **more)
+
+    def _results(self) -> dict[str, str]:
+        tensors, description = self._stored()
+        kept = {"policy": tensors, "policy_description": description, "checkpoint": self.saved}
+        return kept | {"onnx": self.store.put(exported(self._policy()))} | ({"table": self.links} if self.links else {})
+
+    links = ""
+
+    def _checkpoint(self) -> str:
+        round_ = self.curve.state() | {"pending": self.pending, "links": self.links, "learned": self.learned}
+        parts = {"round": Bundle(round_, {})}
+        for i, state in enumerate(self.states):
+            parts |= {f"{part}/{name_of(i)}": bundle for part, bundle in state.items()}
+        return checkpoint.write(self.config, self.tick, parts, self.store)
+
+    def _restore(self, digest: str) -> None:
+        """Continue from a checkpoint. Raises ConfigError when it is another study's, StoreError when it is missing."""
+        self.tick, parts = checkpoint.read(self.config, digest, self.store)
+        told = parts["round"].meta
+        for i in range(self.config.agents):
+            end = f"/{name_of(i)}"
+            self.states[i] = {name.removesuffix(end): part for name, part in parts.items() if name.endswith(end)}
+        self.learned = [int(state["learner"].meta["steps"]) for state in self.states]
+        self.curve.load(told)
+        self.pending, self.links, self.saved = told["pending"], told["links"], digest
+
+
+def slowdown(agents: int, processors: int) -> str:
+    """What to tell where agents share processors; empty where they do not."""
+    if agents <= processors:
+        return ""
+    those, times = f"{processors} processor{'s' * (processors > 1)}", agents / processors
+    return (
+        f"{agents} agents share {those}: expect the training to take about {times:.1f} times as long as with a "
+        "processor for each."
+    )

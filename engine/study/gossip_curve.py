@@ -1,0 +1,115 @@
+"""The record of a study whose agents mix: all of them together, each one, and how far apart they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.columns import Arrays
+from engine.config.gossip import GossipConfig
+from engine.mdp.interface import SeatSpec
+from engine.rl.gossip import Ball, beta, distance, mixing
+from engine.rl.gossip_agent import Report
+from engine.rl.learner import Metrics
+from engine.study.curve import Curve, PolicyCurve
+from engine.study.gossip_agents import name_of
+
+TOLD = ("return", "score", "win")
+"""What a round tells of each agent alone."""
+
+
+def policy_curve(config: GossipConfig, seat: SeatSpec) -> PolicyCurve:
+    """A learning curve of one of the study's policies."""
+    rewards = config.learner.rewards
+    weights = [rewards[name].weight if name in rewards else 1.0 for name in seat.rewards]
+    return PolicyCurve(seat.rewards, weights, seat.signals, config.game.least_return)
+
+
+class GossipCurve(Curve):
+    """``whole``: what agents did together; ``each``: one for each agent. ``apart``: the distance between them at the
+    end of the last round; ``ball``: its bound, where agents wait for each other."""
+
+    def __init__(self, config: GossipConfig, seat: SeatSpec) -> None:
+        self.whole, self.each = policy_curve(config, seat), [policy_curve(config, seat) for _ in range(config.agents)]
+        self.config, self.ball = config, Ball(beta(mixing(config.topology, config.agents)))
+        self.apart = 0.0
+        super().__init__({"agent": self.whole})
+
+    def restart(self) -> None:
+        """Begin a round."""
+        super().restart()
+        self._reports: list[list[tuple[Report, int]]] = [[] for _ in self.each]
+        for curve in self.each:
+            curve.restart()
+
+    def reported(self, report: Report, steps: int) -> None:
+        """Keep what an agent did, in which it learned from ``steps`` decisions, until the round is over: then the order
+        in which reports came makes no difference."""
+        self._reports[report.number].append((report, steps))
+
+    def closed(self, parameters: Sequence[NDArray[np.float32]]) -> None:
+        """The round is over: all agents are at its end, with these parameters."""
+        self.apart = distance(np.stack(parameters).astype(np.float64))
+        if self.config.waits:
+            for norms in zip(*([n for report, _ in each for n in report.norms] for each in self._reports), strict=True):
+                self.ball.step(norms)
+        for curve, reports in zip(self.each, self._reports, strict=True):
+            for report, steps in reports:
+                _record(report, steps, (self.whole, curve))
+
+    def metrics(self) -> Metrics:
+        """The numbers of a closed round: of all, of each agent, and how they mixed."""
+        found = super().metrics() | self._learned() | {"distance": self.apart}
+        if self.config.waits:
+            found["distance_bound"] = self.ball.epsilon
+        spent = [report.seconds for each in self._reports for report, _ in each]
+        waited, whole = sum(s["waiting_seconds"] for s in spent), sum(sum(s.values()) for s in spent)
+        ages = [link.age for report in self._latest for link in report.links]
+        found |= {"link_age": float(max(ages, default=0)), "waiting": waited / max(whole, 1e-9)}
+        for i, curve in enumerate(self.each):
+            played = curve.played()
+            found |= {f"{name_of(i)}/{name}": played[name] for name in TOLD if name in played}
+        return found
+
+    @property
+    def _latest(self) -> list[Report]:
+        return [each[-1][0] for each in self._reports if each]
+
+    def _learned(self) -> Metrics:
+        """Means of the learners' metrics over all updates of all agents."""
+        rows = [metrics for each in self._reports for report, _ in each for metrics in report.metrics]
+        names = dict.fromkeys(name for row in rows for name in row)
+        return {name: float(np.mean([row[name] for row in rows if name in row])) for name in names}
+
+    def table(self) -> Arrays:
+        """Every link, as it was at the end of the round: ``taker``, ``sender``, the taker's updates since it last mixed
+        (``age``), and how many updates older than its own parameters the message was (``behind``)."""
+        rows = [(report.number, *link) for report in self._latest for link in report.links]
+        columns = np.array(rows, np.int64).reshape(-1, 4).T
+        return dict(zip(("taker", "sender", "age", "behind"), columns, strict=True))
+
+    def state(self) -> dict[str, Any]:
+        """As JSON."""
+        mine = {"epsilon": self.ball.epsilon, "apart": self.apart, "each": [curve.state() for curve in self.each]}
+        return super().state() | {"whole": self.whole.state()} | mine
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Continue from ``state``."""
+        self.whole.load(state["whole"])
+        for curve, known in zip(self.each, state["each"], strict=True):
+            curve.load(known)
+        self.ball.epsilon, self.apart = float(state["epsilon"]), float(state["apart"])
+        super().load(state)
+
+
+def _record(report: Report, steps: int, curves: Sequence[PolicyCurve]) -> None:
+    """Add what an agent did to its own curve and to that of all."""
+    seconds = report.seconds
+    arrival: Any = SimpleNamespace(episodes=report.episodes, seconds=seconds["sampling_seconds"])
+    for curve in curves:
+        curve.learned([arrival], {}, steps, seconds["learning_seconds"])
+        curve.totals["updates"] += len(report.norms) - 1

@@ -1,0 +1,43 @@
+"""The benchmark of mixing: its agents mix as a ring does, and its simulation is right where one can work it out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.bench import gossip
+from engine.bench.gossip import broker_time, brokered, linked, ring_time
+
+
+@pytest.fixture
+def alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All agents learn equally long, each time."""
+    monkeypatch.setattr(gossip, "lengths", lambda n, learn_s, iterations=50: np.full((iterations, n), learn_s))
+
+
+@pytest.mark.usefixtures("alike")
+def test_equal_agents_of_a_ring_wait_for_one_message_however_many_they_are() -> None:
+    for n in (2, 24, 256):
+        assert ring_time(n, 0.002, 0.2) == pytest.approx(0.002)
+
+
+@pytest.mark.usefixtures("alike")
+def test_a_broker_with_time_to_spare_makes_equal_agents_wait_for_its_operations_only() -> None:
+    writes_and_reads = broker_time(2, 0.001, 0.2)
+    assert 0.002 <= writes_and_reads <= 0.004
+
+
+@pytest.mark.usefixtures("alike")
+def test_a_broker_that_is_never_idle_makes_iterations_last_as_long_as_all_operations() -> None:
+    assert 0.2 + broker_time(256, 0.01, 0.2) == pytest.approx(2 * 256 * 0.01, rel=0.05)
+
+
+def test_slow_agents_of_a_ring_make_others_wait_and_no_agent_mixes_before_its_message_is_there() -> None:
+    assert 0.002 < ring_time(8, 0.002, 0.2) < 0.04
+
+
+@pytest.mark.parametrize("way", [linked, brokered])
+def test_both_ways_mix_as_a_ring_does(way: object) -> None:
+    found = way(3, 0.0, 5)  # type: ignore[operator]
+    assert len(found) == 3 * (5 - gossip.WARM)
+    assert min(found) > 0
