@@ -295,7 +295,7 @@ def test_the_figures_of_a_search_agree_on_what_is_confirmed_by_now(
     page = enter(team.designer, f"/p/herobattle/jobs/{job.pk}/")
     expect(page.locator("[data-compared]")).to_contain_text(f"{1 - at_the_end} confirmed on fresh battles, ")
     expect(page.locator("[data-sure]")).to_have_text(says)
-    expect(page.locator("[data-worst]")).to_contain_text("–" if at_the_end else "2.6×")
+    expect(page.locator("[data-worst]")).to_contain_text("–" if at_the_end else "2.60×")
     expect(page.locator("[data-worst-name]")).to_have_text("Most unfair confirmed")
 
 

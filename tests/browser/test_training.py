@@ -72,7 +72,7 @@ def test_the_form_shows_what_fits_and_what_is_wrong_where_it_is(enter: Enter, te
     expect(page.locator('input[value="dqn"]')).to_be_disabled(timeout=SOON)
     expect(page.locator('input[value="ppo"]')).to_be_checked()
     expect(page.locator('[data-errors="algorithm"]')).to_be_empty(timeout=SOON)
-    expect(page.get_by_text("steered with numbers")).to_be_visible()
+    expect(page.get_by_text("this game is steered with numbers")).to_be_visible()
     expect(page.locator('input[value="pendulum-ppo"]')).to_be_checked()
     page.get_by_text("Details for specialists").click()
     rate = page.get_by_label("Learning rate", exact=True)

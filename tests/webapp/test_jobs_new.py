@@ -276,7 +276,7 @@ def test_a_sensible_line_is_called_so_with_its_interval() -> None:
     sample = sample_with([1.0] * 187 + [2.5] * 13)
     advice = random_lineups.advice(sample, MEASURE, 2.0)
     assert advice["level"] == "good"
-    assert "Of 200 random lineups, 13 are over it: 6.5 % (4 to 11 %)." in plain(advice["text"])
+    assert "Of 200 random lineups, 13 are over it: 6 % (4 to 11 %)." in plain(advice["text"])
 
 
 @pytest.mark.parametrize(("over", "level"), [(50, "good"), (51, "many"), (1, "good"), (0, "none")])

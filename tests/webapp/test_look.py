@@ -157,4 +157,4 @@ def test_every_page_says_in_the_same_words_how_many_of_what_is_confirmed_may_be_
     own = re.compile(r"false alarm|expected to be false|1 in 20")
     assert [file.name for file in [*TEMPLATES, *SCRIPTS] if own.search(file.read_text())] == []
     tagged = {file.parent.name for file in TEMPLATES if "{% false_alarms " in file.read_text()}
-    assert tagged == {"changes", "explore", "projects", "reports", "studies", "suspects", "worth"}
+    assert tagged == {"changes", "explore", "partials", "projects", "reports", "studies", "suspects", "worth"}

@@ -277,7 +277,7 @@ def test_an_error_of_the_api_repeats_nothing_that_turns_text_or_that_a_terminal_
 
 PARSED = re.compile(
     r"target|gymnasium|atari|preset|aim|measure|line_from|sizes|map-elites-quality|goal-\d+"
-    r"|winning|style|behaviour"
+    r"|winning|style|behaviour|environment"
 )
 """Fields of one line whose text is looked up, read as numbers or refused, and never kept as it came."""
 

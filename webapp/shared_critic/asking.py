@@ -120,7 +120,7 @@ class TogetherForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Another game needs its name."""
         cleaned = super().clean() or {}
-        if cleaned.get("game") == games.GYMNASIUM and not cleaned.get("environment"):
+        if cleaned.get("game") == games.GYMNASIUM and not games.GYMNASIUM_ID.fullmatch(cleaned.get("environment", "")):
             self.add_error("environment", "Write its name with its version, such as HalfCheetah-v5.")
         return cleaned
 
