@@ -149,9 +149,7 @@ def test_what_does_not_suit_the_game_is_said_at_its_field(store: FolderStore) ->
 
 def test_more_workers_than_processors_are_warned_of() -> None:
     assert too_many(4, 4) == ""
-    assert too_many(6, 4) == (
-        "6 workers share 4 processors: each takes about 1.5 times as long as on one of its own."
-    )
+    assert too_many(6, 4) == ("6 workers share 4 processors: each takes about 1.5 times as long as on one of its own.")
 
 
 def test_the_range_of_a_rule_is_a_sixth_of_the_spread() -> None:
