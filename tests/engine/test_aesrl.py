@@ -103,6 +103,16 @@ def test_every_decision_is_counted_once_and_examinations_apart(method: str, stor
     assert (last["critic_steps"] > 0) == (method != "cem")
 
 
+def test_where_nobody_waits_a_paused_study_goes_on_with_what_was_outstanding(store: FolderStore) -> None:
+    config = study(method={"kind": "aes-rl"})
+    paused = ended(config, store, control=after(80))
+    assert isinstance(paused, Paused), paused
+    assert 0 < paused.counters.steps < 400
+    end = ended(config, store, paused.artifacts["checkpoint"])
+    assert isinstance(end, Finished), end
+    assert 400 <= end.counters.steps < 520
+
+
 def test_one_after_the_other_or_side_by_side_a_generation_ends_alike(store: FolderStore) -> None:
     ends = [ended(study(method={**METHODS["cem-rl"], "parallel": parallel}), store) for parallel in (True, False)]
     assert policy(ends[0]) == policy(ends[1])
