@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.formula import PICKERS
+from engine.formula import PICKERS, read
 
 Array = NDArray[np.float64]
 
@@ -27,7 +27,7 @@ class Span(NamedTuple):
 def bounds(text: str, spans: Mapping[str, Span]) -> Span:
     """Bounds of the formula's value, [...] each, infinite where there is none; ``spans`` holds those of its variables.
     ``text`` must be one that ``formula.parse`` accepts."""
-    low, high = bounds_of(ast.parse(text.strip(), mode="eval").body, spans)
+    low, high = bounds_of(read(text), spans)
     return Span(low[..., 0], high[..., 0])
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from engine import claims
 from engine.claims import Curved, Expression, Sum
-from engine.formula import CURVED, FIXED, PICKERS, REDUCERS, Names, Part, part_of
+from engine.formula import CURVED, FIXED, PICKERS, REDUCERS, Names, Part, part_of, read
 from engine.formula_bounds import Span, bounds_of
 
 Floats = NDArray[np.float64]
@@ -65,7 +65,7 @@ class Apart:
         self.terms: list[Term] = []
         self._names, self._teams = (team, lineup), teams
         self._places: dict[str, int] = {}
-        whole = self._spread(ast.parse(text.strip(), mode="eval").body, None)
+        whole = self._spread(read(text), None)
         whole = whole if low is None else _called("max", whole, ast.Constant(low))
         self.whole = whole if high is None else _called("min", whole, ast.Constant(high))
         self._run = part_of(self.whole, frozenset(), {_symbol(i) for i in range(len(self.terms))}).run

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import ConfigError
-from engine.formula import _NAMES, STRONGEST, WEAKEST, _Checker, parse
+from engine.formula import _NAMES, STRONGEST, WEAKEST, _Checker, parse, read
 
 TEAM = {"strength", "resources", "cost"}
 VALUES = {
@@ -130,3 +133,22 @@ def test_arithmetic_agrees_with_python_s(text: str) -> None:
         expected = expected.replace(name, str(value))
     found = np.broadcast_to(parse(text, TEAM, {"duration"}).evaluate(VALUES), 2)[0]
     assert found == pytest.approx(eval(expected))  # noqa: S307 - the test wrote this text itself
+
+
+def test_threads_read_formulas_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two at once end with SystemError in Python 3.11."""
+    reading, most, real = 0, 0, ast.parse
+
+    def slow(*args: Any, **kwargs: Any) -> Any:
+        nonlocal reading, most
+        reading += 1
+        most = max(most, reading)
+        time.sleep(0.02)
+        reading -= 1
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(ast, "parse", slow)
+    with ThreadPoolExecutor(4) as threads:
+        trees = list(threads.map(read, ["1 + 2"] * 4))
+    assert [ast.unparse(tree) for tree in trees] == ["1 + 2"] * 4
+    assert most == 1
