@@ -307,7 +307,7 @@ def _unlearnt(config: AESRLConfig) -> Iterator[tuple[str, str]]:
     if learner.schedule != "constant":
         yield "learner.schedule", "each individual learns from the beginning: leave this constant"
     if learner.warmup >= config.steps:
-        yield "learner.warmup", "all decisions would be played by chance: give fewer than steps"
+        yield "steps", f"the first {learner.warmup:,} decisions are played by chance: give more than that"
     if learner.capacity < learner.minibatch:
         yield "learner.capacity", "it must hold at least one minibatch"
 

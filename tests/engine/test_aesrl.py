@@ -137,7 +137,7 @@ def test_what_does_not_go_together_is_refused_at_its_field() -> None:
     assert refused(spread=None) == {"method.mean.baseline"}
     assert refused(spread=None, method={"mean": {"kind": "linear"}}) == {"method.mean.range"}
     assert refused(method={"variance": {"kind": "elites"}}) == {"method.variance.kind"}
-    assert refused(steps=60) == {"learner.warmup"}
+    assert refused(steps=60) == {"steps"}
     assert refused(learner={**LEARNER, "capacity": 4, "normalise_observations": True}) == {
         "learner.capacity", "learner.normalise_observations",
     }  # fmt: skip

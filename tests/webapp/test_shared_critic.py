@@ -90,14 +90,16 @@ def test_a_method_gets_only_what_it_knows(team: Studio) -> None:
 
 def test_what_is_missing_or_wrong_stands_at_its_field(team: Studio, designer: Client) -> None:
     game_version(team.project)
-    for wrong, said in (
-        ({"game": "gymnasium"}, "Write its name with its version"),
-        ({"game": "gymnasium", "environment": "CartPole-v1"}, "One chooses among actions in this game"),
-        ({"steps": "5000"}, "give fewer than steps"),
+    for wrong, said, field in (
+        ({"game": "gymnasium"}, "Write its name with its version", "environment"),
+        ({"game": "gymnasium", "environment": "os:Env-v0"}, "Write its name with its version", "environment"),
+        ({"game": "gymnasium", "environment": "CartPole-v1"}, "One chooses among actions in this game", "game"),
+        ({"steps": "5000"}, "decisions are played by chance: give more than that", "steps"),
     ):
         answer = designer.post(form(team), {**CHOSEN, **wrong})
         assert answer.status_code == 422
         assert said in answer.content.decode()
+        assert set(answer.context["form"].errors) == {field}
     assert not Job.objects.filter(kind="aes-rl").exists()
 
 
