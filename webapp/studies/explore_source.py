@@ -160,7 +160,7 @@ def slots(spec: GameSpec) -> list[dict[str, Any]]:
 
 def rechecks(job: Job) -> list[Job]:
     """The re-checks of a search, oldest first."""
-    return list(job.children.filter(kind="recheck").order_by("pk"))
+    return sorted((child for child in job.children.all() if child.kind == "recheck"), key=lambda child: child.pk)
 
 
 def searched_again(job: Job) -> list[str]:

@@ -16,6 +16,7 @@ from webapp.lib.figures import least_digits, with_unit
 from webapp.lib.storage import store
 from webapp.lib.words import lower_first
 from webapp.studies import front
+from webapp.studies.at_once import with_relatives
 from webapp.studies.explore_recheck import marks_now
 from webapp.studies.explore_source import Ends
 from webapp.studies.front import Axis
@@ -74,7 +75,7 @@ def last_front(person: User) -> Picture | None:
     has a round; None where there is none."""
     poor: Picture | None = None
     searches = Job.objects.filter(project__members=person, kind="search", tick__gt=0)
-    for job in searches.select_related("project", "game_version").order_by("-pk")[:LOOKED_AT]:
+    for job in with_relatives(searches).order_by("-pk")[:LOOKED_AT]:
         try:
             found = _picture(job)
         except StoreError:
