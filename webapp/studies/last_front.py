@@ -22,6 +22,7 @@ from webapp.studies.explore_source import Ends
 from webapp.studies.front import Axis
 from webapp.studies.models import Job
 from webapp.studies.questions import verdict_words
+from webapp.studies.reckoned import NotYet, left_to_workers
 
 LOOKED_AT = 5
 """Searches whose pictures are tried, from the latest: what is stored of one may be lost."""
@@ -147,12 +148,13 @@ def _worth(value: float, axis: Axis) -> str:
 
 
 def _kinds(job: Job, digest: str, told: Mapping[str, Any], line: float | None) -> list[str]:
-    """The verdict mark of each lineup, by all that fresh battles say by now: as the explorer has it."""
+    """The verdict mark of each lineup, by all that fresh battles say by now, as the explorer has it; by what the search
+    said of it as long as a worker is still counting."""
     if line is None:
         return ["fair"] * len(told["id"])
     arrays = unpack(store().get(digest)).arrays
     now: dict[int, int] = {}
-    with contextlib.suppress(ConfigError):
+    with contextlib.suppress(ConfigError, NotYet), left_to_workers():
         now = marks_now(job, arrays)
     return [KINDS.get(now.get(i, verdict), "under") for i, verdict in zip(told["id"], told["verdict"], strict=True)]
 
