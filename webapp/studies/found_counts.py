@@ -61,8 +61,8 @@ def of_random(job: Job, found: Found) -> str:
     if not source.draws_first(job):
         return "It began with no random ones to compare them with."
     if drawn:
-        so = f"{'was' if usual == 1 else 'were'} {lower_first(source.words(job).strong)} by the whole 95\u00a0% range"
-        return f"Of the {number(drawn)} random ones it began with, {number(usual)} {so}."
+        so = f"{'was' if usual < 2 else 'were'} {lower_first(source.words(job).strong)} by the whole 95\u00a0% range"
+        return f"Of the {number(drawn)} random ones it began with, {number(usual) if usual else 'none'} {so}."
     return "" if job.terminal else "How many of the random ones it began with are so is counted when it ends."
 
 
