@@ -30,6 +30,8 @@ _NAMELESS = re.compile(r"^[a-z_]+(?:\.[\w-]+)*\.([\w-]+): (must )")
 NEXT = "Who may register simulators can test its handshake on the Simulators page; “Try again” then goes on."
 SETTLED = ("confirmed", "replayed", "worst", "worst_low", "worst_high")
 """What fresh battles at the end add to the metrics of the last round."""
+COUNTED = ("evaluated", "over", "strong")
+"""What the round that a stop cut off adds to them: what was played of it stays."""
 BURST, A_SECOND = 50.0, 2.0
 """Lines of talk (not progress) that are kept: so many at once, and so many a second in the long run."""
 
@@ -175,7 +177,8 @@ class Relay:
     def _finish(self, event: events.Stopped | events.Finished, status: Status, message: str = "") -> None:
         self._artifacts.pop(ARRIVED, None)
         self._keep(event.artifacts)
-        metrics = self.metrics | {name: event.summary[name] for name in SETTLED if name in event.summary}
+        names = [*SETTLED, *(name for name in COUNTED if name in self.metrics)]
+        metrics = self.metrics | {name: event.summary[name] for name in names if name in event.summary}
         self._note(event, {"metrics": metrics}, metrics=metrics)
         self._end(
             status=status,

@@ -1,5 +1,5 @@
 // The chart of the style map: each agent a mark, its shape by whether it is on the edge, its colour by its score.
-import { decimals, titleLines } from "./charts/format.js";
+import { decimals, percent, titleLines } from "./charts/format.js";
 import { plotly } from "./charts/plotly.js";
 import { faded, rgb } from "./charts/theme.js";
 import { axisOf, CONFIG, extent, layoutOf, padded } from "./job/parts.js";
@@ -21,7 +21,7 @@ const MANY = 60; // agents: of more, only those on the edge have their ranges dr
 /** @param {Along} axis @param {number} value */
 const scaled = (axis, value) => (axis.share ? 100 * value : value);
 /** @param {Along} axis @param {number} value */
-const text = (axis, value) => (axis.share ? `${decimals(100 * value, 0)}\u00a0%` : decimals(value, 2));
+const text = (axis, value) => (axis.share ? percent(value) : decimals(value, 2));
 
 /** The pale and the strong end of the colours of scores. @param {Theme} theme @returns {Plotly.Scale} */
 const scale = (theme) => [[0, mixed(theme.surface, theme.accent, PALE)], [1, theme.accent]];

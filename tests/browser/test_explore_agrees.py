@@ -91,7 +91,7 @@ def test_what_fresh_battles_leave_open_under_the_line_is_counted_as_open(enter: 
     expect(said).to_contain_text(
         f"On average {over - 1:,} of {ROWS:,} lineups that the search played are over the line ("
     )
-    expect(said).to_contain_text("; 1 more is not settled by fresh battles")
+    expect(said).to_contain_text("Fresh battles have not settled 1 more.")
     expect(page.locator("[data-show='1']")).to_contain_text("Over or close, weak or unsure")
     page.get_by_label("Weakest team’s strength left, at least").fill("27.9")
     expect(page.locator("[data-count]")).to_contain_text(f"of the {over:,} that are or may be over the line match")

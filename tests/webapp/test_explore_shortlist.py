@@ -324,6 +324,40 @@ def test_the_head_splits_what_is_confirmed_from_what_the_search_found_and_adds_u
     assert Side(1, job, "", None).found == rest
 
 
+def test_what_a_stop_cut_off_is_counted_alike_on_every_page(job: Job) -> None:
+    job.status, job.metrics = Status.STOPPED, {"strong": 1.0, "over": 1.0, "evaluated": 200.0}  # of its last round
+    job.save()
+    rows = build.build(job)
+    strong = int((rows.core["verdict"] == 2).sum())
+    assert strong > 1
+    told = found(job)["found"]
+    assert told is not None
+    assert told.words == f"Lineups: {strong} found by the search"
+    assert judged(rows.meta) == f"; {strong} found by the search, some by luck"
+    counts, now = plain_counts(job), metrics_now(job)
+    assert (counts["by_search"], counts["strong"], now["strong"]) == (strong, strong, strong)
+    assert counts["over"] == now["over"] == int((rows.core["verdict"] > 0).sum())
+    assert Side(1, job, "", None).found == strong
+    drawn = rows.core["random"] == 1
+    usual = int((rows.core["verdict"][drawn] == 2).sum())
+    assert f"Of the {drawn.sum()} random ones it began with, {usual or 'none'} w" in counts["random_words"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "why"),
+    [
+        ("random", Status.STOPPED, "It drew all of them at random."),
+        ("cma", Status.STOPPED, "It began with no random ones to compare them with."),
+        ("nsga2", Status.RUNNING, "How many of the random ones it began with are so is counted when it ends."),
+    ],
+)
+def test_where_the_share_of_random_lineups_is_not_known_a_sentence_says_why(
+    job: Job, kind: str, status: Status, why: str
+) -> None:
+    job.config["algorithm"], job.status = {"kind": kind, "population": 200}, status
+    assert plain_counts(job)["random_words"] == why
+
+
 def test_where_nothing_was_bred_there_are_no_random_lineups_to_compare_with(job: Job) -> None:
     job.config["algorithm"] = {"kind": "random", "population": 200}
     finished_recheck(job, [12], [2.6, 50.0, 28.0], [0.05, 1.0, 1.0])

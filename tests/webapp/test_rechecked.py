@@ -101,7 +101,8 @@ def page(client: Client, job: Job) -> str:
 
 
 def listed(client: Client, address: str, job: Job) -> str:
-    """The row of a job in a list."""
+    """The row of a job in a list, once a worker has reckoned what it says."""
+    tasks.reckon(job.pk)
     text = client.get(address).content.decode()
     return re.sub(r"\s+", " ", text.partition(f'id="job-{job.pk}"')[2].partition("</li>")[0])
 
@@ -192,11 +193,12 @@ def test_without_a_line_lineups_are_measured_and_nothing_is_marked(client: Clien
 
 
 def test_a_search_has_no_red_mark_for_what_it_did_not_find(client: Client, search: Job) -> None:
-    search.metrics = {"strong": 0, "evaluated": 200}
+    search.config["objectives"]["objectives"][0]["threshold"] = 99.0
     search.save()
     row = listed(client, JOBS, search)
     assert "0 found by the search" in row
     assert "vm-" not in row
+    search.config["objectives"]["objectives"][0]["threshold"] = 2.0
     strong = np.flatnonzero(build.build(search).core["verdict"] == STRONG)
     search.metrics = {"strong": len(strong), "evaluated": 200}
     search.save()
@@ -347,6 +349,34 @@ def test_a_worker_reckons_what_pages_say_as_soon_as_a_job_has_ended(
     assert client.get(reverse("projects:home")).status_code == 200
     at = [search.project.slug, search.pk, explore_source.key(search), "core"]
     assert client.get(reverse("studies:explore-data", args=at)).status_code == 200
+
+
+@pytest.mark.parametrize("address", [JOBS, "/"])
+def test_lists_neither_reckon_nor_wait_but_tell_a_worker_and_ask_again(
+    client: Client, search: Job, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    again, sent = rechecked_as(search, [3, 5, 7], OVER), list[tuple[str, int]]()
+    ShortlistEntry.objects.all().delete()
+    monkeypatch.setattr(reckoned_of, "enqueue", lambda *message: sent.append(message))
+    with monkeypatch.context() as elsewhere:  # another process is at it
+        elsewhere.setattr(Sample, "evidence", unwanted)
+        elsewhere.setattr(reckoned_of, "only_one", unwanted)
+        for _ in range(2):
+            told = client.get(address).content.decode()
+            assert "What its fresh battles say is being counted." in told
+            assert re.search(r'hx-trigger="load delay:\d+s" hx-target="closest \[data-changes\]"', told)
+            assert "data-changes" in told
+    assert sent == [("reckon", search.pk)]
+    tasks.reckon(again.pk)
+    told = client.get(address).content.decode()
+    assert "being counted" not in told
+    assert "3 confirmed" in told
+
+
+def test_a_list_does_not_wait_for_what_cannot_be_reckoned(client: Client, search: Job) -> None:
+    job = rechecked_as(search, [3], OVER)
+    store().discard([job.artifacts["result"]])
+    assert "being counted" not in client.get(JOBS).content.decode()
 
 
 def test_what_is_reckoned_while_a_file_is_lost_is_not_kept(search: Job) -> None:

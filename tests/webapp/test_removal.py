@@ -232,7 +232,7 @@ def test_unfair_lineups_are_counted_by_the_suspects_that_explain_them(team: Stud
     page = shown(team.producer, search)
     if none.many:
         hold = "holds" if none.many == 1 else "hold"
-        assert f"{none.many} of {len(lineups.unfair[0])} unfair lineups {hold} none of these" in page
+        assert f"{none.many} of the {len(lineups.unfair[0])} {hold} none of these" in page
 
 
 @pytest.mark.parametrize(("count", "holds"), [(1, "1 of them holds no"), (2, "2 of them hold no")])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -25,7 +26,7 @@ from webapp.training.entrants import limits_of
 from webapp.training.forms import TrainForm, values_of
 from webapp.training.games import OFFERS
 from webapp.training.hands import NO_CLOCK
-from webapp.training.methods import ALGORITHMS
+from webapp.training.methods import ALGORITHMS, PRESET_LIST
 from webapp.training.models import TrainDraft
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -423,3 +424,10 @@ def test_limits_of_a_person_are_typed_held_and_read_back(team: Studio) -> None:
     assert (again["react"], again["pace"]) == ("200", "5")
     assert limits_of(job) == {"limits": {"delay": 8, "apart": 8}}
     assert wrong(team, game="cartpole", react="9")["react"] == [NO_CLOCK]
+
+
+def test_what_a_game_or_a_preset_takes_is_told_in_decisions_which_are_the_same_on_every_machine() -> None:
+    texts = [each.text for each in (*OFFERS.values(), *PRESET_LIST.values(), *ALGORITHMS.values())]
+    assert [text for text in texts if re.search(r"\b(second|minute|hour|day)s?\b", text)] == []
+    learned = {preset.steps for preset in PRESET_LIST.values() if preset.games == ("cartpole",)}
+    assert OFFERS["cartpole"].text.endswith(f" {max(learned):,} decisions teach it.")

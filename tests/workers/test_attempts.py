@@ -16,12 +16,13 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from engine import events
 from tests.workers.conftest import MADE_UP, MakeJob
 from webapp.lib.storage import store
 from webapp.studies import actions, lineup_parts, progress, wire
 from webapp.studies.models import Job, JobEvent, Status
-from workers import process, reconcile, runner
-from workers.relay import for_people
+from workers import claims, process, reconcile, runner
+from workers.relay import Relay, for_people
 
 
 def run(job: Job, **more: Any) -> Job:
@@ -70,6 +71,21 @@ def beside(job: Job, act: Callable[[], object], tick: int = 3, **more: Any) -> J
 
 def pid_of_study(job: Job, folder: Path) -> int:
     return int((folder / str(job.pk) / "process").read_text().split()[-2])
+
+
+def test_what_was_played_of_the_round_that_a_stop_cut_off_is_in_the_numbers_of_the_job(make_job: MakeJob) -> None:
+    told = {"evaluated": 14_800.0, "strong": 176.0, "front": 40.0}
+    job = make_job(row={"metrics": told, "command": "stop"})
+    claimed = claims.take(job.pk, "a worker")
+    assert claimed is not None
+    summary = {"evaluated": 14_995.0, "strong": 179.0, "over": 300.0, "front": 41.0, "battles_per_second": 9.0}
+    stopped = events.Stopped(
+        job=job.pk, attempt=1, sequence=1, reason="Stopped by request.", artifacts={}, summary=summary
+    )
+    Relay(claimed).take([events.encode(stopped)])
+    job.refresh_from_db()
+    assert (job.status, job.metrics) == ("stopped", {"evaluated": 14_995.0, "strong": 179.0, "front": 40.0})
+    assert job.events.get(kind="stopped").body["metrics"] == job.metrics
 
 
 def test_a_study_is_relayed_to_its_end(make_job: MakeJob) -> None:

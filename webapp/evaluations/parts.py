@@ -68,7 +68,7 @@ class Evaluating(Parts):
         """Who stands first."""
         bundle = latest(job)
         best = standings(bundle)[0] if bundle else None
-        return None if best is None else Found(f"{best.title} won {percent(best.share)}")
+        return None if best is None else Found(f"{best.title} won {percent(best.share, 1)}")
 
     def table(self, job: Job, of: str, user: User) -> Rows:
         """A line for each pair."""

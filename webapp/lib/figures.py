@@ -69,6 +69,11 @@ def least_digits(value: float, unit: str) -> int:
     return 0 if size >= 100 else 1 if size >= 10 else 2
 
 
+def sized(value: float | None) -> str:
+    """A measured value without a unit, in as many digits as its size is worth: 500, 21.3, 0.25."""
+    return number(value, least_digits(value or 0.0, ""))
+
+
 def column_digits(values: Iterable[float | None], unit: str = "") -> int:
     """Digits after the point of all values of one column, by its unit or else by the size of its typical value. A value
     has more only beside a line (``telling``), and the page says so."""

@@ -61,6 +61,11 @@ def percent(share: float | None, digits: int | None = None) -> str:
     return f"{value:.{digits}f}{NBSP}%"
 
 
+def progress(share: float) -> str:
+    """How far something is, in whole per cent that are over: 0.735 → "73 %", and all only once it is over."""
+    return f"{int(100 * share)}{NBSP}%"
+
+
 def duration(seconds: float | None) -> str:
     """Seconds in at most two units: 14 → "14 s", 110 → "1 min 50 s", 7500 → "2 h 5 min"."""
     if seconds is None or not isfinite(seconds):

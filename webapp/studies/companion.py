@@ -43,7 +43,8 @@ class Asked(NamedTuple):
 def of(search: Job, kind: str = "worth") -> Job | None:
     """The experiment that came with a search, or that it was given last; or the tests of its suspects, by their kind of
     study."""
-    return Job.objects.filter(accompanies=search.pk or 0, kind=kind).order_by("-pk").first()
+    known = search.companions.all() if search.pk else ()
+    return max((job for job in known if job.kind == kind), key=lambda job: job.pk, default=None)
 
 
 def obstacle(rules: LineupConfig, spec: GameSpec) -> str:

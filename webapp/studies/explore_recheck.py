@@ -33,7 +33,8 @@ def findings(job: Job) -> dict[bytes, Fresh]:
     """What fresh battles say by now of every lineup of a search that was played again, by ``genome_key``; of a re-check
     whose search is gone, what its own say. Raises StoreError and ConfigError where the game is no longer described.
     Lists of jobs ask often: it is kept until more is played again."""
-    return reckoned(job, "findings", source.key(job), lambda: _findings(job), _FINDINGS)
+    slow = bool(source.replayed(job))
+    return reckoned(job, "findings", source.key(job), lambda: _findings(job), _FINDINGS, slow=slow)
 
 
 def fresh_numbers(job: Job, genome: NDArray[Any]) -> dict[int, Fresh]:

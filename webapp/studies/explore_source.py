@@ -160,7 +160,7 @@ def slots(spec: GameSpec) -> list[dict[str, Any]]:
 
 def rechecks(job: Job) -> list[Job]:
     """The re-checks of a search, oldest first."""
-    return list(job.children.filter(kind="recheck").order_by("pk"))
+    return sorted((child for child in job.children.all() if child.kind == "recheck"), key=lambda child: child.pk)
 
 
 def searched_again(job: Job) -> list[str]:
@@ -217,12 +217,25 @@ BRED_FROM_RANDOM = {"nsga2", "nsga3", "agemoea", "ga", "map-elites"}
 """Algorithms whose first round is drawn at random from what the rules leave; random search draws every round."""
 
 
+def draws_all(job: Job) -> bool:
+    """Whether a search draws every lineup at random, and breeds none."""
+    return _method(job) == "random"
+
+
+def draws_first(job: Job) -> bool:
+    """Whether the first round of a search is drawn at random, and all others are bred."""
+    return _method(job) in BRED_FROM_RANDOM
+
+
+def _method(job: Job) -> str:
+    return str(job.config.get("algorithm", {}).get("kind", ""))
+
+
 def drawn_at_random(job: Job, columns: dict[str, NDArray[Any]]) -> NDArray[np.bool_]:
     """Which lineups [n] were drawn at random, not bred: they say how usual it is to be over the line."""
-    kind = job.config.get("algorithm", {}).get("kind", "")
-    if kind == "random":
+    if draws_all(job):
         return np.ones(len(columns["id"]), dtype=bool)
-    return np.asarray((columns["tick"] == 1) & (kind in BRED_FROM_RANDOM))
+    return np.asarray((columns["tick"] == 1) & draws_first(job))
 
 
 def _bundles(job: Job) -> list[Bundle]:

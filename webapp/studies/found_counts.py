@@ -9,6 +9,7 @@ import numpy as np
 
 from engine.errors import ConfigError, StoreError
 from engine.indicators import STRONG, UNDER
+from webapp.lib.words import lower_first, number
 from webapp.studies import explore_source as source
 from webapp.studies import patterns
 from webapp.studies.explore_recheck import confirmed_count, findings, fresh_numbers, furthest
@@ -21,8 +22,8 @@ class Found(NamedTuple):
     fresh battles tell. ``over``: all that are marked as over the line or close to it. ``confirmed``: what fresh
     battles confirm; None where nothing was played again, or nothing can be. ``random``: of how many lineups that were
     drawn, not bred, so many are over the line and strong by the search's own battles: how usual that is. Of none where
-    nothing was bred: there is nothing to compare them with. ``meant``: how many are meant to be so, and counted in none
-    of these."""
+    nothing was bred, or where that was not counted (``of_random`` says why). ``meant``: how many are meant to be so,
+    and counted in none of these."""
 
     by_search: int
     over: int
@@ -40,15 +41,29 @@ _FOUND = Form(list, lambda kept: Found(*kept)._replace(random=tuple(kept[3])))
 
 
 def found_by(job: Job) -> Found:
-    """What a search found by now. Where its game is no longer described it is what the search itself last said."""
-    said = Found(int(job.metrics.get("strong", 0)), int(job.metrics.get("over", 0)), None)
+    """What a search found by now: by the rows of its explorer once it has ended; before, and where its game is no
+    longer described, by what it last said itself."""
     confirmed = confirmed_count(job)
-    if confirmed is None and not (job.terminal and patterns.meant_by_now(job)):
+    said = Found(int(job.metrics.get("strong", 0)), int(job.metrics.get("over", 0)), confirmed)
+    if confirmed is None and not job.terminal:
         return said
     try:
-        return reckoned(job, "found", source.key(job), lambda: _counted(job, confirmed), _FOUND)
+        return reckoned(job, "found", source.key(job), lambda: _counted(job, said), _FOUND)
     except (StoreError, ConfigError):
-        return said._replace(confirmed=confirmed)
+        return said
+
+
+def of_random(job: Job, found: Found) -> str:
+    """How many of the lineups that were drawn at random are over the line and strong, or why nobody can say."""
+    usual, drawn = found.random
+    if source.draws_all(job):
+        return "It drew all of them at random."
+    if not source.draws_first(job):
+        return "It began with no random ones to compare them with."
+    if drawn:
+        so = f"{'was' if usual < 2 else 'were'} {lower_first(source.words(job).strong)} by the whole 95\u00a0% range"
+        return f"Of the {number(drawn)} random ones it began with, {number(usual) if usual else 'none'} {so}."
+    return "" if job.terminal else "How many of the random ones it began with are so is counted when it ends."
 
 
 def plain_counts(job: Job) -> dict[str, Any]:
@@ -58,14 +73,14 @@ def plain_counts(job: Job) -> dict[str, Any]:
     counts = {**found._asdict(), "strong": found.strong, "told": int(job.metrics.get("strong", 0))}
     told = _told_of(job, found)
     ends = [told.get(name) for name in ("worst", "worst_low", "worst_high")]
-    counts["meant_words"] = patterns.also(found.meant, " of them")
+    counts |= {"meant_words": patterns.also(found.meant, " of them"), "random_words": of_random(job, found)}
     return {**counts, "played": int(told.get("replayed", 0)), "furthest": None if ends[0] is None else ends}
 
 
 def metrics_now(job: Job) -> dict[str, Any]:
     """The numbers of a search as its pages have them: what it said itself, until fresh battles say more."""
     found = found_by(job)
-    if found.confirmed is None:
+    if found.confirmed is None and not job.terminal:
         return dict(job.metrics)
     return {**_told_of(job, found), "strong": float(found.strong), "over": float(found.over)}
 
@@ -82,11 +97,11 @@ def _told_of(job: Job, found: Found) -> dict[str, Any]:
     return told
 
 
-def _counted(job: Job, confirmed: int | None) -> Found:
-    """By the rows of the explorer. Raises StoreError, ConfigError."""
+def _counted(job: Job, said: Found) -> Found:
+    """By the rows of the explorer; what was ``said`` where it has none. Raises StoreError, ConfigError."""
     evaluated = source.evaluated(job)
     if evaluated is None:
-        return Found(0, 0, confirmed)
+        return said
     verdict = source.verdicts_of(job, evaluated.columns, evaluated.meta)
     fresh = fresh_numbers(job, evaluated.columns["genome"])
     again = list(fresh)
@@ -96,4 +111,4 @@ def _counted(job: Job, confirmed: int | None) -> Found:
     drawn = source.drawn_at_random(job, evaluated.columns)
     usual = (0, 0) if drawn.all() else (int(np.count_nonzero(verdict[drawn] == STRONG)), int(np.count_nonzero(drawn)))
     meant = int(np.count_nonzero(evaluated.meant))
-    return Found(int(np.count_nonzero(by_search == STRONG)), int(over), confirmed, usual, meant)
+    return Found(int(np.count_nonzero(by_search == STRONG)), int(over), said.confirmed, usual, meant)

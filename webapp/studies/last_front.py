@@ -16,11 +16,13 @@ from webapp.lib.figures import least_digits, with_unit
 from webapp.lib.storage import store
 from webapp.lib.words import lower_first
 from webapp.studies import front
+from webapp.studies.at_once import with_relatives
 from webapp.studies.explore_recheck import marks_now
 from webapp.studies.explore_source import Ends
 from webapp.studies.front import Axis
 from webapp.studies.models import Job
 from webapp.studies.questions import verdict_words
+from webapp.studies.reckoned import NotYet, left_to_workers
 
 LOOKED_AT = 5
 """Searches whose pictures are tried, from the latest: what is stored of one may be lost."""
@@ -74,7 +76,7 @@ def last_front(person: User) -> Picture | None:
     has a round; None where there is none."""
     poor: Picture | None = None
     searches = Job.objects.filter(project__members=person, kind="search", tick__gt=0)
-    for job in searches.select_related("project", "game_version").order_by("-pk")[:LOOKED_AT]:
+    for job in with_relatives(searches).order_by("-pk")[:LOOKED_AT]:
         try:
             found = _picture(job)
         except StoreError:
@@ -146,12 +148,13 @@ def _worth(value: float, axis: Axis) -> str:
 
 
 def _kinds(job: Job, digest: str, told: Mapping[str, Any], line: float | None) -> list[str]:
-    """The verdict mark of each lineup, by all that fresh battles say by now: as the explorer has it."""
+    """The verdict mark of each lineup, by all that fresh battles say by now, as the explorer has it; by what the search
+    said of it as long as a worker is still counting."""
     if line is None:
         return ["fair"] * len(told["id"])
     arrays = unpack(store().get(digest)).arrays
     now: dict[int, int] = {}
-    with contextlib.suppress(ConfigError):
+    with contextlib.suppress(ConfigError, NotYet), left_to_workers():
         now = marks_now(job, arrays)
     return [KINDS.get(now.get(i, verdict), "under") for i, verdict in zip(told["id"], told["verdict"], strict=True)]
 

@@ -16,6 +16,7 @@ from webapp.accounts.models import User
 from webapp.lib.words import plural
 from webapp.studies import kinds
 from webapp.studies.alongside import Beside, going
+from webapp.studies.at_once import with_relatives
 from webapp.studies.last_front import last_front
 from webapp.studies.looks import seen_by
 from webapp.studies.models import ACTIVE, TERMINAL, Job, ShortlistEntry, Status
@@ -36,7 +37,8 @@ class More(NamedTuple):
 class AtHand:
     """``running`` includes queued and paused jobs: somebody meant them to go on. ``sample``: what is played before the
     first search of a project. ``more``: the waiting ones beyond those. ``next_look``: the one of all that wait whose
-    lineups this person would look at next. ``beside``: what goes on beside searches that have ended."""
+    lineups this person would look at next. ``beside``: what goes on beside searches that have ended. ``others``: how
+    many ended as lately and do not wait any more."""
 
     running: list[Job]
     waiting: list[Job]
@@ -44,6 +46,7 @@ class AtHand:
     more: Sequence[More] = ()
     next_look: Job | None = None
     beside: Sequence[Beside] = ()
+    others: int = 0
 
     @property
     def wait(self) -> int:
@@ -105,8 +108,7 @@ def _first_sample(person: User) -> Job | None:
 
 
 def _visible(person: User) -> QuerySet[Job]:
-    jobs = Job.objects.told().filter(project__members=person)
-    return jobs.select_related("project", "created_by")
+    return with_relatives(Job.objects.told().filter(project__members=person))
 
 
 def _still_shown() -> Q:
@@ -126,7 +128,9 @@ def jobs_at_hand(person: User) -> AtHand:
     ended = _visible(person).filter(_still_shown(), status__in=TERMINAL)
     waiting = ended.filter(~Exists(shortlisted), ~Exists(followed), ~seen_by(person)).order_by("-finished_at")
     listed, beside = list(waiting[:MOST_WAITING]), going(Job.objects.filter(project__members=person))
-    return AtHand(list(running), listed, _first_sample(person), _more(waiting), _next_look(waiting), beside)
+    more = _more(waiting) if len(listed) == MOST_WAITING else []
+    others = ended.count() - len(listed) - sum(each.jobs for each in more)
+    return AtHand(list(running), listed, _first_sample(person), more, _next_look(waiting), beside, others)
 
 
 def _more(waiting: QuerySet[Job]) -> list[More]:

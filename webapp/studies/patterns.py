@@ -6,7 +6,7 @@ The app that knows them puts its ``Source`` here when the site starts (``AppConf
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,9 @@ class Named(NamedTuple):
 
 
 class Source(Protocol):
-    """Who knows patterns."""
+    """Who knows patterns. ``related``: what it looks up of a job, by relations that are read for many jobs at once."""
+
+    related: ClassVar[tuple[str, ...]]
 
     def intended(self, project: Project, version: GameVersion) -> tuple[Pattern, ...]:
         """What people of a project mean to be so, in a version of its game."""

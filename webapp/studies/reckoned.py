@@ -10,11 +10,12 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from functools import cache as once
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 from weakref import WeakValueDictionary
 
 import structlog
@@ -28,6 +29,7 @@ from webapp.lib.locks import only_one
 from webapp.lib.storage import store
 from webapp.studies import explore_source as source
 from webapp.studies.models import Job, Reckoned
+from workers.app import enqueue
 
 log = structlog.get_logger(__name__)
 
@@ -36,6 +38,8 @@ IN_MEMORY_S = 3600
 """Seconds for which a process that has it does not ask the database."""
 STATES_KEPT = 8
 """Of each thing, so many of the latest states are kept: people compare, and move a line back."""
+ASK_AGAIN_S = 60
+"""Seconds after which a worker is told again."""
 PATIENCE_S = 15.0
 """Seconds after which it is reckoned here though another process is still at it."""
 LOCKS = 64
@@ -48,6 +52,24 @@ _locks: WeakValueDictionary[tuple[int, str, str], Lock] = WeakValueDictionary()
 _of_locks = Lock()
 
 
+class NotYet(Exception):
+    """It is not reckoned yet, and whoever asks does not wait: a worker was told to."""
+
+
+_workers: ContextVar[bool] = ContextVar("left_to_workers", default=False)
+
+
+@contextlib.contextmanager
+def left_to_workers() -> Iterator[None]:
+    """Within it nothing that takes seconds is reckoned or waited for: lists of jobs ask for many jobs, and a machine
+    may be busy. What is not kept yet raises NotYet, and a worker reckons it."""
+    before = _workers.set(True)
+    try:
+        yield
+    finally:
+        _workers.reset(before)
+
+
 class Form(NamedTuple):
     """How something is written as JSON, and read again."""
 
@@ -55,18 +77,34 @@ class Form(NamedTuple):
     read: Callable[[Any], Any]
 
 
-def reckoned(job: Job, name: str, state: str, make: Callable[[], T], form: Form) -> T:
-    """What ``make`` gives, or gave for the same ``state`` of the same job earlier. It is never None."""
+def reckoned(job: Job, name: str, state: str, make: Callable[[], T], form: Form, *, slow: bool = False) -> T:
+    """What ``make`` gives, or gave for the same ``state`` of the same job earlier. It is never None. ``slow``: it takes
+    seconds, so lists of jobs leave it to workers. Raises NotYet there."""
     at = f"{name}-{job.pk}-{state}-{version()}"
     found: T | None = cache.get(at)
     if found is not None:
         return found
+    if slow and _workers.get():
+        return cast("T", _kept(job, name, f"{state}-{version()}", form))
     with _lock(job, name, state):
         found = cache.get(at)
         if found is None:
             found = _kept_or_made(job, name, f"{state}-{version()}", make, form)
             cache.set(at, found, IN_MEMORY_S)
     return found
+
+
+def _kept(job: Job, name: str, state: str, form: Form) -> Any:
+    """Raises NotYet, and has a worker reckon it where none was told a short time ago; StoreError and ConfigError where
+    a worker could not."""
+    if state in (kept := recall(job, name)):
+        return form.read(kept[state])
+    source.spec(job)
+    for digest in source.replayed(job):
+        store().get(digest)
+    if cache.add(f"asked-{name}-{job.pk}-{state}", True, ASK_AGAIN_S):
+        enqueue("reckon", job.pk)
+    raise NotYet
 
 
 def _kept_or_made(job: Job, name: str, state: str, make: Callable[[], T], form: Form) -> T:

@@ -18,6 +18,7 @@ from webapp.lib.posts import posts_only
 from webapp.lib.queries import choice
 from webapp.projects.access import allowed, project_for, role_in
 from webapp.studies import actions, alongside, kinds, lineup_parts, progress
+from webapp.studies.at_once import with_relatives
 from webapp.studies.looks import looked
 from webapp.studies.models import ACTIVE, Job, Status
 from webapp.studies.pictures import job_for
@@ -30,8 +31,7 @@ LATEST = 60
 def jobs(request: HttpRequest, slug: str) -> HttpResponse:
     """Every search and re-check of the project, newest first; htmx gets the list alone."""
     project = project_for(request, slug)
-    rows = project.jobs.listed().select_related("project", "created_by")
-    rows = rows.select_related("game_version__simulator", "parent__game_version__simulator")
+    rows = with_relatives(project.jobs.listed())
     going = rows.filter(status__in=[*ACTIVE, Status.PAUSED])
     ended = Paginator(rows.exclude(status__in=[*ACTIVE, Status.PAUSED]), A_PAGE).get_page(request.GET.get("page"))
     beside = alongside.going(Job.objects.filter(pk__in=[job.pk for job in ended]))

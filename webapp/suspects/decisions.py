@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.db import transaction
@@ -29,13 +30,18 @@ class Undecidable(ValueError):
 
 def latest(search: Job) -> dict[str, Decision]:
     """The decision that counts for each suspect, by its key; none where it was taken back."""
-    found = {each.suspect: each for each in search.decisions.select_related("created_by", "asked")}
+    return _standing(search.decisions.select_related("created_by", "asked"))
+
+
+def _standing(every: Iterable[Decision]) -> dict[str, Decision]:
+    found = {each.suspect: each for each in every}
     return {key: each for key, each in found.items() if each.choice != Choice.NONE}
 
 
 def meant(search: Job) -> list[Decision]:
     """The decisions on a search by which a suspect is meant to be so."""
-    return [decision for _, decision in sorted(latest(search).items()) if decision.choice == Choice.INTENDED]
+    standing = _standing(search.decisions.all())
+    return [decision for _, decision in sorted(standing.items()) if decision.choice == Choice.INTENDED]
 
 
 def decide(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from engine.config.patterns import Pattern
 from webapp.games.models import GameVersion
 from webapp.projects.models import Project
@@ -14,6 +16,8 @@ from webapp.suspects.reading import read
 
 class Known:
     """As ``webapp.studies.patterns.Source``."""
+
+    related: ClassVar[tuple[str, ...]] = ("decisions", "accompanies__decisions")
 
     def intended(self, project: Project, version: GameVersion) -> tuple[Pattern, ...]:
         """By the decisions about suspects."""

@@ -68,14 +68,14 @@ OFFERS = {
             for name, g in GAMES.items()
         ),
         Offer(
-            "cartpole", "CartPole", "Keep a pole upright on a cart. Learned in a minute.",
+            "cartpole", "CartPole", "Keep a pole upright on a cart. About 100,000 decisions teach it.",
             "gym:CartPole-v1", NUMBERS, CHOICE, 500,
         ),
         Offer(
             "pendulum", "Pendulum", "Swing a pendulum up and hold it there, by steering instead of choosing.",
             "gym:Pendulum-v1", NUMBERS, STEERING, 200,
         ),
-        Offer(ATARI, "Atari Pong", "Atari’s Pong, or another Atari game, from pictures. Takes hours.",
+        Offer(ATARI, "Atari Pong", "Atari’s Pong, or another Atari game, from pictures. Takes millions of decisions.",
               "", PICTURES, CHOICE, 27_000),
         Offer(GYMNASIUM, "Another Gymnasium game", "Any environment that Gymnasium has here, by its name."),
         Offer(SIMULATOR, "A game of your own", "A simulator of this project that asks for every decision."),

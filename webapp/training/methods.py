@@ -116,11 +116,11 @@ PRESET_LIST = {
             games=("pendulum",), battles=8, steps=20_000,
         ),
         _engine(
-            "pong-ppo", "Tuned for Pong", "Wins against the scripted player within minutes.",
+            "pong-ppo", "Tuned for Pong", "Wins against the scripted player. 5,000,000 decisions.",
             games=_PONGS, battles=64, steps=5_000_000,
         ),
         _engine(
-            "pong-a3c", "Tuned for Pong", "Small steps, very often. Wins within minutes.",
+            "pong-a3c", "Tuned for Pong", "Small steps, very often. 10,000,000 decisions.",
             games=_PONGS, battles=32, steps=10_000_000,
         ),
         _engine(

@@ -116,6 +116,30 @@ export function rangeAround(mean, half, [low, high]) {
   return [Math.max(mean - half, low ?? -Infinity), Math.min(mean + half, high ?? Infinity)];
 }
 
+/** A share in [0, 1] as per cent, as `percent` in webapp/lib/words.py writes it: "6.5 %", "39 %"; never none or all where it
+ * is neither. With `digits`, that many.
+ * @param {number} share @param {number} [digits] */
+export function percent(share, digits) {
+  const value = 100 * share;
+  const near = (value > 0 && value < 10) || (value > 99 && value < 100);
+  const shown = digits ?? (near && !Number.isInteger(value) ? 1 : 0);
+  const told = value > 0 && value < 100 && shown ? Math.min(Math.max(value, 10 ** -shown), 100 - 10 ** -shown) : value;
+  return `${decimals(told, shown)}${NBSP}%`;
+}
+
+/** How far something is, in whole per cent that are over: all only once it is over.
+ * @param {number} share */
+export const progress = (share) => `${Math.floor(100 * share)}${NBSP}%`;
+
+/** A share in [0, 1] and its 95 % range in equally many digits, as `share_told` in webapp/lib/figures.py writes them:
+ * "1.2 % (0.7 to 1.7 %)".
+ * @param {number} share @param {Ends} ends */
+export function shareTold(share, [low, high]) {
+  const ends = /** @type {Ends} */ ([100 * low, 100 * high]);
+  const digits = telling(100 * share, ends, worthOneMore([(ends[1] - ends[0]) / 2], 0));
+  return `${percent(share, digits)} (${percent(low, digits).slice(0, -2)} to ${percent(high, digits)})`;
+}
+
 /** @param {number} count @param {string} one @param {string} [many] */
 export function plural(count, one, many = `${one}s`) {
   return `${whole(count)} ${count === 1 ? one : many}`;

@@ -1,5 +1,5 @@
 // Everything about one lineup: how sure, its objectives with their ranges, its teams, and why to shortlist it.
-import { decimals, inBrackets, lineText, plural, whole } from "../charts/format.js";
+import { inBrackets, lineText, percent, plural, whole } from "../charts/format.js";
 import { family, mark, rangeBar } from "../marks.js";
 import { field, find, findOptional, make, valueOf } from "../elements.js";
 import { cover, narrow } from "./dom.js";
@@ -241,7 +241,7 @@ export class Drawer {
     const { lineups } = this.store;
     const costs = lineups.costs(row);
     const cheapest = Math.min(...costs);
-    const within = cheapest > 0 && costs.length > 1 ? `costs within ${decimals((100 * (Math.max(...costs) - cheapest)) / cheapest, 1)} %` : "";
+    const within = cheapest > 0 && costs.length > 1 ? `costs within ${percent((Math.max(...costs) - cheapest) / cheapest)}` : "";
     const words = ["", "The team", "The two teams", "The three teams", "The four teams"][costs.length] ?? `The ${costs.length} teams`;
     const list = make("ol", { class: "teams plain" }, ...costs.map((cost, team) => this.team(row, team, cost)));
     return [make("div", { class: "teams-head" }, make("h3", {}, words), make("span", { class: "muted" }, within)), list];

@@ -121,7 +121,7 @@ export class Filters {
     const focused = list.contains(document.activeElement) ? document.activeElement?.getAttribute("data-family") : null;
     const shown = names.map((name, i) => ({ number: i + 1, name })).filter(({ number }) => byFamily[number] || state.family.has(number));
     list.replaceChildren(...shown.map(({ number, name }) => this.familyItem(number, name, byFamily[number], most, state.family.has(number))));
-    if (byFamily[0] && names.length) list.append(this.familyItem(0, lineups.meta.explained ? "None of these explains" : "Nothing unusual in common", byFamily[0], most, state.family.has(0)));
+    if (byFamily[0] && names.length) list.append(this.familyItem(0, lineups.meta.explained ? "Hold none of these" : "Nothing unusual in common", byFamily[0], most, state.family.has(0)));
     findOptional(list, `[data-family="${focused}"]`)?.focus();
     this.none.hidden = shown.length > 0;
     this.none.textContent = names.length ? "No family has a lineup among those shown." : this.noFamilies;

@@ -1,6 +1,6 @@
 // The line, and what moves it: a number box and a slider, by pointer or keyboard. Everything else follows the store.
 // The job keeps its own line; who may write can keep the moved one for later searches of the project.
-import { asTyped, decimals, lineText, places, typed, whole, wilson } from "../charts/format.js";
+import { asTyped, lineText, percent, places, plural, shareTold, typed, whole, wilson } from "../charts/format.js";
 import { toast } from "../toast.js";
 
 import { find, findAll, findOptional } from "../elements.js";
@@ -84,9 +84,10 @@ export class LineControl {
       box.closest(".unit-box")?.classList.remove("wrong");
       wrong.hidden = true;
     }
-    const share = lineups.count ? ` (${decimals((100 * overLine) / lineups.count, 1)}\u00a0%)` : "";
+    const share = lineups.count ? ` (${percent(overLine / lineups.count)})` : "";
     const sure = overLine ? `, ${wholly ? whole(wholly) : "none"} of them across the whole 95 % range` : "";
-    said.textContent = `On average ${whole(overLine)} of ${whole(lineups.count)} lineups that the search played are ${lineups.words.over}${share}${sure}${this.open()}${this.usual()}`;
+    const counted = `On average ${whole(overLine)} of ${whole(lineups.count)} lineups that the search played are ${lineups.words.over}${share}${sure}.`;
+    said.textContent = [counted, this.open(), this.usual()].filter(Boolean).join(" ");
     moved.hidden = at === own;
     const isKept = this.later[objective.name] === at;
     const later = isKept ? " Later searches begin with this one." : "";
@@ -98,8 +99,10 @@ export class LineControl {
   open() {
     const { close, lineups, open } = this.store;
     if (lineups.moved || !open) return "";
-    const [of, apart] = close >= open ? [" more", ""] : close ? ["", `, ${whole(close)} of them not among these`] : [" of these", ""];
-    return `; ${whole(open)}${of} ${open === 1 ? "is" : "are"} not settled by fresh battles${apart}`;
+    const settled = "Fresh battles have not settled";
+    if (close >= open) return `${settled} ${whole(open)} more.`;
+    if (!close) return `${settled} ${whole(open)} of these.`;
+    return `${settled} ${plural(open, "lineup")}. ${whole(close)} of them ${close === 1 ? "is" : "are"} not ${lineups.words.over} on average.`;
   }
 
   /** How usual it is among random lineups: the search's own share says how hard it looked. */
@@ -107,8 +110,7 @@ export class LineControl {
     const { lined, random: { over, all }, strength } = this.store;
     if (!all || all === this.store.lineups.count) return "";
     const either = strength >= 0 && strength !== lined ? ", strong or weak" : "";
-    const [low, high] = wilson(over, all).map((share) => decimals(100 * share, 0));
-    return `. Of the ${whole(all)} random ones it began with (a different sample from the one on New job): ${whole(over)} ${this.store.lineups.words.over} on average${either}, ${decimals((100 * over) / all, 1)}\u00a0% (${low} to ${high}\u00a0%)`;
+    return `Of the ${whole(all)} random ones it began with (a different sample from the one on New job): ${whole(over)} ${this.store.lineups.words.over} on average${either}, ${shareTold(over / all, wilson(over, all))}.`;
   }
 
   /** From the least to the most that was measured; the job's own line is always on it.

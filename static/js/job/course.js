@@ -1,6 +1,6 @@
 // How the search went: best and typical lineup, volume and pieces round by round, the map that MAP-Elites fills, and who
 // copied whom. One chart at a time; it follows the job while it runs.
-import { decimals, whole } from "../charts/format.js";
+import { decimals, percent, whole } from "../charts/format.js";
 import { tokens } from "../charts/theme.js";
 import { closest, find, findAll, make } from "../elements.js";
 import { family } from "../marks.js";
@@ -26,8 +26,6 @@ let shownAt = "";
 /** @type {Told} */
 let shown = null;
 
-/** @param {number} value */
-const share = (value) => `${decimals(100 * value, 0)}\u00a0%`;
 /** @param {Node} sign @param {string} text */
 const entry = (sign, text) => make("span", { class: "with-mark" }, sign, text);
 /** Rows of a table: the columns, in these words. @param {Numbers[]} columns @param {((value: number | null) => string)[]} words */
@@ -79,7 +77,7 @@ const CHARTS = {
     note: () => "Share of each round’s lineups that hold a piece, for the pieces that gained most since the first rounds: those the search holds on to.",
     legend: (c) => c.pieces.map((piece, i) => entry(family(i + 1), piece.name)),
     heads: (c) => ["Round", ...c.pieces.map((piece) => piece.name)],
-    rows: (c) => cells([c.tick, ...c.pieces.map((piece) => piece.share)], [round, ...c.pieces.map(() => known(share))]),
+    rows: (c) => cells([c.tick, ...c.pieces.map((piece) => piece.share)], [round, ...c.pieces.map(() => known(percent))]),
     empty: (c) => !c.tick.length || !c.pieces.length,
     draw: drawPieces,
   }),

@@ -1,5 +1,5 @@
 // The figures of a search's page: its state, the beam, times, speed and what was found, written into the server's markup.
-import { whole } from "../charts/format.js";
+import { percent, progress, whole } from "../charts/format.js";
 import { find, make } from "../elements.js";
 import { toldOf, valueText } from "./parts.js";
 import { placeBeam, placeTimes, showState, sparkline, COMMANDED } from "./head.js";
@@ -29,10 +29,10 @@ export function showBeam() {
   const { battles } = totals();
   const share = done();
   const all = state.status === "finished" ? battles : planned();
-  const percent = `${Math.floor(100 * share)}\u00a0%`;
+  const percentDone = progress(share);
   const about = !ended() && page.edge && !state.counters.planned;
   const words = about ? `about ${whole(Number(all.toPrecision(3)))}` : whole(all);
-  placeBeam(share, all ? `${percent} of ${words} battles` : percent);
+  placeBeam(share, all ? `${percentDone} of ${words} battles` : percentDone);
 }
 
 export function showTimes() {
@@ -47,7 +47,7 @@ export function showFigures() {
   at("speed-note").textContent = what;
   at("battles").textContent = whole(battles);
   const memory = atIfAny("cached");
-  if (memory) memory.textContent = battles ? `${whole((100 * cached) / battles)}\u00a0% reused from earlier identical battles` : "";
+  if (memory) memory.textContent = battles ? `${percent(cached / battles)} reused from earlier identical battles` : "";
   const { evaluated = 0, hypervolume } = state.metrics;
   if (atIfAny("strong")) showFound(evaluated);
   const count = atIfAny("evaluated");
@@ -59,13 +59,14 @@ export function showFigures() {
 /** How many are over the line and strong, split as on every page: as the server told it, and what was found since.
  * @param {number} evaluated */
 function showFound(evaluated) {
-  const { confirmed, random: [usual, drawn] } = page.found;
+  const { confirmed, meant_words, random_words } = page.found;
   const bySearch = page.found.by_search + (state.metrics.strong ?? 0) - page.found.told;
   at("strong").textContent = whole(bySearch + (confirmed ?? 0));
   const luck = bySearch ? ", some by luck" : "";
   const split = `${whole(bySearch)} found by the search${luck}`;
-  const wrong = confirmed ? `. ${page.false_alarms}` : "";
-  at("compared").textContent = `${confirmed === null ? `found by the search${luck}` : `${whole(confirmed)} confirmed on fresh battles, ${split}`}, of ${whole(evaluated)} played${page.found.meant_words}${drawn ? `; of the ${whole(drawn)} random ones it began with, ${whole(usual)} ${usual === 1 ? "was" : "were"} ${page.words.strong.toLowerCase()} by the whole 95\u00a0% range` : ""}${wrong}`;
+  const what = confirmed === null ? `found by the search${luck}` : `${whole(confirmed)} confirmed on fresh battles, ${split}`;
+  const told = [`${what}, of ${whole(evaluated)} played${meant_words}.`, random_words, confirmed ? (page.false_alarms ?? "") : ""];
+  at("compared").textContent = told.filter(Boolean).join(" ");
 }
 
 /** "4.0× or more" where the value stands at the objective's cap.

@@ -8,7 +8,7 @@ const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-dig
 /** @param {number} seconds */
 const time = (seconds) => clock.format(new Date(seconds * 1000));
 /** @type {Record<string, string>} */
-export const COMMANDED = { stop: "stopping, the round under way is given up", pause: "pausing" };
+export const COMMANDED = { stop: "stopping", pause: "pausing" };
 /** @type {Record<string, string>} */
 const DOING = { queued: "waits for a worker", waiting: "waits for its turn", paused: "set aside", stopped: "ended early", finished: "", failed: "could not go on" };
 

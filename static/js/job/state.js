@@ -31,9 +31,10 @@ import { embedded, find, findOptional } from "../elements.js";
 /** The furthest lineup that fresh battles confirm, and its range.
  * @typedef {[value: number, low: number | null, high: number | null]} Furthest */
 /** Lineups that are over the line and strong: by fresh battles, by the search, and how many of those events had told;
- * `played`: lineups that were played again; `strong`: those of the search; `random`: how many of how many random ones; `meant_words`: how many are meant to be so.
+ * `played`: lineups that were played again; `strong`: those of the search; `random_words`: how many of
+ * the random ones are so, or why that is not known; `meant_words`: how many are meant to be so.
  * @typedef {{ confirmed: number | null, by_search: number, told: number, played: number, strong: number,
- *   random: [over: number, all: number], meant_words: string, furthest: Furthest | null }} Found */
+ *   random_words: string, meant_words: string, furthest: Furthest | null }} Found */
 
 /** What the server told when the page was made; each kind of job has some of it.
  * @typedef {object} Page
@@ -119,12 +120,12 @@ export const replaying = () => Boolean(state.counters.planned) || state.tick >= 
 /** Battles in all, those that play the edge again at the end included: as planned until that is known. */
 export const planned = () => state.counters.planned || page.battles + (page.battles ? page.edge ?? 0 : 0);
 
-/** How much of the job is done, in [0, 1], by its work or its clock; the round under way counts in part. */
+/** How much of the job is done, in [0, 1], by its work or its clock; the round under way, or that a stop cut off, counts in part. */
 export function done() {
   if (state.status === "finished") return 1;
   const { steps = 0, seconds = 0, battles = 0 } = state.counters;
   const rounds = state.ticks ? (state.tick + underWay()[1]) / state.ticks : 0;
-  const byBattles = replaying() && page.battles ? Math.min(0.99, battles / planned()) : page.battles ? (rounds * page.battles) / planned() : rounds;
+  const byBattles = (replaying() || ended()) && page.battles ? Math.min(0.99, battles / planned()) : page.battles ? (rounds * page.battles) / planned() : rounds;
   const played = state.counters.planned ? battles / planned() : byBattles;
   return Math.min(1, Math.max(page.steps ? steps / page.steps : played, page.minutes ? seconds / (60 * page.minutes) : 0));
 }

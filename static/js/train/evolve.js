@@ -1,5 +1,5 @@
 // The live page of a search for training settings: its figures, one chart at a time with its table, and the best players.
-import { decimals, whole } from "../charts/format.js";
+import { decimals, percent, progress, whole } from "../charts/format.js";
 import { plotly } from "../charts/plotly.js";
 import { tokens } from "../charts/theme.js";
 import { closest, find, findAll, make } from "../elements.js";
@@ -94,7 +94,7 @@ function showGoal({ name, title, direction }, i) {
 function figures() {
   showState("Round", busy());
   const share = done();
-  placeBeam(share, `${Math.floor(100 * share)}\u00a0%`);
+  placeBeam(share, progress(share));
   placeTimes(ending());
   const { steps = 0, seconds = 0, evaluations = 0 } = state.counters;
   const counted = { times: rounds.seconds, counts: rounds.steps, total: steps, seconds, took: state.took };
@@ -113,7 +113,7 @@ function figures() {
  * @param {number | null} fresh */
 function showFilled(fresh) {
   const value = fresh ?? last("coverage");
-  at("own").textContent = value === null ? "–" : `${decimals(100 * value, 0)}\u00a0%`;
+  at("own").textContent = value === null ? "–" : percent(value);
   at("own-note").textContent = `share of the map that is filled${fresh === null ? "" : ", on fresh episodes"}`;
 }
 

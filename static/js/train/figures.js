@@ -1,5 +1,5 @@
 // The figures of a training's page, written into the server's markup.
-import { decimals, plural, whole } from "../charts/format.js";
+import { decimals, plural, progress, whole } from "../charts/format.js";
 import { make } from "../elements.js";
 import { placeBeam, placeTimes, showState, sparkline, COMMANDED } from "../job/head.js";
 import { ending } from "../job/ending.js";
@@ -122,7 +122,7 @@ function showTake() {
 export function showFigures() {
   showState("Round", busy());
   const share = done();
-  placeBeam(share, `${Math.floor(100 * share)}\u00a0%`);
+  placeBeam(share, progress(share));
   placeTimes(ending());
   showSpeed();
   showReturn();

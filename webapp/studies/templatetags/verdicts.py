@@ -10,6 +10,7 @@ from django.urls import reverse
 from webapp.studies import companion, kinds, onward, opening, verdict_words
 from webapp.studies.kinds import Found
 from webapp.studies.models import Job, Status
+from webapp.studies.reckoned import NotYet, left_to_workers
 
 register = template.Library()
 
@@ -33,11 +34,16 @@ def look(job: Job) -> str:
 @register.inclusion_tag("studies/partials/found.html")
 def found(job: Job) -> dict[str, Any]:
     """What an ended search or re-check found, with its mark; nothing where it played nothing, or asks another thing.
-    ``suspects``: how many the experiment beside it confirmed."""
+    ``suspects``: how many the experiment beside it confirmed. ``counting``: a worker is still at it, and the list asks
+    again a little later."""
     played = job.status in (Status.FINISHED, Status.STOPPED) and job.tick > 0
-    words: Found | None = kinds.of(job).found(job) if played else None
-    suspects = _suspects(job) if words else 0
-    return {"found": words, "suspects": suspects}
+    words: Found | None = None
+    try:
+        with left_to_workers():
+            words = kinds.of(job).found(job) if played else None
+    except NotYet:
+        return {"counting": True}
+    return {"found": words, "suspects": _suspects(job) if words else 0}
 
 
 def _suspects(job: Job) -> int:
