@@ -31,8 +31,8 @@ _MINE, _OTHER = "watched", "opponent"
 @runtime_checkable
 class Drawn(Protocol):
     """A game whose battles can be drawn. ``drawing``: what draws them; ``positions``: a battle's present state for it,
-    float64[p]. What stays as it is may be its attribute ``scenery``: uint8 or bool [rows, columns]; names of what is in a
-    battle may come from its method ``labels``, called with the battle."""
+    float64[p]. What stays as it is may be its attribute ``scenery``: uint8 or bool [rows, columns]; its method
+    ``labels``, called with a battle, may name what is in it."""
 
     drawing: str
 

@@ -23,9 +23,9 @@ VERSION = "1"
 REWARDS = {
     "score": play.SCORE, "win": play.WIN, "dealt": play.DEALT, "taken": play.TAKEN,
     "walked": play.WALKED, "idle": play.IDLE, "ground": play.GROUND, "waited": play.WAITED,
-    "waiting": play.WAITING, "explored": play.EXPLORED,
+    "waiting": play.WAITING, "explored": play.EXPLORED, "forward": play.FORWARD,
 }  # fmt: skip
-SIGNALS = ("dealt", "taken", "walked", "idle", "paces", "first_blow", "ground", "first_attack", "explored")
+SIGNALS = ("dealt", "taken", "walked", "idle", "paces", "first_blow", "ground", "first_attack", "explored", "forward")
 ORDER = Hybrid(
     tuple(Discrete(k) for k in (layout.FOCUSES, layout.STANCES, layout.STANCES, layout.STANCES, layout.SKILL_USES))
 )
@@ -42,8 +42,9 @@ class HeroBattleCommanders:
     data that are others, each as ``PATH=VALUE``. ``rewards``: any of ``REWARDS``:
     "score" (change of own minus the other's share of life), "win" (1, 0 or -1 at the end), "dealt" and "taken" (shares
     of a team's life), "walked" and "idle" (shares of the units' time), "ground" (squares of two paces entered for the
-    first time), "waited" (ticks before the first own blow), "waiting" (the same as a share of the decision's) and
-    "explored" (squares entered for the first time, as a share of the field's). A result's score is (own - other's share
+    first time), "waited" (ticks before the first own blow), "waiting" (the same as a share of the decision's),
+    "explored" (squares entered for the first time, as a share of the field's) and "forward" (how far forward the units
+    stand: 0 where they began, 1 in the middle of the field). A result's score is (own - other's share
     of life + 1) / 2. Raises ConfigError for invalid settings.
     """
 
