@@ -306,5 +306,5 @@ def test_the_command_line_says_who_leads(store: FolderStore) -> None:
     assert line(started, back).endswith("900 battles at most led by the game’s own script planned")
     with pytest.raises(ConfigError, match=r"^under\.policy: must"):
         load(replay | {"under": {"policy": 3}})
-    with pytest.raises(ConfigError, match="^under: its kind must be one of"):
+    with pytest.raises(ConfigError, match=r"^under: its kind must be one of"):
         load(replay | {"under": {"kind": "nobody"}})

@@ -105,7 +105,9 @@ def led(project: Project, found: Mapping[str, Any]) -> Led:
 
 def problem(project: Project, config: Leader | None) -> str:
     """Why a study that names this commander cannot be one of the project's; empty where it can."""
-    if not isinstance(config, CommanderConfig) or any(_same(each.config, config.model_dump()) for each in offered(project)):
+    if not isinstance(config, CommanderConfig) or any(
+        _same(each.config, config.model_dump()) for each in offered(project)
+    ):
         return ""
     return NOT_KEPT
 
