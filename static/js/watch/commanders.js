@@ -9,12 +9,14 @@ const HALF = UNITS / 2;
 const FIRST = 1 + 2 * SIDE_PARTS;
 const SHOWN = 10; // ticks: how long a skill is seen
 const RIM = 1.4; // paces around what is drawn
+const PACES = 0.28; // half a soldier
 const FOCUS = ["whoever is nearest", "the hero", "whoever has least life left", "the most dangerous", "whoever reaches far", "the soldiers", "all at one enemy"];
 const STANCE = ["advances", "holds", "steps back", "withdraws", "closes ranks"];
 const STANCES = ["advance", "hold", "step back", "withdraw", "close ranks"];
 const SKILL = ["when it usually is", "held back", "used at once"];
 
 /** @typedef {{ kind: number, x: number, y: number, life: number, target: number, left: boolean }} Unit */
+/** @typedef {Unit & { radius: number }} Placed where it is on the canvas, in pixels */
 
 /** @param {number[]} row @returns {Unit[]} */
 const units = (row) =>
@@ -57,7 +59,8 @@ function ends(rows) {
 export function draw(c, width, height, row, ink, { rows, labels }) {
   const [across, down] = ends(rows);
   const scale = Math.min(width / across, height / down) / 2;
-  const place = (/** @type {Unit} */ unit) => ({ ...unit, x: width / 2 + unit.x * scale, y: height / 2 + unit.y * scale });
+  const size = (/** @type {number} */ kind) => Math.max(6, PACES * scale) * (kind === 0 ? 1.5 : 1);
+  const place = (/** @type {Unit} */ unit) => ({ ...unit, x: width / 2 + unit.x * scale, y: height / 2 + unit.y * scale, radius: size(unit.kind) });
   const all = units(row).map(place);
   c.clearRect(0, 0, width, height);
   for (const unit of all) if (unit.life <= 0 && unit.kind >= 0) fallen(c, unit, ink);
@@ -66,11 +69,8 @@ export function draw(c, width, height, row, ink, { rows, labels }) {
   for (const which of [0, 1]) skill(c, all[which * HALF], row[0] - side(row, which)[1], side(row, which)[1], labels[6 * which + 1], ink);
 }
 
-/** @param {Unit} unit */
-const size = ({ kind }) => (kind === 0 ? 9 : 6);
-
 /** A circle on the left side, a square on the right.
- * @param {CanvasRenderingContext2D} c @param {Unit} unit @param {number} radius */
+ * @param {CanvasRenderingContext2D} c @param {Placed} unit @param {number} radius */
 function outline(c, { x, y, left }, radius) {
   c.beginPath();
   if (left) c.arc(x, y, radius, 0, 2 * Math.PI);
@@ -78,9 +78,9 @@ function outline(c, { x, y, left }, radius) {
 }
 
 /** A unit, as full as it has life; a hero has a second rim.
- * @param {CanvasRenderingContext2D} c @param {Unit} unit @param {{ own: string, other: string, ground: string }} ink */
+ * @param {CanvasRenderingContext2D} c @param {Placed} unit @param {{ own: string, other: string, ground: string }} ink */
 function mark(c, unit, ink) {
-  const radius = size(unit);
+  const { radius } = unit;
   c.fillStyle = ink.ground;
   c.strokeStyle = unit.left ? ink.own : ink.other;
   c.lineWidth = 1.5;
@@ -124,7 +124,7 @@ function strike(c, unit, target, ink) {
 }
 
 /** For some ticks after its use a skill is a ring around the hero, with its name.
- * @param {CanvasRenderingContext2D} c @param {Unit} hero @param {number} since @param {number} used @param {string} name
+ * @param {CanvasRenderingContext2D} c @param {Placed} hero @param {number} since @param {number} used @param {string} name
  * @param {{ own: string, other: string, ink: string }} ink */
 function skill(c, hero, since, used, name, ink) {
   if (!used || since < 0 || since > SHOWN) return;
@@ -132,12 +132,12 @@ function skill(c, hero, since, used, name, ink) {
   c.strokeStyle = hero.left ? ink.own : ink.other;
   c.lineWidth = 2;
   c.beginPath();
-  c.arc(hero.x, hero.y, size(hero) + 6 + 2 * since, 0, 2 * Math.PI);
+  c.arc(hero.x, hero.y, hero.radius + 6 + 2 * since, 0, 2 * Math.PI);
   c.stroke();
   c.fillStyle = ink.ink;
   c.font = "600 12px Inter, sans-serif";
   c.textAlign = hero.left ? "left" : "right";
-  c.fillText(name, hero.x + (hero.left ? -12 : 12), hero.y - size(hero) - 10);
+  c.fillText(name, hero.x + (hero.left ? -12 : 12), hero.y - hero.radius - 2 * since - 12);
   c.globalAlpha = 1;
 }
 
