@@ -339,7 +339,9 @@ _MAZE_MEANINGS = {
     "moved": "1 where it moved to another cell", "bumped": "1 where a wall was in its way",
     "ground": "1 in a cell that it enters for the first time",
 }  # fmt: skip
-_ORDERS_SIGNALS = ("score", "win", "dealt", "taken", "walked", "idle", "ground", "waited", "waiting", "explored")
+_ORDERS_SIGNALS = (
+    "score", "win", "dealt", "taken", "walked", "idle", "ground", "waited", "waiting", "explored", "forward",
+)  # fmt: skip
 _ORDERS_MEANINGS = {
     "score": "what the other team lost of its life minus what the own one lost, −1 to 1",
     "win": "1 at the end of a battle that is won, −1 of one that is lost",
@@ -349,17 +351,21 @@ _ORDERS_MEANINGS = {
     "ground": "squares of two paces walked on for the first time", "waited": "ticks that passed before the first blow",
     "waiting": "share of the time in which the team had not struck a blow yet, 0 to 1",
     "explored": "squares walked on for the first time, as a share of the field",
+    "forward": "how far forward the units stand, from 0 where they began to 1 in the middle of the field",
 }  # fmt: skip
 _ORDERS_CAPTIONS = {
     "walked": Signal("walks", unit="of its units’ time"), "idle": Signal("stands idle", unit="of its units’ time"),
     "dealt": Signal("deals", unit="of the other team’s life"), "taken": Signal("loses", unit="of its own team’s life"),
     "first_attack": Signal("strikes first after", unit="of the battle"),
     "explored": Signal("covers", unit="of the field"),
+    "forward": Signal("stands forward", unit="of the way to the middle of the field"),
     "paces": Signal("walks", share=False, unit="paces a unit"),
     "first_blow": Signal("strikes first after", share=False, unit="ticks"),
     "ground": Signal("covers", share=False, unit="squares of two paces"),
 }  # fmt: skip
-_ORDERS_ENDS = {name: (0.0, 1.0) for name in ("score", "dealt", "taken", "walked", "idle", "first_attack", "explored")}
+_ORDERS_ENDS = {
+    name: (0.0, 1.0) for name in ("score", "dealt", "taken", "walked", "idle", "first_attack", "explored", "forward")
+}
 GAMES: dict[str, AgentGame] = {
     "pong": AgentGame(
         "Pong, numbers", "Our Pong against a scripted player. The agent is told where things are.",

@@ -3,8 +3,8 @@
 One commander is trained (``bench/studies/commanders.yaml``, fewer steps) and a population is bred from it on each of
 two scales, with both sides leading the same team against herobattle's own way of fighting. The final population is
 measured once more, on fresh battles. The figure is the spread of the scale's signal among those whose score is within
-0.1 of the best: ``busy-calm`` the share of its units' time spent walking, ``aggressive-cautious`` the mean of the
-damage dealt and taken, both from 0 to 1. Every seed is kept.
+0.1 of the best: ``busy-calm`` the share of its units' time spent walking, ``aggressive-cautious`` how far
+forward its units stand, both from 0 to 1. Every seed is kept.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ from engine.study import run as run_study
 from engine.study.evolve import apart
 
 NAME = "command-styles"
-SIGNALS = {"busy-calm": ("walked",), "aggressive-cautious": ("dealt", "taken")}
+SIGNALS = {"busy-calm": ("walked",), "aggressive-cautious": ("forward",)}
 CASES = tuple(SIGNALS)
-WEIGHTS = {"busy-calm": (-0.1, 0.1), "aggressive-cautious": (-1.0, 1.0)}
-"""Of the style's reward. Busy ↔ Calm pays for every order; a battle has some twenty, not a thousand as in Pong."""
+WEIGHTS = {"busy-calm": (-0.1, 0.1), "aggressive-cautious": (-0.05, 0.05)}
+"""Of the style's reward. Both pay for every order; a battle has some thirty, not a thousand as in Pong."""
 STEPS, SPREAD = 400_000, 0.4
 SOURCES = (
     "config/style_templates.py", "evolution", "evorl", "games/herobattle", "mdp", "rl", "styles", "study/styles.py",

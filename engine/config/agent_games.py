@@ -13,7 +13,9 @@ from engine.errors import ConfigError
 
 Reward = Literal["score", "moved", "stayed", "hit"]
 MazeReward = Literal["score", "win", "moved", "bumped", "ground"]
-CommanderReward = Literal["score", "win", "dealt", "taken", "walked", "idle", "ground", "waited", "waiting", "explored"]
+CommanderReward = Literal[
+    "score", "win", "dealt", "taken", "walked", "idle", "ground", "waited", "waiting", "explored", "forward"
+]
 NumberChange = Annotated[str, Field(pattern=r"^[^=\s]{1,200}=-?\d{1,30}(\.\d{1,30})?(e[+-]?\d{1,2})?$")]
 """A number of a game's data and what it is changed to, such as ``battle.field=14``."""
 LONGEST_OPENING = 6
@@ -63,7 +65,7 @@ class CommanderSettings(Config):
     """Settings of herobattle with commanders in a study."""
 
     every: Annotated[int, Count(1, 100)] = 4
-    rewards: tuple[CommanderReward, ...] = Field(("score", "win"), min_length=1, max_length=10)
+    rewards: tuple[CommanderReward, ...] = Field(("score", "win"), min_length=1, max_length=11)
     changes: tuple[NumberChange, ...] = Field((), max_length=2000)
     same_teams: StrictBool = False
     mirror: StrictBool = False

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from engine.config.agents import AgentConfig
+from engine.config.base import Config
 
 
 class CommanderConfig(AgentConfig):
@@ -17,6 +18,26 @@ class CommanderConfig(AgentConfig):
     every: int = Field(4, ge=1, le=100, title="Ticks between two orders", description="those that it was trained with")
 
 
+class ScriptCommander(Config):
+    """The game's own script, where an agent led before."""
+
+    kind: Literal["script"] = "script"
+
+
+def _named(told: Any) -> Any:
+    """The script may be called by its name alone, and an agent needs no kind."""
+    if told == "script":
+        return {"kind": "script"}
+    return {"kind": "frozen", **told} if isinstance(told, Mapping) else told
+
+
+Leader = Annotated[CommanderConfig | ScriptCommander, Field(discriminator="kind"), BeforeValidator(_named)]
+"""Who leads both sides: an agent, or ``script``."""
+
+
 def led(commander: Mapping[str, Any] | None) -> str:
-    """Who leads both sides of battles, as JSON, for the end of a sentence; empty for the game's own script."""
-    return f" led by {commander.get('title') or 'an agent'}" if commander else ""
+    """Who leads both sides of battles, as JSON, for the end of a sentence; empty where nobody is named."""
+    if not commander:
+        return ""
+    who = "the game’s own script" if commander.get("kind") == "script" else commander.get("title") or "an agent"
+    return f" led by {who}"

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationI
 from engine.config import compatibility
 from engine.config.algorithms import AlgorithmConfig, NSGA2Config, SearchAlgorithm
 from engine.config.base import Config, Shown, Study, refuse
-from engine.config.commander import CommanderConfig
+from engine.config.commander import CommanderConfig, Leader, ScriptCommander
 from engine.config.lineups import FAIRNESS, LineupConfig, ObjectiveSetConfig, TeamRow
 from engine.config.noise import BattlesRule, NoiseConfig, StopRule
 from engine.config.patterns import Intended
@@ -174,8 +174,10 @@ class ChangeConfig(BalanceStudy):
         default_factory=dict, max_length=10_000, title="Changed numbers",
         description="On top of the game’s own changes.",
     )  # fmt: skip
-    under: CommanderConfig | None = Field(
-        None, title="Under whom", description="who leads both sides on the other version; none: as on the first",
+    under: Leader | None = Field(
+        None, title="Under whom",
+        description="who leads both sides on the other version: an agent, or script, the game’s own; none: as on the "
+        "first",
         exclude_if=lambda commander: commander is None,  # keeps the hash of studies without one
     )  # fmt: skip
     replayed: tuple[ReplayedLineup, ...] = Field(min_length=1, max_length=200, title="Lineups")
@@ -216,7 +218,8 @@ class ChangeConfig(BalanceStudy):
     @property
     def changed(self) -> GameConfig:
         """The game with the change, under whoever commands it then."""
-        patch, commander = {**self.game.patch, **self.change}, self.under or self.game.commander
+        patch = {**self.game.patch, **self.change}
+        commander = None if isinstance(self.under, ScriptCommander) else self.under or self.game.commander
         return self.game.model_copy(update={"patch": patch, "commander": commander})
 
 

@@ -6,6 +6,7 @@
 - ``dealt``, ``taken``: damage dealt and taken, as shares of everything that can be dealt and taken in an episode;
 - ``waiting``: the share of moments before the first attack; of an episode ``first_attack``: the share that passed
   before;
+- ``forward``: how far forward a player stands: 0 where he began, 1 where he meets the enemy halfway or beyond;
 - ``explored``: the share of the ground that was seen for the first time.
 
 ``score`` of an episode is the game's normalised score, from 0 to 1. ``busy-calm`` is the active and lazy style of
@@ -74,10 +75,16 @@ TEMPLATES: dict[str, Template] = {
             (("busy", "score + moved"), ("calm", "score + (1 - moved)")), ("moved",),
         ),
         Template(
-            "aggressive-cautious", "Aggressive", "Cautious", "Trades blows, or keeps out of harm’s way.",
-            "Damage dealt and damage taken; for the cautious it costs.",
+            "aggressive-cautious", "Aggressive", "Cautious", "Goes to meet the enemy, or lets the enemy come.",
+            "Every moment in which it stands far forward; for the cautious, every moment in which it stands back.",
+            ("score", "forward"), ("forward",), "2 * forward - 1", (-0.05, 0.05),
+            (("aggressive", "score + forward"), ("cautious", "score + (1 - forward)")), ("forward",),
+        ),
+        Template(
+            "brawler-dodger", "Brawler", "Dodger", "Trades blows, or keeps out of harm’s way.",
+            "Damage dealt and damage taken; for the dodger it costs.",
             ("score", "dealt", "taken"), ("dealt", "taken"), "dealt + taken", (-1.0, 1.0),
-            (("aggressive", "score + (dealt + taken) / 2"), ("cautious", "score + 1 - (dealt + taken) / 2")),
+            (("brawler", "score + (dealt + taken) / 2"), ("dodger", "score + 1 - (dealt + taken) / 2")),
             ("dealt", "taken"),
         ),
         Template(

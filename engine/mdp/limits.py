@@ -100,6 +100,7 @@ class LimitedDrawn(Limited):
         self.drawing: str = game.drawing
         self.scenery = getattr(game, "scenery", None)
         self.positions, self.last_positions = game.positions, game.last_positions
+        self.labels = getattr(game, "labels", None)
 
 
 def limited(game: Game, limits: LimitsConfig | None, seats: Collection[int] | None = None) -> Game:

@@ -5,7 +5,7 @@ The seed and the players decide everything, so the same recording is the same by
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -31,7 +31,8 @@ _MINE, _OTHER = "watched", "opponent"
 @runtime_checkable
 class Drawn(Protocol):
     """A game whose battles can be drawn. ``drawing``: what draws them; ``positions``: a battle's present state for it,
-    float64[p]. What stays as it is may be its attribute ``scenery``: uint8 or bool [rows, columns]."""
+    float64[p]. What stays as it is may be its attribute ``scenery``: uint8 or bool [rows, columns]; its method
+    ``labels``, called with a battle, may name what is in it."""
 
     drawing: str
 
@@ -44,7 +45,8 @@ class Drawn(Protocol):
 class Recording(NamedTuple):
     """``positions`` float32[T + 1, p] before each decision and at the end (p = 0: the game has no drawing); ``moves``
     [T, …]: decisions of seat 0; ``score`` and ``win`` of seat 0 (NaN where the game names no winner); ``signals`` by
-    name; ``over``: False where the battle was cut after ``LONGEST`` decisions, and has no result."""
+    name; ``over``: False where the battle was cut after ``LONGEST`` decisions, and has no result; ``labels``: names for
+    the drawing."""
 
     positions: NDArray[np.float32]
     moves: Array
@@ -52,6 +54,7 @@ class Recording(NamedTuple):
     win: float
     signals: dict[str, float]
     over: bool
+    labels: Sequence[str] = ()
 
 
 def record(
@@ -82,6 +85,7 @@ def _together(
     drawn: Any = game if isinstance(game, Drawn) else None
     step = game.reset(seeds)
     seats.begin(seeds)
+    labels = _labels(game)
     places: list[NDArray[np.float64]] = []
     while step.ended is None and len(noted.moves) < LONGEST:
         if stopped():
@@ -93,9 +97,14 @@ def _together(
     places.append(places[-1] if drawn is None or step.ended is None else drawn.last_positions(0))
     found, moves, ended = np.array(places, np.float32), _stacked(noted.moves), step.ended
     if ended is None:
-        return Recording(found, moves, np.nan, np.nan, {}, False)
+        return Recording(found, moves, np.nan, np.nan, {}, False, labels)
     signals = dict(zip(game.spec.seats[0].signals, ended.signals[0][0].tolist(), strict=True))
-    return Recording(found, moves, float(ended.score[0, 0]), float(ended.win[0, 0]), signals, True)
+    return Recording(found, moves, float(ended.score[0, 0]), float(ended.win[0, 0]), signals, True, labels)
+
+
+def _labels(game: Any) -> Sequence[str]:
+    told: Callable[[int], Sequence[str]] | None = getattr(game, "labels", None)
+    return told(0) if told is not None else ()
 
 
 def _stacked(moves: list[Array]) -> Array:

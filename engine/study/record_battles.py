@@ -126,8 +126,9 @@ def _told(found: Recording, game: Game) -> dict[str, Any]:
     """What a recording says in numbers; None where the game does not say."""
     choices = game.spec.seats[0].action.legal if found.moves.ndim == 1 else 0
     counts = np.bincount(found.moves, minlength=choices).tolist() if choices else []
+    named = {"labels": list(found.labels)} if found.labels else {}
     return {"length": len(found.moves), "score": _known(found.score), "win": _known(found.win), "over": found.over,
-            "signals": found.signals, "counts": counts}  # fmt: skip
+            "signals": found.signals, "counts": counts, **named}  # fmt: skip
 
 
 def _known(value: float) -> float | None:

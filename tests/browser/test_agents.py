@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import PHONE
 from tests.browser.looking import overflow, serious_violations
 from tests.factories import Studio
-from tests.webapp.agents import kept, trained_at_pong, watched, watched_in_a_maze
+from tests.webapp.agents import kept, trained_at_pong, watched, watched_commanders, watched_in_a_maze
 from webapp.agents.models import Agent
 
 Enter = Callable[..., Page]
@@ -47,6 +47,25 @@ def test_the_way_through_a_maze_is_drawn_as_it_is_walked(enter: Enter, team: Stu
     expect(page.locator("[data-points]")).to_have_text("13 cells")
     assert page.evaluate(DRAWN)
     assert not serious_violations(page)
+
+
+def test_a_commanded_battle_is_drawn_and_told_in_words_on_a_phone_too(enter: Enter, team: Studio) -> None:
+    job = watched_commanders(team.project, ("Ada", "Bea"))
+    page = enter(team.producer, "/")
+    page.emulate_media(reduced_motion="reduce")
+    page.set_viewport_size(PHONE)
+    page.goto(f"/p/herobattle/watch/{job.pk}/")
+    expect(page.locator("[data-points]").first).to_have_text("100 % : 100 %")
+    page.wait_for_function(DRAWN)
+    own, other = page.locator("[data-pane=Bea] [data-says]").all()
+    expect(own).to_contain_text("team strikes at the hero. The hero advances,")
+    expect(own).to_contain_text("is used at once.")
+    expect(other).to_contain_text("team fights by itself.")
+    page.get_by_label("Moment of the battles").press("End")
+    expect(page.locator("[data-points]").last).to_contain_text("0 %")
+    assert page.evaluate(DRAWN)
+    assert not serious_violations(page)
+    assert overflow(page) <= 0
 
 
 def test_battles_are_watched_side_by_side_by_keyboard(enter: Enter, team: Studio) -> None:

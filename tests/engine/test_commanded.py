@@ -272,6 +272,12 @@ def test_a_replay_under_an_agent_measures_the_same_lineups_on_both(store: Folder
     assert theirs.meta["commanders"] == ["Ada", "Ada"]
     with pytest.raises(ConfigError, match="at least 1 entry, unless somebody else commands"):
         load(base)
+    back = base | {"game": game(agent["policy"]), "under": "script"}
+    again = unpack(store.get(results(store, back)["table"]))
+    np.testing.assert_array_equal(again.arrays["before"], found.arrays["after"])
+    np.testing.assert_array_equal(again.arrays["after"], found.arrays["before"])
+    assert again.meta["commanders"] == ["Ada", ""], "and back from the agent to the script"
+    assert "under: leads both sides already" in problems(base | {"under": {"kind": "script"}}, store)
     both = base | {"game": game(agent["policy"]), "under": agent}
     assert "under: leads both sides already" in problems(both, store)
 
@@ -295,3 +301,10 @@ def test_the_command_line_says_who_leads(store: FolderStore) -> None:
     replay = {"kind": "change", "game": {"simulator": "builtin:herobattle"}, "replayed": [{"teams": [{"slots": {}}]}]}
     told = load(replay | {"under": agent}).model_dump(mode="json")
     assert line(started, told).endswith("1 lineups, 900 battles at most led by Ada planned")
+    back = load(replay | {"game": game(agent["policy"]), "under": "script"}).model_dump(mode="json")
+    assert back["under"] == {"kind": "script"}
+    assert line(started, back).endswith("900 battles at most led by the game’s own script planned")
+    with pytest.raises(ConfigError, match=r"^under\.policy: must"):
+        load(replay | {"under": {"policy": 3}})
+    with pytest.raises(ConfigError, match=r"^under: its kind must be one of"):
+        load(replay | {"under": {"kind": "nobody"}})

@@ -106,9 +106,9 @@ def test_both_sides_may_lead_the_same_team_and_otherwise_never_have_the_same_her
 
 
 def test_rewards_and_signals_add_up() -> None:
-    rewards = (*EVERYTHING, "waiting", "explored")
+    rewards = (*EVERYTHING, "waiting", "explored", "forward")
     game = HeroBattleCommanders(seats=(0, 1), rewards=rewards)
-    step, sums, ends = game.reset(SEEDS), np.zeros((len(SEEDS), 2, len(rewards))), 0
+    step, sums, ends, forward = game.reset(SEEDS), np.zeros((len(SEEDS), 2, len(rewards))), 0, []
     for _ in range(80):
         seen = [step.observations[seat]["battle"] for seat in (0, 1)]
         step = game.step([orders("hunt", seen[0]), orders("ambush", seen[1])])
@@ -133,9 +133,13 @@ def test_rewards_and_signals_add_up() -> None:
             np.testing.assert_allclose(told["waiting"] * game.spec.frame_skip, told["waited"], atol=4)
             assert (told["waited"] <= signal["first_blow"] + game.spec.frame_skip).all()
             assert (signal["walked"] + signal["idle"] <= 1 + 1e-9).all()
+            assert ((signal["forward"] >= 0) & (signal["forward"] <= 1)).all()
+        forward.append([e.signals[seat][:, 9].mean() for seat in (0, 1)])
         np.testing.assert_allclose(e.signals[0][:, 0], e.signals[1][:, 1])
         sums[over] = 0
     assert ends > len(SEEDS)
+    hunting, lying_in_wait = np.mean(forward, axis=0)
+    assert hunting > 0.4 > lying_in_wait + 0.2, "who goes to meet the enemy, and who lets the enemy come"
 
 
 def test_orders_do_what_they_say() -> None:
@@ -154,6 +158,17 @@ def test_orders_do_what_they_say() -> None:
     fields = step.observations[0]["battle"][:, 1 + 2 * 17 :].reshape(-1, 2, SIDE, 14)
     assert (fields[..., 0, 3][:, 0] < -0.6).all(), "both heroes withdraw"
     assert np.abs(fields[..., 3]).max() <= 1.2 + 1e-6, "but nobody leaves the field"
+
+
+def test_in_a_battle_of_one_decision_what_it_is_paid_for_is_what_the_battle_tells() -> None:
+    paid = ("walked", "idle", "forward", "dealt", "taken")
+    game = HeroBattleCommanders(every=100, rewards=paid, changes=("battle.time_limit=100",))
+    step = game.reset(SEEDS)
+    step = game.step([orders("skirmish", step.observations[0]["battle"])])
+    assert step.ended is not None
+    for name, reward in zip(paid, step.rewards[:, 0].T, strict=True):
+        told = step.ended.signals[0][:, game.spec.seats[0].signals.index(name)]
+        np.testing.assert_allclose(reward[step.ended.battles], told, atol=1e-6)
 
 
 def test_a_skill_that_is_held_back_is_not_used() -> None:

@@ -15,12 +15,17 @@ import pytest
 
 from engine.arrays import Bundle, unpack
 from engine.catalog import STUDIES
+from engine.config.limits import LimitsConfig
 from engine.config.rl import DRAWING, NetworkConfig
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed
 from engine.games.connect_four import SEAT as DISCS
+from engine.games.herobattle import layout
+from engine.games.herobattle.commanders import HeroBattleCommanders
+from engine.games.herobattle.commanders.scripts import Commander, HeroHunter
 from engine.games.maze import Maze
 from engine.games.pong import VectorPong
 from engine.games.pong.follower import Follower
+from engine.mdp.limits import limited
 from engine.mdp.trajectory import Batch
 from engine.rl.observed import Observed
 from engine.rl.onnx_acting import acting
@@ -239,6 +244,36 @@ def test_a_recording_follows_the_rules_of_the_game_from_tick_to_tick() -> None:
     assert np.isclose(np.abs(ways), 0.04, atol=1e-6).sum() + (ways == 0).sum() >= len(ways) - 20
     assert ((ways > 0) <= (found.moves == 1)).all()
     assert found.score == (points[-1, 0] - points[-1, 1] + 2) / 4
+
+
+def test_a_commanded_battle_is_recorded_as_it_is_fought_with_its_orders_and_whom_each_unit_strikes_at(
+    store: FolderStore,
+) -> None:
+    game = HeroBattleCommanders(seats=(0, 1))
+    seat = game.spec.seats[0]
+    found = record(game, HeroHunter(seat), Commander(seat), seed=4)
+    left, right, units = found.positions[:, 1:8], found.positions[:, 8:15], found.positions[:, 15:].reshape(-1, 20, 5)
+    np.testing.assert_array_equal(np.diff(found.positions[:-1, 0]), 4)
+    assert found.score == pytest.approx((left[-1, 0] - right[-1, 0]) / 2 + 0.5, abs=1e-6)
+    assert (np.diff(left[:, 0]) <= 0).all(), "life only falls"
+    assert left[0, 2:].tolist() == [0] * 5, "no order yet"
+    assert (left[1:, 2:] == [layout.ON_HERO, 0, 0, 0, layout.AT_ONCE]).all()
+    assert not right[:, 2:].any(), "the other side has none"
+    there = units[0, :, 0] >= 0
+    assert (units[:, there, 3].mean(axis=1)[0], units[:, ~there, 1:4].any()) == (1.0, False)
+    for moment in units:
+        striking = moment[moment[:, 4] >= 0]
+        assert (striking[:, 3] > 0).all()
+        assert (moment[striking[:, 4].astype(int), 3] > 0).all()
+    at_whom = units[:, :, 4]
+    assert (at_whom[:, :10] >= 10)[at_whom[:, :10] >= 0].all(), "the left side strikes at the right one"
+    assert (at_whom[:, 10:] < 10).all()
+    assert (at_whom >= 0).any()
+    assert [bool(name) for name in found.labels[:5]] == [True] * 5
+    late = limited(HeroBattleCommanders(seats=(0, 1)), LimitsConfig(delay=2))
+    held = record(late, HeroHunter(seat), Commander(seat), seed=4)
+    assert held.labels == found.labels
+    assert not held.positions[:3, 3:8].any(), "what is drawn is the order in force"
 
 
 def test_a_maze_is_recorded_with_its_map_and_the_way_of_whoever_is_in_it(store: FolderStore) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from engine.arrays import pack, unpack
 from engine.config.agents import OriginConfig, RecordConfig
 from engine.config.rl import NetworkConfig
 from engine.games.herobattle.commanders import HeroBattleCommanders
+from engine.games.herobattle.commanders.scripts import Commander, HeroHunter
 from engine.rl.policy import Policy, PolicySpec
+from engine.rl.recording import record
 from tests.webapp.trainings import config, training
 from webapp.agents import keeping
 from webapp.agents.models import Agent
@@ -105,6 +108,23 @@ def ada(project: Project, name: str = "Ada", *, seed: int = 5, **game: Any) -> A
         project=project, name=name, policy=store().put(description), tensors=store().put(tensors),
         game={"name": "commanders", "settings": settings, "limits": None}, origin=OriginConfig().model_dump(),
     )  # fmt: skip
+
+
+def watched_commanders(project: Project, names: Sequence[str] = ("Ada",)) -> Job:
+    """Battles of herobattle that a commander leads who hunts the hero, recorded."""
+    agents = [ada(project, name, seed=i) for i, name in enumerate(names, 5)]
+    job = watched(project, agents, drawing="commanders")
+    seat = HeroBattleCommanders(seats=(0, 1)).spec.seats[0]
+    found = record(HeroBattleCommanders(seats=(0, 1)), HeroHunter(seat), Commander(seat), seed=4)
+    told = {"length": len(found.moves), "score": found.score, "win": found.win, "over": True, "signals": {},
+            "counts": [], "labels": found.labels}  # fmt: skip
+    bundle = unpack(store().get(job.artifacts["recording"]))
+    arrays: dict[str, Any] = {}
+    for i in range(len(agents)):
+        arrays |= {f"positions/{i}": found.positions, f"moves/{i}": found.moves}
+    digest = store().put(pack(bundle.meta | {"battles": [told] * len(agents)}, arrays))
+    Job.objects.filter(pk=job.pk).update(artifacts={"recording": digest})
+    return Job.objects.get(pk=job.pk)
 
 
 def watched_in_a_maze(project: Project) -> Job:

@@ -12,11 +12,20 @@ from engine.catalog import Signal
 from engine.config.agents import MeasureConfig, RecordConfig
 from engine.studies import load
 from tests.factories import Studio, game_version, signed_in, studio
-from tests.webapp.agents import kept, measured, recorded, trained_at_pong, watched, watched_in_a_maze
+from tests.webapp.agents import (
+    kept,
+    measured,
+    recorded,
+    trained_at_pong,
+    watched,
+    watched_commanders,
+    watched_in_a_maze,
+)
 from tests.webapp.trainings import finished, two_sided
 from webapp.agents.captions import Measure
 from webapp.agents.forms import WatchForm
 from webapp.agents.models import Agent
+from webapp.agents.templatetags.posters import poster
 from webapp.games.models import GameVersion
 from webapp.studies.models import Job, Status
 from workers.collect import references
@@ -309,6 +318,23 @@ def test_in_a_maze_nobody_is_played_against_and_its_map_comes_with_the_way(team:
     assert "The still square in the lower right corner is the goal" in page
     data = designer.get(at("battles-data", job.pk)).json()
     assert [data["drawing"], len(data["scenery"]), data["battles"][0][0]] == ["maze", 9, [1.0, 1.0, 1.0]]
+
+
+def test_commanders_are_drawn_at_the_pace_of_their_game_with_the_names_of_their_pieces(
+    team: Studio, designer: Client
+) -> None:
+    job = watched_commanders(team.project, ("Ada", "Bea"))
+    page = text(designer, at("battles", job.pk))
+    assert "A line goes from a unit to whom it strikes at" in page
+    assert "This game has no drawing here" not in page
+    data = designer.get(at("battles-data", job.pk)).json()
+    assert (data["drawing"], data["pace"], len(data["battles"])) == ("commanders", 3.0, 2)
+    assert [len(row) for row in data["battles"][0][:2]] == [115, 115]
+    assert len(data["labels"][1]) == 12
+    picture = poster({"drawing": "commanders", "positions": data["battles"][0][:9]}, "<Ada>")
+    living = [life for life in data["battles"][0][8][18::5] if life > 0]
+    assert picture.count("<circle") + picture.count("<rect") == len(living) > 6
+    assert "<Ada>" not in picture
 
 
 def test_where_no_single_action_is_told_nothing_is_said_of_what_agents_did(

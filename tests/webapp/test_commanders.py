@@ -237,6 +237,50 @@ def test_a_shortlist_is_replayed_under_an_agent_in_a_click_and_told_in_a_sentenc
     assert head(unsure).endswith("1 falls under it, 2 are over the line but may be weak.")
 
 
+def test_what_an_agent_found_is_replayed_under_the_script_in_a_click_and_told_in_a_sentence(
+    team: Studio, agent: Agent
+) -> None:
+    search = led_search(team.project, agent)
+    shortlist(search)
+    ada(team.project, "Bea", seed=6)
+    page = shown(team.designer, of(search))
+    assert "Is it unfair under the script, too?" in page
+    assert "once led by Ada, as the search played, and once led by whom you choose" in page
+    form = signed_in(team.designer).get(of(search)).content.decode()
+    assert re.findall(r"<option value=[^>]*>([^<]*)", form) == ["The game’s own script", "Bea"]
+    assert "replay its lineups under the script" in shown(team.designer, of(search, "job", "studies"))
+    refused = signed_in(team.designer).post(of(search), {"agent": str(agent.pk)})
+    assert refused.status_code == 422, "she led it already"
+    assert signed_in(team.designer).post(of(search), {"agent": "script"}).status_code == 302
+    job = Job.objects.get(parent=search, kind="change")
+    assert job.title == "Under the script: Which teams are unfair?"
+    assert (job.config["under"], job.config["game"]["commander"]["policy"]) == ({"kind": "script"}, agent.policy)
+    assert "What the script makes of it" in shown(team.designer, of(job, "job", "studies"))
+    job = finished(job)
+    found = read(with_verdicts(job, ["confirmed"] * 3, ["confirmed", "refuted", "close"]))
+    assert found is not None
+    assert head(found).lower() == (
+        "1 of the 3 confirmed lineups stays over the line under the script, 1 falls under it, 1 cannot be told."
+    )
+    none = read(with_verdicts(job, ["close"] * 3, ["confirmed", "refuted", "close"]))
+    assert none is not None
+    assert head(none) == "Fresh battles under Ada confirm none of these lineups, so there is nothing to keep."
+    assert rest(none)[0] == "1 lineup that fresh battles under Ada do not confirm is over the line under the script."
+    page = shown(team.designer, of(job, "job", "studies"))
+    assert "Under Ada" in page
+    assert "Under the script" in page
+    rows = signed_in(team.designer).get(of(job, "results", "studies")).content.decode().splitlines()
+    assert rows[1].endswith("Ada,the script")
+    assert "What others made of it" in shown(team.designer, of(search))
+
+
+def test_where_the_script_led_it_is_no_choice(team: Studio, agent: Agent) -> None:
+    search = search_job(team.project)
+    shortlist(search)
+    assert signed_in(team.designer).post(of(search), {"agent": "script"}).status_code == 422
+    assert not Job.objects.filter(kind="change").exists()
+
+
 def test_a_replay_under_an_agent_is_no_change_that_could_be_saved_or_proposed(team: Studio, agent: Agent) -> None:
     job = replayed(team, agent)
     assert job.parent is not None

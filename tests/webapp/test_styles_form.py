@@ -76,7 +76,8 @@ def test_a_commander_is_bred_with_the_names_of_his_own_game(team: Studio) -> Non
     assert study.task.style is not None
     assert (study.task.style.style, study.behaviour) == ("2 * walked - 1", ("walked",))
     study = built(team, game="commanders", scale="aggressive-cautious")
-    assert study.behaviour == ("dealt", "taken")
+    assert study.behaviour == ("forward",)
+    assert built(team, game="commanders", scale="brawler-dodger").behaviour == ("dealt", "taken")
     assert not [scale.title for scale in scales.told("commanders", None).scales() if scale.missing]
     ways = {key: built(team, game="commanders", scale=key).behaviour for key in ("rusher-builder", "explorer-camper")}
     assert ways == {"rusher-builder": ("first_attack",), "explorer-camper": ("explored",)}
@@ -99,7 +100,8 @@ def test_commanders_are_bred_on_the_projects_newest_data(team: Studio, client: C
 def test_a_scale_that_a_game_cannot_offer_says_why(team: Studio, client: Client) -> None:
     offered = {each.template.key: each.missing for each in scales.told("pong", None).scales()}
     assert offered == {
-        "busy-calm": "", "aggressive-cautious": "what damage a player deals and takes",
+        "busy-calm": "", "aggressive-cautious": "how far forward a player stands",
+        "brawler-dodger": "what damage a player deals and takes",
         "rusher-builder": "when a player attacks first", "explorer-camper": "how much ground a player covers",
     }  # fmt: skip
     page = post(client, team, "preview", game="pong").json()["html"]["reward"]

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 
 from engine.config import ChangeConfig, parse
-from engine.config.commander import CommanderConfig
+from engine.config.commander import Leader
 from engine.errors import ConfigError, StoreError
 from engine.lineups.schema import merged_patch
 from webapp.accounts.models import User
@@ -61,14 +61,15 @@ def start(search: Job, user: User, change: Mapping[str, float], replayed: Lineup
         return _submit(search, user, config(search, change, replayed), **kept)
 
 
-def start_under(search: Job, user: User, commander: CommanderConfig, replayed: Lineups, kept: Kept) -> Job:
-    """A job that replays these lineups as they were played, and under another commander. Raises as ``start``."""
+def start_under(search: Job, user: User, leader: Leader, called: str, replayed: Lineups, kept: Kept) -> Job:
+    """A job that replays these lineups as they were played, and under another leader, who is ``called`` so. Raises as
+    ``start``."""
     if reason := playable.obstacle(search):
         raise actions.Refused(reason)
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=search.project_id)
-        name = f"Under {commander.title}: {search.title}"[:120]
-        study = config(search, {}, replayed, under=commander.model_dump(mode="json"), name=name)
+        name = f"Under {called}: {search.title}"[:120]
+        study = config(search, {}, replayed, under=leader.model_dump(mode="json"), name=name)
         return _submit(search, user, study, **kept)
 
 

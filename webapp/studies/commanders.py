@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from engine.config.commander import CommanderConfig
+from engine.config.commander import CommanderConfig, Leader
 from webapp.projects.models import Project
 from webapp.studies.models import Job
 
 SCRIPT = "The game’s own script"
+BY_NAME = "the script"
+"""The same in the middle of a sentence."""
 GONE = "This agent was deleted, or cannot lead a team. Choose another one, or the script."
 OTHER_GAME = "Only Herobattle can be led by an agent. Choose the script."
 NOT_KEPT = "the project keeps no agent with this policy and this way to choose that commands herobattle"
@@ -101,9 +103,11 @@ def led(project: Project, found: Mapping[str, Any]) -> Led:
     return Led(_called(found), address)
 
 
-def problem(project: Project, config: CommanderConfig | None) -> str:
+def problem(project: Project, config: Leader | None) -> str:
     """Why a study that names this commander cannot be one of the project's; empty where it can."""
-    if config is None or any(_same(each.config, config.model_dump()) for each in offered(project)):
+    if not isinstance(config, CommanderConfig) or any(
+        _same(each.config, config.model_dump()) for each in offered(project)
+    ):
         return ""
     return NOT_KEPT
 
@@ -126,7 +130,9 @@ def alike(config: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _called(found: Mapping[str, Any] | None) -> str:
-    return str(found.get("title") or "an agent") if found else ""
+    if not found:
+        return ""
+    return BY_NAME if found.get("kind") == "script" else str(found.get("title") or "an agent")
 
 
 def _same(config: CommanderConfig, found: Mapping[str, Any]) -> bool:

@@ -27,7 +27,8 @@ OFFERS: dict[str, Offer] = {key: ALONE[key] for key in (*_FIRST, *(key for key i
 """A designer's own games first."""
 _MISSING = {
     "busy-calm": "whether a player moves",
-    "aggressive-cautious": "what damage a player deals and takes",
+    "aggressive-cautious": "how far forward a player stands",
+    "brawler-dodger": "what damage a player deals and takes",
     "rusher-builder": "when a player attacks first",
     "explorer-camper": "how much ground a player covers",
 }

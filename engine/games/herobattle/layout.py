@@ -60,6 +60,6 @@ STANCES = 5
 BY_TRIGGER, HELD, AT_ONCE = 0, 1, 2
 SKILL_USES = 3
 # Columns of a commanded side's ledger float64[2, LEDGER], sums since the start of the battle.
-L_WALKED, L_WAY, L_IDLE, L_UNIT_TICKS, L_FIRST_BLOW, L_GROUND = 0, 1, 2, 3, 4, 5
-LEDGER = 6
+L_WALKED, L_WAY, L_IDLE, L_UNIT_TICKS, L_FIRST_BLOW, L_GROUND, L_FORWARD = 0, 1, 2, 3, 4, 5, 6
+LEDGER = 7
 CELL, GRID = 2.0, 24  # ground is counted in squares of so many paces, so many in a row

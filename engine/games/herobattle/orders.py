@@ -16,9 +16,9 @@ from engine.games.herobattle.jit import helper
 # isort: off
 from engine.games.herobattle.layout import (
     ADVANCE, ALL_ON_ONE, CELL, CLOSE_RANKS, F32, F64, FAR_REACHING, GRID, HERO, HOLD, I64, K_DAMAGE, K_INTERVAL,
-    K_RANGE, KIND, L_FIRST_BLOW, L_GROUND, L_IDLE, L_WAY, L_UNIT_TICKS, L_WALKED, LANES, LIFE, LURE, MOST_DANGEROUS,
-    NEAREST, NEARLY_FALLEN, ON_HERO, ON_SOLDIERS, REACH2, S_UNITS, STANCE, STEP, STEP_BACK, STEP_X, STEP_Y, STUNNED,
-    UNITS, WITHDRAW, X, Y,
+    K_RANGE, KIND, L_FIRST_BLOW, L_FORWARD, L_GROUND, L_IDLE, L_WAY, L_UNIT_TICKS, L_WALKED, LANES, LIFE, LURE,
+    MOST_DANGEROUS, NEAREST, NEARLY_FALLEN, ON_HERO, ON_SOLDIERS, REACH2, S_UNITS, STANCE, STEP, STEP_BACK, STEP_X,
+    STEP_Y, STUNNED, UNITS, WITHDRAW, X, Y,
 )  # fmt: skip
 # isort: on
 
@@ -102,8 +102,9 @@ def _stand(i: int, side: int, stance: int, strikes: bool, n: int, field: Any, un
 
 
 @helper
-def _enter(i: int, side: int, tick: int, strikes: bool, ledger: F64, ground: Any, units: F32) -> None:
-    """Count what a living unit does in this tick."""
+def _enter(i: int, side: int, tick: int, strikes: bool, field: float, ledger: F64, ground: Any, units: F32) -> None:
+    """Count what a living unit does in this tick, and how far forward it stands: 0 on the line where a side begins, or
+    behind it, 1 in the middle of the field or beyond."""
     dx, dy = units[STEP_X + i], units[STEP_Y + i]
     way = np.sqrt(dx * dx + dy * dy)
     ledger[side, L_UNIT_TICKS] += 1.0
@@ -115,6 +116,7 @@ def _enter(i: int, side: int, tick: int, strikes: bool, ledger: F64, ground: Any
     if strikes and ledger[side, L_FIRST_BLOW] == 0.0:
         ledger[side, L_FIRST_BLOW] = tick
     sign = 1.0 if side == 0 else -1.0
+    ledger[side, L_FORWARD] += min(max(1.0 + units[X + i] * sign / (0.5 * field), 0.0), 1.0)
     column = min(max(int(units[X + i] * sign / CELL + 0.5 * GRID), 0), GRID - 1)
     row = min(max(int(units[Y + i] / CELL + 0.5 * GRID), 0), GRID - 1)
     if ground[side, column, row] == 0:
@@ -136,7 +138,7 @@ def march(
                 stance = orders[side, STANCE + marks[KIND + i]]
                 if stance != ADVANCE and tick > units[STUNNED + i]:
                     _stand(i, side, stance, strikes, n, np.float32(field), units)
-                _enter(i, side, tick, strikes, ledger, ground, units)
+                _enter(i, side, tick, strikes, field, ledger, ground, units)
 
 
 @helper

@@ -2,37 +2,42 @@
 // less motion gets no motion in between, and nothing that starts by itself.
 import { whole as count } from "../charts/format.js";
 import { find, findAll } from "../elements.js";
+import * as commanders from "./commanders.js";
 import { PlayButton, speeds } from "./controls.js";
 import * as maze from "./maze.js";
 import * as pong from "./pong.js";
 
-/** What draws a game: `scenery` stays as it is, `way` are the rows so far.
+/** All of a battle: what stays as it is, every row, the last one so far, and names.
+ * @typedef {{ scenery: number[][], rows: number[][], whole: number, labels: string[] }} Scene */
+
+/** What draws a game; `says`: what else there is to read of the moment before a row, a line each.
  * @typedef {{ between: typeof pong.between, points: typeof pong.points, colours: (element: Element) => any,
- * draw: (c: CanvasRenderingContext2D, width: number, height: number, row: number[], ink: any, scenery: number[][],
- * way: number[][]) => void }} Drawing */
+ * draw: (c: CanvasRenderingContext2D, width: number, height: number, row: number[], ink: any, scene: Scene) => void,
+ * says?: (row: number[], labels: string[]) => string[] }} Drawing */
 
 /** By the name that recordings say.
  * @type {Record<string, Drawing>} */
-const DRAWINGS = { maze, pong };
-const MOMENTS_A_SECOND = 40;
+const DRAWINGS = { commanders, maze, pong };
 const LEAP = 10;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** One battle: its canvas and its points.
- * @typedef {{ canvas: HTMLCanvasElement, points: HTMLElement, title: string, rows: number[][] }} Pane */
+ * @typedef {{ canvas: HTMLCanvasElement, points: HTMLElement, says: HTMLElement[], title: string, rows: number[][], labels: string[] }} Pane */
 
 class Player {
-  /** @param {HTMLElement} stage @param {{ drawing: string, moments: number, battles: number[][][], scenery: number[][] }} told */
+  /** @param {HTMLElement} stage @param {{ drawing: string, pace: number, battles: number[][][], scenery: number[][], labels: string[][] }} told */
   constructor(stage, told) {
     this.drawing = DRAWINGS[told.drawing];
     this.scenery = told.scenery;
-    this.pace = MOMENTS_A_SECOND / told.moments;
+    this.pace = told.pace;
     /** @type {Pane[]} */
     this.panes = findAll(stage, "[data-pane]").map((pane, i) => ({
       canvas: find(pane, "canvas", HTMLCanvasElement),
       points: find(pane, "[data-points]"),
+      says: findAll(pane, "[data-says]"),
       title: String(pane.dataset.pane),
       rows: told.battles[i],
+      labels: told.labels[i],
     }));
     this.button = new PlayButton(stage, "[data-play]", () => this.toggle());
     this.bar = find(stage, "[data-moment]", HTMLInputElement);
@@ -110,7 +115,7 @@ class Player {
 
   draw() {
     const ratio = devicePixelRatio || 1;
-    for (const { canvas, points, rows } of this.panes) {
+    for (const { canvas, points, says, rows, labels } of this.panes) {
       const { clientWidth: width, clientHeight: height } = canvas;
       const c = canvas.getContext("2d");
       if (!width || !c) continue;
@@ -120,9 +125,13 @@ class Player {
       }
       c.setTransform(ratio, 0, 0, ratio, 0, 0);
       const row = this.row(rows);
-      const way = rows.slice(0, Math.floor(this.at) + 1);
-      this.drawing.draw(c, width, height, row, this.drawing.colours(canvas), this.scenery, way);
+      const scene = { scenery: this.scenery, rows, whole: Math.floor(this.at), labels };
+      this.drawing.draw(c, width, height, row, this.drawing.colours(canvas), scene);
       points.textContent = this.drawing.points(row);
+      const decided = rows[Math.min(scene.whole + 1, rows.length - 1)];
+      this.drawing.says?.(decided, labels).forEach((words, i) => {
+        if (says[i].textContent !== words) says[i].textContent = words;
+      });
     }
   }
 

@@ -7,9 +7,9 @@ export const between = (row, next, _before, share) =>
   row.map((value, i) => (i < 2 ? value + (next[i] - value) * share : value));
 
 /** @param {CanvasRenderingContext2D} c @param {number} width @param {number} height @param {number[]} row
- * @param {{ own: string, wall: string, trail: string, goal: string }} ink @param {number[][]} walls
- * @param {number[][]} way */
-export function draw(c, width, height, row, ink, walls, way) {
+ * @param {{ own: string, wall: string, trail: string, goal: string }} ink
+ * @param {{ scenery: number[][], rows: number[][], whole: number }} scene */
+export function draw(c, width, height, row, ink, { scenery: walls, rows, whole }) {
   const size = Math.min(width, height) / walls.length;
   const left = (width - size * walls.length) / 2;
   const top = (height - size * walls.length) / 2;
@@ -21,7 +21,7 @@ export function draw(c, width, height, row, ink, walls, way) {
   };
   c.clearRect(0, 0, width, height);
   walls.forEach((line, down) => line.forEach((wall, across) => wall && cell(ink.wall, down, across, 1.02)));
-  for (const [down, across] of way) cell(ink.trail, down, across, 0.5);
+  for (const [down, across] of rows.slice(0, whole + 1)) cell(ink.trail, down, across, 0.5);
   cell(ink.goal, walls.length - 2, walls.length - 2, 0.9);
   cell(ink.own, row[0], row[1], 0.9);
 }

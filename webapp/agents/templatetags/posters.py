@@ -12,6 +12,8 @@ register = template.Library()
 LINE, HALF, THICK, BALL = 0.92, 0.15, 0.03, 0.03
 """Where the paddles of Pong stand, half their length and thickness, half the ball; as in
 ``static/js/watch/pong.js``."""
+FIRST, UNITS, PARTS = 15, 20, 5
+"""Where the units of commanders begin in a row, how many there are, and the numbers of each."""
 
 
 @register.filter
@@ -47,4 +49,26 @@ def _pong(positions: list[list[float]], name: str) -> SafeString:
     )  # fmt: skip
 
 
-DRAWINGS = {"pong": _pong}
+def _commanders(positions: list[list[float]], name: str) -> SafeString:
+    """The units that live at the last moment: circles on the left side, squares on the right, heroes larger. What
+    stands where in a row: ``static/js/watch/commanders.js``."""
+    row = positions[-1]
+    units = [(i < UNITS // 2, *row[at : at + PARTS]) for i, at in enumerate(range(FIRST, FIRST + UNITS * PARTS, PARTS))]
+    living = [(left, 0.45 + 0.2 * (kind == 0), x, y) for left, kind, x, y, life, _ in units if life > 0]
+    across, down = (1.2 + max((abs(each[k]) for each in living), default=1.0) for k in (2, 3))
+    circles = format_html_join(
+        "", '<circle class="poster-own" cx="{}" cy="{}" r="{}"></circle>',
+        ((round(x, 2), round(y, 2), size) for left, size, x, y in living if left),
+    )  # fmt: skip
+    squares = format_html_join(
+        "", '<rect class="poster-other" x="{}" y="{}" width="{}" height="{}"></rect>',
+        ((round(x - size, 2), round(y - size, 2), 2 * size, 2 * size) for left, size, x, y in living if not left),
+    )  # fmt: skip
+    box = f"{-across:.2f} {-down:.2f} {2 * across:.2f} {2 * down:.2f}"
+    return format_html(
+        '<svg class="poster" viewBox="{}" role="img" aria-label="A moment of a battle of {}">{}{}</svg>',
+        box, name, circles, squares,
+    )  # fmt: skip
+
+
+DRAWINGS = {"commanders": _commanders, "pong": _pong}

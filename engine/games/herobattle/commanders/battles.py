@@ -19,9 +19,9 @@ UNIT_NUMBERS, SIDE_NUMBERS = 14, 17
 OBSERVED = 1 + 2 * (SIDE_NUMBERS + at.SIDE * UNIT_NUMBERS)
 """Numbers that a seat observes: the time, each side's own, then ten units of each side; missing and fallen units are
 zeros, and the first number of a unit says whether it lives."""
-SCORE, WIN, DEALT, TAKEN, WALKED, IDLE, GROUND, WAITED, WAITING, EXPLORED = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+SCORE, WIN, DEALT, TAKEN, WALKED, IDLE, GROUND, WAITED, WAITING, EXPLORED, FORWARD = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
 """Kinds of reward."""
-SIGNALS = 9
+SIGNALS = 10
 
 
 class Fields(NamedTuple):
@@ -170,6 +170,8 @@ def _reward(
         return (ledger[side, at.L_WALKED] - before[side, at.L_WALKED]) / spent
     if kind == IDLE:
         return (ledger[side, at.L_IDLE] - before[side, at.L_IDLE]) / spent
+    if kind == FORWARD:
+        return (ledger[side, at.L_FORWARD] - before[side, at.L_FORWARD]) / spent
     if kind == GROUND:
         return ledger[side, at.L_GROUND] - before[side, at.L_GROUND]
     if kind == EXPLORED:
@@ -220,7 +222,7 @@ def signals(battles: I64, side: int, rules: Rules, f: Fields, results: F64, out:
     """Write how a seat played these battles, which are over, into float64[m, SIGNALS]: damage dealt and taken as shares
     of a team's life; the shares of its units' time walking and idle; paces a unit walked; the tick of its first blow;
     squares it walked on; the share of the battle that passed before its first blow; the share of the field's squares
-    that it walked on."""
+    that it walked on; how far forward its units stood (``orders``)."""
     squares = _squares(rules.parameters)
     for row in range(battles.shape[0]):
         b = battles[row]
@@ -234,6 +236,7 @@ def signals(battles: I64, side: int, rules: Rules, f: Fields, results: F64, out:
         out[row, 6] = ledger[at.L_GROUND]
         out[row, 7] = out[row, 5] / max(f.ticks[b], 1)
         out[row, 8] = min(ledger[at.L_GROUND], squares) / squares
+        out[row, 9] = ledger[at.L_FORWARD] / spent
 
 
 @helper

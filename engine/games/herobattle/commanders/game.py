@@ -12,6 +12,7 @@ from engine.errors import ConfigError, SimulatorError
 from engine.games import two_seats
 from engine.games.herobattle import layout
 from engine.games.herobattle.commanders import battles as play
+from engine.games.herobattle.commanders import drawn
 from engine.games.herobattle.kernel import NO_CASTS, NO_TRACE
 from engine.games.herobattle.simulator import HeroBattle, Tables
 from engine.games.herobattle.teams import roster
@@ -22,9 +23,9 @@ VERSION = "1"
 REWARDS = {
     "score": play.SCORE, "win": play.WIN, "dealt": play.DEALT, "taken": play.TAKEN,
     "walked": play.WALKED, "idle": play.IDLE, "ground": play.GROUND, "waited": play.WAITED,
-    "waiting": play.WAITING, "explored": play.EXPLORED,
+    "waiting": play.WAITING, "explored": play.EXPLORED, "forward": play.FORWARD,
 }  # fmt: skip
-SIGNALS = ("dealt", "taken", "walked", "idle", "paces", "first_blow", "ground", "first_attack", "explored")
+SIGNALS = ("dealt", "taken", "walked", "idle", "paces", "first_blow", "ground", "first_attack", "explored", "forward")
 ORDER = Hybrid(
     tuple(Discrete(k) for k in (layout.FOCUSES, layout.STANCES, layout.STANCES, layout.STANCES, layout.SKILL_USES))
 )
@@ -41,10 +42,14 @@ class HeroBattleCommanders:
     data that are others, each as ``PATH=VALUE``. ``rewards``: any of ``REWARDS``:
     "score" (change of own minus the other's share of life), "win" (1, 0 or -1 at the end), "dealt" and "taken" (shares
     of a team's life), "walked" and "idle" (shares of the units' time), "ground" (squares of two paces entered for the
-    first time), "waited" (ticks before the first own blow), "waiting" (the same as a share of the decision's) and
-    "explored" (squares entered for the first time, as a share of the field's). A result's score is (own - other's share
+    first time), "waited" (ticks before the first own blow), "waiting" (the same as a share of the decision's),
+    "explored" (squares entered for the first time, as a share of the field's) and "forward" (how far forward the units
+    stand: 0 where they began, 1 in the middle of the field). A result's score is (own - other's share
     of life + 1) / 2. Raises ConfigError for invalid settings.
     """
+
+    drawing = "commanders"
+    """What draws its battles."""
 
     def __init__(
         self,
@@ -65,10 +70,11 @@ class HeroBattleCommanders:
         patch = _patch(changes)
         tables = _tables(game, patch)
         edges, pair, soldiers = game.hidden
-        drawn = roster(game.describe().patched(patch))
+        spec = game.describe().patched(patch)
+        self._names, able = [piece.name for piece in spec.pieces], roster(spec)
         self._rules = play.Rules(
-            tables.pieces, tables.parameters, edges, pair, soldiers, drawn.costs, drawn.groups, drawn.limits,
-            same_teams, mirror,
+            tables.pieces, tables.parameters, edges, pair, soldiers, able.costs, able.groups, able.limits, same_teams,
+            mirror,
         )  # fmt: skip
         seat = SeatSpec((ArraySpec("battle", (play.OBSERVED,)),), ORDER, tuple(rewards), SIGNALS)
         longest = -(-int(tables.parameters[layout.TIME_LIMIT]) // every)
@@ -88,6 +94,7 @@ class HeroBattleCommanders:
         self._alive = np.ones((n, len(self._seats)), np.bool_)
         self._seen = tuple({"battle": np.empty((n, play.OBSERVED), np.float32)} for _ in self._seats)
         self._all = np.arange(n)
+        self._watched, self._last = False, np.zeros((n, drawn.ROW))
         self._begin(self._all)
         return self._step(None)
 
@@ -132,6 +139,8 @@ class HeroBattleCommanders:
         if not len(battles):
             return self._step(None)
         ended = self._ended(battles)
+        if self._watched:
+            self._last[battles] = [drawn.moment(self._fields, battle) for battle in battles]
         self._episodes[battles] += 1
         self._begin(battles)
         return self._step(ended)
@@ -154,6 +163,20 @@ class HeroBattleCommanders:
             battles, self._seeds[battles], self._lengths[battles], self._returns[battles], own[..., 2],
             (own[..., 0] - others[..., 0]) / 200.0 + 0.5, tuple(told), last, (None,) * len(self._seats),
         )  # fmt: skip
+
+    def labels(self, battle: int) -> list[str]:
+        """Names of what is in a battle (``drawn.labels``)."""
+        return drawn.labels(self._names, self._fields.rows[battle])
+
+    def positions(self, battle: int) -> NDArray[np.float64]:
+        """What a drawing of a battle needs (``drawn.moment``). ``last_positions`` are kept from the first call on:
+        training needs none."""
+        self._watched = True
+        return drawn.moment(self._fields, battle)
+
+    def last_positions(self, battle: int) -> NDArray[np.float64]:
+        """The same at the end of its last episode."""
+        return np.array(self._last[battle])
 
     def close(self) -> None:
         """Nothing is held."""
