@@ -46,6 +46,7 @@ MODULES = (
     "learning",
     "td3",
     "two_seats",
+    "arena_navigation",
     "commanders",
     "command_styles",
     "commanded",

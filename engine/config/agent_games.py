@@ -13,6 +13,7 @@ from engine.errors import ConfigError
 
 Reward = Literal["score", "moved", "stayed", "hit"]
 MazeReward = Literal["score", "win", "moved", "bumped", "ground"]
+NavigationReward = Literal["score", "own", "shared", "moved"]
 CommanderReward = Literal["score", "win", "dealt", "taken", "walked", "idle", "ground", "waited", "waiting", "explored"]
 NumberChange = Annotated[str, Field(pattern=r"^[^=\s]{1,200}=-?\d{1,30}(\.\d{1,30})?(e[+-]?\d{1,2})?$")]
 """A number of a game's data and what it is changed to, such as ``battle.field=14``."""
@@ -85,6 +86,15 @@ class MazeSettings(Config):
     planted: StrictBool = True
 
 
+class NavigationSettings(Config):
+    """Settings of cooperative navigation in a study. Targets do not overlap, so that more of them are hard to place."""
+
+    entities: Annotated[int, Count(2, 6)] = 3
+    hard: StrictBool = False
+    max_ticks: Annotated[int, Count(1, 100_000)] = 300
+    rewards: tuple[NavigationReward, ...] = Field(("score",), min_length=1, max_length=4)
+
+
 SETTINGS: dict[str, type[Config]] = {
     "pong": PongSettings,
     "pong-two-seats": PongSettings,
@@ -94,6 +104,8 @@ SETTINGS: dict[str, type[Config]] = {
     "commanders": CommanderSettings,
     "maze": MazeSettings,
     "commanders-two-seats": CommanderSettings,
+    "navigation": NavigationSettings,
+    "navigation-choices": NavigationSettings,
 }
 """Settings by the names of games in studies, with or without ``builtin:``."""
 

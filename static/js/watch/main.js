@@ -4,6 +4,7 @@ import { whole as count } from "../charts/format.js";
 import { find, findAll } from "../elements.js";
 import { PlayButton, speeds } from "./controls.js";
 import * as maze from "./maze.js";
+import * as navigation from "./navigation.js";
 import * as pong from "./pong.js";
 
 /** What draws a game: `scenery` stays as it is, `way` are the rows so far.
@@ -13,7 +14,7 @@ import * as pong from "./pong.js";
 
 /** By the name that recordings say.
  * @type {Record<string, Drawing>} */
-const DRAWINGS = { maze, pong };
+const DRAWINGS = { maze, navigation, pong };
 const MOMENTS_A_SECOND = 40;
 const LEAP = 10;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
