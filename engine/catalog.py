@@ -372,6 +372,14 @@ _NAVIGATION_CAPTIONS = {
     "own": Signal("is in a target"), "shared": Signal("shares its target"),
     "moved": Signal("moves", unit="of the longest way"),
 }  # fmt: skip
+_TANKS = ("opponent", "penalty", "reward", "obstacles", "max_ticks", "rewards")
+_TANKS_CAPTIONS = {
+    "dealt": Signal("deals", unit="of the other team’s life"),
+    "friendly": Signal("hurts its own team by", unit="of its life"),
+    "neutral": Signal("hurts neutral tanks by", unit="of their life"),
+    "lost": Signal("loses", unit="of its own team’s life"),
+    "shots": Signal("shoots", share=False, unit="times a tank"),
+}  # fmt: skip
 GAMES: dict[str, AgentGame] = {
     "pong": AgentGame(
         "Pong, numbers", "Our Pong against a scripted player. The agent is told where things are.",
@@ -438,6 +446,23 @@ GAMES: dict[str, AgentGame] = {
         actions=_NAVIGATION_WAYS, captions=_NAVIGATION_CAPTIONS,
         clock=Clock(40, "frame_skip", 1), alone=True,
     ),
+    "tanks": AgentGame(
+        "Tanks", "A team of five tanks against five that the game leads, with two neutral tanks between them. Whoever "
+        "hurts friends or neutral tanks pays a penalty that you set.",
+        "engine.games.tanks:Tanks", "numbers", "continuous", 84, _TANKS, ("red",), 5,
+        captions=_TANKS_CAPTIONS, clock=Clock(40, "frame_skip", 6), scripted="tanks-aggressive",
+        strangers=("random", "tanks-passive"),
+    ),
+    "tanks-two-teams": AgentGame(
+        "Tanks, two teams", "Two agents, one in each team of five tanks, learn from the same battles.",
+        "engine.games.tanks:Tanks", "numbers", "continuous", 84, _TANKS[1:], ("red", "blue"), 5,
+        given={"sides": (0, 1)}, captions=_TANKS_CAPTIONS, clock=Clock(40, "frame_skip", 6),
+    ),
+    "image-tanks": AgentGame(
+        "Tanks, pictures", "The same against the game’s own team, seen as a map around each tank: far slower to learn.",
+        "engine.games.tanks:TanksPictures", "pictures", "continuous", 84, _TANKS, ("red",), 5,
+        captions=_TANKS_CAPTIONS, clock=Clock(40, "frame_skip", 6),
+    ),
 }  # fmt: skip
 """Built-in games for agents: a study calls one by its name here, or ``builtin:NAME``."""
 
@@ -478,6 +503,17 @@ PLAYERS: dict[str, Entry] = {
     "hero-hunter": Entry(
         "Hunts the hero", "Sends everybody at the enemy’s hero, and uses the skill as soon as it can.", Config,
         "engine.games.herobattle.commanders.scripts:HeroHunter",
+    ),
+    "tanks-static": Entry(
+        "Stands still", "Its tanks do nothing at all.", Config, "engine.games.tanks.scripts:Static",
+    ),
+    "tanks-passive": Entry(
+        "Holds its ground", "Its tanks stay, turn to the nearest enemy, and shoot when nobody else is in the way.",
+        Config, "engine.games.tanks.scripts:Passive",
+    ),
+    "tanks-aggressive": Entry(
+        "Attacks", "Its tanks go for the nearest enemy, and shoot whoever is in the way.", Config,
+        "engine.games.tanks.scripts:Aggressive",
     ),
     "navigation-still": Entry(
         "Stays", "Covers a target only where it begins in one.", Config, "engine.games.navigation.scripts:Still",

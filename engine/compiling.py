@@ -18,11 +18,12 @@ SOURCES = (
     "evolution/archive.py", "evolution/betting.py", "games/herobattle/check.py",
     "games/herobattle/commanders/battles.py", "games/herobattle/jit.py", "games/herobattle/kernel.py",
     "games/herobattle/layout.py", "games/herobattle/orders.py", "games/herobattle/teams.py", "games/maze/kernel.py",
-    "games/navigation/kernel.py", "games/pong/drawing.py", "games/pong/kernel.py", "lineups/counting.py",
-    "lineups/decoding.py", "lineups/drawing.py", "lineups/encoding.py", "lineups/groups.py", "lineups/mending.py",
-    "lineups/operators.py", "lineups/pairings.py", "lineups/scarce.py", "mdp/choosing.py", "mdp/dense.py",
-    "rl/compiled.py", "rl/distributions.py", "rl/impala.py", "rl/replay.py", "rl/returns.py", "rl/seats.py",
-    "splitmix.py", "worth/traits.py",
+    "games/navigation/kernel.py", "games/pong/drawing.py", "games/pong/kernel.py", "games/tanks/kernel.py",
+    "games/tanks/picture.py", "games/tanks/sight.py", "lineups/counting.py", "lineups/decoding.py",
+    "lineups/drawing.py", "lineups/encoding.py", "lineups/groups.py", "lineups/mending.py", "lineups/operators.py",
+    "lineups/pairings.py", "lineups/scarce.py", "mdp/choosing.py", "mdp/dense.py", "rl/compiled.py",
+    "rl/distributions.py", "rl/impala.py", "rl/replay.py", "rl/returns.py", "rl/seats.py", "splitmix.py",
+    "worth/traits.py",
 )  # fmt: skip
 """Every file with functions that are compiled, or with numbers that these hold."""
 

@@ -47,6 +47,7 @@ MODULES = (
     "td3",
     "two_seats",
     "arena_navigation",
+    "arena_tanks",
     "commanders",
     "command_styles",
     "commanded",

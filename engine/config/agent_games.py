@@ -13,6 +13,7 @@ from engine.errors import ConfigError
 
 Reward = Literal["score", "moved", "stayed", "hit"]
 MazeReward = Literal["score", "win", "moved", "bumped", "ground"]
+TanksReward = Literal["score", "dealt", "friendly", "neutral", "taken", "win"]
 NavigationReward = Literal["score", "own", "shared", "moved"]
 CommanderReward = Literal["score", "win", "dealt", "taken", "walked", "idle", "ground", "waited", "waiting", "explored"]
 NumberChange = Annotated[str, Field(pattern=r"^[^=\s]{1,200}=-?\d{1,30}(\.\d{1,30})?(e[+-]?\d{1,2})?$")]
@@ -95,6 +96,18 @@ class NavigationSettings(Config):
     rewards: tuple[NavigationReward, ...] = Field(("score",), min_length=1, max_length=4)
 
 
+class TanksSettings(Config):
+    """Settings of tanks in a study. ``penalty`` and ``reward`` weigh the parts of the reward ``score``."""
+
+    opponent: Literal["static", "random", "passive", "aggressive"] = "aggressive"
+    penalty: Annotated[float, Field(strict=True, ge=0.0, le=100.0)] = 1.0
+    reward: Annotated[float, Field(strict=True, ge=0.0, le=100.0)] = 1.0
+    obstacles: Annotated[int, Count(0, 40)] = 12
+    frame_skip: Annotated[int, Count(1, 6)] = 6
+    max_ticks: Annotated[int, Count(1, 100_000)] = 84
+    rewards: tuple[TanksReward, ...] = Field(("score",), min_length=1, max_length=6)
+
+
 SETTINGS: dict[str, type[Config]] = {
     "pong": PongSettings,
     "pong-two-seats": PongSettings,
@@ -106,6 +119,9 @@ SETTINGS: dict[str, type[Config]] = {
     "commanders-two-seats": CommanderSettings,
     "navigation": NavigationSettings,
     "navigation-choices": NavigationSettings,
+    "tanks": TanksSettings,
+    "tanks-two-teams": TanksSettings,
+    "image-tanks": TanksSettings,
 }
 """Settings by the names of games in studies, with or without ``builtin:``."""
 

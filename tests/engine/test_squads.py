@@ -13,6 +13,8 @@ from engine.catalog import STUDIES
 from engine.events import Finished
 from engine.games.navigation import Navigation
 from engine.games.navigation.scripts import Optimal
+from engine.games.tanks import Tanks
+from engine.games.tanks.scripts import Aggressive
 from engine.mdp.checks import game_problems
 from engine.rl.recording import record
 from engine.store import FolderStore
@@ -59,6 +61,34 @@ def test_one_policy_learns_on_all_seats_of_a_side(store: FolderStore) -> None:
     *_, end = STUDIES["train"].load()(study, store, "", lambda: "")
     assert isinstance(end, Finished), end
     assert end.counters.steps == 192
+
+
+def test_two_teams_are_evaluated_squad_against_squad(store: FolderStore) -> None:
+    names = ("tanks-static", "tanks-aggressive")
+    study = load({
+        "kind": "evaluate", "game": {"name": "tanks-two-teams", "settings": {"max_ticks": 40}}, "episodes": 20,
+        "policies": {name: {"kind": "scripted", "player": name} for name in names},
+    })  # fmt: skip
+    *_, end = run(study, store)
+    assert isinstance(end, Finished), end
+    share = unpack(store.get(end.artifacts["table"])).arrays["share"]
+    assert share[1, 0] > 0.9, "all five attack, from either side"
+
+
+def test_an_agent_of_a_team_meets_strangers_with_its_whole_team(store: FolderStore) -> None:
+    policy = kept(untrained(Tanks().spec.seats[0]), store)
+    game = {"name": "tanks", "settings": {"max_ticks": 20, "opponent": "static", "obstacles": 0}}
+    stranger = {"kind": "scripted", "player": "tanks-aggressive", "title": "Attacks"}
+    *_, end = run(measurement(policy, game=game, episodes=50, strangers=[stranger]), store)
+    assert isinstance(end, Finished), end
+    told = unpack(store.get(end.artifacts["table"])).meta
+    own = {m["name"]: m["mean"] for m in told["measures"]}
+    met = {m["name"]: m["mean"] for m in told["against"][0]["measures"]}
+    assert own["lost"] == pytest.approx(own["friendly"], abs=1e-6), "who stands still hurts nobody"
+    assert met["lost"] > own["lost"] + 0.2
+    whole = record(Tanks(opponent="static"), Aggressive(Tanks().spec.seats[0]), None, seed=4)
+    assert whole.win == 1
+    assert whole.positions.shape == (len(whole.moves) + 1, 126)
 
 
 def test_sides_that_do_not_fill_the_seats_of_a_program_are_refused() -> None:

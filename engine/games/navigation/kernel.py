@@ -91,7 +91,7 @@ def shuffle(seed: Any, order: Any) -> None:
 def inside(i: int, e: int, t: int, at: Any, targets: Any) -> bool:
     """Whether an entity's middle is inside a target in battle ``i``."""
     half = TARGET / 2.0
-    return abs(at[i, e, 0] - targets[i, t, 0]) < half and abs(at[i, e, 1] - targets[i, t, 1]) < half
+    return bool(abs(at[i, e, 0] - targets[i, t, 0]) < half and abs(at[i, e, 1] - targets[i, t, 1]) < half)
 
 
 @compiled

@@ -6,6 +6,7 @@ import { PlayButton, speeds } from "./controls.js";
 import * as maze from "./maze.js";
 import * as navigation from "./navigation.js";
 import * as pong from "./pong.js";
+import * as tanks from "./tanks.js";
 
 /** What draws a game: `scenery` stays as it is, `way` are the rows so far.
  * @typedef {{ between: typeof pong.between, points: typeof pong.points, colours: (element: Element) => any,
@@ -14,7 +15,7 @@ import * as pong from "./pong.js";
 
 /** By the name that recordings say.
  * @type {Record<string, Drawing>} */
-const DRAWINGS = { maze, navigation, pong };
+const DRAWINGS = { maze, navigation, pong, tanks };
 const MOMENTS_A_SECOND = 40;
 const LEAP = 10;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
