@@ -121,8 +121,8 @@ class AgentGame(NamedTuple):
 
     ``sees``: the kind of observation; ``does``: the kind of action (one of ``engine.config.rl.ACTIONS``); ``longest``:
     decisions in its longest episode; ``settings``: those that pages let people set; ``sides``: names of the agents
-    where several learn, one on each seat; ``turns``: they act at different moments; ``given``: arguments that it is
-    always made with. For agents: ``actions``, its
+    where several learn, one on each seat, or on ``squad`` seats each (``MDPSpec.squad``); ``turns``: they act at
+    different moments; ``given``: arguments that it is always made with. For agents: ``actions``, its
     choices by name; ``captions``: what a caption tells of its signals. For styles of play: ``signals``, all that its
     setting ``rewards`` can name; ``scripted``: which of ``PLAYERS`` plays it well; ``strangers``: those of ``PLAYERS``
     that nobody learns against in it; ``ends``: lowest and highest values
@@ -138,6 +138,7 @@ class AgentGame(NamedTuple):
     longest: int
     settings: tuple[str, ...] = ()
     sides: tuple[str, ...] = ()
+    squad: int = 1
     turns: bool = False
     given: Mapping[str, Any] = {}
     actions: tuple[str, ...] = ()
@@ -150,6 +151,11 @@ class AgentGame(NamedTuple):
     names: Mapping[str, str] = {}
     clock: Clock | None = None
     alone: bool = False
+
+    @property
+    def for_two(self) -> bool:
+        """Whether two players meet in it, each on the seats of a side."""
+        return len(self.sides) == 2
 
     def load(self) -> Any:
         """The class or function that makes it, imported now."""
@@ -366,6 +372,20 @@ _ORDERS_CAPTIONS = {
 _ORDERS_ENDS = {
     name: (0.0, 1.0) for name in ("score", "dealt", "taken", "walked", "idle", "first_attack", "explored", "forward")
 }
+_NAVIGATION = ("hard", "max_ticks", "rewards")
+_NAVIGATION_WAYS = ("stay", "up", "up right", "right", "down right", "down", "down left", "left", "up left")
+_NAVIGATION_CAPTIONS = {
+    "own": Signal("is in a target"), "shared": Signal("shares its target"),
+    "moved": Signal("moves", unit="of the longest way"),
+}  # fmt: skip
+_TANKS = ("opponent", "penalty", "reward", "obstacles", "max_ticks", "rewards")
+_TANKS_CAPTIONS = {
+    "dealt": Signal("deals", unit="of the other team’s life"),
+    "friendly": Signal("hurts its own team by", unit="of its life"),
+    "neutral": Signal("hurts neutral tanks by", unit="of their life"),
+    "lost": Signal("loses", unit="of its own team’s life"),
+    "shots": Signal("shoots", share=False, unit="times a tank"),
+}  # fmt: skip
 GAMES: dict[str, AgentGame] = {
     "pong": AgentGame(
         "Pong, numbers", "Our Pong against a scripted player. The agent is told where things are.",
@@ -420,6 +440,35 @@ GAMES: dict[str, AgentGame] = {
         signals=_MAZE_SIGNALS, ends={name: (0.0, 1.0) for name in ("score", "moved", "bumped")},
         meanings=_MAZE_MEANINGS, alone=True,
     ),
+    "navigation": AgentGame(
+        "Cover all targets", "Three agents steer on a square and must cover three targets together. All have the same "
+        "policy and the same reward, so nobody is told who did what.",
+        "engine.games.navigation:Navigation", "numbers", "continuous", 300, _NAVIGATION, ("team",), 3,
+        captions=_NAVIGATION_CAPTIONS, clock=Clock(40, "frame_skip", 1), alone=True,
+    ),
+    "navigation-choices": AgentGame(
+        "Cover all targets, choices", "The same in steps: each agent stays or goes one of eight ways.",
+        "engine.games.navigation:NavigationChoices", "numbers", "discrete", 300, _NAVIGATION, ("team",), 3,
+        actions=_NAVIGATION_WAYS, captions=_NAVIGATION_CAPTIONS,
+        clock=Clock(40, "frame_skip", 1), alone=True,
+    ),
+    "tanks": AgentGame(
+        "Tanks", "A team of five tanks against five that the game leads, with two neutral tanks between them. Whoever "
+        "hurts friends or neutral tanks pays a penalty that you set.",
+        "engine.games.tanks:Tanks", "numbers", "continuous", 84, _TANKS, ("red",), 5,
+        captions=_TANKS_CAPTIONS, clock=Clock(40, "frame_skip", 6), scripted="tanks-aggressive",
+        strangers=("random", "tanks-passive"),
+    ),
+    "tanks-two-teams": AgentGame(
+        "Tanks, two teams", "Two agents, one in each team of five tanks, learn from the same battles.",
+        "engine.games.tanks:Tanks", "numbers", "continuous", 84, _TANKS[1:], ("red", "blue"), 5,
+        given={"sides": (0, 1)}, captions=_TANKS_CAPTIONS, clock=Clock(40, "frame_skip", 6),
+    ),
+    "image-tanks": AgentGame(
+        "Tanks, pictures", "The same against the game’s own team, seen as a map around each tank: far slower to learn.",
+        "engine.games.tanks:TanksPictures", "pictures", "continuous", 84, _TANKS, ("red",), 5,
+        captions=_TANKS_CAPTIONS, clock=Clock(40, "frame_skip", 6),
+    ),
 }  # fmt: skip
 """Built-in games for agents: a study calls one by its name here, or ``builtin:NAME``."""
 
@@ -435,7 +484,7 @@ def of_two(game: str) -> str:
     known = built_in(game)
     if known is None:
         return ""
-    return next((name for name, each in GAMES.items() if each.path == known.path and each.sides), "")
+    return next((name for name, each in GAMES.items() if each.path == known.path and each.for_two), "")
 
 
 def shares_of(game: str) -> tuple[str, ...]:
@@ -460,6 +509,27 @@ PLAYERS: dict[str, Entry] = {
     "hero-hunter": Entry(
         "Hunts the hero", "Sends everybody at the enemy’s hero, and uses the skill as soon as it can.", Config,
         "engine.games.herobattle.commanders.scripts:HeroHunter",
+    ),
+    "tanks-static": Entry(
+        "Stands still", "Its tanks do nothing at all.", Config, "engine.games.tanks.scripts:Static",
+    ),
+    "tanks-passive": Entry(
+        "Holds its ground", "Its tanks stay, turn to the nearest enemy, and shoot when nobody else is in the way.",
+        Config, "engine.games.tanks.scripts:Passive",
+    ),
+    "tanks-aggressive": Entry(
+        "Attacks", "Its tanks go for the nearest enemy, and shoot whoever is in the way.", Config,
+        "engine.games.tanks.scripts:Aggressive",
+    ),
+    "navigation-still": Entry(
+        "Stays", "Covers a target only where it begins in one.", Config, "engine.games.navigation.scripts:Still",
+    ),
+    "navigation-nearest": Entry(
+        "Goes to the nearest target", "Whoever else goes there.", Config, "engine.games.navigation.scripts:Nearest",
+    ),
+    "navigation-optimal": Entry(
+        "Shares out the targets", "Each goes to its own target, so that all ways together are shortest.", Config,
+        "engine.games.navigation.scripts:Optimal",
     ),
 }  # fmt: skip
 """Scripted players: each is constructed from the description of its seat."""

@@ -1,5 +1,6 @@
 """Have numba compile what most tests run, so that it is on disk: Herobattle, for teams and for commanders, the drawing
-of teams, searches, experiments on what pieces are worth, Pong, mazes and what learners compute.
+of teams, searches, experiments on what pieces are worth, Pong, mazes, cooperative navigation, tanks and what learners
+compute.
 
 ``make test`` runs it before the tests: of several processes that begin together each would compile it for itself,
 for a minute and more. Where nothing has changed since, there is nothing to do.
@@ -23,6 +24,8 @@ from engine.games.herobattle import HeroBattle
 from engine.games.herobattle.commanders import HeroBattleCommanders
 from engine.games.herobattle.commanders.scripts import orders
 from engine.games.herobattle.spec import game_spec
+from engine.games.navigation import Navigation
+from engine.games.tanks import Tanks, TanksPictures
 from engine.lineups import groups, pairings
 from engine.lineups.encoding import LineupSpace
 from engine.lineups.rules import compile_rules
@@ -68,6 +71,13 @@ def play() -> None:
     game.step([orders("hunt", seen["battle"]) for seen in step.observations])
 
 
+def cover_and_drive() -> None:
+    """Play a moment of the games whose sides have several seats; the first of tanks is led by the game, too."""
+    for game in (Navigation(hard=True), Tanks(opponent="passive"), Tanks(sides=(0, 1)), TanksPictures()):
+        game.reset(np.arange(2, dtype=np.uint64))
+        game.step([seat.action.idle(2) for seat in game.spec.seats])
+
+
 def draw(spec: GameSpec, tolerance: float | None) -> None:
     """Draw pairings and lineups of a game, breed some, and look at what they hold. What its rules are made of differs
     with whether costs are bounded, and each is compiled by itself."""
@@ -95,6 +105,7 @@ def main() -> None:
     if done.exists() and done.read_text() == now:
         return
     play()
+    cover_and_drive()
     draw(game_spec(), 0.05)
     draw(SPEC, None)
     for settings in SHORT:

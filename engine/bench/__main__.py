@@ -46,6 +46,8 @@ MODULES = (
     "learning",
     "td3",
     "two_seats",
+    "arena_navigation",
+    "arena_tanks",
     "commanders",
     "command_styles",
     "commanded",

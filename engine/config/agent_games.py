@@ -13,6 +13,8 @@ from engine.errors import ConfigError
 
 Reward = Literal["score", "moved", "stayed", "hit"]
 MazeReward = Literal["score", "win", "moved", "bumped", "ground"]
+TanksReward = Literal["score", "dealt", "friendly", "neutral", "taken", "win"]
+NavigationReward = Literal["score", "own", "shared", "moved"]
 CommanderReward = Literal[
     "score", "win", "dealt", "taken", "walked", "idle", "ground", "waited", "waiting", "explored", "forward"
 ]
@@ -87,6 +89,27 @@ class MazeSettings(Config):
     planted: StrictBool = True
 
 
+class NavigationSettings(Config):
+    """Settings of cooperative navigation in a study. Targets do not overlap, so that more of them are hard to place."""
+
+    entities: Annotated[int, Count(2, 6)] = 3
+    hard: StrictBool = False
+    max_ticks: Annotated[int, Count(1, 100_000)] = 300
+    rewards: tuple[NavigationReward, ...] = Field(("score",), min_length=1, max_length=4)
+
+
+class TanksSettings(Config):
+    """Settings of tanks in a study. ``penalty`` and ``reward`` weigh the parts of the reward ``score``."""
+
+    opponent: Literal["static", "random", "passive", "aggressive"] = "aggressive"
+    penalty: Annotated[float, Field(strict=True, ge=0.0, le=100.0)] = 1.0
+    reward: Annotated[float, Field(strict=True, ge=0.0, le=100.0)] = 1.0
+    obstacles: Annotated[int, Count(0, 40)] = 12
+    frame_skip: Annotated[int, Count(1, 6)] = 6
+    max_ticks: Annotated[int, Count(1, 100_000)] = 84
+    rewards: tuple[TanksReward, ...] = Field(("score",), min_length=1, max_length=6)
+
+
 SETTINGS: dict[str, type[Config]] = {
     "pong": PongSettings,
     "pong-two-seats": PongSettings,
@@ -96,6 +119,11 @@ SETTINGS: dict[str, type[Config]] = {
     "commanders": CommanderSettings,
     "maze": MazeSettings,
     "commanders-two-seats": CommanderSettings,
+    "navigation": NavigationSettings,
+    "navigation-choices": NavigationSettings,
+    "tanks": TanksSettings,
+    "tanks-two-teams": TanksSettings,
+    "image-tanks": TanksSettings,
 }
 """Settings by the names of games in studies, with or without ``builtin:``."""
 

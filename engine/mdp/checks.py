@@ -58,9 +58,11 @@ def game_problems(spec: MDPSpec) -> list[str]:
     if large := [*too_large(spec)]:
         return large
     found = [*text_problems(spec, "spec"), *([] if spec.seats else ["it has no seats"])]
-    for name, least in (("max_ticks", 0), ("frame_skip", 1)):
+    for name, least in (("max_ticks", 0), ("frame_skip", 1), ("squad", 1)):
         if (number := getattr(spec, name)) < least:
             found.append(f"spec.{name} is {number}; it must be {least} or more")
+    if spec.squad > 1 and len(spec.seats) % spec.squad:
+        found.append(f"it has {len(spec.seats)} seats, and sides of {spec.squad} seats do not fill them")
     if spec.in_turns:
         found.append("it is played in turns, and a program of its own steps all seats together")
     for i, seat in enumerate(spec.seats):

@@ -173,7 +173,8 @@ class SeatSpec(msgspec.Struct, frozen=True):
 class MDPSpec(msgspec.Struct, frozen=True):
     """A game as a decision process. ``max_ticks``: decisions after which an episode is over or truncated (0: never);
     ``frame_skip``: moments of the game per decision; ``in_turns``: its seats act at different moments, so it is played
-    as an ``MDP`` and has no form over arrays."""
+    as an ``MDP`` and has no form over arrays; ``squad``: so many seats, one after the other, are one side's, and one
+    player takes them all where sides meet."""
 
     name: str
     version: str
@@ -181,6 +182,7 @@ class MDPSpec(msgspec.Struct, frozen=True):
     max_ticks: int = 0
     frame_skip: int = 1
     in_turns: bool = False
+    squad: int = 1
 
     @property
     def rewards(self) -> int:

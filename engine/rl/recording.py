@@ -60,10 +60,11 @@ class Recording(NamedTuple):
 def record(
     game: Game, player: Player, opponent: Player | None, seed: int, stopped: Callable[[], bool] = lambda: False
 ) -> Recording:
-    """One battle of ``player`` on seat 0 against ``opponent`` on all others. Raises Cancelled once ``stopped``."""
+    """One battle of ``player`` on the first side's seats against ``opponent`` on all others. Raises Cancelled once
+    ``stopped``."""
     noted = Noted(player)
     seeds = battle_seeds(seed, np.array([RECORDING], np.uint64), 0, 1)[0]
-    names = (_MINE, *(_OTHER for _ in game.spec.seats[1:]))
+    names = [_MINE if seat < game.spec.squad else _OTHER for seat in range(len(game.spec.seats))]
     cast = Cast([[Candidate(name, learns=True)] for name in names])
     players: dict[str, Player] = {_MINE: noted, **({} if opponent is None else {_OTHER: opponent})}
     if in_turns(game):

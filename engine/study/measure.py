@@ -123,22 +123,30 @@ class _Measurement(Session):
     ) -> _Ground:
         """Raises ConfigError where the game does not fit the agent or the opponent."""
         made = games.enter_context(contextlib.closing(references.make(wanted, PART, self.stopped)))
-        game = as_slow_as(made, self.config.agent, (self.config.seat,))
-        seats, mine = game.spec.seats, self.policy.spec.seat
+        seats, mine = made.spec.seats, self.policy.spec.seat
         if self.config.seat >= len(seats):
             raise ConfigError([("seat", f"this game has {len(seats)} seats, counted from 0")])
+        own = self._own(made)
+        game = as_slow_as(made, self.config.agent, own)
         seat = seats[self.config.seat]
         if (mine.observations, mine.action) != (seat.observations, seat.action):
             raise ConfigError([("agent", "this agent sees or does something else than this game shows and takes")])
         self.names = (*seat.rewards, *seat.signals)
-        if len(seats) == 1:
+        others = [seat for seat in range(len(seats)) if seat not in own]
+        if not others:
             return _Ground(game, None)
         if other is None:
             raise ConfigError([(place, "this game has other seats, and somebody must sit there")])
         with below(place):
-            facing = seats[1 - min(self.config.seat, 1)]
-            game = as_slow_as(game, other, [seat for seat in range(len(seats)) if seat != self.config.seat])
+            game = as_slow_as(game, other, others)
+            facing = seats[others[0]]
             return _Ground(game, MAKERS[other.kind](other, facing, self.store, getattr(other, "sampled", False)))
+
+    def _own(self, game: Game) -> range:
+        """The seats of its side."""
+        squad = game.spec.squad
+        first = self.config.seat // squad * squad
+        return range(first, first + squad)
 
     def _round(self, grounds: Sequence[_Ground]) -> Iterator[AnyEvent]:
         """Fifty more episodes; a command ends them without a result."""
@@ -165,7 +173,8 @@ class _Measurement(Session):
     def _played(self, game: Game, players: Mapping[str, Player], seeds: NDArray[np.uint64]) -> Floats:
         """Win, score, length, returns and signals of each episode. Raises Cancelled."""
         seat = self.config.seat
-        names = [_MINE if i == seat else _OTHER for i in range(len(game.spec.seats))]
+        side = self._own(game)
+        names = [_MINE if i in side else _OTHER for i in range(len(game.spec.seats))]
         cast = Cast([[Candidate(name, learns=True)] for name in names])
         found = np.full((len(seeds), _LENGTH + 1 + len(self.names)), np.nan)
         if in_turns(game):

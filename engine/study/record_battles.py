@@ -56,10 +56,11 @@ class _Recordings(Session):
             players = [self._player(f"agents.{i}", agent, game, 0) for i, agent in enumerate(self.config.agents)]
             opponent = self._opponent(game)
             yield self.say(Started, workers=1, pool="local", ticks=ticks, battles=ticks, resumed=bool(resume))
-            facing = as_slow_as(game, self.config.opponent, range(1, len(game.spec.seats)))
+            facing = as_slow_as(game, self.config.opponent, range(game.spec.squad, len(game.spec.seats)))
             while len(self.told) < ticks and not self.control():
                 i = len(self.told)
-                yield from self._battle(as_slow_as(facing, self.config.agents[i], (0,)), players[i], opponent)
+                limited = as_slow_as(facing, self.config.agents[i], range(game.spec.squad))
+                yield from self._battle(limited, players[i], opponent)
         command = self.control() if len(self.told) < ticks else ""
         if command == "pause":
             yield self.say(Paused, artifacts={"checkpoint": self.saved} if self.saved else {})
@@ -74,11 +75,11 @@ class _Recordings(Session):
 
     def _opponent(self, game: Game) -> Player | None:
         """Raises ConfigError where nobody sits on the other seats."""
-        if len(game.spec.seats) == 1:
+        if len(game.spec.seats) == game.spec.squad:
             return None
         if self.config.opponent is None:
             raise ConfigError([("opponent", "this game has other seats, and somebody must sit there")])
-        return self._player("opponent", self.config.opponent, game, 1)
+        return self._player("opponent", self.config.opponent, game, game.spec.squad)
 
     def _battle(self, game: Game, player: Player, opponent: Player | None) -> Iterator[AnyEvent]:
         """Record one battle; a command ends it without a result."""

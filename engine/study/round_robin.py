@@ -91,11 +91,11 @@ class _RoundRobin(Session):
 
     def _players(self, game: Game) -> dict[str, Player]:
         """All players. Raises ConfigError where the game does not have two equal seats, or a policy cannot play it."""
-        seats = game.spec.seats
-        if len(seats) != 2:
+        seats, squad = game.spec.seats, game.spec.squad
+        if len(seats) != 2 * squad:
             count = "one seat" if len(seats) == 1 else f"{len(seats)} seats"
             raise ConfigError([("game.name", f"policies play each other in games for two; this one has {count}")])
-        if (seats[0].observations, seats[0].action) != (seats[1].observations, seats[1].action):
+        if (seats[0].observations, seats[0].action) != (seats[squad].observations, seats[squad].action):
             raise ConfigError([("game.name", "the two seats see or do different things, so nobody can sit on both")])
         return {name: player_of(name, policy, seats[0], self.store) for name, policy in self.config.policies.items()}
 
@@ -123,9 +123,11 @@ class _RoundRobin(Session):
         self, seated: tuple[str, str], seeds: NDArray[np.uint64], game: Game, players: Mapping[str, Player]
     ) -> tuple[Floats, int]:
         """Wins [seeds, seats], and the number of moves. Raises Cancelled."""
-        cast = Cast([[Candidate(name, learns=True)] for name in seated])
-        for seat, name in enumerate(seated):
-            game = as_slow_as(game, self.config.policies[name], (seat,), f"policies.{name}")
+        squad = game.spec.squad
+        cast = Cast([[Candidate(name, learns=True)] for name in seated for _ in range(squad)])
+        for side, name in enumerate(seated):
+            taken = range(side * squad, (side + 1) * squad)
+            game = as_slow_as(game, self.config.policies[name], taken, f"policies.{name}")
         won, moves = np.empty((len(seeds), 2)), 0
         if in_turns(game):
             table = Table(game, seeds, cast, {}, players.__getitem__, episodes=1)
@@ -136,7 +138,7 @@ class _RoundRobin(Session):
             return won, moves
         seats = Seats(game.spec, cast, {name: players[name] for name in seated}, nobody_else)
         for battles, ended, rows in first_episodes(game, seats, seeds, self.stopped):
-            won[battles] = _shares(ended.win[rows], ended.score[rows])
+            won[battles] = _shares(ended.win[rows, ::squad], ended.score[rows, ::squad])
             moves += int(ended.lengths[rows].sum())
         return won, moves
 

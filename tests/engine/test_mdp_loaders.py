@@ -38,7 +38,8 @@ def test_what_the_catalog_says_of_a_game_is_what_the_game_says_of_itself(name: s
     game = make(TrainGame(name=name), 1)
     try:
         spec = game.spec
-        assert len(spec.seats) == max(1, len(row.sides))
+        assert len(spec.seats) == max(1, len(row.sides) * row.squad)
+        assert spec.squad == (row.squad if row.sides else len(spec.seats))
         assert {seat.action.kind for seat in spec.seats} == {row.does}
         images = any(len(seen.shape) == 3 for seen in spec.seats[0].observations)
         assert images == (row.sees == "pictures")

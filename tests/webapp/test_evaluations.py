@@ -244,6 +244,9 @@ def test_each_player_stands_with_the_games_that_it_can_play(team: Studio, design
         "pong-follower": ["pong-two-seats"],
         "herobattle-itself": ["commanders-two-seats"],
         "hero-hunter": ["commanders-two-seats"],
+        "tanks-static": ["tanks-two-teams"],
+        "tanks-passive": ["tanks-two-teams"],
+        "tanks-aggressive": ["tanks-two-teams"],
         f"job-{discs.pk}": ["connect-four"],
     }
     assert "Follows the ball, plays Pong for two" in content

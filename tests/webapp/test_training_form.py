@@ -16,6 +16,7 @@ from engine.config.rl import PRESETS
 from tests.factories import Studio, signed_in
 from tests.webapp.agents import kept as kept_agent
 from tests.webapp.trainings import config, finished, training
+from webapp.agents.keeping import opponents
 from webapp.games.models import Simulator
 from webapp.lib.storage import store
 from webapp.studies import journal
@@ -83,6 +84,12 @@ def test_each_kind_of_game_gets_its_engine_name(team: Studio) -> None:
     assert built(team, game="atari", atari="breakout").game.name == "ale:breakout"
     assert built(team, game="gymnasium", gymnasium="LunarLander-v3").game.name == "gym:LunarLander-v3"
     assert built(team, game="simulator", simulator=str(command.pk)).game.name == "command:our-game"
+
+
+def test_one_agent_takes_all_seats_of_its_side(team: Studio) -> None:
+    made = built(team, game="navigation")
+    assert {name: policy.seats for name, policy in made.policies.items()} == {"team": (0, 1, 2)}
+    assert opponents("navigation") == {}, "nobody else is in the game"
 
 
 def test_on_both_sides_of_pong_an_agent_of_its_own_learns(client: Client, team: Studio) -> None:

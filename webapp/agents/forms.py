@@ -160,7 +160,7 @@ def _of_one(game: str) -> str:
     known = built_in(game)
     if known is None:
         return game
-    return next((name for name, each in GAMES.items() if each.path == known.path and not each.sides), "")
+    return next((name for name, each in GAMES.items() if each.path == known.path and not each.for_two), "")
 
 
 def _of_two(game: str) -> list[str]:
@@ -168,4 +168,4 @@ def _of_two(game: str) -> list[str]:
     known = built_in(game)
     if known is None:
         return [game] if opponents(game) else []
-    return [name for name, each in GAMES.items() if each.path == known.path and each.sides]
+    return [name for name, each in GAMES.items() if each.path == known.path and each.for_two]

@@ -180,7 +180,7 @@ def unplayable(game: str, project: Project) -> str:
 def opponents(game: str) -> dict[str, str]:
     """Scripts that may sit on the other seats of a game, by name; none where it has no other seats."""
     known = built_in(game)
-    if game.startswith(ALONE) or (known is not None and not known.sides):
+    if game.startswith(ALONE) or (known is not None and not known.for_two):
         return {}
     able = [key for key in PLAYERS if script_plays(key, game)] if known is not None else [ANYTHING]
     return {key: PLAYERS[key].label for key in able}

@@ -23,7 +23,7 @@ from webapp.studies.models import Job
 from webapp.training import games
 from webapp.training.entrants import ROLE, foreign, game_of, limits_of, maker, plays, script_plays
 
-GAMES = {offer.key: offer.title for offer in games.OFFERS.values() if offer.sides}
+GAMES = {offer.key: offer.title for offer in games.OFFERS.values() if offer.for_two}
 """Games for two on the menu, by the engine's names."""
 USUAL = "pong-two-seats"
 LATEST = 30
@@ -151,7 +151,9 @@ class EvaluationForm(forms.Form):
 
 
 def _scripts() -> dict[str, dict[str, Any]]:
-    return {key: {"kind": "scripted", "player": key, "title": entry.label} for key, entry in PLAYERS.items()}
+    """Those that play a game of the menu."""
+    able = {key: entry.label for key, entry in PLAYERS.items() if any(script_plays(key, game) for game in GAMES)}
+    return {key: {"kind": "scripted", "player": key, "title": label} for key, label in able.items()}
 
 
 def _trained(project: Project) -> dict[str, tuple[dict[str, Any], str]]:

@@ -77,7 +77,7 @@ def _strangers(study: SelfPlayConfig, project: Project) -> Iterator[tuple[str, s
 
 
 def _suits(game: str) -> bool:
-    return game in GAMES and len(GAMES[game].sides) == 2 and not GAMES[game].turns
+    return game in GAMES and GAMES[game].for_two and GAMES[game].squad == 1 and not GAMES[game].turns
 
 
 def _offered() -> list[str]:

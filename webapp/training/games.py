@@ -42,7 +42,7 @@ _CHOSEN = frozenset({"CartPole-v0", "CartPole-v1", "Acrobot-v1", "MountainCar-v0
 class Offer:
     """A game on the menu. ``sees`` and ``does``: what the agent is given and how it acts; empty where trying tells.
     ``longest``: decisions in its longest episode, 0 where that is not known. ``settings``: those that may be typed.
-    ``sides``: what the agents are called where several learn, one on each seat."""
+    ``sides``: what the agents are called where several learn, one on each seat, or on ``squad`` seats each."""
 
     key: str
     title: str
@@ -53,18 +53,25 @@ class Offer:
     longest: int = 0
     settings: tuple[str, ...] = ()
     sides: tuple[str, ...] = ()
+    squad: int = 1
 
     @property
     def policies(self) -> dict[str, dict[str, list[int]]]:
         """The engine's table of who learns where; empty where one agent learns."""
-        return {side: {"seats": [seat]} for seat, side in enumerate(self.sides)}
+        first = {side: i * self.squad for i, side in enumerate(self.sides)}
+        return {side: {"seats": list(range(seat, seat + self.squad))} for side, seat in first.items()}
+
+    @property
+    def for_two(self) -> bool:
+        """Whether two players can meet in it."""
+        return len(self.sides) == 2
 
 
 OFFERS = {
     offer.key: offer
     for offer in (
         *(
-            Offer(name, g.label, g.explanation, name, g.sees, g.does, g.longest, g.settings, g.sides)
+            Offer(name, g.label, g.explanation, name, g.sees, g.does, g.longest, g.settings, g.sides, g.squad)
             for name, g in GAMES.items()
         ),
         Offer(

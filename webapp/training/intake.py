@@ -119,14 +119,14 @@ def _unfit(
 
 def _ill_seated(trained: TrainConfig, offer: games.Offer) -> Iterator[tuple[str, str]]:
     """Seats that nobody plays, or that the game does not have; of a program only the engine can tell."""
-    seats = max(1, len(offer.sides))
+    seats = max(1, len(offer.sides) * offer.squad)
     if offer.key == games.SIMULATOR or trained.seats == seats:
         return
     if trained.policies:
         has = "one seat" if seats == 1 else f"{seats} seats"
         yield "policies", f"the game has {has}, and there are policies for {trained.seats}"
     else:
-        named = " and ".join(f"{side} with seats [{seat}]" for seat, side in enumerate(offer.sides))
+        named = " and ".join(f"{side} with seats {policy['seats']}" for side, policy in offer.policies.items())
         yield "policies", f"the game has {seats} seats: name a policy for each of them, such as {named}"
 
 

@@ -5,7 +5,9 @@ import { find, findAll } from "../elements.js";
 import * as commanders from "./commanders.js";
 import { PlayButton, speeds } from "./controls.js";
 import * as maze from "./maze.js";
+import * as navigation from "./navigation.js";
 import * as pong from "./pong.js";
+import * as tanks from "./tanks.js";
 
 /** All of a battle: what stays as it is, every row, the last one so far, and names.
  * @typedef {{ scenery: number[][], rows: number[][], whole: number, labels: string[] }} Scene */
@@ -17,7 +19,7 @@ import * as pong from "./pong.js";
 
 /** By the name that recordings say.
  * @type {Record<string, Drawing>} */
-const DRAWINGS = { commanders, maze, pong };
+const DRAWINGS = { commanders, maze, navigation, pong, tanks };
 const LEAP = 10;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 

@@ -1,0 +1,92 @@
+"""Cooperative navigation (Staley et al. 2021, section 5.2): what scripts reach, and how fast the game is.
+
+``scripts``: the return of 1,000 episodes of each script on all three seats, as the paper counts it (covered targets,
+summed over 300 decisions; 900 at most), in the game as it is and in the ``hard`` one; every script plays the same
+episodes. ``speed``: decisions a second of the game alone on one core, counted seat by seat, beside Pong's.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from statistics import median
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.bench.row import row
+from engine.games.navigation import Navigation
+from engine.games.navigation.scripts import RULES
+from engine.games.pong import VectorPong
+from engine.mdp.interface import Array
+from engine.mdp.trajectory import Batch
+from engine.mdp.vector import VectorMDP, VectorStep, noise_keys
+from engine.means import range_of
+from engine.rl.players import RandomPlayer
+from engine.rng import battle_seeds
+
+NAME = "arena-navigation"
+CASES = ("scripts", "speed")
+EPISODES = 1000
+BATCH = 1024
+_KEY = 0xC07E  # match key of these episodes: none of training or its evaluations has it
+
+
+def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
+    """Measure one case."""
+    yield from _scripts(100 if quick else EPISODES) if case == "scripts" else _speed(1.0 if quick else 4.0)
+
+
+def _scripts(episodes: int) -> Iterator[dict[str, Any]]:
+    seeds = np.asarray(battle_seeds(1, np.array([_KEY], np.uint64), 0, episodes)[0])
+    for hard in (False, True):
+        game = Navigation(hard=hard)
+        most = len(game.spec.seats) * game.spec.max_ticks
+        for script in ("random", *RULES):
+            score = _scores(game, script, seeds)
+            ends = range_of(score, 0.0, 1.0)
+            told = f"{'hard, ' if hard else ''}{script}: {most * ends.low:.0f} to {most * ends.high:.0f} of {most}"
+            yield row(NAME, "scripts", most * score.mean(), "return", detail=f"{told}, {episodes} episodes")
+
+
+def _scores(game: Navigation, script: str, seeds: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """Scores float64[n] of a script on every seat."""
+    act, step, tick = _acting(game, script, seeds), game.reset(seeds), 0
+    while step.ended is None:
+        step, tick = game.step([act(step, seat, tick) for seat in range(len(game.spec.seats))]), tick + 1
+    return step.ended.score[:, 0]
+
+
+def _acting(game: Navigation, script: str, seeds: NDArray[np.uint64]) -> Callable[[VectorStep, int, int], Array]:
+    if script != "random":
+        return lambda step, seat, tick: RULES[script](step.observations[seat]["view"], seat)
+    player = RandomPlayer(game.spec.seats[0])
+
+    def act(step: VectorStep, seat: int, tick: int) -> Array:
+        keys = noise_keys(seeds, np.full(len(seeds), tick), seat)
+        return player(Batch(step.observations[seat], None, keys)).actions
+
+    return act
+
+
+def _speed(seconds: float) -> Iterator[dict[str, Any]]:
+    """Turns of the two games alternate."""
+    games: list[tuple[VectorMDP, list[float]]] = [(Navigation(), []), (VectorPong(seats=(0, 1)), [])]
+    for _ in range(3):
+        for game, rates in games:
+            rates.append(_rate(game, seconds))
+    value, peer = (median(rates) for _, rates in games)
+    turns = " ".join(f"{rate:,.0f}" for rate in sorted(games[0][1]))
+    yield row(NAME, "speed", value, "decisions/s", peer="pong", peer_value=peer, detail=f"{BATCH} battles; {turns}")
+
+
+def _rate(game: VectorMDP, seconds: float) -> float:
+    game.reset(np.arange(BATCH, dtype=np.uint64))
+    actions = [seat.action.idle(BATCH) for seat in game.spec.seats]
+    game.step(actions)
+    steps, begun = 0, time.perf_counter()
+    while (spent := time.perf_counter() - begun) < seconds:
+        game.step(actions)
+        steps += BATCH * len(actions)
+    return steps / spent
