@@ -180,7 +180,7 @@ def _bred(team: Studio) -> dict[str, Any]:
 
 
 def _hunted(team: Studio) -> dict[str, Any]:
-    return {"pk": hunted(team.project, team.designer).pk, "number": 1}
+    return {"pk": hunted(team).pk, "number": 1}
 
 
 def _style_agent(team: Studio) -> dict[str, Any]:
