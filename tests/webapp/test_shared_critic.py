@@ -94,7 +94,8 @@ def test_its_page_tells_how_they_score_who_moves_the_centre_and_who_waits(team: 
     shown = designer.get(page(recorded(team, study(), "Together"))).content.decode()
     for words in (
         "How well they play", "the centre on fresh episodes", "those that only evolve", "Who moves the centre",
-        "Chance that the next one learns", "What workers do", "Waiting", "The centre scores", "σ² on its floor",
+        "Chance that the next one learns", "What workers do", "Waiting, or at work", "The centre scores",
+        "σ² on its floor",
     ):  # fmt: skip
         assert words in shown, words
     assert "4 of 4 rounds" in shown

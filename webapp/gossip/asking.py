@@ -54,10 +54,10 @@ class GossipForm(LearningForm):
     }
     usual: ClassVar[Mapping[str, Any]] = {"game": "pong"}
     groups: ClassVar[tuple[tuple[str, tuple[str, ...]], ...]] = (
-        ("Which game?", ("game", "gymnasium", "atari", "agents")),
+        ("Which game, and how many learn it?", ("game", "gymnasium", "atari", "agents")),
         ("Who takes over from whom?", ("topology",)),
         ("What if one is slower?", ("waits",)),
-        ("From where, and how far?", ("start", "steps", "minutes")),
+        ("How far?", ("start", "steps", "minutes")),
     )
     folded: ClassVar[tuple[str, ...]] = ("battles", "rate", "seed")
     places: ClassVar[Mapping[str, str]] = {

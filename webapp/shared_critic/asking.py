@@ -65,7 +65,7 @@ class TogetherForm(LearningForm):
         ("Which game?", ("game", "gymnasium", "spread")),
         ("How do they find better players?", ("method",)),
         ("Who waits for whom?", ("waiting",)),
-        ("From where, and how far?", ("start", "steps", "minutes")),
+        ("How far?", ("start", "steps", "minutes")),
     )
     folded: ClassVar[tuple[str, ...]] = (
         "share", "population", "mean", "baseline", "variance", "capacity", "explore", "workers", "seed",

@@ -9,7 +9,7 @@ from engine.catalog import METHODS
 from webapp.lib.words import number
 from webapp.shared_critic.asking import TogetherForm, TogetherIntake
 from webapp.studies.kinds import Found
-from webapp.studies.lines import Lines
+from webapp.studies.lines import Lines, shown
 from webapp.studies.models import Job
 from webapp.studies.rounds import Columns
 from webapp.training import first_rounds
@@ -64,9 +64,9 @@ class Together(Learning):
         rounds = _once(self.rounds(job, ROUNDS)) if job.tick else {}
         return {
             "method": METHODS[job.config["method"]["kind"]].label,
-            "courses": _courses(rounds) if job.tick else [],
+            "courses": [course for course in _courses(rounds) if course.lines] if job.tick else [],
             "movers": _drawn(rounds, MOVERS) if "p_rl" in rounds else None,
-            "search": list(_search(rounds)) if job.tick else [],
+            "search": _search(rounds) if job.tick else [],
             "evaluated": _evaluated(job.metrics),
             "moved": _moved(job.metrics),
             "busy": _busy(job.metrics),
@@ -139,7 +139,7 @@ def _drawn(
 
 def _courses(rounds: Columns) -> list[Lines]:
     """Over decisions, and over time."""
-    return [_drawn(rounds, PLAYERS), _drawn(rounds, PLAYERS, "seconds", "Minutes → later", number, 60.0)]
+    return [_drawn(rounds, PLAYERS), _drawn(rounds, PLAYERS, "seconds", "Minutes → later", shown, 60.0)]
 
 
 def _search(rounds: Columns) -> list[Small]:
@@ -170,13 +170,11 @@ def _evaluated(metrics: Mapping[str, float]) -> str:
 def _moved(metrics: Mapping[str, float]) -> dict[str, Any] | None:
     """Who moved the centre how far; None where the method does not say."""
     es, rl = metrics.get("p_es"), metrics.get("p_rl")
-    if es is None or rl is None:
+    if es is None or rl is None or not es + rl:
         return None
-    share = rl / (es + rl) if es + rl else 0.0
     return {
-        "evolving": 1 - share if es + rl else 0.0, "learning": share,
+        "evolving": es / (es + rl), "learning": rl / (es + rl),
         "individuals_es": metrics.get("individuals_es", 0), "individuals_rl": metrics.get("individuals_rl", 0),
-        "chance": metrics.get("chance_rl", 0.0),
     }  # fmt: skip
 
 
@@ -185,4 +183,4 @@ def _busy(metrics: Mapping[str, float]) -> list[tuple[str, float]]:
     if not any(name.startswith("busy_") for name in metrics):
         return []
     found = [(words, sum(metrics.get(name, 0.0) for name in names)) for words, names in BUSY.items()]
-    return [*found, ("waiting", max(0.0, 1 - sum(share for _, share in found)))]
+    return [*found, ("waiting, or at work on what is not back yet", max(0.0, 1 - sum(share for _, share in found)))]

@@ -29,7 +29,9 @@ class Frame:
     def y(self, value: float) -> float:
         """How far down."""
         low, high = self.up
-        return BOTTOM - (BOTTOM - TOP) * (value - low) / max(high - low, 1e-9)
+        if high <= low:
+            return (TOP + BOTTOM) / 2
+        return BOTTOM - (BOTTOM - TOP) * (value - low) / (high - low)
 
 
 class Line(NamedTuple):
@@ -53,13 +55,13 @@ class Lines:
 
     def __init__(
         self, along: str, x: Sequence[float], columns: Sequence[tuple[str, str, Column]],
-        words: Callable[[float], str] = number, several: Mapping[str, str] | None = None,
+        words: Callable[[float], str] | None = None, several: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
         found = [value for _, _, column in columns for value in column if known(value)]
-        frame = Frame(ends(x), ends(found))
+        words, frame = words or shown, Frame(ends(x), ends(found))
         drawn = (Line(mark, name, list(_points(frame, x, column))) for mark, name, column in columns)
         self.along, self.lines = along, [line for line in drawn if line.points]
-        self.keys = {line.mark: lower_first(line.name) for line in self.lines} | (several or {})
+        self.keys = {line.mark: lower_first(line.name) for line in self.lines} | dict(several or {})
         self.levels = [(shown(value), frame.y(value)) for value in marks(*frame.up)]
         self.places = [(words(value), frame.x(value)) for value in marks(*frame.across)]
         self.heads = [along.partition(" →")[0], *(name for _, name, _ in columns)]

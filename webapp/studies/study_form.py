@@ -62,7 +62,7 @@ class StudyForm(forms.Form):
     @classmethod
     def typed_of(cls, job: Job) -> dict[str, Any]:
         """What would have to be typed for the study of another job."""
-        at = {field: place for place, field in reversed(cls.places.items())}
+        at = {field: place for place, field in reversed([*cls.places.items()])}
         found = {name: told(job.config, at.get(name, name)) for name in cls.base_fields}
         return {name: value for name, value in found.items() if value != ""} | {"title": job.title}
 

@@ -94,8 +94,8 @@ def side_by_side(study: Several) -> int:
 
 def _whole(study: Several, low: float, high: float, note: str) -> Estimate:
     most = START_S + (60 * study.minutes if study.minutes else float("inf"))
-    ends = (min(most, START_S + each * study.steps) for each in (low, high))
-    return Estimate(*ends, f"{note} Evaluations come on top.", 2 / (low + high))
+    least, longest = (min(most, START_S + each * study.steps) for each in (low, high))
+    return Estimate(least, longest, f"{note} Evaluations come on top.", 2 / (low + high))
 
 
 def _pace(job: Job) -> float | None:

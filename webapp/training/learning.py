@@ -50,6 +50,6 @@ def crowded(many: int, noun: str) -> str:
     if many <= processors:
         return ""
     return (
-        f"{plural(many, noun)} share {plural(processors, 'processor')}: expect about {number(many / processors, 1)} "
-        "times as long as with a processor for each."
+        f"{plural(many, noun)} share {plural(processors, 'processor')}: expect about {number(many / processors)} times "
+        "as long as with a processor for each."
     )

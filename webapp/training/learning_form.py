@@ -9,6 +9,7 @@ from django import forms
 
 from webapp.accounts.models import User
 from webapp.games.fields import NumberField
+from webapp.games.simulators import by_moves
 from webapp.projects.models import Project
 from webapp.studies import actions
 from webapp.studies.models import Job
@@ -106,7 +107,7 @@ class LearningForm(StudyForm):
         offer, beside = games.named(job.config["game"]["name"], job.project)
         game = {"game": offer, offer: beside} if offer in (GYMNASIUM, ATARI) else {"game": job.config["game"]["name"]}
         if offer == games.SIMULATOR and beside:
-            game = {"game": games.by_moves(job.project).get(pk=int(beside)).called}
+            game = {"game": by_moves(job.project).get(pk=int(beside)).called}
         elif offer in cls.offered:
             game["game"] = offer
         minutes = job.config.get("minutes") or ""
@@ -119,10 +120,10 @@ class LearningForm(StudyForm):
         several: Several = study
         played = first_rounds.known(several, self.project)
         found = first_rounds.estimate(several, played, self.project)
-        if played is None and (found is None or first_rounds.needed(several)):
+        if found is None or (played is None and first_rounds.needed(several)):
             played = actions.sample(self.project, user, first_rounds.of(several))
         for place, why in first_rounds.problems(several, played):
             self.point_at(place, why)
         told = trials.before_start(found, played, several.minutes)
-        waiting = found is None and played.active
+        waiting = played is not None and played.active
         return {**told, "waiting": waiting, "crowded": crowded(first_rounds.side_by_side(several), self.several)}
