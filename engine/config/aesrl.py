@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field
 
-from engine.config.base import Config, Shown, Study, refuse
-from engine.config.genes import genes
-from engine.config.policies import ONE_NUMBER
+from engine.config.base import Config, Shown
 from engine.config.pool import PoolConfig
 from engine.config.rl import ApartConfig, TD3Config
-from engine.config.train import Game
+from engine.config.train import OneTraining, RarelyMinutes
 
 PART = 6.0
 """A rule's range, where it is not given, is the spread of scores divided by this (the paper's appendix C)."""
@@ -235,14 +233,12 @@ class SharedTD3Config(TD3Config):
     network: LayersConfig = Field(default_factory=LayersConfig)
 
 
-class AESRLConfig(Study):
+class AESRLConfig(OneTraining):
     """Individuals that evolve and individuals that learn, around one critic that learns from what all of them do."""
 
-    no_ranges = "this is one training; a study of kind evolve searches the settings of its task"
     kind: Literal["aes-rl"] = "aes-rl"
     name: Shown = Field("evolution and learning", min_length=1, max_length=120, title="Name")
     seed: int = Field(1, ge=0, lt=2**63, title="Seed")
-    game: Game
     learner: SharedTD3Config = Field(default_factory=SharedTD3Config, title="Learner")
     method: Method = Field(default_factory=AESRLMethod, title="Method")
     spread: float | None = Field(
@@ -255,6 +251,7 @@ class AESRLConfig(Study):
         title="Decisions",
         description="all that are played: those that measure the centre, too",
     )
+    minutes: RarelyMinutes = 0
     chunk: int = Field(
         1000, ge=1, le=1_000_000, title="Updates of the critic at a time", description="never more than decisions came"
     )
@@ -268,16 +265,9 @@ class AESRLConfig(Study):
     )
     pool: PoolConfig = Field(default_factory=PoolConfig)
 
-    @field_validator("game", "learner")
-    @classmethod
-    def _settled(cls, given: Config) -> Config:
-        refuse((gene.place, ONE_NUMBER) for gene in genes(given))
-        return given
-
-    @model_validator(mode="after")
-    def _fits(self) -> Self:
-        refuse([*_unlearnt(self), *_unranged(self)])
-        return self
+    def _misfits(self) -> Iterator[tuple[str, str]]:
+        yield from _unlearnt(self)
+        yield from _unranged(self)
 
     @property
     def every(self) -> int:

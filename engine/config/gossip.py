@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, Self
+from typing import Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
-from engine.config.base import Shown, Study, refuse
-from engine.config.genes import genes
+from engine.config.base import Shown
 from engine.config.learners import A3CLearner
-from engine.config.policies import ONE_NUMBER
 from engine.config.rl import A3CConfig
-from engine.config.train import Game, TrainConfig, TrainPool
+from engine.config.train import OneTraining, RarelyMinutes, TrainConfig, TrainPool
 
 Topology = Literal["ring", "exponential", "bipartite", "full", "tree"]
 MOST = 64
 """Agents of one study: each tells all others how to reach it."""
 
 
-class GossipConfig(Study):
+class GossipConfig(OneTraining):
     """Train one policy by several agents, each with battles of its own."""
 
-    no_ranges = "this is one training; a study of kind evolve searches the settings of its task"
     kind: Literal["gossip"] = "gossip"
     name: Shown = Field("training side by side", min_length=1, max_length=120, title="Name")
     seed: int = Field(1, ge=0, lt=2**63, title="Seed")
-    game: Game
     learner: A3CLearner = Field(default_factory=A3CConfig, title="Learner", description="of each agent")
     agents: int = Field(
         4, le=MOST, title="Agents", description="learners, each with battles and a processor of its own"
@@ -50,6 +46,7 @@ class GossipConfig(Study):
         description="false: agents mix at each update with whatever they were sent last, read or not; for comparisons",
     )
     steps: int = Field(1_000_000, ge=1, le=10**12, title="Decisions", description="to learn from, of all agents")
+    minutes: RarelyMinutes = 0
     environments: int = Field(16, ge=1, le=100_000, title="Battles that each agent plays together")
     checkpoint_every: int = Field(
         0, ge=0, le=10**12, title="Decisions in a round", description="of all agents; 0: a fortieth of all"
@@ -60,23 +57,12 @@ class GossipConfig(Study):
     episodes: int = Field(100, ge=2, le=100_000, title="Fresh episodes of an evaluation")
     pool: TrainPool = Field(default_factory=TrainPool)
 
-    @field_validator("game", "learner")
-    @classmethod
-    def _settled(cls, given: Game | A3CConfig) -> Game | A3CConfig:
-        refuse((gene.place, ONE_NUMBER) for gene in genes(given))
-        return given
-
     @field_validator("agents")
     @classmethod
     def _several(cls, agents: int) -> int:
         if agents < 2:
             raise ValueError("one agent has nobody to mix with: give 2 or more, or start a training of kind train")
         return agents
-
-    @model_validator(mode="after")
-    def _fits(self) -> Self:
-        refuse(self._misfits())
-        return self
 
     def _misfits(self) -> Iterator[tuple[str, str]]:
         if self.learner.normalise_observations:
@@ -128,7 +114,7 @@ class GossipConfig(Study):
     def training(self) -> TrainConfig:
         """The training that a single learner with all these battles would be: its game, learner and evaluations."""
         return TrainConfig(
-            name=self.name, seed=self.seed, game=self.game, learner=self.learner, steps=self.steps,
+            name=self.name, seed=self.seed, game=self.game, learner=self.learner, start=self.start, steps=self.steps,
             samplers=self.agents, environments=self.environments, evaluate_every=self.evaluate_every,
             episodes=self.episodes, pool=self.pool,
         )  # fmt: skip

@@ -78,14 +78,61 @@ class TrainPool(Config):
     )
 
 
-class TrainConfig(Study):
-    """Train one policy on the game's only seat, or those of ``policies`` that learn."""
+Beginning = Annotated[
+    StoredPolicy,
+    Field(
+        title="Trained policy to begin with",
+        description="store hash of its description, or on the command line a folder with its two files; the network "
+        "may be larger, and the game may show and allow more; empty: a new network",
+        exclude_if=lambda start: not start,  # keeps the hash of studies without one
+    ),
+]
+Minutes = Annotated[
+    float,
+    Field(
+        ge=0,
+        le=525_600,
+        title="Minutes",
+        description="of training, whichever is over first; 0: no limit; where the clock ends it is not reproducible",
+    ),
+]
+RarelyMinutes = Annotated[Minutes, Field(exclude_if=lambda minutes: not minutes)]
+"""The same, of studies whose hash was without it at first."""
+
+
+class OneTraining(Study):
+    """A training, none of whose settings is a range; ``_misfits`` says which of them do not go together."""
 
     no_ranges = "this is one training; a study of kind evolve searches the settings of its task"
+    game: Game
+    start: Beginning = ""
+
+    @field_validator("game", "learner", check_fields=False)
+    @classmethod
+    def _settled(cls, given: Config) -> Config:
+        refuse((gene.place, ONE_NUMBER) for gene in genes(given))
+        return given
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        refuse(self._misfits())
+        return self
+
+    def _misfits(self) -> Iterator[tuple[str, str]]:
+        yield from ()
+
+    @property
+    def starts(self) -> dict[str, tuple[str, str]]:
+        """(place, store hash) of the policies that begin with a trained one, by name."""
+        return {AGENT: ("start", self.start)} if self.start else {}
+
+
+class TrainConfig(OneTraining):
+    """Train one policy on the game's only seat, or those of ``policies`` that learn."""
+
     kind: Literal["train"] = "train"
     name: Shown = Field("training", min_length=1, max_length=120, title="Name")
     seed: int = Field(1, ge=0, lt=2**63, title="Seed")
-    game: Game
     learner: Learner = Field(default_factory=PPOConfig, title="Learner")
     policies: dict[PolicyName, PolicyConfig] = Field(
         default_factory=dict,
@@ -93,20 +140,8 @@ class TrainConfig(Study):
         title="Policies",
         description="by name; none: one that learns, for the only seat",
     )
-    start: StoredPolicy = Field(
-        "", title="Trained policy to begin with",
-        description="store hash of its description, or on the command line a folder with its two files; the network "
-        "may be larger, and the game may show and allow more; empty: a new network",
-        exclude_if=lambda start: not start,  # keeps the hash of studies without one
-    )  # fmt: skip
     steps: int = Field(1_000_000, ge=1, le=10**12, title="Decisions", description="to learn from")
-    minutes: float = Field(
-        0,
-        ge=0,
-        le=525_600,
-        title="Minutes",
-        description="of training, whichever is over first; 0: no limit; where the clock ends it is not reproducible",
-    )
+    minutes: Minutes = 0
     samplers: int = Field(2, ge=1, le=4096, title="Samplers", description="each plays on a processor of its own")
     environments: int = Field(16, ge=1, le=100_000, title="Battles that each sampler plays together")
     sampling: Literal["synchronous", "asynchronous"] = Field(
@@ -131,17 +166,6 @@ class TrainConfig(Study):
     episodes: int = Field(100, ge=2, le=100_000, title="Fresh episodes of an evaluation")
     threads: int = Field(1, ge=1, le=256, title="Processor threads of the learner")
     pool: TrainPool = Field(default_factory=TrainPool)
-
-    @field_validator("game", "learner")
-    @classmethod
-    def _settled(cls, given: Config) -> Config:
-        refuse((gene.place, ONE_NUMBER) for gene in genes(given))
-        return given
-
-    @model_validator(mode="after")
-    def _fits(self) -> Self:
-        refuse(self._misfits())
-        return self
 
     def _misfits(self) -> Iterator[tuple[str, str]]:
         if wrong := list(self._ill_cast()) if self.policies else []:
@@ -188,9 +212,8 @@ class TrainConfig(Study):
 
     @property
     def starts(self) -> dict[str, tuple[str, str]]:
-        """(place, store hash) of the policies that begin with a trained one, by name."""
         if not self.policies:
-            return {AGENT: ("start", self.start)} if self.start else {}
+            return super().starts
         given = {name: getattr(policy, "start", "") for name, policy in self.policies.items()}
         return {name: (f"policies.{name}.start", start) for name, start in given.items() if start}
 

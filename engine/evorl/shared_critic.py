@@ -45,8 +45,8 @@ class SharedCritic(ABC):
 
     ``waiting``: answers are looked at once all have come, in the order of their requests. ``steps``: decisions by role;
     ``critic``: store hash of the critics (empty: as they begin), after ``learned`` minibatches; ``ready``: requests
-    that wait for their turn. A state is that of the moment or, where one waits for all, of the last time when nothing
-    was outstanding."""
+    that wait for their turn; ``late``: the time is up. A state is that of the moment or, where one waits for all, of
+    the last time when nothing was outstanding."""
 
     def __init__(self, config: AESRLConfig, theta: F32, actors: int, store: Artifacts, replay: ReplayBuffer) -> None:
         self.config, self.actors, self.store, self.replay = config, actors, store, replay
@@ -56,6 +56,7 @@ class SharedCritic(ABC):
         self.examined = self.learned = self.tick = self.next_id = self.failures = 0
         self.examining = 0
         self.critic, self.begun, self.due, self.done = "", False, False, False
+        self.late = False
         self.outstanding: dict[int, Request] = {}
         self.unasked: list[Request] = []
         self.ready: list[Request] = []
@@ -99,8 +100,8 @@ class SharedCritic(ABC):
 
     @property
     def over(self) -> bool:
-        """Whether all decisions are played."""
-        return self.played >= self.config.steps
+        """Whether all decisions are played, or the time is up."""
+        return self.late or self.played >= self.config.steps
 
     def ask(self, room: int) -> list[Request]:
         """What to do next; ``room`` has no effect, for more than there are workers is never asked for."""
@@ -263,6 +264,8 @@ class SharedCritic(ABC):
         if self.exams:
             names = ("evaluation_return", "evaluation_return_low", "evaluation_return_high")
             found |= {name: x for name, x in zip(names, self.exams[-1][1:], strict=True) if np.isfinite(x)}
+        if np.isfinite(self.worst):
+            found["worst_by_chance"] = float(self.worst)
         share = self.learned / self.played if self.played else 0.0
         return found | self.latest | {"critic_steps": float(self.learned), "critic_steps_a_decision": share}
 

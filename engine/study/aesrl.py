@@ -35,6 +35,7 @@ from engine.store import Store
 from engine.study.checkpoint import Checkpoint
 from engine.study.control import Command, Control
 from engine.study.failures import with_failure
+from engine.study.learner_factory import begin_with
 from engine.study.scheduled import Scheduled
 from engine.study.session import Plan
 from engine.text import figures
@@ -74,6 +75,7 @@ class _AESRL(Scheduled):
         try:
             self.learner = made(config, game.spec.seats[0])
             if saved is None:
+                begin_with(self.learner, "start", config.start, self.store)
                 references.begin(game, config.seed)
         finally:
             game.close()
@@ -102,8 +104,9 @@ class _AESRL(Scheduled):
             return (yield from super().drive(pool))
 
     def finished(self, pool: Pool) -> list[Evaluation]:
-        """Also renews the lease, and notes who was busy with what."""
+        """Also renews the lease, looks at the clock, and notes who was busy with what."""
         self.lease.renew()
+        self.schedule.late = self.schedule.late or 0 < 60 * self.config.minutes <= self._seconds
         found = super().finished(pool)
         for answer in found:
             self._note(answer)

@@ -34,6 +34,7 @@ from engine.study.evaluation import Measured, evaluate
 from engine.study.failures import not_begun, with_failure
 from engine.study.gossip_agents import learner_of, name_of
 from engine.study.gossip_curve import GossipCurve
+from engine.study.learner_factory import begin_with
 from engine.study.sampler_factory import seated
 from engine.study.session import Session
 
@@ -54,6 +55,7 @@ class _Gossip(Session):
         super().__init__(store, control)
         self.config, self.training = config, config.training
         self.tick = self.epoch = self.losses = 0
+        self.late = False  # its minutes are over
         self.saved = ""
         self.pending: Metrics | None = None
 
@@ -95,8 +97,12 @@ class _Gossip(Session):
 
     @property
     def over(self) -> bool:
-        """Whether all updates are made."""
-        return self.updates >= self.config.updates * self.config.agents
+        """Whether all updates are made, or the time is up; where agents wait for each other, at the end of a round."""
+        return self.late or self.updates >= self.config.updates * self.config.agents
+
+    def _look_at_the_clock(self) -> None:
+        limit = 60 * self.config.minutes
+        self.late = self.late or (bool(limit) and self.curve.counters(self.steps).seconds >= limit)
 
     def _prepare(self, *, begun: bool) -> None:
         """Everything as it begins: all agents with the same parameters."""
@@ -104,6 +110,7 @@ class _Gossip(Session):
             self.seat: SeatSpec = seated(self.training, game).spec.seats[0]
             self.learner = learner_of(self.config, self.seat)
             if not begun:
+                begin_with(self.learner, "start", self.config.start, self.store)
                 references.begin(game, self.config.seed)
         self.states: list[State] = [self.learner.state() for _ in range(self.config.agents)]
         self.learned = [0] * self.config.agents
@@ -116,11 +123,12 @@ class _Gossip(Session):
         self.throttle.restart()
         if self.pending is not None:
             yield from self._close_round(self.pending, due=True)
-        while self.pending is None and not (self.over and self.tick >= self.config.ticks):
+        while self.pending is None and self.tick < self.config.ticks:
             if command := self.control():
                 return command
             for report in self._gathered(agents):
                 self._take(report)
+            self._look_at_the_clock()
             if reason := agents.lost():
                 self._lost(agents, reason)
             elif self._round_is_over():
@@ -155,7 +163,7 @@ class _Gossip(Session):
         due = min((self.tick + 1) * self.config.every, self.config.updates)
         if self.config.waits:
             return all(version == due for version in versions)
-        return sum(versions) >= due * self.config.agents
+        return sum(versions) >= due * self.config.agents or self.late
 
     def _direct(self, agents: AgentPool) -> None:
         until = min((self.tick + 1) * self.config.every, self.config.updates) if self.config.waits else 0
@@ -261,6 +269,7 @@ class _Gossip(Session):
             self.states[i] = {name.removesuffix(end): part for name, part in parts.items() if name.endswith(end)}
         self.learned = [int(state["learner"].meta["steps"]) for state in self.states]
         self.curve.load(told)
+        self.late = self.tick >= self.config.ticks
         self.pending, self.links, self.saved = told["pending"], told["links"], digest
 
 

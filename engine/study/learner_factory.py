@@ -10,7 +10,9 @@ from engine.errors import ConfigError, StoreError, below
 from engine.mdp.interface import SeatSpec
 from engine.problem import ShouldStop
 from engine.rl.factory import make_learner
+from engine.rl.learner import Learner
 from engine.rl.policy import Policy
+from engine.rl.surgery import grown
 from engine.rng import generator
 from engine.simulators import references
 from engine.store import Store
@@ -38,8 +40,7 @@ def make_learners(
         seats = seated(config, game).spec.seats
         policies = {name: _training(config, name, seats) for name in config.learners}
         for name, (place, start) in ({} if begun else config.starts).items():
-            with below(place):
-                policies[name].begin_with(_stored(start, store))
+            begin_with(policies[name].learner, place, start, store)
         players = players_of(config, seats, store, {}, explore=True)
         for name, policy in config.policies.items():
             if not policy.learns and not policy.recalls:
@@ -50,11 +51,17 @@ def make_learners(
         return Learners(policies, curve, game.spec.max_ticks)
 
 
-def _stored(start: str, store: Store) -> Policy:
-    try:
-        return Policy.stored(store, start)
-    except StoreError as error:
-        raise ConfigError([("", str(error))]) from error
+def begin_with(learner: Learner, place: str, start: str, store: Store) -> None:
+    """Begin with a trained policy, as far as it goes; with a new network where ``start`` names none. Raises ConfigError
+    at its ``place`` where it is not there or does not fit."""
+    if not start:
+        return
+    with below(place):
+        try:
+            policy = Policy.stored(store, start)
+        except StoreError as error:
+            raise ConfigError([("", str(error))]) from error
+        learner.warm_start(grown(policy, learner.policy().spec, learner.weights()))
 
 
 def _training(config: TrainConfig, name: str, seats: tuple[SeatSpec, ...]) -> PolicyTraining:

@@ -12,8 +12,6 @@ from engine.mdp.trajectory import join
 from engine.rl.collector import Arrival
 from engine.rl.factory import gives_gradients
 from engine.rl.learner import Learner, Metrics, State
-from engine.rl.policy import Policy
-from engine.rl.surgery import grown
 from engine.study.curve import PolicyCurve
 
 
@@ -28,11 +26,6 @@ class PolicyTraining:
         self.kept = any(policy.recalls == name for policy in config.policies.values())
         self.snapshots: list[str] = []
         self.held: list[Arrival] = []
-
-    def begin_with(self, policy: Policy) -> None:
-        """Begin with a trained policy, as far as it goes. Raises ConfigError, without a place, where it does not
-        fit."""
-        self.learner.warm_start(grown(policy, self.learner.policy().spec, self.learner.weights()))
 
     @property
     def need(self) -> int:

@@ -37,7 +37,7 @@ def test_a_hunt_is_asked_for_and_its_bugs_are_read_at_any_width(enter: Enter, te
     page.get_by_role("button", name="Start the hunt").click()
     expect(page.get_by_text("0 of 100,000 decisions")).to_be_visible()
     assert Job.objects.get(kind="hunt").config["decisions"] == 100_000
-    job = hunted(team.project, team.designer)
+    job = hunted(team)
     kept = found.of(job)
     assert kept is not None
     page.goto(f"/p/herobattle/jobs/{job.pk}/")

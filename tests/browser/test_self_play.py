@@ -18,7 +18,7 @@ def test_the_ladder_and_the_course_are_for_everybody_on_any_screen(enter: Enter,
     page = enter(team.designer, f"/p/herobattle/jobs/{played(team).pk}/")
     expect(page.get_by_role("heading", name="Who is strongest")).to_be_visible()
     expect(page.locator("#keep")).to_contain_text("Keep this agent")
-    for summary in page.locator("#self-play summary").all():
+    for summary in page.locator("#polled-job summary").all():
         summary.click()
     assert serious_violations(page) == []
     page.set_viewport_size(PHONE)

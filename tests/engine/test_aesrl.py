@@ -7,12 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from engine.arrays import unpack
 from engine.config.aesrl import AESRLConfig
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, decode, encode
+from engine.rl.policy import Policy
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
@@ -155,6 +157,22 @@ def test_what_does_not_suit_the_game_is_said_at_its_field(store: FolderStore) ->
     assert failure(store, game="pong-two-seats").startswith("game.name: ")
     low = {"kind": "aes-rl", "mean": {"kind": "absolute", "baseline": -1.0}}
     assert failure(store, method=low).startswith("method.mean.baseline: chance alone scored -")
+
+
+def test_it_begins_with_a_trained_policy_and_ends_when_its_minutes_are_over(store: FolderStore) -> None:
+    first = ended(study(), store)
+    assert isinstance(first, Finished)
+    began = study(start=first.artifacts["policy_description"], minutes=1e-6, seed=6)
+    events = list(run(began, store))
+    last = events[-1]
+    assert isinstance(last, Finished)
+    assert last.counters.steps < began.steps
+    centre = [Policy.stored(store, event.artifacts["policy_description"]).weights for event in (first, last)]
+    assert np.array_equal(*centre), "nothing was learned in that time"
+    larger = {**LEARNER, "network": {"policy": [4], "critic": [8]}}
+    wrong = ended(study(learner=larger, start=first.artifacts["policy_description"]), store)
+    assert isinstance(wrong, Failed)
+    assert "start: its layers of the policy have 8 units, and here 4" in wrong.message
 
 
 def test_more_workers_than_processors_are_warned_of() -> None:

@@ -28,7 +28,7 @@ from engine.studies import load
 from engine.study import checkpoint, run
 from engine.study.agent_pool import AgentsApart, AgentsHere, Direction
 from engine.study.agent_wire import decode, encode_member, encode_report
-from engine.study.gossip import slowdown
+from engine.study.gossip import _Gossip, slowdown
 from engine.study.gossip_agents import learner_of, make_agent
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "gossip.json"
@@ -238,6 +238,28 @@ def test_agents_that_do_not_wait_go_on_from_a_checkpoint(store: FolderStore) -> 
     assert isinstance(rest[-1], Finished)
     assert rest[-1].counters.steps == 2048
     assert "distance_bound" not in curve(rest)[-1][-1], "no bound is known where nobody waits"
+
+
+@pytest.mark.parametrize("staleness", [0, None])
+def test_they_begin_with_a_trained_policy_and_end_when_their_minutes_are_over(
+    staleness: int | None, store: FolderStore
+) -> None:
+    *_, first = run(study(), store)
+    assert isinstance(first, Finished)
+    start = first.artifacts["policy_description"]
+    *_, last = run(study(start=start, minutes=1e-6, staleness=staleness, seed=9), store)
+    assert isinstance(last, Finished)
+    assert last.tick == 4
+    assert 0 < last.counters.steps < 2048
+    begun = agents_of(study(start=start, staleness=staleness), store)
+    assert all(np.array_equal(each, Policy.stored(store, start).weights) for each in begun)
+
+
+def agents_of(config: GossipConfig, store: FolderStore) -> list[np.ndarray]:
+    """The weights of its agents as they begin."""
+    made = _Gossip(config, store, lambda: "")
+    made._prepare(begun=False)
+    return [state["learner"].arrays["weights"] for state in made.states]
 
 
 def test_more_agents_than_processors_are_told_with_how_long_they_take(

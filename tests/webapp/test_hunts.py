@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -16,7 +14,8 @@ from django.urls import reverse
 from engine import cli
 from engine.arrays import pack
 from engine.catalog import GAMES
-from tests.factories import Studio, signed_in, studio
+from tests.contracts.asked_kind import AskedKindContract, form, page
+from tests.factories import Studio, signed_in
 from tests.webapp.hunted import hunted
 from webapp.api import tokens
 from webapp.hunts import found
@@ -25,65 +24,48 @@ from webapp.lib.storage import store
 from webapp.studies import kinds
 from webapp.studies.models import Job, Status
 
-TYPED = {"game": "maze", "method": "wuji", "decisions": "100,000", "population": "8", "title": "Bugs", "seed": "4"}
+pytestmark = pytest.mark.django_db
 
-
-@pytest.fixture
-def team(db: None) -> Studio:
-    return studio()
-
-
-@pytest.fixture
-def designer(team: Studio) -> Client:
-    return signed_in(team.designer)
+TYPED = {"game": "maze", "method": "wuji", "decisions": "100,000", "population": "8", "title": "Bugs", "seed": "4",
+         "soonest": "5"}  # fmt: skip
 
 
 @pytest.fixture
 def job(team: Studio) -> Job:
-    return hunted(team.project, team.designer)
+    return hunted(team)
 
 
-def page(job: Job) -> str:
-    return reverse("studies:job", args=[job.project.slug, job.pk])
+class TestHunts(AskedKindContract):
+    kind = "hunt"
+    typed = TYPED
+    least = {"game": "maze", "method": "wuji"}
+    title = "Bugs"
+    becomes = {
+        "decisions": 100_000, "seed": 4, "algorithm.population": 8, "task.game.name": "maze",
+        "oracles": {"stuck_after": 30, "soonest": 5, "most": None},
+    }  # fmt: skip
+    usually = {"decisions": 5_000_000, "algorithm.population": 30}
+    wrong = (
+        ({"game": "command:reboot"}, "game", "Select a valid choice"),
+        ({"steps": "10"}, "steps", "1,024"),
+        ({"decisions": "0"}, "decisions", "1"),
+        ({"decisions": "many"}, "decisions", "number"),
+        ({"decisions": "40,000"}, "decisions", "8 agents take up to 77,536 in a round, more than 40,000: give 77,536 "
+         "or more, have 4 agents in a round, or let each learn from fewer."),
+    )  # fmt: skip
+    asks = {"task": {"game": "maze", "steps": 8192}}
+    refused = (
+        ({"task": {"game": "command:sh -c reboot", "steps": 8192}}, "config.task.game.name"),
+        ({"task": {"game": "maze", "steps": 1}}, "config.task.steps"),
+        ({"method": "prayer"}, "config.method"),
+        ({"decisions": 200_000}, "config.decisions"),
+        ({"task": {"game": "pong-two-seats", "steps": 8192}}, "config.task.game.name"),
+    )
+    games = ("maze", "pong")
+    not_games = ("pong-two-seats",)
 
-
-def test_it_starts_a_hunt_of_what_was_typed(team: Studio, designer: Client) -> None:
-    address = reverse("studies:ask", args=[team.project.slug, "hunt"])
-    content = designer.get(address).content.decode()
-    assert "Maze with planted bugs" in content
-    assert "Pong for two" not in content
-    answer = designer.post(address, {**TYPED, "soonest": "5"})
-    job = Job.objects.get(kind="hunt")
-    assert answer["Location"] == page(job)
-    assert (job.title, job.config["decisions"], job.config["seed"]) == ("Bugs", 100_000, 4)
-    assert job.config["algorithm"]["population"] == 8
-    assert job.config["oracles"] == {"stuck_after": 30, "soonest": 5, "most": None}
-    assert job.config["task"]["game"]["name"] == "maze"
-    waiting = designer.get(page(job)).content.decode()
-    assert "The first round is not complete yet" in waiting
-    assert "no round is complete yet" in waiting
-    assert "round 0" not in waiting
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"game": "command:reboot"}, "Select a valid choice"),
-        ({"steps": "10"}, "1,024"),
-        ({"decisions": "0"}, "1"),
-        ({"decisions": "many"}, "number"),
-        (
-            {"decisions": "40,000"},
-            "8 agents take up to 77,536 in a round, more than 40,000: give 77,536 or "
-            "more, have 4 agents in a round, or let each learn from fewer.",
-        ),
-    ],
-)
-def test_what_is_wrong_stands_at_its_field(team: Studio, designer: Client, change: dict[str, Any], said: str) -> None:
-    answer = designer.post(reverse("studies:ask", args=[team.project.slug, "hunt"]), {**TYPED, **change})
-    assert answer.status_code == 422
-    assert said in answer.content.decode()
-    assert not Job.objects.filter(kind="hunt").exists()
+    def played(self, team: Studio) -> Job:
+        return hunted(team)
 
 
 @pytest.mark.parametrize(
@@ -104,43 +86,16 @@ def test_what_is_wrong_stands_at_its_field(team: Studio, designer: Client, chang
 def test_the_form_says_what_the_decisions_buy_and_has_as_many_agents_as_make_a_few_rounds(
     team: Studio, designer: Client, typed: dict[str, str], said: str
 ) -> None:
-    """What is typed comes back by the address, as the page asks for the sentence anew."""
-    content = designer.get(reverse("studies:ask", args=[team.project.slug, "hunt"]), typed).content.decode()
-    assert said in content
-    form = HuntForm({"game": "maze", "method": "wuji", **typed}, project=team.project, kind="hunt")
-    assert form.is_valid() == ("buy up to" in said)
+    asked = f"{form(team, 'hunt')}before/"
+    assert said in designer.post(asked, {"game": "maze", "method": "wuji", **typed}).content.decode()
 
 
 def test_with_usual_settings_every_battle_of_an_agent_that_learns_ends_three_times(team: Studio) -> None:
     for game in OFFERED:
-        form = HuntForm({"game": game, "method": "wuji"}, project=team.project, kind="hunt")
-        assert form.is_valid()
-        task = form.study().task
+        typed = HuntForm({"game": game, "method": "wuji"}, project=team.project, kind="hunt")
+        assert typed.is_valid()
+        task = typed.study().task
         assert task.environments == 1 or task.steps >= 3 * GAMES[game].longest * task.environments
-
-
-@pytest.mark.parametrize(
-    ("change", "place"),
-    [
-        ({"task": {"game": "command:sh -c reboot", "steps": 8192}}, "config.task.game.name"),
-        ({"task": {"game": "maze", "steps": 1}}, "config.task.steps"),
-        ({"method": "prayer"}, "config.method"),
-        ({"decisions": 200_000}, "config.decisions"),
-        ({"task": {"game": "pong-two-seats", "steps": 8192}}, "config.task.game.name"),
-    ],
-)
-def test_a_program_starts_one_and_reads_what_is_wrong_at_its_place(
-    team: Studio, change: dict[str, Any], place: str
-) -> None:
-    client = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
-    address, right = f"/api/v1/projects/{team.project.slug}/jobs", {"task": {"game": "maze", "steps": 8192}}
-    body = {"kind": "hunt", "config": {**right, **change}}
-    answer = client.post(address, json.dumps(body), content_type="application/json")
-    assert answer.status_code == 422, answer.content
-    assert place in {problem["place"] for problem in answer.json()["problems"]}
-    answer = client.post(address, json.dumps({**body, "config": right}), content_type="application/json")
-    assert answer.status_code == 201, answer.content
-    assert Job.objects.get(kind="hunt").title == "Bugs in Maze with planted bugs"
 
 
 def test_its_page_lists_each_bug_with_its_replay_and_draws_the_map_for_its_team_alone(team: Studio, job: Job) -> None:

@@ -179,8 +179,12 @@ def _bred(team: Studio) -> dict[str, Any]:
     return {"pk": bred(team.project, 1).pk}
 
 
+def _hunt(team: Studio) -> dict[str, Any]:
+    return {"pk": hunted(team).pk}
+
+
 def _hunted(team: Studio) -> dict[str, Any]:
-    return {"pk": hunted(team.project, team.designer).pk, "number": 1}
+    return {"pk": hunted(team).pk, "number": 1}
 
 
 def _style_agent(team: Studio) -> dict[str, Any]:
@@ -307,6 +311,7 @@ ROWS = (
     of_project("studies:new", WRITERS, WRITERS),
     of_project("studies:results", MEMBERS, arguments=_job),
     of_project("studies:ask", WRITERS, WRITERS, arguments=lambda team: {"kind": "evaluate"}),
+    of_project("studies:before", None, WRITERS, arguments=lambda team: {"kind": "hunt"}),
     of_project("studies:preview", None, WRITERS),
     of_project("studies:forget", None, WRITERS),
     of_project("studies:ask-again", None, WRITERS, arguments=_newest),
@@ -317,6 +322,7 @@ ROWS = (
     of_project("studies:pause", None, WRITERS, arguments=_job),
     of_project("studies:resume", None, WRITERS, arguments=_job),
     of_project("studies:clone", None, WRITERS, arguments=_job),
+    of_project("studies:again", None, WRITERS, arguments=_hunt),
     of_project("studies:front", MEMBERS, arguments=_job),
     of_project("studies:around", MEMBERS, arguments=_round, query="?tick=1"),
     of_project("studies:course", MEMBERS, arguments=_job),

@@ -4,37 +4,29 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 import re
-import tempfile
-from functools import cache
-from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
-from django.utils import timezone
 
 from engine.catalog import GAMES
 from engine.config.self_play import SelfPlayConfig
-from engine.events import AnyEvent, Finished, Progressed
-from engine.store import FolderStore
 from engine.studies import load
-from engine.study import run
+from tests.contracts.asked_kind import AskedKindContract, form, page
 from tests.engine.test_self_play import settings
-from tests.factories import Studio, game_version, signed_in, studio
+from tests.factories import Studio
 from tests.webapp.agents import kept
+from tests.webapp.recorded import recorded
 from tests.webapp.trainings import config, training
 from webapp.agents.models import Agent
-from webapp.api import tokens
-from webapp.lib.storage import store
 from webapp.self_play.asking import SelfPlayForm
 from webapp.self_play.drawing import Course
 from webapp.self_play.reading import Reading
-from webapp.studies import actions
-from webapp.studies.journal import Entry, append
 from webapp.studies.models import Job, Status
+
+pytestmark = pytest.mark.django_db
 
 CHOSEN = {"game": "pong-two-seats", "opponents": "mostly-latest", "policies": ["pong-follower"], "population": "4",
           "rounds": "3", "steps": "20000", "episodes": "10", "rate": "0.0001 to 0.01", "entropy": "0.003"}  # fmt: skip
@@ -47,24 +39,6 @@ TOLD = (
 """What its page says."""
 
 
-@pytest.fixture
-def team(db: None) -> Studio:
-    return studio()
-
-
-@pytest.fixture
-def designer(team: Studio) -> Client:
-    return signed_in(team.designer)
-
-
-def form(team: Studio) -> str:
-    return reverse("studies:ask", args=[team.project.slug, "self-play"])
-
-
-def page(job: Job) -> str:
-    return reverse("studies:job", args=[job.project.slug, job.pk])
-
-
 def study() -> SelfPlayConfig:
     """Three members of rock, paper, scissors, three rounds, beside a script."""
     others = {"script": {"kind": "scripted", "player": "random", "title": "Anything"}}
@@ -73,30 +47,42 @@ def study() -> SelfPlayConfig:
     return found
 
 
-@cache
-def ran() -> tuple[tuple[AnyEvent, ...], dict[str, bytes]]:
-    """The events of that study, run once for all tests, and what it put into its store."""
-    with tempfile.TemporaryDirectory() as folder:
-        own = FolderStore(folder)
-        events = tuple(run(study(), own))
-        return events, {digest: own.get(digest) for digest in own}
+def played(team: Studio, rounds: int | None = None) -> Job:
+    """That study, ended; or so many rounds of it."""
+    return recorded(team, study(), "Three of them", rounds)
 
 
-def played(team: Studio, rounds: int = 3) -> Job:
-    """As the relay would have recorded it; ended after three ``rounds``."""
-    job = actions.submit(team.project, team.designer, study(), title="Three of them")
-    events, artifacts = ran()
-    for data in artifacts.values():
-        store().put(data)
-    for event in events:
-        told = {"counters": {"steps": event.counters.steps, "seconds": 1.0}}
-        if isinstance(event, Progressed) and event.tick <= rounds:
-            body = {**told, "metrics": event.metrics, "artifacts": event.artifacts}
-            append(job, {}, [Entry("progressed", body, event.tick)], tick=event.tick, **told)
-        if isinstance(event, Finished) and rounds == 3:
-            entry = Entry("finished", {"artifacts": event.artifacts}, 3)
-            append(job, {}, [entry], status=Status.FINISHED, artifacts=event.artifacts, finished_at=timezone.now())
-    return Job.objects.get(pk=job.pk)
+class TestSelfPlay(AskedKindContract):
+    kind = "self-play"
+    typed = CHOSEN
+    least = {"game": "commanders-two-seats", "opponents": "hardest"}
+    title = "Self-play: Pong for two"
+    becomes = {
+        "ticks": 3, "algorithm.population": 4, "task.learner.rate": [0.0001, 0.01], "episodes": 10,
+        "task.learner.entropy_weight": 0.003, "task.steps": 20_000, "opponents.choice": "mostly-latest",
+        "opponents.others.pong-follower.player": "pong-follower",
+    }  # fmt: skip
+    usually = {"ticks": 20, "algorithm.population": 8, "episodes": 30, "task.learner.entropy_weight": [0, 0.03]}
+    wrong = (
+        ({"rate": "0.01"}, "rate", "One of the two must be a range"),
+        ({"rate": "fast"}, "rate", "neither a number nor a range"),
+        ({"population": "1"}, "population", "2"),
+        ({"game": "connect-four"}, "game", "Select a valid choice"),
+        ({"game": "commanders-two-seats"}, "policies", "plays another game"),
+        ({"steps": "10"}, "steps", ""),
+    )
+    asks = {key: value for key, value in settings().items() if key not in ("kind", "pool")}
+    refused = (
+        ({"task": {**settings()["task"], "game": "command:reboot"}}, "config.task.game.name"),
+        ({"task": {**settings()["task"], "game": "pong"}}, "config.task.game.name"),
+        ({"task": {**settings()["task"], "game": "connect-four"}}, "config.task.game.name"),
+        ({"opponents": {"others": {"a": {"kind": "frozen", "policy": "a" * 64}}}}, "config.opponents.others.a.policy"),
+    )
+    games = ("pong-two-seats", "commanders-two-seats", "rock-paper-scissors")
+    not_games = ("connect-four",)
+
+    def played(self, team: Studio) -> Job:
+        return played(team)
 
 
 def test_with_usual_settings_every_battle_of_a_member_ends_three_times_however_long_it_is(team: Studio) -> None:
@@ -108,36 +94,12 @@ def test_with_usual_settings_every_battle_of_a_member_ends_three_times_however_l
         assert task["environments"] >= 8
 
 
-def test_it_offers_games_for_two_that_move_at_once(team: Studio, designer: Client) -> None:
-    content = designer.get(form(team)).content.decode()
-    for game in ("pong-two-seats", "commanders-two-seats", "rock-paper-scissors"):
-        assert f'value="{game}"' in content
-    assert 'value="connect-four"' not in content
-    assert form(team) in designer.get(reverse("studies:new", args=[team.project.slug])).content.decode(), "without data"
-    game_version(team.project)
-    assert form(team) in designer.get(reverse("studies:new", args=[team.project.slug])).content.decode()
-
-
-def test_it_starts_what_was_typed(team: Studio, designer: Client) -> None:
+def test_agents_that_trainings_have_left_play_too(team: Studio, designer: Client) -> None:
     agent = training(team.project, title="Old hand", status=Status.FINISHED, config=config(game={"name": "pong"}),
                      artifacts={"policy_description": "c" * 64})  # fmt: skip
     saved = f"job-{agent.pk}"
-    answer = designer.post(form(team), {**CHOSEN, "policies": ["pong-follower", saved]})
-    job = Job.objects.get(kind="self-play")
-    assert answer["Location"] == page(job)
-    found, task = job.config, job.config["task"]
-    assert (job.title, job.ticks, found["algorithm"]["population"]) == ("Self-play: Pong for two", 3, 4)
-    assert (task["learner"]["rate"][:2], task["learner"]["entropy_weight"]) == ([0.0001, 0.01], 0.003)
-    assert (task["steps"], found["episodes"], found["opponents"]["choice"]) == (20000, 10, "mostly-latest")
-    assert found["opponents"]["others"][saved]["policy"] == "c" * 64
-    assert found["opponents"]["others"]["pong-follower"]["player"] == "pong-follower"
-
-
-def test_with_nothing_typed_it_is_as_usual(team: Studio, designer: Client) -> None:
-    designer.post(form(team), {"game": "commanders-two-seats", "opponents": "hardest"})
-    job = Job.objects.get(kind="self-play")
-    assert (job.ticks, job.config["algorithm"]["population"], job.config["episodes"]) == (20, 8, 30)
-    assert job.config["task"]["learner"]["entropy_weight"][:2] == [0, 0.03]
+    designer.post(form(team, "self-play"), {**CHOSEN, "policies": ["pong-follower", saved]})
+    assert Job.objects.get(kind="self-play").config["opponents"]["others"][saved]["policy"] == "c" * 64
 
 
 def test_saved_agents_such_as_styles_play_too_in_their_own_game(team: Studio, designer: Client) -> None:
@@ -145,54 +107,12 @@ def test_saved_agents_such_as_styles_play_too_in_their_own_game(team: Studio, de
     agent = kept(team.project, "Calm")
     Agent.objects.filter(pk=agent.pk).update(policy="d" * 64)
     name = f"agent-{agent.pk}"
-    assert "Calm, saved agent of Pong, numbers" in designer.get(form(team)).content.decode()
-    refused = designer.post(form(team), {**CHOSEN, "game": "rock-paper-scissors", "policies": [name]})
+    assert "Calm, saved agent of Pong, numbers" in designer.get(form(team, "self-play")).content.decode()
+    refused = designer.post(form(team, "self-play"), {**CHOSEN, "game": "rock-paper-scissors", "policies": [name]})
     assert "“Calm” plays another game" in refused.content.decode()
-    designer.post(form(team), {**CHOSEN, "policies": [name]})
+    designer.post(form(team, "self-play"), {**CHOSEN, "policies": [name]})
     (job,) = Job.objects.filter(kind="self-play")
     assert job.config["opponents"]["others"] == {name: {"kind": "frozen", "policy": "d" * 64, "title": "Calm"}}
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"rate": "0.01"}, "One of the two must be a range"),
-        ({"rate": "fast"}, "neither a number nor a range"),
-        ({"population": "1"}, "2"),
-        ({"game": "connect-four"}, "Select a valid choice"),
-        ({"game": "commanders-two-seats"}, "plays another game"),
-        ({"steps": "10"}, "steps"),
-    ],
-)
-def test_what_is_wrong_is_said_and_nothing_starts(
-    team: Studio, designer: Client, change: dict[str, Any], said: str
-) -> None:
-    answer = designer.post(form(team), {**CHOSEN, **change})
-    assert answer.status_code == 422
-    assert said in answer.content.decode()
-    assert not Job.objects.filter(kind="self-play").exists()
-
-
-@pytest.mark.parametrize(
-    ("change", "place"),
-    [
-        ({"task.game": "command:reboot"}, "set.task.game.name"),
-        ({"task.game": "pong"}, "config.task.game.name"),
-        ({"task.game": "connect-four"}, "config.task.game.name"),
-        ({"opponents.others": {"a": {"kind": "frozen", "policy": "a" * 64}}}, "set.opponents.others.a.policy"),
-    ],
-)
-def test_a_program_cannot_ask_for_what_the_form_does_not_offer(
-    team: Studio, change: dict[str, Any], place: str
-) -> None:
-    client = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
-    jobs = f"/api/v1/projects/{team.project.slug}/jobs"
-    sent = {"kind": "self-play", "config": {key: value for key, value in settings().items() if key != "kind"}}
-    sent["config"].pop("pool")
-    answer = client.post(jobs, json.dumps({**sent, "set": change}), content_type="application/json")
-    assert answer.status_code == 422, answer.content
-    assert place.partition(".")[2] in answer.content.decode()
-    assert client.post(jobs, json.dumps(sent), content_type="application/json").status_code == 201
 
 
 def test_its_page_tells_who_is_strongest_and_who_went_on_from_whom(team: Studio, designer: Client) -> None:

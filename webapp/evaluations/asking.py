@@ -16,10 +16,10 @@ from webapp.games.commands import is_program
 from webapp.games.fields import NumberField
 from webapp.games.models import Simulator
 from webapp.games.simulators import by_moves, obstacle
-from webapp.lib.text import seen
 from webapp.projects.models import Project
 from webapp.studies.intake import Body, Intake, Refers
 from webapp.studies.models import Job
+from webapp.studies.study_form import StudyForm
 from webapp.training import games
 from webapp.training.entrants import ROLE, foreign, game_of, limits_of, maker, plays, script_plays
 
@@ -75,11 +75,9 @@ class Players(forms.CheckboxSelectMultiple):
         return option
 
 
-class EvaluationForm(forms.Form):
+class EvaluationForm(StudyForm):
     """Which policies play each other, in which game, and how often."""
 
-    folded: ClassVar[tuple[str, ...]] = ("seed",)
-    title = forms.CharField(label="Name", max_length=120, required=False, validators=[seen])
     game = forms.ChoiceField(label="Game")
     policies = forms.MultipleChoiceField(
         label="Who plays", widget=Players(attrs={"class": "form-check-input"}),
@@ -90,11 +88,10 @@ class EvaluationForm(forms.Form):
         label="Episodes of each pair", whole=True, low=2, high=10_000, required=False,
         help_text="Half of them on either seat; 100 where nothing is typed. More make the ranges narrower.",
     )  # fmt: skip
-    seed: Any = NumberField(label="Seed", whole=True, low=0, required=False, help_text="The same seed, the same table.")
-    usual: ClassVar[dict[str, Any]] = {"game": USUAL}
+    usual: ClassVar[Mapping[str, Any]] = {"game": USUAL}
 
     def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
-        super().__init__(data, initial=self.usual)
+        super().__init__(data, project=project, kind=kind)
         trained = _trained(project)
         self.entrants = {**_scripts(), **{name: entrant for name, (entrant, _) in trained.items()}}
         own = {row.called: row for row in by_moves(project) if not obstacle(row)}
@@ -142,9 +139,8 @@ class EvaluationForm(forms.Form):
     def table(self) -> dict[str, Any]:
         """The study, as a body of the API would have it."""
         typed = self.cleaned_data
-        told = {"name": typed["title"], "episodes": typed["episodes"], "seed": typed["seed"]}
         return {
-            **{key: value for key, value in told.items() if value not in (None, "")},
+            **self.typed(name="title", episodes="episodes", seed="seed"),
             "game": typed["game"],
             "policies": {name: self.entrants[name] for name in typed["policies"]},
         }

@@ -27,6 +27,7 @@ from webapp.studies.intake import Body, Intake, Refers
 from webapp.studies.models import Job, Status
 from webapp.studies.pins import BESIDE, Pins, pins_of, pins_of_job
 from webapp.studies.plans import battles_each
+from webapp.studies.study_form import StudyForm
 
 SCREEN, SEARCH = ScreenConfig(), HuntConfig()
 DATA = "data"
@@ -96,7 +97,7 @@ def _unfit(study: GateConfig, spec: GameSpec) -> Iterator[tuple[str, str]]:
                     yield from error.problems
 
 
-class GateForm(forms.Form):
+class GateForm(StudyForm):
     """For how long each part looks; empty: as usual, 0: not at all."""
 
     folded: ClassVar[tuple[str, ...]] = "screen", "matters", "leaves_open", "search", "seed"
@@ -134,8 +135,8 @@ class GateForm(forms.Form):
     )
 
     def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
-        super().__init__(data)
-        self.project, self.dropped = project, False
+        super().__init__(data, project=project, kind=kind)
+        self.dropped = False
         self.fields["exploits"].help_text = (
             "Lineups that are on a shortlist, then those that fresh battles confirmed, of the newest "
             f"{plural(archive.SEARCHES, 'search', 'searches')}: {archive.MOST} at most."

@@ -1,9 +1,8 @@
-"""Agents that learn side by side as drawings: who takes over from whom, and lines over rounds."""
+"""Agents that learn side by side as a drawing: who takes over from whom."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from engine.arrays import Bundle
@@ -11,14 +10,8 @@ from engine.arrays import Bundle
 MOST_ARROWS = 300
 """Beyond that, arrows would hide each other; the table has them all."""
 _RADIUS, _DOT = 92.0, 13.0
-LEFT, RIGHT, TOP, BOTTOM = 64.0, 616.0, 16.0, 180.0
 _LATE = 1
 """Updates of an agent without its neighbour from which on a link counts as late."""
-
-
-def short(value: float) -> str:
-    """Three digits, with a true minus sign: "0.012", "−0.25"."""
-    return f"{value:.3g}".replace("-", "−")
 
 
 class Dot(NamedTuple):
@@ -41,6 +34,11 @@ class Arrow(NamedTuple):
     y1: float
     x2: float
     y2: float
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        """Where its age stands."""
+        return (self.x1 + self.x2) / 2, (self.y1 + self.y2) / 2
 
 
 class Circle:
@@ -68,38 +66,3 @@ class Circle:
     def late(self) -> list[Arrow]:
         """Those over which nothing came in the taker's last update."""
         return [arrow for arrow in self.arrows if arrow.late]
-
-
-class Line(NamedTuple):
-    """A line of a chart, as an SVG path; ``first``: the one that counts."""
-
-    name: str
-    first: bool
-    path: str
-
-
-class Chart:
-    """Lines over ``x``; gaps where nothing is known. ``levels`` and ``ends``: the texts of the axes; ``heads`` and
-    ``rows``: the same as a table."""
-
-    def __init__(self, x: Sequence[float], lines: Sequence[tuple[str, bool, Sequence[float | None]]]) -> None:
-        known = [value for _, _, column in lines for value in column if value is not None]
-        self._low, self._high = min(known, default=0.0), max(known, default=1.0)
-        self._first, self._last = (x[0], x[-1]) if x else (0.0, 1.0)
-        self.heads = [name for name, _, _ in lines]
-        told = zip(*(["" if v is None else short(v) for v in column] for _, _, column in lines), strict=True)
-        self.rows = list(zip(x, told, strict=True))
-        made = [Line(name, first, self._path(x, column)) for name, first, column in lines]
-        self.lines = sorted((line for line in made if line.path), key=lambda line: line.first)
-        self.levels = [(short(value), self._y(value)) for value in dict.fromkeys((self._low, self._high))]
-        self.ends = [(value, self._x(value)) for value in dict.fromkeys((self._first, self._last))]
-
-    def _path(self, x: Sequence[float], column: Sequence[float | None]) -> str:
-        points = [(self._x(a), self._y(b)) for a, b in zip(x, column, strict=True) if b is not None]
-        return "M" + " L".join(f"{a:.1f} {b:.1f}" for a, b in points) if points else ""
-
-    def _x(self, value: float) -> float:
-        return LEFT + (RIGHT - LEFT) * (value - self._first) / max(self._last - self._first, 1e-9)
-
-    def _y(self, value: float) -> float:
-        return BOTTOM - (BOTTOM - TOP) * (value - self._low) / max(self._high - self._low, 1e-9)

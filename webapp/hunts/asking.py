@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from django import forms
@@ -11,13 +11,13 @@ from engine.catalog import GAMES
 from engine.config.base import parse
 from engine.config.hunt import HuntConfig
 from engine.config.whole_episodes import battles_that_end
+from webapp.accounts.models import User
 from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
-from webapp.games.simulators import by_moves, obstacle
-from webapp.lib.text import seen
 from webapp.lib.words import about, number, plural
 from webapp.projects.models import Project
 from webapp.studies.models import Status
+from webapp.studies.study_form import StudyForm
 from webapp.training import games
 from webapp.training.intake import SettingsIntake
 
@@ -50,11 +50,16 @@ class HuntIntake(SettingsIntake):
             yield from study.too_small(longest if isinstance(longest, int) else 0)
 
 
-class HuntForm(forms.Form):
+class HuntForm(StudyForm):
     """Which game, by what method, and for how long."""
 
     folded: ClassVar[tuple[str, ...]] = ("population", "steps", "episodes", "stuck_after", "soonest", "most", "seed")
-    title = forms.CharField(label="Name", max_length=120, required=False, validators=[seen])
+    usual: ClassVar[Mapping[str, Any]] = {"game": USUAL, "method": "wuji"}
+    tells = True
+    places: ClassVar[Mapping[str, str]] = {
+        "task.game.name": "game", "task.game": "game", "task.steps": "steps", "algorithm.population": "population",
+        **{f"oracles.{name}": name for name in ("stuck_after", "soonest", "most")},
+    }  # fmt: skip
     game = forms.ChoiceField(label="Game")
     method = forms.ChoiceField(
         label="Method", choices=list(METHODS.items()),
@@ -88,22 +93,19 @@ class HuntForm(forms.Form):
         label="Highest score", required=False,
         help_text="A higher one is an imbalance. Where nothing is typed, the game says.",
     )  # fmt: skip
-    seed: Any = NumberField(label="Seed", whole=True, low=0, required=False, help_text="The same seed, the same hunt.")
 
     def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
-        super().__init__(data, initial={"game": USUAL, "method": "wuji"})
-        own = {row.called: str(row) for row in by_moves(project) if not obstacle(row)}
-        self.fields["game"].choices = [*OFFERED.items(), *own.items()]  # type: ignore[attr-defined]
-        self.project, self.takes = project, _takes(project)
+        super().__init__(data, project=project, kind=kind)
+        menu: Any = self.fields["game"]
+        menu.choices = [*OFFERED.items(), *games.own(project).items()]
+        self.takes = _takes(project)
 
-    @property
-    def buys(self) -> str:
-        """What the decisions buy with what is typed so far; empty where that is not known."""
-        given = self.data if self.is_bound else self.initial
-        tried = HuntForm({name: given.get(name, "") for name in self.fields}, project=self.project, kind="hunt")
-        if not tried.is_valid():
-            return " ".join(str(why) for why in tried.errors.get("decisions", ()))
-        study, longest = tried.study(), _longest(tried.cleaned_data["game"])
+    def before(self, study: Any, user: User) -> dict[str, Any]:
+        """What the decisions buy."""
+        return {"note": self._buys(study)}
+
+    def _buys(self, study: HuntConfig) -> str:
+        longest = _longest(self.cleaned_data["game"])
         what = f"{plural(study.buys(longest), 'round')} of {plural(study.algorithm.population, 'agent')}"
         decisions = plural(study.decisions, "decision")
         if not longest:
@@ -128,9 +130,12 @@ class HuntForm(forms.Form):
         steps, longest = typed["steps"] or STEPS, _longest(typed["game"])
         task = {**_played(typed["game"], typed["method"]), "steps": steps}
         task["environments"] = battles_that_end(steps, longest, BATTLES)
-        told = {"name": typed["title"], **{name: typed[name] for name in ("decisions", "episodes", "seed")}}
-        oracles = {name: typed[name] for name in ("stuck_after", "soonest", "most")}
-        table = {**_given(told), "task": task, "method": typed["method"], "oracles": _given(oracles)}
+        table = {
+            **self.typed(name="title", decisions="decisions", episodes="episodes", seed="seed"),
+            "task": task,
+            "method": typed["method"],
+            "oracles": self.typed(stuck_after="stuck_after", soonest="soonest", most="most"),
+        }
         return {**table, "algorithm": {"population": typed["population"] or _usual_agents(table, longest)}}
 
 
@@ -155,11 +160,6 @@ def _played(game: str, method: str) -> dict[str, Any]:
         "game": {"name": game, "settings": {"rewards": [*PAID, GROUND]}},
         "learner": {**LEARNER, "rewards": rewards},
     }
-
-
-def _given(values: dict[str, Any]) -> dict[str, Any]:
-    """Those that were typed."""
-    return {name: value for name, value in values.items() if value not in (None, "")}
 
 
 def _takes(project: Project) -> str:

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
-
 from webapp.accounts.models import User
 from webapp.hunts import found
 from webapp.hunts.asking import METHODS, HuntForm, HuntIntake
 from webapp.lib.words import number, plural
-from webapp.studies.job_page import worker_words
-from webapp.studies.kinds import Found, Parts, Rows
+from webapp.studies.kinds import Found, Rows
 from webapp.studies.models import Job, Status
 from webapp.studies.table_rows import TableRows
-from webapp.training.games import title_of
+from webapp.training.learning import Learning
 from webapp.training.methods import ALGORITHMS
 
 HEADS = ("number", "kind", "what", "where", "seen", "moves", "shown_again")
 """Columns of the bugs for programs."""
 
 
-class Hunting(Parts):
+class Hunting(Learning):
     """Hunts for bugs."""
 
+    template = "hunts/job.html"
     intake = HuntIntake()
     form = HuntForm
     question = "Where does the game break?", "Agents explore it and report what goes wrong."
@@ -36,19 +33,16 @@ class Hunting(Parts):
     help_section = "hunts"
     results: ClassVar[tuple[str, ...]] = ("bugs",)
 
-    def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
+    def shown(self, job: Job) -> dict[str, Any]:
         """The bugs and the map as they grow."""
         kept = found.of(job)
-        own = {
-            "game": title_of(job.config["task"]["game"]["name"], job.project),
+        return {
             "kept": kept,
             "lost": kept is None and job.tick > 0,
             "map": kept.map if kept else None,
             "bugs": kept.shown if kept else [],
             "method": METHODS[job.config["method"]],
-            "specialist": _specialist(job),
         }
-        return render(request, "hunts/job.html", context | own)
 
     def work(self, job: Job) -> float:
         """The share of its decisions that are made; a rule may end it earlier."""
@@ -70,20 +64,15 @@ class Hunting(Parts):
         kept = found.of(job)
         return TableRows(HEADS, [bug._asdict() for bug in (*kept.shown, *kept.untried)] if kept else [])
 
-
-def _specialist(job: Job) -> list[tuple[str, Any]]:
-    """Technical words, for the details."""
-    config, task = job.config, job.config["task"]
-    return [
-        ("Goals", ", ".join(goal["measure"] for goal in config["objectives"])),
-        ("Selection", "NSGA-II" if config["method"] in ("wuji", "evolution") else "none"),
-        ("Algorithm", ALGORITHMS[task["learner"]["kind"]].title),
-        ("Agents in a round", number(config["algorithm"]["population"])),
-        ("Decisions an agent learns from, each round", number(task["steps"])),
-        ("Episodes that measure an agent", number(config["episodes"])),
-        ("Stuck after", plural(config["oracles"]["stuck_after"], "decision")),
-        ("Seed", config["seed"]),
-        ("Workers", worker_words(config["pool"])),
-        ("Attempt", job.attempt),
-        ("Settings", job.config_hash[:12]),
-    ]
+    def specialist(self, job: Job) -> list[tuple[str, Any]]:
+        """Technical words, for the details."""
+        config, task = job.config, job.config["task"]
+        return [
+            ("Goals", ", ".join(goal["measure"] for goal in config["objectives"])),
+            ("Selection", "NSGA-II" if config["method"] in ("wuji", "evolution") else "none"),
+            ("Algorithm", ALGORITHMS[task["learner"]["kind"]].title),
+            ("Agents in a round", number(config["algorithm"]["population"])),
+            ("Decisions an agent learns from, each round", number(task["steps"])),
+            ("Episodes that measure an agent", number(config["episodes"])),
+            ("Stuck after", plural(config["oracles"]["stuck_after"], "decision")),
+        ]

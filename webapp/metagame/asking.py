@@ -18,6 +18,7 @@ from webapp.projects.models import Project
 from webapp.studies.models import Job
 from webapp.studies.pinned_intake import PinnedIntake
 from webapp.studies.pins import Pins
+from webapp.studies.study_form import StudyForm
 
 BATTLES = 200
 LATEST = 30
@@ -38,7 +39,7 @@ class MetagameIntake(PinnedIntake):
                 yield from error.problems
 
 
-class MetagameForm(forms.Form):
+class MetagameForm(StudyForm):
     """Whose teams meet, and how often."""
 
     folded: ClassVar[tuple[str, ...]] = "title", "seed"
@@ -48,7 +49,6 @@ class MetagameForm(forms.Form):
         f"{MOST} teams at most.",
         error_messages={"required": "Choose a search with a shortlist."},
     )
-    title = forms.CharField(label="Name", max_length=120, required=False)
     battles: Any = NumberField(
         label="Battles of each pair", whole=True, low=2, high=100_000, required=False,
         help_text=f"Half of them from either seat; {BATTLES} where nothing is typed. More make the ranges narrower.",
@@ -56,7 +56,7 @@ class MetagameForm(forms.Form):
     seed: Any = NumberField(label="Seed", whole=True, low=0, required=False, help_text="The same seed, the same table.")
 
     def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
-        super().__init__(data)
+        super().__init__(data, project=project, kind=kind)
         searches = project.jobs.filter(kind="search", shortlist__isnull=False).distinct().order_by("-pk")[:LATEST]
         self.searches = {str(job.pk): job for job in searches if shortlisted(job)}
         choices = [(key, f"{job.title} (job {key}): {_many(job)}") for key, job in self.searches.items()]

@@ -14,11 +14,11 @@ from engine.simulators.contract import GameSpec
 from webapp.games.fields import NumberField
 from webapp.games.specs import patched_spec
 from webapp.games.versions import current
-from webapp.lib.text import seen
 from webapp.projects.models import Project
 from webapp.studies import checks
 from webapp.studies.pinned_intake import PinnedIntake
 from webapp.studies.pins import Pins
+from webapp.studies.study_form import StudyForm
 from webapp.worth.asking import pace
 
 BATTLES, MATTERS, MOST, LIMIT, LARGEST = 400_000, 3, 3, 8, 50
@@ -35,7 +35,7 @@ class PatchIntake(PinnedIntake):
         yield from unknown(study, pins.spec)
 
 
-class PatchForm(forms.Form):
+class PatchForm(StudyForm):
     """What may change, and how much; what is left empty is as usual."""
 
     folded: ClassVar[tuple[str, ...]] = (
@@ -85,10 +85,9 @@ class PatchForm(forms.Form):
     seed: Any = NumberField(
         label="Seed", whole=True, low=0, required=False, help_text="The same seed, the same changes."
     )
-    title = forms.CharField(label="Name", max_length=120, required=False, validators=[seen])
 
     def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
-        super().__init__(data)
+        super().__init__(data, project=project, kind=kind)
         version = current(project)
         self.spec: GameSpec | None = None
         try:

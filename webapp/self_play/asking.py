@@ -6,20 +6,21 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from django import forms
-from django.conf import settings
 
 from engine.catalog import GAMES
-from engine.config import Study
 from engine.config.evaluate import SavedConfig
 from engine.config.self_play import SelfPlayConfig
 from engine.config.whole_episodes import battles_that_end
 from webapp.evaluations.asking import EvaluationForm
 from webapp.games.fields import NumberField
+from webapp.games.numbers import field_text
 from webapp.projects.models import Project
-from webapp.studies.intake import Body, Refers
+from webapp.studies.intake import Table
+from webapp.studies.models import Job
+from webapp.studies.setting_fields import is_range, range_text
 from webapp.training import games
 from webapp.training.entrants import foreign, plays
-from webapp.training.intake import TrainingIntake
+from webapp.training.intake import GameIntake
 from webapp.training.methods import presets_for
 from webapp.training.ranges import HOW, RangeField, has_range, read
 
@@ -34,34 +35,23 @@ OPPONENTS = {
 }
 
 
-class SelfPlayIntake(TrainingIntake):
+class SelfPlayIntake(GameIntake):
     """How the site starts self-play: in a game for two that may be played here."""
 
-    def workers(self) -> int:
-        """As many as the site has processors."""
-        return int(settings.CPUS)
+    within = "task"
 
     def title(self, game: str) -> str:
         """What it is called where the body says nothing."""
         return f"Self-play: {game}"
 
-    def study(self, body: Body) -> tuple[Study, Refers]:
-        """The study itself."""
-        study, wrong = body.loaded(self.named(body, "task"), self.workers())
-        body.refuse([*wrong, *(_unfit(study, body.project) if isinstance(study, SelfPlayConfig) else ())])
-        assert study is not None
-        return study, {}
-
-
-def _unfit(study: SelfPlayConfig, project: Project) -> Iterator[tuple[str, str]]:
-    """What speaks against the game and against the players outside."""
-    game = study.task.game
-    for field, why in games.unfit(game.name, game.settings, project):
-        yield f"task.game.{field}", why
-    offer = games.OFFERS[games.named(game.name, project)[0]]
-    if offer.key != games.SIMULATOR and not _suits(offer.key):
-        yield "task.game.name", f"members meet in games for two that act at once: {', '.join(_offered())}"
-    yield from _strangers(study, project)
+    def unfit(self, data: Table, study: Any, project: Project) -> Iterator[tuple[str, str]]:
+        """Also games that are not for two, and what speaks against the players outside."""
+        yield from super().unfit(data, study, project)
+        if isinstance(study, SelfPlayConfig):
+            offer = games.OFFERS[games.named(study.task.game.name, project)[0]]
+            if offer.key != games.SIMULATOR and not _suits(offer.key):
+                yield "task.game.name", f"members meet in games for two that act at once: {', '.join(_offered())}"
+            yield from _strangers(study, project)
 
 
 def _strangers(study: SelfPlayConfig, project: Project) -> Iterator[tuple[str, str]]:
@@ -89,8 +79,9 @@ class SelfPlayForm(EvaluationForm):
 
     folded: ClassVar[tuple[str, ...]] = ("rate", "entropy", "episodes", "seed")
     places: ClassVar[Mapping[str, str]] = {
-        "task.game": "game", "task.steps": "steps", "task.learner.rate": "rate", "ticks": "rounds",
-        "task.learner.entropy_weight": "entropy", "algorithm.population": "population", "opponents.others": "policies",
+        "task.game.name": "game", "task.game": "game", "task.steps": "steps", "task.learner.rate": "rate",
+        "ticks": "rounds", "task.learner.entropy_weight": "entropy", "algorithm.population": "population",
+        "opponents.others": "policies", "opponents.choice": "opponents",
     }  # fmt: skip
     """Fields by places of the study."""
     policies = forms.MultipleChoiceField(
@@ -171,7 +162,7 @@ class SelfPlayForm(EvaluationForm):
         others = {name: self.entrants[name] for name in typed["policies"]}
         battles = battles_that_end(told["steps"], offer.longest if offer else 0, preset.battles)
         return {
-            **({"name": typed["title"]} if typed["title"] else {}),
+            **self.typed(name="title"),
             "task": {"game": game, "learner": learner, "steps": told["steps"], "environments": battles},
             "opponents": {"choice": typed["opponents"], "others": others},
             "algorithm": {"kind": "pbt", "population": told["population"]},
@@ -179,3 +170,11 @@ class SelfPlayForm(EvaluationForm):
             "episodes": told["episodes"],
             "seed": told["seed"],
         }
+
+    @classmethod
+    def typed_of(cls, job: Job) -> dict[str, Any]:
+        """Its ranges, and who played from outside, as far as they are offered."""
+        learner, others = job.config["task"]["learner"], job.config["opponents"]["others"]
+        ranges = {"rate": learner["rate"], "entropy": learner["entropy_weight"]}
+        told = {name: range_text(value) if is_range(value) else field_text(value) for name, value in ranges.items()}
+        return {**super().typed_of(job), **told, "policies": list(others)}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from typing import NamedTuple
 
 from webapp.self_play.reading import Player, Reading, signed
+from webapp.studies.lines import Frame, ends, path
 
-LEFT, RIGHT, TOP, BOTTOM = 64.0, 616.0, 16.0, 220.0
 TICKS = 6
 """Rounds that the axis names, at most about."""
 
@@ -32,7 +31,7 @@ class Line(NamedTuple):
     @property
     def path(self) -> str:
         """As SVG has it."""
-        return "M" + " L".join(f"{p.x:.1f} {p.y:.1f}" for p in self.points)
+        return path([(p.x, p.y) for p in self.points])
 
 
 class Course:
@@ -40,12 +39,10 @@ class Course:
     somebody went on from and of who that is, a round later; ``rounds`` and ``levels``: the texts of the axes."""
 
     def __init__(self, reading: Reading, rounds: int) -> None:
-        self._rounds = max(rounds, 2)
         leader = reading.members[0].name if reading.members else ""
         known = [p for p in reading.players if p.round and p.known]
-        ends = [end for p in known for end in ((p.low, p.rating, p.high) if p.name == leader else (p.rating,))]
-        told = [end for end in ends if math.isfinite(end)]
-        self._low, self._high = min(told, default=0.0), max(told, default=1.0)
+        told = [end for p in known for end in ((p.low, p.rating, p.high) if p.name == leader else (p.rating,))]
+        self._frame = Frame((0.75, max(rounds, 2) + 0.25), ends(told))
         ways: dict[str, list[Player]] = defaultdict(list)
         for player in sorted(known, key=lambda p: p.round):
             ways[player.name].append(player)
@@ -53,8 +50,9 @@ class Course:
         self.lines = sorted(lines, key=lambda line: line.first)
         self.jumps = self._jumps(known)
         step = -(-rounds // TICKS)
-        self.rounds = [(f"{r:,}", self._x(r)) for r in range(1, rounds + 1) if r == 1 or r % step == 0]
-        self.levels = [(signed(at), self._y(at)) for at in (self._low, 0.0, self._high)]
+        self.rounds = [(f"{r:,}", self._frame.x(r)) for r in range(1, rounds + 1) if r == 1 or r % step == 0]
+        low, high = self._frame.up
+        self.levels = [(signed(at), self._y(at)) for at in (low, 0.0, high)]
         self.middle = self._y(0.0)
 
     def _jumps(self, known: list[Player]) -> list[tuple[Point, Point]]:
@@ -63,11 +61,8 @@ class Course:
         return [(before, after) for before, after in found if before is not None]
 
     def _point(self, player: Player) -> Point:
-        return Point(self._x(player.round), *(self._y(v) for v in (player.rating, player.low, player.high)))
-
-    def _x(self, round_: int) -> float:
-        return LEFT + 12 + (RIGHT - LEFT - 24) * (round_ - 1) / (self._rounds - 1)
+        return Point(self._frame.x(player.round), *(self._y(v) for v in (player.rating, player.low, player.high)))
 
     def _y(self, rating: float) -> float:
-        within = min(max(rating, self._low), self._high)  # an end that is not known stands at the end of the picture
-        return BOTTOM - (BOTTOM - TOP) * (within - self._low) / max(self._high - self._low, 1e-9)
+        low, high = self._frame.up
+        return self._frame.y(min(max(rating, low), high))  # an end that is not known stands at the end of the picture

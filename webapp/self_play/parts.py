@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
-
 from webapp.accounts.models import User
 from webapp.self_play.asking import SelfPlayForm, SelfPlayIntake
 from webapp.self_play.drawing import Course
 from webapp.self_play.reading import HEADS, Reading
-from webapp.studies.job_page import worker_words
-from webapp.studies.kinds import Found, Parts, Rows
+from webapp.studies.kinds import Found, Rows
 from webapp.studies.models import Job
 from webapp.studies.setting_fields import is_range, range_text
 from webapp.studies.table_rows import TableRows
-from webapp.training.games import title_of, title_on_menu
+from webapp.training.learning import Learning
 
 CHOICES = {
     "hardest": "those they beat least, now and in earlier rounds",
@@ -27,9 +23,10 @@ CHOICES = {
 }
 
 
-class Playing(Parts):
+class Playing(Learning):
     """Self-play: who is strongest, and who copied whom."""
 
+    template = "self_play/job.html"
     intake = SelfPlayIntake()
     form = SelfPlayForm
     question = "What do agents learn from each other?", "Agents train against each other; the better ones are copied."
@@ -42,18 +39,15 @@ class Playing(Parts):
     gives = "strongest member"
     help_section = "self-play"
 
-    def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
+    def shown(self, job: Job) -> dict[str, Any]:
         """The ladder and the course as they grow."""
         reading = Reading.of(job)
-        own = {
-            "game": title_of(job.config["task"]["game"]["name"], job.project),
+        return {
             "reading": reading,
             "course": Course(reading, job.ticks) if reading else None,
             "against": CHOICES[job.config["opponents"]["choice"]],
             "lost": reading is None and job.tick > 0,
-            "specialist": _specialist(job),
         }
-        return render(request, "self_play/job.html", context | own)
 
     def found(self, job: Job) -> Found | None:
         """Who stands first."""
@@ -65,26 +59,17 @@ class Playing(Parts):
         reading = Reading.of(job)
         return TableRows(HEADS, reading.rows() if reading else [])
 
-    def named(self, place: str, text: str) -> str:
-        """A game by its title."""
-        return title_on_menu(text) if place.endswith("game.name") else text
-
-
-def _specialist(job: Job) -> list[tuple[str, Any]]:
-    """Every technical word."""
-    config = job.config
-    task, rule, method = config["task"], config["opponents"], config["algorithm"]
-    ranges = [(name.replace("_", " "), range_text(v)) for name, v in task["learner"].items() if is_range(v)]
-    return [
-        ("Algorithm", f"Population based training, {task['learner']['kind'].upper()}"),
-        ("Opponents", rule["choice"]),
-        ("Earlier members kept", rule["capacity"]),
-        ("Copying", f"{method['exploit']}, share {method['share']}, p below {method['level']}"),
-        ("Decisions a member, each round", task["steps"]),
-        ("Meetings a member, each round", config["episodes"]),
-        *ranges,
-        ("Seed", config["seed"]),
-        ("Workers", worker_words(config["pool"])),
-        ("Attempt", job.attempt),
-        ("Settings", job.config_hash[:12]),
-    ]
+    def specialist(self, job: Job) -> list[tuple[str, Any]]:
+        """Every technical word."""
+        config = job.config
+        task, rule, method = config["task"], config["opponents"], config["algorithm"]
+        ranges = [(name.replace("_", " "), range_text(v)) for name, v in task["learner"].items() if is_range(v)]
+        return [
+            ("Algorithm", f"Population based training, {task['learner']['kind'].upper()}"),
+            ("Opponents", rule["choice"]),
+            ("Earlier members kept", rule["capacity"]),
+            ("Copying", f"{method['exploit']}, share {method['share']}, p below {method['level']}"),
+            ("Decisions a member, each round", task["steps"]),
+            ("Meetings a member, each round", config["episodes"]),
+            *ranges,
+        ]

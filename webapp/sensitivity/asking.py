@@ -10,7 +10,6 @@ from django.db.models import Q
 from engine.config.sensitivity import SensitivityConfig
 from webapp.games.fields import NumberField
 from webapp.games.versions import current
-from webapp.lib.text import seen
 from webapp.lib.words import number
 from webapp.projects.models import Project
 from webapp.sensitivity import cost
@@ -19,6 +18,7 @@ from webapp.studies import checks
 from webapp.studies.models import Job, Status
 from webapp.studies.pinned_intake import PinnedIntake
 from webapp.studies.pins import Pins
+from webapp.studies.study_form import StudyForm
 
 BATTLES, MATTERS, PLANTINGS = 400_000, 3, 100
 SIZES = "5, 8"
@@ -37,7 +37,7 @@ class SensitivityIntake(PinnedIntake):
         return [*checks.lineups(study.pairings, pins.spec)]
 
 
-class SensitivityForm(forms.Form):
+class SensitivityForm(StudyForm):
     """What is planted and how often. It says what that costs, and starts once somebody has agreed."""
 
     folded: ClassVar[tuple[str, ...]] = "battles", "matters", "side", "through", "seed", "title"
@@ -72,13 +72,12 @@ class SensitivityForm(forms.Form):
         help_text=f"{PLANTINGS} where nothing is typed. Fewer make wider ranges.",
     )  # fmt: skip
     seed: Any = NumberField(label="Seed", whole=True, low=0, required=False, help_text="The same seed, the same table.")
-    title = forms.CharField(label="Name", max_length=120, required=False, validators=[seen])
     agreed = forms.BooleanField(
         label="It may take that long", required=False, help_text="What it takes is said here before it starts."
     )
 
     def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
-        super().__init__(data)
+        super().__init__(data, project=project, kind=kind)
         self.version = current(project)
         self.experiments = {str(job.pk): job for job in _experiments(project)}
         field: Any = self.fields["experiment"]

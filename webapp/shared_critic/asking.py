@@ -9,55 +9,41 @@ from django import forms
 from django.conf import settings
 
 from engine.catalog import METHODS
-from engine.config import Study
-from engine.config.aesrl import AESRLConfig
 from webapp.games.fields import NumberField
-from webapp.games.simulators import by_moves, obstacle
-from webapp.lib.text import seen
-from webapp.projects.models import Project
-from webapp.studies.intake import Body, Refers
+from webapp.studies.models import Job
+from webapp.studies.study_form import CardsField
 from webapp.training import games
-from webapp.training.intake import TrainingIntake
+from webapp.training.intake import AloneIntake
+from webapp.training.learning_form import LearningForm
 
-DECISIONS, SPREAD = 300_000, 1000.0
+SPREAD = 1000.0
 USUAL = {"pendulum": 1500.0, "HalfCheetah": 12_000.0, "Hopper": 3600.0, "Walker2d": 5200.0, "Ant": 5800.0,
          "Swimmer": 290.0, "Humanoid": 5800.0}  # fmt: skip
 """Spreads of scores in games whose range the paper names: six times its table 5."""
 WAITING = {
-    "free": "Nobody: each individual moves the centre as soon as it is back",
-    "rounds": "For its round: slower, but the same settings always end the same",
+    "free": ("Nobody", "Each individual counts as soon as it is back. Only AES-RL and ACEM-RL can do that."),
+    "rounds": ("All of a round", "Slower, but the same seed always ends the same."),
 }
+MEANS = {
+    "": "As usual for the method", "relative": "Relative baseline", "absolute": "Absolute baseline", "linear": "Linear",
+    "sigmoid": "Sigmoid", "oldest": "By rank", "full-move": "Full move",
+}  # fmt: skip
+NUMBERS = {"relative": "baseline", "absolute": "baseline", "linear": "range", "sigmoid": "range"}
+"""What the number of a rule of the mean is called in the study."""
+VARIANCES = {
+    "": "As usual for the method", "adaptive": "Adaptive", "fixed": "Fixed", "success": "One in five successes",
+    "constant": "Constant", "elites": "Elites",
+}  # fmt: skip
 
 
-class TogetherIntake(TrainingIntake):
+class TogetherIntake(AloneIntake):
     """How the site starts such a training: in a game for one that may be played here and takes numbers."""
 
-    def workers(self) -> int:
-        """As many as the site has processors."""
-        return int(settings.CPUS)
+    actions = games.STEERING
 
     def title(self, game: str) -> str:
         """What it is called where the body says nothing."""
         return f"Evolution and learning: {game}"
-
-    def study(self, body: Body) -> tuple[Study, Refers]:
-        """The study itself."""
-        study, wrong = body.loaded(self.named(body, ""), self.workers())
-        body.refuse([*wrong, *(_unfit(study, body.project) if isinstance(study, AESRLConfig) else ())])
-        assert study is not None
-        return study, {}
-
-
-def _unfit(study: AESRLConfig, project: Project) -> Iterator[tuple[str, str]]:
-    """What speaks against the game."""
-    game = study.game
-    for field, why in games.unfit(game.name, game.settings, project):
-        yield f"game.{field}", why
-    offer = games.OFFERS[games.named(game.name, project)[0]]
-    if offer.sides:
-        yield "game.name", "several agents learn in this game, and here one game is played by one at a time"
-    elif games.does(offer, game.name) not in ("", games.STEERING):
-        yield "game.name", "one chooses among actions in this game, and here every action is made of numbers"
 
 
 def spread_of(game: str) -> float:
@@ -66,81 +52,123 @@ def spread_of(game: str) -> float:
     return USUAL.get(name.lower() if name == "Pendulum" else name, SPREAD)
 
 
-class TogetherForm(forms.Form):
+class TogetherForm(LearningForm):
     """Which game, how, and for how long."""
 
-    folded: ClassVar[tuple[str, ...]] = ("share", "population", "seed")
-    places: ClassVar[Mapping[str, str]] = {
-        "game": "game", "method.learning_share": "share", "method.population": "population", "method.mean": "spread",
-        "method": "method",
-    }  # fmt: skip
-    """Fields by places of the study."""
-    title = forms.CharField(label="Name", max_length=120, required=False, validators=[seen])
-    game = forms.ChoiceField(
-        label="Game", help_text="Games for one whose actions are numbers, such as how hard to steer."
+    offered: ClassVar[Mapping[str, str]] = {
+        key: offer.title for key, offer in games.ALONE.items() if offer.does == games.STEERING or key == games.GYMNASIUM
+    }
+    decisions = 300_000
+    several = "worker"
+    usual: ClassVar[Mapping[str, Any]] = {"game": "pendulum"}
+    groups: ClassVar[tuple[tuple[str, tuple[str, ...]], ...]] = (
+        ("Which game?", ("game", "gymnasium", "spread")),
+        ("How do they find better players?", ("method",)),
+        ("Who waits for whom?", ("waiting",)),
+        ("How far?", ("start", "steps", "minutes")),
     )
-    environment = forms.CharField(
-        label="Name of another Gymnasium game", max_length=80, required=False,
-        help_text="Such as HalfCheetah-v5; where the game above is another one.",
+    folded: ClassVar[tuple[str, ...]] = (
+        "share", "population", "mean", "baseline", "variance", "capacity", "explore", "workers", "seed",
     )  # fmt: skip
-    method = forms.ChoiceField(label="Method", initial="aes-rl")
-    waiting = forms.ChoiceField(
-        label="Who waits for whom", choices=list(WAITING.items()), initial="free",
-        help_text="With AES-RL and ACEM-RL; the other methods go in rounds.",
-    )  # fmt: skip
-    steps: Any = NumberField(
-        label="Decisions", whole=True, low=1, high=10**9, required=False,
-        help_text=f"All that are played, those that measure the centre included; {DECISIONS:,} where nothing is typed.",
-    )  # fmt: skip
+    places: ClassVar[Mapping[str, str]] = {
+        **LearningForm.places, "method.learning_share": "share", "method.population": "population",
+        "method.mean.baseline": "baseline", "method.mean.range": "baseline", "method.mean.kind": "mean",
+        "method.variance.kind": "variance", "method.waiting": "waiting", "method.kind": "method", "method": "method",
+        "learner.capacity": "capacity", "learner.explore": "explore", "pool.workers": "workers",
+    }  # fmt: skip
+    method = CardsField({k: (m.label, m.explanation) for k, m in METHODS.items()}, label="Method", initial="aes-rl")
+    waiting = CardsField(WAITING, label="Who waits for whom", initial="free")
     spread: Any = NumberField(
-        label="Spread of scores", low=0, above=True, required=False,
-        help_text="From acting by chance to the best you hope for. An individual a sixth of it better than the centre "
-        "draws it two thirds of the way. Known for Pendulum and MuJoCo’s games; elsewhere 1,000 where nothing is "
-        "typed.",
+        label="How much better can a score get?", low=0, above=True, unit="points", required=False,
+        help_text="Points between a player that acts by chance and the best you hope for. A pendulum scores −1,500 by "
+        "chance and almost 0 at best: 1,500. Known for Pendulum and MuJoCo’s games; 1,000 elsewhere.",
     )  # fmt: skip
     share: Any = NumberField(
         label="Share that learns", low=0, high=1, required=False,
-        help_text="The others only evolve; 0.5 where nothing is typed. Less where learning leads astray.",
+        help_text="p_desired; the others only evolve. 0.5 where nothing is typed; less where learning leads astray.",
     )  # fmt: skip
     population: Any = NumberField(
         label="Individuals in a round", whole=True, low=2, high=1000, required=False,
-        help_text="10 where nothing is typed.",
+        help_text="n; 10 where nothing is typed.",
     )  # fmt: skip
-    seed: Any = NumberField(label="Seed", whole=True, low=0, required=False)
+    mean = forms.ChoiceField(
+        label="How the centre moves", choices=list(MEANS.items()), required=False,
+        help_text="The rule for μ, with AES-RL and ACEM-RL.",
+    )  # fmt: skip
+    baseline: Any = NumberField(
+        label="Its number", unit="points", required=False,
+        help_text="Relative: f_b below the centre’s score. Absolute: f_b, a score below any that chance gets. Linear "
+        "and sigmoid: r. A sixth of the points above where nothing is typed.",
+    )  # fmt: skip
+    variance = forms.ChoiceField(
+        label="How the spread follows", choices=list(VARIANCES.items()), required=False, help_text="The rule for σ²."
+    )
+    capacity: Any = NumberField(
+        label="Decisions remembered", whole=True, low=1, high=10**8, required=False,
+        help_text="Replay; 200,000 in the paper’s comparison.",
+    )  # fmt: skip
+    explore: Any = NumberField(
+        label="Noise of actions", low=0, high=10, required=False, help_text="σ of what is added to each action."
+    )
+    workers: Any = NumberField(label="Workers", whole=True, low=1, high=4096, required=False)
 
-    def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
-        super().__init__(data)
-        steered = {key: offer.title for key, offer in games.ALONE.items() if offer.does == games.STEERING}
-        own = {row.called: str(row) for row in by_moves(project) if not obstacle(row)}
-        menu: Any = self.fields["game"]
-        menu.choices = [*steered.items(), (games.GYMNASIUM, games.OFFERS[games.GYMNASIUM].title), *own.items()]
-        method: Any = self.fields["method"]
-        method.choices = [(key, f"{entry.label}: {entry.explanation}") for key, entry in METHODS.items()]
+    def __init__(self, data: Any = None, *, project: Any, kind: str) -> None:
+        super().__init__(data, project=project, kind=kind)
+        self.fields["game"].help_text = "Games for one player who steers with numbers."
+        self.fields["steps"].help_text = "All that are played, those that measure the centre included."
+        self.fields["workers"].help_text = f"{settings.CPUS} where nothing is typed: as many as there are processors."
 
     def clean(self) -> dict[str, Any]:
-        """Another game needs its name."""
-        cleaned = super().clean() or {}
-        if cleaned.get("game") == games.GYMNASIUM and not games.GYMNASIUM_ID.fullmatch(cleaned.get("environment", "")):
-            self.add_error("environment", "Write its name with its version, such as HalfCheetah-v5.")
+        """A number belongs to a rule that has one; an absolute baseline has no usual one."""
+        cleaned = super().clean()
+        for why in self._baseline(cleaned.get("mean") or "", cleaned.get("baseline")):
+            self.add_error("baseline", why)
+        if (cleaned.get("mean") or cleaned.get("variance")) and cleaned.get("method") not in ("aes-rl", "acem-rl"):
+            self.add_error("mean" if cleaned["mean"] else "variance", "Only AES-RL and ACEM-RL have such a rule.")
         return cleaned
 
-    def table(self) -> dict[str, Any]:
-        """The study, as a body of the API would have it."""
-        typed = self.cleaned_data
-        other = typed["game"] == games.GYMNASIUM
-        game = f"gym:{typed['environment']}" if other else typed["game"]
+    def _baseline(self, rule: str, number: float | None) -> Iterator[str]:
+        if "baseline" in self.errors:
+            return
+        if rule == "absolute" and number is None:
+            yield "Type a score below any that a player gets by chance."
+        elif number is not None and rule not in ("", *NUMBERS):
+            yield f"“{MEANS[rule]}” has no such number. Leave this empty."
+        elif number is not None and rule != "absolute" and number <= 0:
+            yield "Type a number above 0: so many points count as much better."
+
+    def own(self) -> dict[str, Any]:
+        """The method with its settings, the learner, and the workers."""
+        learner, pool = self.typed(capacity="capacity", explore="explore"), self.typed(workers="workers")
         return {
-            **({"name": typed["title"]} if typed["title"] else {}),
-            "game": game,
-            "steps": typed["steps"] or DECISIONS,
-            "spread": typed["spread"] or spread_of(game),
-            "seed": 1 if typed["seed"] is None else typed["seed"],
-            "method": self._method(typed),
+            "spread": self.cleaned_data["spread"] or spread_of(self.game_name),
+            "method": self._method(),
+            **({"learner": learner} if learner else {}),
+            **({"pool": pool} if pool else {}),
         }
 
-    def _method(self, typed: dict[str, Any]) -> dict[str, Any]:
-        kind = typed["method"]
+    def _method(self) -> dict[str, Any]:
+        typed, kind = self.cleaned_data, self.cleaned_data["method"]
+        told = {**self.typed(learning_share="share", population="population"), "waiting": typed["waiting"] == "rounds"}
+        rule = typed["mean"] or ("relative" if kind == "aes-rl" and typed["baseline"] is not None else "")
+        if rule:
+            told["mean"] = {"kind": rule, **(self.typed(**{NUMBERS[rule]: "baseline"}) if rule in NUMBERS else {})}
+        if typed["variance"]:
+            told["variance"] = {"kind": typed["variance"]}
         fields = METHODS[kind].config.model_fields
-        told = {"learning_share": typed["share"], "population": typed["population"]}
-        told["waiting"] = typed["waiting"] == "rounds"
-        return {"kind": kind, **{k: v for k, v in told.items() if v is not None and k in fields}}
+        return {"kind": kind, **{name: value for name, value in told.items() if name in fields}}
+
+    @classmethod
+    def typed_of(cls, job: Job) -> dict[str, Any]:
+        """Its method and its rules by name."""
+        method = job.config["method"]
+        rule = method.get("mean", {})
+        number = rule.get(NUMBERS.get(rule.get("kind", ""), ""), "")
+        return {
+            **super().typed_of(job),
+            "method": method["kind"],
+            "waiting": "rounds" if method.get("waiting", True) else "free",
+            "mean": rule.get("kind", ""),
+            "variance": method.get("variance", {}).get("kind", ""),
+            "baseline": "" if number is None else number,
+        }

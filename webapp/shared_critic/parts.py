@@ -2,36 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
-
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, NamedTuple
 
 from engine.catalog import METHODS
 from webapp.lib.words import number
 from webapp.shared_critic.asking import TogetherForm, TogetherIntake
-from webapp.shared_critic.drawing import NAMES, Course
-from webapp.studies.job_page import worker_words
-from webapp.studies.kinds import Found, Parts
+from webapp.studies.kinds import Found
+from webapp.studies.lines import Lines, shown
 from webapp.studies.models import Job
 from webapp.studies.rounds import Columns
-from webapp.training.games import title_of, title_on_menu
+from webapp.training import first_rounds
+from webapp.training.learning import Learning, crowded
 
 ROUNDS = 400
 """Rounds that are drawn, at most about."""
-HEADS = {"tick": "Round", "steps": "Decisions", **{name: words.capitalize() for name, (_, words) in NAMES.items()}}
+PLAYERS = (
+    ("other", "Those that only evolve", "return_es"),
+    ("second", "Those that learn first", "return_rl"),
+    ("third", "The centre, as estimated", "return_estimate"),
+    ("first", "The centre on fresh episodes", "evaluation_return"),
+)
+"""Whose scores are drawn: how, what they are, and the metric."""
+MOVERS = (("other", "Those that only evolve", "p_es"), ("first", "Those that learn first", "p_rl"))
 BUSY = {
-    "play": ("playing", ("busy_start", "busy_es", "busy_rl", "busy_centre", "busy_measure", "busy_examine")),
-    "learn": ("individuals learning", ("busy_learning_rl",)),
-    "critic": ("the critic learning", ("busy_learning_critic", "busy_learning_agent", "busy_critic", "busy_agent")),
+    "playing": ("busy_start", "busy_es", "busy_rl", "busy_centre", "busy_measure", "busy_examine"),
+    "individuals learning": ("busy_learning_rl",),
+    "the critic learning": ("busy_learning_critic", "busy_learning_agent", "busy_critic", "busy_agent"),
 }
 """What workers do, by the metrics that say so."""
 
 
-class Together(Parts):
+class Small(NamedTuple):
+    """A small chart of one number: what it is, what it means, and the line."""
+
+    title: str
+    text: str
+    chart: Lines
+
+
+class Together(Learning):
     """Evolution with a shared critic: how individuals score, who moves the centre, and who waits."""
 
+    template = "shared_critic/job.html"
     intake = TogetherIntake()
     form = TogetherForm
     question = (
@@ -46,25 +59,28 @@ class Together(Parts):
     gives = "centre"
     help_section = "shared-critic"
 
-    def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
+    def shown(self, job: Job) -> dict[str, Any]:
         """The scores as they grow."""
         rounds = _once(self.rounds(job, ROUNDS)) if job.tick else {}
-        own = {
-            "game": title_of(job.config["game"]["name"], job.project),
+        return {
             "method": METHODS[job.config["method"]["kind"]].label,
-            "courses": _courses(rounds) if job.tick else [],
-            "heads": list(HEADS.values()),
-            "rows": _rows(rounds),
+            "courses": [course for course in _courses(rounds) if course.lines] if job.tick else [],
+            "movers": _drawn(rounds, MOVERS) if "p_rl" in rounds else None,
+            "search": _search(rounds) if job.tick else [],
             "evaluated": _evaluated(job.metrics),
             "moved": _moved(job.metrics),
             "busy": _busy(job.metrics),
-            "specialist": _specialist(job),
+            "waits": job.config["method"].get("waiting", True),
+            "sharing": crowded(int(job.config["pool"]["workers"]), "worker"),
         }
-        return render(request, "shared_critic/job.html", context | own)
 
     def work(self, job: Job) -> float:
         """The share of its decisions that are played."""
         return min(1.0, float(job.counters.get("steps", 0) / job.config["steps"]))
+
+    def tells_enough(self, job: Job, counters: Mapping[str, float]) -> bool:
+        """Rounds enough for its speed to be known."""
+        return first_rounds.enough(job, counters.get("steps", 0))
 
     def found(self, job: Job) -> Found | None:
         """How the centre plays."""
@@ -72,10 +88,32 @@ class Together(Parts):
         return Found(f"The centre scores {told} on fresh episodes.") if told else None
 
     def named(self, place: str, text: str) -> str:
-        """A game by its title, a method by its name."""
+        """A method by its name, too."""
         if place.endswith("method.kind") and text in METHODS:
             return METHODS[text].label
-        return title_on_menu(text) if place.endswith("game.name") else text
+        return super().named(place, text)
+
+    def specialist(self, job: Job) -> list[tuple[str, Any]]:
+        """Every technical word."""
+        config, m = job.config, job.metrics
+        learner, method = config["learner"], config["method"]
+        layers = learner["network"]
+        told = {
+            "Estimate of f(μ)": "return_estimate", "p_rl": "chance_rl", "Mean σ": "sigma", "σ² on its floor": "floor",
+            "Minibatches of the critic": "critic_steps", "Minibatches a decision": "critic_steps_a_decision",
+            "Loss of the critic": "critic_loss", "Mean Q": "q",
+        }  # fmt: skip
+        return [
+            ("Method", METHODS[method["kind"]].label),
+            *((f"{part.title()} rule", method[part]["kind"]) for part in ("mean", "variance") if part in method),
+            *((name, f"{m[key]:.4g}") for name, key in told.items() if key in m),
+            *((f"Decisions, {name.removeprefix('steps_')}", number(value)) for name, value in sorted(m.items())
+              if name.startswith("steps_") and name != "steps_per_second"),
+            ("Replay", number(learner["capacity"])),
+            ("Noise of actions", f"{learner['explore']:g}"),
+            ("Policy network", " ".join(map(str, layers["policy"]))),
+            ("Critic network", " ".join(map(str, layers["critic"]))),
+        ]  # fmt: skip
 
 
 def _once(rounds: Columns) -> Columns:
@@ -86,17 +124,36 @@ def _once(rounds: Columns) -> Columns:
     return rounds | ({name: [x if x != y else None for x, y in zip(told, before, strict=True)]} if told else {})
 
 
-def _rows(rounds: Columns) -> list[tuple[float | None, ...]]:
-    """What is drawn, a row for each round."""
-    many = len(rounds.get("tick", []))
-    return list(zip(*(rounds.get(name, [None] * many) for name in HEADS), strict=True))
+def _decisions(value: float) -> str:
+    return number(round(value))
 
 
-def _courses(rounds: Columns) -> list[Course]:
+def _drawn(
+    rounds: Columns, lines: tuple[tuple[str, str, str], ...], by: str = "steps", along: str = "Decisions → more",
+    words: Callable[[float], str] = _decisions, unit: float = 1.0,
+) -> Lines:  # fmt: skip
+    nothing: list[float | None] = [None] * len(rounds[by])
+    columns = [(mark, name, rounds.get(metric, nothing)) for mark, name, metric in lines]
+    return Lines(along, [(at or 0.0) / unit for at in rounds[by]], columns, words)
+
+
+def _courses(rounds: Columns) -> list[Lines]:
     """Over decisions, and over time."""
+    return [_drawn(rounds, PLAYERS), _drawn(rounds, PLAYERS, "seconds", "Minutes → later", shown, 60.0)]
+
+
+def _search(rounds: Columns) -> list[Small]:
+    """How the search goes, in small charts of what the method tells."""
+    told = (
+        ("chance_rl", "Chance that the next one learns", "It holds the share that was asked for."),
+        ("sigma", "How far individuals lie from the centre", "Smaller: the search closes in."),
+        ("floor", "Share of weights that hardly vary any more", "Near 1: nothing new is tried."),
+        ("critic_steps_a_decision", "Lessons of the critic for each decision", "Below 1: the critic lags behind."),
+    )
     return [
-        Course(rounds, "steps", lambda x: number(round(x)), "Decisions played → more"),
-        Course(rounds, "seconds", lambda x: f"{number(x / 60, 1)} min", "Time → later"),
+        Small(title, text, _drawn(rounds, (("first", title, name),)))
+        for name, title, text in told
+        if any(value is not None for value in rounds.get(name, ()))
     ]
 
 
@@ -113,46 +170,17 @@ def _evaluated(metrics: Mapping[str, float]) -> str:
 def _moved(metrics: Mapping[str, float]) -> dict[str, Any] | None:
     """Who moved the centre how far; None where the method does not say."""
     es, rl = metrics.get("p_es"), metrics.get("p_rl")
-    if es is None or rl is None:
+    if es is None or rl is None or not es + rl:
         return None
-    share = rl / (es + rl) if es + rl else 0.0
     return {
-        "learning": share, "evolving": 1 - share if es + rl else 0.0, "chance": metrics.get("chance_rl", 0.0),
-        "individuals_es": metrics.get("individuals_es", 0.0), "individuals_rl": metrics.get("individuals_rl", 0.0),
+        "evolving": es / (es + rl), "learning": rl / (es + rl),
+        "individuals_es": metrics.get("individuals_es", 0), "individuals_rl": metrics.get("individuals_rl", 0),
     }  # fmt: skip
 
 
 def _busy(metrics: Mapping[str, float]) -> list[tuple[str, float]]:
-    """Shares of the workers' time, waiting last."""
-    found = [(words, sum(metrics.get(name, 0.0) for name in names)) for words, names in BUSY.values()]
-    if not any(share for _, share in found):
+    """Shares of all workers' time."""
+    if not any(name.startswith("busy_") for name in metrics):
         return []
-    return [*found, ("waiting", max(0.0, 1 - sum(share for _, share in found)))]
-
-
-def _specialist(job: Job) -> list[tuple[str, Any]]:
-    """Every technical word."""
-    config, m = job.config, job.metrics
-    learner, method = config["learner"], config["method"]
-    layers = learner["network"]
-    told = {
-        "Estimate of f(μ)": "return_estimate", "p_rl": "chance_rl", "Mean σ": "sigma", "σ² on its floor": "floor",
-        "Minibatches of the critic": "critic_steps", "Minibatches a decision": "critic_steps_a_decision",
-        "Loss of the critic": "critic_loss", "Mean Q": "q",
-    }  # fmt: skip
-    return [
-        ("Method", METHODS[method["kind"]].label),
-        *((name.title(), method[part]["kind"]) for name, part in (("mean rule", "mean"), ("variance rule", "variance"))
-          if part in method),
-        *((name, f"{m[key]:.4g}") for name, key in told.items() if key in m),
-        *((f"Decisions, {name.removeprefix('steps_')}", number(value)) for name, value in sorted(m.items())
-          if name.startswith("steps_") and name != "steps_per_second"),
-        ("Replay", number(learner["capacity"])),
-        ("Noise of actions", f"{learner['explore']:g}"),
-        ("Policy network", " ".join(map(str, layers["policy"]))),
-        ("Critic network", " ".join(map(str, layers["critic"]))),
-        ("Seed", config["seed"]),
-        ("Workers", worker_words(config["pool"])),
-        ("Attempt", job.attempt),
-        ("Settings", job.config_hash[:12]),
-    ]  # fmt: skip
+    found = [(words, sum(metrics.get(name, 0.0) for name in names)) for words, names in BUSY.items()]
+    return [*found, ("waiting, or at work on what is not back yet", max(0.0, 1 - sum(share for _, share in found)))]

@@ -13,8 +13,10 @@ from django.utils import timezone
 
 from engine.catalog import STUDIES
 from engine.config import FURTHER, RecheckConfig, SampleConfig, Study, TrainConfig, parse, study_hash
+from engine.config.aesrl import AESRLConfig
 from engine.config.agents import RecordConfig
 from engine.config.episodes import EpisodesConfig
+from engine.config.gossip import GossipConfig
 from engine.config.removal import RemovalConfig
 from engine.config.worth import WorthConfig
 from webapp.lib.disk import require_room
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from webapp.accounts.models import User
 
 
-Trial = SampleConfig | TrainConfig | RecordConfig | EpisodesConfig
+Trial = SampleConfig | TrainConfig | GossipConfig | AESRLConfig | RecordConfig | EpisodesConfig
 """What is played to tell a form or a page something."""
 
 

@@ -2,42 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django import forms
 from django.conf import settings
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from engine.catalog import STUDIES
+from engine.config import Study
 from engine.errors import ConfigError
+from webapp.accounts.models import User
 from webapp.accounts.people import signed_in
-from webapp.balance.forms import sentence
 from webapp.games.limits import MOST_BYTES
 from webapp.games.uploads import too_large
 from webapp.lib.bodies import may_send
 from webapp.lib.deadline import FILE_SECONDS, may_take
 from webapp.lib.once import Kept, once_by_form
+from webapp.lib.posts import posts_only
+from webapp.lib.whole import whole
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
 from webapp.studies import actions, kinds
-from webapp.studies.intake import Body
+from webapp.studies.intake import Body, Refers
 from webapp.studies.models import Job
+from webapp.studies.pictures import job_for
 from webapp.studies.setting_fields import settings_of, shown_default, values_typed
+from webapp.studies.study_form import StudyForm
 
 WRONG = 422
+AGAIN = "again"
+"""What the address calls the job whose settings a form begins with."""
 
 
-class SettingsForm(forms.Form):
-    """Of a kind that brings none of its own: every setting of its study that is one value. What is left empty is as
-    usual."""
+class SettingsForm(StudyForm):
+    """Of a kind that brings none of its own: every setting of its study that is one value."""
 
     folded: ClassVar[tuple[str, ...]] = ()
+    title = None  # type: ignore[assignment]
+    seed = None
 
     def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
-        super().__init__(data)
+        super().__init__(data, project=project, kind=kind)
         every = settings_of(STUDIES[kind].config)
         self.settings = [setting for setting in every if isinstance(setting.default, bool | int | float | str)]
         for setting in self.settings:
@@ -61,8 +70,7 @@ def ask(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     made = parts.form or SettingsForm
     form: Any = made(request.POST if request.method == "POST" else None, project=project, kind=kind)
     form.files, form.dropped = request.FILES, too_large(request)
-    plain = [name for name, field in form.fields.items() if not isinstance(field, forms.FileField)]
-    form.initial.update({name: request.GET[name] for name in plain if name in request.GET})
+    form.initial.update(_at_first(request, project, kind, form))
     if form.is_valid():
         job, _ = once_by_form(
             request,
@@ -75,18 +83,59 @@ def ask(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     # What was typed is kept in the browser until as many are started as when it was sent, and one more.
     started = Job.objects.filter(project=project, kind=kind, created_by=signed_in(request)).count()
     context = {"project": project, "form": form, "kind": kind, "row": STUDIES[kind], "parts": parts, "started": started}
+    context |= {"key": f"again-{request.GET[AGAIN]}" if AGAIN in request.GET else "new"}
+    return render(request, "studies/ask.html", context | _fields(form), status=WRONG if form.errors else 200)
+
+
+def _at_first(request: HttpRequest, project: Project, kind: str, form: Any) -> dict[str, Any]:
+    """What fields show at first: the settings of another job of the kind, or what the address says."""
+    if whole(request.GET.get(AGAIN, ""), 2**53):
+        return dict(form.typed_of(get_object_or_404(project.jobs.filter(kind=kind), pk=request.GET[AGAIN])))
+    plain = [name for name, field in form.fields.items() if not isinstance(field, forms.FileField)]
+    return {name: request.GET[name] for name in plain if name in request.GET}
+
+
+def _fields(form: Any) -> dict[str, Any]:
+    """The fields as the page shows them: those of each group with cards and without, or all below each other."""
     folded = [form[name] for name in form.folded]
-    context |= {
+    groups = [(title, [form[name] for name in names if name in form.fields]) for title, names in form.groups]
+    return {
+        "groups": [
+            (
+                title,
+                [f for f in found if hasattr(f.field, "cards")],
+                [f for f in found if not hasattr(f.field, "cards")],
+            )
+            for title, found in groups
+        ],
         "shown": [bound for bound in form if bound.name not in form.folded],
         "folded": folded,
         "unfolded": any(bound.errors or bound.value() for bound in folded),
     }
-    return render(request, "studies/ask.html", context, status=WRONG if form.errors else 200)
 
 
-def _field_of(place: str, places: Mapping[str, str]) -> str:
-    """The field of a place of the study: of ``places``, or that of its first part's name."""
-    return next((name for path, name in places.items() if f"{place}.".startswith(f"{path}.")), place.partition(".")[0])
+@posts_only("studies:ask", "slug", "kind")
+def before(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
+    """What the page of a form says before the start, as far as what is typed so far tells."""
+    project, user = project_for(request, slug, "write"), signed_in(request)
+    form: Any = kinds.parts_of(kind).form(request.POST, project=project, kind=kind) if kind in kinds.asked() else None
+    if form is None:
+        raise Http404("There is no such form.")
+    asked = _asked(user, project, kind, form) if form.is_valid() else None
+    told = form.before(asked[0], user) if asked else {}
+    wrong = [f"{form[name].label}: {said[0]}" if name in form.fields else said[0] for name, said in form.errors.items()]
+    context = {"before": {**told, "wrong": wrong}, "project": project, "kind": kind}
+    return render(request, "studies/partials/before.html", context)
+
+
+@posts_only("studies:job", "slug", "pk")
+def again(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Compose another study that begins with the settings of this job."""
+    job = job_for(request, slug, pk, "write")
+    if job.for_form or kinds.of(job).clone != "studies:again":
+        raise Http404("This job is not asked for by such a form.")
+    messages.info(request, f"These are the settings of “{job.title}”. Change what you like, then start.")
+    return redirect(f"{reverse('studies:ask', args=[slug, job.kind])}?{AGAIN}={pk}")
 
 
 def _ask_for_files_again(form: Any) -> None:
@@ -96,16 +145,24 @@ def _ask_for_files_again(form: Any) -> None:
             form.add_error(name, f"Choose {form.files[name].name} again: a page cannot keep a file.")
 
 
-def _started(request: HttpRequest, project: Project, kind: str, form: Any, kept: Kept) -> Job | None:
-    """The job, on its way; None once what is wrong stands at its field, or above all of them."""
-    intake, user = kinds.parts_of(kind).intake, signed_in(request)
+def _asked(user: User, project: Project, kind: str, form: Any) -> tuple[Study, Refers] | None:
+    """The study that a form describes; None once what is wrong stands at its field, or above all of them."""
+    intake = kinds.parts_of(kind).intake
     assert intake is not None
     beside = form.beside() if hasattr(form, "beside") else {}
     try:
-        study, refers = intake.first(Body(kind, project, user, form.table(), {}, beside))
+        return intake.first(Body(kind, project, user, form.table(), {}, beside))
     except ConfigError as error:
         for place, message in error.problems:
-            name = _field_of(place.removeprefix("config."), getattr(form, "places", {}))
-            form.add_error(name if name in form.fields else None, sentence(message))
+            form.point_at(place.removeprefix("config."), message)
         return None
+
+
+def _started(request: HttpRequest, project: Project, kind: str, form: Any, kept: Kept) -> Job | None:
+    """The job, on its way; None once something is wrong."""
+    user = signed_in(request)
+    asked = _asked(user, project, kind, form)
+    if asked is None:
+        return None
+    study, refers = asked
     return actions.submit(project, user, study, title=study.name, **refers, **kept)

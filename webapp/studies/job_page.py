@@ -41,3 +41,15 @@ def _moving(job: Job) -> bool:
 def worker_words(pool: Mapping[str, Any]) -> str:
     """How many workers play, as the job's history counts them: what plays in the job's own process is one."""
     return "1, in the job’s own process" if pool["kind"] == "local" else str(pool["workers"])
+
+
+def closing(job: Job) -> list[tuple[str, Any]]:
+    """What the technical words of every job end with."""
+    pool = job.config.get("pool", {})
+    workers = [("Workers", worker_words(pool))] if "workers" in pool else []
+    return [
+        ("Seed", job.config["seed"]),
+        *workers,
+        ("Attempt", job.attempt),
+        ("Settings", job.config_hash[:12]),
+    ]

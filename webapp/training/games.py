@@ -94,6 +94,11 @@ ALONE = {key: offer for key, offer in OFFERS.items() if not offer.sides}
 """Those in which one agent learns."""
 
 
+def own(project: Project) -> dict[str, str]:
+    """The project's simulators in which agents can learn now, by the name that the API takes."""
+    return {row.called: str(row) for row in by_moves(project) if not obstacle(row)}
+
+
 def does(offer: Offer, name: str) -> str:
     """How the agent acts in the game called ``name``; empty where only trying tells."""
     gym_id = name.removeprefix("gym:")

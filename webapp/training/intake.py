@@ -3,62 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings
 
-from engine.catalog import STUDIES
 from engine.config import EvolveConfig, Study, TaskConfig, TrainConfig
 from engine.config.train import TrainGame
 from webapp.games.called import asked_for
 from webapp.projects.models import Project
 from webapp.studies.intake import Body, Intake, Refers, Table, part
 from webapp.studies.models import Job
-from webapp.training import beginnings, entrants, games, goals, methods, trials
+from webapp.training import beginnings, entrants, first_rounds, games, goals, methods, trials
 from webapp.training.games import OFFERS
 from webapp.training.methods import PRESET_LIST
 
 
-class TrainingIntake(Intake):
-    """How the API starts trainings: in a game that may be played here, from a preset where one is named."""
+class GameIntake(Intake):
+    """How the API starts studies in a game for agents that may be played here. ``within``: the part of their settings
+    that describes a training; empty: all of them."""
 
-    def again(self, body: Body, job: Job) -> tuple[Study, Refers]:
-        """The preset of the other training, where the settings name none."""
-        study, refers = self.study(body)
-        return study, {**refers, "template": refers["template"] or job.template}
+    within: ClassVar[str] = ""
 
     def study(self, body: Body) -> tuple[Study, Refers]:
         """The study itself."""
-        within = STUDIES[body.kind].genes
-        data = self.named(body, within)
+        data = self.named(body)
         study, wrong = body.loaded(data, self.workers())
-        task: Any = getattr(study, within) if study is not None and within else study
-        wrong += _unfit(data, within, task, body.project)
-        body.refuse([*wrong, *self.strange(study, body.project)])
+        body.refuse([*wrong, *self.unfit(data, study, body.project)])
         assert study is not None
         body.refuse(self.tried(study, body.project))
-        return study, {"template": _preset(data, within)}
+        return study, self.refers(data)
 
     def workers(self) -> int:
-        """Samplers are a training's own setting."""
-        return 0
+        """As many as the site has processors."""
+        return int(settings.CPUS)
 
     def title(self, game: str) -> str:
         """What it is called where the body says nothing."""
         return f"An agent for {game}"
 
-    def strange(self, study: Any, project: Project) -> Iterator[tuple[str, str]]:
-        """What else speaks against the study; None where the models have said so."""
-        yield from ()
+    def unfit(self, data: Table, study: Any, project: Project) -> Iterator[tuple[str, str]]:
+        """What speaks against it, beside what the models say; ``study``: None where these refuse it."""
+        yield from unplayable(data, self.within, project)
 
     def tried(self, study: Any, project: Project) -> list[tuple[str, str]]:
         """What an earlier trial of it has shown."""
-        return trials.problems(trials.known(project, study))
+        return []
 
-    def named(self, body: Body, within: str) -> dict[str, Any]:
+    def refers(self, data: Table) -> Refers:
+        """The rows that its job points at."""
+        return {}
+
+    def named(self, body: Body) -> dict[str, Any]:
         """The body's table with the game's full name, and with a name of its own where it has none."""
         data = body.table(body.config)
-        task = _task(data, within)
+        task = _task(data, self.within)
         game = task.get("game") if isinstance(task, dict) else None
         name = game.get("name") if isinstance(game, dict) else game
         if not isinstance(task, dict) or not isinstance(name, str):
@@ -68,8 +66,64 @@ class TrainingIntake(Intake):
         return {"name": self.title(games.title_of(full, body.project))[:120], **data}
 
 
+class AloneIntake(GameIntake):
+    """How the API starts trainings of several agents, each of which plays for itself. ``actions``: how one acts in
+    their games; empty: in any way."""
+
+    actions: ClassVar[str] = ""
+
+    def unfit(self, data: Table, study: Any, project: Project) -> Iterator[tuple[str, str]]:
+        """Also games for several, games in which one acts in another way, and beginnings of other projects."""
+        yield from super().unfit(data, study, project)
+        if (game := _game(data, self.within)) is not None:
+            offer = games.OFFERS[games.named(game.name, project)[0]]
+            if offer.sides:
+                yield "game.name", "several sides learn in this game, and here each agent plays one for itself"
+            elif self.actions and games.does(offer, game.name) not in ("", self.actions):
+                yield "game.name", "one chooses among actions in this game, and here every action is made of numbers"
+        if study is not None:
+            yield from beginnings.foreign(study, project)
+
+    def tried(self, study: Any, project: Project) -> list[tuple[str, str]]:
+        """What its first rounds have shown, where a form had them played."""
+        return first_rounds.problems(study, first_rounds.known(study, project))
+
+
+class TrainingIntake(GameIntake):
+    """How the API starts trainings: from a preset where one is named."""
+
+    def again(self, body: Body, job: Job) -> tuple[Study, Refers]:
+        """The preset of the other training, where the settings name none."""
+        study, refers = self.study(body)
+        return study, {**refers, "template": refers["template"] or job.template}
+
+    def workers(self) -> int:
+        """Samplers are a training's own setting."""
+        return 0
+
+    def unfit(self, data: Table, study: Any, project: Project) -> Iterator[tuple[str, str]]:
+        """Also what speaks against the learner in this game, and what else is strange."""
+        task: Any = getattr(study, self.within) if study is not None and self.within else study
+        yield from _unfit(data, self.within, task, project)
+        yield from self.strange(study, project)
+
+    def strange(self, study: Any, project: Project) -> Iterator[tuple[str, str]]:
+        """What else speaks against the study; None where the models have said so."""
+        yield from ()
+
+    def tried(self, study: Any, project: Project) -> list[tuple[str, str]]:
+        """What an earlier trial of it has shown."""
+        return trials.problems(trials.known(project, study))
+
+    def refers(self, data: Table) -> Refers:
+        """The preset that it begins with."""
+        return {"template": _preset(data, self.within)}
+
+
 class SettingsIntake(TrainingIntake):
     """How the API starts searches for training settings."""
+
+    within = "task"
 
     def workers(self) -> int:
         """As many as the site has processors."""
@@ -94,17 +148,28 @@ def _task(data: Table, within: str) -> Any:
     return data.get(within) if within else data
 
 
+def _game(data: Table, within: str) -> TrainGame | None:
+    """The game of a table, as far as it can be read."""
+    task = _task(data, within)
+    given = task.get("game") if isinstance(task, Mapping) else None
+    return part(TrainGame, {"name": given} if isinstance(given, str) else given)
+
+
+def unplayable(data: Table, within: str, project: Project) -> Iterator[tuple[str, str]]:
+    """What speaks against the game itself."""
+    if (game := _game(data, within)) is not None:
+        place = f"{within}.game" if within else "game"
+        yield from ((f"{place}.{field}", why) for field, why in games.unfit(game.name, game.settings, project))
+
+
 def _unfit(
     data: Table, within: str, trained: TaskConfig | TrainConfig | None, project: Project
 ) -> Iterator[tuple[str, str]]:
     """What speaks against the game, as far as it can be read, and against the learner in this game."""
-    task, place = _task(data, within), f"{within}." if within else ""
-    given = task.get("game") if isinstance(task, dict) else None
-    game = part(TrainGame, {"name": given} if isinstance(given, str) else given)
+    yield from unplayable(data, within, project)
+    game, place = _game(data, within), f"{within}." if within else ""
     if game is None:
         return
-    for field, why in games.unfit(game.name, game.settings, project):
-        yield f"{place}game.{field}", why
     offer = OFFERS[games.named(game.name, project)[0]]
     if within and offer.sides:
         yield f"{place}game.name", "several agents learn in this game; a search trains one at a time"

@@ -11,11 +11,11 @@ from engine.config.worth import WorthConfig
 from webapp.games.fields import NumberField
 from webapp.games.versions import current
 from webapp.lib import words
-from webapp.lib.text import seen
 from webapp.projects.models import Project
 from webapp.studies import checks
 from webapp.studies.pinned_intake import PinnedIntake
 from webapp.studies.pins import Pins
+from webapp.studies.study_form import StudyForm
 
 BATTLES, MATTERS = 400_000, 3
 BUILT_IN = "builtin:herobattle"
@@ -29,11 +29,10 @@ class WorthIntake(PinnedIntake):
         return checks.lineups(study.pairings, pins.spec)
 
 
-class WorthForm(forms.Form):
+class WorthForm(StudyForm):
     """How long, and from where on an effect matters."""
 
     folded: ClassVar[tuple[str, ...]] = "title", "singles", "seed"
-    title = forms.CharField(label="Name", max_length=120, required=False, validators=[seen])
     battles: Any = NumberField(
         label="Battles", whole=True, low=2_000, high=100_000_000, required=False,
         help_text=f"{BATTLES:,} where nothing is typed. More find smaller effects and rarer pairs.",
@@ -49,7 +48,7 @@ class WorthForm(forms.Form):
     seed: Any = NumberField(label="Seed", whole=True, low=0, required=False, help_text="The same seed, the same table.")
 
     def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
-        super().__init__(data)
+        super().__init__(data, project=project, kind=kind)
         self.takes = pace(project, BATTLES)
 
     def table(self) -> dict[str, Any]:

@@ -1,0 +1,32 @@
+"""Lines over what a job has done: axes with round numbers, and nothing drawn that nobody told."""
+
+from __future__ import annotations
+
+import math
+
+from webapp.studies.lines import BOTTOM, LEFT, RIGHT, TOP, Lines, marks, shown
+
+
+def test_a_line_leaves_out_what_nobody_told_and_ends_at_the_ends_of_the_axes() -> None:
+    drawn = Lines("Decisions → more", [10, 20, 30], [
+        ("other", "Evolving", [1.0, None, 3.0]), ("first", "Learning", [None, math.nan, None]),
+    ])  # fmt: skip
+    (line,) = drawn.lines
+    assert line.points == [(LEFT, BOTTOM), (RIGHT, TOP)]
+    assert drawn.keys == {"other": "evolving"}
+    assert drawn.heads == ["Decisions", "Evolving", "Learning"]
+    assert drawn.rows[1] == ["20", "", ""]
+
+
+def test_axes_name_round_numbers_within_their_ends() -> None:
+    assert marks(0, 1) == [0, 0.5, 1] or marks(0, 1) == [0, 0.25, 0.5, 0.75, 1]
+    for low, high in ((-1623.4, -148.2), (0.0, 0.031), (12.0, 12.0), (3.0, 1_000_000.0)):
+        found = marks(low, high)
+        assert 1 <= len(found) <= 6
+        assert low - 1e-9 <= found[0] <= found[-1] <= high + 1e-9
+
+
+def test_numbers_have_three_digits_and_true_minus_signs() -> None:
+    told = {0.0: "0", -0.25: "−0.25", 12.5: "12.5", 1234.4: "1,234", -1623.4: "−1,623", 0.01234: "0.0123", 7.0: "7"}
+    assert {value: shown(value) for value in told} == told
+    assert shown(3.2e-9) == "3.2e−09"

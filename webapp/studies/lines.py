@@ -1,0 +1,112 @@
+"""Lines over what a job has done so far, as a drawing and as a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from webapp.lib.first import first
+from webapp.lib.words import lower_first, number
+
+LEFT, RIGHT, TOP, BOTTOM = 64.0, 616.0, 16.0, 220.0
+MARKS = 4
+"""Numbers that an axis names, at most about."""
+Column = Sequence[float | None]
+
+
+class Frame:
+    """Where values stand in a drawing: ``across`` and ``up`` are the ends of its axes."""
+
+    def __init__(self, across: tuple[float, float], up: tuple[float, float]) -> None:
+        self.across, self.up = across, up
+
+    def x(self, value: float) -> float:
+        """How far to the right."""
+        first, last = self.across
+        return LEFT + (RIGHT - LEFT) * (value - first) / max(last - first, 1e-9)
+
+    def y(self, value: float) -> float:
+        """How far down."""
+        low, high = self.up
+        if high <= low:
+            return (TOP + BOTTOM) / 2
+        return BOTTOM - (BOTTOM - TOP) * (value - low) / (high - low)
+
+
+class Line(NamedTuple):
+    """``mark``: the class that draws it; ``name``: what it is."""
+
+    mark: str
+    name: str
+    points: list[tuple[float, float]]
+
+    @property
+    def path(self) -> str:
+        """As SVG has it."""
+        return path(self.points)
+
+
+class Lines:
+    """Lines of (mark, name, column) over ``x``, those that come last above the others; a line leaves out what is not
+    known. ``words``: of a place along the axis; ``several``: what a legend says of marks that many lines have.
+    ``levels`` and ``places``: texts of the axes and where they stand; ``keys``: (mark, words) of the legend; ``heads``
+    and ``rows``: all as a table."""
+
+    def __init__(
+        self, along: str, x: Sequence[float], columns: Sequence[tuple[str, str, Column]],
+        words: Callable[[float], str] | None = None, several: Mapping[str, str] | None = None,
+    ) -> None:  # fmt: skip
+        found = [value for _, _, column in columns for value in column if known(value)]
+        words, frame = words or shown, Frame(ends(x), ends(found))
+        drawn = (Line(mark, name, list(_points(frame, x, column))) for mark, name, column in columns)
+        self.along, self.lines = along, [line for line in drawn if line.points]
+        self.keys = {line.mark: lower_first(line.name) for line in self.lines} | dict(several or {})
+        self.levels = [(shown(value), frame.y(value)) for value in marks(*frame.up)]
+        self.places = [(words(value), frame.x(value)) for value in marks(*frame.across)]
+        self.heads = [along.partition(" →")[0], *(name for _, name, _ in columns)]
+        told = zip(*([shown(v) if known(v) else "" for v in column] for _, _, column in columns), strict=True)
+        self.rows = [[words(at), *values] for at, values in zip(x, told, strict=True)]
+
+
+def known(value: float | None) -> bool:
+    """Whether somebody has told a number."""
+    return value is not None and math.isfinite(value)
+
+
+def ends(values: Sequence[float | None]) -> tuple[float, float]:
+    """The lowest and the highest of the known ones; 0 and 1 where there is none."""
+    told = [value for value in values if value is not None and math.isfinite(value)]
+    return min(told, default=0.0), max(told, default=1.0)
+
+
+def path(points: Sequence[tuple[float, float]]) -> str:
+    """A line through points, as SVG has it."""
+    return "M" + " L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+
+
+def marks(low: float, high: float) -> list[float]:
+    """Round numbers between the ends of an axis; its one number where both are the same."""
+    if high <= low:
+        return [low]
+    rough = (high - low) / MARKS
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = first(power * times for times in (1, 2, 5, 10) if power * times >= 0.999 * rough)
+    return [step * k for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+
+
+def shown(value: float | None) -> str:
+    """Three digits, or all of a larger whole part: "0.012", "−1,234", "12.5"."""
+    if value is None or value == 0 or abs(value) >= 100:
+        return number(value, 0)
+    digits = 2 - math.floor(math.log10(abs(value)))
+    if digits > 6:
+        return f"{value:.2g}".replace("-", "−")
+    text = number(value, digits)
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _points(frame: Frame, x: Sequence[float], column: Column) -> Iterator[tuple[float, float]]:
+    for at, value in zip(x, column, strict=True):
+        if value is not None and math.isfinite(value):
+            yield frame.x(at), frame.y(value)

@@ -1,0 +1,82 @@
+"""The forms of kinds of study without a page of their own: what they have alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from django import forms
+
+from webapp.balance.forms import sentence
+from webapp.games.fields import NumberField
+from webapp.games.numbers import field_text
+from webapp.lib.text import seen
+from webapp.projects.models import Project
+from webapp.studies.models import Job
+
+if TYPE_CHECKING:
+    from engine.config import Study
+    from webapp.accounts.models import User
+
+
+class CardsField(forms.ChoiceField):
+    """A choice of a few, each with a title and a text: a page shows all of them, none of which is cut off."""
+
+    def __init__(self, cards: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(choices=[(key, title) for key, (title, _) in cards.items()], **kwargs)
+        self.cards = [(key, title, text) for key, (title, text) in cards.items()]
+
+
+class StudyForm(forms.Form):
+    """A kind's own fields come beside a name and a seed. What is left empty is as usual.
+
+    - ``usual``: what it shows at first. ``places``: fields by places of the study, where they are not named alike.
+    - ``groups``: questions, each with the fields that answer it; with none, the fields stand below each other.
+    - ``folded``: fields that a fold at the end hides.
+    - ``tells``: whether ``before`` says something; with ``groups`` it does.
+    """
+
+    usual: ClassVar[Mapping[str, Any]] = {}
+    places: ClassVar[Mapping[str, str]] = {}
+    groups: ClassVar[tuple[tuple[str, tuple[str, ...]], ...]] = ()
+    folded: ClassVar[tuple[str, ...]] = ("seed",)
+    tells: ClassVar[bool] = False
+    title = forms.CharField(label="Name", max_length=120, required=False, validators=[seen])
+    seed: Any = NumberField(label="Seed", whole=True, low=0, required=False, help_text="Same seed, same result.")
+
+    def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
+        super().__init__(data, initial=dict(self.usual))
+        self.project, self.kind = project, kind
+
+    def typed(self, **names: str) -> dict[str, Any]:
+        """What was typed into fields, by the names that the study has for them; without what was left empty."""
+        found = {name: self.cleaned_data.get(field) for name, field in names.items()}
+        return {name: value for name, value in found.items() if value not in (None, "")}
+
+    def point_at(self, place: str, why: str) -> None:
+        """Say what is wrong at a place of the study at its field: of ``places``, or that of its first part's name."""
+        named = (field for path, field in self.places.items() if f"{place}.".startswith(f"{path}."))
+        field = next(named, place.partition(".")[0])
+        self.add_error(field if field in self.fields else None, sentence(why))
+
+    @classmethod
+    def typed_of(cls, job: Job) -> dict[str, Any]:
+        """What would have to be typed for the study of another job."""
+        at = {field: place for place, field in reversed([*cls.places.items()])}
+        found = {name: told(job.config, at.get(name, name)) for name in cls.base_fields}
+        return {name: value for name, value in found.items() if value != ""} | {"title": job.title}
+
+    def before(self, study: Study, user: User) -> dict[str, Any]:
+        """What the page says before the start: ``time``; in sentences ``note``, ``long`` and ``crowded``; ``waiting``:
+        ask again soon. Something wrong is put at its field."""
+        return {}
+
+
+def told(config: Mapping[str, Any], place: str) -> str:
+    """What a study says at a place, as it would be typed; empty where it says nothing there."""
+    found: Any = config
+    for part in place.split("."):
+        found = found.get(part) if isinstance(found, Mapping) else None
+    if found is None or isinstance(found, Mapping | list):
+        return ""
+    return field_text(found) if isinstance(found, float) else str(found)

@@ -1,0 +1,55 @@
+"""What the pages of all kinds have in which agents learn a game and a page asks for itself anew."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from webapp.lib.words import number, plural
+from webapp.studies.job_page import closing
+from webapp.studies.kinds import Parts
+from webapp.studies.models import Job
+from webapp.training.entrants import game_of
+from webapp.training.games import title_of, title_on_menu
+
+
+class Learning(Parts):
+    """``template`` draws a job by what ``shown`` and ``specialist`` say of it."""
+
+    template: ClassVar[str] = ""
+    clone = "studies:again"
+
+    def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
+        """What there is so far."""
+        own = {
+            "game": title_of(game_of(job), job.project),
+            "specialist": [*self.specialist(job), *closing(job)],
+            **self.shown(job),
+        }
+        return render(request, self.template, context | own)
+
+    def shown(self, job: Job) -> dict[str, Any]:
+        """What its template draws."""
+        return {}
+
+    def specialist(self, job: Job) -> list[tuple[str, Any]]:
+        """Every technical word, for the details."""
+        return []
+
+    def named(self, place: str, text: str) -> str:
+        """A game by its title."""
+        return title_on_menu(text) if place.endswith("game.name") else text
+
+
+def crowded(many: int, noun: str) -> str:
+    """What to tell where so many share this site's processors; empty where each has its own."""
+    processors = int(settings.CPUS)
+    if many <= processors:
+        return ""
+    return (
+        f"{plural(many, noun)} share {plural(processors, 'processor')}: expect about {number(many / processors)} times "
+        "as long as with a processor for each."
+    )

@@ -1,0 +1,129 @@
+"""The form of trainings of several agents that each play for themselves: which game, from where, and how far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from django import forms
+
+from webapp.accounts.models import User
+from webapp.games.fields import NumberField
+from webapp.games.simulators import by_moves
+from webapp.projects.models import Project
+from webapp.studies import actions
+from webapp.studies.models import Job
+from webapp.studies.study_form import StudyForm
+from webapp.training import beginnings, first_rounds, games, trials
+from webapp.training.first_rounds import Several
+from webapp.training.forms import LARGER
+from webapp.training.games import ATARI, ATARI_NAME, GYMNASIUM, GYMNASIUM_ID
+from webapp.training.learning import crowded
+
+
+class Beside(forms.TextInput):
+    """A box that the page shows beside some of the games only."""
+
+    def __init__(self, games: str) -> None:
+        super().__init__(attrs={"data-beside": games, "autocomplete": "off"})
+
+
+class LearningForm(StudyForm):
+    """``offered``: games by key. ``decisions``: those where nothing is typed. ``several``: what works side by side."""
+
+    offered: ClassVar[Mapping[str, str]] = {}
+    decisions: ClassVar[int] = 1_000_000
+    several: ClassVar[str] = "agent"
+    places: ClassVar[Mapping[str, str]] = {"game": "game", "start": "start"}
+    game = forms.ChoiceField(label="Game")
+    gymnasium = forms.CharField(
+        label="Its name in Gymnasium", max_length=80, required=False, widget=Beside(GYMNASIUM),
+        help_text="With its version, such as HalfCheetah-v5.",
+    )  # fmt: skip
+    atari = forms.CharField(
+        label="Atari game", max_length=60, required=False, widget=Beside(ATARI), help_text="Such as pong or breakout."
+    )
+    start = forms.ChoiceField(label="Begins with", required=False, help_text=LARGER)
+    steps: Any = NumberField(label="Decisions to learn from", whole=True, low=1, high=10**12, required=False)
+    minutes: Any = NumberField(
+        label="At most", low=0.1, high=525_600, unit="minutes", required=False,
+        help_text="Whichever is over first. Where the clock ends it, another run may differ.",
+    )  # fmt: skip
+
+    def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
+        super().__init__(data, project=project, kind=kind)
+        menu: Any = self.fields["game"]
+        menu.choices = [*self.offered.items(), *games.own(project).items()]
+        self.fields["steps"].widget.attrs["placeholder"] = f"{self.decisions:,}"
+        self.fields["minutes"].widget.attrs["placeholder"] = "no limit"
+        self.starts = beginnings.offered(project)
+        if self.starts:
+            begun: Any = self.fields["start"]
+            begun.choices = [("", "A new network"), *((key, agent.name) for key, agent in self.starts.items())]
+        else:
+            del self.fields["start"]
+        for name in (GYMNASIUM, ATARI):
+            if name not in self.offered:
+                del self.fields[name]
+
+    def clean(self) -> dict[str, Any]:
+        """A game of Gymnasium or Atari needs its name; an agent begins one of its own game."""
+        cleaned = super().clean() or {}
+        game = cleaned.get("game")
+        if game == GYMNASIUM and not GYMNASIUM_ID.fullmatch(cleaned.get(GYMNASIUM, "")):
+            self.add_error(GYMNASIUM, "Type a name of Gymnasium with its version, such as HalfCheetah-v5.")
+        if game == ATARI and not ATARI_NAME.fullmatch(cleaned.get(ATARI, "")):
+            self.add_error(ATARI, "Type the name of an Atari game in small letters, such as pong.")
+        if not self.errors and (begun := self.starts.get(cleaned.get("start", ""))) is not None:
+            for why in beginnings.misfits(begun, games.full_name(self.game_name), None):
+                self.add_error("start", why)
+        return cleaned
+
+    @property
+    def game_name(self) -> str:
+        """The game that was chosen, as the API takes it."""
+        typed = self.cleaned_data
+        beside = {GYMNASIUM: "gym:", ATARI: "ale:"}.get(typed["game"])
+        return typed["game"] if beside is None else beside + typed[typed["game"]]
+
+    def table(self) -> dict[str, Any]:
+        """The study, as a body of the API would have it."""
+        begun = self.starts.get(self.cleaned_data.get("start", ""))
+        return {
+            **self.typed(name="title", seed="seed", minutes="minutes"),
+            "game": self.game_name,
+            "steps": self.cleaned_data["steps"] or self.decisions,
+            **({} if begun is None else {"start": begun.policy}),
+            **self.own(),
+        }
+
+    def own(self) -> dict[str, Any]:
+        """What the kind asks for beside that."""
+        return {}
+
+    @classmethod
+    def typed_of(cls, job: Job) -> dict[str, Any]:
+        """Its game as it is chosen, and the agent that it began with."""
+        offer, beside = games.named(job.config["game"]["name"], job.project)
+        game = {"game": offer, offer: beside} if offer in (GYMNASIUM, ATARI) else {"game": job.config["game"]["name"]}
+        if offer == games.SIMULATOR and beside:
+            game = {"game": by_moves(job.project).get(pk=int(beside)).called}
+        elif offer in cls.offered:
+            game["game"] = offer
+        minutes = job.config.get("minutes") or ""
+        started = beginnings.number_of(job.config, job.project)
+        return {**super().typed_of(job), **game, "minutes": minutes, "start": started}
+
+    def before(self, study: Any, user: User) -> dict[str, Any]:
+        """How long it takes: its first rounds are played where nothing else tells. What they find wrong is put at its
+        field."""
+        several: Several = study
+        played = first_rounds.known(several, self.project)
+        found = first_rounds.estimate(several, played, self.project)
+        if found is None or (played is None and first_rounds.needed(several)):
+            played = actions.sample(self.project, user, first_rounds.of(several))
+        for place, why in first_rounds.problems(several, played):
+            self.point_at(place, why)
+        told = trials.before_start(found, played, several.minutes)
+        waiting = played is not None and played.active
+        return {**told, "waiting": waiting, "crowded": crowded(first_rounds.side_by_side(several), self.several)}
