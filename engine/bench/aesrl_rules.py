@@ -2,9 +2,10 @@
 
 ``sphere``: every pair of rules of the paper's table 2 on a noisy sphere in 100 dimensions, without learning: what is
 left of the distance to the best score after as many individuals, the median of ten seeds; how its order goes with that
-of table 2 (HalfCheetah), by Kendall's τ; the share of variances on the floor. The baseline rules cannot climb here: p is
-nearly ½ whatever a small step brings, so that the walk of the centre adds σ² d / 4 to |μ|² while selection takes
-|μ|² σ² / f_b from it, and |μ|² settles near d f_b / 4, which is 37 beside the 9 of the beginning.
+of table 2 (HalfCheetah), by Kendall's τ; the share of variances on the floor.
+The baseline rules cannot climb here: p is nearly ½ whatever a small step brings, so that the walk of the centre adds
+σ² d / 4 to |μ|² while selection takes |μ|² σ² / f_b from it, and |μ|² settles near d f_b / 4, 37 here, which is above
+the 9 of the beginning.
 
 ``sphere-learning``: as in the paper half of the individuals learn first; each goes a twentieth of the way along a
 gradient that has as much noise as signal.
