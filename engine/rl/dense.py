@@ -32,8 +32,10 @@ _BACK: dict[Activation, Callable[[Tensor, Tensor], Tensor]] = {
 }
 """δ from the gradient of an activation and from the activation itself."""
 _one_dnn: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None) if torch.backends.mkldnn.is_available() else None
-_LEAST = 1 << 20
-"""Multiplications from which on oneDNN is faster: it takes longer to begin."""
+WORTH = 1 << 23
+"""Multiplications in all layers from which on one node is faster than a node for each step, which costs less Python."""
+_LEAST = 1 << 21
+"""Multiplications in one product from which on oneDNN is faster: it takes longer to begin."""
 
 
 def product(x: Tensor, W: Tensor, b: Tensor | None = None) -> Tensor:

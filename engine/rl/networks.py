@@ -170,9 +170,11 @@ class Network:
         return self._above(parts, entry, states.h.flatten(0, 1), state), states
 
     def policy_of(self, theta: Tensor, observations: Mapping[str, Tensor]) -> Outputs:
-        """As ``__call__`` with the parts of θ, for a network without LSTM, critic and spreads, but faster
-        (``engine.rl.dense``)."""
+        """As ``__call__`` with the parts of θ, for a network without LSTM, critic and spreads, but faster where layers
+        are large (``engine.rl.dense``)."""
         below, layers = self._split
+        if layers.size * len(next(iter(observations.values()))) < dense.WORTH:
+            return self(self.parts(theta), observations)
         *convolutions, rest = torch.split(theta, below)
         pieces = zip(convolutions, self.shapes.items(), strict=False)
         parts = {name: piece.view(shape) for piece, (name, shape) in pieces}
