@@ -24,6 +24,7 @@ from engine.bench.row import row
 from engine.config.rl import AnyLearner, ApartConfig, SACConfig, TD3Config
 from engine.mdp.interface import ArraySpec, Continuous, SeatSpec
 from engine.mdp.trajectory import Trajectory
+from engine.rl.dense import product
 from engine.rl.factory import make_learner
 from engine.rl.learner import on_threads
 
@@ -110,10 +111,10 @@ def limit(seconds: float = 0.3) -> float:
     with on_threads(1), torch.inference_mode():
         for rows, inner, columns in shapes:
             one, other = torch.rand(rows, inner), torch.rand(inner, columns)
-            made = one @ other
+            turned = other.t().contiguous()
             times, began = 0, time.process_time()
             while (spent := time.process_time() - began) < seconds:
-                torch.mm(one, other, out=made)
+                product(one, turned)
                 times += 1
             found.append(2.0 * rows * inner * columns * times / spent / 1e9)
     return max(found)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -29,14 +30,14 @@ from torch import Tensor
 from engine.config.rl import NetworkConfig
 from engine.errors import ConfigError
 from engine.mdp.interface import ArraySpec, SeatSpec
+from engine.rl import dense
 from engine.rl.normalise import CLIP
 
 F32 = NDArray[np.float32]
 Parts = Mapping[str, Tensor]
 Scales = Mapping[str, tuple[Tensor, Tensor]]
-SLOPE = 0.01
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "leaky_relu": lambda x: nn.leaky_relu(x, SLOPE),
+    "leaky_relu": lambda x: nn.leaky_relu(x, dense.SLOPE),
     "relu": nn.relu,
     "tanh": torch.tanh,
 }
@@ -168,12 +169,37 @@ class Network:
         states = Recurrent(torch.stack([s.h for s in after]), torch.stack([s.c for s in after]))
         return self._above(parts, entry, states.h.flatten(0, 1), state), states
 
+    def policy_of(self, theta: Tensor, observations: Mapping[str, Tensor]) -> Outputs:
+        """As ``__call__`` with the parts of θ, for a network without LSTM, critic and spreads, but faster where layers
+        are large (``engine.rl.dense``)."""
+        below, layers = self._split
+        if layers.size * len(next(iter(observations.values()))) < dense.WORTH:
+            return self(self.parts(theta), observations)
+        *convolutions, rest = torch.split(theta, below)
+        pieces = zip(convolutions, self.shapes.items(), strict=False)
+        parts = {name: piece.view(shape) for piece, (name, shape) in pieces}
+        y = dense.forward(rest, self._entry(parts, observations), layers)
+        return Outputs(y, y.new_empty(0))
+
+    @cached_property
+    def _split(self) -> tuple[list[int], dense.Layers]:
+        """(sizes of the convolutions' parts and of all that follows; the layers that follow)."""
+        matrices = [shape for shape in self.shapes.values() if len(shape) == 2]
+        widths = (matrices[0][1], *(units for units, _ in matrices))
+        layers = dense.Layers(widths, self.config.activation)
+        ahead = self.sizes[: -2 * len(matrices)]
+        assert layers.size + sum(ahead) == self.size, "an LSTM, a critic or spreads"
+        return [*ahead, layers.size], layers
+
     def _below(self, parts: Parts, observations: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
         """(all inputs concatenated, outputs of the policy's hidden layers)."""
+        entry = self._entry(parts, observations)
+        return entry, self._layers(parts, "policy", entry)
+
+    def _entry(self, parts: Parts, observations: Mapping[str, Tensor]) -> Tensor:
         features = [observations[spec.name][..., None].flatten(1) for spec in self.plain]  # single numbers, too
         features += [self._convolved(parts, spec.name, observations[spec.name]) for spec in self.images]
-        entry = features[0] if len(features) == 1 else torch.cat(features, dim=1)
-        return entry, self._layers(parts, "policy", entry)
+        return features[0] if len(features) == 1 else torch.cat(features, dim=1)
 
     def _above(self, parts: Parts, entry: Tensor, x: Tensor, state: Recurrent | None) -> Outputs:
         critic = self._layers(parts, "critic", x if self.config.sharing == "top" else entry)

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from engine.mdp.interface import ArraySpec
-from engine.rl.networks import IMAGE_SCALE, SLOPE
+from engine.rl.dense import SLOPE
+from engine.rl.networks import IMAGE_SCALE
 from engine.rl.normalise import CLIP
 from engine.rl.policy import Policy
 

@@ -56,8 +56,7 @@ class SAC(TwinLearner):
 
     def pi(self, theta: Tensor, s: Seen) -> tuple[Tensor, Tensor]:
         """(a [n, D], log π_θ(a|s) [n]) of one action drawn for each scaled observation; differentiable."""
-        network = self.model.network
-        mu, log_std = self.model.head.numbers(network(network.parts(theta), s)).chunk(2, dim=1)
+        mu, log_std = self.model.head.numbers(self.model.network.policy_of(theta, s)).chunk(2, dim=1)
         log_std = log_std.clamp(*SPREADS)
         xi = self._noise(mu)
         u = mu + log_std.exp() * xi

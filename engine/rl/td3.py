@@ -67,8 +67,7 @@ class TD3(TwinLearner):
 
     def pi(self, theta: Tensor, s: Seen) -> Tensor:
         """π_θ(s) [n, D] of scaled observations, in units in which the bounds are ±1."""
-        network = self.model.network
-        return self.model.head.numbers(network(network.parts(theta), s))
+        return self.model.head.numbers(self.model.network.policy_of(theta, s))
 
     def critic_step(self, t: Transitions, theta_target: Tensor) -> Metrics:
         """One step of φ, with targets by the policy of the parameters ``theta_target``. φ' does not follow (see

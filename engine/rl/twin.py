@@ -23,7 +23,7 @@ from torch import Tensor
 from engine.config.rl import NetworkConfig, SteeringConfig
 from engine.mdp.interface import Array, ArraySpec, SeatSpec
 from engine.rl.learner import Metrics, State, below, numbers
-from engine.rl.networks import Network, Parts
+from engine.rl.networks import Network
 from engine.rl.optimisers import Adam
 from engine.rl.policy import PolicySpec
 from engine.rl.replayed import Replayed
@@ -62,22 +62,19 @@ class TwinCritics:
 
     def both(self, phi: Tensor, s: Seen, a: Tensor) -> tuple[Tensor, Tensor]:
         """Q_1(s, a) and Q_2(s, a), [n] each."""
-        pieces = torch.split(phi, self.network.sizes * 2)  # one split, so that the gradient is assembled once
-        half = len(pieces) // 2
-        return self._value(pieces[:half], s, a), self._value(pieces[half:], s, a)
+        one, other = torch.split(phi, self.network.size)
+        return self._value(one, s, a), self._value(other, s, a)
 
     def first(self, phi: Tensor, s: Seen, a: Tensor) -> Tensor:
         """Q_1(s, a) [n]."""
-        return self._value(torch.split(phi[: self.network.size], self.network.sizes), s, a)
+        return self._value(phi[: self.network.size], s, a)
 
     def least(self, phi: Tensor, s: Seen, a: Tensor) -> Tensor:
         """min(Q_1(s, a), Q_2(s, a)) [n]."""
         return torch.minimum(*self.both(phi, s, a))
 
-    def _value(self, pieces: tuple[Tensor, ...], s: Seen, a: Tensor) -> Tensor:
-        shapes = self.network.shapes.items()
-        parts: Parts = {name: piece.view(shape) for piece, (name, shape) in zip(pieces, shapes, strict=True)}
-        return self.network(parts, {**s, _ACTION: a}).policy[:, 0]
+    def _value(self, phi: Tensor, s: Seen, a: Tensor) -> Tensor:
+        return self.network.policy_of(phi, {**s, _ACTION: a}).policy[:, 0]
 
 
 class TwinLearner(Replayed):

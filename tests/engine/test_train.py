@@ -232,12 +232,18 @@ def control(command: str, after: int) -> Callable[[], str]:
     return ask
 
 
-@pytest.mark.parametrize("kind", ["ppo", "a3c", "impala", "dqn"])
+STEERING = {"fragment": 16, "minibatch": 16, "warmup": 100, "capacity": 500, "updates": 0.25}
+"""Settings of TD3 and SAC for a study of a second."""
+
+
+@pytest.mark.parametrize("kind", ["ppo", "a3c", "impala", "dqn", "td3", "sac"])
 def test_a_study_that_was_paused_anywhere_goes_on_with_the_same_curve(store: FolderStore, kind: str) -> None:
-    own = {"batch": 128} if kind != "dqn" else {"warmup": 100, "capacity": 500}
+    replayed = {"warmup": 100, "capacity": 500}
+    own = {"dqn": replayed, "td3": STEERING, "sac": STEERING}.get(kind, {"batch": 128})
     small = {"policy": [16], "critic": [16]}
     config = study(learner={"kind": kind, "fragment": 16, "network": small, "scale_rewards": kind == "ppo",
-                            "normalise_observations": True, **own})  # fmt: skip
+                            "normalise_observations": True, **own},
+                   **({"game": "pendulum"} if own is STEERING else {}))  # fmt: skip
     whole = curve(events(config, store))
     before = events(config, store, control=control("pause", random.Random(kind).randint(3, 14)))
     end = before[-1]

@@ -33,7 +33,7 @@ from tests.engine.test_aesrl import study as individuals
 from tests.engine.test_evolve import settings as evolution_settings
 from tests.engine.test_evolve import study as evolution
 from tests.engine.test_styles import study as styles
-from tests.engine.test_train import HOME, asynchronous_a3c, curve, events, lines, settings, study
+from tests.engine.test_train import HOME, STEERING, asynchronous_a3c, curve, events, lines, settings, study
 from tests.engine.test_train_policies import LEAGUE, TWO, pong
 from tests.engine.test_train_policies import curve as policies_curve
 
@@ -259,10 +259,17 @@ def test_asynchronous_a3c_goes_on_from_its_samplers_gradients_when_one_is_killed
     assert all(np.isfinite(e.metrics["gradient"]) for e in rounds)
 
 
+TD3: dict[str, Any] = {
+    "game": "pendulum", "learner": {"kind": "td3", "network": {"policy": [16], "critic": [16]}, **STEERING}
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("learner", [{}, TD3])
 def test_a_killed_study_takes_its_samplers_along_and_goes_on_with_the_same_curve(
-    ray: RayServer, tmp_path: Path
+    ray: RayServer, tmp_path: Path, learner: dict[str, Any]
 ) -> None:
-    data = settings(steps=4096, checkpoint_every=512, evaluate_every=0, episodes=2, pool={"kind": "ray"})
+    """Without a learner named, PPO; TD3 goes on with its replay, too."""
+    data = settings(steps=4096, checkpoint_every=512, evaluate_every=0, episodes=2, pool={"kind": "ray"}, **learner)
     folder = tmp_path / "job"
     (tmp_path / "study.yaml").write_text(json.dumps(data))
     command = [sys.executable, "-m", "engine"]
