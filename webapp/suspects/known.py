@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from engine.config.patterns import Pattern
 from webapp.games.models import GameVersion
 from webapp.projects.models import Project
@@ -15,9 +17,11 @@ from webapp.suspects.reading import read
 class Known:
     """As ``webapp.studies.patterns.Source``."""
 
-    def intended(self, project: Project, version: GameVersion) -> tuple[Pattern, ...]:
+    def intended(
+        self, project: Project, version: GameVersion, patch: Mapping[str, float] | None
+    ) -> tuple[Pattern, ...]:  # fmt: skip
         """By the decisions about suspects."""
-        return intended.standing(project, version)
+        return intended.standing(project, version, patch)
 
     def explaining(self, search: Job) -> list[Named]:
         """The suspects of its experiment."""
