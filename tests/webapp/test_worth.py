@@ -266,9 +266,12 @@ def test_a_table_with_prices_shows_the_fair_one_and_what_one_of_many_is_worth(
     assert "135" in text
     assert "120 to 151" in text
     assert "fair price 135" in text, "narrow screens have no column for it"
-    assert "for each one of it)" in text
+    worth = ROWS[0][3] * 100
+    assert f"({worth / 4:.2f} for each one of it, {worth / 4:.2f} for each 100 of its cost)" in text
     lines = list(csv.DictReader(io.StringIO(designer.get(f"{page(measured)}results.csv").content.decode())))
     assert float(lines[0]["fair"]) == 134.6
+    assert float(lines[0]["per_cost"]) == pytest.approx(worth / 4 / 100)
+    assert lines[1]["per_cost"] == ""
     assert lines[0]["unpriced"] == lines[1]["fair"] == ""
     assert lines[1]["unpriced"] == "at such a price hardly any team can field it"
     assert 'title="it is not sure that costs decide who wins"' in text
