@@ -229,6 +229,15 @@ def test_the_list_of_jobs_says_how_many_stand_out_and_how_many_of_them_may_be_fa
     assert "1 in 20 at most is expected to be a false alarm" in content
 
 
+def test_its_page_says_which_teams_everything_is_measured_against(measured: Job, designer: Client) -> None:
+    said = "one for all, whatever was looked at more closely: two teams, each drawn at random under the rules"
+    text = designer.get(page(measured)).content.decode().replace("\xa0", " ")
+    assert f"{said}, whose costs lie within 5 % of each other. " in text
+    config = {**measured.config, "lineups": {**measured.config["lineups"], "cost_tolerance": None}}
+    Job.objects.filter(pk=measured.pk).update(config=config)
+    assert f"{said}. " in designer.get(page(measured)).content.decode()
+
+
 def test_where_nothing_stands_out_the_page_says_what_is_left_open(measured: Job, team: Studio) -> None:
     table = store().put(pack({"pieces": [{"id": "a", "name": "A", "category": "hero", "cost": 1.0}], "proved": True}, {
         "piece": np.array([[0, -1]], np.int32), "least": np.array([1], np.int32), "worth": np.array([0.01]),
