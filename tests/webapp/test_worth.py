@@ -229,6 +229,16 @@ def test_the_list_of_jobs_says_how_many_stand_out_and_how_many_of_them_may_be_fa
     assert "1 in 20 at most is expected to be a false alarm" in content
 
 
+def test_what_is_nearly_proved_says_how_many_more_battles_it_needs_and_of_what(measured: Job, designer: Client) -> None:
+    assert "more battles. " not in designer.get(page(measured)).content.decode(), "its table has no evidence"
+    table = unpack(store().get(measured.artifacts["table"]))
+    evidence = np.where(table.arrays["verdict"] == OPEN, 2.0, -np.inf)
+    kept = store().put(pack(table.meta, {**table.arrays, "evidence": evidence}))
+    Job.objects.filter(pk=measured.pk).update(artifacts={"table": kept})
+    said = re.sub(r"<[^>]+>", "", designer.get(page(measured)).content.decode())
+    assert re.search(r"Pikes \+ =Bows: needs [\d,]+ more battles\. Teams that hold it won 5\.0 points more often", said)
+
+
 def test_its_page_says_which_teams_everything_is_measured_against(measured: Job, designer: Client) -> None:
     said = "one for all, whatever was looked at more closely: two teams, each drawn at random under the rules"
     text = designer.get(page(measured)).content.decode().replace("\xa0", " ")
