@@ -155,12 +155,12 @@ class GateConfig(BalanceStudy):
     def screening(self, seed: int) -> WorthConfig:
         """Its screen as a study of its own."""
         assert self.screen is not None
-        shared = {"game": self.game, "lineups": self.lineups, "pool": self.pool}
+        shared = {name: getattr(self, name) for name in ("game", "lineups", "intended", "pool")}
         return WorthConfig(seed=seed, battles=self.screen.battles, matters=self.screen.matters, **shared)
 
     def searching(self, seed: int) -> SearchConfig:
         """Its search as a study of its own."""
         assert self.search is not None
-        shared = {name: getattr(self, name) for name in ("game", "lineups", "objectives", "pool")}
+        shared = {name: getattr(self, name) for name in ("game", "lineups", "objectives", "intended", "pool")}
         own = {name: getattr(self.search, name) for name in ("algorithm", "ticks", "replicates", "fresh")}
         return SearchConfig(seed=seed, **shared, **own)

@@ -12,13 +12,16 @@ from numpy.typing import NDArray
 from engine import verdicts
 from engine.arrays import Bundle
 from engine.config.lineups import ObjectiveConfig
+from engine.config.patterns import Pattern
 from engine.gate.report import Part, Row, rounded
 from engine.lineups import schema
 from engine.lineups.battle_counts import battles_each
 from engine.lineups.parts import Sums
+from engine.lineups.patterns import Patterns
 from engine.simulators.contract import GameSpec
 from engine.verdicts import Goals, Listed, Many, Sample, Verdict
 
+MEANT = "not counted: what makes it so is intended"
 OTHERWISE = " Against other baseline teams the same lineup has other numbers, and may be strong or weak."
 Floats = NDArray[np.float64]
 
@@ -26,7 +29,8 @@ Floats = NDArray[np.float64]
 class Lineups(NamedTuple):
     """Lineups of a ``part`` and what is judged of them: ``samples``, of each that could be measured, ``rows`` int32[n,
     teams, slots], their ``names``, ``each``, the battles of one replicate, and ``of`` how many of its part these are
-    some; ``met``: the name of the baseline teams that tell whether they are strong (empty: the gate's own)."""
+    some; ``met``: the name of the baseline teams that tell whether they are strong (empty: the gate's own). ``meant``
+    bool[n]: those that something explains which is intended (empty: none)."""
 
     part: Part
     goals: Goals
@@ -36,19 +40,27 @@ class Lineups(NamedTuple):
     each: int
     of: int
     met: str = ""
+    meant: Sequence[bool] = ()
 
     @property
     def evidence(self) -> list[float]:
-        """Log of the evidence that each is over a line and strong."""
-        return [-math.inf if s is None else verdicts.evidence(s, self.goals) for s in self.samples]
+        """Log of the evidence that each is over a line and strong; none where that is intended."""
+        return [-math.inf if s is None else verdicts.evidence(s, self.goals) for s in self.counted]
+
+    @property
+    def counted(self) -> list[Sample | None]:
+        """The samples of those that are not intended."""
+        meant = self.meant or (False,) * len(self.samples)
+        return [None if so else sample for sample, so in zip(self.samples, meant, strict=True)]
 
 
 def lineups_of(
     part: Part, bundle: Bundle, spec: GameSpec, objectives: Sequence[ObjectiveConfig], of: int, share: float,
-    medians: int = 1, names: Sequence[str] = (), met: str = "",
+    medians: int = 1, names: Sequence[str] = (), met: str = "", intended: Sequence[Pattern] = (),
 ) -> Lineups:  # fmt: skip
     """The lineups of an artifact of fresh battles, some ``of`` so many, which have this ``share`` of the evidence that
-    may be wrong; those that have ``names`` are called by them. ``medians``: as ``Goals`` has it."""
+    may be wrong; those that have ``names`` are called by them. ``medians``: as ``Goals`` has it; ``intended``: what is
+    meant to be so."""
     meta, columns = bundle
     rows, teams = columns["genome"], columns["genome"].shape[1]
     signs = [1.0 if o.direction == "max" else -1.0 for o in objectives]
@@ -60,7 +72,8 @@ def lineups_of(
     own = [name or " · ".join(schema.team_name(spec, row) for row in lineup) for name, lineup in zip(
         names or [""] * len(rows), rows, strict=True
     )]  # fmt: skip
-    return Lineups(part, goals, samples, rows, own, schema.battles_of_replicate(teams, len(teams_met)), of, met)
+    meant = [bool(held.any()) for held in Patterns(spec, intended).explained(rows, columns["anchor"])]
+    return Lineups(part, goals, samples, rows, own, schema.battles_of_replicate(teams, len(teams_met)), of, met, meant)
 
 
 def _samples(
@@ -93,10 +106,12 @@ def _kept(table: NDArray[Any], i: int, samples: int) -> Floats | None:
 def rows_of(lineups: Lineups, told: Sequence[bool], spec: GameSpec, objectives: Sequence[ObjectiveConfig]) -> list[Row]:
     """A row for each. ``told``: which of them are confirmed."""
     rows = []
-    under = verdicts.cleared([[sample] for sample in lineups.samples if sample is not None], lineups.goals)
+    under = verdicts.cleared([[sample] for sample in lineups.counted if sample is not None], lineups.goals)
     many, cleared = Many(sum(told), int(under.sum())), iter(under.tolist())
-    for i, (sample, sure) in enumerate(zip(lineups.samples, told, strict=True)):
-        if sample is None:
+    for i, (sample, sure) in enumerate(zip(lineups.counted, told, strict=True)):
+        if lineups.meant and lineups.meant[i]:
+            rows.append(Row(lineups.part, lineups.names[i], "meant", MEANT, pieces=_pieces(lineups.rows[i], spec)))
+        elif sample is None:
             rows.append(_unmeasured(lineups, i, spec))
         else:
             verdict = verdicts.judge(sample, lineups.goals, Listed(bool(sure), next(cleared)), many)

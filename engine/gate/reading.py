@@ -11,7 +11,8 @@ before it, and no finding is taken back.
 *Under* is a claim about each thing that was looked at. It is wrong only where one of them is over its line, and then
 that one's own range must have missed, which happens in at most 5 % of gates; no correction for how many there are is
 needed for that (Berger 1982, an intersection-union test). Nothing is promised of what a gate does not meet: a break
-that neither was archived, nor shows in a single piece's worth, nor is found by the search, is missed.
+that neither was archived, nor shows in a single piece's worth, nor is found by the search, is missed. What is intended
+is known beforehand, and is none of the findings.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class Parts(NamedTuple):
 def read(config: GateConfig, spec: GameSpec, parts: Parts) -> Report:
     """The report by the parts that are over."""
     every: list[Lineups | Screened] = [
-        screened.screened(bundle) if part == "screen" else _lineups(config, spec, parts, part, i)
+        screened.screened(bundle, config.intended) if part == "screen" else _lineups(config, spec, parts, part, i)
         for part, bundles in parts.found.items()
         for i, bundle in enumerate(bundles)
     ]
@@ -85,15 +86,17 @@ def read(config: GateConfig, spec: GameSpec, parts: Parts) -> Report:
 
 def _lineups(config: GateConfig, spec: GameSpec, parts: Parts, part: str, i: int) -> Lineups:
     """Of the artifact ``i`` of a part. Shares count what is still to be played: a later group takes nothing back."""
-    bundles, objectives = parts.found[part], config.objectives.objectives
+    bundles, objectives, meant = parts.found[part], config.objectives.objectives, config.intended
     share = EVIDENCE_ERROR / (ERROR - BASELINE_ERROR) / len(config.parts)
     own = bool(config.search) or any(not group.met for group in parts.groups)
     medians = own + sum(bool(group.met) for group in parts.groups)
     if part == "replay":
         group, of = parts.groups[i], sum(len(each.names) for each in parts.groups)
-        return lineups.lineups_of("replay", bundles[i], spec, objectives, of, share, medians, group.names, group.met)
+        return lineups.lineups_of(
+            "replay", bundles[i], spec, objectives, of, share, medians, group.names, group.met, meant
+        )
     of = sum(len(each.arrays["id"]) for each in bundles)
-    return lineups.lineups_of("search", bundles[i], spec, objectives, of, share, medians)
+    return lineups.lineups_of("search", bundles[i], spec, objectives, of, share, medians, intended=meant)
 
 
 def _met_by(config: GateConfig, each: Lineups) -> str:

@@ -19,8 +19,9 @@ Part = Literal["replay", "screen", "search"]
 EXIT_CODES: dict[str, int] = {"under": 0, "over": 3, "open": 4}
 """Of ``python -m engine gate``; 1 and 2 are those of a gate that could not be run."""
 WORDS: dict[str, str] = {"over": "Over the line", "under": "Under the line", "open": "Cannot tell"}
-FAIR = ("under", "weak")
+FAIR = ("under", "weak", "meant")
 """Verdicts on rows that leave a build under its line."""
+UNCOUNTED = {"weak": "too weak to count", "meant": "meant to be so"}
 SHOWN = 3
 """Names that a sentence lists."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -28,14 +29,14 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 class Row(msgspec.Struct, frozen=True):
     """A finding of one ``part``. ``verdict``: over, under, open, weak (a lineup too weak to count, however far it is),
-    or barred (one that the rules do not let anybody field any more). ``value`` with its 95 % range and the ``line`` are
-    in ``unit``; None where nothing is known. ``battles`` that were played for it, how many are ``missing`` to tell
-    (None: nobody can say, 0: none). ``pieces``: those it is made of, by id. ``many``: how many things it stands
-    for."""
+    meant (what is intended is not counted), or barred (one that the rules do not let anybody field any more). ``value``
+    with its 95 % range and the ``line`` are in ``unit``; None where nothing is known. ``battles`` that were played for
+    it, how many are ``missing`` to tell (None: nobody can say, 0: none). ``pieces``: those it is made of, by id.
+    ``many``: how many things it stands for."""
 
     part: Part
     name: str
-    verdict: Literal["over", "under", "open", "weak", "barred"]
+    verdict: Literal["over", "under", "open", "weak", "meant", "barred"]
     words: str
     value: float | None = None
     low: float | None = None
@@ -156,15 +157,16 @@ def _over(rows: Sequence[Row], gate: Gate) -> str:
 def _under(rows: Sequence[Row], gate: Gate) -> str:
     found, barred = [], _of(rows, "replay", "barred")
     if replayed := _of(rows, "replay", *FAIR):
-        weak = len(_of(replayed, "replay", "weak"))
-        too_weak = f", {weak:,} of them too weak to count," if weak else ""
-        found.append(f"{many(len(replayed), 'earlier exploit')}{too_weak}")
+        counts = {said: len(_of(replayed, "replay", kind)) for kind, said in UNCOUNTED.items()}
+        but = "".join(f", {count:,} of them {said}" for said, count in counts.items() if count)
+        found.append(f"{many(len(replayed), 'earlier exploit')}{but}{',' if but else ''}")
     if pieces := gate.looked.get("screen", 0):
         reach = max(
-            (abs(end) for row in _of(rows, "screen") for end in (row.low, row.high) if end is not None), default=0
+            (abs(end) for row in _of(rows, "screen", "under") for end in (row.low, row.high) if end is not None),
+            default=0,
         )
-        one = "which shifts" if pieces == 1 else "none of which shifts"
-        found.append(f"{many(pieces, 'piece')}, {one} the chance to win by more than {reach:.1f} points,")
+        shifts = "which does not shift" if pieces == 1 else "none of which shifts"
+        found.append(f"{many(pieces, 'piece')}, {shifts} the chance to win by more than {reach:.1f} points,")
     ended = sum(row.many for row in _of(rows, "search"))
     if ended and (looked := gate.looked.get("search", 0)):
         found.append(f"the {many(ended, 'lineup')} that a search of {looked:,} ended with")

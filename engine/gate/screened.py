@@ -9,25 +9,32 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.arrays import Bundle
+from engine.config.patterns import Pattern
 from engine.gate.report import Row, many, rounded
 
 POINTS = 100
 DIGITS = 0.05
+MEANT = "not counted, as it is intended"
 
 
 class Screened(NamedTuple):
-    """The rows of a table: ``finalists`` are those that were proved, each with its log ``evidence``."""
+    """The rows of a table: ``finalists`` are those that were proved, each with its log ``evidence``; ``meant``: those
+    that are intended, and none of the finalists."""
 
     bundle: Bundle
     finalists: list[int]
     evidence: list[float]
+    meant: list[int] = []
 
 
-def screened(bundle: Bundle) -> Screened:
-    """By the table of a whole experiment."""
+def screened(bundle: Bundle, intended: Sequence[Pattern] = ()) -> Screened:
+    """By the table of a whole experiment; ``intended``: what is meant to be so."""
     logs = bundle.arrays["evidence"]
-    finalists = np.flatnonzero(logs > -np.inf).tolist()
-    return Screened(bundle, finalists, [float(logs[i]) for i in finalists])
+    known = {(frozenset(each.pieces), each.least) for each in intended}
+    least = bundle.arrays["least"].tolist()
+    meant = [i for i in range(len(logs)) if (frozenset(_ids(bundle, i)), least[i]) in known]
+    finalists = [i for i in np.flatnonzero(logs > -np.inf).tolist() if i not in meant]
+    return Screened(bundle, finalists, [float(logs[i]) for i in finalists], meant)
 
 
 class Limits(NamedTuple):
@@ -40,7 +47,8 @@ class Limits(NamedTuple):
 
 
 def rows_of(found: Screened, told: Sequence[bool], limits: Limits) -> tuple[list[Row], int]:
-    """What stands out or may, a row each, then one for all other pieces; and how many pieces were tested."""
+    """What stands out or may, a row each, one for all other pieces, and what is intended; and how many pieces
+    were tested that are not intended."""
     columns = found.bundle.arrays
     sure = {i for i, each in zip(found.finalists, told, strict=True) if each}
     proved = [i for i in found.finalists if math.isfinite(columns["low"][i])]
@@ -48,13 +56,18 @@ def rows_of(found: Screened, told: Sequence[bool], limits: Limits) -> tuple[list
     shown = [*sorted(sure), *suspects]
     single = (columns["piece"][:, 1] < 0) & (columns["least"] == 1)
     tested = np.flatnonzero(single & np.isfinite(columns["low"])).tolist()
-    rest = sorted({*tested, *proved} - set(shown))
+    rest = sorted({*tested, *proved} - {*shown, *found.meant})
     rows = [_told(found.bundle, i, limits) for i in sorted(sure)]
     rows += [_suspected(found.bundle, i, limits) for i in suspects]
     untested = int(single.sum()) - len(tested)
     if rest or untested:
-        rows.append(_rest(found.bundle, rest, untested, bool(shown), limits))
-    return rows, len(tested)
+        rows.append(_rest(found.bundle, rest, untested, bool(shown or found.meant), limits))
+    rows += [_row(found.bundle, i, "meant", MEANT, limits) for i in found.meant if math.isfinite(columns["low"][i])]
+    return rows, len({*tested} - {*found.meant})
+
+
+def _ids(bundle: Bundle, i: int) -> tuple[str, ...]:
+    return tuple(bundle.meta["pieces"][p]["id"] for p in bundle.arrays["piece"][i].tolist() if p >= 0)
 
 
 def _points(value: Any) -> float:
@@ -71,10 +84,9 @@ def _name(bundle: Bundle, i: int) -> str:
 def _row(bundle: Bundle, i: int, verdict: Any, words: str, limits: Limits, missing: int | None = 0) -> Row:
     columns = bundle.arrays
     worth, low, high = (_points(columns[key][i]) for key in ("worth", "low", "high"))
-    pieces = tuple(bundle.meta["pieces"][p]["id"] for p in columns["piece"][i].tolist() if p >= 0)
     return Row(
         "screen", _name(bundle, i), verdict, f"{words} ({low:+.1f} to {high:+.1f})", worth, low, high,
-        math.copysign(limits.matters, worth), "points", int(columns["battles"][i]), missing, pieces,
+        math.copysign(limits.matters, worth), "points", int(columns["battles"][i]), missing, _ids(bundle, i),
     )  # fmt: skip
 
 

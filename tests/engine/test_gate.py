@@ -18,13 +18,14 @@ from engine.arrays import Bundle, unpack
 from engine.catalog import STUDIES
 from engine.config import LineupConfig
 from engine.config.gate import GateConfig
+from engine.config.patterns import Pattern
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, Stopped
 from engine.gate import junit
 from engine.gate.lineups import Lineups
 from engine.gate.reading import OFFSET_ERROR, confirmed
 from engine.gate.report import EXIT_CODES, HEADS, Gate, Row, decoded, encoded, judged, to_csv
-from engine.gate.screened import Limits, Screened, rows_of
+from engine.gate.screened import Limits, Screened, rows_of, screened
 from engine.lineups.encoding import LineupSpace
 from engine.lineups.legality import obstacles
 from engine.lineups.rules import compile_rules
@@ -231,7 +232,7 @@ def test_a_part_that_ends_later_takes_nothing_back() -> None:
 
 ROWS = st.builds(
     Row, st.sampled_from(["replay", "screen", "search"]), st.text(max_size=20),
-    st.sampled_from(["over", "under", "open", "weak", "barred"]), st.text(max_size=40), st.floats(-9, 9),
+    st.sampled_from(["over", "under", "open", "weak", "meant", "barred"]), st.text(max_size=40), st.floats(-9, 9),
     st.floats(-9, 0), st.floats(0, 9), st.just(3.0), st.sampled_from(["", "×", "points"]), st.integers(0, 10**6),
     st.one_of(st.none(), st.integers(0, 10**6)), st.tuples(st.text("ab-", min_size=1, max_size=4)),
 )  # fmt: skip
@@ -247,7 +248,6 @@ def test_the_verdict_follows_from_the_rows_alone(rows: list[Row], unfinished: tu
     assert found.exit_code == EXIT_CODES[expected]
     assert found.sentence.endswith(".")
     assert decoded(encoded(found)) == found
-    # Whoever takes something for intended leaves its rows out.
     assert judged([row for row in rows if row.verdict != "over"], GATE).verdict != "over"
 
 
@@ -329,6 +329,30 @@ def test_the_screen_tells_what_stands_out_what_may_and_how_much_the_rest_leaves_
     assert "1 piece could not be tested" in rest.words
     (nothing,), tested = rows_of(Screened(table((0, np.nan, np.nan, none)), [], []), [], limits)
     assert (nothing.verdict, tested) == ("open", 0)
+
+
+def test_what_is_intended_is_told_in_the_screen_and_neither_counted_nor_left_open() -> None:
+    bundle = table((0.06, 0.04, 0.09, 9.0), (0.01, -0.02, 0.04, -np.inf))
+    found = screened(bundle, (Pattern(pieces=("p0",)),))
+    assert (found.finalists, found.evidence) == ([], [])
+    rows, tested = rows_of(found, [], Limits(3.0, 5.0, 10_000))
+    assert [(row.name, row.verdict) for row in rows] == [("All other pieces", "under"), ("Piece 0", "meant")]
+    assert tested == 1
+    whole = judged(rows, GATE._replace(looked={"screen": tested}))
+    assert whole.verdict == "under"
+    assert "1 piece, which does not shift the chance to win by more than 4.0 points" in whole.sentence
+    assert screened(bundle, (Pattern(pieces=("p0",), least=2),)).finalists == [0], "another amount is not meant"
+
+
+def test_an_exploit_that_something_intended_explains_is_played_and_not_counted(store: FolderStore) -> None:
+    meant = gate(intended=[{"pieces": ["hero-5"]}], screen=None, search=None)
+    found = report(store, run(meant, store)[-1])
+    assert (found.verdict, [row.verdict for row in found.rows]) == ("under", ["meant"])
+    assert "1 earlier exploit, 1 of them meant to be so." in found.sentence
+    other = gate(intended=[{"pieces": ["hero-5"], "side": "weakest"}], screen=None, search=None)
+    assert report(store, run(other, store)[-1]).verdict == "over", "its weakest team does not hold it"
+    both = gate(intended=[{"pieces": ["hero-5"]}])
+    assert both.screening(1).intended == both.searching(1).intended == both.intended
 
 
 @given(st.integers(0, 10**6))

@@ -21,7 +21,7 @@ from tests.factories import Studio, search_job, signed_in, studio
 from tests.webapp.experiments import CAPTAIN, DUKE, HORN, experiment
 from tests.webapp.replays import CHANGE, finished, shortlist, tried
 from webapp.api import tokens
-from webapp.changes import numbers, starting
+from webapp.changes import meant, numbers, starting
 from webapp.changes.picking import lineups
 from webapp.changes.proposing import offered
 from webapp.changes.reading import Lineup, Measured, read
@@ -35,6 +35,7 @@ from webapp.studies import companion
 from webapp.studies import explore_source as source
 from webapp.studies.explore_build import explored
 from webapp.studies.models import Job, ShortlistEntry, Status
+from webapp.suspects import decisions
 from webapp.suspects.reading import read as suspects_of
 
 pytestmark = pytest.mark.django_db
@@ -445,6 +446,24 @@ def test_while_a_change_is_tried_only_lineups_with_a_verdict_are_counted(team: S
     assert told("refuted") == f"{with_it}, {first.name} is under the line."
     assert fixed(found) == f"{first.name} is under the line on this data."
     assert told("confirmed") == f"{with_it}, {first.name} is not under the line."
+
+
+def test_a_lineup_that_something_intended_explains_is_replayed_and_not_counted(team: Studio, search: Job) -> None:
+    shortlist(search)
+    job = tried(search)
+    lineup = job.config["replayed"][0]
+    slots = lineup["teams"][lineup["anchors"][0]]["slots"]
+    piece = next(each for each in slots.values() if isinstance(each, str) and each != DUKE)
+    assert not any(meant.meant(job, 3))
+    decisions.decide(search, piece, piece, team.owner, "intended", "the theme of spring")
+    found = read(job)
+    assert found is not None
+    first = found.lineups[0]
+    assert (first.short, first.mark, first.counts, first.decided) == ("Meant to be so", "", False, False)
+    assert any("meant to be so, and not counted." in said for said in rest(found))
+    assert "Meant to be so, so not counted" in shown(team.producer, reverse("studies:job", args=["herobattle", job.pk]))
+    job.config["change"] = {f"{piece}.cost": 1.0}
+    assert not meant.meant(job, 3)[0], "nobody has said that its new number is meant"
 
 
 def test_a_lineup_that_holds_nothing_that_is_changed_says_why_it_is_there(team: Studio, search: Job) -> None:

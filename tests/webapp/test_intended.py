@@ -11,6 +11,8 @@ import pytest
 from django.urls import reverse
 
 from engine.config import SearchConfig, parse
+from engine.config.gate import GateConfig
+from engine.config.patch import PatchConfig
 from tests.factories import Studio, search_job, signed_in, studio
 from tests.webapp.experiments import CAPTAIN, DUKE, HORN, experiment
 from tests.webapp.published import OVER, played_again
@@ -81,6 +83,24 @@ def test_the_next_search_and_its_experiment_pin_what_is_intended(team: Studio, s
     assert "intended" not in again(search).config
     later.refresh_from_db()
     assert later.config["intended"] == [pinned], "what a job rests on never changes"
+
+
+def test_a_gate_and_a_search_for_changes_pin_it_by_the_numbers_that_they_play(team: Studio, search: Job) -> None:
+    meant(search)
+    meant(search, PAIR)
+    patch = dict(version(search).patch)
+
+    def asked(kind: type[GateConfig] | type[PatchConfig], **more: Any) -> list[list[str]]:
+        game = {"simulator": search.config["game"]["simulator"], "patch": {**patch, **more.pop("numbers", {})}}
+        config = parse(kind, {"game": game, **more})
+        job = actions.submit(search.project, None, config, title="Job", template="own", game_version=version(search))
+        return [each["pieces"] for each in job.config.get("intended", ())]
+
+    assert asked(GateConfig) == [[CAPTAIN, HORN], [DUKE]]
+    assert asked(GateConfig, numbers={"marrow-duke.cost": 333.0}) == [[CAPTAIN, HORN]], "the build changes the other"
+    assert asked(GateConfig, intended=[{"pieces": [HORN]}]) == [[HORN]]
+    assert asked(PatchConfig) == [[CAPTAIN, HORN], [DUKE]]
+    assert asked(PatchConfig, suspects=[{"pieces": [DUKE]}]) == [[CAPTAIN, HORN]], "somebody wants it mended"
 
 
 def test_the_last_decision_counts_whichever_search_it_was_made_on(team: Studio, search: Job) -> None:

@@ -18,7 +18,9 @@ from engine.metagame.reading import read
 from tests.engine.test_metagame import LADDER, RING, ladder, played
 from tests.factories import Studio, maker, search_job, signed_in, studio
 from webapp.api import tokens
+from webapp.lib.figures import share_told
 from webapp.lib.storage import store
+from webapp.metagame import reading
 from webapp.metagame.reading import Reading
 from webapp.metagame.teams import MOST, shortlisted, teams_of
 from webapp.studies.models import Job, ShortlistEntry, Status
@@ -158,6 +160,24 @@ def test_its_page_tells_its_team_who_beats_whom_and_nobody_else(team: Studio, me
             assert content.count("surely beats</span>") == 3
             assert content.count('<span class="visually-hidden">the same team</span>') == 3
             assert not {"nash", "hodge", "antisymmetric", "equilibrium", "cyclic"} & set(content.lower().split())
+
+
+def test_every_pair_is_told_with_its_range_without_a_pointer(
+    designer: Client, met: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = (
+        designer.get(page(met)).content.decode().partition("The pairs with their ranges")[2].partition("</details>")[0]
+    )
+    assert told.startswith("</summary>"), "all of them"
+    found = Reading(bundle(RING)).furthest
+    assert told.count('<th scope="row">') == len(found) == 3
+    shares = [pair["share"] for pair in found]
+    assert shares == sorted(shares, reverse=True)
+    first = share_told(found[0]["share"], found[0]["low"], found[0]["high"])
+    assert f"<b>{first.value}</b>" in told
+    assert first.range in told
+    monkeypatch.setattr(reading, "LISTED", 2)
+    assert "the 2 furthest from even of 3; the CSV has all" in designer.get(page(met)).content.decode()
 
 
 def test_only_who_may_write_starts_one(team: Studio, search: Job) -> None:

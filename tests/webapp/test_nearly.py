@@ -8,7 +8,7 @@ import numpy as np
 
 from engine import confidence
 from engine.arrays import Bundle
-from webapp.suspects.nearly import ALLOWED, nearly
+from webapp.worth.nearly import ALLOWED, nearly
 from webapp.worth.parts import OPEN, Line
 
 OTHERS = 19

@@ -229,6 +229,25 @@ def test_the_list_of_jobs_says_how_many_stand_out_and_how_many_of_them_may_be_fa
     assert "1 in 20 at most is expected to be a false alarm" in content
 
 
+def test_what_is_nearly_proved_says_how_many_more_battles_it_needs_and_of_what(measured: Job, designer: Client) -> None:
+    assert "more battles. " not in designer.get(page(measured)).content.decode(), "its table has no evidence"
+    table = unpack(store().get(measured.artifacts["table"]))
+    evidence = np.where(table.arrays["verdict"] == OPEN, 2.0, -np.inf)
+    kept = store().put(pack(table.meta, {**table.arrays, "evidence": evidence}))
+    Job.objects.filter(pk=measured.pk).update(artifacts={"table": kept})
+    said = re.sub(r"<[^>]+>", "", designer.get(page(measured)).content.decode())
+    assert re.search(r"Pikes \+ =Bows: needs [\d,]+ more battles\. Teams that hold it won 5\.0 points more often", said)
+
+
+def test_its_page_says_which_teams_everything_is_measured_against(measured: Job, designer: Client) -> None:
+    said = "one for all, whatever was looked at more closely: two teams, each drawn at random under the rules"
+    text = designer.get(page(measured)).content.decode().replace("\xa0", " ")
+    assert f"{said}, whose costs lie within 5 % of each other. " in text
+    config = {**measured.config, "lineups": {**measured.config["lineups"], "cost_tolerance": None}}
+    Job.objects.filter(pk=measured.pk).update(config=config)
+    assert f"{said}. " in designer.get(page(measured)).content.decode()
+
+
 def test_where_nothing_stands_out_the_page_says_what_is_left_open(measured: Job, team: Studio) -> None:
     table = store().put(pack({"pieces": [{"id": "a", "name": "A", "category": "hero", "cost": 1.0}], "proved": True}, {
         "piece": np.array([[0, -1]], np.int32), "least": np.array([1], np.int32), "worth": np.array([0.01]),
@@ -266,9 +285,12 @@ def test_a_table_with_prices_shows_the_fair_one_and_what_one_of_many_is_worth(
     assert "135" in text
     assert "120 to 151" in text
     assert "fair price 135" in text, "narrow screens have no column for it"
-    assert "for each one of it)" in text
+    worth = ROWS[0][3] * 100
+    assert f"({worth / 4:.2f} for each one of it, {worth / 4:.2f} for each 100 of its cost)" in text
     lines = list(csv.DictReader(io.StringIO(designer.get(f"{page(measured)}results.csv").content.decode())))
     assert float(lines[0]["fair"]) == 134.6
+    assert float(lines[0]["per_cost"]) == pytest.approx(worth / 4 / 100)
+    assert lines[1]["per_cost"] == ""
     assert lines[0]["unpriced"] == lines[1]["fair"] == ""
     assert lines[1]["unpriced"] == "at such a price hardly any team can field it"
     assert 'title="it is not sure that costs decide who wins"' in text

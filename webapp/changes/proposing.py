@@ -29,7 +29,7 @@ def usual(changes: Sequence[Replayed]) -> Replayed | None:
 
 def works(change: Replayed) -> bool:
     """Whether fresh battles put all of its lineups under the line, of which one at least was over it before."""
-    allowed = [each for each in change.lineups if not each.unfit]
+    allowed = [each for each in change.lineups if each.counts]
     after = all(each.finding == "refuted" for each in allowed)
     return bool(allowed) and after and any(each.found_before == "confirmed" for each in allowed)
 

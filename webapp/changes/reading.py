@@ -11,12 +11,14 @@ from typing import Any, NamedTuple
 from engine.arrays import Bundle
 from engine.config import ObjectiveConfig
 from engine.verdicts import Finding
+from webapp.changes import meant
 from webapp.lib.figures import column_digits, in_unit, ranged_digits, telling, with_unit
 from webapp.lib.words import lower_first, number
 from webapp.studies import commanders
 from webapp.studies import explore_source as source
 from webapp.studies.fresh import Fresh
 from webapp.studies.models import Job
+from webapp.studies.patterns import MEANT
 from webapp.studies.table_rows import latest
 from webapp.studies.verdict_words import Words
 
@@ -105,7 +107,12 @@ class Lineup(NamedTuple):
     @property
     def decided(self) -> bool:
         """Whether it has a verdict, from fresh battles."""
-        return bool(self.finding) and self.finding not in OPEN and not self.unfit
+        return bool(self.finding) and self.finding not in OPEN and self.counts
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is counted: the rules allow it, and nothing that is meant to be so explains it."""
+        return not self.unfit and self.finding != meant.FINDING
 
     @property
     def both(self) -> tuple[Measured, Measured, Measured]:
@@ -191,7 +198,8 @@ class Replayed:
     @cached_property
     def lineups(self) -> list[Lineup]:
         """Every lineup that was replayed, in the order they were given."""
-        return [self._lineup(i) for i in range(len(self.meta["lineups"]))]
+        so = meant.meant(self.job, len(self.meta["lineups"]))
+        return [self._meant(self._lineup(i)) if so[i] else self._lineup(i) for i in range(len(so))]
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """A row for each lineup, for programs."""
@@ -282,6 +290,13 @@ class Replayed:
             bool(columns["over_after"][i]),
             self._apart(told["teams"]),
         )  # fmt: skip
+
+    def _meant(self, lineup: Lineup) -> Lineup:
+        """A lineup that is not counted."""
+        if lineup.unfit or lineup.failed:
+            return lineup
+        words = f"{MEANT}, so not counted"
+        return lineup._replace(finding=meant.FINDING, found_before="", mark="", words=words, short=MEANT)
 
     def _apart(self, teams: list[list[str]]) -> bool:
         changed = {each.piece for each in self.numbers}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from django.utils.text import capfirst
 
-from webapp.changes import leading
+from webapp.changes import leading, meant
 from webapp.changes.reading import OPEN, Lineup, Replayed
 from webapp.lib.words import lower_first
 
@@ -38,6 +38,7 @@ def rest(replayed: Replayed) -> list[str]:
     over = [each for each in lineups if each.finding == "confirmed"]
     open_ = [each for each in lineups if each.finding in OPEN]
     weak = [each for each in lineups if each.finding == "weak"]
+    so = [each for each in lineups if each.finding == meant.FINDING]
     beyond = [each for each in weak if each.over]
     before = [each for each in lineups if each.found_before == "refuted" and each.finding == "refuted"]
     said = [
@@ -47,6 +48,7 @@ def rest(replayed: Replayed) -> list[str]:
         _named(replayed, [each for each in weak if not each.over], "near the line but weak"),
         _left(open_) if replayed.job.terminal else "",
         f"{_count(before, 'was', 'were').capitalize()} so before the change, too." if before else "",
+        f"{_count(so, 'is', 'are').capitalize()} meant to be so, and not counted." if so else "",
         _fitted(lineups),
     ]
     return [each for each in said if each]
@@ -90,7 +92,7 @@ def _in_the_end(replayed: Replayed, where: str = "") -> str:
 
 
 def _allowed(replayed: Replayed) -> list[Lineup]:
-    return [each for each in replayed.lineups if not each.unfit]
+    return [each for each in replayed.lineups if each.counts]
 
 
 def _under(lineups: Sequence[Lineup]) -> list[Lineup]:

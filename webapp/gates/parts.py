@@ -18,11 +18,12 @@ from webapp.gates.asking import GateForm, GateIntake
 from webapp.studies import table_rows
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job, Status
+from webapp.studies.patterns import MEANT
 from webapp.studies.plans import battles_each
 from webapp.studies.table_rows import TableRows
 
-MARKS = {"over": "strong", "under": "fair", "open": "unsure", "weak": "unsure", "barred": ""}
-SAID = {**WORDS, "weak": "Too weak to count", "barred": "Not fielded any more"}
+MARKS = {"over": "strong", "under": "fair", "open": "unsure", "weak": "unsure", "meant": "", "barred": ""}
+SAID = {**WORDS, "weak": "Too weak to count", "meant": MEANT, "barred": "Not fielded any more"}
 NO_SUSPECT = "Nothing stands out"
 """Of all pieces that a screen does not name."""
 TITLES = {"replay": "Earlier exploits", "screen": "Pieces", "search": "Search"}

@@ -17,6 +17,8 @@ LADDER, MIXED, RINGS = 0.05, 0.3, 0.7
 UNSURE = 0.5
 """A range wider than this says nothing."""
 SHOWN = 8
+LISTED = 300
+"""Pairs that the page lists; of more, the CSV has the others."""
 STEADY = 0.0005
 """A share whose range is narrower than this reads the same at both ends."""
 
@@ -161,6 +163,16 @@ class Reading:
                 found.append(f"{self.called[j]} is never needed: {self.called[best]} does as well against everybody, "
                              "and better against somebody.")  # fmt: skip
         return found
+
+    @property
+    def furthest(self) -> list[dict[str, Any]]:
+        """The pairs of ``rows`` for a page, the one that is furthest from even first."""
+        return sorted(self.rows(), key=lambda pair: -pair["share"])[:LISTED]
+
+    @property
+    def met(self) -> int:
+        """How many pairs met."""
+        return len(self.rows())
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each pair that met, the one that won more first. Teams of one name have their number, too."""

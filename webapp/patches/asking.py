@@ -50,7 +50,8 @@ class PatchForm(StudyForm):
     intended = forms.CharField(
         label="What is meant to be so", required=False, strip=False,
         widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
-        help_text="One a line, as above: left alone, however unfair it is.",
+        help_text="One a line, as above: left alone, however unfair it is. Where nothing is typed, what was "
+        "decided to be intended.",
     )  # fmt: skip
     may = forms.ChoiceField(label="What may change", choices=MAY, initial=BOTH, required=False)
     categories = forms.MultipleChoiceField(

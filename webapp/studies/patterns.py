@@ -5,13 +5,15 @@ The app that knows them puts its ``Source`` here when the site starts (``AppConf
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.config import SearchConfig, Study
+from engine.config.gate import GateConfig
+from engine.config.patch import PatchConfig, Suspect
 from engine.config.patterns import Pattern
 from engine.config.worth import WorthConfig
 from engine.lineups.patterns import Patterns
@@ -41,8 +43,11 @@ class Source(Protocol):
 
     related: ClassVar[tuple[str, ...]]
 
-    def intended(self, project: Project, version: GameVersion) -> tuple[Pattern, ...]:
-        """What people of a project mean to be so, in a version of its game."""
+    def intended(
+        self, project: Project, version: GameVersion, patch: Mapping[str, float] | None
+    ) -> tuple[Pattern, ...]:  # fmt: skip
+        """What people of a project mean to be so, in a version of its game; ``patch``: where it is played with other
+        numbers than its own."""
         ...
 
     def explaining(self, search: Job) -> list[Named]:
@@ -67,12 +72,25 @@ def register(source: Source) -> None:
 
 
 def pinned(config: Study, project: Project, version: GameVersion | None) -> Study:
-    """A search or an experiment with what is meant to be so; as it is where it says that itself, and any other study.
-    What a job rests on never changes, so its result can be had again."""
-    if not isinstance(config, SearchConfig | WorthConfig) or config.intended or version is None:
+    """A search, an experiment, a gate or a search for changes with what is meant to be so, of a gate in the numbers of
+    its build; as it is where it says that itself, and any other study. What a job rests on never changes, so its result
+    can be had again."""
+    if not isinstance(config, SearchConfig | WorthConfig | GateConfig | PatchConfig):
         return config
-    meant = tuple(pattern for source in SOURCES for pattern in source.intended(project, version))
+    if config.intended or version is None:
+        return config
+    patch = config.game.patch if isinstance(config, GateConfig) else None
+    patterns = [each for source in SOURCES for each in source.intended(project, version, patch)]
+    meant = _left_alone(config, patterns) if isinstance(config, PatchConfig) else tuple(patterns)
     return config.model_copy(update={"intended": meant}) if meant else config
+
+
+def _left_alone(config: PatchConfig, meant: Iterable[Pattern]) -> tuple[Suspect, ...]:
+    """Of what is meant to be so the pieces and the pairs that a search for changes leaves alone: all but those that
+    somebody wants mended. An amount of a piece has no number that could be changed."""
+    wanted = {frozenset(each.pieces) for each in config.suspects}
+    plain = (each for each in meant if each.least == 1 and frozenset(each.pieces) not in wanted)
+    return tuple(Suspect(pieces=each.pieces) for each in plain)
 
 
 def intended(job: Job) -> list[Pattern]:

@@ -6,7 +6,7 @@ again: nobody has said that the new numbers are meant.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from engine.config.patterns import Pattern
@@ -14,7 +14,7 @@ from engine.errors import ConfigError
 from engine.simulators.contract import GameSpec
 from engine.text import figures
 from webapp.games.models import GameVersion
-from webapp.games.specs import patched_spec
+from webapp.games.specs import patched_spec, version_spec
 from webapp.projects.models import Project
 from webapp.suspects.models import Decision
 
@@ -51,11 +51,13 @@ def pattern_of(decision: Decision) -> Pattern:
     return Pattern.model_validate({"pieces": pieces, "least": least, "side": decision.side})
 
 
-def standing(project: Project, version: GameVersion) -> tuple[Pattern, ...]:
+def standing(
+    project: Project, version: GameVersion, patch: Mapping[str, float] | None = None
+) -> tuple[Pattern, ...]:  # fmt: skip
     """What is meant to be so in a version of a project's game, by the last decision about each suspect, in any of its
-    searches."""
+    searches. ``patch``: the numbers that are played, where they are not the version's own."""
     try:
-        spec = patched_spec(version)
+        spec = patched_spec(version) if patch is None else version_spec(version).extended(patch).patched(patch)
     except ConfigError:
         return ()
     meant = _latest(project, version)

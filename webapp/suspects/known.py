@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from engine.config.patterns import Pattern
@@ -19,9 +20,11 @@ class Known:
 
     related: ClassVar[tuple[str, ...]] = ("decisions", "accompanies__decisions")
 
-    def intended(self, project: Project, version: GameVersion) -> tuple[Pattern, ...]:
+    def intended(
+        self, project: Project, version: GameVersion, patch: Mapping[str, float] | None
+    ) -> tuple[Pattern, ...]:  # fmt: skip
         """By the decisions about suspects."""
-        return intended.standing(project, version)
+        return intended.standing(project, version, patch)
 
     def explaining(self, search: Job) -> list[Named]:
         """The suspects of its experiment."""

@@ -11,7 +11,7 @@ from webapp.lib.words import lower_first
 from webapp.studies import companion, patterns
 from webapp.studies.models import Job
 from webapp.studies.table_rows import latest
-from webapp.suspects.nearly import Near, nearly
+from webapp.worth.nearly import Near, nearly
 from webapp.worth.parts import OPEN, POINTS, ROOM, UNTESTED, Furthest, Line, furthest, lines_of
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")

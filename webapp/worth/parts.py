@@ -49,7 +49,8 @@ class Line(NamedTuple):
     """A piece, an amount or a pair: what it is worth in points of the chance to win, with its range (None: none).
     ``pieces``: by their ids; ``least``: the amount from which on it counts; ``fair``: its fair price, with its range;
     ``units``: how many of it teams hold that have any; ``matters``: from how many points on an effect does; ``why``:
-    see UNPRICED; ``alone_fine``: of a pair, whether each of its pieces is fine by itself."""
+    see UNPRICED; ``alone_fine``: of a pair, whether each of its pieces is fine by itself; ``paid``: the round part of
+    costs in this game that worth is told for."""
 
     name: str
     category: str
@@ -68,6 +69,7 @@ class Line(NamedTuple):
     matters: float | None = None
     why: int = 0
     alone_fine: bool = False
+    paid: int = 1
 
     @property
     def against(self) -> str:
@@ -94,6 +96,16 @@ class Line(NamedTuple):
     def per_unit(self) -> float | None:
         """What one of a piece is worth that comes in amounts."""
         return self.worth / self.units if self.worth is not None and self.units and self.units > 1 else None
+
+    @property
+    def per_cost(self) -> float | None:
+        """What 1 of its cost buys of a piece that comes in amounts."""
+        return self.per_unit / self.cost if self.per_unit is not None and self.cost else None
+
+    @property
+    def per_paid(self) -> float | None:
+        """The same of so much of its cost as pages tell it for."""
+        return self.per_cost * self.paid if self.per_cost is not None else None
 
     @property
     def digits(self) -> int:
@@ -215,8 +227,16 @@ def lines_of(bundle: Bundle) -> list[Line]:
             )
         )  # fmt: skip
     fine = {line.pieces[0] for line in found if line.verdict == FINE and len(line.pieces) == 1 and line.least == 1}
-    told = [line._replace(alone_fine=len(line.pieces) > 1 and fine.issuperset(line.pieces)) for line in found]
+    paid = _round_part([line.cost for line in found if line.cost])
+    told = [
+        line._replace(alone_fine=len(line.pieces) > 1 and fine.issuperset(line.pieces), paid=paid) for line in found
+    ]
     return sorted(told, key=lambda line: (not line.stands_out, -abs(line.worth or 0.0), line.name))
+
+
+def _round_part(costs: list[float]) -> int:
+    """1, 10, 100, …: what a usual piece costs, rounded down."""
+    return int(10 ** max(0, math.floor(math.log10(median(costs))))) if costs else 1
 
 
 def _known(columns: Mapping[str, Any], key: str, i: int) -> float | None:
@@ -243,7 +263,7 @@ def furthest(lines: list[Line]) -> Furthest:
 
 HEADS = (
     "name", "category", "pieces", "least", "cost", "worth", "low", "high", "verdict", "battles", "fair", "fair_low",
-    "fair_high", "unpriced", "per_unit",
+    "fair_high", "unpriced", "per_unit", "per_cost",
 )  # fmt: skip
 """Columns of the table for programs."""
 
@@ -251,5 +271,6 @@ HEADS = (
 def rows_of(bundle: Bundle | None) -> TableRows:
     """The table as rows for programs."""
     lines = lines_of(bundle) if bundle is not None else []
-    told = ({"verdict": line.words, "per_unit": line.per_unit, "unpriced": line.unpriced} for line in lines)
-    return TableRows(HEADS, [{**line._asdict(), **own} for line, own in zip(lines, told, strict=True)])
+    own = ("unpriced", "per_unit", "per_cost")
+    told = ({"verdict": line.words, **{name: getattr(line, name) for name in own}} for line in lines)
+    return TableRows(HEADS, [{**line._asdict(), **more} for line, more in zip(lines, told, strict=True)])

@@ -54,6 +54,8 @@ def nearly(bundle: Bundle, lines: Sequence[Line], told: int) -> Iterator[Near]:
     """What looks as if it mattered and is not proved, the nearest to it first; of an experiment that ``told`` so
     many. Tables from before evidence was kept have none."""
     evidence = _evidence(bundle)
+    if not evidence:
+        return
     many = sum(log > -math.inf for log in evidence.values())
     matters, needed = POINTS * float(bundle.meta["matters"]), math.log(max(many, 1) / (ALLOWED * (told + 1)))
     found = []

@@ -1,0 +1,21 @@
+"""What pages of experiments say beside their table: ``{% load worth %}``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django import template
+
+from webapp.studies.models import Job
+from webapp.studies.table_rows import latest
+from webapp.worth.nearly import Near, nearly
+from webapp.worth.parts import Line
+
+register = template.Library()
+
+
+@register.simple_tag
+def nearly_proved(job: Job, lines: Sequence[Line]) -> list[Near]:
+    """What looks as if it mattered and is not proved: how many more battles each needs, and of what."""
+    bundle = latest(job)
+    return list(nearly(bundle, lines, sum(line.stands_out for line in lines))) if bundle else []
