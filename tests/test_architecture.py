@@ -239,6 +239,28 @@ def test_no_study_knows_one_of_the_algorithms_or_learners() -> None:
     assert not {name: found for name, path in studies if (found := set(imports(path)) & chosen)}
 
 
+TOLD_APART = {"Finished", "Failed", "Report", "StoreError", "int"}
+"""Classes that studies may ask after: of events, messages and errors, and whether a setting is a number or a range."""
+
+
+def asked_what_it_is(path: Path) -> Iterator[str]:
+    """Calls with which a file asks what class an object is of, or what it has; what only types need is asserted."""
+    asserted = {id(part) for node in nodes(path) if isinstance(node, ast.Assert) for part in ast.walk(node)}
+    for node in nodes(path):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or id(node) in asserted:
+            continue
+        guessed = node.func.id == "getattr" and len(node.args) == 3 and ast.unparse(node.args[0]) != "error"
+        sorted_out = node.func.id == "isinstance" and ast.unparse(node.args[1]) not in TOLD_APART
+        if guessed or sorted_out or node.func.id == "hasattr":
+            yield f"{node.lineno}: {ast.unparse(node)}"
+
+
+def test_no_study_asks_what_class_a_learner_a_space_or_a_game_is_of() -> None:
+    """They say what they can (``Capabilities``, ``engine.config.rl``, …): a new one must not need a place here."""
+    studies = {name: list(asked_what_it_is(p)) for name, p in modules("engine") if name.startswith("engine.study.")}
+    assert not {name: found for name, found in studies.items() if found}
+
+
 def test_the_celery_application_imports_no_model() -> None:
     assert not any("models" in i.split(".") for i in imports(ROOT / "workers" / "app.py"))
 

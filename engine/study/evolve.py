@@ -51,7 +51,7 @@ class Evolve(Drive):
 
     def __init__(self, config: EvolveConfig, store: Store, control: Control) -> None:
         super().__init__(config, store, control)
-        self.config = config
+        self.config, self.fresh = config, config.fresh
         self.longest, self.endless, self.warned = 0, list[bool](), False
 
     def events(self, resume: str) -> Iterator[AnyEvent]:

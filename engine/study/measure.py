@@ -32,7 +32,7 @@ from engine.rl.examine import first_episodes, first_in_turns
 from engine.rl.observed import Observed, arrays_of, batch_of
 from engine.rl.onnx_acting import acting
 from engine.rl.policy import Policy
-from engine.rl.recording import record
+from engine.rl.recording import drawing_of, record
 from engine.rl.seats import Player, Seats, nobody_else
 from engine.rl.take_home import VECTORS, checked, milliseconds, vectors, zipped
 from engine.rl.turns import Table
@@ -138,7 +138,7 @@ class _Measurement(Session):
         with below(place):
             facing = seats[1 - min(self.config.seat, 1)]
             game = as_slow_as(game, other, [seat for seat in range(len(seats)) if seat != self.config.seat])
-            return _Ground(game, MAKERS[other.kind](other, facing, self.store, getattr(other, "sampled", False)))
+            return _Ground(game, MAKERS[other.kind](other, facing, self.store, other.sampled))
 
     def _round(self, grounds: Sequence[_Ground]) -> Iterator[AnyEvent]:
         """Fifty more episodes; a command ends them without a result."""
@@ -258,7 +258,7 @@ class _Measurement(Session):
             return {}
         middle = len(found.positions) // 2
         shown = found.positions[max(0, middle - TRAIL) : middle + 1]
-        return {"drawing": getattr(game, "drawing", ""), "positions": np.round(shown, 4).tolist()}
+        return {"drawing": drawing_of(game), "positions": np.round(shown, 4).tolist()}
 
     def _restore(self, digest: str) -> None:
         """Continue from a checkpoint. Raises ConfigError and StoreError as ``checkpoint.read``."""
