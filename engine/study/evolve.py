@@ -174,7 +174,7 @@ class Evolve(Drive):
 
     def _members(self) -> dict[str, str]:
         """The networks of all members, where these are trained on and on."""
-        if self.config.algorithm.kind != "pbt" or self.search.P is None:
+        if self.config.algorithm.finds != "trained" or self.search.P is None:
             return {}
         there = [i for i in self.search.P.individuals if self.trainings.lease.has(trained(i.evaluation))]
         found = [Policy(self.space.spec, self.trainings.weights(trained(i.evaluation))) for i in there]
