@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.catalog import ALGORITHMS, LEARNERS
+from engine.catalog import ALGORITHMS, LEARNERS, STUDIES
 
 ROOT = Path(__file__).parents[1]
 LEAVES = {
@@ -27,13 +28,13 @@ FAMILIES: dict[str, set[str]] = {
     "tensorboard_log": LEAVES | {"catalog"},
     "problem": LEAVES,
     "columns": LEAVES | {"problem"},
-    "mdp": LEAVES | {"problem", "population", "mdp"},
+    "mdp": LEAVES | {"mdp"},
     "evolution": LEAVES | {"problem", "columns", "evolution"},
-    "games": LEAVES | {"problem", "population", "mdp", "games", "simulators.contract"},
+    "games": LEAVES | {"mdp", "games", "simulators.contract"},
     "simulators": LEAVES | {"simulators", "games", "problem", "mdp", "catalog"},
-    "lineups": LEAVES | {"problem", "population", "mdp", "lineups", "simulators"},
+    "lineups": LEAVES | {"problem", "lineups", "simulators"},
     "worth": LEAVES | {"problem", "columns", "evolution.algorithm", "lineups", "simulators.contract", "worth"},
-    "gate": LEAVES | {"columns", "lineups", "simulators.contract", "worth", "gate"},
+    "gate": LEAVES | {"lineups", "simulators.contract", "gate"},
     "gate_command": LEAVES | {"gate", "job_folder", "lineups", "simulators"},
     "bug_command": LEAVES | {"evorl", "job_folder", "mdp"},
     "metagame": LEAVES | {"problem", "columns", "evolution.algorithm", "metagame"},
@@ -43,7 +44,7 @@ FAMILIES: dict[str, set[str]] = {
     "sensitivity": LEAVES
     | {"problem", "columns", "evolution.algorithm", "lineups", "rl.learner", "sensitivity", "simulators", "worth"},
     "runtime": LEAVES | {"problem", "columns", "runtime"},
-    "rl": LEAVES | {"problem", "population", "mdp", "rl", "catalog"},
+    "rl": LEAVES | {"mdp", "rl", "catalog"},
     "styles": LEAVES | {"problem", "columns", "mdp", "catalog", "styles"},
     "evorl": LEAVES
     | {"problem", "columns", "mdp", "evolution", "rl", "simulators", "catalog", "studies", "styles", "evorl"},
@@ -230,12 +231,43 @@ def test_no_text_is_taken_for_a_number_that_int_refuses() -> None:
     assert not {name: found for name, found in wrong.items() if found}, said
 
 
+def compared_with(path: Path) -> set[str]:
+    """The texts that a file compares something with."""
+    asked = [part for node in nodes(path) if isinstance(node, ast.Compare) for part in ast.walk(node)]
+    return {part.value for part in asked if isinstance(part, ast.Constant) and isinstance(part.value, str)}
+
+
 def test_no_study_knows_one_of_the_algorithms_or_learners() -> None:
     """It asks what they can do: a new one must not need a place here."""
-    chosen = {entry.path.partition(":")[0] for entry in (*ALGORITHMS.values(), *LEARNERS.values())}
+    rows = ALGORITHMS | LEARNERS
+    names = rows.keys() - {"random"}  # a way of hunting of its own, too
+    chosen = {entry.path.partition(":")[0] for entry in rows.values()}
     studies = [(name, path) for name, path in modules("engine") if name.startswith("engine.study.")]
     assert studies
     assert not {name: found for name, path in studies if (found := set(imports(path)) & chosen)}
+    assert not {name: found for name, path in studies if (found := compared_with(path) & names)}
+
+
+TOLD_APART = {"Finished", "Failed", "Report", "StoreError", "int"}
+"""Classes that studies may ask after: of events, messages and errors, and whether a setting is a number or a range."""
+
+
+def asked_what_it_is(path: Path) -> Iterator[str]:
+    """Calls with which a file asks what class an object is of, or what it has; what only types need is asserted."""
+    asserted = {id(part) for node in nodes(path) if isinstance(node, ast.Assert) for part in ast.walk(node)}
+    for node in nodes(path):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or id(node) in asserted:
+            continue
+        guessed = node.func.id == "getattr" and len(node.args) == 3 and ast.unparse(node.args[0]) != "error"
+        sorted_out = node.func.id == "isinstance" and ast.unparse(node.args[1]) not in TOLD_APART
+        if guessed or sorted_out or node.func.id == "hasattr":
+            yield f"{node.lineno}: {ast.unparse(node)}"
+
+
+def test_no_study_asks_what_class_a_learner_a_space_or_a_game_is_of() -> None:
+    """They say what they can (``Capabilities``, ``engine.config.rl``, …): a new one must not need a place here."""
+    studies = {name: list(asked_what_it_is(p)) for name, p in modules("engine") if name.startswith("engine.study.")}
+    assert not {name: found for name, found in studies.items() if found}
 
 
 def test_the_celery_application_imports_no_model() -> None:
@@ -316,6 +348,44 @@ def test_an_app_of_the_site_imports_only_apps_below_it(product: Graph) -> None:
         own = {name: others for name, others in product.items() if within(name, {f"webapp.{app}"}) and name != "webapp"}
         wrong = {name: bad for name, others in own.items() if (bad := {o for o in others if within(o, above)})}
         assert not wrong
+
+
+ROOMS = {path.parent.name for path in (ROOT / "engine").glob("*/__init__.py")} - {"config", "bench"}
+"""The engine's folders that the picture shows."""
+
+
+@pytest.fixture(scope="module")
+def told() -> str:
+    return (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+
+
+def arrows(picture: str) -> Graph:
+    """From each room of the engine to others, in lines such as ``a & b --> c & d``."""
+    graph: Graph = {room: set() for room in ROOMS}
+    for line in picture.splitlines():
+        starts, arrow, ends = line.partition("-->")
+        for start in ROOMS & set(starts.split()) if arrow else ():
+            graph[start] |= ROOMS & set(ends.split())
+    return graph
+
+
+def test_the_picture_has_the_arrows_between_the_engine_s_rooms(told: str, product: Graph) -> None:
+    found: Graph = {room: set() for room in ROOMS}
+    for name, others in product.items():
+        if (room := name.split(".")[1] if name.startswith("engine.") else "") in ROOMS:
+            theirs = {o.split(".")[1] for o in others if o.startswith("engine.") and o != "engine.simulators.contract"}
+            found[room] |= (theirs & ROOMS) - {room}
+    assert arrows(told.partition("```mermaid")[2].partition("```")[0]) == found
+
+
+def test_the_architecture_lists_the_apps_in_their_order(told: str) -> None:
+    _, _, listed = told.partition("The site's apps depend on one another in one\norder:")
+    assert tuple(re.findall(r"`(\w+)`", listed.partition(".")[0])) == APPS
+
+
+def test_the_words_of_the_architecture_have_every_kind_of_study(told: str) -> None:
+    (row,) = re.findall(r"^\| kind of study \| (.+);", told, re.M)
+    assert len(row.split(", ")) == len(STUDIES)
 
 
 def test_circles_are_found_where_an_import_is_deferred_and_not_where_it_is_for_types() -> None:

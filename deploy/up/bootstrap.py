@@ -66,8 +66,8 @@ def check_machine(which: str) -> None:
         )
 
 
-def check_wishes() -> None:
-    """Say before minutes of installing what would stop ``deploy.up`` after them: a wrong wish, a taken port, a site
+def check_settings() -> None:
+    """Say before minutes of installing what would stop ``deploy.up`` after them: a wrong setting, a taken port, a site
     that runs already. Raises ``CannotStart``."""
     options = read_options()
     layout = Layout(options.var)
@@ -227,7 +227,7 @@ def main(which: str, arguments: list[str]) -> int:
     kind, command = COMMANDS[which]
     try:
         check_machine(which)
-        ensure(kind, check_wishes if which == "run" else lambda: None)
+        ensure(kind, check_settings if which == "run" else lambda: None)
     except (CannotInstall, CannotStart) as reason:
         print(f"Equipoise cannot start. {reason}", file=sys.stderr)
         return 1

@@ -133,6 +133,11 @@ class _Method(Config):
 
     population: int = Field(10, ge=2, le=1000, title="Individuals", description="in a round, or looked at together")
 
+    @property
+    def learns(self) -> bool:
+        """Whether critics learn beside the individuals that play."""
+        return True
+
 
 class _Drawn(_Method):
     variance_at_first: float = Field(
@@ -158,6 +163,11 @@ class _Together(_Drawn):
         description="running: estimated, with one in five individuals the centre itself; episodes: five of the centre "
         "after each individual, as in the paper: six times the decisions",
     )
+
+    @property
+    def learns(self) -> bool:
+        """As ``_Method.learns``."""
+        return self.learning_share > 0
 
 
 class AESRLMethod(_Together):
@@ -192,6 +202,11 @@ class CEMMethod(CEMRLMethod):
     """The same without learning: the cross-entropy method."""
 
     kind: Literal["cem"] = "cem"  # type: ignore[assignment]
+
+    @property
+    def learns(self) -> bool:
+        """Nobody does."""
+        return False
 
 
 class ERLMethod(_Method):

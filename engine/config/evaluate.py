@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints, field_validator
 
@@ -27,7 +27,11 @@ class SavedConfig(Config):
 
 
 class ScriptConfig(Config):
-    """A script of the catalogue, such as ``random``."""
+    """A script of the catalogue, such as ``random``: nothing of it is stored, and its hands have no limits."""
+
+    policy: ClassVar[str] = ""
+    sampled: ClassVar[bool] = False
+    limits: ClassVar[LimitsConfig | None] = None
 
     kind: Literal["scripted"]
     player: str = Field(min_length=1, max_length=100, title="Script")

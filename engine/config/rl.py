@@ -91,9 +91,11 @@ class RewardConfig(Config):
 
 
 class LearnerConfig(Config):
-    """Settings of every learner. ``actions``: the kinds of ``ACTIONS`` that its policy supports."""
+    """Settings of every learner. ``actions``: the kinds of ``ACTIONS`` that its policy supports; ``head``: what its
+    policy makes of its network's outputs (``engine.rl.heads.HEADS``). Learners of one head go on from each other."""
 
     actions: ClassVar[frozenset[str]] = frozenset(ACTIONS)
+    head: ClassVar[str] = "actor-critic"
 
     network: NetworkConfig = Field(default_factory=NetworkConfig)
     discount: Share = Field(0.99, title="Discount", description="γ, a decision")
@@ -220,6 +222,7 @@ class DQNConfig(ReplayedConfig):
     """Deep Q-network with its extensions, each of which can be switched off."""
 
     actions: ClassVar[frozenset[str]] = frozenset({"discrete"})
+    head: ClassVar[str] = "q"
 
     kind: Literal["dqn"] = "dqn"
     rate: Rate = Field(2.3e-3, title="Learning rate")
@@ -271,6 +274,8 @@ class SteeringConfig(ReplayedConfig):
 class TD3Config(SteeringConfig):
     """Twin delayed deep deterministic policy gradient."""
 
+    head: ClassVar[str] = "deterministic"
+
     kind: Literal["td3"] = "td3"
     rate: Rate = Field(1e-3, title="Learning rate")
     explore: Decay = Field(0.1, title="Noise of exploration", description="spread, as a share of half the range")
@@ -283,6 +288,8 @@ class TD3Config(SteeringConfig):
 
 class SACConfig(SteeringConfig):
     """Soft actor-critic."""
+
+    head: ClassVar[str] = "squashed"
 
     kind: Literal["sac"] = "sac"
     rate: Rate = Field(3e-4, title="Learning rate")

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from engine.arrays import Bundle
-from engine.config.aesrl import CEMMethod, CEMRLMethod
+from engine.config.aesrl import CEMRLMethod
 from engine.evolution.algorithm import Parts
 from engine.evorl.aes import weights
 from engine.evorl.shared_critic import F32, SharedCritic
@@ -72,7 +72,7 @@ class CEMRL(SharedCritic):
         drawn = np.concatenate([half, -half])[: self.N]
         self.z = (self.mu + np.sqrt(self.Sigma) * drawn).astype(np.float32)
         self.base, self.next_id = self.next_id, self.next_id + 2 * self.N
-        trains = not isinstance(self.method, CEMMethod) and self.T > 0
+        trains = self.method.learns and self.T > 0
         self.learners, self.scores, self.now = self.N // 2 if trains else 0, {}, 0
         if self.learners:
             self.ready.append(self._teach(0))

@@ -97,7 +97,7 @@ class PlayerEvaluator:
         ends = [(-np.inf if a.low is None else a.low, np.inf if a.high is None else a.high) for a in config.objectives]
         self.clips = np.array(ends).T
         self.limits = np.array([aim.limits or (-np.inf, np.inf) for aim in config.objectives]).T
-        self.stepwise = config.algorithm.kind == "pbt"
+        self.stepwise = config.algorithm.finds == "trained"
         self.rounds = config.ticks
 
     def describe(self) -> Problem:

@@ -12,7 +12,6 @@ A game that forbids actions now and then cannot be played so: a late action may 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,12 @@ from engine.errors import ConfigError
 from engine.mdp.interface import ActionSpec, Array, MDPSpec, action_problem
 from engine.mdp.vector import Game, VectorMDP, VectorStep, in_turns
 
+SAID = (
+    "drawing", "scenery", "labels", "positions", "last_positions", "plan", "places", "last_places", "faults", "broken",
+    "soonest", "most",
+)  # fmt: skip
+"""What a game may say beside a ``VectorMDP`` (``engine.rl.recording.Drawn``, ``engine.mdp.places``, and for hunts how
+soon and how clearly it can be won): true with limits, too."""
 FORBIDS = "this game forbids actions now and then, and a late action may be forbidden by then: leave the limits out"
 IN_TURNS = "its players wait for each other's turns, so nobody can be late: leave the limits out"
 
@@ -55,10 +60,12 @@ class Hands:
 
 
 class Limited:
-    """A game whose ``seats`` (by their place among those played from outside) have limits."""
+    """A game whose ``seats`` (by their place among those played from outside) have limits. It has what of ``SAID`` the
+    game has."""
 
     def __init__(self, game: VectorMDP, limits: LimitsConfig, seats: Collection[int]) -> None:
         self.game, self._limits, self._seats = game, limits, tuple(seats)
+        vars(self).update({name: getattr(game, name) for name in SAID if hasattr(game, name)})
 
     @property
     def spec(self) -> MDPSpec:
@@ -92,17 +99,6 @@ class Limited:
         self.game.close()
 
 
-class LimitedDrawn(Limited):
-    """The same for a game that can be drawn (``engine.rl.recording.Drawn``)."""
-
-    def __init__(self, game: Any, limits: LimitsConfig, seats: Collection[int]) -> None:
-        super().__init__(game, limits, seats)
-        self.drawing: str = game.drawing
-        self.scenery = getattr(game, "scenery", None)
-        self.positions, self.last_positions = game.positions, game.last_positions
-        self.labels = getattr(game, "labels", None)
-
-
 def limited(game: Game, limits: LimitsConfig | None, seats: Collection[int] | None = None) -> Game:
     """The game with limits on these seats (None: on all); the game itself where there are none. Raises ConfigError for
     a game in turns."""
@@ -110,5 +106,4 @@ def limited(game: Game, limits: LimitsConfig | None, seats: Collection[int] | No
         return game
     if in_turns(game):
         raise ConfigError([("limits", IN_TURNS)])
-    make = LimitedDrawn if hasattr(game, "drawing") else Limited
-    return make(game, limits, range(len(game.spec.seats)) if seats is None else seats)
+    return Limited(game, limits, range(len(game.spec.seats)) if seats is None else seats)

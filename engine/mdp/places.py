@@ -62,6 +62,11 @@ class Faulty(Protocol):
         ...
 
 
+def walls_of(game: VectorMDP) -> NDArray[np.bool_] | None:
+    """The walls of a game's map; None for a game without one."""
+    return game.plan.walls if isinstance(game, Placed) else None
+
+
 class Look:
     """Where the battles of a game are: by the game itself, or by what its first seat sees."""
 

@@ -52,7 +52,7 @@ class DQN(Replayed):
     @classmethod
     def policy_spec(cls, seat: SeatSpec, config: DQNConfig) -> PolicySpec:
         """A policy that takes the choice of highest value."""
-        return super().policy_spec(seat, config)._replace(kind="q", duelling=config.duelling)
+        return super().policy_spec(seat, config)._replace(duelling=config.duelling)
 
     def warm_start(self, weights: F32) -> None:
         """θ⁻ ← θ, too."""

@@ -110,3 +110,14 @@ def _labels(game: Any) -> Sequence[str]:
 
 def _stacked(moves: list[Array]) -> Array:
     return np.stack(moves)
+
+
+def drawing_of(game: Game) -> str:
+    """What draws a game's battles; empty where nothing does."""
+    return game.drawing if isinstance(game, Drawn) else ""
+
+
+def scenery_of(game: Game) -> NDArray[np.uint8] | None:
+    """What stays as it is in drawings of a game's battles, [rows, columns]; None where nothing does."""
+    found: NDArray[Any] | None = getattr(game, "scenery", None)
+    return None if found is None else found.astype(np.uint8)

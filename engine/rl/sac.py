@@ -18,7 +18,7 @@ exact (the released code adds 1e-6 under the logarithm).
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -27,7 +27,6 @@ from engine.config.rl import SACConfig
 from engine.mdp.interface import SeatSpec
 from engine.rl.heads import SPREADS
 from engine.rl.learner import Metrics, State, below, numbers
-from engine.rl.policy import PolicySpec
 from engine.rl.twin import Seen, Transitions, TwinLearner
 
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
@@ -48,11 +47,6 @@ class SAC(TwinLearner):
         self.log_alpha = first.requires_grad_()
         self.alpha_optimiser = self.make_optimiser(self.log_alpha.detach())
         self.H = config.entropy * len(seat.action.bounds[0])
-
-    @classmethod
-    def policy_spec(cls, seat: SeatSpec, config: Any) -> PolicySpec:
-        """A policy that draws from a squashed Gaussian."""
-        return super().policy_spec(seat, config)._replace(kind="squashed")
 
     def pi(self, theta: Tensor, s: Seen) -> tuple[Tensor, Tensor]:
         """(a [n, D], log π_θ(a|s) [n]) of one action drawn for each scaled observation; differentiable."""

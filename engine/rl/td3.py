@@ -16,7 +16,7 @@ Pourchot & Sigaud 2019).
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -26,7 +26,6 @@ from torch import Tensor
 from engine.config.rl import TD3Config
 from engine.mdp.interface import SeatSpec
 from engine.rl.learner import Metrics, numbers
-from engine.rl.policy import PolicySpec
 from engine.rl.twin import Seen, Transitions, TwinLearner
 
 F32 = NDArray[np.float32]
@@ -43,11 +42,6 @@ class TD3(TwinLearner):
     ) -> None:
         super().__init__(seat, config, seed, steps, on)
         self.theta_target = self.theta.detach().clone()
-
-    @classmethod
-    def policy_spec(cls, seat: SeatSpec, config: Any) -> PolicySpec:
-        """A policy that gives the action itself."""
-        return super().policy_spec(seat, config)._replace(kind="deterministic")
 
     @property
     def epsilon(self) -> float:

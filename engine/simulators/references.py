@@ -11,7 +11,7 @@ from engine.config.train import TrainGame
 from engine.errors import ConfigError, SimulatorError, below
 from engine.mdp.checks import Blame, check_batch, check_state
 from engine.mdp.interface import MDP
-from engine.mdp.limits import limited
+from engine.mdp.limits import Limited, limited
 from engine.mdp.vector import Game, VectorMDP, in_turns
 from engine.problem import ShouldStop
 from engine.simulators.conversation import never
@@ -57,6 +57,12 @@ def _made(game: TrainGame, battles: int, should_stop: ShouldStop) -> Game:
             raise
         raise ConfigError([("game.name", str(error))]) from error
     return made
+
+
+def program_of(game: Game) -> ExternalGame | None:
+    """The program that plays a game, if one does."""
+    played = game.game if isinstance(game, Limited) else game
+    return played if isinstance(played, ExternalGame) else None
 
 
 def make_for_one(game: TrainGame, battles: int, should_stop: ShouldStop = never) -> VectorMDP:

@@ -85,8 +85,7 @@ class _AESRL(Scheduled):
 
     def _method(self, theta: np.ndarray, replay: SharedReplay) -> SharedCritic:
         config = self.config
-        critic = bool(getattr(config.method, "learning_share", 1.0))
-        actors = max(1, config.pool.processes - critic)
+        actors = max(1, config.pool.processes - config.method.learns)
         make: type[SharedCritic] = METHODS[config.method.kind].load()
         return make.of(config, theta, actors, self.lease, replay, self.learner.model.network)
 

@@ -86,9 +86,10 @@ def _frozen(policy: FrozenConfig, seat: SeatSpec, store: Store, explore: bool) -
 
 
 def as_slow_as(game: Game, player: Any, seats: Collection[int], place: str = "agent") -> Game:
-    """The game with a player's own limits on its seats. Raises ConfigError as ``limited``, below the player's place."""
+    """The game with a player's own limits on its seats (None: nobody sits there). Raises ConfigError as ``limited``,
+    below the player's place."""
     with below(place):
-        return limited(game, getattr(player, "limits", None), seats)
+        return game if player is None else limited(game, player.limits, seats)
 
 
 MAKERS: dict[str, Callable[[Any, SeatSpec, Store, bool], Player]] = {"scripted": _scripted, "frozen": _frozen}

@@ -40,6 +40,8 @@ class Drive(PoolSession):
     """Role of the artifact that holds everything evaluated."""
     name: str = "list"
     """The algorithm's name in checkpoints."""
+    fresh: int = 0
+    """Replicates of the final front on seeds that the search never saw; 0: it is not measured again."""
     record: Record
     algorithm: Algorithm
 
@@ -149,7 +151,7 @@ class Drive(PoolSession):
     def _fresh(self, pool: Pool) -> Generator[AnyEvent, None, dict[str, str]]:
         """Evaluate the final front, and the whole map of MAP-Elites, again on seeds that the search never saw. The
         selection itself is not revised."""
-        front, fresh = self.algorithm.front(), int(getattr(self.study, "fresh", 0))
+        front, fresh = self.algorithm.front(), self.fresh
         if not front or not fresh:
             return {}
         others, share = off_the_edge(self.algorithm, front, fresh)

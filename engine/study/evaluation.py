@@ -109,7 +109,7 @@ class _Evaluation:
             with contextlib.closing(
                 references.make(config.game, config.episodes, lambda: bool(self._control()))
             ) as game:
-                self._program = game if isinstance(game, ExternalGame) else None
+                self._program = references.program_of(game)
                 found: Found = {name: {} for name in self._measured.present}
                 for names, opponent in self._measured.battles:
                     for name, one in self._examined(names, opponent, game).items():

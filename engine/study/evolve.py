@@ -51,7 +51,7 @@ class Evolve(Drive):
 
     def __init__(self, config: EvolveConfig, store: Store, control: Control) -> None:
         super().__init__(config, store, control)
-        self.config = config
+        self.config, self.fresh = config, config.fresh
         self.longest, self.endless, self.warned = 0, list[bool](), False
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
@@ -174,7 +174,7 @@ class Evolve(Drive):
 
     def _members(self) -> dict[str, str]:
         """The networks of all members, where these are trained on and on."""
-        if self.config.algorithm.kind != "pbt" or self.search.P is None:
+        if self.config.algorithm.finds != "trained" or self.search.P is None:
             return {}
         there = [i for i in self.search.P.individuals if self.trainings.lease.has(trained(i.evaluation))]
         found = [Policy(self.space.spec, self.trainings.weights(trained(i.evaluation))) for i in there]

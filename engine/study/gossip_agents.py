@@ -12,16 +12,17 @@ from engine.config.base import parse
 from engine.config.gossip import GossipConfig
 from engine.errors import ConfigError
 from engine.mdp.interface import SeatSpec
+from engine.mdp.vector import in_turns
 from engine.peers import Member, Peers, View
 from engine.problem import ShouldStop
 from engine.rl.factory import make_learner
 from engine.rl.gossip_agent import Agent
 from engine.rl.learner import Learner, State, on_threads
-from engine.rl.sampler import Sampler
+from engine.simulators import references
 from engine.store import Store, open_store
 from engine.study import checkpoint
 from engine.study.agent_wire import encode_member, encode_report
-from engine.study.sampler_factory import sampler
+from engine.study.sampler_factory import at_once, seated
 
 LIVES = 1_000
 """Beginnings reserved per round, where agents do not wait: each life of an agent plays battles of its own."""
@@ -54,10 +55,11 @@ def make_agent(
 ) -> Agent:
     """Agent ``number`` with its game. Raises ConfigError, SimulatorError, and Cancelled once ``should_stop`` returns
     True."""
-    made = sampler(config.training, store, number, should_stop)
-    if not isinstance(made, Sampler):
-        made.close()
+    game = seated(config.training, references.make(config.game, config.environments, should_stop))
+    if in_turns(game):
+        game.close()
         raise ConfigError([("game.name", "its seats take turns, and agents that mix play alone: choose another game")])
+    made = at_once(config.training, game, store, number)
     (actor,) = made.actors.values()
     return Agent(number, config, learner_of(config, actor.model.spec.seat), made, peers)
 

@@ -22,7 +22,7 @@ from engine.evorl.hunting import FOUND, oracles_of, watchable
 from engine.evorl.problem import example
 from engine.evorl.watched import Watched
 from engine.evorl.wuji import WUJI, Unguided
-from engine.mdp.places import Placed
+from engine.mdp.places import walls_of
 from engine.mdp.vector import VectorMDP
 from engine.problem import Evaluation, Request, TrainingContext, of_kind
 from engine.store import Store
@@ -64,7 +64,7 @@ class _Hunt(Evolve):
     def game(self) -> VectorMDP:
         task: TaskConfig = example(self.config.task)
         game = watchable(task.game, 1, self.stopped)
-        self.walls = game.plan.walls if isinstance(game, Placed) else None
+        self.walls = walls_of(game)
         return Watched(game, oracles_of(self.config.oracles), Findings())
 
     def plan(self) -> Plan:

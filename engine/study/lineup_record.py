@@ -20,7 +20,7 @@ from engine.indicators import STRONG, UNDER, half_width, verdicts
 from engine.lineups import schema
 from engine.lineups.baselines import BaselineTeams
 from engine.lineups.battle_counts import battles_each
-from engine.lineups.encoding import LineupSpace
+from engine.lineups.encoding import Lineups
 from engine.lineups.parts import Sums
 from engine.problem import LineupContext, Problem, of_kind
 from engine.simulators.contract import GameSpec
@@ -34,15 +34,16 @@ Content = tuple[bytes, ...]
 
 class LineupRecord(Record):
     """``over``: ids over the line; ``strong``: those of them that are surely over it and can win, by the search's own
-    battles; ``met``: keys of the lineups that were played, in a space small enough to list. ``listed``: how many
-    lineups a re-check plays; 0 for a search. ``ranges``: those worked out so far, as the same lineups come with every
-    round of a re-check."""
+    battles; ``every``: all lineups under the rules, where these are few enough to list, and ``met`` the keys of those
+    that were played. ``listed``: how many lineups a re-check plays; 0 for a search. ``ranges``: those worked out so
+    far, as the same lineups come with every round of a re-check."""
 
     def __init__(
         self, problem: Problem, config: ObjectiveSetConfig, baselines: BaselineTeams, store: Store, spec: GameSpec,
-        listed: int = 0,
+        listed: int = 0, every: Lineups | None = None,
     ) -> None:  # fmt: skip
         super().__init__(problem, store)
+        self.every = every
         self.config, self.baselines, self.spec, self.listed = config, baselines, spec, listed
         self.sums = Sums(spec, config.objectives, len(problem.metrics) // 2)
         self.thresholds = [o.threshold for o in config.objectives]
@@ -133,16 +134,15 @@ class LineupRecord(Record):
 
     def all_met(self) -> int:
         """The number of lineups under the rules, once all of them were played; 0 before that."""
-        space = self.problem.space
-        if not isinstance(space, LineupSpace) or space.every is None:
+        if self.every is None:
             return 0
         waiting = [individual.genome for individual in self.waiting]
-        met = self.met.union(space.keys(np.stack(waiting)).tolist()) if waiting else self.met
-        return len(space.every) if len(met) == len(space.every) else 0
+        met = self.met.union(self.problem.space.keys(np.stack(waiting)).tolist()) if waiting else self.met
+        return len(self.every) if len(met) == len(self.every) else 0
 
     def judge(self, arrays: Arrays) -> None:
         """Update which lineups are over the line, from the current estimates."""
-        if isinstance(self.problem.space, LineupSpace) and self.problem.space.every is not None and len(arrays["id"]):
+        if self.every is not None and len(arrays["id"]):
             self.met.update(self.problem.space.keys(arrays["genome"]).tolist())
         exact = schema.exact(self.spec, self.config.objectives, arrays["cost"].shape[1])
         objective, half = arrays["objective"], half_width(arrays["error"], arrays["samples"], exact=exact)

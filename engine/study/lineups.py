@@ -65,8 +65,10 @@ class _Lineups(Drive):
 
     def prepare(self, saved: Checkpoint | None) -> None:
         baselines = BaselineTeams.load(saved.parts["record"].meta["baselines"]) if saved else None
-        problem, self.baselines, spec = _prepare(self.config, baselines, self.store, self.stopped)
-        self.record = LineupRecord(problem, self.config.objectives, self.baselines, self.store, spec, self.listed)
+        problem, self.space, self.baselines, spec = _prepare(self.config, baselines, self.store, self.stopped)
+        self.record = LineupRecord(
+            problem, self.config.objectives, self.baselines, self.store, spec, self.listed, self.space.every
+        )
         self.algorithm = self.chosen(problem, LineupContext(self.config.game.fidelity))
 
     @abstractmethod
@@ -92,7 +94,7 @@ class _Search(_Lineups):
 
     def __init__(self, config: SearchConfig, store: Store, control: Control) -> None:
         super().__init__(config, store, control)
-        self.config, self.name = config, config.algorithm.kind
+        self.config, self.name, self.fresh = config, config.algorithm.kind, config.fresh
 
     def prepare(self, saved: Checkpoint | None) -> None:
         super().prepare(saved)
@@ -167,9 +169,7 @@ class _Sample(_List):
         self.config = config
 
     def chosen(self, problem: Problem, context: LineupContext) -> Algorithm:
-        space = problem.space
-        assert isinstance(space, LineupSpace)
-        genomes = space.distinct(generator(self.config.seed, "sample"), self.config.count)
+        genomes = self.space.distinct(generator(self.config.seed, "sample"), self.config.count)
         return self.listing(genomes, [()] * len(genomes), [self.config.replicates] * len(genomes), 0)
 
     def plan(self) -> Plan:
@@ -184,15 +184,15 @@ class _Sample(_List):
 
 def _prepare(
     config: BalanceStudy, baselines: BaselineTeams | None, store: Store, should_stop: ShouldStop
-) -> tuple[Problem, BaselineTeams, GameSpec]:
-    """The problem for the driver, the baselines, resolved once for all workers, and the game as it is played. Raises
-    Cancelled."""
+) -> tuple[Problem, LineupSpace, BaselineTeams, GameSpec]:
+    """The problem for the driver and its space, the baselines, resolved once for all workers, and the game as it is
+    played. Raises Cancelled."""
     game = config.game
     with opened(game, store, should_stop) as simulator:
         checked(config, simulator)
         found = baselines or resolve(simulator, config.lineups, game.patch, config.seed, game.fidelity)
         evaluator = LineupEvaluator(Setup(config.model_dump(mode="json"), found.state()), simulator)
-        return evaluator.describe(), found, evaluator.spec
+        return evaluator.describe(), evaluator.space, found, evaluator.spec
 
 
 def planned(config: SearchConfig, baselines: int) -> int:

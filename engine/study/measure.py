@@ -32,7 +32,7 @@ from engine.rl.examine import first_episodes, first_in_turns
 from engine.rl.observed import Observed, arrays_of, batch_of
 from engine.rl.onnx_acting import acting
 from engine.rl.policy import Policy
-from engine.rl.recording import record
+from engine.rl.recording import drawing_of, record
 from engine.rl.seats import Player, Seats, nobody_else
 from engine.rl.take_home import VECTORS, checked, milliseconds, vectors, zipped
 from engine.rl.turns import Table
@@ -140,7 +140,7 @@ class _Measurement(Session):
         with below(place):
             game = as_slow_as(game, other, others)
             facing = seats[others[0]]
-            return _Ground(game, MAKERS[other.kind](other, facing, self.store, getattr(other, "sampled", False)))
+            return _Ground(game, MAKERS[other.kind](other, facing, self.store, other.sampled))
 
     def _own(self, game: Game) -> range:
         """The seats of its side."""
@@ -267,7 +267,7 @@ class _Measurement(Session):
             return {}
         middle = len(found.positions) // 2
         shown = found.positions[max(0, middle - TRAIL) : middle + 1]
-        return {"drawing": getattr(game, "drawing", ""), "positions": np.round(shown, 4).tolist()}
+        return {"drawing": drawing_of(game), "positions": np.round(shown, 4).tolist()}
 
     def _restore(self, digest: str) -> None:
         """Continue from a checkpoint. Raises ConfigError and StoreError as ``checkpoint.read``."""

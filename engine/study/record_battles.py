@@ -17,7 +17,7 @@ from engine.config.agents import RecordConfig
 from engine.errors import Cancelled, ConfigError, below
 from engine.events import AnyEvent, Counters, Finished, Paused, Progressed, Started, Stopped
 from engine.mdp.vector import Game
-from engine.rl.recording import Recording, record
+from engine.rl.recording import Recording, drawing_of, record, scenery_of
 from engine.rl.seats import Player
 from engine.simulators import references
 from engine.store import Store
@@ -71,7 +71,7 @@ class _Recordings(Session):
 
     def _player(self, place: str, player: Any, game: Game, seat: int) -> Player:
         with below(place):
-            return MAKERS[player.kind](player, game.spec.seats[seat], self.store, getattr(player, "sampled", False))
+            return MAKERS[player.kind](player, game.spec.seats[seat], self.store, player.sampled)
 
     def _opponent(self, game: Game) -> Player | None:
         """Raises ConfigError where nobody sits on the other seats."""
@@ -90,9 +90,9 @@ class _Recordings(Session):
         i = len(self.told)
         self.told.append(_told(found, game))
         self.arrays |= {f"positions/{i}": found.positions, f"moves/{i}": found.moves}
-        self.drawing = getattr(game, "drawing", "") if found.positions.shape[1] else ""
-        if (scenery := getattr(game, "scenery", None)) is not None:
-            self.arrays["scenery"] = scenery.astype(np.uint8)
+        self.drawing = drawing_of(game) if found.positions.shape[1] else ""
+        if (scenery := scenery_of(game)) is not None:
+            self.arrays["scenery"] = scenery
         meta = {"told": self.told, "drawing": self.drawing, "seconds": self._seconds}
         parts = {"recorded": Bundle(meta, self.arrays)}
         self.saved = checkpoint.write(self.config, len(self.told), parts, self.store)

@@ -9,7 +9,7 @@ import msgspec
 from engine.config.base import parse
 from engine.config.train import TrainConfig
 from engine.errors import ConfigError
-from engine.mdp.vector import Game, in_turns
+from engine.mdp.vector import Game, VectorMDP, in_turns
 from engine.problem import ShouldStop
 from engine.rl.collector import Collector, Producer
 from engine.rl.factory import gives_gradients, gradient_worker, policy_spec
@@ -47,19 +47,32 @@ def sampler(config: TrainConfig, store: Store, number: int, should_stop: ShouldS
     """Sampler ``number`` of a study, with its game. Raises ConfigError, SimulatorError, and Cancelled once
     ``should_stop`` returns True."""
     game = seated(config, references.make(config.game, config.environments, should_stop))
-    cast, seats = cast_of(config), game.spec.seats
-    learners = config.learners
-    learning = {name: policy_spec(learners[name], seats[cast.places(name)[0]]).model() for name in learners}
-    length = next(iter(learners.values())).fragment
-    players = players_of(config, seats, store, {}, explore=True)
-    settled: dict[str, Any] = {"cast": cast, "players": players, "number": number}
     made = (
-        TurnSampler(game, learning, config.environments, length, config.seed, **settled)
+        TurnSampler(game, **_settled(config, game, store, number))
         if in_turns(game)
-        else Sampler(game, learning, config.environments, length, config.seed, **settled)
+        else at_once(config, game, store, number)
     )
-    differentiated = {name: one for name, one in learners.items() if gives_gradients(one, config.sampling)}
+    differentiated = {name: one for name, one in config.learners.items() if gives_gradients(one, config.sampling)}
     return gradient_worker(made, differentiated) if differentiated else made
+
+
+def at_once(config: TrainConfig, game: VectorMDP, store: Store, number: int) -> Sampler:
+    """The sampler of a game whose seats act at once. Raises ConfigError."""
+    return Sampler(game, **_settled(config, game, store, number))
+
+
+def _settled(config: TrainConfig, game: Game, store: Store, number: int) -> dict[str, Any]:
+    """What a sampler is made with beside its game."""
+    cast, seats, learners = cast_of(config), game.spec.seats, config.learners
+    return {
+        "learning": {name: policy_spec(one, seats[cast.places(name)[0]]).model() for name, one in learners.items()},
+        "battles": config.environments,
+        "length": next(iter(learners.values())).fragment,
+        "seed": config.seed,
+        "cast": cast,
+        "players": players_of(config, seats, store, {}, explore=True),
+        "number": number,
+    }
 
 
 def build(payload: bytes) -> Collector:

@@ -11,7 +11,6 @@ import numpy as np
 
 from engine.arrays import pack
 from engine.columns import Arrays
-from engine.config.evaluate import SavedConfig
 from engine.config.self_play import SelfPlayConfig
 from engine.errors import below
 from engine.events import AnyEvent
@@ -55,7 +54,7 @@ class _SelfPlay(Evolve):
         """Also puts saved agents where workers find them."""
         super().prepare(saved)
         for other in self.config.opponents.outside.values():
-            if isinstance(other, SavedConfig):
+            if other.policy:
                 self.trainings.lease.put(self.store.get(other.policy))
                 self.trainings.lease.put(Policy.stored(self.store, other.policy).pack()[1])
 

@@ -13,6 +13,7 @@ from engine import cli
 from engine.arrays import unpack
 from engine.config.base import parse
 from engine.config.hunt import HuntConfig
+from engine.config.limits import LimitsConfig
 from engine.config.train import TrainGame
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed
@@ -23,7 +24,7 @@ from engine.evorl.trainings import key_of, opened
 from engine.evorl.watched import Oracles, Watched
 from engine.evorl.wuji import WUJI, Unguided
 from engine.games.maze import Maze
-from engine.games.maze.layout import HOLE, PIT
+from engine.games.maze.layout import CRASH, HOLE, PIT
 from engine.games.pong import ImagePong, VectorPong
 from engine.mdp.interface import ArraySpec, Discrete, SeatSpec
 from engine.mdp.places import Look, seen_as
@@ -101,6 +102,19 @@ def test_each_planted_bug_is_reported_once_by_its_oracle_and_shows_again() -> No
         assert (bug.place == row * 31 + column) == (kind != HOLE)
         assert shows_again(bug, lambda battles: Maze(), ORACLES)
         assert not shows_again(bug, lambda battles: Maze(planted=False), ORACLES)
+
+
+def test_late_players_meet_the_bugs_that_are_planted() -> None:
+    """The game still says where they are and what is broken."""
+    late = watchable(TrainGame(name="maze", limits=LimitsConfig(delay=1)), 1)
+    maze = Maze()
+    row, column = np.argwhere(maze.layout.planted == CRASH)[0].tolist()
+    found = Findings()
+    seen = Watched(late, ORACLES, found)
+    seen.reset(np.array([1], np.uint64))
+    for move in [*way(maze.layout, begun(maze), (row, column)), 0]:
+        seen.step([np.array([move])])
+    assert [(bug.kind, bug.place) for bug in found.bugs.values()] == [("crash", row * 31 + column)]
 
 
 def test_whoever_bumps_into_a_wall_for_ever_is_not_stuck() -> None:

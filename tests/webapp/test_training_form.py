@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from engine.config import TrainConfig, parse, study_hash
-from engine.config.rl import PRESETS
+from engine.config.rl import PRESETS, PPOConfig
 from tests.factories import Studio, signed_in
 from tests.webapp.agents import kept as kept_agent
 from tests.webapp.trainings import config, finished, training
@@ -23,6 +24,7 @@ from webapp.studies import journal
 from webapp.studies.journal import TIME_IS_UP, Entry
 from webapp.studies.models import Job, Status
 from webapp.training import trials
+from webapp.training.beginnings import misfits
 from webapp.training.entrants import limits_of
 from webapp.training.forms import TrainForm, values_of
 from webapp.training.games import OFFERS
@@ -404,13 +406,19 @@ def test_agents_of_several_seats_all_begin_with_the_saved_one(team: Studio) -> N
         ),
         ({"learner.network.activation": "relu"}, "the activation of its network is leaky_relu, and here relu"),
         ({"learner.normalise_observations": "on"}, "another choice of scaling observations"),
-        ({"algorithm": "dqn"}, "does not fit: DQN did not train it; choose another algorithm."),
+        ({"algorithm": "dqn"}, "does not fit: PPO, A3C or IMPALA trained it; choose PPO, A3C or IMPALA."),
         ({"game": "cartpole"}, "plays another game. Choose another agent, or a new network."),
     ],
 )
 def test_a_saved_agent_that_does_not_fit_is_refused_at_its_field(team: Studio, typed: dict[str, str], why: str) -> None:
     agent = saved(team)
     assert why in " ".join(wrong(team, **{"game": "pong", "start": str(agent.pk), **typed})["start"])
+
+
+@pytest.mark.parametrize(("head", "who"), [("deterministic", "TD3"), ("squashed", "SAC"), ("q", "DQN")])
+def test_who_trained_an_agent_is_named_where_another_algorithm_is_chosen(head: str, who: str) -> None:
+    agent = SimpleNamespace(name="Ada", policy=store().put(json.dumps({"kind": head}).encode()))
+    assert list(misfits(agent, "", PPOConfig())) == [f"“Ada” does not fit: {who} trained it; choose {who}."]
 
 
 def test_who_begins_is_asked_where_somebody_is_saved(team: Studio, client: Client) -> None:

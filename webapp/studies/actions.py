@@ -79,16 +79,18 @@ def submit(
     return job
 
 
-def accompany(search: Job, user: User | None, config: WorthConfig | RemovalConfig) -> Job:
+def accompany(
+    search: Job, user: User | None, config: WorthConfig | RemovalConfig, *, changed_anew: bool = False
+) -> Job:
     """The experiment that comes with a search, on the same game data and rules, or the tests of the suspects that it
     named: it waits until the search has ended. One that has not failed and was not stopped is the search's one, whoever
-    asks again; other suspects are tested anew."""
+    asks again; with ``changed_anew`` only where nothing has changed in it, such as the suspects."""
     with transaction.atomic():
         # Of two at once, the second finds what the first began.
         Project.objects.select_for_update(no_key=True).get(pk=search.project_id)
         found = companion.of(search, config.kind)
         config = config.model_copy(update={"intended": tuple(patterns.intended(search))})
-        other = config.kind != "worth" and found is not None and found.config_hash != study_hash(config)
+        other = changed_anew and found is not None and found.config_hash != study_hash(config)
         if found is not None and not other and found.status not in (Status.STOPPED, Status.FAILED):
             return found
         return submit(

@@ -19,6 +19,7 @@ from engine.lineups.schema import exact, spans, spec_from_json, variables
 from engine.simulators.contract import GameSpec
 from webapp.lib.storage import store
 from webapp.studies import patterns
+from webapp.studies.methods import METHODS
 from webapp.studies.models import Job
 from webapp.studies.questions import verdict_words
 from webapp.studies.verdict_words import Words
@@ -213,7 +214,7 @@ def meant_of(job: Job, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]
     return patterns.meant(job, spec(job), columns) if known else np.zeros(len(columns["id"]), np.bool_)
 
 
-BRED_FROM_RANDOM = {"nsga2", "nsga3", "agemoea", "ga", "map-elites"}
+BRED_FROM_RANDOM = {kind for kind, method in METHODS.items() if "breed" in method.model.needs}
 """Algorithms whose first round is drawn at random from what the rules leave; random search draws every round."""
 
 

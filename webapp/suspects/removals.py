@@ -79,7 +79,7 @@ def begin(search: Job, *, longer: bool = False) -> Job | None:
     """Start the tests, or ``longer`` ones that search for long enough; None where nothing is named, or nothing can
     be."""
     config = thorough(search) if longer else planned(search)
-    return None if config is None else actions.accompany(search, search.created_by, config)
+    return None if config is None else actions.accompany(search, search.created_by, config, changed_anew=True)
 
 
 def obstacle(search: Job, *, longer: bool = False) -> str:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
+from engine.catalog import LEARNERS
 from engine.config import TrainConfig, parse
 from engine.config.genes import genes
 from engine.config.larger import not_larger
-from engine.config.rl import AnyLearner, DQNConfig, NetworkConfig
+from engine.config.rl import AnyLearner, NetworkConfig
 from engine.errors import ConfigError, StoreError
 from webapp.lib.storage import store
+from webapp.lib.words import one_of
 from webapp.projects.models import Project
 from webapp.training.entrants import ROLE, maker
 from webapp.training.methods import Preset
@@ -53,7 +55,7 @@ def going_on(preset: Preset, agent: Any) -> Preset:
     an agent."""
     told = {} if agent is None else _description(agent.policy)
     network, learner = _network(told), preset.learner
-    if network is None or _another_kind(told, learner):
+    if network is None or told.get("kind", learner.head) != learner.head:
         return preset
     scaled = bool(told.get("normalise", learner.normalise_observations))
     return replace(preset, learner=learner.model_copy(update={"network": network, "normalise_observations": scaled}))
@@ -83,14 +85,16 @@ def _network(told: Mapping[str, Any]) -> NetworkConfig | None:
         return None
 
 
-def _another_kind(told: Mapping[str, Any], learner: AnyLearner) -> bool:
-    return told.get("kind") is not None and (told["kind"] == "q") != isinstance(learner, DQNConfig)
+def _kinds(head: str) -> list[str]:
+    """The learners whose policies have a head."""
+    return [one.model_fields["kind"].default for one in get_args(AnyLearner) if one.head == head]
 
 
 def _unlike(told: Mapping[str, Any], learner: AnyLearner) -> Iterator[str]:
     network = _network(told)
-    if _another_kind(told, learner):
-        yield "DQN trained it; choose DQN" if told["kind"] == "q" else "DQN did not train it; choose another algorithm"
+    if told.get("kind", learner.head) != learner.head:
+        able = one_of([LEARNERS[kind].label for kind in _kinds(told["kind"])])
+        yield f"{able} trained it; choose {able}" if able else "another algorithm trained it"
     elif network is not None and not genes(learner.network):
         if told.get("normalise", learner.normalise_observations) != learner.normalise_observations:
             yield "it was trained with another choice of scaling observations; choose that here, too"

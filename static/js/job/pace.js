@@ -50,15 +50,15 @@ export function timeLeft({ tick, seconds }, ticks) {
   if (last < LEAST_ROUNDS || !ticks || tick[last] >= ticks) return null;
   const from = Math.max(0, last - Math.max(LEAST_ROUNDS, Math.floor(last / 3)));
   const count = Math.min(BLOCKS, last - from);
-  const paces = [];
+  const perRound = [];
   for (let block = 0; block < count; block += 1) {
     const a = from + Math.floor(((last - from) * block) / count);
     const b = from + Math.floor(((last - from) * (block + 1)) / count);
-    if (tick[b] > tick[a]) paces.push((seconds[b] - seconds[a]) / (tick[b] - tick[a]));
+    if (tick[b] > tick[a]) perRound.push((seconds[b] - seconds[a]) / (tick[b] - tick[a]));
   }
-  const mean = paces.reduce((sum, pace) => sum + pace, 0) / paces.length;
-  const spread = Math.sqrt(paces.reduce((sum, pace) => sum + (pace - mean) ** 2, 0) / Math.max(1, paces.length - 1));
-  const half = Math.max(0.06 * mean, (2 * spread) / Math.sqrt(paces.length));
+  const mean = perRound.reduce((sum, pace) => sum + pace, 0) / perRound.length;
+  const spread = Math.sqrt(perRound.reduce((sum, pace) => sum + (pace - mean) ** 2, 0) / Math.max(1, perRound.length - 1));
+  const half = Math.max(0.06 * mean, (2 * spread) / Math.sqrt(perRound.length));
   const left = ticks - tick[last];
   return [Math.max(0, left * (mean - half)), left * mean, left * (mean + half)];
 }

@@ -88,7 +88,7 @@ class Match {
   }
 
   /** What the person does now. */
-  wish() {
+  action() {
     const held = [...this.held].at(-1);
     if (held !== undefined) return KEYS[held];
     if (this.aim === null) return STAY;
@@ -124,7 +124,7 @@ class Match {
     this.before = now;
     while (this.spare >= 1 && !this.over) {
       this.spare -= 1;
-      this.battle.moment(this.wish(), this.answer());
+      this.battle.moment(this.action(), this.answer());
       this.over = Math.max(...this.battle.points) >= agent.points;
     }
     this.draw();
