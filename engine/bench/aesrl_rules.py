@@ -78,7 +78,8 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
 
 def _sphere(case: str, seeds: range) -> Iterator[dict[str, Any]]:
     share = 0.5 if case == "sphere-learning" else 0.0
-    found = {name: [climbed(*rules, seed, share) for seed in seeds] for name, (*rules, _) in PAIRS.items()}
+    found = {name: [climbed(mean, variance, seed, share) for seed in seeds]
+             for name, (mean, variance, _) in PAIRS.items()}  # fmt: skip
     middle = {name: median(left for left, _ in each) for name, each in found.items()}
     tau = kendalltau([-middle[name] for name in PAIRS], [score for *_, score in PAIRS.values()]).statistic
     for name, each in found.items():
@@ -109,7 +110,8 @@ def climbed(mean: Rule, variance: Rule, seed: int, share: float) -> tuple[float,
 
 def _learnt(z: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
     """The step of an individual that learns: a twentieth of the way, and as far in any direction."""
-    return STEP * (z + float(np.linalg.norm(z)) * rng.standard_normal(len(z)) / np.sqrt(len(z)))
+    noise = float(np.linalg.norm(z)) * rng.standard_normal(len(z)) / np.sqrt(len(z))
+    return np.asarray(STEP * (z + noise))
 
 
 def _pendulum(case: str, seeds: range, steps: int) -> Iterator[dict[str, Any]]:
