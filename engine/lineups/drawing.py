@@ -17,7 +17,8 @@ TRIES = 400_000
 """Draws before giving up: hardly any such team or pairing satisfies the rules."""
 PLAIN = 500
 """Draws of what is to hold a piece before it is drawn as a scarce one (``scarce``), which is exact, too."""
-FIRST, SECOND = np.int64(0), np.int64(1)
+FIRST: Any = np.int64(0)
+SECOND: Any = np.int64(1)
 """Teams of a lineup. A 0 or 1 in a call is a type of its own to numba, which compiles the function anew for each."""
 jit = njit(cache=True, nogil=True)
 

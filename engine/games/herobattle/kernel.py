@@ -37,7 +37,8 @@ _S32, _S11 = np.uint64(32), np.uint64(11)
 _UNIT = 1.0 / 9007199254740992.0
 EVENT_BLOW, EVENT_SKILL, EVENT_START = np.uint64(1), np.uint64(2), np.uint64(3)
 _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
-_LEFT, _RIGHT = np.int64(0), np.int64(1)
+_LEFT: Any = np.int64(0)
+_RIGHT: Any = np.int64(1)
 """The sides, for functions that numba would compile anew for each plain 0 or 1 in a call."""
 _FAR = 0x7FFFFFFF
 _WORN = 0.65
