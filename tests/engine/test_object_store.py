@@ -8,7 +8,6 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,19 +25,6 @@ from tests.contracts.store import StoreContract
 from tests.engine import test_evolve as evolve
 from tests.engine.test_study import STUDY, results
 from tests.own_s3 import OwnS3
-
-
-@pytest.fixture(scope="module")
-def s3() -> Iterator[OwnS3]:
-    """The server of this module, which the environment names."""
-    server = OwnS3()
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in server.environment.items():
-            patch.setenv(name, value)
-        objects._client.cache_clear()
-        yield server
-    objects._client.cache_clear()
-    server.end()
 
 
 @pytest.fixture
