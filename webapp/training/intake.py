@@ -23,9 +23,9 @@ class TrainingIntake(Intake):
     """How the API starts trainings: in a game that may be played here, from a preset where one is named."""
 
     def again(self, body: Body, job: Job) -> tuple[Study, Refers]:
-        """The preset of the other training, where the settings name none."""
+        """The preset of the other training, where the settings name none, or the kind knows none."""
         study, refers = self.study(body)
-        return study, {**refers, "template": refers["template"] or job.template}
+        return study, {**refers, "template": refers.get("template") or job.template}
 
     def study(self, body: Body) -> tuple[Study, Refers]:
         """The study itself."""
