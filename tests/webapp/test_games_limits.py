@@ -57,6 +57,12 @@ PATHOLOGICAL = {
         lambda: raw_workbook(SMALL, extra={"xl/styles.xml": styles('<xf numFmtId="0"/>' * MILLION)}),
         "1,000,000 cell formats; 65,536 is the most",
     ),
+    "a million codes of formats": (
+        lambda: raw_workbook(
+            SMALL, extra={"xl/styles.xml": styles("", '<numFmt numFmtId="200" formatCode="0.0"/>' * MILLION)}
+        ),
+        "1,000,000 cell formats; 65,536 is the most",
+    ),
     "three million shared texts": (
         lambda: raw_workbook(SMALL, extra={"xl/sharedStrings.xml": strings("<si><t/></si>" * 3 * MILLION)}),
         "3,000,000 different texts; 300,000 is the most",
