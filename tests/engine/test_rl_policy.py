@@ -302,6 +302,8 @@ def test_files_that_are_no_policy_are_refused_with_words(tmp_path: Path) -> None
         (json.dumps({k: v for k, v in data.items() if k != "seat"}).encode(), "seat"),
         (json.dumps(data | {"network": data["network"] | {"policy": [4]}}).encode(), "begin with"),
         (json.dumps(data | {"kind": "oracle"}).encode(), "oracle"),
+        (json.dumps(data | {"version": float("inf")}).encode(), "readable"),
+        (b"[" * 100_000, "readable"),
         (json.dumps(data | {"normalise": False}).encode(), "do not fit"),
     ):
         with pytest.raises(StoreError, match=why):
