@@ -2,6 +2,8 @@
 // skill was used last (0: not yet) and the order in force; for ten units of either side its kind (-1: there is none), x
 // and y in paces, its share of life and whom of the twenty it strikes at (-1: nobody).
 
+import { percent } from "../charts/format.js";
+
 const SIDE_PARTS = 7;
 const UNIT_PARTS = 5;
 const UNITS = 20;
@@ -149,11 +151,9 @@ export function colours(element) {
   return { own: of("--accent"), other: of("--context-mark"), ground: of("--surface"), faint: of("--control-edge"), ink: of("--ink") };
 }
 
-const share = (/** @type {number} */ part) => `${Math.round(100 * part)} %`;
-
 /** What both teams have left of their life.
  * @param {number[]} row */
-export const points = (row) => `${share(side(row, 0)[0])} : ${share(side(row, 1)[0])}`;
+export const points = (row) => `${percent(side(row, 0)[0], 0)} : ${percent(side(row, 1)[0], 0)}`;
 
 /** What both sides are told to do, in a sentence each.
  * @param {number[]} row @param {string[]} labels */
