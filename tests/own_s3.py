@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 import subprocess
 import sys
+import threading
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
@@ -23,7 +24,11 @@ class OwnS3:
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.own_s3"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            [sys.executable, "-m", "tests.own_s3"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
         )
         assert self.process.stdout is not None
         self.endpoint = self.process.stdout.readline().strip()
@@ -47,9 +52,7 @@ class OwnS3:
 
     def end(self) -> None:
         self.process.kill()
-        self.process.wait()
-        assert self.process.stdout is not None
-        self.process.stdout.close()
+        self.process.communicate()
 
 
 def _bucket() -> Any:
@@ -77,7 +80,8 @@ def _serve() -> None:
     _bucket().create_bucket(BUCKET, "us-east-1")
     server = make_server("127.0.0.1", 0, ageing, threaded=False, request_handler=MotoRequestHandler)
     print(f"http://127.0.0.1:{server.server_port}", flush=True)
-    server.serve_forever()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    sys.stdin.read()  # until whoever started it closes it, or is killed
 
 
 if __name__ == "__main__":
