@@ -9,7 +9,7 @@ const HALF = UNITS / 2;
 const FIRST = 1 + 2 * SIDE_PARTS;
 const SHOWN = 10; // ticks: how long a skill is seen
 const RIM = 1.4; // paces around what is drawn
-const PACES = 0.28; // half a soldier
+const RADIUS = 0.28; // half a soldier
 const FOCUS = ["whoever is nearest", "the hero", "whoever has least life left", "the most dangerous", "whoever reaches far", "the soldiers", "all at one enemy"];
 const STANCE = ["advances", "holds", "steps back", "withdraws", "closes ranks"];
 const STANCES = ["advance", "hold", "step back", "withdraw", "close ranks"];
@@ -59,7 +59,7 @@ function ends(rows) {
 export function draw(c, width, height, row, ink, { rows, labels }) {
   const [across, down] = ends(rows);
   const scale = Math.min(width / across, height / down) / 2;
-  const size = (/** @type {number} */ kind) => Math.max(6, PACES * scale) * (kind === 0 ? 1.5 : 1);
+  const size = (/** @type {number} */ kind) => Math.max(6, RADIUS * scale) * (kind === 0 ? 1.5 : 1);
   const place = (/** @type {Unit} */ unit) => ({ ...unit, x: width / 2 + unit.x * scale, y: height / 2 + unit.y * scale, radius: size(unit.kind) });
   const all = units(row).map(place);
   c.clearRect(0, 0, width, height);
