@@ -32,6 +32,7 @@ SAID = {
 }
 """What is said when a stage begins."""
 NOTHING_TOLD = "Nothing stands out, so there is nothing to change."
+TOO_FEW = "So much is unfair that these battles are too few to try a change: it takes {:,} at least."
 
 
 def patch(config: PatchConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -74,7 +75,8 @@ class _Patching(Scheduled):
 
     def conclude(self) -> Generator[AnyEvent, None, dict[str, str]]:
         if not self.schedule.course.candidates:
-            yield self.say(Logged, message=NOTHING_TOLD)
+            takes = self.schedule.course.takes
+            yield self.say(Logged, message=TOO_FEW.format(takes) if takes else NOTHING_TOLD)
         return {}
 
     def results(self, last: bool) -> dict[str, str]:
