@@ -30,13 +30,11 @@ from engine.lineups import groups, pairings
 from engine.lineups.encoding import LineupSpace
 from engine.lineups.rules import compile_rules
 from engine.rng import combine64
-from engine.simulators.contract import GameSpec
 from engine.store import FolderStore
 from engine.studies import load
 from engine.worth.traits import Traits
-from tests.engine.sample_simulators import SPEC
 
-BATTLES = 8
+BATTLES, MANY = 8, 1000
 HERE = {"pool": {"kind": "local"}}
 HEROBATTLE = {"game": {"simulator": "builtin:herobattle"}, **HERE}
 SMALL = {"policy": [8], "critic": [8]}
@@ -78,11 +76,13 @@ def cover_and_drive() -> None:
         game.step([seat.action.idle(2) for seat in game.spec.seats])
 
 
-def draw(spec: GameSpec, tolerance: float | None) -> None:
-    """Draw pairings and lineups of a game, breed some, and look at what they hold. What its rules are made of differs
-    with whether costs are bounded, and each is compiled by itself."""
-    rules, rng = compile_rules(spec, LineupConfig(teams=2, cost_tolerance=tolerance)), np.random.default_rng(5)
+def draw() -> None:
+    """Draw pairings and lineups of Herobattle, also some that hold more of a piece than any random one, breed some, and
+    look at what they hold. The rules of all games are arrays of the same kinds."""
+    rules, rng = compile_rules(game_spec(), LineupConfig(teams=2, cost_tolerance=0.05)), np.random.default_rng(5)
     seeds, free = combine64(5, np.arange(BATTLES, dtype=np.uint64)), np.full((BATTLES, 1), -1, np.int32)
+    for scarce in (pairings.draw, groups.teams):
+        scarce(rules, seeds, free + 1, free + MANY)
     Traits(rules).held(pairings.draw(rules, seeds, free, free).rows[:, 0])
     pairings.PairingSpace(rules).sample(rng, BATTLES)
     groups.meetings(rules, groups.teams(rules, seeds, free, free), 2, 2)
@@ -106,8 +106,7 @@ def main() -> None:
         return
     play()
     cover_and_drive()
-    draw(game_spec(), 0.05)
-    draw(SPEC, None)
+    draw()
     for settings in SHORT:
         study(settings)
     done.write_text(now)

@@ -10,7 +10,8 @@ the 9 of the beginning.
 ``sphere-learning``: as in the paper half of the individuals learn first; each goes a twentieth of the way along a
 gradient that has as much noise as signal.
 
-``pendulum``: the same pairs train on Pendulum; the centre's score on fresh episodes, the median of ten seeds.
+``pendulum``: the same pairs train on Pendulum; the centre's score on fresh episodes, the median of five seeds.
+10,000 decisions and minibatches of 64 keep a case to about half an hour of a processor, by what minibatches cost.
 ``replay``, ``noise`` and ``ablation``: the runs of the paper's tables 6, 7 and 9, on Pendulum. What each seed reached
 is kept.
 """
@@ -73,12 +74,13 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     if case.startswith("sphere"):
         yield from _sphere(case, range(1, 3 if quick else 11))
     else:
-        yield from _pendulum(case, range(1, 2 if quick else 11), 4000 if quick else 25_000)
+        yield from _pendulum(case, range(1, 2 if quick else 6), 4000 if quick else 10_000)
 
 
 def _sphere(case: str, seeds: range) -> Iterator[dict[str, Any]]:
     share = 0.5 if case == "sphere-learning" else 0.0
-    found = {name: [climbed(*rules, seed, share) for seed in seeds] for name, (*rules, _) in PAIRS.items()}
+    found = {name: [climbed(mean, variance, seed, share) for seed in seeds]
+             for name, (mean, variance, _) in PAIRS.items()}  # fmt: skip
     middle = {name: median(left for left, _ in each) for name, each in found.items()}
     tau = kendalltau([-middle[name] for name in PAIRS], [score for *_, score in PAIRS.values()]).statistic
     for name, each in found.items():
@@ -109,7 +111,8 @@ def climbed(mean: Rule, variance: Rule, seed: int, share: float) -> tuple[float,
 
 def _learnt(z: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
     """The step of an individual that learns: a twentieth of the way, and as far in any direction."""
-    return STEP * (z + float(np.linalg.norm(z)) * rng.standard_normal(len(z)) / np.sqrt(len(z)))
+    noise = float(np.linalg.norm(z)) * rng.standard_normal(len(z)) / np.sqrt(len(z))
+    return np.asarray(STEP * (z + noise))
 
 
 def _pendulum(case: str, seeds: range, steps: int) -> Iterator[dict[str, Any]]:
@@ -117,7 +120,8 @@ def _pendulum(case: str, seeds: range, steps: int) -> Iterator[dict[str, Any]]:
              for name, (mean, variance, score) in PAIRS.items()}  # fmt: skip
     runs = pairs if case == "pendulum" else TABLES[case]
     for name, (settings, score) in runs.items():
-        learner = {"warmup": 1000, "network": {"policy": [64, 64], "critic": [64, 64]}, "discount": 0.98}
+        network = {"policy": [64, 64], "critic": [64, 64]}
+        learner = {"warmup": 1000, "minibatch": 64, "network": network, "discount": 0.98}
         whole = {
             "kind": "aes-rl", "game": "pendulum", "spread": 1500, "steps": steps, "evaluate_every": 0, "episodes": 20,
             "pool": {"kind": "ray", "workers": 2}, **settings, "learner": {**learner, **settings.get("learner", {})},

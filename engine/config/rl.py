@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field, TypeAdapter, model_validator
+from pydantic import Field, model_validator
 
 from engine.config.base import Config, KeyPath, refuse
 from engine.config.genes import Evolvable
@@ -304,7 +304,6 @@ class SACConfig(SteeringConfig):
 
 
 AnyLearner = PPOConfig | A3CConfig | IMPALAConfig | DQNConfig | TD3Config | SACConfig
-LEARNER: TypeAdapter[AnyLearner] = TypeAdapter(Annotated[AnyLearner, Field(discriminator="kind")])
 
 
 class TrainingConfig(Config):

@@ -36,6 +36,13 @@ def _no_worse(a: Any, b: Any) -> bool:
 
 
 @_jit
+def _write(member: Any, cost: Any) -> None:
+    """Copy costs; numba takes three seconds to compile the assignment of an array to a slice."""
+    for j in range(len(member)):
+        member[j] = cost[j]
+
+
+@_jit
 def _insert(front: Any, rows: Any, n: int, cost: Any, row: int, witness: Any) -> int:
     """Insert ``row`` into a front of n members (in order of arrival) and return the front's new size. Sets ``witness``
     [capacity] for the row and for those it dominates. Of equal costs the first stays."""
@@ -50,10 +57,10 @@ def _insert(front: Any, rows: Any, n: int, cost: Any, row: int, witness: Any) ->
             continue
         if kept < k:
             rows[kept] = rows[k]
-            front[kept] = front[k]
+            _write(front[kept], front[k])
         kept += 1
     rows[kept] = row
-    front[kept] = cost
+    _write(front[kept], cost)
     witness[row] = FRONT
     return kept + 1
 

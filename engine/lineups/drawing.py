@@ -17,6 +17,9 @@ TRIES = 400_000
 """Draws before giving up: hardly any such team or pairing satisfies the rules."""
 PLAIN = 500
 """Draws of what is to hold a piece before it is drawn as a scarce one (``scarce``), which is exact, too."""
+FIRST: Any = np.int64(0)
+SECOND: Any = np.int64(1)
+"""Teams of a lineup. A 0 or 1 in a call is a type of its own to numba, which compiles the function anew for each."""
 jit = njit(cache=True, nogil=True)
 
 
@@ -172,7 +175,7 @@ def may_meet(lineup: Any, rules: Any, cost: Any) -> bool:
     for piece in rules.required:
         if not stands(lineup, rules, piece):
             return False
-    return near(rules.tolerance, cost[0], cost[1]) and not _repeats(lineup, rules, 0, 1)
+    return near(rules.tolerance, cost[0], cost[1]) and not _repeats(lineup, rules, FIRST, SECOND)
 
 
 @jit

@@ -16,7 +16,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.lineups.drawing import PLAIN, TRIES, Chances, asks, costs, draw_team, is_whole, jit, may_meet, near
+from engine.lineups.drawing import (
+    FIRST,
+    PLAIN,
+    TRIES,
+    Chances,
+    asks,
+    costs,
+    draw_team,
+    is_whole,
+    jit,
+    may_meet,
+    near,
+)
+from engine.lineups.mending import write
 from engine.lineups.pairings import Drawn, Rows, in_parts, missing
 from engine.lineups.rules import IN_LINEUP, CompiledRules
 from engine.lineups.scarce import affordable, again, alike, draw_scarce, prepared
@@ -113,8 +126,8 @@ def _team(
     state, cost = np.empty(1, dtype=np.uint64), np.empty(1)
     state[0] = seed
     for _ in range(most):
-        drawn = draw_team(state, lineup, rules, 0, pieces, least, shares, inside, rules.price, cost)
-        if drawn and is_whole(lineup, rules, 0):
+        drawn = draw_team(state, lineup, rules, FIRST, pieces, least, shares, inside, rules.price, cost)
+        if drawn and is_whole(lineup, rules, FIRST):
             return True
     return False
 
@@ -150,7 +163,7 @@ def _of_request(
         state[0], tries = again(seeds[i]), 0
         while not found[i] and tries < TRIES:
             tries += 1
-            found[i] = draw_scarce(state, lineup, rules, 0, table, rules.price, cost)
+            found[i] = draw_scarce(state, lineup, rules, FIRST, table, rules.price, cost)
 
 
 @jit
@@ -165,7 +178,9 @@ def _meetings(rows: Any, found: Any, price: Any, rules: Any, groups: int, hosts:
                 if not found[j] or not near(rules.tolerance, price[i], price[j]) or _share(wide, i, j):
                     continue
                 if len(rules.required):
-                    two[0], two[1], cost[0], cost[1] = rows[i], rows[j], price[i], price[j]
+                    write(two[0], rows[i])
+                    write(two[1], rows[j])
+                    cost[0], cost[1] = price[i], price[j]
                     if not may_meet(two, rules, cost):
                         continue
                 host[many], guest[many] = i, j

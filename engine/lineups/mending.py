@@ -38,6 +38,14 @@ def chance(state: Any, p: float) -> Any:
 
 
 @compiled
+def write(row: Any, source: Any) -> None:
+    """Copy the numbers of a row into another one as long. Where an array is assigned to a slice numba also compiles how
+    it would say that their shapes differ, which takes it three seconds."""
+    for k in range(len(row)):
+        row[k] = source[k]
+
+
+@compiled
 def required(rules: Any, piece: int) -> bool:
     """Whether the rules require this piece in every lineup."""
     for r in rules.required:  # noqa: SIM110 - the compiler knows no any()
@@ -192,7 +200,7 @@ def repair(state: Any, lineup: Any, rules: Any, cost: Any, units: Any, kept: Any
         if penalty <= 0:
             return True
         t = _worst_team(state, rules, cost, units)
-        kept[:] = lineup[t]
+        write(kept, lineup[t])
         old_cost, old_units = cost[t], units[t]
         changed = change(state, lineup, rules, t)
         _weigh(lineup, rules, t, cost, units)
@@ -200,7 +208,7 @@ def repair(state: Any, lineup: Any, rules: Any, cost: Any, units: Any, kept: Any
         if changed and new <= penalty:
             penalty = new
         else:
-            lineup[t] = kept
+            write(lineup[t], kept)
             cost[t], units[t] = old_cost, old_units
     return penalty <= 0
 
@@ -288,7 +296,7 @@ def put_in_order(lineup: Any, rules: Any, kept: Any) -> None:
     for t in range(1, lineup.shape[0]):
         u = t
         while u > 0 and _before(lineup[u], lineup[u - 1]):
-            kept[:] = lineup[u]
-            lineup[u] = lineup[u - 1]
-            lineup[u - 1] = kept
+            write(kept, lineup[u])
+            write(lineup[u], lineup[u - 1])
+            write(lineup[u - 1], kept)
             u -= 1

@@ -24,6 +24,7 @@ from engine.lineups.mending import (
     place_required,
     put_in_order,
     repair,
+    write,
 )
 
 _TRIES = 64
@@ -52,7 +53,7 @@ def _inject(state: Any, child: Any, father: Any, rules: Any, taken: Any) -> bool
     for i in range(1 + below(state, teams - 1)):
         team = father[(source + i) % teams]
         t = _closest(state, child, team, taken)
-        child[t] = team
+        write(child[t], team)
         taken[t] = True
     for t in range(teams):
         for s in range(child.shape[1]):
@@ -156,7 +157,8 @@ def offspring(
         state[0] = seeds[i]
         for _ in range(4):
             child = out[i]
-            child[:] = mothers[i]
+            for t in range(teams):
+                write(child[t], mothers[i, t])
             whole = True
             if chance(state, crossover):
                 if teams > 1 and chance(state, grouping):
@@ -167,6 +169,7 @@ def offspring(
                 _mutate(state, child, rules, swapping)
             if whole and place_required(state, child, rules) and repair(state, child, rules, cost, units, kept):
                 break
-            child[:] = mothers[i]
+            for t in range(teams):
+                write(child[t], mothers[i, t])
         put_in_order(out[i], rules, kept)
     return out

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import Cancelled, ConfigError
-from engine.lineups.drawing import PLAIN, TRIES, Chances, asks, draw_team, is_whole, jit, may_meet
+from engine.lineups.drawing import FIRST, PLAIN, SECOND, TRIES, Chances, asks, draw_team, is_whole, jit, may_meet
 from engine.lineups.encoding import team_keys
 from engine.lineups.mending import put_in_order
 from engine.lineups.rules import CompiledRules
@@ -162,13 +162,13 @@ def _scarce_pairing(
     tries = 0
     while tries < most:
         tries += 1
-        if not draw_scarce(state, lineup, rules, 0, table, price, cost):
+        if not draw_scarce(state, lineup, rules, FIRST, table, price, cost):
             continue
         whole = False
         while not whole and tries < most:
             tries += 1
-            drawn = draw_team(state, lineup, rules, 1, nothing, nothing, shares, inside, price, cost)
-            whole = drawn and is_whole(lineup, rules, 1)
+            drawn = draw_team(state, lineup, rules, SECOND, nothing, nothing, shares, inside, price, cost)
+            whole = drawn and is_whole(lineup, rules, SECOND)
         if whole and may_meet(lineup, rules, cost):
             return True
     return False

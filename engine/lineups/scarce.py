@@ -25,6 +25,7 @@ from engine.lineups.counting import (
     slot_counts,
 )
 from engine.lineups.drawing import is_whole, jit, mark
+from engine.lineups.mending import write
 from engine.lineups.rules import FREE
 from engine.splitmix import mix
 
@@ -131,7 +132,9 @@ def _fill(left: Any, held: Any, options: Any, gold: Any, rules: Any) -> None:
             left[slots, -1, units, spent] = 1.0 if whole else 0.0
     for s in range(slots - 1, -1, -1):
         if rules.is_count[s]:
-            left[s] = left[s + 1]
+            for so_far in range(left.shape[1]):
+                for units in range(left.shape[2]):
+                    write(left[s, so_far, units], left[s + 1, so_far, units])
         for i in range(options.first[s], options.first[s + 1]):
             for so_far in range(left.shape[1]):
                 after = _after(held, options, so_far, i)

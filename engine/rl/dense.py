@@ -31,7 +31,8 @@ _BACK: dict[Activation, Callable[[Tensor, Tensor], Tensor]] = {
     "tanh": lambda g, h: _ops.tanh_backward(g, h),
 }
 """δ from the gradient of an activation and from the activation itself."""
-_one_dnn: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None) if torch.backends.mkldnn.is_available() else None
+_mkldnn: Any = torch.backends.mkldnn
+_one_dnn: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None) if _mkldnn.is_available() else None
 WORTH = 1 << 23
 """Multiplications in all layers from which on one node is faster than a node for each step, which costs less Python."""
 _LEAST = 1 << 21
@@ -74,7 +75,7 @@ def forward(theta: Tensor, x: Tensor, layers: Layers) -> Tensor:
 
 class _Node(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, theta: Tensor, x: Tensor, layers: Layers) -> Tensor:  # type: ignore[override]
+    def forward(ctx: Any, theta: Tensor, x: Tensor, layers: Layers) -> Tensor:
         inputs, h = [], x
         for i, (W, b) in enumerate(layers.parts(theta)):
             h = _IN_PLACE[layers.activation](h) if i else h
@@ -85,8 +86,8 @@ class _Node(torch.autograd.Function):
         return h
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
-    def backward(ctx: Any, delta: Tensor) -> tuple[Tensor | None, Tensor | None, None]:  # type: ignore[override]
+    @once_differentiable
+    def backward(ctx: Any, delta: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
         theta, *inputs = ctx.saved_tensors
         of_theta, of_x, _ = ctx.needs_input_grad
         g = torch.empty_like(theta) if of_theta else None

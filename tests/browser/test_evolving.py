@@ -13,6 +13,7 @@ from tests.browser.conftest import DESKTOP
 from tests.browser.looking import overflow, serious_violations
 from tests.factories import Studio
 from tests.webapp.evolutions import config, evolved
+from webapp.lib.figures import percent
 from webapp.studies.models import Job
 
 Enter = Callable[..., Page]
@@ -76,8 +77,8 @@ def the_map_is_told_as_it_is(page: Page) -> None:
     """Tile and note tell the same share, and the cells at the ends are told as open."""
     filled = re.search(r"(\d+) of (\d+) cells are filled", page.locator("[data-note]").inner_text())
     assert filled
-    share = int(100 * int(filled[1]) / int(filled[2]) + 0.5)
-    expect(page.locator("[data-own]")).to_have_text(f"{share}\u00a0%")
+    share = percent(int(filled[1]) / int(filled[2]))
+    expect(page.locator("[data-own]")).to_have_text(share)
     expect(page.locator("[data-own-note]")).to_have_text("share of the map that is filled, on fresh episodes")
     expect(page.locator("[data-chart] .xtick text").filter(has_text="and more")).to_have_count(1)
     expect(page.locator("[data-chart] .xtick text").filter(has_text="up to")).to_have_count(1)

@@ -16,12 +16,8 @@ def test_the_page_and_its_form_fit_a_desktop_and_a_phone(
     team: Studio, site: str, context: BrowserContext, page: Page
 ) -> None:
     let_in(context, site, team.designer)
-    for where in (
-        address(played(team)),
-        address(played(team, staleness=None)),
-        form(team, "gossip"),
-        form(team, "aes-rl"),
-    ):
+    pages = [address(played(team, staleness)) for staleness in (0, None)]
+    for where in (*pages, form(team, "aes-rl"), form(team, "gossip")):
         page.goto(where)
         assert not complaints(page, DESKTOP, PHONE), where
     expect(page.locator("input[name=topology]:checked")).to_have_value("ring")

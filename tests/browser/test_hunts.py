@@ -21,7 +21,7 @@ def test_a_hunt_is_asked_for_and_its_bugs_are_read_at_any_width(enter: Enter, te
     expect(page.get_by_role("heading", name="Where does the game break?", level=1)).to_be_visible()
     page.get_by_label("Decisions in all").fill("20000")
     page.get_by_label("Decisions in all").blur()
-    expect(page.locator("#buys")).to_contain_text("more than 20,000")
+    expect(page.locator("#before")).to_contain_text("more than 20,000")
     page.get_by_label("Decisions in all").fill("100000")
     page.get_by_label("Decisions in all").blur()
     expect(page.get_by_text("100,000 decisions buy up to 2 rounds of 4 agents")).to_be_visible()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import select
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import psutil
@@ -17,6 +18,8 @@ import psutil
 from engine.runtime import cluster
 
 HOME = Path(cluster.__file__).parents[2]
+PATIENCE_S = 300.0
+"""Seconds to wait for what must happen: far beyond what it takes on a busy machine."""
 SERVE = """
 import sys, time, ray
 from engine.runtime.cluster import connected
@@ -113,6 +116,23 @@ def gone(process: psutil.Process) -> bool:
     return True
 
 
+def all_gone(processes: Iterable[psutil.Process]) -> bool:
+    """Whether all of these processes end, reaped or not. The kernel tells when, so nobody looks again and again."""
+    return all(map(_ends, processes))
+
+
+def _ends(process: psutil.Process) -> bool:
+    try:
+        handle = os.pidfd_open(process.pid)
+    except ProcessLookupError:
+        return True
+    try:
+        # Another process may have its number by now.
+        return not process.is_running() or bool(select.select([handle], [], [], PATIENCE_S)[0])
+    finally:
+        os.close(handle)
+
+
 def _belongs(process: psutil.Process, ancestor: int, folder: str) -> bool:
     with contextlib.suppress(psutil.Error):
         family = {process.pid, *(parent.pid for parent in process.parents())}
@@ -120,7 +140,7 @@ def _belongs(process: psutil.Process, ancestor: int, folder: str) -> bool:
     return False
 
 
-def eventually(condition: object, patience_s: float = 20.0) -> bool:
+def eventually(condition: object, patience_s: float = PATIENCE_S) -> bool:
     """Whether a condition comes true in time."""
     assert callable(condition)
     until = time.monotonic() + patience_s

@@ -17,11 +17,11 @@ from engine.games.herobattle.commanders import HeroBattleCommanders
 from engine.games.herobattle.commanders.scripts import COMMANDERS, Commander, HeroHunter, orders
 from engine.games.herobattle.layout import SIDE
 from engine.games.pong import VectorPong
-from engine.mdp.adapters import mdp_from_vector
 from engine.mdp.interface import MDP
 from engine.mdp.trajectory import Batch
 from engine.mdp.vector import VectorMDP, VectorStep
 from engine.rng import combine64
+from tests.contracts.coroutines import mdp_from_vector
 from tests.contracts.mdp import VectorContract, Walk
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "commanders.json"

@@ -7,7 +7,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from engine.arrays import unpack
 from engine.events import AnyEvent, Finished, Incident, Progressed, decode
 from engine.store import FolderStore
 from engine.study import run
-from tests.contracts.ray_server import RayServer, eventually, gone, ray_server
+from tests.contracts.ray_server import RayServer, all_gone, eventually, ray_server
 from tests.engine.test_gossip_study import curve, settings, study
 
 RAY = {"kind": "ray"}
@@ -45,7 +44,7 @@ def killed(ray: RayServer, store: FolderStore, **more: object) -> list[AnyEvent]
         if isinstance(event, Progressed) and event.tick == 1:
             victim = ray.workers()[0]
             victim.kill()
-            assert eventually(partial(gone, victim))
+            assert all_gone([victim])
     assert isinstance(found[-1], Finished), found[-1]
     assert [e.what for e in found if isinstance(e, Incident)] == ["lost-worker"]
     return found

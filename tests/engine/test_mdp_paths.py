@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from engine.errors import ConfigError
 from engine.games.pong import ImagePong, VectorPong
-from engine.mdp.adapters import VectorFromMDP, mdp_from_vector
+from engine.mdp.adapters import VectorFromMDP
 from engine.mdp.gym import GymVector
 from engine.mdp.interface import MDP
 from engine.mdp.vector import VectorMDP
+from tests.contracts.coroutines import mdp_from_vector
 from tests.contracts.mdp import VectorContract, Walk, by_arrays, by_coroutines, flat
 from tests.engine.sample_games import orchard
 

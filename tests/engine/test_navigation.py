@@ -13,11 +13,11 @@ from engine.errors import ConfigError
 from engine.games.navigation import Navigation, NavigationChoices, kernel
 from engine.games.navigation.game import WAYS
 from engine.games.navigation.scripts import RULES, Nearest, Optimal, Still, chosen
-from engine.mdp.adapters import mdp_from_vector
 from engine.mdp.interface import MDP, Discrete, SeatSpec
 from engine.mdp.trajectory import Batch
 from engine.mdp.vector import VectorMDP, VectorStep
 from engine.rng import combine64
+from tests.contracts.coroutines import mdp_from_vector
 from tests.contracts.mdp import VectorContract, Walk, snapshot
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "navigation.json"

@@ -16,7 +16,7 @@ from engine.channel import decode_weights
 from engine.runtime.ray_workers import RayWorkers
 from engine.store import FolderStore
 from tests.contracts.peers import NAMES
-from tests.contracts.ray_server import RayServer, eventually, gone, ray_server
+from tests.contracts.ray_server import RayServer, all_gone, ray_server
 
 PATIENCE_S = 180.0
 
@@ -97,7 +97,7 @@ def test_peers_that_mix_draw_together_and_whoever_is_killed_goes_on_where_it_was
         peers.until_closer_than(apart / 4)
         victim = ray.workers()[0]
         victim.kill()
-        assert eventually(lambda: gone(victim))
+        assert all_gone([victim])
         peers.until(20)
         peers.until_closer_than(apart / 4)
         assert [trouble.what for trouble in peers.workers.incidents()] == ["lost-worker"]

@@ -21,7 +21,7 @@ from engine.runtime.ray_workers import RayWorkers
 from tests.contracts import evaluators
 from tests.contracts.evaluators import dangerous, requests
 from tests.contracts.pool import PoolContract, check, collect
-from tests.contracts.ray_server import RayServer, eventually, gone, ray_server, start_driver
+from tests.contracts.ray_server import RayServer, all_gone, eventually, ray_server, start_driver
 
 FACTORY = "tests.contracts.evaluators:build"
 
@@ -154,7 +154,7 @@ def test_a_killed_driver_takes_its_actors_along_and_the_next_pool_sweeps_its_fol
     actors = ray.workers()
     driver.kill()
     driver.communicate()
-    assert eventually(lambda: all(map(gone, actors)))
+    assert all_gone(actors)
     asked = requests(10)
     with pool() as running:
         assert not left.exists()

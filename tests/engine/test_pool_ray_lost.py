@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -16,7 +17,7 @@ import pytest
 from engine.errors import ActorLost, ConfigError
 from engine.runtime import cluster
 from engine.runtime.ray_workers import RayWorkers
-from tests.contracts.ray_server import HOME, eventually, gone, ray_server, start_driver
+from tests.contracts.ray_server import HOME, all_gone, eventually, ray_server, start_driver
 from tests.engine.test_train import settings
 
 FACTORY = "tests.contracts.evaluators:build"
@@ -35,7 +36,7 @@ def test_the_death_of_ray_ends_the_study_process_soon(daemon: str) -> None:
         out, _ = driver.communicate(timeout=180)
         assert driver.returncode != 0
         assert "Ray, which runs the workers, has ended" in out
-        assert eventually(lambda: all(map(gone, actors)))
+        assert all_gone(actors)
 
 
 def test_without_an_address_a_ray_of_its_own_is_started_on_loopback_and_ended(base: Path) -> None:
@@ -53,7 +54,7 @@ def test_without_an_address_a_ray_of_its_own_is_started_on_loopback_and_ended(ba
     assert {address.removeprefix("::ffff:") for address in listening} <= {"127.0.0.1", "::1"}
     driver.send_signal(signal.SIGINT)
     driver.communicate(timeout=180)
-    assert eventually(lambda: all(map(gone, family)))
+    assert all_gone(family)
     assert not list(base.glob("equipoise-*"))
 
 
@@ -95,4 +96,21 @@ def test_a_signal_for_the_whole_process_group_stops_the_study_and_not_ray_under_
         assert running.wait(180) == 0, said
     assert "Stopped after" in said
     assert "lost" not in said
-    assert eventually(lambda: all(map(gone, family)))
+    assert all_gone(family)
+
+
+def test_a_ray_of_ones_own_lies_where_no_other_user_can_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    lies = list[Path]()
+
+    def opened(*, _temp_dir: str, **how: object) -> None:
+        """As Ray does with the folder that it is given."""
+        lies.append(Path(_temp_dir))
+        lies[0].mkdir(exist_ok=True)
+        lies[0].chmod(0o777)
+
+    monkeypatch.setattr(cluster, "_init", opened)
+    monkeypatch.setattr(cluster, "Cluster", lambda: None)
+    with cluster._started(1):
+        assert any(stat.S_IMODE(folder.stat().st_mode) == 0o700 for folder in (lies[0], *lies[0].parents))
+        assert len(str(lies[0].parent)) + 66 <= 107
+    assert not lies[0].parent.exists()

@@ -13,7 +13,7 @@ import pytest
 from engine.runtime.pool import LocalPool
 from engine.runtime.ray_workers import RayWorkers
 from engine.store import FolderStore
-from tests.contracts.ray_server import RayServer, eventually, gone, ray_server
+from tests.contracts.ray_server import RayServer, all_gone, ray_server
 from tests.contracts.shared_learner import ROUNDS, Players, Study
 
 
@@ -60,7 +60,7 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_candidate_changes_nothing_th
             assert not study.listen(pool)
         victims = ray.workers()[:1]
         victims[0].kill()
-        assert eventually(lambda: gone(victims[0]))
+        assert all_gone(victims[:1])
         while study.tick < ROUNDS:
             study.round(pool)
         assert [trouble.what for trouble in pool.incidents()] == ["lost-worker"]

@@ -13,11 +13,11 @@ import pytest
 from engine.errors import ConfigError
 from engine.games.tanks import Tanks, TanksPictures, kernel, picture, sight
 from engine.games.tanks.scripts import Aggressive, Passive, Static
-from engine.mdp.adapters import mdp_from_vector
 from engine.mdp.interface import MDP
 from engine.mdp.trajectory import Batch
 from engine.mdp.vector import VectorMDP, VectorStep
 from engine.rng import combine64
+from tests.contracts.coroutines import mdp_from_vector
 from tests.contracts.mdp import VectorContract, Walk, snapshot
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "tanks.json"

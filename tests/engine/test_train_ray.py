@@ -26,7 +26,7 @@ from engine.study import run
 from engine.study.sampler_pool import PATIENCE
 from tests.contracts.evaluators import SLOW, dangerous, requests
 from tests.contracts.pool import check, collect
-from tests.contracts.ray_server import RayServer, eventually, gone, ray_server
+from tests.contracts.ray_server import RayServer, all_gone, eventually, gone, ray_server
 from tests.engine import test_turns as turns
 from tests.engine.test_aesrl import METHODS
 from tests.engine.test_aesrl import study as individuals
@@ -97,7 +97,7 @@ def test_weights_reach_every_host_and_whoever_is_killed_is_replaced(ray: RayServ
             if kind := kills.get(version):
                 victim = rng.choice(actors(ray, kind))
                 victim.kill()
-                assert eventually(lambda victim=victim: gone(victim))
+                assert all_gone([victim])
         lives = heard(running, 9, {0, 1, 2, 3})
         assert sum(lives.values()) >= 2
         told = [trouble.message for trouble in running.incidents()]
@@ -131,7 +131,7 @@ def test_one_worker_answers_requests_and_streams_and_whoever_is_killed_both_go_o
         running.submit(asked[100:])
         victim = actors(ray, "WorkerActor")[0]
         victim.kill()
-        assert eventually(lambda: gone(victim))
+        assert all_gone([victim])
         check(collect(running, 200), asked[100:])
         assert sum(heard(running, 2, {0, 1}).values()) == 1
         assert [trouble.what for trouble in running.incidents()] == ["lost-worker"]
@@ -151,7 +151,7 @@ def killed(
             chosen = rng.sample(actors(ray, "WorkerActor"), victims)
             for victim in chosen:
                 threading.Timer(delay, victim.kill).start()
-    assert eventually(lambda: all(map(gone, chosen)))
+    assert all_gone(chosen)
     return told, chosen
 
 
@@ -281,7 +281,7 @@ def test_a_killed_study_takes_its_samplers_along_and_goes_on_with_the_same_curve
         samplers = actors(ray, "WorkerActor")
         first.kill()
     assert len(samplers) == 2
-    assert eventually(lambda: all(map(gone, samplers)))
+    assert all_gone(samplers)
     subprocess.run([*command, "resume", str(folder)], cwd=HOME, check=True, capture_output=True)
     found = [decode(line) for line in lines(folder / "events.jsonl")]
     here = curve(events(study(**{**data, "pool": {"kind": "local"}}), FolderStore(tmp_path / "here")))
@@ -309,7 +309,7 @@ def test_evolution_ends_the_same_when_a_worker_is_killed_in_the_middle_of_a_trai
     killer.start()
     told = list(run(evolution(task=task, ticks=2, pool={"kind": "ray", "workers": 2}), store))
     killer.join()
-    assert gone(victims[0])
+    assert all_gone(victims[:1])
     assert any(isinstance(e, Incident) and e.what == "lost-worker" for e in told)
     (end,) = [e for e in told if isinstance(e, Finished)]
     for role in ("archive", "front", "fresh", "lineage", "policies"):

@@ -16,7 +16,6 @@ from engine.errors import Cancelled, ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed
 from engine.games.connect_four import SPEC, ConnectFour, connect_four, four_in_a_line
 from engine.games.pong import VectorPong
-from engine.mdp.adapters import mdp_from_vector
 from engine.mdp.battle import SteppedMDP, Tick
 from engine.mdp.checks import check_state, game_problems
 from engine.mdp.interface import MDP, ArraySpec, Discrete, MDPSpec, Result, SeatSpec, State
@@ -29,6 +28,7 @@ from engine.rl.turns import TurnSampler
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
+from tests.contracts.coroutines import mdp_from_vector
 from tests.contracts.mdp import flat
 from tests.contracts.turns import TurnsContract
 from tests.engine.test_evolve_config import settings as evolution

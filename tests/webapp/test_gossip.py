@@ -74,7 +74,7 @@ def test_a_page_tells_how_well_they_play_who_takes_over_and_how_far_apart_they_a
         assert told in content, told
     assert content.count("marker-end") == 4
     free = designer.get(page(played(team, staleness=None))).content.decode()
-    assert "Nobody waits, so nothing says how far" in free
+    assert "so nothing says how far they can be apart" in free
     answer = designer.get(reverse("studies:results", args=[team.project.slug, job.pk]))
     links = [["4", "1"], ["1", "2"], ["2", "3"], ["3", "4"]]
     rows = list(csv.reader(io.StringIO(answer.content.decode())))

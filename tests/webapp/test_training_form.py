@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from tests.factories import Studio, signed_in
 from tests.webapp.agents import kept as kept_agent
 from tests.webapp.trainings import config, finished, training
 from webapp.agents.keeping import opponents
+from webapp.agents.models import Agent
 from webapp.games.models import Simulator
 from webapp.lib.storage import store
 from webapp.studies import journal
@@ -417,7 +417,7 @@ def test_a_saved_agent_that_does_not_fit_is_refused_at_its_field(team: Studio, t
 
 @pytest.mark.parametrize(("head", "who"), [("deterministic", "TD3"), ("squashed", "SAC"), ("q", "DQN")])
 def test_who_trained_an_agent_is_named_where_another_algorithm_is_chosen(head: str, who: str) -> None:
-    agent = SimpleNamespace(name="Ada", policy=store().put(json.dumps({"kind": head}).encode()))
+    agent = Agent(name="Ada", policy=store().put(json.dumps({"kind": head}).encode()))
     assert list(misfits(agent, "", PPOConfig())) == [f"“Ada” does not fit: {who} trained it; choose {who}."]
 
 

@@ -59,7 +59,7 @@ def test_its_pages_speak_of_moves_and_never_of_lineups_or_battles(client: Client
     assert "lineup" not in told.lower()
     listed = client.get(reverse("studies:jobs", args=["herobattle"])).content.decode()
     assert "100,000 decisions" in listed
-    assert "evaluation 402.0" in listed
+    assert "evaluation 402" in listed
     assert "Explore</a>" not in listed
 
 

@@ -23,7 +23,8 @@ from webapp.studies.pictures import job_for
 
 WRONG, SHOWN = 422, 10
 NOTHING = "Nothing on its shortlist, and nothing that fresh battles confirm: there is no lineup to replay."
-CHOOSE = "Choose who shall lead both sides: an agent that the project keeps, or the script where an agent led."
+CHOOSE = "Choose an agent that the project keeps."
+CHOOSE_OTHER = "Choose the script, or an agent that the project keeps and that did not lead this search."
 
 
 class Choice(NamedTuple):
@@ -52,7 +53,7 @@ def page(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         return _shown(request, search)
     chosen = {each.key: each for each in choices(search)}.get(request.POST.get("agent", ""))
     if chosen is None:
-        return _shown(request, search, CHOOSE)
+        return _shown(request, search, CHOOSE_OTHER if commanders.name_in(search.config) else CHOOSE)
     try:
         lineups = picking.found(search)
         if not lineups:

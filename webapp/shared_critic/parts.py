@@ -25,6 +25,7 @@ PLAYERS = (
 )
 """Whose scores are drawn: how, what they are, and the metric."""
 MOVERS = (("other", "Those that only evolve", "p_es"), ("first", "Those that learn first", "p_rl"))
+SHARES = {"chance_rl": (0.0, 1.0), "floor": (0.0, 1.0)}
 BUSY = {
     "playing": ("busy_start", "busy_es", "busy_rl", "busy_centre", "busy_measure", "busy_examine"),
     "individuals learning": ("busy_learning_rl",),
@@ -130,11 +131,11 @@ def _decisions(value: float) -> str:
 
 def _drawn(
     rounds: Columns, lines: tuple[tuple[str, str, str], ...], by: str = "steps", along: str = "Decisions → more",
-    words: Callable[[float], str] = _decisions, unit: float = 1.0,
+    words: Callable[[float], str] = _decisions, unit: float = 1.0, up: tuple[float, float] | None = None,
 ) -> Lines:  # fmt: skip
     nothing: list[float | None] = [None] * len(rounds[by])
     columns = [(mark, name, rounds.get(metric, nothing)) for mark, name, metric in lines]
-    return Lines(along, [(at or 0.0) / unit for at in rounds[by]], columns, words)
+    return Lines(along, [(at or 0.0) / unit for at in rounds[by]], columns, words, up=up)
 
 
 def _courses(rounds: Columns) -> list[Lines]:
@@ -145,13 +146,13 @@ def _courses(rounds: Columns) -> list[Lines]:
 def _search(rounds: Columns) -> list[Small]:
     """How the search goes, in small charts of what the method tells."""
     told = (
-        ("chance_rl", "Chance that the next one learns", "It holds the share that was asked for."),
+        ("chance_rl", "Chance that the next one learns", "It rises while fewer have learned than was asked for."),
         ("sigma", "How far individuals lie from the centre", "Smaller: the search closes in."),
         ("floor", "Share of weights that hardly vary any more", "Near 1: nothing new is tried."),
         ("critic_steps_a_decision", "Lessons of the critic for each decision", "Below 1: the critic lags behind."),
     )
     return [
-        Small(title, text, _drawn(rounds, (("first", title, name),)))
+        Small(title, text, _drawn(rounds, (("first", title, name),), up=SHARES.get(name)))
         for name, title, text in told
         if any(value is not None for value in rounds.get(name, ()))
     ]

@@ -7,11 +7,12 @@ from typing import Any
 
 from django.conf import settings
 
-from engine.config import study_hash
+from engine.config import parse, study_hash
 from engine.config.aesrl import AbsoluteConfig, AESRLConfig
 from engine.config.gossip import GossipConfig
 from engine.config.pool import PoolConfig
 from engine.config.train import TrainPool
+from engine.errors import ConfigError
 from engine.text import figures
 from webapp.lib.words import number
 from webapp.projects.models import Project
@@ -110,8 +111,16 @@ def _earlier(study: Several, project: Project) -> list[float]:
     """Seconds a decision of the latest trainings that did the same work on as many processes."""
     wanted = _work(study)
     done = project.jobs.filter(kind=study.kind, status__in=(Status.FINISHED, Status.STOPPED)).order_by("-pk")
-    alike = (job for job in done[:EARLIER] if _work(type(study).model_validate(job.config)) == wanted)
+    alike = (job for job in done[:EARLIER] if _worked(study, job) == wanted)
     return [pace for job in alike if (pace := _pace(job)) is not None][:5]
+
+
+def _worked(study: Several, job: Job) -> tuple[str, int] | None:
+    """The work of another job of the kind; None where an earlier version of the engine made it."""
+    try:
+        return _work(parse(type(study), job.config))
+    except ConfigError:
+        return None
 
 
 def _work(study: Several) -> tuple[str, int]:

@@ -11,7 +11,8 @@ from django.shortcuts import render
 from webapp.lib.words import number, plural
 from webapp.studies.job_page import closing
 from webapp.studies.kinds import Parts
-from webapp.studies.models import Job
+from webapp.studies.models import Job, Status
+from webapp.studies.overview import minutes_of
 from webapp.training.entrants import game_of
 from webapp.training.games import title_of, title_on_menu
 
@@ -26,6 +27,7 @@ class Learning(Parts):
         """What there is so far."""
         own = {
             "game": title_of(game_of(job), job.project),
+            "by_clock": _by_clock(job),
             "specialist": [*self.specialist(job), *closing(job)],
             **self.shown(job),
         }
@@ -42,6 +44,14 @@ class Learning(Parts):
     def named(self, place: str, text: str) -> str:
         """A game by its title."""
         return title_on_menu(text) if place.endswith("game.name") else text
+
+
+def _by_clock(job: Job) -> str:
+    """That its clock ended a training, where it did."""
+    minutes, steps = minutes_of(job), job.config.get("steps", 0)
+    if job.status != Status.FINISHED or not minutes or job.counters.get("steps", 0) >= steps:
+        return ""
+    return f"It ended by the clock, after {number(minutes)} min: {number(steps)} decisions were asked for."
 
 
 def crowded(many: int, noun: str) -> str:

@@ -37,6 +37,9 @@ _S32, _S11 = np.uint64(32), np.uint64(11)
 _UNIT = 1.0 / 9007199254740992.0
 EVENT_BLOW, EVENT_SKILL, EVENT_START = np.uint64(1), np.uint64(2), np.uint64(3)
 _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
+_LEFT: Any = np.int64(0)
+_RIGHT: Any = np.int64(1)
+"""The sides, for functions that numba would compile anew for each plain 0 or 1 in a call."""
 _FAR = 0x7FFFFFFF
 _WORN = 0.65
 _MELEE = 3.0
@@ -475,8 +478,8 @@ def play(
     last, tally = np.zeros(2, np.int64), np.zeros(2, np.int64)
     for b in range(left.shape[0]):
         kinds[:] = 0.0
-        last[0] = muster(left[b], 0, pieces, parameters, edges, pair, soldiers, kinds, powers)
-        last[1] = muster(right[b], 1, pieces, parameters, edges, pair, soldiers, kinds, powers)
+        last[0] = muster(left[b], _LEFT, pieces, parameters, edges, pair, soldiers, kinds, powers)
+        last[1] = muster(right[b], _RIGHT, pieces, parameters, edges, pair, soldiers, kinds, powers)
         begin(kinds, powers, last, parameters[FIELD], first[b], second[b], state, units, marks, keys, harm, lure)
         record(trace, 0, units)
         duration[b, 0] = fight(

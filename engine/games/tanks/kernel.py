@@ -155,7 +155,7 @@ def met(x: float, y: float, across: float, up: float, way: float, at_x: float, a
     first = along - np.sqrt(radius * radius - beside)
     if first < 0.0:
         return 0.0 if gap_x * gap_x + gap_y * gap_y < radius * radius else way
-    return min(first, way)
+    return float(min(first, way))
 
 
 @compiled
@@ -172,7 +172,7 @@ def fly(i: int, tanks: Any, shells: Any, stones: Any) -> bool:
     shells[i, X], shells[i, Y] = x + way * across, y + way * up
     outside = abs(shells[i, X]) >= HALF or abs(shells[i, Y]) >= HALF
     shells[i, LEFT] -= way
-    return way < whole or outside or shells[i, LEFT] <= 0.0
+    return bool(way < whole or outside or shells[i, LEFT] <= 0.0)
 
 
 @compiled
@@ -213,7 +213,10 @@ def moment(number: int, orders: Any, tanks: Any, before: Any, shells: Any, stone
 @compiled
 def health(side: int, tanks: Any) -> float:
     """A team's life, as a share of the whole."""
-    return np.sum(np.maximum(tanks[side * SQUAD : (side + 1) * SQUAD, HEALTH], 0.0)) / (SQUAD * LIFE)
+    total = 0.0
+    for i in range(side * SQUAD, (side + 1) * SQUAD):
+        total += max(tanks[i, HEALTH], 0.0)
+    return total / (SQUAD * LIFE)
 
 
 @compiled

@@ -27,25 +27,26 @@ const line = (css, text = "") => make("span", { class: css }, text);
 /** @param {Node} sign @param {string} text */
 export const entry = (sign, text) => make("span", { class: "with-mark" }, sign, text);
 
-/* What is fetched never changes, so each is fetched once. */
-/** @type {Map<string, Promise<Picture | null>>} */
+/* What is fetched never changes, so each is fetched once; null where there is none, undefined where the site gave no answer. */
+/** @type {Map<string, Promise<Picture | null | undefined>>} */
 const pictures = new Map();
 /** @param {string} link @param {string} query */
 function picture(link, query) {
   const url = `${link}?${query}`;
   const before = pictures.get(url);
   if (before) return before;
-  /** @type {Promise<Picture | null>} */
-  const asked = fetch(url).then((answer) => (answer.ok ? answer.json() : null)).catch(() => null);
+  /** @type {Promise<Picture | null | undefined>} */
+  const asked = fetch(url).then((answer) => (answer.ok ? answer.json() : answer.status === 404 ? null : undefined)).catch(() => undefined);
   asked.then((found) => found ?? pictures.delete(url));
   pictures.set(url, asked);
   return asked;
 }
 
-/** @param {{ tick: number, picture: Picture | null }} round @returns {round is Early} */
-const has = (round) => round.picture !== null;
+/** @param {{ tick: number, picture?: Picture | null }} round @returns {round is Early} */
+const has = (round) => Boolean(round.picture);
 
 /** The edge now, at some earlier rounds, and the candidates around it; without a picture of now while the site is away.
+ * `partly`: the site gave no answer to some of it.
  * `fresh`: by battles (episodes) that the search never saw; `grows`: it has rounds; `along`: of which objectives.
  * @param {Record<string, string>} links
  * @param {{ tick: number, ticks: number, fresh: boolean, grows?: boolean, along?: string }} asked */
@@ -56,7 +57,8 @@ export async function edgeAt(links, { tick, ticks, fresh, grows = true, along = 
     Promise.all(early.map(async (round) => ({ tick: round, picture: await picture(links.front, `tick=${round}${along}`) }))),
     Promise.all(grows ? dottedRounds(tick).map((round) => picture(links.around, `tick=${round}${along}`)) : []),
   ]);
-  return { now, early: earlier.filter(has), around: around.filter((dots) => dots !== null) };
+  const partly = [now, ...earlier.map((round) => round.picture), ...around].includes(undefined);
+  return { now, early: earlier.filter(has), around: around.filter((dots) => dots !== null && dots !== undefined), partly };
 }
 
 /** The legend's entries of the rounds that are drawn, the last one by its name.

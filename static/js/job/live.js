@@ -9,6 +9,7 @@ import { apply, at, links, page, readRounds, state } from "./state.js";
 /** @import { JobEvent } from "./state.js" */
 
 const REDRAW_MS = 1000;
+const AGAIN_MS = 3000; // after the site gave no answer
 const exact = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
 /** @type {Promise<unknown> | null} */
@@ -21,7 +22,7 @@ function draw() {
     return;
   }
   const wait = Math.max(0, drawnAt + REDRAW_MS - Date.now());
-  drawing = new Promise((resolve) => setTimeout(resolve, wait)).then(drawNow).finally(() => {
+  drawing = new Promise((resolve) => setTimeout(resolve, wait)).then(drawNow).then((partly) => partly === true && setTimeout(draw, AGAIN_MS)).finally(() => {
     drawing = null;
     drawnAt = Date.now();
     if (drawAgain) {
@@ -128,6 +129,7 @@ for (const form of findAll(document, "form[data-act]", HTMLFormElement)) {
 }
 
 /** Keep the page live: ``figures`` writes the present state into it, ``pictures`` draws what has been found so far.
+ * What could not all be fetched (``pictures`` gives true) is drawn again soon.
  * @param {{ figures: () => void, pictures: () => Promise<unknown> }} show */
 export function follow({ figures, pictures }) {
   [showFigures, drawNow] = [figures, pictures];

@@ -49,6 +49,7 @@ function edgeWords({ edge }, rounds) {
   return along < edge.length && why ? `${line} Small coloured marks are on the edge ${why}.` : line;
 }
 
+/** Draw what has been found so far; true where the site gave no answer to some of it. */
 export async function drawNow() {
   const empty = at("front-empty");
   const chart = at("front-chart");
@@ -58,10 +59,11 @@ export async function drawNow() {
     const [step, found] = search ? ["round", "found"] : ["part", "measured"];
     empty.textContent = ended() ? `Nothing was ${found}: the job ended before its first ${step} was complete.` : `The first ${step} is not complete yet. The picture grows with every ${step}.`;
     if (search) at("rounds-card").hidden = true;
-    return showWorst();
+    showWorst();
+    return false;
   }
-  const { now: picture, early, around } = await edgeAt(links, { tick: state.tick, ticks: state.ticks, fresh: page.fresh, grows: search });
-  if (!picture) return undefined; // the site is away: the old picture stays
+  const { now: picture, early, around, partly } = await edgeAt(links, { tick: state.tick, ticks: state.ticks, fresh: page.fresh, grows: search });
+  if (!picture) return partly; // the site is away: the old picture stays
   const now = search ? picture : await judged(picture);
   chart.hidden = false;
   empty.hidden = true;
@@ -70,10 +72,10 @@ export async function drawNow() {
   table(now);
   showWorst(now);
   await drawFront(chart, { x, y, now, early, around, search });
-  if (!search) return undefined;
+  if (!search) return partly;
   const curve = rounds.worst.some((value) => value !== null);
   at("rounds-card").hidden = !curve;
   at("rounds-note").textContent = `${page.words.strong} only, by the search’s own battles. Picked for looking extreme, so part of it may be luck.`;
   if (curve) await drawRounds(at("rounds-chart"), { y, rounds, ticks: state.ticks });
-  return undefined;
+  return partly;
 }

@@ -153,7 +153,7 @@ const CHARTS = {
   edge: telling({
     read: async () => {
       const { now, ...before } = await edgeAt(links, { tick: state.tick, ticks: state.ticks, fresh: page.fresh, along: pair().along });
-      return now && { now, ...before };
+      return now ? { now, ...before } : null;
     },
     note: ({ early }) => {
       if (!page.fresh) return "No player found by then is further along both axes than those of the line.";

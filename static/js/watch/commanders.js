@@ -2,6 +2,8 @@
 // skill was used last (0: not yet) and the order in force; for ten units of either side its kind (-1: there is none), x
 // and y in paces, its share of life and whom of the twenty it strikes at (-1: nobody).
 
+import { percent } from "../charts/format.js";
+
 const SIDE_PARTS = 7;
 const UNIT_PARTS = 5;
 const UNITS = 20;
@@ -9,7 +11,7 @@ const HALF = UNITS / 2;
 const FIRST = 1 + 2 * SIDE_PARTS;
 const SHOWN = 10; // ticks: how long a skill is seen
 const RIM = 1.4; // paces around what is drawn
-const PACES = 0.28; // half a soldier
+const RADIUS = 0.28; // half a soldier
 const FOCUS = ["whoever is nearest", "the hero", "whoever has least life left", "the most dangerous", "whoever reaches far", "the soldiers", "all at one enemy"];
 const STANCE = ["advances", "holds", "steps back", "withdraws", "closes ranks"];
 const STANCES = ["advance", "hold", "step back", "withdraw", "close ranks"];
@@ -59,7 +61,7 @@ function ends(rows) {
 export function draw(c, width, height, row, ink, { rows, labels }) {
   const [across, down] = ends(rows);
   const scale = Math.min(width / across, height / down) / 2;
-  const size = (/** @type {number} */ kind) => Math.max(6, PACES * scale) * (kind === 0 ? 1.5 : 1);
+  const size = (/** @type {number} */ kind) => Math.max(6, RADIUS * scale) * (kind === 0 ? 1.5 : 1);
   const place = (/** @type {Unit} */ unit) => ({ ...unit, x: width / 2 + unit.x * scale, y: height / 2 + unit.y * scale, radius: size(unit.kind) });
   const all = units(row).map(place);
   c.clearRect(0, 0, width, height);
@@ -149,11 +151,9 @@ export function colours(element) {
   return { own: of("--accent"), other: of("--context-mark"), ground: of("--surface"), faint: of("--control-edge"), ink: of("--ink") };
 }
 
-const share = (/** @type {number} */ part) => `${Math.round(100 * part)} %`;
-
 /** What both teams have left of their life.
  * @param {number[]} row */
-export const points = (row) => `${share(side(row, 0)[0])} : ${share(side(row, 1)[0])}`;
+export const points = (row) => `${percent(side(row, 0)[0], 0)} : ${percent(side(row, 1)[0], 0)}`;
 
 /** What both sides are told to do, in a sentence each.
  * @param {number[]} row @param {string[]} labels */

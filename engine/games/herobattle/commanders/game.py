@@ -140,7 +140,7 @@ class HeroBattleCommanders:
             return self._step(None)
         ended = self._ended(battles)
         if self._watched:
-            self._last[battles] = [drawn.moment(self._fields, battle) for battle in battles]
+            self._last[battles] = [drawn.moment(self._fields, battle) for battle in battles.tolist()]
         self._episodes[battles] += 1
         self._begin(battles)
         return self._step(ended)
