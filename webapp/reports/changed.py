@@ -13,13 +13,12 @@ from webapp.studies.models import Job
 PROPOSED = "Proposed change"
 
 
-def changed(found: Replayed | None) -> dict[str, Any] | None:
-    """A change that was tried on a search's lineups and told by fresh battles; None where none is proposed."""
-    if found is None:
-        return None
+def changed(found: Replayed) -> dict[str, Any]:
+    """A change that was tried on a search's lineups and told by fresh battles."""
     objective, line, on = found.objective, found.line, axis(found)
     return {
         "title": _title(found.job),
+        "of": "replay",
         "numbers": [{"title": n.title, "was": n.was, "value": n.value, "old": n.old, "new": n.new}
                     for n in found.numbers],
         "said": [telling.head(found), *telling.rest(found)],
