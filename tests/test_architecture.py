@@ -248,6 +248,14 @@ def test_no_study_knows_one_of_the_algorithms_or_learners() -> None:
     assert not {name: found for name, path in studies if (found := compared_with(path) & names)}
 
 
+def test_no_page_knows_a_kind_of_search_algorithm() -> None:
+    """It asks what the algorithm's row says, such as what it leaves that can be drawn."""
+    kinds = "|".join(map(re.escape, ALGORITHMS))
+    named = re.compile(rf"kind\b ?(?:==|!=) ?[\"'](?:{kinds})[\"']")
+    pages = [*(ROOT / "templates").rglob("*.html"), *(ROOT / "webapp").rglob("*.py")]
+    assert not [str(page.relative_to(ROOT)) for page in pages if named.search(page.read_text(encoding="utf-8"))]
+
+
 TOLD_APART = {"Finished", "Failed", "Report", "StoreError", "int"}
 """Classes that studies may ask after: of events, messages and errors, and whether a setting is a number or a range."""
 

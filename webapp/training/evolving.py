@@ -159,7 +159,7 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
 
     @property
     def _maps(self) -> bool:
-        return self.method.kind == "map-elites"
+        return self.method.leaves == "grid"
 
     @property
     def _bred(self) -> bool:
