@@ -28,6 +28,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+MOST_PARAMETERS = 100_000
+"""Of a parameterised action, all choices together."""
 Array = NDArray[Any]
 Observations = dict[str, Array]
 
@@ -139,11 +141,17 @@ class Hybrid(_Action, frozen=True, tag="hybrid"):
 
 class Parameterised(_Action, frozen=True, tag="parameterised"):
     """One choice among ``len(sizes)``, and for choice i its own vector of ``sizes[i]`` parameters (Masson et al. 2016).
-    ``low`` and ``high`` are concatenated over all choices; if empty they are -1 and 1."""
+    ``low`` and ``high`` are concatenated over all choices; if empty they are -1 and 1. Raises ValueError for sizes
+    below 0, or of more than ``MOST_PARAMETERS`` in all."""
 
     sizes: tuple[int, ...]
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Sizes are multiplied out into arrays, and may come from a file."""
+        if min(self.sizes, default=0) < 0 or sum(self.sizes) > MOST_PARAMETERS:
+            raise ValueError(f"an action has 0 to {MOST_PARAMETERS:,} parameters")
 
     @property
     def choices(self) -> tuple[int, ...]:

@@ -33,6 +33,8 @@ from engine.store import Artifacts
 F32 = NDArray[np.float32]
 FORMAT = "equipoise-policy/1"
 JSON, TENSORS = "policy.json", "policy.safetensors"
+UNREADABLE = (KeyError, TypeError, ValueError, OverflowError, RecursionError, ConfigError)
+"""What a description raises that is none of a policy."""
 
 
 class PolicySpec(NamedTuple):
@@ -200,7 +202,7 @@ class Policy(NamedTuple):
                 raise StoreError(f"{TENSORS} is not the file that {JSON} describes: their check sums differ.")
             spec = _spec_of(found)
             return cls(spec, spec.model().weights(safetensors.numpy.load(tensors)), int(found["version"]))
-        except (KeyError, TypeError, ValueError, ConfigError, SafetensorError) as error:
+        except (*UNREADABLE, SafetensorError) as error:
             raise StoreError(f"This is not a readable policy: {error}.") from error
 
     @classmethod
@@ -212,7 +214,7 @@ class Policy(NamedTuple):
             if len(weights) != spec.model().size:
                 raise StoreError(f"This policy has {spec.model().size:,} numbers, and {len(weights):,} were given.")
             return cls(spec, weights, int(found["version"]))
-        except (KeyError, TypeError, ValueError, ConfigError) as error:
+        except UNREADABLE as error:
             raise StoreError(f"This is not a readable policy: {error}.") from error
 
     @classmethod
@@ -221,7 +223,7 @@ class Policy(NamedTuple):
         told = store.get(description)
         try:
             tensors = str(json.loads(told)["sha256"])
-        except (KeyError, TypeError, ValueError) as error:
+        except UNREADABLE as error:
             raise StoreError(f"Artifact {description[:12]} is not the description of a policy.") from error
         return cls.unpack(told, store.get(tensors))
 

@@ -161,7 +161,7 @@ def _joined(find: Callable[[], str]) -> Iterator[Cluster]:
 def _started(workers: int) -> Iterator[Cluster]:
     folder = PrivateFolder("equipoise-ray-")
     try:
-        _start(folder.path, workers)
+        _start(folder.path / "r", workers)  # Ray opens its own folder to everybody
         yield Cluster()
     finally:
         load_ray().shutdown()

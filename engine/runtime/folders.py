@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-LONGEST_BASE = 18  # the path of a Unix socket ends at 107 bytes: 23 for the folder, 64 for what Ray adds
+LONGEST_BASE = 18  # the path of a Unix socket ends at 107 bytes: 23 for the folder, 66 for Ray’s in it
 
 
 class PrivateFolder:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -96,3 +97,20 @@ def test_a_signal_for_the_whole_process_group_stops_the_study_and_not_ray_under_
     assert "Stopped after" in said
     assert "lost" not in said
     assert all_gone(family)
+
+
+def test_a_ray_of_ones_own_lies_where_no_other_user_can_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    lies = list[Path]()
+
+    def opened(*, _temp_dir: str, **how: object) -> None:
+        """As Ray does with the folder that it is given."""
+        lies.append(Path(_temp_dir))
+        lies[0].mkdir(exist_ok=True)
+        lies[0].chmod(0o777)
+
+    monkeypatch.setattr(cluster, "_init", opened)
+    monkeypatch.setattr(cluster, "Cluster", lambda: None)
+    with cluster._started(1):
+        assert any(stat.S_IMODE(folder.stat().st_mode) == 0o700 for folder in (lies[0], *lies[0].parents))
+        assert len(str(lies[0].parent)) + 66 <= 107
+    assert not lies[0].parent.exists()

@@ -293,6 +293,9 @@ def test_the_onnx_model_says_what_the_network_says(name: str) -> None:
         np.testing.assert_allclose(found["c_next"], expected.state.c.numpy(), rtol=1e-4, atol=1e-5)
 
 
+HUGE = {"kind": "parameterised", "sizes": [1_000_000_000], "low": [], "high": []}
+
+
 def test_files_that_are_no_policy_are_refused_with_words(tmp_path: Path) -> None:
     description, tensors = policy("line").pack()
     data = json.loads(description)
@@ -302,7 +305,10 @@ def test_files_that_are_no_policy_are_refused_with_words(tmp_path: Path) -> None
         (json.dumps({k: v for k, v in data.items() if k != "seat"}).encode(), "seat"),
         (json.dumps(data | {"network": data["network"] | {"policy": [4]}}).encode(), "begin with"),
         (json.dumps(data | {"kind": "oracle"}).encode(), "oracle"),
+        (json.dumps(data | {"version": float("inf")}).encode(), "readable"),
+        (b"[" * 100_000, "readable"),
         (json.dumps(data | {"normalise": False}).encode(), "do not fit"),
+        (json.dumps(data | {"seat": data["seat"] | {"action": HUGE}}).encode(), "0 to 100,000 parameters"),
     ):
         with pytest.raises(StoreError, match=why):
             Policy.unpack(broken, tensors)

@@ -43,6 +43,8 @@ EVOLVE = {
     "set": {"task.learner.rate": [0.0001, 0.01, "log"], "task.learner.entropy_weight": [0, 0.03]},
 }
 
+LEARNER = {"kind": "ppo", "rate": [0.0001, 0.01]}
+
 
 class Script:
     """What a script sees of the API."""
@@ -339,6 +341,21 @@ def test_a_clone_is_the_same_but_for_what_was_set(team: Studio, script: Script) 
     evolve = script.post(JOBS, EVOLVE)["job"]
     again = Job.objects.get(pk=script.post(f"{JOBS}/{evolve}/clone", {"set": {"ticks": 3}})["job"])
     assert (again.ticks, again.template) == (3, "cartpole-ppo")
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"kind": "gossip", "config": {"game": "pong"}},
+        {"kind": "aes-rl", "config": {"game": "pendulum", "spread": 5}},
+        {"kind": "self-play", "config": {"task": {"game": "pong-two-seats"}}, "set": {"task.learner": LEARNER}},
+    ],
+    ids=lambda wanted: wanted["kind"],
+)
+def test_a_training_that_begins_with_no_preset_can_be_cloned(script: Script, wanted: dict[str, Any]) -> None:
+    first = script.post(JOBS, wanted)
+    again = script.post(f"{JOBS}/{first['job']}/clone", {"set": {"seed": 2}})
+    assert again["config"] == first["config"] | {"seed": 2}
 
 
 def test_a_search_that_was_made_by_the_form_can_be_cloned(team: Studio, script: Script) -> None:

@@ -57,6 +57,12 @@ PATHOLOGICAL = {
         lambda: raw_workbook(SMALL, extra={"xl/styles.xml": styles('<xf numFmtId="0"/>' * MILLION)}),
         "1,000,000 cell formats; 65,536 is the most",
     ),
+    "a million codes of formats": (
+        lambda: raw_workbook(
+            SMALL, extra={"xl/styles.xml": styles("", '<numFmt numFmtId="200" formatCode="0.0"/>' * MILLION)}
+        ),
+        "1,000,000 cell formats; 65,536 is the most",
+    ),
     "three million shared texts": (
         lambda: raw_workbook(SMALL, extra={"xl/sharedStrings.xml": strings("<si><t/></si>" * 3 * MILLION)}),
         "3,000,000 different texts; 300,000 is the most",
@@ -405,6 +411,9 @@ def test_the_pages_script_is_answered_in_json_and_nothing_is_kept_of_a_bad_sheet
     assert not SheetImport.objects.exists()
     good = designer.post(IMPORT, {"text": "Name\tCost\nPikes\t95\n", "ticket": "t-2"}, headers=by_script)
     assert good.json() == {"next": f"{IMPORT}{SheetImport.objects.get().pk}/"}
+    nothing = designer.post(IMPORT, headers=by_script)
+    assert nothing.status_code == 422
+    assert any(nothing.json()["errors"].values())
 
 
 @pytest.mark.django_db

@@ -17,6 +17,7 @@ from webapp.studies import journal, kinds
 from webapp.studies.journal import Entry
 from webapp.studies.models import Job, Status
 from webapp.styles import control, course, evidence
+from webapp.styles.map_words import axes
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -104,6 +105,13 @@ def test_the_control_is_the_same_search_without_selection_and_is_drawn_beside_it
     assert "fresh episodes of each agent" not in shown
     assert client.post(reverse("styles:control", args=[team.project.slug, done.pk])).status_code == 404
     assert "Control, without selection" in page(client, done)
+
+
+def test_goals_that_a_script_gave_without_a_formula_are_told_by_their_names(team: Studio, client: Client) -> None:
+    job = breeding(team.project, config(objectives=[{"measure": "score"}, {"measure": "moved"}]))
+    assert "formula" not in job.config["objectives"][0]
+    assert page(client, job)
+    assert axes(job.config)["moved"].low == "less"
 
 
 def test_goals_that_do_not_add_up_are_not_called_tied(team: Studio) -> None:

@@ -20,7 +20,9 @@ class Formats:
 
     def __init__(self, xml: bytes, work: Work) -> None:
         limits.check_formats(xml.count(b"<xf ") + xml.count(b"<xf>") + xml.count(b"<xf/") + xml.count(b":xf "))
+        limits.check_formats(xml.count(b"<numFmt ") + xml.count(b":numFmt "))
         self._kinds: list[str] = []
+        self._written = 0
         self._codes: dict[int, str] = {}
         self._within = ""
         if xml:
@@ -35,6 +37,8 @@ class Formats:
         if name in ("numFmts", "cellXfs"):
             self._within = name
         elif name == "numFmt" and self._within == "numFmts":
+            self._written += 1
+            limits.check_formats(self._written)
             self._codes[int(attributes["numFmtId"])] = _kind(attributes.get("formatCode", "")[:_LONGEST])
         elif name == "xf" and self._within == "cellXfs":
             limits.check_formats(len(self._kinds) + 1)

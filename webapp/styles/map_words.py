@@ -48,8 +48,8 @@ def axes(config: dict[str, Any]) -> dict[str, Axis]:
     found = {}
     for aim in config["objectives"]:
         name, more = aim["measure"], aim["direction"] == "max"
-        formula = f" = {_in_words(aim['formula'])}" if aim["formula"] else ""
-        title = f"Goal “{title_of(name)}”{formula}"
+        formula = aim.get("formula", "")  # left out where the measure alone counts
+        title = f"Goal “{title_of(name)}”{f' = {_in_words(formula)}' if formula else ''}"
         found[name] = Axis(name, title, "less good" if more else "better", "better" if more else "less good", False)
     whole = game is not None and game.ends.get(SCORE) == (0.0, 1.0)
     found[SCORE] = Axis(SCORE, "Score (0 to 1)" if whole else "Score", "plays worse", "plays better", False)
@@ -73,7 +73,7 @@ def template_of(config: dict[str, Any]) -> Template | None:
 
 def _ends(config: dict[str, Any], name: str) -> tuple[str, str]:
     """What little and much of a behaviour is called: by the first goal, which is one end of a scale."""
-    template, formula = template_of(config), config["objectives"][0]["formula"]
+    template, formula = template_of(config), config["objectives"][0].get("formula", "")
     if template is None or not formula:
         return "less", "more"
     little, much = (_value(formula, name, at) for at in (0.0, 1.0))

@@ -40,8 +40,8 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
     project = project_for(request, slug, "write")
     version = newest(project)
     form = ImportForm(
-        request.POST or None,
-        request.FILES or None,
+        request.POST if request.method == "POST" else None,
+        request.FILES if request.method == "POST" else None,
         dropped=too_large(request),
         progress=_progress(request, request.POST.get("ticket", "")),
         initial=_pasted(request, project),
