@@ -46,11 +46,11 @@ SLOW_FILES = {
         "train_policies", "turns", "verdicts", "wesnoth", "worth", "worth_prices",
     },
     "webapp": {
-        "accounts", "api_access", "api_jobs", "bodies", "command_lines", "compare", "deadline", "demo",
+        "accounts", "api_access", "api_jobs", "bodies", "command_lines", "compare", "deadline", "demo", "digits",
         "edge_battles", "environment", "evolve_form", "explore_shortlist", "games_limits", "gates", "games_simulators",
         "jobs_methods", "jobs_new", "old_site", "pages_access", "redis_away", "row_locks", "self_play",
         "simulator_words", "stream", "styles_form", "styles_pages",
-        "web_server", "whole",
+        "web_server",
     },
 }  # fmt: skip
 """Those that took some four seconds and more, all tests of a file together. Those that start Ray say so themselves."""

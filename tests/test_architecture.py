@@ -225,9 +225,9 @@ def test_no_text_is_taken_for_a_number_that_int_refuses() -> None:
     wrong = {}
     for name, path in (each for package in PACKAGES for each in modules(package)):
         allowed = set() if name.startswith("webapp.") else {"isdecimal"}  # the site's texts come from anybody
-        if name != "webapp.lib.whole":  # it looks for plain digits and for how many
+        if name != "webapp.lib.digits":  # it looks for plain digits and for how many
             wrong[name] = asked_of_texts(path) - allowed
-    said = "use webapp.lib.whole.whole; elsewhere isdecimal, for ² is a digit"
+    said = "use webapp.lib.digits.whole; elsewhere isdecimal, for ² is a digit"
     assert not {name: found for name, found in wrong.items() if found}, said
 
 

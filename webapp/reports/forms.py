@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from webapp.changes import proposing, telling
+from webapp.changes import proposing, sentences
 from webapp.changes.reading import Replayed
 from webapp.lib.text import seen
 from webapp.reports import links
@@ -66,7 +66,7 @@ class ReportForm(forms.Form):
         }
         super().__init__(data, initial={**usual, **(kept or {})})
         offers: Any = self.fields["change"]
-        offers.choices = [("", "None"), *((pk, telling.head(each)) for pk, each in self.changes.items())]
+        offers.choices = [("", "None"), *((pk, sentences.head(each)) for pk, each in self.changes.items())]
         chosen: Any = self.fields["replaces"]
         chosen.queryset = current(search.project)
 
