@@ -21,7 +21,7 @@ from engine.study.checkpoint import Checkpoint
 from engine.study.control import Control
 from engine.study.failures import with_failure
 from engine.study.scheduled import Scheduled
-from engine.study.session import Plan
+from engine.study.session import Totals
 from engine.worth.experiment import TICKS
 
 SAID = {
@@ -61,8 +61,8 @@ class _Patching(Scheduled):
             raise ConfigError(wrong)
         self.schedule = Finder(spec, self.config, self.stopped)
 
-    def plan(self) -> Plan:
-        return Plan(TICKS, self.config.battles)
+    def plan(self) -> Totals:
+        return Totals(TICKS, self.config.battles)
 
     def hand_out(self, pool: Pool) -> Iterator[AnyEvent]:
         """Also says when a stage begins."""

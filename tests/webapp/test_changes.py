@@ -25,8 +25,8 @@ from webapp.changes import meant, numbers, picking, starting
 from webapp.changes.picking import lineups
 from webapp.changes.proposing import offered
 from webapp.changes.reading import Lineup, Measured, read
+from webapp.changes.sentences import fixed, head, of_those, rest
 from webapp.changes.standing import standing
-from webapp.changes.telling import fixed, head, of_those, rest
 from webapp.games import arrivals, versions
 from webapp.games.specs import version_spec
 from webapp.lib.storage import store

@@ -16,7 +16,7 @@ from webapp.accounts.people import signed_in
 from webapp.balance.forms import sentence
 from webapp.changes import card, numbers, picking, starting
 from webapp.changes.reading import read
-from webapp.changes.telling import named
+from webapp.changes.sentences import named
 from webapp.games import versions
 from webapp.games.models import GameVersion
 from webapp.lib.once import once_by_form

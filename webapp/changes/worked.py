@@ -7,8 +7,8 @@ from typing import Any
 
 from webapp.changes.picking import suspects
 from webapp.changes.reading import Replayed, read
+from webapp.changes.sentences import of_those
 from webapp.changes.starting import of_version
-from webapp.changes.telling import of_those
 from webapp.games.models import GameVersion
 from webapp.projects.models import Project
 from webapp.studies.models import Job

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from webapp.lib.whole import whole
+from webapp.lib.digits import whole
 
 YES, NO = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
 

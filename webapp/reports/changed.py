@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from webapp.changes import telling
+from webapp.changes import sentences
 from webapp.changes.reading import Lineup, Measured, Replayed
 from webapp.changes.templatetags.change_bars import axis
 from webapp.lib.figures import with_unit
@@ -21,7 +21,7 @@ def changed(found: Replayed) -> dict[str, Any]:
         "of": "replay",
         "numbers": [{"title": n.title, "was": n.was, "value": n.value, "old": n.old, "new": n.new}
                     for n in found.numbers],
-        "said": [telling.head(found), *telling.rest(found)],
+        "said": [sentences.head(found), *sentences.rest(found)],
         "objective": objective.title,
         "toward": objective.toward,
         "unit": objective.unit,

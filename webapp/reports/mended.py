@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from webapp.changes import telling
+from webapp.changes import sentences
 from webapp.changes.reading import Lineup, Measured, Replayed
 from webapp.lib.words import lower_first, number
 from webapp.reports.patched import Patched, shown
@@ -54,10 +54,10 @@ def _tried(replayed: Replayed, faults: Sequence[Suspect]) -> Mended:
     holding = replayed.holding(faults[0].line.pieces) if faults else replayed.lineups
     rows = [each for each in holding if each.counts]
     if not rows:
-        return Mended(NOT_ON_IT if faults else "", telling.head(replayed))
+        return Mended(NOT_ON_IT if faults else "", sentences.head(replayed))
     worst = _worst(replayed, rows)
     before, after = (_value(replayed, each) for each in (worst.before, worst.after))
-    both = f"{telling.head(replayed)} {worst.name}: {before} before, {after} after."
+    both = f"{sentences.head(replayed)} {worst.name}: {before} before, {after} after."
     return Mended(f"{_replayed(replayed, rows)}.", both)
 
 

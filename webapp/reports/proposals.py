@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from webapp.changes import proposing, telling
+from webapp.changes import proposing, sentences
 from webapp.changes.reading import Replayed
 from webapp.reports import patched
 from webapp.reports.changed import changed
@@ -34,7 +34,7 @@ def key(proposal: Proposal) -> str:
 
 def name(proposal: Proposal) -> str:
     """It, in a list."""
-    return f"Found and proved: {proposal.row.title}" if isinstance(proposal, Patched) else telling.head(proposal)
+    return f"Found and proved: {proposal.row.title}" if isinstance(proposal, Patched) else sentences.head(proposal)
 
 
 def told(proposal: Proposal | None) -> dict[str, Any] | None:

@@ -35,8 +35,8 @@ from webapp.games.models import GameVersion
 from webapp.games.numbers import field_text
 from webapp.games.simulators import plays_inside
 from webapp.games.specs import patched_spec
+from webapp.lib.digits import whole
 from webapp.lib.first import first
-from webapp.lib.whole import whole
 from webapp.lib.words import number
 from webapp.projects.models import Project
 from webapp.studies import checks, commanders, companion

@@ -10,7 +10,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from webapp.changes import telling
+from webapp.changes import sentences
 from webapp.changes.reading import Measured, Replayed
 from webapp.changes.standing import Standing
 from webapp.lib.figures import with_unit
@@ -124,7 +124,7 @@ def ends(found: Replayed | Standing, measured: Measured) -> str:
     return found.ends_of(measured)
 
 
-register.filter("told", telling.head)
-register.filter("also", telling.rest)
-register.filter("fixed", telling.fixed)
-register.filter("change_name", telling.named)
+register.filter("told", sentences.head)
+register.filter("also", sentences.rest)
+register.filter("fixed", sentences.fixed)
+register.filter("change_name", sentences.named)
