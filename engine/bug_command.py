@@ -16,9 +16,9 @@ from engine.config.base import parse
 from engine.config.hunt import BUG_FORMAT, OraclesConfig
 from engine.config.train import TrainGame
 from engine.errors import LONGEST_SAID, ConfigError, EngineError
-from engine.job_folder import last_events
+from engine.job_folder import last_events, store_of
 from engine.mdp.vector import VectorMDP
-from engine.store import FolderStore
+from engine.stores import open_store
 from engine.text import printable
 
 GONE = 3
@@ -119,7 +119,7 @@ def _of_study(folder: Path) -> Iterator[BugFile]:
     digest = next(filter(None, kept), "")
     if not digest:
         raise EngineError(f"{folder} holds no hunt that has come through its first round.")
-    meta, _ = unpack(FolderStore(folder / "store").get(digest))
+    meta, _ = unpack(open_store(store_of(folder)).get(digest))
     for bug in meta["bugs"]:
         told = {**bug, "seed": str(bug["seed"]), "game": meta["game"], "oracles": meta["oracles"], "format": BUG_FORMAT}
         yield msgspec.convert(json.loads(json.dumps(told)), BugFile)

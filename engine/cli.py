@@ -2,7 +2,7 @@
 
     python -m engine run STUDY.yaml          run a study; its folder is var/studies/NAME unless --job-dir says otherwise
                                              (-m algorithm.population=50 and the like replace single settings)
-    python -m engine resume FOLDER           go on with a stopped, paused or killed study
+    python -m engine resume FOLDER           go on with a stopped, paused or killed study (--store as of its run)
     python -m engine gate STUDY.yaml         may this build go out? (--data FILE: its changed numbers)
     python -m engine replay-bug FILE         does a bug that a hunt found show again? (a folder: all bugs of a hunt)
     python -m engine list [FOLDER]           the studies there, with their state
@@ -32,9 +32,12 @@ from engine.job_folder import (
     kept_checkpoint,
     last_events,
     read,
+    store_of,
     with_stored_starts,
 )
 from engine.text import clear, printable
+
+_STORE = "where artifacts go: a folder or s3://bucket/prefix (default: $EQUIPOISE_STORE, or the study's folder)"
 
 
 def main(argv: Sequence[str]) -> int:
@@ -64,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
         help="a setting that replaces the file's, such as -m algorithm.population=50; ranges as [low, high]",
     )  # fmt: skip
     run.add_argument("--job-dir", type=Path, help="folder for checkpoints, events and results")
-    run.add_argument("--store", type=Path, help="folder for artifacts (default: store below the job's folder)")
+    run.add_argument("--store", default="", metavar="ADDRESS", help=_STORE)
     run.add_argument("--events", type=int, metavar="FD", help="where events go, one JSON a line")
     run.add_argument("--resume", default="", metavar="HASH", help="checkpoint to go on from")
     run.add_argument("--job", type=int, default=0, help="job number to put into events")
@@ -72,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     run.set_defaults(do=_run)
     resume = commands.add_parser("resume", help="go on with a study")
     resume.add_argument("folder", type=Path)
+    resume.add_argument("--store", default="", metavar="ADDRESS", help=_STORE)
     resume.set_defaults(do=_resume)
     gate_command.add(commands)
     bug_command.add(commands)
@@ -111,7 +115,7 @@ def _run(args: argparse.Namespace) -> int:
     folder = args.job_dir or STUDIES / folder_name(data, args.study)
     if args.events is None and not args.resume and (folder / "events.jsonl").exists():
         raise ConfigError([("study", f"{folder} already holds a study; resume it or choose another name")])
-    store = args.store or folder / "store"
+    store = store_of(folder, args.store)
     data = with_stored_starts(data, store) if args.study else data
     config = checked(data, new=bool(args.study))  # that of a job's folder was asked for before
     return execute(config, folder, store, args.events, args.resume, (args.job, args.attempt))
@@ -120,7 +124,7 @@ def _run(args: argparse.Namespace) -> int:
 def _resume(args: argparse.Namespace) -> int:
     digest = kept_checkpoint(args.folder)
     config = checked(read(args.folder / "study.json"), new=False)
-    return execute(config, args.folder, args.folder / "store", resume=digest)
+    return execute(config, args.folder, store_of(args.folder, args.store), resume=digest)
 
 
 def _list(args: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ from engine.errors import ActorLost, ConfigError, EngineError
 from engine.events import AnyEvent, Failed, Finished, Paused
 from engine.gate.junit import broken, to_junit
 from engine.gate.report import Gate, Report, decoded, judged, to_csv
-from engine.job_folder import STUDIES, checked, execute, folder_name, kept_checkpoint, last_events, read
+from engine.job_folder import STUDIES, checked, execute, folder_name, kept_checkpoint, last_events, read, store_of
 
 
 def add(commands: Any) -> None:
@@ -107,7 +107,7 @@ def _played(config: Any, folder: Path) -> tuple[int, AnyEvent]:
         if isinstance(end, Finished):
             return 0, end
         resume = kept_checkpoint(folder)
-    code = execute(config, folder, folder / "store", resume=resume, said=sys.stderr)
+    code = execute(config, folder, store_of(folder), resume=resume, said=sys.stderr)
     return code, _end(folder, code)
 
 
@@ -124,12 +124,12 @@ def _end(folder: Path, code: int) -> AnyEvent:
 def _report(folder: Path, config: Any) -> Report:
     """What it says; of one that was stopped before it began, that nothing is known."""
     from engine.arrays import unpack
-    from engine.store import FolderStore
+    from engine.stores import open_store
 
     left = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     if "table" not in left:
         return judged([], Gate(config.name, "", 0, {}, config.parts))
-    return decoded(unpack(FolderStore(folder / "store").get(left["table"])).meta)
+    return decoded(unpack(open_store(store_of(folder)).get(left["table"])).meta)
 
 
 def _hash(config: Any) -> str:

@@ -19,6 +19,8 @@ from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Starte
 from engine.text import clear
 
 STUDIES = Path("var/studies")
+STORE = "EQUIPOISE_STORE"
+"""The variable with the address of the store."""
 LONGEST_FOLDER = 200
 """Bytes of a folder that is named after its study; file systems take 255."""
 _command: dict[str, str] = {"now": ""}
@@ -42,16 +44,23 @@ def read(path: Path) -> dict[str, Any]:
     return data
 
 
+def store_of(folder: Path, given: str = "") -> str:
+    """The address of the store of a study in a folder: the one given, or what ``EQUIPOISE_STORE`` says, or one in the
+    folder itself."""
+    return given or os.environ.get(STORE) or str(folder / "store")
+
+
 def execute(
-    config: Any, folder: Path, store: Path, events: int | None = None, resume: str = "", job: tuple[int, int] = (0, 0),
+    config: Any, folder: Path, store: str, events: int | None = None, resume: str = "", job: tuple[int, int] = (0, 0),
     said: TextIO | None = None,
 ) -> int:  # fmt: skip
     """Run a study in its folder; the exit code of ``run``. ``events``: the descriptor that events go to; none: into the
     folder, and a line each for the person who watches to ``said`` (usually standard output). Raises ConfigError,
     ActorLost."""
-    from engine.store import FolderStore
+    from engine.stores import open_store
     from engine.study import run
 
+    kept = open_store(store)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
@@ -60,7 +69,7 @@ def execute(
     write = _to_descriptor(events) if events is not None else _to_folder(folder, config.model_dump(mode="json"), said)
     code = 1
     with _log_of(config, folder) as log:
-        for event in run(config, FolderStore(store), resume, control=lambda: _command["now"]):  # type: ignore[arg-type,return-value]
+        for event in run(config, kept, resume, control=lambda: _command["now"]):  # type: ignore[arg-type,return-value]
             write(msgspec.structs.replace(event, job=job[0], attempt=job[1]))
             log(event)
             if isinstance(event, Finished | Stopped | Paused):
@@ -82,7 +91,7 @@ def _log_of(config: Any, folder: Path) -> Iterator[Callable[[AnyEvent], None]]:
         yield log
 
 
-def with_stored_starts(data: Mapping[str, Any], store: Path) -> dict[str, Any]:
+def with_stored_starts(data: Mapping[str, Any], store: str) -> dict[str, Any]:
     """The table of a study with every trained policy that it begins with in the store: a folder with the two files of
     one (``engine.rl.policy``) is replaced by its hash. Raises ConfigError for one that holds none."""
     policies = data.get("policies")
@@ -96,8 +105,8 @@ def with_stored_starts(data: Mapping[str, Any], store: Path) -> dict[str, Any]:
     return found
 
 
-def _stored_start(table: Mapping[str, Any], place: str, store: Path) -> dict[str, str]:
-    from engine.store import FolderStore
+def _stored_start(table: Mapping[str, Any], place: str, store: str) -> dict[str, str]:
+    from engine.stores import open_store
 
     given = table.get("start")
     if not isinstance(given, str) or not given or not Path(given).is_dir():
@@ -106,8 +115,9 @@ def _stored_start(table: Mapping[str, Any], place: str, store: Path) -> dict[str
         description, tensors = ((Path(given) / name).read_bytes() for name in ("policy.json", "policy.safetensors"))
     except OSError as error:
         raise ConfigError([(place, f"there is no policy in {given}: {error.strerror} ({error.filename})")]) from error
-    FolderStore(store).put(tensors)
-    return {"start": FolderStore(store).put(description)}
+    kept = open_store(store)
+    kept.put(tensors)
+    return {"start": kept.put(description)}
 
 
 def checked(data: Mapping[str, Any], *, new: bool) -> Any:

@@ -4,7 +4,7 @@ A write is a temporary file, synced, then renamed, so a file that carries a hash
 
 A lease is an area of a store for one holder at a time, with artifacts of its own and records by name. A new holder
 moves the whole lease to a fresh address, so an earlier holder that still runs can read, write and remove nothing of it,
-however late it wakes up: it gets LeaseLost. In a folder the move is a rename; an object store would copy behind a
+however late it wakes up: it gets LeaseLost. In a folder the move is a rename; ``engine.object_store`` copies behind a
 conditional write of the new address.
 """
 
@@ -68,7 +68,7 @@ class Lease(Artifacts, Protocol):
 
     @property
     def address(self) -> str:
-        """For the holder's other processes: ``leased(address)``."""
+        """For the holder's other processes: ``stores.leased(address)``."""
         ...
 
     def write(self, key: str, data: bytes) -> None:
@@ -108,7 +108,15 @@ class Store(Artifacts, Protocol):
 
     @property
     def address(self) -> str:
-        """For other processes: ``open_store(address)``."""
+        """For other processes: ``stores.open_store(address)``."""
+        ...
+
+    def __iter__(self) -> Iterator[str]:
+        """The hashes of all artifacts, without those of leases."""
+        ...
+
+    def sweep(self, since: float) -> None:
+        """Remove what killed writers and holders left that began before ``since`` (Unix time) and nobody can find."""
         ...
 
     def lease(self, name: str) -> Lease | None:
@@ -226,7 +234,6 @@ class FolderStore(_Folder):
                 yield Known(home.name, _age(held))
 
     def sweep(self, since: float) -> None:
-        """Remove the unfinished files of killed writers that began before ``since`` (Unix time)."""
         for draft in (*self.folder.glob("??/.*"), *self.folder.glob("leases/.*")):
             if draft.stat().st_mtime < since:
                 shutil.rmtree(draft) if draft.is_dir() else draft.unlink(missing_ok=True)
@@ -305,16 +312,6 @@ class FolderLease(_Folder):
             if self.folder.exists():
                 raise
             raise LeaseLost("Another attempt at this study has taken over what this one worked with.") from error
-
-
-def open_store(address: str) -> Store:
-    """The store at this address; with several hosts, all of them must see it."""
-    return FolderStore(address)
-
-
-def leased(address: str) -> Lease:
-    """The lease at this address, for another process of its holder."""
-    return FolderLease(address)
 
 
 def _age(folder: Path) -> float:

@@ -20,6 +20,8 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from deploy.up import valkey
+from engine import objects
+from tests.own_s3 import OwnS3
 from tests.processes import environment
 from webapp.lib import alive
 
@@ -156,3 +158,16 @@ def redis_client(redis_server: str) -> Iterator[redis.Redis]:
 def process_environment(transactional_db: None, redis_server: str) -> dict[str, str]:
     """Environment variables with which another process sees the database and the Redis server of this test."""
     return environment(redis_server)
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[OwnS3]:
+    """A server of S3's protocol for this module, which the environment names."""
+    server = OwnS3()
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in server.environment.items():
+            patch.setenv(name, value)
+        objects._client.cache_clear()
+        yield server
+    objects._client.cache_clear()
+    server.end()

@@ -8,6 +8,7 @@ import tempfile
 _folder = tempfile.mkdtemp(prefix="eqp-test-")
 atexit.register(shutil.rmtree, _folder, ignore_errors=True)
 os.environ["EQUIPOISE_VAR"] = _folder
+os.environ.pop("EQUIPOISE_STORE", None)
 os.environ["REDIS_URL"] = f"unix://{_folder}/redis.sock?db=0"
 
 from webapp.settings import *  # noqa: E402, F403

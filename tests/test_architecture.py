@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 LEAVES = {
     "errors", "rng", "splitmix", "events", "store", "arrays", "indicators", "confidence", "verdicts", "channel",
     "compiling", "config", "differences", "formula", "formula_bounds", "formula_terms", "claims", "piping", "means",
-    "peers", "text",
+    "peers", "text", "objects", "object_store", "stores",
 }  # fmt: skip
 FAMILIES: dict[str, set[str]] = {
     **{leaf: LEAVES | {"simulators.contract"} for leaf in LEAVES},
@@ -73,8 +73,9 @@ FAMILIES: dict[str, set[str]] = {
 }
 """Engine family to the engine modules it may import; cli, bench and __main__ may import anything."""
 WEBAPP = {
-    "catalog", "studies", "config", "events", "errors", "formula", "store", "arrays", "indicators", "verdicts", "means",
-    "confidence", "formula_terms", "gate.junit", "gate.numbers", "gate.report", "lineups.battle_counts",
+    "catalog", "studies", "config", "events", "errors", "formula", "store", "stores", "arrays", "indicators",
+    "verdicts", "means", "confidence", "formula_terms", "gate.junit", "gate.numbers", "gate.report",
+    "lineups.battle_counts",
     "lineups.named", "lineups.parts", "lineups.patterns", "lineups.rules", "lineups.schema", "lineups.size",
     "simulators.contract", "styles.agents", "styles.preview", "styles.selection", "styles.strangers", "text",
 }  # fmt: skip
@@ -84,6 +85,8 @@ ONLY_IN = {
     "zmq": ("engine.runtime", "engine.simulators"),
     "torch": ("engine.rl", "engine.evorl", "engine.worth"),
     "tensorboard": ("engine.tensorboard_log",),
+    "boto3": ("engine.objects",),
+    "botocore": ("engine.objects",),
 }
 
 
@@ -285,7 +288,7 @@ def test_the_celery_application_imports_no_model() -> None:
 def test_a_process_of_the_site_loads_nothing_heavy_when_it_starts() -> None:
     """Each start of a site has five such processes; what few of them ever use is loaded when it is used."""
     light = "engine.catalog, engine.config, engine.lineups.schema, engine.lineups.rules, webapp.urls, workers.tasks"
-    heavy = ("torch", "ray", "numba", "zmq", "scipy", "openpyxl", "weasyprint", "plotly", "tensorboard")
+    heavy = ("torch", "ray", "numba", "zmq", "scipy", "openpyxl", "weasyprint", "plotly", "tensorboard", "boto3")
     code = f"import sys, django; django.setup(); import {light}; print(*(m for m in {heavy} if m in sys.modules))"
     variables = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings"}
     done = subprocess.run(

@@ -32,6 +32,9 @@ STORE_DIR, JOBS_DIR, RUN_DIR, TMP_DIR = VAR / "store", VAR / "jobs", VAR / "run"
 for folder in (STORE_DIR, JOBS_DIR, RUN_DIR, TMP_DIR):
     folder.mkdir(parents=True, exist_ok=True)
 
+# Where artifacts go: the folder, or s3://bucket/prefix.
+STORE = environment.store("EQUIPOISE_STORE", STORE_DIR)
+
 DEBUG = environment.flag("EQUIPOISE_DEBUG", default=False)
 SECRET_KEY = secret_key(environment.text("EQUIPOISE_SECRET_KEY"), VAR / "secret")
 ALLOWED_HOSTS = environment.words("EQUIPOISE_HOSTS", "localhost,127.0.0.1,[::1]")

@@ -11,6 +11,7 @@ from typing import Any
 
 import structlog
 from django.apps import apps
+from django.conf import settings
 from django.db.models import CharField, JSONField, Model, Q
 from django.utils import timezone
 
@@ -68,4 +69,4 @@ def _drop_leases() -> None:
     for lease in store().leases():
         if lease.age > OLD and lease.name.rpartition("-")[0] not in needed:
             store().take(lease.name).drop()
-    shutil.rmtree(store().folder / "workshops", ignore_errors=True)  # where trainings were before there were leases
+    shutil.rmtree(settings.STORE_DIR / "workshops", ignore_errors=True)  # where trainings were before there were leases

@@ -24,7 +24,7 @@ CHUNK = 1 << 16
 LONGEST_LINE = 1 << 20
 TAIL = 16_384
 SECRETS = ("EQUIPOISE_SECRET_KEY", "DATABASE_URL", "REDIS_URL")
-"""Left out of a study's environment: below it run simulators that other people wrote."""
+"""Left out of a study's environment: below it run simulators that other people wrote. The keys of a store stay."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -38,7 +38,7 @@ ENGINE = (sys.executable, "-m", "engine")
 
 def arguments(job: int, attempt: int, folder: Path, checkpoint: str) -> list[str]:
     """What the engine is told about one attempt; ``--events`` and its descriptor are added when it is started."""
-    told = ["run", "--job-dir", str(folder), "--store", str(settings.STORE_DIR), "--job", str(job)]
+    told = ["run", "--job-dir", str(folder), "--store", settings.STORE, "--job", str(job)]
     told += ["--attempt", str(attempt), *(["-m", "tensorboard=true"] if settings.TENSORBOARD else [])]
     return [*told, "--resume", checkpoint] if checkpoint else told
 

@@ -19,6 +19,9 @@ from django.core.management import call_command
 from django.core.management.base import CommandError, SystemCheckError
 from django.db import OperationalError
 
+from engine.errors import StoreError
+from webapp.lib.storage import store
+
 
 def main(sign_ins: Path) -> int:
     """Prepare the database; 1 when the settings or the database cannot be used."""
@@ -26,6 +29,7 @@ def main(sign_ins: Path) -> int:
     django.setup()
     try:
         call_command("check", databases=["default"])
+        list(store().leases())  # it answers
         call_command("migrate", interactive=False, verbosity=1)
         if os.environ.get("EQUIPOISE_DEMO", "1") != "0":
             printed = io.StringIO()
@@ -35,6 +39,9 @@ def main(sign_ins: Path) -> int:
             call_command("demo", "--close")
     except (CommandError, SystemCheckError) as error:
         print(error, file=sys.stderr)
+        return 1
+    except StoreError as error:
+        print(f"{error} (EQUIPOISE_STORE is {settings.STORE})", file=sys.stderr)
         return 1
     except OperationalError as error:
         print(f"The database cannot be used: {error}", file=sys.stderr)

@@ -87,7 +87,7 @@ def ended(bench: str, config: Study, artifact: str) -> Ended:
     took, began = own / "processor", spent()
     before = float(took.read_text()) if took.exists() else 0.0
     if not _over(own):
-        failed = execute(config, own, own / "store", resume=_checkpoint(own), said=sys.stderr)
+        failed = execute(config, own, str(own / "store"), resume=_checkpoint(own), said=sys.stderr)
         took.write_text(f"{before + spent() - began:.1f}")
         if failed or not _over(own):
             raise EngineError(f"{config.name} is not over; call the benchmark again and it goes on")

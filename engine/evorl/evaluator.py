@@ -51,7 +51,7 @@ from engine.rl.learner import on_threads
 from engine.rl.policy import Policy, PolicySpec
 from engine.rl.seats import Players, nobody_else
 from engine.rl.training import Training
-from engine.store import leased
+from engine.stores import leased
 from engine.studies import load
 
 _ROUNDS = 10

@@ -35,7 +35,7 @@ from engine.rl.seats import Seats, nobody_else
 from engine.rng import combine64
 from engine.simulators import references
 from engine.simulators.conversation import never
-from engine.store import leased
+from engine.stores import leased
 from engine.studies import load
 
 FOUND = "found"

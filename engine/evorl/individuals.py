@@ -59,7 +59,8 @@ from engine.rl.shared_replay import SharedReplay
 from engine.rl.td3 import TD3
 from engine.rng import battle_seeds, generator
 from engine.simulators import references
-from engine.store import Artifacts, Lease, leased
+from engine.store import Artifacts, Lease
+from engine.stores import leased
 from engine.studies import load
 
 F32 = NDArray[np.float32]

@@ -29,7 +29,7 @@ from engine.rl.examine import examination_seeds, examine
 from engine.rl.opposition import Opposition
 from engine.rl.policy import Policy, PolicySpec
 from engine.rl.seats import Player, Players
-from engine.store import leased
+from engine.stores import leased
 from engine.studies import load
 
 _KEPT = 128

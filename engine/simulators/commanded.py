@@ -11,7 +11,8 @@ from engine.errors import ConfigError, StoreError
 from engine.problem import ShouldStop
 from engine.simulators import loaders
 from engine.simulators.contract import LineupSimulator
-from engine.store import Artifacts, open_store
+from engine.store import Artifacts
+from engine.stores import open_store
 
 NOT_COMMANDED = "only herobattle can be led by an agent; in this game the two sides fight by themselves"
 

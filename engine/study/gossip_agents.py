@@ -19,7 +19,8 @@ from engine.rl.factory import make_learner
 from engine.rl.gossip_agent import Agent
 from engine.rl.learner import Learner, State, on_threads
 from engine.simulators import references
-from engine.store import Store, open_store
+from engine.store import Store
+from engine.stores import open_store
 from engine.study import checkpoint
 from engine.study.agent_wire import encode_member, encode_report
 from engine.study.sampler_factory import at_once, seated

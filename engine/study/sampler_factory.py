@@ -16,7 +16,8 @@ from engine.rl.factory import gives_gradients, gradient_worker, policy_spec
 from engine.rl.sampler import Sampler
 from engine.rl.turns import TurnSampler
 from engine.simulators import references
-from engine.store import Store, open_store
+from engine.store import Store
+from engine.stores import open_store
 from engine.study.casting import cast_of, players_of
 
 

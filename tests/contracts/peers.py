@@ -12,7 +12,7 @@ from engine.channel import Frame, Subscriber, Weights, decode_weights, encode_we
 from engine.config.rl import NetworkConfig, PPOConfig
 from engine.rl.factory import make_learner
 from engine.rl.sampler import Sampler
-from engine.store import open_store
+from engine.stores import open_store
 from tests.engine.rl_game import Signals
 
 NAMES = ("left", "right")

@@ -1,4 +1,4 @@
-"""Leases: in a folder, and in a store of objects that has neither folders nor renames."""
+"""Leases in a folder."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import os
 import time
 from pathlib import Path
 
-from engine.store import FolderStore, Lease, leased
+from engine.store import FolderStore, Lease
+from engine.stores import leased
 from tests.contracts.store import StoreContract
-from tests.engine.object_store import ObjectStore
 
 
 class TestFolderStore(StoreContract):
@@ -34,13 +34,3 @@ class TestFolderStore(StoreContract):
         assert draft.exists()
         store.sweep(time.time() + 60)
         assert not draft.parent.exists()
-
-
-class TestObjectStore(StoreContract):
-    def make(self) -> ObjectStore:
-        self.objects = ObjectStore()
-        return self.objects
-
-    def age(self, lease: Lease, seconds: float) -> None:
-        found, key = self.objects.objects.found, f"holder/{lease.name}"
-        found[key] = found[key][0], time.time() - seconds

@@ -363,15 +363,15 @@ def exported_policy(folder: Path) -> FolderStore:
 def test_the_command_line_begins_with_the_files_of_a_policy(tmp_path: Path) -> None:
     store = exported_policy(tmp_path)
     for told in ({"start": str(tmp_path / "agent")}, {"policies": {"red": {"start": str(tmp_path / "agent")}}}):
-        settled = with_stored_starts({**SMALL, **told}, store.folder)
+        settled = with_stored_starts({**SMALL, **told}, store.address)
         start = settled.get("start") or settled["policies"]["red"]["start"]
         np.testing.assert_array_equal(
             Policy.stored(store, start).weights, Policy.load(tmp_path / "agent").weights
         )  # fmt: skip
-    assert with_stored_starts({**SMALL, "start": "ab" * 32}, store.folder)["start"] == "ab" * 32
+    assert with_stored_starts({**SMALL, "start": "ab" * 32}, store.address)["start"] == "ab" * 32
     (tmp_path / "agent" / "policy.safetensors").unlink()
     with pytest.raises(ConfigError, match=r"start: there is no policy in .*agent"):
-        with_stored_starts({**SMALL, "start": str(tmp_path / "agent")}, store.folder)
+        with_stored_starts({**SMALL, "start": str(tmp_path / "agent")}, store.address)
 
 
 def test_several_policies_each_say_with_what_they_begin() -> None:

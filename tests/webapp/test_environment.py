@@ -17,6 +17,7 @@ from webapp.lib.env import Environment, secret_key
 
 def test_every_bad_value_is_a_sentence_at_the_check(tmp_path: Path) -> None:
     bad = {"EQUIPOISE_HTTPS": "perhaps", "EQUIPOISE_JOB_SLOTS": "0", "DATABASE_URL": "mysql://root:hunter2@db/site"}
+    bad["EQUIPOISE_STORE"] = "s3://Bucket"
     done = subprocess.run(
         [sys.executable, "manage.py", "check"],
         cwd=settings.BASE_DIR,
@@ -29,6 +30,7 @@ def test_every_bad_value_is_a_sentence_at_the_check(tmp_path: Path) -> None:
     assert "EQUIPOISE_HTTPS is “perhaps”; write 1 for yes or 0 for no." in done.stderr
     assert "EQUIPOISE_JOB_SLOTS is “0”; write a whole number from 1 to 256." in done.stderr
     assert "DATABASE_URL cannot be read; write postgresql://" in done.stderr
+    assert "EQUIPOISE_STORE cannot be used: s3://Bucket is no address of a store: write s3://bucket" in done.stderr
     assert "hunter2" not in done.stderr
 
 
@@ -44,6 +46,15 @@ def test_a_postgresql_address_becomes_djangos_settings(monkeypatch: pytest.Monke
         "PORT": 5433,
         "OPTIONS": {"sslmode": "require"},
     }
+
+
+def test_artifacts_go_where_the_store_is_said_to_be(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("EQUIPOISE_STORE", raising=False)
+    assert Environment().store("EQUIPOISE_STORE", tmp_path) == str(tmp_path)
+    monkeypatch.setenv("EQUIPOISE_STORE", "s3://balance/site/")
+    assert Environment().store("EQUIPOISE_STORE", tmp_path) == "s3://balance/site"
+    monkeypatch.setenv("EQUIPOISE_STORE", str(tmp_path / "elsewhere"))
+    assert Environment().store("EQUIPOISE_STORE", Path("unused")) == str(tmp_path / "elsewhere")
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from engine.config import study_hash
 from tests.factories import studio
+from tests.own_s3 import OwnS3
 from tests.webapp.evolutions import config, evolution
 from tests.workers.conftest import MakeJob
 from webapp.games.models import SheetImport
@@ -91,3 +92,20 @@ def test_the_trainings_of_a_search_that_was_stopped_go_and_those_of_one_that_may
     collect()
     assert sorted(lease.name for lease in store().leases()) == sorted(stay)
     assert not (settings.STORE_DIR / "leases" / gone).exists()
+
+
+def test_in_s3_orphans_and_trainings_of_nobody_go_as_they_do_in_a_folder(
+    make_job: MakeJob, s3: OwnS3, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = s3.fresh()
+    monkeypatch.setattr(settings, "STORE", address)
+    orphan, young, needed = (store().put(name) for name in (b"nobody knows me", b"just written", b"checkpoint"))
+    make_job({"checkpoint": needed})
+    lease = store().lease("of-nobody-1")
+    assert lease is not None
+    lease.put(b"weights")
+    for key in (f"{orphan[:2]}/{orphan[2:]}", f"{needed[:2]}/{needed[2:]}", "holders/of-nobody-1"):
+        s3.age(f"{address}/{key}", OLD + 60)
+    assert collect() == 1
+    assert sorted(store()) == sorted([young, needed])
+    assert not list(store().leases())

@@ -211,7 +211,7 @@ def _lines(reference: str, deadline: float) -> Generator[dict[str, Any]]:
     is left running afterwards."""
     limits = [f"--battles={BATTLES}", f"--deadline={min(REQUEST_DEADLINE, deadline):g}", f"--longest={LONGEST_LINE}"]
     command = [sys.executable, "-m", "engine", "check-simulator", "--json", *limits, reference]
-    environment = {k: v for k, v in os.environ.items() if k not in _SECRETS}
+    environment = {k: v for k, v in os.environ.items() if k not in _SECRETS and not k.startswith(_STORE)}
     with subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -228,6 +228,8 @@ def _lines(reference: str, deadline: float) -> Generator[dict[str, Any]]:
 
 
 _SECRETS = frozenset({"EQUIPOISE_SECRET_KEY", "DATABASE_URL", "REDIS_URL"})
+_STORE = "AWS_"
+"""How names begin that hold keys of a store."""
 
 
 def _read(process: subprocess.Popen[bytes], deadline: float) -> Iterator[dict[str, Any]]:

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from engine.errors import ConfigError
+from engine.stores import open_store
 from webapp.lib.digits import whole
 
 YES, NO = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
@@ -64,6 +66,15 @@ class Environment:
             return number
         self.problems.append(f"{name} is “{value}”; write a whole number from {lowest} to {highest}.")
         return default
+
+    def store(self, name: str, default: Path) -> str:
+        """The address of a store: a folder, or ``s3://bucket/prefix``."""
+        value = self.text(name, str(default))
+        try:
+            return open_store(value).address
+        except ConfigError as error:
+            self.problems.append(f"{name} cannot be used: {error.problems[0].message}.")
+            return str(default)
 
     def database(self, name: str, default: Path) -> dict[str, Any]:
         """Django's settings for ``postgresql://user:password@host:port/name`` or ``sqlite:////absolute/path``."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from django.conf import settings
 
-from engine.store import FolderStore
+from engine.store import Store
+from engine.stores import open_store
 
 
-def store() -> FolderStore:
+def store() -> Store:
     """The store that the site, its workers and the studies share."""
-    return FolderStore(settings.STORE_DIR)
+    return open_store(settings.STORE)
