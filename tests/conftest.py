@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import subprocess
 import sys
 import time
@@ -41,20 +42,22 @@ SLOW_FILES = {
         "evolution_operators", "evolve", "fair_queue", "game_conformance", "gate",
         "gate_command", "herobattle", "lineups", "match_memory",
         "mdp_external", "mdp_paths", "metagame", "metagame_study", "new_pieces", "objectives", "pairings", "pbt",
-        "peers", "piping", "pool_ray", "pool_ray_lost", "racing", "racing_lineups", "rl_learners", "shared_learner",
-        "self_play", "sensitivity", "simulator_client", "simulator_conformance", "simulator_tcp", "stops", "study",
+        "piping", "racing", "racing_lineups", "rl_learners", "self_play",
+        "sensitivity", "simulator_client", "simulator_conformance", "simulator_tcp", "stops", "study",
         "study_troubles", "supervisor", "termination", "train", "trust_finds_faults",
-        "train_policies", "train_ray", "turns", "verdicts", "wesnoth", "worth", "worth_prices",
+        "train_policies", "turns", "verdicts", "wesnoth", "worth", "worth_prices",
     },
     "webapp": {
-        "accounts", "api_access", "api_jobs", "bodies", "command_lines", "compare", "deadline", "demo",
+        "accounts", "api_access", "api_jobs", "bodies", "command_lines", "compare", "deadline", "demo", "digits",
         "edge_battles", "environment", "evolve_form", "explore_shortlist", "games_limits", "gates", "games_simulators",
         "jobs_methods", "jobs_new", "old_site", "pages_access", "redis_away", "row_locks", "self_play",
         "simulator_words", "stream", "styles_form", "styles_pages",
-        "web_server", "whole",
+        "web_server",
     },
 }  # fmt: skip
-"""Those that took some four seconds and more, all tests of a file together, or that start Ray."""
+"""Those that took some four seconds and more, all tests of a file together. Those that start Ray say so themselves."""
+RAY = re.compile(r"^\s*(from tests\.contracts\.ray_server import|import ray\b|from ray\b)", re.MULTILINE)
+"""How a file says that it starts Ray."""
 
 LONGEST = (
     "workers/test_whole_site_kills", "engine/test_train_ray", "engine/test_verdicts", "engine/test_patches",
@@ -79,8 +82,18 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """Leave out what is slow where only the quick tests are asked for."""
     if not config.getoption("--quick"):
         return None
-    folder, name = collection_path.parent.name, collection_path.stem.removeprefix("test_")
-    return True if folder in SLOW_FOLDERS or name in SLOW_FILES.get(folder, ()) else None
+    return True if is_slow(collection_path) else None
+
+
+def is_slow(path: Path) -> bool:
+    """Whether the quick tests leave a file out."""
+    folder, name = path.parent.name, path.stem.removeprefix("test_")
+    return folder in SLOW_FOLDERS or name in SLOW_FILES.get(folder, ()) or starts_ray(path)
+
+
+def starts_ray(path: Path) -> bool:
+    """Whether a file of tests says that it starts Ray."""
+    return path.stem.startswith("test_") and RAY.search(path.read_text(encoding="utf-8")) is not None
 
 
 @pytest.hookimpl(trylast=True)

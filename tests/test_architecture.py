@@ -228,9 +228,9 @@ def test_no_text_is_taken_for_a_number_that_int_refuses() -> None:
     wrong = {}
     for name, path in (each for package in PACKAGES for each in modules(package)):
         allowed = set() if name.startswith("webapp.") else {"isdecimal"}  # the site's texts come from anybody
-        if name != "webapp.lib.whole":  # it looks for plain digits and for how many
+        if name != "webapp.lib.digits":  # it looks for plain digits and for how many
             wrong[name] = asked_of_texts(path) - allowed
-    said = "use webapp.lib.whole.whole; elsewhere isdecimal, for ² is a digit"
+    said = "use webapp.lib.digits.whole; elsewhere isdecimal, for ² is a digit"
     assert not {name: found for name, found in wrong.items() if found}, said
 
 
@@ -249,6 +249,14 @@ def test_no_study_knows_one_of_the_algorithms_or_learners() -> None:
     assert studies
     assert not {name: found for name, path in studies if (found := set(imports(path)) & chosen)}
     assert not {name: found for name, path in studies if (found := compared_with(path) & names)}
+
+
+def test_no_page_knows_a_kind_of_search_algorithm() -> None:
+    """It asks what the algorithm's row says, such as what it leaves that can be drawn."""
+    kinds = "|".join(map(re.escape, ALGORITHMS))
+    named = re.compile(rf"kind\b ?(?:==|!=) ?[\"'](?:{kinds})[\"']")
+    pages = [*(ROOT / "templates").rglob("*.html"), *(ROOT / "webapp").rglob("*.py")]
+    assert not [str(page.relative_to(ROOT)) for page in pages if named.search(page.read_text(encoding="utf-8"))]
 
 
 TOLD_APART = {"Finished", "Failed", "Report", "StoreError", "int"}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from engine.catalog import ALGORITHMS, GAMES, LEARNERS
+from engine.catalog import ALGORITHMS, GAMES, LEARNERS, METHODS
 
 TESTS = Path(__file__).parent
 
@@ -41,6 +42,11 @@ def test_every_search_algorithm_is_under_its_contract(kind: str) -> None:
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_every_learner_is_under_its_contract(kind: str) -> None:
     assert f"{LEARNERS[kind].config.__name__}(" in members("LearnerContract")
+
+
+@pytest.mark.parametrize("kind", METHODS)
+def test_every_method_around_a_shared_critic_is_under_its_contract(kind: str) -> None:
+    assert re.search(rf"method: ClassVar = {{'kind': '{kind}'[,}}]", members("MethodContract"))
 
 
 @pytest.mark.parametrize("name", GAMES)

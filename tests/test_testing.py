@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -91,6 +92,20 @@ def test_what_the_quick_tests_leave_out_is_there() -> None:
     here = Path(__file__).parent
     named = [here / folder / f"test_{name}.py" for folder, names in conftest.SLOW_FILES.items() for name in names]
     assert not [file for file in named if not file.is_file()]
+
+
+def test_the_quick_tests_start_no_ray(tmp_path: Path) -> None:
+    """Files that import what starts it are found by that, and no other file of the engine's runs anything on it."""
+    engine = Path(__file__).parent / "engine"
+    quick = [path for path in sorted(engine.glob("test_*.py")) if not conftest.is_slow(path)]
+    asks = re.compile(r"pool=(\{\"kind\": \"ray\"|RAY\b)|\bray\.init\b|\bload_ray\(\)|\bconnected\(workers")
+    assert [path.name for path in quick if asks.search(path.read_text(encoding="utf-8"))] == []
+    assert conftest.is_slow(engine / "test_gossip_ray.py")
+    fresh = tmp_path / "test_fresh.py"
+    fresh.write_text("from tests.contracts.ray_server import ray_server\n")
+    assert conftest.is_slow(fresh)
+    fresh.write_text("from tests.contracts.algorithm import drive\n")
+    assert not conftest.is_slow(fresh)
 
 
 def test_the_longest_files_are_there_and_come_first() -> None:

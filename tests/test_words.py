@@ -27,11 +27,24 @@ RETIRED = {
     "unsaid": "what is pending",
 }
 """What a name no longer contains, and what it says instead."""
+CLASSES = {
+    "told": "what it is: a text, a row, what is known",
+    "telling": "sentences",
+    "whole": "forward all, digits",
+    "promises": "contract checks",
+}
+"""Words that no module and no public class is called by alone, and what to say instead; code may use them as verbs."""
+SEVERAL = {
+    "Limits": "of whom: of a worker, a simulator, a screen",
+    "Plan": "totals, a floor plan, a search’s plan",
+}
+"""Names that stood for several things: no two modules have a class of that name."""
 MODULES = {
     "sampling": "random_lineups, sampler_factory, training_speed",
     "utils": "what they are for",
     "helpers": "what they are for",
     "common": "what it is that is shared",
+    "drawn": "views, samples, moments",
 }
 """What no module is called, as it would name several things, and what some say instead."""
 
@@ -88,6 +101,23 @@ def test_no_name_has_a_word_that_was_given_up() -> None:
     files = [*(path for path in PYTHON if "migrations" not in path.parts), *SCRIPTS]
     found = {str(path.relative_to(ROOT)): wrong for path in files if (wrong := given_up(path))}
     assert not found, f"say what it is: {found}"
+
+
+def public_classes(path: Path) -> list[str]:
+    """Names of a module's classes that others may use."""
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    return [node.name for node in body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
+
+
+def test_no_module_and_no_class_is_called_by_a_bare_participle() -> None:
+    named = {str(path.relative_to(ROOT)): {path.stem, *map(str.lower, public_classes(path))} for path in PYTHON}
+    found = {path: wrong for path, names in named.items() if (wrong := names & CLASSES.keys())}
+    assert not found, f"say what it is: {found}, {CLASSES}"
+
+
+def test_a_name_that_stood_for_several_classes_stands_for_one_at_most() -> None:
+    classes = [name for path in PYTHON for name in public_classes(path)]
+    assert {name: SEVERAL[name] for name in SEVERAL if classes.count(name) > 1} == {}
 
 
 def test_no_module_has_a_name_that_would_do_for_several() -> None:

@@ -26,12 +26,15 @@ class SearchAlgorithm(Config):
     ``finds``: the front of several objectives, the best in one, many different candidates, or ones that are trained
     while it searches. ``needs``: capabilities of the space (``engine.problem.Capabilities``). ``remeasures``: members
     do not change, so the best ones can be measured again. ``races``: the best by front, then crowding, survive, so a
-    race can predict survivors. The engine, the forms and the API read these from here."""
+    race can predict survivors. ``leaves``: the role of what it keeps beside its members, which pages draw: the grid of
+    the best of each kind, or the lineage of who went on from whom. The engine, the forms and the API read these from
+    here."""
 
     finds: ClassVar[Literal["front", "best", "variety", "trained"]] = "front"
     needs: ClassVar[tuple[Need, ...]] = ()
     remeasures: ClassVar[bool] = True
     races: ClassVar[bool] = False
+    leaves: ClassVar[Literal["", "grid", "lineage"]] = ""
 
     population: int = Field(200, ge=2, le=10_000, title="Lineups in a round")
 
@@ -245,6 +248,7 @@ class PBTConfig(Steady):
 
     kind: Literal["pbt"] = "pbt"
     finds = "trained"
+    leaves = "lineage"
     needs: ClassVar[tuple[Need, ...]] = ("perturb",)
     remeasures: ClassVar[bool] = False
     population: int = Field(20, ge=2, le=10_000, title="Members")
@@ -277,6 +281,7 @@ class MAPElitesConfig(Breeding):
 
     kind: Literal["map-elites"] = "map-elites"
     finds = "variety"
+    leaves = "grid"
     bins: int = Field(16, ge=1, le=1000, title="Cells in each direction")
     low: tuple[float, ...] = Field(
         (), max_length=6, title="Lower bounds of behaviour", description="Empty: found by the first round."

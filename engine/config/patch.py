@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from engine.config.base import Config, Shown, Study
 from engine.config.lineups import LineupConfig, PieceId
@@ -16,9 +16,19 @@ Changeable = Literal["cost", "attributes"]
 
 
 class Suspect(Config):
-    """A piece, or two together, that somebody wants mended."""
+    """A piece, so many of a piece, or two together: to be mended, or meant to be so."""
 
     pieces: tuple[PieceId, ...] = Field(min_length=1, max_length=2, title="Pieces")
+    least: int = Field(
+        1, ge=1, le=1_000_000, title="So many or more", description="Of a single piece.",
+        exclude_if=lambda least: least == 1,  # a study that says nothing here stays the study it was
+    )  # fmt: skip
+
+    @model_validator(mode="after")
+    def _amount_of_one(self) -> Self:
+        if self.least > 1 and len(self.pieces) > 1:
+            raise ValueError("an amount is of a single piece")
+        return self
 
 
 class PatchConfig(Study):
@@ -33,7 +43,7 @@ class PatchConfig(Study):
     lineups: LineupConfig = Field(
         default_factory=LineupConfig, title="Lineup rules", description="Two teams meet, whatever a lineup has."
     )
-    battles: int = Field(400_000, ge=5_000, le=100_000_000, title="Battles", description="In all, at most.")
+    battles: int = Field(400_000, ge=25_000, le=100_000_000, title="Battles", description="In all, at most.")
     matters: float = Field(
         3.0, gt=0, le=40, title="Smallest effect that matters",
         description="In points of the chance to win: what is closer to even is fine.",

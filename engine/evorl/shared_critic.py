@@ -115,7 +115,7 @@ class SharedCritic(ABC):
             return
         if self.waiting:
             self._calm = self._state()
-        if self.due or (self.over and not self.outstanding):
+        if (not self.outstanding) if self.over else self.due:
             self.due, self.examining, first = False, self.played, LAST if self.over else 0
             yield self._request("examine", self.centre, EXAMINED + self.tick, self.config.episodes, first)
         if self.over:
@@ -314,7 +314,7 @@ class SharedCritic(ABC):
         meta, arrays = parts["course"]
         names = (
             "steps", "examined", "learned", "tick", "next_id", "begun", "due", "done", "worst", "exams", "returns",
-            "latest",
+            "latest", "examining",
         )  # fmt: skip
         for name in names:
             setattr(self, name, meta[name])

@@ -30,7 +30,7 @@ from engine.gate import lineups, screened
 from engine.gate.exploits import Group
 from engine.gate.lineups import Lineups
 from engine.gate.report import Gate, Report, Row, judged
-from engine.gate.screened import Limits, Screened
+from engine.gate.screened import Screened, ScreenLimits
 from engine.simulators.contract import GameSpec
 from engine.verdicts import BASELINE_ERROR, ERROR
 
@@ -70,7 +70,7 @@ def read(config: GateConfig, spec: GameSpec, parts: Parts) -> Report:
             rows += lineups.rows_of(each, sure, spec, config.objectives.objectives)
         else:
             assert config.screen is not None
-            limits = Limits(config.screen.matters, config.screen.leaves_open, parts.screen_battles)
+            limits = ScreenLimits(config.screen.matters, config.screen.leaves_open, parts.screen_battles)
             found, looked["screen"] = screened.rows_of(each, sure, limits)
             rows += found
     if "search" in parts.found:

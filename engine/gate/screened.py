@@ -37,7 +37,7 @@ def screened(bundle: Bundle, intended: Sequence[Pattern] = ()) -> Screened:
     return Screened(bundle, finalists, [float(logs[i]) for i in finalists], meant)
 
 
-class Limits(NamedTuple):
+class ScreenLimits(NamedTuple):
     """In points: from where on an effect ``matters``, and how large one ``leaves_open`` may be; and the battles that
     the screen played."""
 
@@ -46,7 +46,7 @@ class Limits(NamedTuple):
     battles: int
 
 
-def rows_of(found: Screened, told: Sequence[bool], limits: Limits) -> tuple[list[Row], int]:
+def rows_of(found: Screened, told: Sequence[bool], limits: ScreenLimits) -> tuple[list[Row], int]:
     """What stands out or may, a row each, one for all other pieces, and what is intended; and how many pieces
     were tested that are not intended."""
     columns = found.bundle.arrays
@@ -81,7 +81,7 @@ def _name(bundle: Bundle, i: int) -> str:
     return f"{name}, {least} or more" if least > 1 else str(name)
 
 
-def _row(bundle: Bundle, i: int, verdict: Any, words: str, limits: Limits, missing: int | None = 0) -> Row:
+def _row(bundle: Bundle, i: int, verdict: Any, words: str, limits: ScreenLimits, missing: int | None = 0) -> Row:
     columns = bundle.arrays
     worth, low, high = (_points(columns[key][i]) for key in ("worth", "low", "high"))
     return Row(
@@ -90,7 +90,7 @@ def _row(bundle: Bundle, i: int, verdict: Any, words: str, limits: Limits, missi
     )  # fmt: skip
 
 
-def _told(bundle: Bundle, i: int, limits: Limits) -> Row:
+def _told(bundle: Bundle, i: int, limits: ScreenLimits) -> Row:
     worth = _points(bundle.arrays["worth"][i])
     what, way = ("too good", "more") if worth > 0 else ("too weak", "less")
     often = f"win {abs(worth):.1f} points {way} often"
@@ -99,7 +99,7 @@ def _told(bundle: Bundle, i: int, limits: Limits) -> Row:
     return _row(bundle, i, "over", f"{what} for its price: teams that hold it {often}", limits)
 
 
-def _suspected(bundle: Bundle, i: int, limits: Limits) -> Row:
+def _suspected(bundle: Bundle, i: int, limits: ScreenLimits) -> Row:
     worth, columns = _points(bundle.arrays["worth"][i]), bundle.arrays
     what, near = ("good", float(columns["low"][i])) if worth > 0 else ("weak", float(columns["high"][i]))
     gap, half = abs(worth) - limits.matters, abs(_points(near) - worth)
@@ -109,7 +109,7 @@ def _suspected(bundle: Bundle, i: int, limits: Limits) -> Row:
     return _row(bundle, i, "open", f"may be too {what} {where} by {abs(worth):.1f} points; {said}", limits, missing)
 
 
-def _rest(bundle: Bundle, rest: Sequence[int], untested: int, others: bool, limits: Limits) -> Row:
+def _rest(bundle: Bundle, rest: Sequence[int], untested: int, others: bool, limits: ScreenLimits) -> Row:
     """All that was looked at and does not stand out: how large an effect may still hide in it."""
     columns = bundle.arrays
     reach = {i: max(abs(_points(columns["low"][i])), abs(_points(columns["high"][i]))) for i in rest}

@@ -25,8 +25,8 @@ SAID = (
     "drawing", "scenery", "labels", "positions", "last_positions", "plan", "places", "last_places", "faults", "broken",
     "soonest", "most",
 )  # fmt: skip
-"""What a game may say beside a ``VectorMDP`` (``engine.rl.recording.Drawn``, ``engine.mdp.places``, and for hunts how
-soon and how clearly it can be won): true with limits, too."""
+"""What a game may say beside a ``VectorMDP`` (``engine.rl.recording.Drawable``, ``engine.mdp.places``, and for hunts
+how soon and how clearly it can be won): true with limits, too."""
 FORBIDS = "this game forbids actions now and then, and a late action may be forbidden by then: leave the limits out"
 IN_TURNS = "its players wait for each other's turns, so nobody can be late: leave the limits out"
 

@@ -23,7 +23,7 @@ STEPS = 8
 _ROWS, _COLUMNS, _COLOURS = 8, 11, 3
 
 
-class Plan(NamedTuple):
+class FloorPlan(NamedTuple):
     """The map of a game whose places are cells: ``walls`` bool[rows, columns]; place = row · columns + column."""
 
     walls: NDArray[np.bool_]
@@ -40,7 +40,7 @@ class Fault(NamedTuple):
 class Placed(Protocol):
     """A game over arrays that says where its battles are."""
 
-    plan: Plan
+    plan: FloorPlan
 
     def places(self) -> NDArray[np.int64]:
         """int64[n]: where each battle is; where an episode ended, that is in the new one."""

@@ -7,6 +7,8 @@
    adversary goes on from the teams it found: a patch under which it finds clearly stronger ones is worse by as much.
 3. *Proof* of the few that are best: an independent screen of all pieces, on battles that had no part in anything
    before, and an adversary that begins anew: another algorithm, another seed, more battles. Verdicts are from these.
+
+How many battles each of these has: ``budget``.
 """
 
 from __future__ import annotations
@@ -19,8 +21,9 @@ from numpy.typing import NDArray
 from engine.config.patch import PatchConfig
 from engine.lineups.rules import CompiledRules
 from engine.patches.adversary import MET, Adversary, Best, legal, pairings
+from engine.patches.budget import AGAIN, FRESH_TEAMS, PRESENT, TEAMS, TURN, Budget, fewest
 from engine.patches.candidates import Candidate, finals
-from engine.patches.plays import Play, blocks
+from engine.patches.plays import Play
 from engine.patches.proof import Proof, Strongest, judged, met_by, share_of
 from engine.patches.proposals import proposed, ways
 from engine.patches.response import Response
@@ -29,24 +32,14 @@ from engine.patches.suspected import Suspected
 from engine.patches.trials import Trials
 from engine.rng import combine64
 from engine.simulators.contract import GameSpec
-from engine.worth.experiment import BLOCK, Experiment
+from engine.worth.experiment import Experiment
 from engine.worth.reading import ERROR
 from engine.worth.screen import LEAD, WIN
 
 Floats = NDArray[np.float64]
 Steps = Generator[list[Play], list[Floats], None]
-SHARES = {"responses": 0.08, "candidates": 0.05, "adversary": 0.04, "proof": 0.2, "final": 0.1}
-"""Of all battles: the responses; each turn of candidates; the adversary in the game as it is, and in each turn; the
-independent screens together; the independent adversaries together."""
-TURNS = 2
-ONE = 4_000
-"""Battles of one play, at most."""
-TEAMS, FRESH_TEAMS = 16, 32
-"""Of an adversary in a generation: one that goes on, and one that begins anew."""
-AGAIN, OPPONENTS = 1_024, 256
-"""Battles of the strongest team that was found, on fresh opponents; pairings that opponents are taken from."""
-AT_RANDOM = 0.4
-"""Of an independent screen, the share of random pairings; the rest hold what is watched."""
+OPPONENTS = 256
+"""Pairings that opponents are taken from."""
 NOTHING = Patch()
 RESPOND, TRY, HUNT, SCREEN, LOOK, ANEW, LAST = range(10, 17)
 """What pairings are drawn for: none of the proof was ever drawn before."""
@@ -55,7 +48,8 @@ RESPOND, TRY, HUNT, SCREEN, LOOK, ANEW, LAST = range(10, 17)
 class Course:
     """``stage`` is where it is. What is known by now: ``known`` (what is watched, which numbers may change),
     ``response``, ``candidates``, ``proofs``, the one to be recommended first, ``found`` (strong teams
-    of the game as it is) and, by the proof, the strongest of the ``present`` game."""
+    of the game as it is) and, by the proof, the strongest of the ``present`` game. ``takes``: battles in all that would
+    do, where there are too few to try a change; 0 where there are enough."""
 
     def __init__(
         self, experiment: Experiment, spec: GameSpec, config: PatchConfig, stopped: Callable[[], bool]
@@ -67,6 +61,7 @@ class Course:
         self.known: Suspected | None = None
         self.found: list[Best] = []
         self.present: Strongest | None = None
+        self.takes = 0
 
     def steps(self) -> Steps:
         """Yields what is to be played, and is sent the outcomes of each play. Raises Cancelled, ConfigError."""
@@ -76,17 +71,24 @@ class Course:
         self.response = Response(known.watched, known.numbers, self.config.matters / 100, known.responses())
         if not known.watched or not (known.numbers or known.pairs):
             return
+        self.budget = Budget(self.config.battles, self.experiment.played, len(known.watched))
+        if not self.budget.enough:
+            self.takes = fewest(len(known.watched))
+            return
         yield from self._responses(known)
-        present = self._adversary("ga", NOTHING, self._share("adversary"), np.empty((0, 0), np.int32), HUNT)
+        none, generations = np.empty((0, 0), np.int32), self.budget.generations(PRESENT, 1)
+        present = self._adversary("ga", NOTHING, generations, none, HUNT)
         self.stage = "adversary"
         yield from self._hunted([present], [NOTHING], HUNT)
         self.found = present.strongest(TEAMS)
-        for turn in range(TURNS):
+        for turn in range(len(TURN)):
             yield from self._turn(turn, known)
         yield from self._proof(known)
 
-    def _share(self, name: str) -> float:
-        return SHARES[name] * self.config.battles
+    def _counted(self, plays: list[Play]) -> list[Play]:
+        """What is played next, counted."""
+        self.budget.spent += sum(len(play.rows) for play in plays)
+        return plays
 
     def _play(self, patch: Patch, trait: int, many: int, purpose: int) -> Play:
         trials = self.trials
@@ -103,9 +105,10 @@ class Course:
             i = next(i for i in order if number.piece in known.watched[i].pieces)
             ends = () if place in priced else (number.least, number.most)
             asked += [(i, Patch(((place, level),))) for level in ends if level]
-        many = blocks(self._share("responses") / len(asked), most=ONE // BLOCK)
-        asked = [(i, p) for i, p in asked if self.trials.draw(p, known.watched[i].trait, many, RESPOND).whole]
-        ahead = yield [self._play(patch, known.watched[i].trait, many, RESPOND) for i, patch in asked]
+        many, played = self.budget.responses(len(asked))
+        asked = [(i, p) for i, p in asked[:played] if self.trials.draw(p, known.watched[i].trait, many, RESPOND).whole]
+        plays = [self._play(patch, known.watched[i].trait, many, RESPOND) for i, patch in asked]
+        ahead = yield self._counted(plays)
         before = {i: own for (i, patch), own in zip(asked, ahead, strict=True) if patch == NOTHING}
         for i, own in before.items():
             self._observe(i, own)
@@ -134,13 +137,14 @@ class Course:
             met = [c.patch for c in self.candidates if c.way == way.name]
             found = proposed(self.response, way, self.config.most, seed, met, self.stopped)
             chosen += [Candidate(patch, way.name, 0) for patch in found]
+        chosen = self._affordable(chosen, TURN[turn])
         if not chosen:
             return
         chosen = yield from self._tried(chosen, turn, known)
         self.stage = "adversary"
-        each = self._share("adversary") / max(len(chosen), 1)
+        generations = self.budget.generations(TURN[turn], max(len(chosen), 1))
         first = np.stack([best.team for best in self.found])
-        hunts = [self._adversary("ga", c.patch, each, first, HUNT) for c in chosen]
+        hunts = [self._adversary("ga", c.patch, generations, first, HUNT) for c in chosen]
         yield from self._hunted(hunts, [c.patch for c in chosen], HUNT)
         scale = float(self.trials.screen.scale[LEAD])
         for candidate, hunt in zip(chosen, hunts, strict=True):
@@ -148,20 +152,28 @@ class Course:
             excess = scale * max(best.ahead - self.found[0].ahead, 0.0)
             self.candidates.append(candidate._replace(excess=excess, strongest=best))
 
+    def _affordable(self, chosen: list[Candidate], step: str) -> list[Candidate]:
+        """As many as can be played, those first of whose ways fewest were."""
+        rank = [sum(o.way == c.way for o in (*self.candidates, *chosen[:k])) for k, c in enumerate(chosen)]
+        order = sorted(range(len(chosen)), key=lambda k: rank[k])
+        many = self.budget.affordable(step, [len(self._touched(chosen[k].patch)) for k in order])
+        return [chosen[k] for k in sorted(order[:many])]
+
     def _tried(
         self, chosen: list[Candidate], turn: int, known: Suspected
     ) -> Generator[list[Play], list[Floats], list[Candidate]]:
         """Play candidates on what they touch, and learn from it; those that somebody can still field."""
         purpose = TRY + 100 * (turn + 1)
         pairs = [(c, i) for c in chosen for i in self._touched(c.patch)]
-        many = blocks(self._share("candidates") / max(len(pairs) + len(known.watched), 1), most=ONE // BLOCK)
         traits = {i: known.watched[i].trait for _, i in pairs}
+        many = self.budget.tried(TURN[turn], len(chosen), len(pairs), len(traits))
         bad = {c.patch for c, i in pairs if not self.trials.draw(c.patch, traits[i], many, purpose).whole}
         pairs = [(c, i) for c, i in pairs if c.patch not in bad]
         plays = [self._play(NOTHING, trait, many, purpose) for trait in traits.values()]
-        ahead = yield plays + [self._play(c.patch, traits[i], many, purpose) for c, i in pairs]
+        plays += [self._play(c.patch, traits[i], many, purpose) for c, i in pairs]
+        ahead = yield self._counted(plays)
         before = dict(zip(traits, ahead, strict=False))
-        for (c, i), own in zip(pairs, ahead[len(plays) :], strict=True):
+        for (c, i), own in zip(pairs, ahead[len(traits) :], strict=True):
             shift = self.trials.shift(c.patch, traits[i], purpose, own, before[i], WIN)
             self.response.measured(i, c.patch, *shift)
         counts = {c.patch: many * sum(o.patch == c.patch for o, _ in pairs) for c in chosen}
@@ -174,13 +186,14 @@ class Course:
         watched = enumerate(self.response.watched)
         return [i for i, w in watched if pieces & set(w.pieces) and w.pieces not in patch.apart]
 
-    def _adversary(self, kind: str, patch: Patch, battles: float, first: NDArray[np.int32], purpose: int) -> Adversary:
+    def _adversary(
+        self, kind: str, patch: Patch, generations: int, first: NDArray[np.int32], purpose: int
+    ) -> Adversary:
         teams = TEAMS if kind == "ga" else FRESH_TEAMS
         rules = self.trials.ruled(patch)
         opponents = self._opponents(rules, OPPONENTS, purpose)
-        rounds = max(int(battles / (teams * MET)), 2)
         seed = int(combine64(self.config.seed & 0xFFFFFFFFFFFFFFFF, purpose))
-        return Adversary(kind, rules, opponents, teams, rounds, seed, legal(rules, first))
+        return Adversary(kind, rules, opponents, teams, generations, seed, legal(rules, first))
 
     def _opponents(self, rules: CompiledRules, many: int, purpose: int) -> NDArray[np.int32]:
         """Random teams of the game as it is: those that may be fielded under some rules, too."""
@@ -202,7 +215,7 @@ class Course:
                 )
                 for k, r in zip(open_, rows, strict=True)
             ]
-            ahead = yield plays
+            ahead = yield self._counted(plays)
             for k, own in zip(open_, ahead, strict=True):
                 hunts[k].tell(own.reshape(-1, MET, 2))
             generation += 1
@@ -211,14 +224,16 @@ class Course:
         """The few best, on battles and by adversaries that had no part in finding them."""
         self.stage = "proof"
         chosen = [c for c in finals(self.candidates, self.response) if self._fits(c.patch, known)]
+        chosen = chosen[: self.budget.finals()]
         if not chosen:
             return
-        many, each = self._sizes(len(chosen), known)
+        many, each = self.budget.screens(len(chosen))
         asked: list[tuple[Candidate, int]] = [(c, i) for c in chosen for i in (-1, *self._fielded(c.patch))]
-        ahead = yield [
+        plays = [
             self._play(c.patch, known.watched[i].trait, each, LOOK) if i >= 0 else self._play(c.patch, -1, many, SCREEN)
             for c, i in asked
         ]
+        ahead = yield self._counted(plays)
         outcomes: dict[Patch, dict[int, Floats]] = {}
         for (c, i), own in zip(asked, ahead, strict=True):
             outcomes.setdefault(c.patch, {})[i] = own
@@ -230,33 +245,28 @@ class Course:
             proofs.append(judged(c, watched, self.trials, matters, *by))
         yield from self._anew([Candidate(NOTHING, "", 0), *chosen], proofs)
 
-    def _sizes(self, finals: int, known: Suspected) -> tuple[int, int]:
-        """Battles of a final's screen: at random, and of each that is watched."""
-        own = self._share("proof") / finals
-        return blocks(AT_RANDOM * own), blocks((1 - AT_RANDOM) * own / len(known.watched))
-
     def _fielded(self, patch: Patch) -> list[int]:
         """What is watched and can still be fielded."""
         return [i for i, w in enumerate(self.response.watched) if w.pieces not in patch.apart]
 
     def _fits(self, patch: Patch, known: Suspected) -> bool:
         """Whether everything that is watched can be drawn under a patch, as often as the proof needs."""
-        many, each = self._sizes(1, known)
+        many, each = self.budget.screens(1)
         own = [self.trials.draw(patch, known.watched[i].trait, each, LOOK).whole for i in self._fielded(patch)]
         return all(own) and self.trials.draw(patch, -1, many, SCREEN).whole
 
     def _anew(self, chosen: Sequence[Candidate], proofs: Sequence[Proof]) -> Steps:
         """An adversary that begins anew in the game as it is, the first that is chosen, and under each of the finals;
         what it found is played again, and has its word in verdicts."""
-        each, none = self._share("final") / len(chosen), np.empty((0, 0), np.int32)
-        hunts = [self._adversary("nsga2", c.patch, each, none, ANEW) for c in chosen]
+        generations, none = self.budget.generations_anew(len(chosen)), np.empty((0, 0), np.int32)
+        hunts = [self._adversary("nsga2", c.patch, generations, none, ANEW) for c in chosen]
         yield from self._hunted(hunts, [c.patch for c in chosen], ANEW)
         best = [hunt.strongest(1)[0] for hunt in hunts]
         plays = []
         for hunt, c, b in zip(hunts, chosen, best, strict=True):
             rows = pairings(hunt.rules, b.team[None], self._opponents(hunt.rules, AGAIN, LAST), AGAIN)[0]
             plays.append(Play(rows, np.arange(AGAIN) % 2 == 1, 10_000 * LAST, self.trials.changed(c.patch)))
-        ahead = yield plays
+        ahead = yield self._counted(plays)
         found = [share_of(b, own[:, WIN], ERROR / len(chosen)) for b, own in zip(best, ahead, strict=True)]
         self.present, matters = found[0], self.config.matters / 100
         for c, proof, strongest in zip(chosen[1:], proofs, found[1:], strict=True):

@@ -16,15 +16,13 @@ from engine.config.patch import PatchConfig
 from engine.errors import Cancelled
 from engine.evolution.algorithm import Parts, Progress
 from engine.lineups.rules import compile_rules
+from engine.patches.budget import EXPERIMENT
 from engine.patches.course import Course
 from engine.patches.plays import Play, Plays
 from engine.problem import Evaluation, Request
 from engine.simulators.contract import GameSpec
 from engine.worth.experiment import BLOCK, TICKS, Experiment
 from engine.worth.prices import cost_bounds
-
-EXPERIMENT = 0.4
-"""Of all battles."""
 
 
 class Finder:

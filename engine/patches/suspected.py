@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.config.patch import PatchConfig
+from engine.config.patch import PatchConfig, Suspect
 from engine.errors import ConfigError
 from engine.patches.numbers import COST, numbers
 from engine.patches.response import Watched
@@ -33,8 +33,8 @@ class Suspected:
         self._index = spec.piece_index()
         told = {f.trait: f for f in self.reading.findings if f.told}
         self._found = {t: (f.worth, f.variance / f.battles) for t, f in told.items()}
-        self.intended = {t for each in config.intended if (t := self._place(each.pieces)) is not None}
-        asked = {self._trait(i, each.pieces) for i, each in enumerate(config.suspects)}
+        self.intended = {t for each in config.intended if (t := self._place(each)) is not None}
+        asked = {self._trait(i, each) for i, each in enumerate(config.suspects)}
         self.suspects = sorted((told.keys() | asked) - self.intended)
         singles = {trait.pieces[0]: i for i, trait in enumerate(self.traits.single)}
         pieces = sorted({p for t in self.suspects for p in self.traits.all[t].pieces})
@@ -59,17 +59,17 @@ class Suspected:
         single = next(i for i, trait in enumerate(self.traits.single) if trait.pieces == (piece,))
         return Held(float(self.reading.screen.units[single]), float(self.reading.prices.leans[single]), single)
 
-    def _trait(self, i: int, pieces: tuple[str, ...]) -> int:
-        found = self._place(pieces)
+    def _trait(self, i: int, suspect: Suspect) -> int:
+        found = self._place(suspect)
         if found is None:
             raise ConfigError([(f"suspects.{i}.pieces", "no team can have it under these rules")])
         return found
 
-    def _place(self, pieces: tuple[str, ...]) -> int | None:
-        """The trait of pieces by their ids; None where no team can have it."""
-        wanted = tuple(sorted(self._index[piece] for piece in pieces))
+    def _place(self, suspect: Suspect) -> int | None:
+        """The trait of pieces, or of an amount of one, by their ids; None where no team can have it."""
+        wanted = tuple(sorted(self._index[piece] for piece in suspect.pieces))
         for trait, each in enumerate(self.traits.all):
-            if each.least == 1 and tuple(sorted(each.pieces)) == wanted:
+            if each.least == suspect.least and tuple(sorted(each.pieces)) == wanted:
                 return trait
         return None
 

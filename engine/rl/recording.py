@@ -29,7 +29,7 @@ _MINE, _OTHER = "watched", "opponent"
 
 
 @runtime_checkable
-class Drawn(Protocol):
+class Drawable(Protocol):
     """A game whose battles can be drawn. ``drawing``: what draws them; ``positions``: a battle's present state for it,
     float64[p]. What stays as it is may be its attribute ``scenery``: uint8 or bool [rows, columns]; its method
     ``labels``, called with a battle, may name what is in it."""
@@ -83,7 +83,7 @@ def _in_turns(table: Table, noted: Noted, stopped: Callable[[], bool]) -> Record
 def _together(
     game: VectorMDP, seats: Seats, seeds: NDArray[np.uint64], noted: Noted, stopped: Callable[[], bool]
 ) -> Recording:
-    drawn: Any = game if isinstance(game, Drawn) else None
+    drawn: Any = game if isinstance(game, Drawable) else None
     step = game.reset(seeds)
     seats.begin(seeds)
     labels = _labels(game)
@@ -114,7 +114,7 @@ def _stacked(moves: list[Array]) -> Array:
 
 def drawing_of(game: Game) -> str:
     """What draws a game's battles; empty where nothing does."""
-    return game.drawing if isinstance(game, Drawn) else ""
+    return game.drawing if isinstance(game, Drawable) else ""
 
 
 def scenery_of(game: Game) -> NDArray[np.uint8] | None:

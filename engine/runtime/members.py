@@ -13,7 +13,7 @@ from engine.runtime.channels import Source, Ticket
 from engine.runtime.codec import Beat
 
 
-class Limits(msgspec.Struct, frozen=True):
+class WorkerLimits(msgspec.Struct, frozen=True):
     """Seconds: between heartbeats, without a heartbeat until a worker is given up, without progress in its work, from
     its start to its first message (and, if longer than the limit on progress, from there until it is ready), and of
     waiting for a processor until that is reported."""
@@ -66,7 +66,7 @@ class Member:
     ready: bool = False
     beat: Beat = field(default_factory=lambda: Beat(0, False, 0.0))
 
-    def complaint(self, limits: Limits, now: float, *, holds: bool) -> str:
+    def complaint(self, limits: WorkerLimits, now: float, *, holds: bool) -> str:
         """Why a connected worker must be given up; empty if it need not. ``holds``: it has work."""
         if now - self.heard_at > limits.silence_s:
             return f"it gave no sign of life for {limits.silence_s:g} s"

@@ -15,7 +15,7 @@ from engine.runtime.answering import ALLOWED, check_factory
 from engine.runtime.broadcast import Broadcast, Post, Relay
 from engine.runtime.channels import TO_HUB, Source, Ticket
 from engine.runtime.cluster import Cluster, Host, connected, load_ray
-from engine.runtime.members import Limits
+from engine.runtime.members import WorkerLimits
 from engine.runtime.supervisor import Supervisor
 from engine.runtime.worker import Worker
 from engine.runtime.zmq_channels import ZmqHub, ZmqPublisher, ZmqSpoke, ZmqSubscriber
@@ -133,11 +133,12 @@ class RayWorkers(Supervisor):
     def __init__(
         self, factory: str, payload: Payload, workers: int = 2, *, policies: Sequence[str] = (), address: str = "",
         batch_ms: int = 100, flat: bool = False, bound: int = TO_HUB, title: str = "Worker",
-        allowed: Sequence[str] = ALLOWED, limits: Limits | None = None, succeeded: bool = False, together: bool = False,
+        allowed: Sequence[str] = ALLOWED, limits: WorkerLimits | None = None, succeeded: bool = False,
+        together: bool = False,
         hosts: Callable[[Cluster], Sequence[Host]] = lambda cluster: cluster.hosts,
     ) -> None:  # fmt: skip
         check_factory(factory, allowed)
-        limits = limits or Limits()
+        limits = limits or WorkerLimits()
         with contextlib.ExitStack() as stack:
             cluster = stack.enter_context(connected(address, workers))
             found = list(hosts(cluster))

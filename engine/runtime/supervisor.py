@@ -21,7 +21,7 @@ from engine.runtime.broadcast import Broadcast, Post
 from engine.runtime.channels import TO_HUB, Hub
 from engine.runtime.codec import Beat, Broken, Crashed, Done, Ready, Stream, Work
 from engine.runtime.ledger import HELD, Ledger
-from engine.runtime.members import Limits, Member, Recruiter
+from engine.runtime.members import Member, Recruiter, WorkerLimits
 from engine.runtime.outcomes import Closed, Streams, Trouble, Verdicts
 
 STILLBORN = 3
@@ -34,10 +34,10 @@ class Supervisor(Closed):
 
     def __init__(
         self, hub: Hub, recruiter: Recruiter, workers: int, *, broadcast: Broadcast | None = None,
-        batch_ms: int = 100, limits: Limits | None = None, title: str = "Worker", succeeded: bool = False,
+        batch_ms: int = 100, limits: WorkerLimits | None = None, title: str = "Worker", succeeded: bool = False,
     ) -> None:  # fmt: skip
         self._hub, self._recruiter, self._broadcast, self._title = hub, recruiter, broadcast, title
-        self._limits = limits or Limits()
+        self._limits = limits or WorkerLimits()
         self._ledger = Ledger(workers, batch_ms / 1000)
         self._verdicts = Verdicts(succeeded=succeeded)
         self._vacant = broadcast.posts(workers) if broadcast else [Post(0, i) for i in range(workers)]

@@ -11,7 +11,7 @@ from engine.mdp.interface import MDPSpec
 from engine.simulators import loaders
 from engine.simulators.conformance import Finding, check
 from engine.simulators.contract import GameSpec
-from engine.simulators.conversation import Limits
+from engine.simulators.conversation import SimulatorLimits
 from engine.text import printable
 
 LONGEST = 4 * 2**20
@@ -27,7 +27,7 @@ def main_check(argv: list[str]) -> int:
         options.reference,
         battles=options.battles,
         seed=options.seed,
-        limits=Limits(request_s=options.deadline),
+        limits=SimulatorLimits(request_s=options.deadline),
         described=lines.description if options.json else None,
         watch=_tell_wait_json if options.json else _tell_wait,
     ):

@@ -18,7 +18,7 @@ from engine.simulators.client import ExternalSimulator
 from engine.simulators.connection import OtherGame, WrongDescription
 from engine.simulators.contract import GameSpec, LineupSimulator
 from engine.simulators.contract_checks import CHECKS, WRONG_KINDS, Case, Findings, Level
-from engine.simulators.conversation import Limits, NoConversation, Watch
+from engine.simulators.conversation import NoConversation, SimulatorLimits, Watch
 from engine.simulators.game_client import ExternalGame
 from engine.simulators.game_contract_checks import GAME_CHECKS, GameCase
 
@@ -86,7 +86,7 @@ def check(
     *,
     battles: int = 64,
     seed: int = 1,
-    limits: Limits | None = None,
+    limits: SimulatorLimits | None = None,
     described: Described | None = None,
     watch: Watch | None = None,
 ) -> Iterator[Finding]:

@@ -53,7 +53,7 @@ class NoConversation(SimulatorError):
     way."""
 
 
-class Limits(msgspec.Struct, frozen=True):
+class SimulatorLimits(msgspec.Struct, frozen=True):
     """Time limits of a simulator in seconds: for the handshake (from its start to its SPEC or GAME), for one message of
     battles, without a sign of life while it plays (simulators that promise heartbeats), to obey CANCEL, and to end
     after BYE."""
@@ -86,7 +86,7 @@ class Conversation:
         self,
         label: str,
         command: Sequence[str],
-        limits: Limits,
+        limits: SimulatorLimits,
         variables: Mapping[str, str],
         *,
         transport: Transport = "ipc",

@@ -20,7 +20,7 @@ from typing import Any
 from engine.catalog import GAMES, AgentGame
 from engine.errors import ConfigError, below
 from engine.mdp.vector import Game, VectorMDP
-from engine.simulators.conversation import Limits
+from engine.simulators.conversation import SimulatorLimits
 from engine.simulators.game_client import ExternalGame
 from engine.simulators.game_settings import check_settings, making
 from engine.simulators.loaders import describe_reference, label
@@ -30,7 +30,7 @@ KINDS = ("builtin", "gymnasium", "atari", *PROGRAMS)
 
 
 def load_game(
-    reference: str, battles: int, settings: dict[str, Any] | None = None, *, limits: Limits | None = None
+    reference: str, battles: int, settings: dict[str, Any] | None = None, *, limits: SimulatorLimits | None = None
 ) -> Game:
     """The game of a reference, for this many battles at a time; a built-in game may be played in turns. Atari fixes the
     number of battles; other games accept any number at ``reset``. Raises ConfigError for a malformed reference (at
@@ -99,7 +99,7 @@ def _atari(name: str, battles: int, settings: dict[str, Any]) -> VectorMDP:
             return atari(name, battles, **settings)
 
 
-def _program(reference: str, settings: dict[str, Any], limits: Limits | None) -> VectorMDP:
+def _program(reference: str, settings: dict[str, Any], limits: SimulatorLimits | None) -> VectorMDP:
     if settings:
         raise ConfigError([("settings", f"{reference} takes no settings; put them into the program's arguments")])
     parsed = describe_reference(reference)

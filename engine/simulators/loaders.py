@@ -28,7 +28,7 @@ from engine.errors import ConfigError, SimulatorError
 from engine.problem import ShouldStop
 from engine.simulators.client import ExternalSimulator
 from engine.simulators.contract import LineupSimulator
-from engine.simulators.conversation import Limits
+from engine.simulators.conversation import SimulatorLimits
 from engine.simulators.line import Transport
 
 BUILTINS = ("herobattle", "wesnoth")
@@ -105,7 +105,7 @@ def availability(reference: str) -> Availability:
     return Availability(True)
 
 
-def load(reference: str, *, limits: Limits | None = None) -> LineupSimulator:
+def load(reference: str, *, limits: SimulatorLimits | None = None) -> LineupSimulator:
     """The simulator of a reference. External ones start their process at the first use and have ``close()``.
 
     Raises ConfigError for a malformed reference, SimulatorError (permanent) when something is not installed.

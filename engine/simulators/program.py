@@ -16,7 +16,7 @@ from engine.mdp.interface import MDPSpec
 from engine.problem import ShouldStop
 from engine.simulators.connection import Connection
 from engine.simulators.contract import GameSpec, content_hash
-from engine.simulators.conversation import Limits, Watch, never
+from engine.simulators.conversation import SimulatorLimits, Watch, never
 from engine.simulators.line import Transport
 
 S = TypeVar("S", GameSpec, MDPSpec)
@@ -39,7 +39,7 @@ class Program(ABC, Generic[S]):
         command: Sequence[str],
         *,
         label: str = "",
-        limits: Limits | None = None,
+        limits: SimulatorLimits | None = None,
         variables: Mapping[str, str] | None = None,
         transport: Transport = "ipc",
     ) -> None:
@@ -48,7 +48,7 @@ class Program(ABC, Generic[S]):
         self.watch: Watch | None = None
         self.should_stop: ShouldStop = never
         self.label = label or f"The {self.what} “{Path(self.command[0]).name if self.command else ''}”"
-        self.limits = limits or Limits()
+        self.limits = limits or SimulatorLimits()
         self.starts = 0
         self._variables = dict(variables or {})
         self._held: list[Connection] = []
@@ -64,7 +64,7 @@ class Program(ABC, Generic[S]):
         entry_point: str,
         *,
         label: str = "",
-        limits: Limits | None = None,
+        limits: SimulatorLimits | None = None,
         variables: Mapping[str, str] | None = None,
         transport: Transport = "ipc",
     ) -> Self:

@@ -37,7 +37,7 @@ from engine.study.control import Command, Control
 from engine.study.failures import with_failure
 from engine.study.learner_factory import begin_with
 from engine.study.scheduled import Scheduled
-from engine.study.session import Plan
+from engine.study.session import Totals
 from engine.text import figures
 
 
@@ -92,8 +92,8 @@ class _AESRL(Scheduled):
     def payload(self) -> bytes:
         return as_json(self.config, self.lease, self.key)
 
-    def plan(self) -> Plan:
-        return Plan(self.config.ticks, 0)
+    def plan(self) -> Totals:
+        return Totals(self.config.ticks, 0)
 
     def drive(self, pool: Pool) -> Generator[AnyEvent, None, Command]:
         """First says where more workers than processors were asked for."""

@@ -174,7 +174,7 @@ def open_agents(
     when there is no Ray at the address."""
     if config.pool.kind == "local":
         return AgentsHere(config, store, should_stop)
-    from engine.runtime.members import Limits
+    from engine.runtime.members import WorkerLimits
     from engine.runtime.ray_workers import RayWorkers  # a local study loads neither Ray nor ZeroMQ
 
     def payload(number: int, life: int) -> bytes:
@@ -182,6 +182,7 @@ def open_agents(
 
     workers = RayWorkers(
         SAMPLERS["gossip"], payload, config.agents, policies=(VIEW,), address=config.pool.address, bound=BOUND,
-        flat=config.pool.layout == "flat", title="Agent", allowed=allowed, limits=Limits(**PATIENCE), together=True,
+        flat=config.pool.layout == "flat", title="Agent", allowed=allowed, together=True,
+        limits=WorkerLimits(**PATIENCE),
     )  # fmt: skip
     return AgentsApart(workers, config)

@@ -27,7 +27,7 @@ from engine.study.checkpoint import Checkpoint
 from engine.study.control import Control
 from engine.study.failures import with_failure
 from engine.study.scheduled import Scheduled
-from engine.study.session import Plan
+from engine.study.session import Totals
 
 
 def change(config: ChangeConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -62,8 +62,8 @@ class _Change(Scheduled):
         before, after = (version.baselines for version in self.versions)
         return msgspec.json.encode(Versions.of(self.config, before, after, self.store.address))
 
-    def plan(self) -> Plan:
-        return Plan(self.config.ticks, self._planned)
+    def plan(self) -> Totals:
+        return Totals(self.config.ticks, self._planned)
 
     def parts(self) -> Parts:
         """The baseline teams of both versions."""

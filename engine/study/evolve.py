@@ -36,7 +36,7 @@ from engine.study.checkpoint import Checkpoint
 from engine.study.control import Control
 from engine.study.drive import Drive, searching
 from engine.study.failures import with_failure
-from engine.study.session import Plan, Troubled
+from engine.study.session import Totals, Troubled
 
 
 def evolve(config: EvolveConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -114,8 +114,8 @@ class Evolve(Drive):
     def payload(self) -> bytes:
         return as_json(self.config, self.trainings)
 
-    def plan(self) -> Plan:
-        return Plan(self.config.ticks, 0)
+    def plan(self) -> Totals:
+        return Totals(self.config.ticks, 0)
 
     def learn(self, evaluation: Evaluation) -> list[Progress]:
         """As in every study; times are recorded for statistics only, the algorithm never sees them."""

@@ -30,7 +30,7 @@ from engine.study.checkpoint import Checkpoint
 from engine.study.control import Control
 from engine.study.evolve import Evolve
 from engine.study.failures import with_failure
-from engine.study.session import Plan
+from engine.study.session import Totals
 
 
 def hunt(config: HuntConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -67,8 +67,8 @@ class _Hunt(Evolve):
         self.walls = walls_of(game)
         return Watched(game, oracles_of(self.config.oracles), Findings())
 
-    def plan(self) -> Plan:
-        return Plan(self.config.buys(self.longest), 0)
+    def plan(self) -> Totals:
+        return Totals(self.config.buys(self.longest), 0)
 
     def load(self, saved: Checkpoint) -> None:
         super().load(saved)

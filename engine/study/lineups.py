@@ -29,7 +29,7 @@ from engine.study.drive import Drive, searching
 from engine.study.failures import with_failure
 from engine.study.fixed_list import FixedList
 from engine.study.lineup_record import LineupRecord
-from engine.study.session import Plan
+from engine.study.session import Totals
 
 _TICKS_OF_A_LIST = 20
 
@@ -104,8 +104,8 @@ class _Search(_Lineups):
         c = self.config
         return searching(c.algorithm, problem, c.ticks, c.seed, c.replicates, c.noise, context)
 
-    def plan(self) -> Plan:
-        return Plan(self.config.ticks, planned(self.config, len(self.baselines.rows)))
+    def plan(self) -> Totals:
+        return Totals(self.config.ticks, planned(self.config, len(self.baselines.rows)))
 
     def _over(self) -> bool:
         """Also true when every lineup under the rules was played."""
@@ -157,8 +157,8 @@ class _Recheck(_List):
         c = self.config
         return self.listing(np.array(c.genomes, dtype=np.int32), c.anchors, c.plays, c.first)
 
-    def plan(self) -> Plan:
-        return Plan(min(_TICKS_OF_A_LIST, self.listed), sum(self.config.plays) * self.battles_each)
+    def plan(self) -> Totals:
+        return Totals(min(_TICKS_OF_A_LIST, self.listed), sum(self.config.plays) * self.battles_each)
 
 
 class _Sample(_List):
@@ -172,10 +172,10 @@ class _Sample(_List):
         genomes = self.space.distinct(generator(self.config.seed, "sample"), self.config.count)
         return self.listing(genomes, [()] * len(genomes), [self.config.replicates] * len(genomes), 0)
 
-    def plan(self) -> Plan:
+    def plan(self) -> Totals:
         """A small space may have fewer lineups than requested."""
         count = len(self.algorithm.requests)
-        return Plan(min(_TICKS_OF_A_LIST, count), count * self.config.replicates * self.battles_each)
+        return Totals(min(_TICKS_OF_A_LIST, count), count * self.config.replicates * self.battles_each)
 
     def halfway(self) -> Iterator[AnyEvent]:
         """Show the sample while it grows."""

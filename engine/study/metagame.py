@@ -27,7 +27,7 @@ from engine.study.checkpoint import Checkpoint
 from engine.study.control import Control
 from engine.study.failures import with_failure
 from engine.study.scheduled import Scheduled
-from engine.study.session import Plan
+from engine.study.session import Totals
 
 Rows = NDArray[np.int32]
 READ_APART = 9
@@ -56,8 +56,8 @@ class _Metagame(Scheduled):
         self.rows = rows_of(config, self.spec)
         self.schedule = RoundRobin(self.rows, config.meetings, config.ticks, config.seed)
 
-    def plan(self) -> Plan:
-        return Plan(self.schedule.ticks, 2 * self.config.meetings * self.config.pairs)
+    def plan(self) -> Totals:
+        return Totals(self.schedule.ticks, 2 * self.config.meetings * self.config.pairs)
 
     def results(self, last: bool) -> dict[str, str]:
         """The table of all complete parts. Before the ``last`` call it may be that of an earlier part, so that tables

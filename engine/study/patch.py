@@ -21,7 +21,7 @@ from engine.study.checkpoint import Checkpoint
 from engine.study.control import Control
 from engine.study.failures import with_failure
 from engine.study.scheduled import Scheduled
-from engine.study.session import Plan
+from engine.study.session import Totals
 from engine.worth.experiment import TICKS
 
 SAID = {
@@ -32,6 +32,7 @@ SAID = {
 }
 """What is said when a stage begins."""
 NOTHING_TOLD = "Nothing stands out, so there is nothing to change."
+TOO_FEW = "So much is unfair that these battles are too few to try a change: it takes {:,} at least."
 
 
 def patch(config: PatchConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -60,8 +61,8 @@ class _Patching(Scheduled):
             raise ConfigError(wrong)
         self.schedule = Finder(spec, self.config, self.stopped)
 
-    def plan(self) -> Plan:
-        return Plan(TICKS, self.config.battles)
+    def plan(self) -> Totals:
+        return Totals(TICKS, self.config.battles)
 
     def hand_out(self, pool: Pool) -> Iterator[AnyEvent]:
         """Also says when a stage begins."""
@@ -74,7 +75,8 @@ class _Patching(Scheduled):
 
     def conclude(self) -> Generator[AnyEvent, None, dict[str, str]]:
         if not self.schedule.course.candidates:
-            yield self.say(Logged, message=NOTHING_TOLD)
+            takes = self.schedule.course.takes
+            yield self.say(Logged, message=TOO_FEW.format(takes) if takes else NOTHING_TOLD)
         return {}
 
     def results(self, last: bool) -> dict[str, str]:

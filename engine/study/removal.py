@@ -33,7 +33,7 @@ from engine.study.failures import with_failure
 from engine.study.removal_course import EVERYTHING, Course
 from engine.study.removal_reading import Yardstick
 from engine.study.scheduled import Scheduled
-from engine.study.session import Plan
+from engine.study.session import Totals
 
 
 def removal(config: RemovalConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -69,8 +69,8 @@ class _Removal(Scheduled):
     def payload(self) -> bytes:
         return msgspec.json.encode(self._setup())
 
-    def plan(self) -> Plan:
-        return Plan(len(self.schedule.stages), self.schedule.battles)
+    def plan(self) -> Totals:
+        return Totals(len(self.schedule.stages), self.schedule.battles)
 
     def parts(self) -> Parts:
         """The baseline teams."""

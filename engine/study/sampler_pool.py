@@ -26,7 +26,8 @@ LIVES = 1_000
 BOUND = 32
 """Largest number of one sampler's fragments that wait for the learner."""
 PATIENCE = {"beat_s": 0.5, "silence_s": 60.0, "progress_s": 60.0, "start_s": 180.0}
-"""Time limits for samplers, in seconds (``engine.runtime.members.Limits``): a game that hangs makes no progress."""
+"""Time limits for samplers, in seconds (``engine.runtime.members.WorkerLimits``): a game that hangs
+makes no progress."""
 
 
 class SamplerPool(AbstractContextManager["SamplerPool"], Protocol):
@@ -169,7 +170,7 @@ def open_samplers(
     made here, Cancelled, ActorLost when there is no Ray at the address."""
     if config.pool.kind == "local":
         return LocalSamplers(config, store, tick * LIVES, should_stop)
-    from engine.runtime.members import Limits
+    from engine.runtime.members import WorkerLimits
     from engine.runtime.ray_workers import RayWorkers  # a local study loads neither Ray nor ZeroMQ
 
     def payload(number: int, life: int) -> bytes:
@@ -181,6 +182,6 @@ def open_samplers(
     return RemoteSamplers(
         RayWorkers(
             SAMPLERS["train"], payload, config.samplers, policies=list(config.learners), address=config.pool.address,
-            flat=flat, bound=bound, title="Sampler", allowed=allowed, limits=Limits(**PATIENCE),
+            flat=flat, bound=bound, title="Sampler", allowed=allowed, limits=WorkerLimits(**PATIENCE),
         )
     )  # fmt: skip

@@ -20,7 +20,7 @@ from engine.study.checkpoint import Checkpoint
 from engine.study.control import Control
 from engine.study.failures import with_failure
 from engine.study.scheduled import Scheduled
-from engine.study.session import Plan
+from engine.study.session import Totals
 
 BESIDE = "All breaks are planted. What was confirmed beside them is measured in the game as it is."
 
@@ -45,8 +45,8 @@ class _Sensitivity(Scheduled):
             self.spec = checked(config.experiment(config.seed), simulator)
         self.schedule = Course(config, planned(config, compile_rules(self.spec, config.pairings)))
 
-    def plan(self) -> Plan:
-        return Plan(self.config.many, self.config.most)
+    def plan(self) -> Totals:
+        return Totals(self.config.many, self.config.most)
 
     def hand_out(self, pool: Pool) -> Iterator[AnyEvent]:
         """Also says when all breaks are planted."""

@@ -25,7 +25,7 @@ from engine.study.progress_throttle import ProgressThrottle
 _POLL_S = 0.2
 
 
-class Plan(NamedTuple):
+class Totals(NamedTuple):
     """Totals of a whole study, without the fresh replicates of a search's final front."""
 
     ticks: int
@@ -93,7 +93,7 @@ class PoolSession(Session):
         return self.study.model_dump_json().encode()
 
     @abstractmethod
-    def plan(self) -> Plan:
+    def plan(self) -> Totals:
         """The planned totals."""
 
     @abstractmethod

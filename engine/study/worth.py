@@ -18,7 +18,7 @@ from engine.study.checkpoint import Checkpoint
 from engine.study.control import Control
 from engine.study.failures import with_failure
 from engine.study.scheduled import Scheduled
-from engine.study.session import Plan
+from engine.study.session import Totals
 from engine.worth.experiment import TICKS, Experiment
 from engine.worth.prices import cost_bounds
 from engine.worth.stages import PRICES, PROOFS
@@ -72,8 +72,8 @@ class _Worth(Scheduled):
             rules, config.battles, config.matters, config.seed, bounds, self.stopped, config.pairs
         )
 
-    def plan(self) -> Plan:
-        return Plan(TICKS, self.config.battles)
+    def plan(self) -> Totals:
+        return Totals(TICKS, self.config.battles)
 
     def hand_out(self, pool: Pool) -> Iterator[AnyEvent]:
         """Also says when a stage is over."""

@@ -9,8 +9,8 @@ not to be told from another piece, is not tested (``Screen.tested``).
 
 Findings are proved by battles that had no part in selecting them: evidence that the effect exceeds what matters, above
 or below (``confidence.log_evidence``: any distribution, any look), in one list of which at most 5 % is expected to be
-false (e-BH). One of the five percentage points, for all findings together, pays for the error of what effects are
-compared with, which is measured, too.
+false (e-BH), and on which a finding stays once it is told (``told``). One of the five percentage points, for all
+findings together, pays for the error of what effects are compared with, which is measured, too.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from engine.worth.estimates import by_group, surprise
 from engine.worth.prices import Curve
 from engine.worth.screen import LEAD, SIDES, WIN, Screen
 from engine.worth.stages import PRICES, PROOFS, Chosen, Floats, Played
+from engine.worth.told import told_by_now
 from engine.worth.traits import Traits
 
 ROUGHLY, CLOSELY = 2_000, 10_000
@@ -68,7 +69,7 @@ class Finalist(NamedTuple):
 
 class Finding(NamedTuple):
     """The result of proof: number of battles, worth beyond its line, ``variance`` of one battle, range of the worth,
-    log of the evidence that it matters, and whether it is ``told`` as proved."""
+    log of the evidence that it matters, and whether it is ``told`` as proved: once told, whatever later battles say."""
 
     trait: int
     battles: int
@@ -285,26 +286,30 @@ class Reading:
     def _proved(self) -> list[Finding]:
         proofs = [p for p in self.played if p.stage.name in PROOFS]
         rests = [self.screen.left(p.rows, p.ahead)[:, WIN] for p in proofs]
-        found = []
-        for finalist in self.finalists:
+        found, logs = list[Finding](), np.zeros((max(len(proofs), 1), len(self.finalists)))
+        for i, finalist in enumerate(self.finalists):
             pairs = zip(proofs, rests, strict=True)
-            values = [rest[(p.dealt == finalist.trait) & np.isfinite(rest)] for p, rest in pairs]
-            found.append(self._finding(finalist, np.concatenate([*values, np.empty(0)])))
-        logs = np.array([f.evidence for f in found])
-        told = confidence.e_bh(logs, np.full(len(logs), 1 / max(len(logs), 1)), ERROR - OFFSET_ERROR)
+            values = [np.empty(0), *(rest[(p.dealt == finalist.trait) & np.isfinite(rest)] for p, rest in pairs)]
+            until = [np.concatenate(values[:many]) for many in range(2, len(values) + 1)] or values
+            logs[:, i] = [self._evidence(finalist, each) for each in until]
+            found.append(self._finding(finalist, until[-1], float(logs[-1, i])))
+        told = told_by_now(logs, ERROR - OFFSET_ERROR)
         return [f._replace(told=bool(t)) for f, t in zip(found, told, strict=True)]
 
-    def _finding(self, f: Finalist, rest: Floats) -> Finding:
+    def _finding(self, f: Finalist, rest: Floats, evidence: float) -> Finding:
+        values = rest + f.expected
+        ends = confidence.bounds(values, SIDES.low + f.expected, SIDES.high + f.expected, ERROR - OFFSET_ERROR)
+        worth = float(values.mean()) - f.line if len(values) else math.nan
+        reach = Range(ends.low - f.line - f.doubt, ends.high - f.line + f.doubt)
+        return Finding(f.trait, len(values), worth, float(values.var()) if len(values) else math.nan, reach, evidence)
+
+    def _evidence(self, f: Finalist, rest: Floats) -> float:
         values, low, high = rest + f.expected, SIDES.low + f.expected, SIDES.high + f.expected
-        ends = confidence.bounds(values, low, high, ERROR - OFFSET_ERROR)
         over = [(f.line + self.matters + f.doubt), (f.other + f.margin + f.other_doubt)]
         under = [(f.line - self.matters - f.doubt), (f.other - f.margin - f.other_doubt)]
         above = min(confidence.log_evidence(values, low, high, line) for line in over if not math.isnan(line))
         below = min(confidence.log_evidence(-values, -high, -low, -line) for line in under if not math.isnan(line))
-        worth = float(values.mean()) - f.line if len(values) else math.nan
-        reach = Range(ends.low - f.line - f.doubt, ends.high - f.line + f.doubt)
-        evidence = float(np.logaddexp(above, below)) - math.log(2)
-        return Finding(f.trait, len(values), worth, float(values.var()) if len(values) else math.nan, reach, evidence)
+        return float(np.logaddexp(above, below)) - math.log(2)
 
     def _open(self, finding: Finding) -> bool:
         """Whether more battles can still change the verdict on a finalist."""

@@ -11,7 +11,8 @@ from playwright.sync_api import BrowserContext, Page, expect
 from tests.browser.conftest import DESKTOP, PHONE, let_in
 from tests.browser.looking import complaints, overflow
 from tests.factories import PASSWORD, Studio, person, search_job
-from tests.webapp.experiments import experiment
+from tests.webapp.experiments import experiment, removal
+from tests.webapp.round_robins import round_robin
 from webapp.accounts import rights
 from webapp.balance.saving import ensure_defaults
 from webapp.projects.members import invite
@@ -135,6 +136,10 @@ PAGES = {
     "job, as producer": ("producer", "/p/herobattle/jobs/{job}/"),
     "explorer": ("designer", "/p/herobattle/jobs/{job}/explore/"),
     "suspects": ("designer", "/p/herobattle/jobs/{job}/suspects/"),
+    "what pieces are worth": ("designer", "/p/herobattle/jobs/{experiment}/"),
+    "what is left without suspects": ("designer", "/p/herobattle/jobs/{removal}/"),
+    "who beats whom": ("designer", "/p/herobattle/jobs/{metagame}/"),
+    "compared searches": ("designer", "/p/herobattle/jobs/compare/?job={job}&job={other}"),
     "suspects, as producer": ("producer", "/p/herobattle/jobs/{job}/suspects/"),
     "simulators": ("engineer", "/admin-tools/simulators/"),
     "a simulator": ("operator", "/admin-tools/simulators/{simulator}/"),
@@ -154,10 +159,13 @@ def test_every_page_fits_its_width_and_passes_axe_on_a_desktop_in_light_and_a_ph
     invite(team.project, team.stranger, Role.OWNER, team.owner, "stranger")
     job = search_job(team.project)
     job.events.create(sequence=1, kind="started", at=job.started_at, body={"workers": 2, "battles": 57600})
-    experiment(job)
+    other = Job.objects.get(pk=job.pk)
+    other.pk = None
+    other.save()
+    beside = {"experiment": experiment(job).pk, "removal": removal(job).pk, "metagame": round_robin(job).pk}
     rules, objectives = ensure_defaults(team.project, team.designer)
     ids = {"job": job.pk, "rules": rules.pk, "objectives": objectives.pk, "simulator": job.game_version.simulator_id}
-    ids |= {"engineer": team.engineer.pk}
+    ids |= {"engineer": team.engineer.pk, "other": other.pk, **beside}
     found = []
     for name, (who, path) in PAGES.items():
         context.clear_cookies()

@@ -25,7 +25,7 @@ from engine.gate import junit
 from engine.gate.lineups import Lineups
 from engine.gate.reading import OFFSET_ERROR, confirmed
 from engine.gate.report import EXIT_CODES, HEADS, Gate, Row, decoded, encoded, judged, to_csv
-from engine.gate.screened import Limits, Screened, rows_of, screened
+from engine.gate.screened import Screened, ScreenLimits, rows_of, screened
 from engine.lineups.encoding import LineupSpace
 from engine.lineups.legality import obstacles
 from engine.lineups.rules import compile_rules
@@ -310,7 +310,7 @@ def table(*rows: tuple[float, float, float, float]) -> Bundle:
 
 
 def test_the_screen_tells_what_stands_out_what_may_and_how_much_the_rest_leaves_open() -> None:
-    none, limits = -np.inf, Limits(3.0, 8.0, 10_000)
+    none, limits = -np.inf, ScreenLimits(3.0, 8.0, 10_000)
     bundle = table(
         (0.06, 0.04, 0.09, 9.0), (0.05, 0.01, 0.08, 1.0), (0.01, -0.02, 0.04, none), (0.0, -0.05, 0.02, none)
     )
@@ -335,7 +335,7 @@ def test_what_is_intended_is_told_in_the_screen_and_neither_counted_nor_left_ope
     bundle = table((0.06, 0.04, 0.09, 9.0), (0.01, -0.02, 0.04, -np.inf))
     found = screened(bundle, (Pattern(pieces=("p0",)),))
     assert (found.finalists, found.evidence) == ([], [])
-    rows, tested = rows_of(found, [], Limits(3.0, 5.0, 10_000))
+    rows, tested = rows_of(found, [], ScreenLimits(3.0, 5.0, 10_000))
     assert [(row.name, row.verdict) for row in rows] == [("All other pieces", "under"), ("Piece 0", "meant")]
     assert tested == 1
     whole = judged(rows, GATE._replace(looked={"screen": tested}))

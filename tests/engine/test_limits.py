@@ -30,7 +30,7 @@ from engine.mdp.interface import Continuous, Discrete, Hybrid
 from engine.mdp.limits import Hands, Limited, limited
 from engine.mdp.vector import VectorMDP, VectorStep
 from engine.rl.onnx_acting import acting
-from engine.rl.recording import Drawn, record
+from engine.rl.recording import Drawable, record
 from engine.rl.take_home import session
 from engine.rng import battle_seeds
 from engine.simulators import references
@@ -63,7 +63,7 @@ def test_without_limits_a_game_is_itself() -> None:
     game = VectorPong()
     assert limited(game, None) is game
     assert limited(game, LimitsConfig()) is game
-    assert isinstance(limited(game, SLOW), Drawn), "it can be drawn as before"
+    assert isinstance(limited(game, SLOW), Drawable), "it can be drawn as before"
 
 
 @given(st.integers(0, 2**32), st.integers(0, 4), st.integers(1, 6))

@@ -11,14 +11,14 @@ from engine.errors import ConfigError, SimulatorError
 from engine.games.pong import VectorPong
 from engine.mdp.adapters import VectorFromMDP
 from engine.mdp.vector import VectorMDP
-from engine.simulators.conversation import Limits
+from engine.simulators.conversation import SimulatorLimits
 from engine.simulators.game_client import ExternalGame
 from tests.contracts.mdp import Walk, snapshot
 from tests.engine.leftovers import new_mark, none_left
 from tests.engine.sample_games import ORCHARD, orchard
 
-PATIENT = Limits(handshake_s=60.0, request_s=60.0, cancel_s=1.0, bye_s=1.0)
-SHORT = Limits(handshake_s=60.0, request_s=3.0, cancel_s=1.0, bye_s=1.0)
+PATIENT = SimulatorLimits(handshake_s=60.0, request_s=60.0, cancel_s=1.0, bye_s=1.0)
+SHORT = SimulatorLimits(handshake_s=60.0, request_s=3.0, cancel_s=1.0, bye_s=1.0)
 SEEDS = np.arange(4, dtype=np.uint64)
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from engine.arrays import Bundle, unpack
 from engine.catalog import STUDIES
+from engine.confidence import Range
 from engine.config.patch import PatchConfig
 from engine.errors import Cancelled, ConfigError
 from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Stopped
@@ -23,7 +24,6 @@ from engine.lineups.named import unknown
 from engine.lineups.pairing_evaluator import PairingEvaluator
 from engine.lineups.pairings import PairingSpace
 from engine.lineups.rules import compile_rules
-from engine.patches import course as courses
 from engine.patches import proposals, trials
 from engine.patches.adversary import legal, pairings
 from engine.patches.finder import Finder
@@ -42,6 +42,7 @@ from engine.worth import changed_prices, expectations
 from engine.worth import forecast as forecasts
 from engine.worth import reading as readings
 from engine.worth.prices import Curve, Held, Own
+from engine.worth.reading import Finding
 from engine.worth.screen import Screen
 from engine.worth.traits import Traits
 from tests.engine.sample_simulators import SPEC
@@ -88,7 +89,6 @@ def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trials, "EXPECTED", 10_000)
     monkeypatch.setattr(trials, "REFERENCE", 5_000)
     monkeypatch.setattr(proposals, "ROUNDS", 8)
-    monkeypatch.setattr(courses, "AGAIN", 64)
 
 
 def config(battles: int = BATTLES, **more: Any) -> PatchConfig:
@@ -113,10 +113,11 @@ def whole(game: Fair, study: PatchConfig, backwards: bool = False, cut: int = 0)
         if cut and since >= cut and not x.done:
             state, x, since = x.state(), Finder(SPEC, study), 0
             x.load(state)
+    assert x.played <= study.battles
     return x
 
 
-SUSPECTED: dict[str, Any] = {"battles": 12_000, "suspects": [{"pieces": ["hero-1"]}]}
+SUSPECTED: dict[str, Any] = {"battles": 25_000, "suspects": [{"pieces": ["hero-1"]}]}
 
 
 @functools.cache
@@ -151,6 +152,14 @@ def test_what_is_too_good_is_made_as_much_worse_as_it_is_too_good() -> None:
     assert now[2] < 0.08
 
 
+@pytest.mark.parametrize("battles", [25_000, 50_000])
+def test_it_plays_no_more_than_was_asked_for_however_many_are_to_be_mended(battles: int) -> None:
+    many = [{"pieces": [f"hero-{i}"]} for i in range(3)] + [{"pieces": ["hero-4", "soldier-2"]}]
+    x = whole(STRONG, config(battles, suspects=many, most=2))
+    assert x.course.candidates
+    assert x.course.proofs
+
+
 def test_what_is_too_weak_is_made_better() -> None:
     patch = best(whole(Mendable({(CHARM + 3,): -14.0}), config(largest=1.0, suspects=[{"pieces": ["charm-3"]}])))
     assert [change["path"] for change in patch["changes"]] == ["charm-3.power"]
@@ -170,18 +179,31 @@ def test_of_two_that_are_unfair_together_a_rule_and_weaker_halves_are_offered_wi
 
 
 def test_of_a_fair_game_nothing_is_changed() -> None:
-    x = whole(Mendable(), config(20_000))
+    x = whole(Mendable(), config(25_000))
     assert x.done
     assert tabled(x.course)[0]["patches"] == []
-    assert x.played < 20_000
+    assert x.played < 25_000
 
 
 def test_pieces_and_numbers_that_are_to_stay_as_they_are_do() -> None:
-    x = whole(STRONG, config(20_000, fixed=["hero-1"], suspects=[{"pieces": ["hero-1"]}]))
+    x = whole(STRONG, config(25_000, fixed=["hero-1"], suspects=[{"pieces": ["hero-1"]}]))
     assert not x.course.candidates
     kept = numbers(SPEC, config(categories=["charm"]), range(13))
     assert {SPEC.pieces[number.piece].category for number in kept} == {"charm"}
     assert {number.name for number in numbers(SPEC, config(may=["cost"]), range(13))} == {"cost"}
+
+
+def test_an_amount_that_is_meant_to_be_so_is_left_alone() -> None:
+    study = config(intended=[{"pieces": ["soldier-0"], "least": 3}], suspects=[{"pieces": ["hero-1"]}])
+    x = Finder(SPEC, study)
+    traits = x.experiment.traits
+    amount = next(i for i, each in enumerate(traits.all) if each.pieces == (SOLDIER,) and each.least == 3)
+    told = [Finding(amount, 900, 0.1, 0.2, Range(0.05, 0.15), 9.0, told=True)]
+    x.experiment.reading = cast(Any, SimpleNamespace(findings=told, screen=SimpleNamespace(base=[], rest=None)))
+    known = Suspected(x.experiment, SPEC, study)
+    assert known.intended == {amount}
+    assert [traits.all[t].pieces for t in known.suspects] == [(HERO + 1,)]
+    assert {number.piece for number in known.numbers} == {HERO + 1}
 
 
 def test_a_search_that_goes_on_from_its_state_is_the_one_that_was_never_interrupted() -> None:
@@ -200,7 +222,7 @@ def play(x: Finder, evaluator: PairingEvaluator) -> None:
 
 
 def test_who_stops_while_it_is_decided_what_is_next_can_go_on() -> None:
-    study, stop = config(8_000, suspects=[{"pieces": ["hero-1"]}]), [False]
+    study, stop = config(25_000, suspects=[{"pieces": ["hero-1"]}]), [False]
     x, evaluator = Finder(SPEC, study, lambda: stop[0]), PairingEvaluator(study, STRONG)
     while not x.experiment.done:
         for answer in evaluator.evaluate(x.ask(10_000), lambda: False):
@@ -305,7 +327,7 @@ def test_of_what_nobody_can_pay_no_pairing_is_drawn() -> None:
 
 
 def test_a_battle_with_a_change_is_the_one_without_where_the_change_is_none() -> None:
-    study = config(8_000)
+    study = config(25_000)
     x, evaluator = Finder(SPEC, study), PairingEvaluator(study, STRONG)
     (request,) = x.ask(1)
     plain, same_, other = (
@@ -333,7 +355,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("here")
 def test_the_study_says_what_it_does_and_ends_with_a_table(tmp_path: Path) -> None:
-    store, study = FolderStore(tmp_path), config(12_000, suspects=[{"pieces": ["hero-1"]}])
+    store, study = FolderStore(tmp_path), config(25_000, suspects=[{"pieces": ["hero-1"]}])
     events = run(study, store)
     end = events[-1]
     assert isinstance(end, Finished)
@@ -357,7 +379,7 @@ def iterate(study: PatchConfig, store: FolderStore, command: str, after: int) ->
 
 @pytest.mark.usefixtures("here")
 def test_a_study_that_is_stopped_keeps_what_it_has(tmp_path: Path) -> None:
-    assert isinstance(iterate(config(8_000), FolderStore(tmp_path), "stop", 5)[-1], Stopped)
+    assert isinstance(iterate(config(25_000), FolderStore(tmp_path), "stop", 5)[-1], Stopped)
 
 
 @pytest.mark.usefixtures("here")
@@ -370,7 +392,7 @@ def test_a_study_that_is_stopped_keeps_what_it_has(tmp_path: Path) -> None:
     ],
 )
 def test_what_the_game_has_not_is_said_at_its_place(change: dict[str, Any], place: str, tmp_path: Path) -> None:
-    study = config(8_000, **change)
+    study = config(25_000, **change)
     assert [where for where, _ in unknown(study, SPEC)] == [place]
     *_, failed = run(study, FolderStore(tmp_path))
     assert isinstance(failed, Failed)

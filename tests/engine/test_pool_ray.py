@@ -15,7 +15,7 @@ import pytest
 from engine.config.pool import PoolConfig
 from engine.errors import ActorLost, ConfigError
 from engine.problem import Evaluation
-from engine.runtime.members import Limits
+from engine.runtime.members import WorkerLimits
 from engine.runtime.pool import Pool, open_pool
 from engine.runtime.ray_workers import RayWorkers
 from tests.contracts import evaluators
@@ -34,7 +34,7 @@ def ray() -> Iterator[RayServer]:
 
 
 def pool(
-    marks: Path | str = "", pause_s: float = 0.0, limits: Limits | None = None, factory: str = FACTORY
+    marks: Path | str = "", pause_s: float = 0.0, limits: WorkerLimits | None = None, factory: str = FACTORY
 ) -> RayWorkers:
     """A pool of two workers."""
     payload = json.dumps({"marks": str(marks), "pause_s": pause_s}).encode()
@@ -96,7 +96,7 @@ def test_a_poisonous_genome_fails_after_three_deaths_alone_and_harms_no_other(ra
 def test_a_worker_that_hangs_is_replaced(ray: RayServer, tmp_path: Path, what: int) -> None:
     asked = requests(40)
     asked[20] = dangerous(asked[20], what, 1)
-    limits = Limits(beat_s=0.2, silence_s=6.0, progress_s=5.0)
+    limits = WorkerLimits(beat_s=0.2, silence_s=6.0, progress_s=5.0)
     with pool(tmp_path, limits=limits) as running:
         running.submit(asked)
         check(collect(running, len(asked)), asked)
@@ -108,7 +108,7 @@ def test_a_worker_that_hangs_is_replaced(ray: RayServer, tmp_path: Path, what: i
 
 def test_a_driver_that_is_busy_elsewhere_blames_no_worker(ray: RayServer) -> None:
     asked = requests(100)
-    with pool(pause_s=0.001, limits=Limits(beat_s=0.1, silence_s=2.0)) as running:
+    with pool(pause_s=0.001, limits=WorkerLimits(beat_s=0.1, silence_s=2.0)) as running:
         running.submit(asked[:50])
         check(collect(running, 50), asked[:50])
         time.sleep(3.0)
@@ -137,7 +137,7 @@ def test_two_jobs_on_two_processors_both_progress_and_a_fifth_worker_says_that_i
         one.submit(asked)
         check(collect(one, len(asked)), asked)
         with RayWorkers(
-            FACTORY, lambda number, life: b"{}", 3, allowed=("tests.",), limits=Limits(capacity_s=0.5)
+            FACTORY, lambda number, life: b"{}", 3, allowed=("tests.",), limits=WorkerLimits(capacity_s=0.5)
         ) as two:
             two.submit(asked)
             check(collect(two, len(asked)), asked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -30,6 +31,7 @@ from engine.study import run
 from tests.contracts.algorithm import ONE, AlgorithmContract, Task
 from tests.contracts.mdp import VectorContract
 
+GOLDEN = Path(__file__).parents[1] / "golden" / "self_play.json"
 SEEDS = combine64(5, np.arange(4000, dtype=np.uint64))
 LEARNER: dict[str, Any] = {
     "kind": "ppo", "batch": 32, "fragment": 8, "minibatch": 16, "rate": [1e-3, 1e-1], "entropy_weight": 0.0,
@@ -164,8 +166,30 @@ def test_a_pool_and_nash_averaging_come_to_a_third_of_each(choice: Choice) -> No
     np.testing.assert_allclose(mixed, 1 / 3, atol=0.02)
 
 
-def test_a_population_learns_from_itself_and_leaves_a_ladder_its_lineage_and_its_pool(store: FolderStore) -> None:
-    found = list(run(study(), store))
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[FolderStore, list[AnyEvent]]:
+    """The small study, played once, and its store."""
+    store = FolderStore(tmp_path_factory.mktemp("store"))
+    return store, list(run(study(), store))
+
+
+def golden_run(store: FolderStore, found: list[AnyEvent]) -> dict[str, Any]:
+    """The ladder, who went on from whom, and decisions."""
+    ladder, lineage = (bundle(store, results(found)[role]).arrays for role in ("table", "lineage"))
+    numbers = {name: np.round(ladder[name].astype(float), 6).tolist() for name in ("id", "meetings", "rating")}
+    return {**numbers, "copied": lineage["copied"].tolist(), "steps": found[-1].counters.steps}
+
+
+def test_self_play_has_a_golden_result_and_still_gives_it(small: tuple[FolderStore, list[AnyEvent]]) -> None:
+    found, golden = golden_run(*small), json.loads(GOLDEN.read_text())
+    np.testing.assert_allclose(found.pop("rating"), golden.pop("rating"), rtol=1e-4, atol=1e-4)
+    assert found == golden
+
+
+def test_a_population_learns_from_itself_and_leaves_a_ladder_its_lineage_and_its_pool(
+    small: tuple[FolderStore, list[AnyEvent]],
+) -> None:
+    store, found = small
     left = results(found)
     ladder = bundle(store, left["table"])
     assert ladder.meta["outside"] == ["random"]

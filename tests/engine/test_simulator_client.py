@@ -20,7 +20,7 @@ from engine.errors import Cancelled, SimulatorError
 from engine.simulators import conversation, protocol
 from engine.simulators.client import ExternalSimulator
 from engine.simulators.contract import Battles
-from engine.simulators.conversation import Limits
+from engine.simulators.conversation import SimulatorLimits
 from engine.simulators.line import PathLine
 from engine.simulators.process import ReapedProcess
 from tests.engine.late import late_once
@@ -28,16 +28,16 @@ from tests.engine.leftovers import MARK, marked, new_mark, none_left, running
 from tests.engine.sample_simulators import SPEC, TugOfWar, team_rows
 
 SAMPLES = "tests.engine.sample_simulators"
-QUICK = Limits(handshake_s=20.0, request_s=20.0, silence_s=20.0, cancel_s=5.0, bye_s=2.0)
-SHORT = Limits(handshake_s=3.0, request_s=1.0, silence_s=20.0, cancel_s=1.0, bye_s=1.0)
+QUICK = SimulatorLimits(handshake_s=20.0, request_s=20.0, silence_s=20.0, cancel_s=5.0, bye_s=2.0)
+SHORT = SimulatorLimits(handshake_s=3.0, request_s=1.0, silence_s=20.0, cancel_s=1.0, bye_s=1.0)
 LEFT, RIGHT, SEEDS = team_rows(300, 1), team_rows(300, 2), np.arange(300, dtype=np.uint64)
 
 
-def sample(name: str, mark: dict[str, str], limits: Limits = QUICK) -> ExternalSimulator:
+def sample(name: str, mark: dict[str, str], limits: SimulatorLimits = QUICK) -> ExternalSimulator:
     return ExternalSimulator.from_entry_point(f"{SAMPLES}:{name}", limits=limits, variables=mark)
 
 
-def bad(name: str, mark: dict[str, str], limits: Limits = QUICK) -> ExternalSimulator:
+def bad(name: str, mark: dict[str, str], limits: SimulatorLimits = QUICK) -> ExternalSimulator:
     command = [sys.executable, "-m", "tests.engine.bad_simulators", name]
     return ExternalSimulator(command, label=f"Simulator {name}", limits=limits, variables=mark)
 
@@ -150,13 +150,13 @@ def test_how_far_a_silent_program_came_is_told_at_the_one_deadline_of_its_introd
     late_once(monkeypatch, reached)
     mark = new_mark()
     with pytest.raises(SimulatorError, match=named):
-        bad(name, mark, Limits()).describe()
+        bad(name, mark, SimulatorLimits()).describe()
     assert none_left(mark)
 
 
 def test_a_program_that_promised_heartbeats_and_falls_silent_is_ended_before_its_deadline() -> None:
     mark = new_mark()
-    limits = Limits(handshake_s=20.0, request_s=600.0, silence_s=1.0, ping_every_s=0.2)
+    limits = SimulatorLimits(handshake_s=20.0, request_s=600.0, silence_s=1.0, ping_every_s=0.2)
     with pytest.raises(SimulatorError, match="no sign of life for 1 s"):
         bad("heartless", mark, limits).battles(LEFT[:8], RIGHT[:8], SEEDS[:8], {})
     assert none_left(mark)
@@ -276,7 +276,7 @@ def test_cancel_stops_a_running_call_and_keeps_a_program_that_obeys() -> None:
 
 def test_cancel_ends_a_program_that_does_not_obey() -> None:
     mark = new_mark()
-    simulator = bad("hang", mark, Limits(cancel_s=0.3))
+    simulator = bad("hang", mark, SimulatorLimits(cancel_s=0.3))
     simulator.describe()
     with cancelling(simulator), pytest.raises(Cancelled):
         simulator.battles(LEFT[:8], RIGHT[:8], SEEDS[:8], {})

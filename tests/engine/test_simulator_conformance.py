@@ -23,7 +23,7 @@ from engine.simulators.check_command import main_check
 from engine.simulators.client import ExternalSimulator
 from engine.simulators.conformance import check, check_simulator
 from engine.simulators.contract import Distinct, GameSpec, LineupSimulator, Rules
-from engine.simulators.conversation import Limits
+from engine.simulators.conversation import SimulatorLimits
 from engine.simulators.line import PathLine, Transport
 from engine.simulators.port_line import PortLine
 from engine.simulators.process import KEPT_VARIABLES
@@ -112,7 +112,7 @@ def test_a_broken_program_is_reported_and_the_exit_code_is_1(
 
 def test_a_program_that_hangs_does_not_hang_the_check() -> None:
     command = f"command:{sys.executable} -m tests.engine.bad_simulators hang"
-    findings = list(check(command, battles=8, limits=Limits(request_s=0.1, cancel_s=0.1)))
+    findings = list(check(command, battles=8, limits=SimulatorLimits(request_s=0.1, cancel_s=0.1)))
     assert any("did not answer BATTLES" in f.message for f in findings)
     assert all(f.level != "error" for f in findings if f.check == "handshake")
 
@@ -120,7 +120,7 @@ def test_a_program_that_hangs_does_not_hang_the_check() -> None:
 def test_a_program_that_hangs_is_waited_for_once_and_the_wait_is_told_while_it_lasts() -> None:
     told: list[tuple[str, float]] = []
     command = f"command:{sys.executable} -m tests.engine.bad_simulators hang"
-    limits = Limits(request_s=2.0, cancel_s=0.1)
+    limits = SimulatorLimits(request_s=2.0, cancel_s=0.1)
     findings = list(check(command, battles=8, limits=limits, watch=lambda what, left: told.append((what, left))))
     assert [f.check for f in findings if f.level == "error"] == ["results"]
     assert [f.message for f in findings if f.check == "not tried"] == [
@@ -322,7 +322,7 @@ def test_the_protocols_page_names_every_message_and_limit() -> None:
     assert f"at most {protocol.MAX_HEADER_BYTES >> 20} MiB" in page
     assert f"at most {protocol.MAX_FRAME_BYTES >> 20} MiB" in page
     assert all(name in page for name in protocol.DTYPES)
-    limits = Limits()
+    limits = SimulatorLimits()
     for said in (
         f"within {limits.handshake_s:g} s",
         f"{limits.request_s:g} s by default",

@@ -20,7 +20,7 @@ from engine.mdp.vector import VectorMDP
 from engine.simulators import loaders, port_line, protocol
 from engine.simulators.check_command import main_check
 from engine.simulators.client import ExternalSimulator
-from engine.simulators.conversation import Limits
+from engine.simulators.conversation import SimulatorLimits
 from engine.simulators.game_loaders import load_game
 from engine.simulators.line import Line, PathLine, Transport
 from engine.simulators.port_line import PortLine
@@ -38,7 +38,7 @@ def program(name: str, go: Path | None = None, mark: dict[str, str] | None = Non
     """A program of ``bad_simulators`` that dials TCP."""
     command = [sys.executable, "-m", "tests.engine.bad_simulators", name]
     variables = {**(mark or {}), "GO": str(go)}
-    limits = Limits(handshake_s=PATIENCE_S)
+    limits = SimulatorLimits(handshake_s=PATIENCE_S)
     return ExternalSimulator(command, label=f"Simulator {name}", limits=limits, variables=variables, transport="tcp")
 
 

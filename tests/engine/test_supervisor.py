@@ -13,7 +13,7 @@ from engine.runtime import codec
 from engine.runtime.broadcast import Post
 from engine.runtime.channels import Source, Ticket
 from engine.runtime.codec import Beat, Broken, Crashed, Done, Ready, Work
-from engine.runtime.members import Limits
+from engine.runtime.members import WorkerLimits
 from engine.runtime.supervisor import Supervisor
 from tests.contracts.evaluators import answer, requests
 from tests.contracts.inproc_channel import InprocHub, InprocSpoke
@@ -97,7 +97,9 @@ def pool(hands: Hands) -> Iterator[Supervisor]:
 @pytest.fixture
 def hasty(hands: Hands) -> Iterator[Supervisor]:
     """A pool of two workers that loses patience soon."""
-    limits = Limits(beat_s=0.1, silence_s=2 * SECOND, progress_s=3 * SECOND, start_s=2 * SECOND, capacity_s=SECOND)
+    limits = WorkerLimits(
+        beat_s=0.1, silence_s=2 * SECOND, progress_s=3 * SECOND, start_s=2 * SECOND, capacity_s=SECOND
+    )
     with Supervisor(InprocHub(), hands, 2, limits=limits) as pool:
         yield pool
 

@@ -28,7 +28,7 @@ from engine.rl.gradient import Gradient
 from engine.rl.policy import Policy
 from engine.rl.sampler import Episode
 from engine.rl.training import Training
-from engine.simulators.conversation import Limits
+from engine.simulators.conversation import SimulatorLimits
 from engine.simulators.references import make
 from engine.store import FolderStore
 from engine.studies import load
@@ -524,7 +524,7 @@ def test_a_game_that_does_not_begin_as_it_should_ends_the_study_before_it_starts
 def test_a_game_that_hangs_ends_the_study_once_its_time_is_over(
     store: FolderStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.simulators.program.Limits", lambda: Limits(request_s=2.0))
+    monkeypatch.setattr("engine.simulators.program.SimulatorLimits", lambda: SimulatorLimits(request_s=2.0))
     found = events(study(game="python:tests.engine.train_games:Hanging"), store)
     assert isinstance(found[-1], Failed)
     assert "did not answer ACTIONS of 4 battles within 2 s" in found[-1].message

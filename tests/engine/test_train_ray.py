@@ -19,7 +19,7 @@ import pytest
 from engine.channel import Weights, encode_weights
 from engine.errors import EngineError, SimulatorError
 from engine.events import AnyEvent, Finished, Incident, Progressed, decode
-from engine.runtime.members import Limits
+from engine.runtime.members import WorkerLimits
 from engine.runtime.ray_workers import RayWorkers
 from engine.store import FolderStore
 from engine.study import run
@@ -64,7 +64,7 @@ def echoes(
 
     return RayWorkers(
         f"tests.contracts.echo_samplers:{factory}", payload, samplers, policies=("left", "right"), allowed=("tests.",),
-        flat=flat, title="Sampler", limits=Limits(**{**PATIENCE, "progress_s": progress_s}),
+        flat=flat, title="Sampler", limits=WorkerLimits(**{**PATIENCE, "progress_s": progress_s}),
         hosts=lambda cluster: cluster.hosts * hosts,
     )  # fmt: skip
 

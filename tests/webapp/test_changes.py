@@ -18,15 +18,15 @@ from engine.arrays import pack, unpack
 from engine.config.lineups import TeamRow
 from engine.lineups.schema import team_row
 from tests.factories import Studio, search_job, signed_in, studio
-from tests.webapp.experiments import CAPTAIN, DUKE, HORN, experiment
+from tests.webapp.experiments import CAPTAIN, DUKE, HORN, ROWS, experiment
 from tests.webapp.replays import CHANGE, finished, shortlist, tried
 from webapp.api import tokens
-from webapp.changes import meant, numbers, starting
+from webapp.changes import meant, numbers, picking, starting
 from webapp.changes.picking import lineups
 from webapp.changes.proposing import offered
 from webapp.changes.reading import Lineup, Measured, read
+from webapp.changes.sentences import fixed, head, of_those, rest
 from webapp.changes.standing import standing
-from webapp.changes.telling import fixed, head, rest
 from webapp.games import arrivals, versions
 from webapp.games.specs import version_spec
 from webapp.lib.storage import store
@@ -40,6 +40,8 @@ from webapp.suspects.reading import read as suspects_of
 
 pytestmark = pytest.mark.django_db
 COST = "marrow-duke.cost"
+PAIR_ALONE = [row for row in ROWS if row[0] in ((CAPTAIN,), (HORN,), (CAPTAIN, HORN))]
+"""An experiment that names the pair and nothing else."""
 
 
 @pytest.fixture
@@ -342,6 +344,18 @@ def test_with_a_new_version_the_old_shortlist_is_replayed_by_itself(team: Studio
     assert "Did version 16 work?" not in shown(team.designer, reverse("studies:jobs", args=["herobattle"]))
 
 
+def test_with_a_new_version_confirmed_suspects_are_replayed_without_a_shortlist(team: Studio, search: Job) -> None:
+    experiment(search, PAIR_ALONE)
+    version = arrive(team, {"warhorn.cost": 120.0})
+    job = Job.objects.get(kind="change")
+    assert (job.game_version, job.parent) == (version, search)
+    assert 0 < len(job.config["replayed"]) <= picking.FOR_A_SUSPECT
+    for each in job.config["replayed"]:
+        assert any({CAPTAIN, HORN} <= {*map(str, one["slots"].values())} for one in each["teams"])
+    decisions.decide(search, f"{CAPTAIN}+{HORN}", "Both", team.owner, "intended", "the theme of spring")
+    assert not picking.suspects(search), "what is meant to be so is no suspect"
+
+
 def test_the_same_numbers_are_not_replayed(team: Studio, search: Job) -> None:
     shortlist(search)
     arrive(team, dict(search.game_version.patch))
@@ -350,15 +364,18 @@ def test_the_same_numbers_are_not_replayed(team: Studio, search: Job) -> None:
 
 def test_compare_opens_with_whether_it_worked(team: Studio, search: Job) -> None:
     shortlist(search)
+    experiment(search, PAIR_ALONE)
     where = reverse("studies:compare", args=["herobattle"])
     assert "Did it work?" not in shown(team.producer, where)
     version = arrive(team, CHANGE)
-    assert "The old shortlist is replayed on" in shown(team.producer, where)
+    assert "What was found before is replayed on" in shown(team.producer, where)
     job = finished(starting.of_version(version))
     found = read(job)
     assert found is not None
     page = shown(team.producer, where)
     assert f"Did it work? The replay in full {fixed(found)}" in page
+    about = of_those(found, found.holding([CAPTAIN, HORN]))
+    assert f"Frost Captain + Warhorn: {about}" in page, "the suspects come first"
     for each in found.lineups:
         assert plain(each.words) in page
 
@@ -462,6 +479,11 @@ def test_a_lineup_that_something_intended_explains_is_replayed_and_not_counted(t
     assert (first.short, first.mark, first.counts, first.decided) == ("Meant to be so", "", False, False)
     assert any("meant to be so, and not counted." in said for said in rest(found))
     assert "Meant to be so, so not counted" in shown(team.producer, reverse("studies:job", args=["herobattle", job.pk]))
+    job.config["under"] = {"kind": "script"}
+    led = read(job)
+    assert led is not None
+    assert not led.lineups[0].counts, "the same holds whoever leads"
+    assert any("meant to be so, and not counted." in said for said in rest(led))
     job.config["change"] = {f"{piece}.cost": 1.0}
     assert not meant.meant(job, 3)[0], "nobody has said that its new number is meant"
 

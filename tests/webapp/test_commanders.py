@@ -25,7 +25,7 @@ from webapp.api import tokens
 from webapp.changes import picking, starting
 from webapp.changes.proposing import offered as proposed
 from webapp.changes.reading import read
-from webapp.changes.telling import head, rest
+from webapp.changes.sentences import head, rest
 from webapp.gates.archive import exploits
 from webapp.lib.storage import store
 from webapp.projects.models import Project

@@ -10,6 +10,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from engine.config import LineupConfig
+from engine.games.herobattle.spec import game_spec
 from tests.factories import Studio, ready_studio, signed_in
 from tests.webapp.test_jobs_new import finished_sample
 from webapp.api import tokens
@@ -77,25 +79,32 @@ def test_a_search_is_the_same_with_an_experiment_beside_it_and_without(client: C
     assert (companion.of(beside) is None, companion.of(alone) is None) == (False, True)
 
 
-@pytest.mark.parametrize(("question", "said", "comes"), [
-    ("unfair", "", True), ("fielded", "", True), ("unfair", "no", False),
-    ("first", "", False), ("first", "yes", True), ("own", "yes", True),
-    ("price", "", False), ("price", "yes", False), ("useless", "yes", False),
-])  # fmt: skip
-def test_it_comes_with_questions_about_unfair_teams_and_where_somebody_ticks_it(
-    client: Client, team: Studio, question: str, said: str, comes: bool
-) -> None:
+@pytest.mark.parametrize("question", ["unfair", "first", "price", "useless"])
+def test_it_comes_with_every_question_unless_somebody_unticks_it(client: Client, team: Studio, question: str) -> None:
     measure = {"first": "seat", "price": "value", "useless": "left"}.get(question, "advantage")
-    asked = {"question": question, "experiment": said, "measure": measure}
-    told = preview(client, team, **asked)["experiment"]
-    assert (told["wanted"], told["possible"]) == (comes, question not in ("price", "useless"))
-    assert (companion.of(start(client, team, **asked)) is not None) is comes
+    for said, comes in (("", True), ("no", False)):
+        asked = {"question": question, "experiment": said, "measure": measure}
+        told = preview(client, team, **asked)
+        assert (told["experiment"]["wanted"], told["experiment"]["possible"]) == (comes, True)
+        counted = dict(told["before"]["rows"])["What each piece is worth"]
+        assert (counted != "not measured") is comes
+        assert (companion.of(start(client, team, **asked)) is not None) is comes
 
 
-def test_single_teams_of_any_price_have_none_and_the_page_says_why(client: Client, team: Studio) -> None:
-    told = preview(client, team, question="price", measure="", line="")
-    assert told["experiment"]["text"] == companion.ALONE
-    assert dict(told["before"]["rows"])["What each piece is worth"] == "not measured"
+def test_of_single_teams_of_any_price_two_of_equal_cost_meet_in_it(client: Client, team: Studio) -> None:
+    search = start(client, team, question="price", measure="value")
+    found = search.companions.get()
+    assert (search.config["lineups"]["teams"], search.config["lineups"]["cost_tolerance"]) == (1, None)
+    assert (found.config["lineups"]["teams"], found.config["lineups"]["cost_tolerance"]) == (2, companion.EVEN)
+    assert companion.can(search), "it opens on its suspects"
+
+
+def test_where_no_pairing_can_be_drawn_the_form_says_why() -> None:
+    spec = game_spec()
+    dearest = max(piece.cost for piece in spec.pieces if piece.cost is not None)
+    rules = LineupConfig(teams=1, cost_tolerance=None, budget_low=1000 * dearest)
+    assert companion.obstacle(rules, spec).endswith(".")
+    assert not companion.obstacle(LineupConfig(teams=1, cost_tolerance=None), spec)
 
 
 def test_its_battles_are_counted_before_the_start_and_can_be_typed(client: Client, team: Studio) -> None:
@@ -125,9 +134,8 @@ def test_a_script_has_what_the_page_has_and_may_say_how_many_battles(team: Studi
     assert script(team, {"experiment": 0}).json()["experiment"] is None
     some = script(team, {"experiment": 4000}).json()
     assert Job.objects.get(pk=some["experiment"]).config["battles"] == 4000
-    for body in ({"experiment": 12}, {"experiment": 4000, "question": "price"}):
-        problems = script(team, body).json()["problems"]
-        assert [problem["place"] for problem in problems] == ["experiment"]
+    problems = script(team, {"experiment": 12}).json()["problems"]
+    assert [problem["place"] for problem in problems] == ["experiment"]
 
 
 def test_a_copy_has_an_experiment_where_the_first_one_had(team: Studio) -> None:

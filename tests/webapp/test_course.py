@@ -77,6 +77,19 @@ def test_a_lost_round_is_left_out_and_a_long_search_thinned(client: Client, team
     assert client.get(address("course", job)).json()["tick"] == [1]  # of rounds 1, 8, 16 …, the first alone is there
 
 
+@pytest.mark.parametrize(("kind", "maps"), [("map-elites", True), ("nsga2", False)])
+def test_a_page_offers_the_map_where_the_algorithm_leaves_one(
+    kind: str, maps: bool, client: Client, team: Studio
+) -> None:
+    job = played(team.project, 1)
+    job.config["algorithm"] = {**job.config["algorithm"], "kind": kind}
+    job.save()
+    page = client.get(address("job", job)).content.decode()
+    assert ('data-tell="grid"' in page) == maps
+    assert 'data-tell="lineage"' not in page
+    assert 'data-tell="volume"' in page
+
+
 def test_only_a_search_has_a_course(client: Client, team: Studio) -> None:
     job = search_job(team.project, kind="recheck")
     job.config["kind"] = "recheck"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from django.urls import reverse
 from engine.config import SearchConfig, parse
 from engine.config.gate import GateConfig
 from engine.config.patch import PatchConfig
+from engine.config.patterns import Pattern
 from tests.factories import Studio, search_job, signed_in, studio
 from tests.webapp.experiments import CAPTAIN, DUKE, HORN, experiment
 from tests.webapp.published import OVER, played_again
@@ -101,6 +103,18 @@ def test_a_gate_and_a_search_for_changes_pin_it_by_the_numbers_that_they_play(te
     assert asked(GateConfig, intended=[{"pieces": [HORN]}]) == [[HORN]]
     assert asked(PatchConfig) == [[CAPTAIN, HORN], [DUKE]]
     assert asked(PatchConfig, suspects=[{"pieces": [DUKE]}]) == [[CAPTAIN, HORN]], "somebody wants it mended"
+
+
+def test_a_search_for_changes_leaves_amounts_alone_but_for_those_that_somebody_wants_mended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    amount, piece = Pattern(pieces=(DUKE,), least=3), Pattern(pieces=(DUKE,))
+    source = SimpleNamespace(intended=lambda *_: (amount, piece))
+    monkeypatch.setattr(patterns, "SOURCES", [source])
+    for mended, left in (((), [3, 1]), (({"pieces": [DUKE]},), [3]), (({"pieces": [DUKE], "least": 3},), [1])):
+        config = parse(PatchConfig, {"game": {"simulator": "builtin:herobattle"}, "suspects": mended})
+        pinned = patterns.pinned(config, cast(Any, None), cast(Any, object()))
+        assert [each.least for each in cast(PatchConfig, pinned).intended] == left
 
 
 def test_the_last_decision_counts_whichever_search_it_was_made_on(team: Studio, search: Job) -> None:

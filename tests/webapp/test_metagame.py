@@ -13,10 +13,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.html import escape
 
-from engine.arrays import Bundle, pack, unpack
-from engine.metagame.reading import read
-from tests.engine.test_metagame import LADDER, RING, ladder, played
+from engine.arrays import unpack
+from tests.engine.test_metagame import LADDER, RING, ladder
 from tests.factories import Studio, maker, search_job, signed_in, studio
+from tests.webapp.round_robins import bundle, over
 from webapp.api import tokens
 from webapp.lib.figures import share_told
 from webapp.lib.storage import store
@@ -24,8 +24,6 @@ from webapp.metagame import reading
 from webapp.metagame.reading import Reading
 from webapp.metagame.teams import MOST, shortlisted, teams_of
 from webapp.studies.models import Job, ShortlistEntry, Status
-
-NAMES = ("Frost Captain", "<b>Warhorn</b>", "=Bows")
 
 
 @pytest.fixture
@@ -58,21 +56,11 @@ def page(job: Job) -> str:
     return reverse("studies:job", args=[job.project.slug, job.pk])
 
 
-def bundle(chances: Any, meetings: int = 200, names: tuple[str, ...] = NAMES) -> Bundle:
-    meta, columns = read(len(chances), played(chances, meetings), 1)
-    teams = [{"name": name, "parts": [name, "Pikes ×3"], "cost": 100.0} for name in names]
-    return Bundle({**meta, "teams": teams, "game": "A game", "battles": 2 * meetings}, columns)
-
-
 @pytest.fixture
 def met(team: Studio, designer: Client, search: Job) -> Job:
     """A round robin that is over: rock, paper, scissors."""
     designer.post(form(team), {"search": search.pk, "battles": "100"})
-    job = Job.objects.get(kind="metagame")
-    table = store().put(pack(*bundle(RING)))
-    changes = {"status": Status.FINISHED, "artifacts": {"table": table}, "tick": 10, "counters": {"battles": 1500}}
-    Job.objects.filter(pk=job.pk).update(**changes)
-    return Job.objects.get(pk=job.pk)
+    return over(Job.objects.get(kind="metagame"))
 
 
 def test_the_teams_of_the_shortlist_and_the_baselines_meet(team: Studio, designer: Client, search: Job) -> None:

@@ -40,7 +40,7 @@ from webapp.games.models import SheetImport, Simulator
 from webapp.lib.storage import store
 from webapp.projects.members import invite
 from webapp.projects.models import Role
-from webapp.studies import explore_source
+from webapp.studies import companion, explore_source
 from webapp.studies.models import Job, Status
 from webapp.suspects import removals
 
@@ -107,6 +107,11 @@ def _invitation(team: Studio) -> dict[str, Any]:
 
 def _job(team: Studio) -> dict[str, Any]:
     return {"pk": team.project.jobs.get().pk}
+
+
+def _measured(team: Studio) -> dict[str, Any]:
+    search = team.project.jobs.get(kind="search")
+    return {"pk": (companion.of(search) or experiment(search)).pk}
 
 
 def _change(team: Studio) -> dict[str, Any]:
@@ -310,6 +315,7 @@ ROWS = (
     of_project("studies:jobs", MEMBERS),
     of_project("studies:new", WRITERS, WRITERS),
     of_project("studies:results", MEMBERS, arguments=_job),
+    of_project("studies:book", MEMBERS, arguments=_measured),
     of_project("studies:ask", WRITERS, WRITERS, arguments=lambda team: {"kind": "evaluate"}),
     of_project("studies:before", None, WRITERS, arguments=lambda team: {"kind": "hunt"}),
     of_project("studies:preview", None, WRITERS),

@@ -78,7 +78,7 @@ def test_nothing_has_to_be_typed_and_what_is_typed_counts(team: Studio, designer
         ({"fixed": "Nobody"}, "is not a piece of this game"),
         ({"most": "9"}, "8"),
         ({"largest": "0"}, "1"),
-        ({"battles": "10"}, "5,000"),
+        ({"battles": "10"}, "25,000"),
         ({"may": "everything"}, "valid choice"),
     ],
 )
@@ -105,7 +105,7 @@ def test_a_script_changes_nothing_but_the_project_s_own_game(team: Studio) -> No
         answer = ask(config)
         assert answer.status_code == 422
         assert place in {problem["place"] for problem in answer.json()["problems"]}
-    assert ask({"battles": 5_000}).status_code == 201
+    assert ask({"battles": 25_000}).status_code == 201
 
 
 def test_its_page_tells_its_team_what_to_change_and_nobody_else(team: Studio, found: Job) -> None:

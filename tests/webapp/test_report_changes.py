@@ -5,18 +5,26 @@ from __future__ import annotations
 import io
 
 import pytest
+from django.http import HttpResponse
 from django.urls import reverse
 from openpyxl import load_workbook
 
 from tests.factories import Studio, search_job, signed_in
-from tests.webapp.published import report
+from tests.webapp.changes import PATCHES, search_for_changes, table
+from tests.webapp.experiments import experiment
+from tests.webapp.published import link_to, report
 from tests.webapp.replays import shortlist, tried
 from tests.webapp.test_reports import words_of
 from webapp.changes import proposing, starting
 from webapp.changes.reading import read
+from webapp.games import versions
+from webapp.games.specs import version_spec
+from webapp.reports import proposals
 from webapp.reports.content import content
+from webapp.reports.mended import mended
 from webapp.reports.models import Report, ReportDraft
 from webapp.reports.onefile import for_paper, one_file
+from webapp.reports.pieces import pieces_of
 from webapp.reports.workbook import to_xlsx
 from webapp.studies.models import Job
 
@@ -111,3 +119,87 @@ def test_the_preview_shows_the_change_that_is_chosen_and_keeps_the_choice(team: 
     assert "No change is proposed." not in shown
     assert ReportDraft.objects.get().typed["change"] == str(job.pk)
     assert "No change is proposed." in client.post(address, {"title": "A", "change": ""}).content.decode()
+
+
+def test_a_change_that_was_found_and_proved_is_proposed_and_leads_the_verdict(team: Studio) -> None:
+    search = search_job(team.project, rows=200)
+    experiment(search)
+    job = search_for_changes(team.project, team.designer)
+    address = reverse("reports:compose", args=["herobattle", search.pk])
+    composing = signed_in(team.designer).get(address).content.decode()
+    assert f'<option value="{job.pk}-1" selected>' in composing, "it works, so it proposes itself"
+    assert composing.count("Found and proved") == 1, "changes that do not work are not offered"
+    made = published(team, search, change=f"{job.pk}-1")
+    assert made.sentence == "Not fair yet. One small change fixes the worst."
+    told = (
+        made.sentence,
+        "Warhorn: cost 90 → 120",
+        "Frost Captain + Warhorn: 6.7 points (4.1 to 9.0) before, 0.2 points (−1.0 to 1.4) after.",
+        "suspects are confirmed.",
+        "Dashed: the smallest effect that matters, 3 points.",
+    )
+    link = words_of(signed_in(team.stranger).get(link_to(made, team.owner)[1]))
+    page = words_of(signed_in(team.producer).get(made.get_absolute_url()))
+    files = [words_of(HttpResponse(make(made.content, made.content_hash))) for make in (one_file, for_paper)]
+    for text in (page, link, *files):
+        for said in told:
+            assert said in text
+    origin = dict(map(tuple, made.content["provenance"]))
+    assert origin["Change found and proved"] == f"job {job.pk}, 399,000 battles"
+    book = load_workbook(io.BytesIO(to_xlsx(made.content, made.content_hash)))
+    assert made.sentence in [row[1] for row in book["Report"].iter_rows(values_only=True)]
+    rows = list(book["Proposed change"].iter_rows(values_only=True))
+    assert ("Warhorn: cost", 90, 120) in [(row[0], row[2], row[5]) for row in rows]
+    assert [row[0] for row in rows[2:]] == ["Warhorn", "Frost Captain + Warhorn"]
+
+
+def test_a_rule_that_was_proved_is_proposed_as_one(team: Studio) -> None:
+    search = search_job(team.project, rows=200)
+    search_for_changes(team.project, team.designer, table([{**PATCHES[1], "verdict": "works"}, PATCHES[3]]))
+    (found,) = proposals.offered(search)
+    change = proposals.told(found)
+    assert change is not None
+    assert [(n["title"], n["was"], n["value"]) for n in change["numbers"]] == [
+        ("Frost Captain and Warhorn in one team", "allowed", "not allowed")
+    ]
+    assert [row["words"] for row in change["rows"]] == ["Fixed", "Fixed: in no team any more"]
+
+
+def test_what_was_proved_on_other_data_or_is_not_over_is_not_offered(team: Studio) -> None:
+    search = search_job(team.project, rows=200)
+    job = search_for_changes(team.project, team.designer)
+    assert proposals.offered(search)
+    Job.objects.filter(pk=job.pk).update(status="running")
+    assert not proposals.offered(search)
+    version = search.game_version
+    assert version is not None
+    other = versions.save(team.project, version.simulator, version_spec(version), {}, user=team.designer)
+    Job.objects.filter(pk=job.pk).update(status="finished", game_version=other)
+    assert not proposals.offered(search)
+
+
+def test_the_verdict_says_of_a_change_that_was_tried_what_fresh_battles_proved(team: Studio) -> None:
+    search = search_job(team.project, rows=200)
+    shortlist(search)
+    found = read(tried(search))
+    assert found is not None
+    lineups = found.lineups
+    for before, after, said in (
+        ("confirmed", "refuted", "One change brings the worst lineups under the line."),
+        ("confirmed", "confirmed", "The proposed change leaves one of the worst lineups over the line."),
+        ("confirmed", "more", "Whether the proposed change is enough is not settled."),
+        ("refuted", "refuted", "Whether the proposed change is enough is not settled."),
+    ):
+        told = [each._replace(found_before=before, finding=after, unfit=False) for each in lineups]
+        found.__dict__["lineups"] = told
+        done = mended(found, [])
+        assert done is not None
+        assert done.words == said
+        assert " before, " in done.both
+    for each in found.job.config["replayed"]:
+        for one in each["teams"]:
+            one["slots"] = {}
+    experiment(search)
+    other = mended(found, pieces_of(Job.objects.get(pk=search.pk)).faults)
+    assert other is not None
+    assert other.words == "The proposed change was not tried on the worst.", "no lineup of it holds that"

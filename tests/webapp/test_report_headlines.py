@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from webapp.reports.headline import headline
 from webapp.reports.lineups import Judged
+from webapp.reports.mended import Mended
 from webapp.reports.pieces import Pieces
 from webapp.suspects.reading import Suspect
 from webapp.worth.parts import FINE, OPEN, TOO_GOOD, UNTESTED, Line
@@ -33,6 +34,21 @@ def found(draw: Any) -> tuple[Pieces, Judged]:
     lost, lined, played = draw(st.sampled_from(["", "It is gone."])), draw(st.booleans()), draw(st.integers(0, 3))
     open_ = [{"name": "A", "words": "Needs more"}] * draw(FEW)
     return pieces, Judged([LINEUP] * draw(FEW), [LINEUP] * draw(FEW), open_, played, lined=lined, lost=lost)
+
+
+@given(
+    found(), st.sampled_from([None, Mended("", "A"), Mended("One small change fixes it.", "A. 6.7 before, 0.2 after.")])
+)
+def test_what_a_change_does_leads_the_verdict_only_where_something_is_unfair(
+    both: tuple[Pieces, Judged], change: Mended | None
+) -> None:
+    before, said = headline(*both), headline(*both, change)
+    if before.kind != "unfair" or change is None or not change.words:
+        assert said == before
+        return
+    assert said.words == "Not fair yet. One small change fixes it."
+    assert change.both in said.more
+    assert before.words.removeprefix("Not fair yet. ") in " ".join(said.more), "nothing that was said is lost"
 
 
 @given(found())

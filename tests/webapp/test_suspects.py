@@ -11,6 +11,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from engine.config import LineupConfig
+from engine.config.patterns import Pattern
+from engine.games.herobattle.spec import game_spec
 from engine.indicators import wilson
 from engine.lineups.patterns import Patterns
 from tests.factories import Studio, search_job, signed_in, studio
@@ -21,7 +24,7 @@ from webapp.studies.explore_build import explored
 from webapp.studies.models import Job, Status
 from webapp.suspects.evidence import Lineups
 from webapp.suspects.models import Decision
-from webapp.suspects.reading import read
+from webapp.suspects.reading import fits, read
 from webapp.worth.parts import TOO_GOOD
 
 pytestmark = pytest.mark.django_db
@@ -169,19 +172,31 @@ def test_a_search_without_a_table_offers_to_measure_once(team: Studio, search: J
     assert started.config["seed"] == companion.seed(search.config["seed"])
 
 
-def test_what_cannot_be_measured_says_why(team: Studio, search: Job) -> None:
-    search.config["lineups"] |= {"teams": 1, "cost_tolerance": None}
-    there = reverse("suspects:page", args=[search.project.slug, search.pk])
-    pages = [reverse(name, args=[search.project.slug, search.pk]) for name in ("studies:job", "studies:explore",
-                                                                                  "changes:page")]  # fmt: skip
-    client = signed_in(team.designer)
-    assert all(f'href="{there}"' in client.get(page).content.decode() for page in pages)
+def test_single_teams_of_any_price_can_be_explained_too_and_what_cannot_be_measured_says_why(
+    team: Studio, search: Job
+) -> None:
+    search.config["lineups"] |= {"teams": 1, "cost_tolerance": None, "budget_low": 1e9}
     search.save()
-    assert companion.ALONE in shown(team.designer, search)
-    for page in pages:
-        assert there not in client.get(page).content.decode(), "nothing leads to where nothing ever is"
+    why = companion.obstacle(LineupConfig.model_validate(search.config["lineups"]), game_spec())
+    assert why
+    assert why in shown(team.designer, search)
     signed_in(team.designer).post(address(search, "measure"))
     assert companion.of(search) is None
+    del search.config["lineups"]["budget_low"]
+    search.save()
+    signed_in(team.designer).post(address(search, "measure"))
+    started = companion.of(Job.objects.get(pk=search.pk))
+    assert started is not None
+    assert started.config["lineups"]["teams"] == 2
+
+
+def test_a_single_team_is_explained_by_suspects_of_its_own_direction(search: Job) -> None:
+    good, weak = (Pattern(pieces=("marrow-duke",), side=side) for side in ("strongest", "weakest"))
+    assert (fits(search, good), fits(search, weak)) == (True, True), "of several teams both can be why"
+    search.config["lineups"]["teams"] = 1
+    for question, told in (("useless", (False, True)), ("price", (True, False))):
+        search.template = question
+        assert (fits(search, good), fits(search, weak)) == told
 
 
 def test_a_lost_table_is_said(team: Studio, search: Job) -> None:

@@ -13,6 +13,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from openpyxl import load_workbook
 
 from engine.arrays import pack, unpack
 from tests.factories import Studio, ready_studio, signed_in
@@ -213,7 +214,9 @@ def test_its_page_tells_its_team_what_stands_out_and_nobody_else(team: Studio, m
             assert "<b>Frost Captain</b>: too good for its price" in content
             assert "6.7 points more often than teams with the average hero (4.1 to 9.0)" in content
             assert "win 5.8 points less often than" in content
-            assert "&lt;b&gt;Warhorn&lt;/b&gt;" in content
+            good, weak = content.partition("<h3>Too good</h3>")[2].split("<h3>Too weak to be used</h3>")
+            assert "<b>Frost Captain</b>" in good
+            assert "&lt;b&gt;Warhorn&lt;/b&gt;" in weak
             assert "<b>Warhorn</b>" not in content
             assert "Pikes, 2 or more" in content
             assert "Pikes + =Bows" in content
@@ -289,6 +292,10 @@ def test_a_table_with_prices_shows_the_fair_one_and_what_one_of_many_is_worth(
     assert f"({worth / 4:.2f} for each one of it, {worth / 4:.2f} for each 100 of its cost)" in text
     lines = list(csv.DictReader(io.StringIO(designer.get(f"{page(measured)}results.csv").content.decode())))
     assert float(lines[0]["fair"]) == 134.6
+    book = load_workbook(io.BytesIO(designer.get(f"{page(measured)}results.xlsx").content))
+    heads, first_row, *others = book["Table"].iter_rows(values_only=True)
+    assert [*heads] == [*lines[0]]
+    assert (first_row[heads.index("fair")], len(others)) == (134.6, len(lines) - 1)
     assert float(lines[0]["per_cost"]) == pytest.approx(worth / 4 / 100)
     assert lines[1]["per_cost"] == ""
     assert lines[0]["unpriced"] == lines[1]["fair"] == ""

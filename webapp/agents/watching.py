@@ -20,10 +20,10 @@ from webapp.accounts.people import signed_in
 from webapp.agents.captions import shares
 from webapp.agents.forms import OWN_PLAYER, USUAL_SEED, WatchForm
 from webapp.agents.keeping import unplayable
+from webapp.lib.digits import whole
 from webapp.lib.page_json import PageJson
 from webapp.lib.posts import posts_only
 from webapp.lib.storage import store
-from webapp.lib.whole import whole
 from webapp.lib.words import plural
 from webapp.projects.access import Need, allowed, project_for, role_in
 from webapp.projects.models import Project

@@ -17,7 +17,7 @@ from webapp.balance.forms import sentence
 from webapp.balance.samples import on_made_up
 from webapp.games.fields import NumberField
 from webapp.games.numbers import field_text
-from webapp.lib.whole import whole
+from webapp.lib.digits import whole
 from webapp.lib.words import number
 
 MOST = 6

@@ -19,7 +19,7 @@ from webapp.changes.worked import since
 from webapp.games import versions
 from webapp.games.edits import PREFIX
 from webapp.games.numbers import field_text
-from webapp.lib.whole import whole
+from webapp.lib.digits import whole
 from webapp.projects.access import allowed, role_in
 from webapp.studies import commanders, companion, playable
 from webapp.studies import explore_source as source

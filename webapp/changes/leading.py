@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from webapp.changes import meant
 from webapp.changes.reading import Lineup, Replayed
 from webapp.lib.words import lower_first, number
 
@@ -16,8 +17,9 @@ def head(replayed: Replayed) -> str:
     if replayed.line is None:
         return f"Under {replayed.under} the bars show what differs. No line is drawn, so nothing is called unfair."
     if not replayed.job.terminal:
-        told = [each for each in replayed.lineups if each.decided and each.found_before]
-        return f"So far {number(len(told))} of {number(len(replayed.lineups))} lineups have a verdict under both."
+        counted = [each for each in replayed.lineups if each.counts]
+        told = [each for each in counted if each.decided and each.found_before]
+        return f"So far {number(len(told))} of {number(len(counted))} lineups have a verdict under both."
     asked = _confirmed(replayed)
     if not asked:
         return f"Fresh battles under {_first(replayed)} confirm none of these lineups, so there is nothing to keep."
@@ -29,15 +31,18 @@ def rest(replayed: Replayed) -> list[str]:
     open, and what was not played."""
     if not replayed.job.terminal or replayed.line is None:
         return []
-    new = [each for each in replayed.lineups if each.found_before != CONFIRMED and each.finding == CONFIRMED]
-    open_ = [each for each in replayed.lineups if each.found_before != CONFIRMED and each.finding != CONFIRMED]
-    failed = [each for each in replayed.lineups if each.failed]
+    counted = [each for each in replayed.lineups if each.counts]
+    so = [each for each in replayed.lineups if each.finding == meant.FINDING]
+    new = [each for each in counted if each.found_before != CONFIRMED and each.finding == CONFIRMED]
+    open_ = [each for each in counted if each.found_before != CONFIRMED and each.finding != CONFIRMED]
+    failed = [each for each in counted if each.failed]
     by = _first(replayed)
     said = [
         f"{_count(new, 'lineup')} that fresh battles under {by} do not confirm {_is(new)} {replayed.words.over} under "
         f"{replayed.under}." if new else "",
         f"{_count(open_, 'more lineup' if _confirmed(replayed) or new else 'lineup')} {_is(open_)} confirmed under "
         "neither." if open_ else "",
+        f"{_count(so, 'lineup')} {_is(so)} meant to be so, and not counted." if so else "",
         f"{_count(failed, 'lineup')} could not be played to the end." if failed else "",
     ]  # fmt: skip
     return [each for each in said if each]

@@ -19,10 +19,10 @@ FINDING = "meant"
 
 
 def meant(trial: Job, count: int) -> Sequence[bool]:
-    """Of so many lineups that were replayed, in their order. What a change is about is not meant to be so with other
-    numbers, and under an agent every lineup is asked about."""
+    """Of so many lineups that were replayed, in their order, whoever leads. What a change is about is not meant to be
+    so with other numbers."""
     replayed = trial.config["replayed"]
-    if trial.parent is None or trial.config.get("under") or len(replayed) != count:
+    if trial.parent is None or len(replayed) != count:
         return [False] * count
     changed = {path.rpartition(".")[0] for path in trial.config["change"]}
     told = [each for each in patterns.meant_by_now(trial.parent) if not changed.intersection(each.pieces)]

@@ -11,7 +11,7 @@ from webapp.accounts.models import User
 from webapp.changes.asking import ChangeIntake
 from webapp.changes.card import shown
 from webapp.changes.reading import read
-from webapp.changes.telling import fixed, head
+from webapp.changes.sentences import fixed, head
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job
 from webapp.studies.table_rows import TableRows

@@ -14,14 +14,17 @@ from engine.indicators import UNDER
 from engine.lineups import schema
 from engine.lineups.patterns import Patterns
 from engine.simulators.contract import GameSpec
+from webapp.studies import companion
 from webapp.studies import explore_source as source
 from webapp.studies.explore_build import Explored, explored
 from webapp.studies.explore_shortlist import on_list
 from webapp.studies.models import Job
-from webapp.suspects.reading import Suspect
+from webapp.suspects.reading import Suspect, fits, read
 
 FOR_A_SUSPECT, MOST = 5, 24
 """Lineups that stand for a suspect, and of one replay."""
+SUSPECTS = 12
+"""Suspects whose lineups are replayed with newer data, the first."""
 LONGEST = 200
 """Letters of a lineup's name."""
 Lineups = list[dict[str, Any]]
@@ -38,6 +41,22 @@ def lineups(search: Job, suspect: Suspect | None = None) -> Lineups:
     return _as_studies(spec, [*standing, *_listed(search)], suspect.line.pieces if suspect else ())
 
 
+def watched(search: Job) -> Lineups:
+    """What is asked of newer data: lineups that stand for each confirmed suspect, the first suspect's first, then the
+    whole shortlist; none twice. Raises StoreError and ConfigError where the game is no longer described."""
+    spec, listed, named = source.spec(search), _listed(search), suspects(search)
+    each = max(1, min(FOR_A_SUSPECT, (MOST - len(listed)) // max(1, len(named))))
+    standing = [row for suspect in named for row in _standing(search, spec, suspect)[:each]]
+    pieces = [piece for suspect in named for piece in suspect.line.pieces]
+    return _as_studies(spec, [*standing, *listed], pieces, len(standing) + len(listed))
+
+
+def suspects(search: Job) -> list[Suspect]:
+    """What the experiment beside a search confirmed, and nobody means to be so."""
+    experiment = companion.of(search)
+    return read(experiment).named[:SUSPECTS] if experiment is not None and experiment.terminal else []
+
+
 def found(search: Job) -> Lineups:
     """What a search has to show: the lineups that fresh battles confirmed, the worst first, then its shortlist; none
     twice. Raises StoreError and ConfigError where the game is no longer described."""
@@ -49,11 +68,11 @@ def _listed(search: Job) -> Rows:
     return [(entry.individual, entry.genome, entry.anchors) for entry in on_list(search)]
 
 
-def _as_studies(spec: GameSpec, rows: Rows, pieces: Sequence[str]) -> Lineups:
+def _as_studies(spec: GameSpec, rows: Rows, pieces: Sequence[str], most: int = MOST) -> Lineups:
     made = dict[str, tuple[int, dict[str, Any]]]()
     for number, genome, anchors in rows:
         made.setdefault(repr(genome), (number, _as_study(spec, genome, anchors, pieces)))
-    return _told_apart(list(made.values())[:MOST])
+    return _told_apart(list(made.values())[:most])
 
 
 def _worst_confirmed(search: Job) -> Rows:
@@ -97,7 +116,7 @@ def _standing(search: Job, spec: GameSpec, suspect: Suspect) -> Rows:
     except (StoreError, ConfigError):
         return []
     known = {piece["id"] for piece in found.meta.get("pieces", ())}
-    if not found.core or not known.issuperset(suspect.line.pieces):
+    if not found.core or not known.issuperset(suspect.line.pieces) or not fits(search, suspect.pattern):
         return []
     anchors = found.lineups["anchor"]
     rows = np.flatnonzero((anchors[:, 0] >= 0) & (found.core["verdict"] != UNDER))

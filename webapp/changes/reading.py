@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -200,6 +200,12 @@ class Replayed:
         """Every lineup that was replayed, in the order they were given."""
         so = meant.meant(self.job, len(self.meta["lineups"]))
         return [self._meant(self._lineup(i)) if so[i] else self._lineup(i) for i in range(len(so))]
+
+    def holding(self, pieces: Collection[str]) -> list[Lineup]:
+        """The lineups of which a team holds all of these pieces, as they were before the change."""
+        teams = [each["teams"] for each in self.job.config["replayed"]]
+        held = [any(set(pieces) <= {*map(str, team["slots"].values())} for team in each) for each in teams]
+        return [each for each, holds in zip(self.lineups, held, strict=True) if holds]
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """A row for each lineup, for programs."""

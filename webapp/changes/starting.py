@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 
 from engine.config import ChangeConfig, parse
 from engine.config.commander import Leader
 from engine.errors import ConfigError, StoreError
 from engine.lineups.schema import merged_patch
 from webapp.accounts.models import User
-from webapp.changes.picking import Lineups, baselines, lineups
+from webapp.changes.picking import Lineups, baselines, suspects, watched
 from webapp.games import versions
 from webapp.games.models import GameVersion
 from webapp.games.specs import version_spec
@@ -26,7 +27,7 @@ from webapp.studies.models import Job, Status
 from webapp.studies.search_intake import SearchIntake
 
 LOOKED_AT = 30
-"""Latest searches among which one with a shortlist is looked for."""
+"""Latest searches among which one with suspects or a shortlist is looked for."""
 
 
 def tried(search: Job) -> int:
@@ -74,17 +75,17 @@ def start_under(search: Job, user: User, leader: Leader, called: str, replayed: 
 
 
 def arrived(version: GameVersion) -> Job | None:
-    """A new version of the game data is there: what does it do to the shortlist of the latest search that has one? One
-    job a version, which gives way to whatever people asked for; none where the search played another game, or the same
-    numbers."""
-    search = shortlist_before(version)
+    """A new version of the game data is there: what does it do to the confirmed suspects and the shortlist of the
+    latest search that has any? One job a version, which gives way to whatever people asked for; none where the search
+    played another game, or the same numbers."""
+    search = search_before(version)
     if search is None or search.game_version is None or playable.obstacle(search):
         return None
     try:
         change = difference(search.game_version, version)
         if not change:
             return None
-        study = config(search, change, lineups(search), name=f"Did version {version.number} work?")
+        study = config(search, change, watched(search), name=f"Did version {version.number} work?")
     except (ConfigError, StoreError):
         return None
     with transaction.atomic():
@@ -99,13 +100,15 @@ def of_version(version: GameVersion) -> Job | None:
     return Job.objects.filter(kind="change", game_version=version).exclude(accompanies=None).order_by("-pk").first()
 
 
-def shortlist_before(version: GameVersion) -> Job | None:
-    """The project's latest finished search on earlier data of the same game that has a shortlist."""
+def search_before(version: GameVersion) -> Job | None:
+    """The project's latest finished search on earlier data of the same game that has confirmed suspects or a
+    shortlist."""
     searches = Job.objects.filter(
-        project=version.project_id, kind="search", status=Status.FINISHED, shortlist__isnull=False,
+        Q(shortlist__isnull=False) | Q(companions__kind="worth"),
+        project=version.project_id, kind="search", status=Status.FINISHED,
         game_version__simulator=version.simulator_id, game_version__number__lt=version.number,
     ).select_related("project", "game_version__simulator")  # fmt: skip
-    return next((job for job in searches.distinct().order_by("-pk")[:LOOKED_AT] if on_list(job)), None)
+    return next((job for job in searches.distinct().order_by("-pk")[:LOOKED_AT] if on_list(job) or suspects(job)), None)
 
 
 def difference(before: GameVersion, after: GameVersion) -> dict[str, float]:

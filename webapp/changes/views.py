@@ -16,7 +16,7 @@ from webapp.accounts.people import signed_in
 from webapp.balance.forms import sentence
 from webapp.changes import card, numbers, picking, starting
 from webapp.changes.reading import read
-from webapp.changes.telling import named
+from webapp.changes.sentences import named
 from webapp.games import versions
 from webapp.games.models import GameVersion
 from webapp.lib.once import once_by_form
@@ -102,8 +102,8 @@ def save(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     version = _saved(request, job)
     if version is None:
         return redirect("studies:job", slug, pk)
-    again = starting.shortlist_before(version) is not None
-    also = " The old shortlist is replayed on it in the background." if again else ""
+    again = starting.search_before(version) is not None
+    also = " The suspects and the shortlist are replayed on it in the background." if again else ""
     messages.success(request, f"Saved as version {version.number}.{also}")
     return redirect("games:version", slug, version.number)
 

@@ -1,11 +1,13 @@
-"""Did it work? What the newest version of the game data did to the old shortlist, for the page that compares
-searches."""
+"""Did it work? What the newest version of the game data did to the old suspects and the old shortlist, for the page
+that compares searches."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from webapp.changes.reading import read
+from webapp.changes.picking import suspects
+from webapp.changes.reading import Replayed, read
+from webapp.changes.sentences import of_those
 from webapp.changes.starting import of_version
 from webapp.games.models import GameVersion
 from webapp.projects.models import Project
@@ -18,7 +20,9 @@ def shown(project: Project) -> dict[str, Any]:
     job = of_version(newest) if newest is not None else None
     if job is None or newest is None:
         return {}
-    return {"worked": {"job": job, "found": read(job), "version": newest, "before": _before(job)}}
+    found = read(job)
+    about = {"suspects": _suspects(found) if found else []}
+    return {"worked": {"job": job, "found": found, "version": newest, "before": _before(job), **about}}
 
 
 def since(search: Job) -> Job | None:
@@ -28,6 +32,13 @@ def since(search: Job) -> Job | None:
     jobs = Job.objects.filter(kind="change", project=search.project_id).exclude(accompanies=None)
     newer = jobs.filter(game_version__number__gt=search.game_version.number)
     return newer.select_related("project", "parent", "game_version__simulator").order_by("-pk").first()
+
+
+def _suspects(found: Replayed) -> list[str]:
+    """What it did to each suspect of the old search, in a sentence; of those that no lineup holds, nothing."""
+    named = suspects(found.job.parent) if found.job.parent is not None else []
+    each = [(suspect.line.name, found.holding(suspect.line.pieces)) for suspect in named]
+    return [f"{name}: {of_those(found, lineups)}" for name, lineups in each if lineups]
 
 
 def _before(job: Job) -> GameVersion | None:

@@ -11,7 +11,7 @@ from webapp.accounts.models import User
 from webapp.games.commands import is_program
 from webapp.games.models import PROGRAM
 from webapp.games.simulators import granted, knows_program, registration
-from webapp.lib.whole import whole
+from webapp.lib.digits import whole
 from webapp.projects.models import Project
 
 _PLACES = (("game", "simulator"), ("game", "name"), ("task", "game", "name"))

@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from engine.errors import ConfigError
 from engine.stores import open_store
-from webapp.lib.whole import whole
+from webapp.lib.digits import whole
 
 YES, NO = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
 

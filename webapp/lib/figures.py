@@ -95,18 +95,18 @@ def ranged_digits(values: Iterable[tuple[float | None, Ends | None]], unit: str)
     return digits + worth_one_more(((ends[1] - ends[0]) / 2 for _, ends in every if ends), digits)
 
 
-class ShareTold(NamedTuple):
+class ShareText(NamedTuple):
     """A share in per cent and its 95 % range, in equally many digits: "1.2 %" and "0.7 to 1.7 %"."""
 
     value: str
     range: str
 
 
-def share_told(share: float | None, low: float, high: float) -> ShareTold:
+def share_told(share: float | None, low: float, high: float) -> ShareText:
     """A share in [0, 1] with its range, in whole per cent or, where the range is narrow, with a digit more."""
     ends = (100 * low, 100 * high)
     digits = telling(100 * (share or 0.0), ends, int(worth_one_more([(ends[1] - ends[0]) / 2], 0)))
-    return ShareTold(
+    return ShareText(
         percent(share, digits), f"{percent(low, digits).removesuffix(f'{NBSP}%')} to {percent(high, digits)}"
     )
 

@@ -14,6 +14,7 @@ from engine.simulators.contract import GameSpec
 from webapp.games.fields import NumberField
 from webapp.games.specs import patched_spec
 from webapp.games.versions import current
+from webapp.lib.first import first
 from webapp.projects.models import Project
 from webapp.studies import checks
 from webapp.studies.pinned_intake import PinnedIntake
@@ -22,6 +23,7 @@ from webapp.studies.study_form import StudyForm
 from webapp.worth.asking import pace
 
 BATTLES, MATTERS, MOST, LIMIT, LARGEST = 400_000, 3, 3, 8, 50
+FEWEST = int(first(m.ge for m in PatchConfig.model_fields["battles"].metadata if hasattr(m, "ge")))
 BOTH = "cost,attributes"
 MAY = [(BOTH, "Prices and what pieces do"), ("cost", "Prices alone"), ("attributes", "What pieces do alone")]
 
@@ -82,7 +84,7 @@ class PatchForm(StudyForm):
         label="Smallest effect that matters (points)", low=0.5, high=40, required=False,
         help_text=f"{MATTERS} where nothing is typed: points of the chance to win.",
     )  # fmt: skip
-    battles: Any = NumberField(label="Battles at most", whole=True, low=5_000, high=100_000_000, required=False)
+    battles: Any = NumberField(label="Battles at most", whole=True, low=FEWEST, high=100_000_000, required=False)
     seed: Any = NumberField(
         label="Seed", whole=True, low=0, required=False, help_text="The same seed, the same changes."
     )

@@ -16,8 +16,8 @@ from webapp.balance import saving
 from webapp.balance.models import LineupRules
 from webapp.games import versions
 from webapp.games.specs import version_spec
+from webapp.lib.digits import whole
 from webapp.lib.posts import posts_only
-from webapp.lib.whole import whole
 from webapp.patches.reading import Reading, Row
 from webapp.studies.models import Job
 from webapp.studies.pictures import job_for

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from webapp.changes import telling
+from webapp.changes import sentences
 from webapp.changes.reading import Lineup, Measured, Replayed
 from webapp.changes.templatetags.change_bars import axis
 from webapp.lib.figures import with_unit
@@ -13,16 +13,15 @@ from webapp.studies.models import Job
 PROPOSED = "Proposed change"
 
 
-def changed(found: Replayed | None) -> dict[str, Any] | None:
-    """A change that was tried on a search's lineups and told by fresh battles; None where none is proposed."""
-    if found is None:
-        return None
+def changed(found: Replayed) -> dict[str, Any]:
+    """A change that was tried on a search's lineups and told by fresh battles."""
     objective, line, on = found.objective, found.line, axis(found)
     return {
         "title": _title(found.job),
+        "of": "replay",
         "numbers": [{"title": n.title, "was": n.was, "value": n.value, "old": n.old, "new": n.new}
                     for n in found.numbers],
-        "said": [telling.head(found), *telling.rest(found)],
+        "said": [sentences.head(found), *sentences.rest(found)],
         "objective": objective.title,
         "toward": objective.toward,
         "unit": objective.unit,

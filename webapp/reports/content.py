@@ -12,15 +12,16 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from webapp.accounts.models import User
-from webapp.changes.reading import Replayed
 from webapp.lib.page_json import finite
 from webapp.lib.text import writable
 from webapp.lib.words import day, stamp
 from webapp.reports import lineups as judging
-from webapp.reports.changed import changed
 from webapp.reports.decided import decided, shortlisted
 from webapp.reports.headline import headline
+from webapp.reports.mended import mended
 from webapp.reports.pieces import pieces_of, told
+from webapp.reports.proposals import Proposal
+from webapp.reports.proposals import told as changed
 from webapp.reports.provenance import provenance
 from webapp.reports.untested import untested
 from webapp.studies import commanders
@@ -38,12 +39,12 @@ class Typed(NamedTuple):
     words: str = ""
 
 
-def content(search: Job, proposed: Replayed | None = None) -> dict[str, Any]:
+def content(search: Job, proposed: Proposal | None = None) -> dict[str, Any]:
     """What a report on a search says by now, but for what a person writes and for who publishes it; with the change
     that it proposes."""
     pieces = pieces_of(search)
     lineups = judging.judged(search, pieces.intended)
-    said, change = headline(pieces, lineups), changed(proposed)
+    said, change = headline(pieces, lineups, mended(proposed, pieces.faults)), changed(proposed)
     found = {
         "form": FORM,
         "project": search.project.name,

@@ -6,12 +6,11 @@ from typing import Any
 
 from django import forms
 
-from webapp.changes import proposing, telling
-from webapp.changes.reading import Replayed
 from webapp.lib.text import seen
-from webapp.reports import links
+from webapp.reports import links, proposals
 from webapp.reports.content import Typed
 from webapp.reports.models import Report
+from webapp.reports.proposals import Proposal
 from webapp.reports.publishing import current, proposed
 from webapp.studies.models import Job
 
@@ -46,7 +45,8 @@ class ReportForm(forms.Form):
     change = forms.ChoiceField(
         label="Proposed change", required=False,
         error_messages={"invalid_choice": "That change is not there any more. Choose again."},
-        help_text="Of those that were tried on this search. One that was only looked at is proposed where you say so.",
+        help_text="Of those that were tried on this search, or found and proved on the same data. One that was only "
+        "looked at is proposed where you say so.",
     )  # fmt: skip
     replaces = EditionField(
         Report.objects.none(), label="This is", required=False, empty_label="A new report",
@@ -55,23 +55,22 @@ class ReportForm(forms.Form):
     )  # fmt: skip
 
     def __init__(self, data: Any = None, *, search: Job, kept: dict[str, Any] | None = None) -> None:
-        earlier, tried = proposed(search), proposing.offered(search)
-        itself = proposing.usual(tried)
-        self.changes = {str(each.job.pk): each for each in tried}
+        earlier, offered = proposed(search), proposals.offered(search)
+        self.changes = {proposals.key(each): each for each in offered}
         usual = {
             "title": earlier.title if earlier else f"Balance of {search.game_version or search.project}",
             "release": earlier.release if earlier else "",
-            "change": str(itself.job.pk) if itself else "",
+            "change": proposals.usual(offered),
             "replaces": earlier.pk if earlier else None,
         }
         super().__init__(data, initial={**usual, **(kept or {})})
         offers: Any = self.fields["change"]
-        offers.choices = [("", "None"), *((pk, telling.head(each)) for pk, each in self.changes.items())]
+        offers.choices = [("", "None"), *((key, proposals.name(each)) for key, each in self.changes.items())]
         chosen: Any = self.fields["replaces"]
         chosen.queryset = current(search.project)
 
     @property
-    def proposes(self) -> Replayed | None:
+    def proposes(self) -> Proposal | None:
         """The change that is chosen by now."""
         return self.changes.get(str(self["change"].value() or ""))
 

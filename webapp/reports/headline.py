@@ -6,11 +6,13 @@ from typing import Any, Literal, NamedTuple
 
 from webapp.lib.words import lower_first, number, plural
 from webapp.reports.lineups import Judged
+from webapp.reports.mended import Mended
 from webapp.reports.models import MARKS
 from webapp.reports.pieces import Pieces
 from webapp.studies.verdict_words import FALSE_IN_SHORT
 from webapp.suspects.reading import NUMBERS
 
+UNFAIR = "Not fair yet. "
 Kind = Literal["unfair", "fair", "open"]
 STATES = {
     "none": "What each piece is worth was not measured.",
@@ -40,10 +42,12 @@ class Headline(NamedTuple):
         return {**self._asdict(), "mark": self.mark}
 
 
-def headline(pieces: Pieces, lineups: Judged) -> Headline:
-    """What is proved: unfair, fair as far as one looked, or that nobody can tell yet."""
+def headline(pieces: Pieces, lineups: Judged, change: Mended | None = None) -> Headline:
+    """What is proved: unfair, fair as far as one looked, or that nobody can tell yet; where it is unfair, also what the
+    proposed change does to the worst."""
     if pieces.faults or lineups.confirmed:
-        return _unfair(pieces, lineups)
+        said = _unfair(pieces, lineups)
+        return _with_change(said, change, alone=len(pieces.faults) == 1) if change and change.words else said
     reasons = list(_reasons(pieces, lineups))
     return _open(reasons) if reasons else _fair(pieces, lineups)
 
@@ -54,13 +58,19 @@ def counted(count: int, one: str, many: str = "") -> str:
     return f"{word} {one if count == 1 else many or one + 's'}"
 
 
+def _with_change(said: Headline, change: Mended, *, alone: bool) -> Headline:
+    """What the change does comes first; what was found, behind it. ``alone``: that is one suspect."""
+    found, (worst, *rest) = said.words.removeprefix(UNFAIR), said.more
+    both = [change.both] if change.both else []
+    more = [f"{found} {worst}", *both, *rest] if alone else [worst, *both, found, *rest]
+    return said._replace(words=f"{UNFAIR}{change.words}", more=more)
+
+
 def _unfair(pieces: Pieces, lineups: Judged) -> Headline:
     over = counted(len(lineups.confirmed), "lineup is", "lineups are")
     if not pieces.faults:
         worst = lineups.confirmed[0]
-        return Headline(
-            "unfair", f"Not fair yet. {over} over the line.", [_worst(worst)], _sure(worst["battles"]), None
-        )
+        return Headline("unfair", f"{UNFAIR}{over} over the line.", [_worst(worst)], _sure(worst["battles"]), None)
     first = pieces.faults[0]
     count = len(pieces.faults)
     words = first.claim if count == 1 else f"{counted(count, 'suspect')} are confirmed."
@@ -72,7 +82,7 @@ def _unfair(pieces: Pieces, lineups: Judged) -> Headline:
         more.append(f"Lineups are judged by themselves, {by}: on fresh battles {lower_first(over)} over the line.")
     line = first.line
     tilt = None if line.worth is None or line.low is None or line.high is None else (line.worth, line.low, line.high)
-    return Headline("unfair", f"Not fair yet. {words}", more, _sure(line.battles), tilt)
+    return Headline("unfair", f"{UNFAIR}{words}", more, _sure(line.battles), tilt)
 
 
 def _worst(row: dict[str, Any]) -> str:

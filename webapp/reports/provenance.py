@@ -84,7 +84,9 @@ def _fresh(search: Job, lineups: Judged) -> Iterator[Fact]:
 def _change(change: Mapping[str, Any] | None) -> Iterator[Fact]:
     if change is None:
         return
-    yield "Change tried", f"job {change['job']}, {number(change['battles'])} battles of both versions"
+    tried = change["of"] == "replay"
+    played = f"job {change['job']}, {number(change['battles'])} battles{' of both versions' if tried else ''}"
+    yield "Change tried" if tried else "Change found and proved", played
     yield "Seed of the change", str(change["seed"])
     yield "Settings of the change", change["settings"][:SHORT]
 

@@ -21,9 +21,9 @@ from webapp.games.limits import MOST_BYTES
 from webapp.games.uploads import too_large
 from webapp.lib.bodies import may_send
 from webapp.lib.deadline import FILE_SECONDS, may_take
+from webapp.lib.digits import whole
 from webapp.lib.once import Kept, once_by_form
 from webapp.lib.posts import posts_only
-from webapp.lib.whole import whole
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
 from webapp.studies import actions, kinds

@@ -1,8 +1,9 @@
 """The experiment that comes with a search for lineups.
 
-A search finds which lineups are unfair, an experiment which pieces make them so (``engine.worth``). So a question about
-unfair lineups brings one along: on the same game data and rules, with a seed and battles of its own. It is a job that
-no list tells of, waits until its search has ended, and gives way to whatever people asked for.
+A search finds which lineups are unfair, an experiment which pieces make them so (``engine.worth``). So every question
+brings one along: on the same game data and rules, with a seed and battles of its own. In it two teams of equal cost
+meet, also where the search itself plays single teams of any price. It is a job that no list tells of, waits until its
+search has ended, and gives way to whatever people asked for.
 """
 
 from __future__ import annotations
@@ -19,22 +20,18 @@ from webapp.lib.first import first
 from webapp.studies import commanders, plans
 from webapp.studies.models import Job
 
-USUAL = frozenset({"unfair", "fielded"})
-"""Questions that bring an experiment along unless somebody says otherwise."""
 MOST = 400_000
 """Battles of the experiment, unless somebody typed another number; it never plays more than half of its search does."""
 FEWEST = int(first(m.ge for m in WorthConfig.model_fields["battles"].metadata if hasattr(m, "ge")))
 FORECAST_S, EACH_S = (40.0, 100.0), (0.0003, 0.0005)
 """Seconds that it takes beside playing, least and most, and more for each of its battles: forecasts are fitted to them,
 and pairings are drawn to look at what they say. Measured on the built-in game."""
-ALONE = (
-    "Its lineups are single teams of any price, and what a piece is worth is measured in battles between two teams of "
-    "equal price. A search for lineups of two teams or more, such as “Which teams are unfair?”, can measure that."
-)
+EVEN = 0.05
+"""How far apart the costs of the two teams may be that meet for a search of single teams of any price."""
 
 
 class Asked(NamedTuple):
-    """Whether an experiment is wanted (None: as the question has it), and of how many battles (None: as usual)."""
+    """Whether an experiment is wanted (None: as usual, it is), and of how many battles (None: as usual)."""
 
     wanted: bool | None = None
     battles: int | None = None
@@ -49,14 +46,12 @@ def of(search: Job, kind: str = "worth") -> Job | None:
 
 def obstacle(rules: LineupConfig, spec: GameSpec) -> str:
     """Why no experiment can come with a search under these rules, in a sentence; empty where one can."""
-    if rules.teams < 2:
-        return ALONE
-    return next((sentence(reason) for _, reason in feasibility(spec, _two(rules))), "")
+    return next((sentence(reason) for _, reason in feasibility(spec, _two(rules).model_copy(update={"teams": 2}))), "")
 
 
 def can(search: Job) -> bool:
     """Whether an experiment can come with such a search."""
-    return int(search.config.get("lineups", {}).get("teams", 2)) > 1 and not commanders.name_in(search.config)
+    return not commanders.name_in(search.config)
 
 
 def share(battles: int) -> int:
@@ -85,7 +80,7 @@ def battles_of(search: SearchConfig) -> int:
 def beside(search: SearchConfig, battles: int) -> WorthConfig:
     """The experiment of so many battles."""
     return WorthConfig(
-        seed=seed(search.seed), game=search.game, lineups=search.lineups, battles=battles, pool=search.pool
+        seed=seed(search.seed), game=search.game, lineups=_two(search.lineups), battles=battles, pool=search.pool
     )
 
 
@@ -94,9 +89,9 @@ def seed(search: int) -> int:
     return int.from_bytes(hashlib.sha256(f"worth of {search}".encode()).digest()[:6])
 
 
-def planned(question: str, search: SearchConfig, spec: GameSpec, asked: Asked) -> WorthConfig | None:
+def planned(search: SearchConfig, spec: GameSpec, asked: Asked) -> WorthConfig | None:
     """The experiment that a search brings along; None where there is to be none, or none can be."""
-    if not (question in USUAL if asked.wanted is None else asked.wanted) or obstacle(search.lineups, spec):
+    if asked.wanted is False or obstacle(search.lineups, spec):
         return None
     if search.game.commander is not None:  # battles of experiments are the script's
         return None
@@ -105,4 +100,5 @@ def planned(question: str, search: SearchConfig, spec: GameSpec, asked: Asked) -
 
 
 def _two(rules: LineupConfig) -> LineupConfig:
-    return rules.model_copy(update={"teams": 2})
+    """Rules by which two teams can meet and be compared; those of a search of several teams say so themselves."""
+    return rules if rules.teams > 1 else rules.model_copy(update={"teams": 2, "cost_tolerance": EVEN})

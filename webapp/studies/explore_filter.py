@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from engine.indicators import STRONG, UNDER
 from webapp.games.numbers import sensible
+from webapp.lib.digits import fraction, whole
 from webapp.lib.first import first
-from webapp.lib.whole import fraction, whole
 from webapp.studies.explore_build import Explored
 
 SHOWN = ("under", "unsure", "strong")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from engine.indicators import STRONG, UNDER, UNSURE, verdicts
 from webapp.games.numbers import sensible
-from webapp.lib.whole import fraction
+from webapp.lib.digits import fraction
 from webapp.studies.explore_build import Explored
 
 PREFIX = "line-"

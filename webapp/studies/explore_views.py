@@ -27,9 +27,9 @@ from webapp.balance.forms import sentence
 from webapp.balance.saving import Replaced
 from webapp.games.numbers import field_text, sensible
 from webapp.lib.deadline import FILE_SECONDS, may_take
+from webapp.lib.digits import fraction, whole
 from webapp.lib.page_json import PageJson
 from webapp.lib.posts import posts_only
-from webapp.lib.whole import fraction, whole
 from webapp.projects.access import Need, allowed, project_for, role_in
 from webapp.studies import actions, checks, kinds
 from webapp.studies import explore_build as build

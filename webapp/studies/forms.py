@@ -35,8 +35,8 @@ from webapp.games.models import GameVersion
 from webapp.games.numbers import field_text
 from webapp.games.simulators import plays_inside
 from webapp.games.specs import patched_spec
+from webapp.lib.digits import whole
 from webapp.lib.first import first
-from webapp.lib.whole import whole
 from webapp.lib.words import number
 from webapp.projects.models import Project
 from webapp.studies import checks, commanders, companion
@@ -324,7 +324,7 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
     def ticked(self) -> bool:
         """Whether "Also measure what each piece is worth" is ticked."""
         typed = self.cleaned_data.get("experiment")
-        return self.cleaned_data.get("question") in companion.USUAL if not typed else typed == "yes"
+        return typed != "no"
 
     def experiment_share(self, chosen: Plan) -> int:
         """Battles of the experiment that comes with a search of this plan; 0: none does."""

@@ -24,7 +24,7 @@ from webapp.studies.found_counts import found_by, metrics_now, plain_counts
 from webapp.studies.intake import Intake
 from webapp.studies.job_page import links, live, worker_words
 from webapp.studies.kinds import Found, Parts, Rows
-from webapp.studies.methods import LINEUPS, ends_when
+from webapp.studies.methods import LINEUPS, Method, ends_when
 from webapp.studies.models import Job
 from webapp.studies.questions import verdict_words
 from webapp.studies.rechecked import Checked
@@ -160,6 +160,7 @@ class Searches(Samples):
             "effort": "" if job.asked else self.effort(job),  # nothing while that is still being found out
             "page": live(job, "front", "around") | _page_data(job) | {"found": self.counts(job), "course": self.course},
             "specialist": _specialist(job),
+            "leaves": Method(job.config["algorithm"]["kind"]).leaves if "algorithm" in job.config else "",
             "main": front.axes(self.objectives(job).objectives)[1],
         }
 

@@ -54,6 +54,11 @@ class Method:
         return found
 
     @property
+    def leaves(self) -> str:
+        """The role of what it keeps beside its members; empty: nothing."""
+        return self.model.leaves
+
+    @property
     def single(self) -> bool:
         """Whether it looks for one best lineup, so that somebody must say what is best."""
         return self.group == SINGLE

@@ -86,11 +86,10 @@ def pinned(config: Study, project: Project, version: GameVersion | None) -> Stud
 
 
 def _left_alone(config: PatchConfig, meant: Iterable[Pattern]) -> tuple[Suspect, ...]:
-    """Of what is meant to be so the pieces and the pairs that a search for changes leaves alone: all but those that
-    somebody wants mended. An amount of a piece has no number that could be changed."""
-    wanted = {frozenset(each.pieces) for each in config.suspects}
-    plain = (each for each in meant if each.least == 1 and frozenset(each.pieces) not in wanted)
-    return tuple(Suspect(pieces=each.pieces) for each in plain)
+    """Of what is meant to be so what a search for changes leaves alone: all but what somebody wants mended."""
+    wanted = {(frozenset(each.pieces), each.least) for each in config.suspects}
+    alone = (each for each in meant if (frozenset(each.pieces), each.least) not in wanted)
+    return tuple(Suspect(pieces=each.pieces, least=each.least) for each in alone)
 
 
 def intended(job: Job) -> list[Pattern]:

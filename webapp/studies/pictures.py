@@ -12,10 +12,10 @@ from django.views.decorators.http import require_safe
 from engine.catalog import STUDIES
 from engine.errors import StoreError
 from webapp.accounts.people import signed_in
+from webapp.lib.digits import whole
 from webapp.lib.page_json import PageJson, written
 from webapp.lib.queries import choice
 from webapp.lib.storage import store
-from webapp.lib.whole import whole
 from webapp.projects.access import project_for
 from webapp.studies import course as telling
 from webapp.studies import front as drawing

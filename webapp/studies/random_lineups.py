@@ -14,7 +14,7 @@ from engine.arrays import unpack
 from engine.config import ObjectiveConfig
 from engine.errors import ConfigError, StoreError
 from engine.indicators import wilson
-from webapp.lib.figures import ShareTold, share_told, with_unit
+from webapp.lib.figures import ShareText, share_told, with_unit
 from webapp.lib.first import first
 from webapp.lib.storage import store
 from webapp.lib.words import percent, plural
@@ -250,7 +250,7 @@ def _range(count: int, sample: RandomLineups) -> str:
     return f"({_told(count, sample).range})"
 
 
-def _told(count: int, sample: RandomLineups) -> ShareTold:
+def _told(count: int, sample: RandomLineups) -> ShareText:
     return share_told(count / sample.count, *wilson(count, sample.count))
 
 

@@ -54,7 +54,7 @@ def _few(battles: int) -> str:
 
 def _beside(study: SearchConfig, refers: Refers, pins: Pins, asked: companion.Asked) -> Refers:
     """The experiment that comes with a search, if one does."""
-    found = companion.planned(refers["template"], study, pins.spec, asked)
+    found = companion.planned(study, pins.spec, asked)
     return {} if found is None else {"companion": found}
 
 

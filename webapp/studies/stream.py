@@ -31,9 +31,9 @@ from django.views.decorators.http import require_safe
 
 from webapp.accounts.models import User
 from webapp.accounts.people import signed_in
+from webapp.lib.digits import whole
 from webapp.lib.page_json import PageJson, written
 from webapp.lib.trouble import trouble
-from webapp.lib.whole import whole
 from webapp.projects.access import project_for, role_in
 from webapp.projects.models import Project
 from webapp.studies import wire

@@ -22,6 +22,7 @@ urlpatterns = [
     path("p/<slug:slug>/jobs/new/<slug:kind>/before/", asking.before, name="before"),
     path(_JOB, views.job, name="job"),
     path(f"{_JOB}results.csv", views.results, name="results"),
+    path(f"{_JOB}results.xlsx", views.book, name="book"),
     path(f"{_JOB}stop/", views.stop, name="stop"),
     path(f"{_JOB}pause/", views.pause, name="pause"),
     path(f"{_JOB}resume/", views.resume, name="resume"),

@@ -22,6 +22,7 @@ from webapp.studies.at_once import with_relatives
 from webapp.studies.looks import looked
 from webapp.studies.models import ACTIVE, Job, Status
 from webapp.studies.pictures import job_for
+from webapp.studies.table_rows import TableRows
 
 A_PAGE = 50
 LATEST = 60
@@ -73,6 +74,20 @@ def results(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         raise Http404(str(error)) from error
     answer = HttpResponse(content, content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{slug}-job-{pk}-{of}.csv"'
+    return answer
+
+
+@require_safe
+def book(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The usual table of what a job found, as a workbook."""
+    found = job_for(request, slug, pk)
+    parts = kinds.of(found)
+    rows = parts.table(found, parts.results[0], signed_in(request)) if "table" in parts.results else None
+    if not isinstance(rows, TableRows):
+        raise Http404("This kind of job has no table of rows.")
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+    answer = HttpResponse(rows.xlsx("Table"), content_type=kind)
+    answer["Content-Disposition"] = f'attachment; filename="{slug}-job-{pk}.xlsx"'
     return answer
 
 

@@ -21,8 +21,8 @@ from webapp.agents import data
 from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
 from webapp.games.models import GameVersion
+from webapp.lib.digits import whole
 from webapp.lib.first import first
-from webapp.lib.whole import whole
 from webapp.lib.words import one_of
 from webapp.projects.models import Project
 from webapp.studies.models import Job
@@ -174,7 +174,7 @@ class StyleForm(GoalFields, TrainForm):
         return data.version_of(self.game_name, self.project)
 
     @property
-    def told(self) -> scales.Told:
+    def told(self) -> scales.KnownSignals:
         """What the game tells."""
         return scales.told(self.game_name, self.samples)
 

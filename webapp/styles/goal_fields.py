@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 
-from webapp.styles.scales import Told
+from webapp.styles.scales import KnownSignals
 
 GOALS = 3
 """Goals that a search may have."""
@@ -31,7 +31,7 @@ _Fields: Any = type("_Fields", (forms.Form,), _fields())
 class GoalFields(_Fields):
     """The fields, and what is typed into them."""
 
-    def own_goals(self, told: Told) -> Iterator[dict[str, Any]]:
+    def own_goals(self, told: KnownSignals) -> Iterator[dict[str, Any]]:
         """Goals as data, each with the ``field`` that it stands in; a measure alone needs no name."""
         measures = {word.name for word in told.measures}
         for i in range(1, GOALS + 1):

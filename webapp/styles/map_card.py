@@ -19,7 +19,7 @@ from webapp.styles.map_strangers import Against, against, held, in_words, met, s
 from webapp.styles.map_words import Axis, Cell, axes, cell_of
 
 
-class Told(NamedTuple):
+class MeasureText(NamedTuple):
     """A measure of an agent in words: its ``title``, its ``value`` and its range (``ends``), and the same on fresh
     episodes, where it was measured on them (``fresh``)."""
 
@@ -47,7 +47,7 @@ class Card(NamedTuple):
     tick: int
     edge: bool
     last: bool
-    measures: list[Told]
+    measures: list[MeasureText]
     samples: int
     fresh: int
     genes: list[Gene]
@@ -91,9 +91,9 @@ def card_of(job: Job, agents: Agents, row: int) -> Card:
     )  # fmt: skip
 
 
-def _told(axis: Axis, agents: Agents, row: int, again: Agents | None, fresh_row: int | None) -> Told:
+def _told(axis: Axis, agents: Agents, row: int, again: Agents | None, fresh_row: int | None) -> MeasureText:
     fresh = "" if again is None or fresh_row is None else in_words(cell_of(again, fresh_row, axis))
-    return Told(axis.title, *cell_of(agents, row, axis), fresh)
+    return MeasureText(axis.title, *cell_of(agents, row, axis), fresh)
 
 
 def learned_from(job: Job, agent: int, parents: dict[int, tuple[int, int]]) -> int:

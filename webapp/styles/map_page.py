@@ -10,7 +10,7 @@ from django.http import QueryDict
 from engine.errors import StoreError
 from engine.styles.strangers import Moved
 from webapp.agents import data
-from webapp.lib.whole import whole
+from webapp.lib.digits import whole
 from webapp.studies.models import Job
 from webapp.styles import control as controls
 from webapp.styles import course, evidence

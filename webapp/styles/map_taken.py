@@ -11,8 +11,8 @@ from webapp.accounts.models import User
 from webapp.agents import keeping
 from webapp.agents.forms import MOST, USUAL_SEED
 from webapp.agents.models import NAME, Agent
+from webapp.lib.digits import whole
 from webapp.lib.storage import store
-from webapp.lib.whole import whole
 from webapp.studies import actions
 from webapp.studies.models import Job
 from webapp.styles.map_agents import Agents, agents_of, files, parents_of

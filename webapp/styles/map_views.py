@@ -15,8 +15,8 @@ from webapp.accounts.models import User
 from webapp.accounts.people import signed_in
 from webapp.agents.models import NAME, Agent
 from webapp.agents.views import agent_for
+from webapp.lib.digits import whole
 from webapp.lib.posts import one_of, posts_only
-from webapp.lib.whole import whole
 from webapp.projects.access import allowed, role_in
 from webapp.studies import actions
 from webapp.studies.models import Job

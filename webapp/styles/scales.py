@@ -56,7 +56,7 @@ class Scale(NamedTuple):
         return f"{self.template.one} ↔ {self.template.other}"
 
 
-class Told(NamedTuple):
+class KnownSignals(NamedTuple):
     """What a game tells: of each decision, of an episode, and whether that is ``known`` at all."""
 
     signals: tuple[Word, ...]
@@ -78,7 +78,7 @@ class Told(NamedTuple):
         return [word.name for word in self.measures if word.name not in PLAIN] or ["length"]
 
 
-def told(game: str, samples: Samples | None) -> Told:
+def told(game: str, samples: Samples | None) -> KnownSignals:
     """What the engine's game of this name tells, by its sample episodes, or by its row of built-in games."""
     row = built_in(game) if game else None
     names = dict(row.names) if row else {}
@@ -95,10 +95,10 @@ def told(game: str, samples: Samples | None) -> Told:
         Word(identifier(name), _measured(name, row), _seen(column))
         for name, column in zip(samples.measure_names, samples.measures.T, strict=True)
     ]
-    return Told(tuple(signals), tuple(measures), True, names)
+    return KnownSignals(tuple(signals), tuple(measures), True, names)
 
 
-def paid(told: Told, template: Template | None, name: str) -> str:
+def paid(told: KnownSignals, template: Template | None, name: str) -> str:
     """What a formula of a scale pays for, in words; empty where nobody has said."""
     if template is None:
         return ""
@@ -106,13 +106,13 @@ def paid(told: Told, template: Template | None, name: str) -> str:
     return template.pays if name == STYLE else f"{score[:1].upper()}{score[1:]}"
 
 
-def _by_row(row: AgentGame | None, names: dict[str, str]) -> Told:
+def _by_row(row: AgentGame | None, names: dict[str, str]) -> KnownSignals:
     if row is None or not row.signals:
-        return Told((), tuple(Word(name, _measured(name, row)) for name in PLAIN), False, names)
+        return KnownSignals((), tuple(Word(name, _measured(name, row)) for name in PLAIN), False, names)
     signals = tuple(Word(name, row.meanings.get(name, "")) for name in (*row.signals, TIME))
     signals = tuple(word._replace(meaning=TIME_MEANING) if word.name == TIME else word for word in signals)
     measures = dict.fromkeys((*PLAIN, *row.captions, *row.ends))
-    return Told(signals, tuple(Word(name, _measured(name, row)) for name in measures), True, names)
+    return KnownSignals(signals, tuple(Word(name, _measured(name, row)) for name in measures), True, names)
 
 
 def _measured(name: str, row: AgentGame | None) -> str:
@@ -172,7 +172,7 @@ def balanced(style: StyleReward, samples: Samples | None) -> tuple[float, float]
     return -weight, weight
 
 
-def strange(style: StyleReward, told: Told) -> list[tuple[str, str]]:
+def strange(style: StyleReward, told: KnownSignals) -> list[tuple[str, str]]:
     """(place, message) of names in a reward that the game is known not to have; for while no sample episodes are
     played."""
     wrong: list[tuple[str, str]] = []
@@ -184,7 +184,7 @@ def strange(style: StyleReward, told: Told) -> list[tuple[str, str]]:
     return wrong
 
 
-def unmeasured(ways: Iterable[str], told: Told) -> list[str]:
+def unmeasured(ways: Iterable[str], told: KnownSignals) -> list[str]:
     """Measures that a game is known not to have; every game has returns and its rewards."""
     names = [word.name for word in told.measures]
     return [way for way in ways if way not in names and not way.startswith(("return", "reward."))]

@@ -149,7 +149,7 @@ class StylesIntake(SettingsIntake):
         return [(place, worded(place, why)) for place, why in wrong]
 
 
-def _unmeasured(study: StylesConfig, told: scales.Told) -> list[tuple[str, str]]:
+def _unmeasured(study: StylesConfig, told: scales.KnownSignals) -> list[tuple[str, str]]:
     """(place, message) of behaviour that the game does not measure."""
     strange = scales.unmeasured(study.behaviour, told)
     why = f"this game does not measure it; it measures {', '.join(word.name for word in told.measures)}"

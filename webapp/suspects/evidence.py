@@ -17,7 +17,7 @@ from engine.lineups.patterns import Patterns
 from webapp.studies import explore_source as source
 from webapp.studies.explore_build import Explored, explored
 from webapp.studies.models import Job
-from webapp.suspects.reading import Suspect
+from webapp.suspects.reading import Suspect, fits
 
 Held = NDArray[np.bool_]
 FEW = 20
@@ -93,9 +93,9 @@ class Lineups:
         if not len(rows) or not len(drawn) or not self._known(suspect.pattern):
             return []
         teams, every = self.found.genome[rows, anchor[rows, seat]], drawn.reshape(-1, drawn.shape[-1])
-        which = ("strongest", "weakest")[seat]
+        which = f"the {('strongest', 'weakest')[seat]} team of " if self.found.genome.shape[1] > 1 else ""
         return [
-            self._share(f"In the {which} team of {len(rows):,} {words}", teams, 0, suspect, "strong"),
+            self._share(f"In {which}{len(rows):,} {words}", teams, 0, suspect, "strong"),
             self._share(f"In all teams of {len(drawn):,} random lineups", every, len(drawn), suspect, ""),
         ]
 
@@ -120,6 +120,7 @@ class Lineups:
         held = Patterns(self.spec, [each.pattern for each in suspects]).explained(
             self.found.genome[rows], self.found.lineups["anchor"][rows]
         )
+        held &= np.array([fits(self.search, each.pattern) for each in suspects], np.bool_)
         several = held.sum(axis=1)
         told = [
             Family(i, each.line.name, int(held[:, i].sum()), int((held[:, i] & (several == 1)).sum()))
@@ -130,7 +131,7 @@ class Lineups:
     def holding(self, pattern: Pattern, most: int) -> tuple[list[list[list[int]]], list[tuple[int, int]]]:
         """Genomes and anchors of the unfair lineups that a pattern explains: first those that fresh battles confirmed,
         of each the furthest over the line first."""
-        if not self.readable or not self._known(pattern):
+        if not self.readable or not self._known(pattern) or not fits(self.search, pattern):
             return [], []
         assert self.found is not None
         core, anchor, rows = self.found.core, self.found.lineups["anchor"], np.flatnonzero(self._strong)

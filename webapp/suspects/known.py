@@ -12,7 +12,7 @@ from webapp.studies import companion
 from webapp.studies.models import Job
 from webapp.studies.patterns import Named
 from webapp.suspects import decisions, intended
-from webapp.suspects.reading import read
+from webapp.suspects.reading import fits, read
 
 
 class Known:
@@ -31,7 +31,7 @@ class Known:
         experiment = companion.of(search)
         over = experiment is not None and "table" in experiment.artifacts
         named = read(experiment).named if experiment is not None and over else []
-        return [Named(each.pattern, each.line.name) for each in named]
+        return [Named(each.pattern, each.line.name) for each in named if fits(search, each.pattern)]
 
     def decided(self, job: Job) -> tuple[Pattern, ...]:
         """By the decisions on a search; for its experiment and its tests, the same."""

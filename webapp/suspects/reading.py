@@ -100,6 +100,14 @@ def _number(count: int) -> str:
     return NUMBERS[count] if count < len(NUMBERS) else f"{count:,}"
 
 
+def fits(search: Job, pattern: Pattern) -> bool:
+    """Whether a pattern can be why lineups of a search are over the line. Of several teams it can; a single one is
+    useless by what is too weak, and too good for its price by what is too good."""
+    if int(search.config.get("lineups", {}).get("teams", 2)) > 1:
+        return True
+    return (pattern.side == "weakest") == (search.template == "useless")
+
+
 def seen(search: Job) -> bool:
     """Whether the experiment beside a search has named what it could."""
     found = companion.of(search)

@@ -16,8 +16,8 @@ from engine.config.worth import WorthConfig
 from engine.errors import ConfigError, StoreError
 from webapp.accounts.models import User
 from webapp.accounts.people import signed_in
+from webapp.lib.digits import whole
 from webapp.lib.posts import posts_only
-from webapp.lib.whole import whole
 from webapp.projects.access import allowed, role_in
 from webapp.removal import examples
 from webapp.removal.reading import tests_of

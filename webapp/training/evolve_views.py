@@ -11,9 +11,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from engine.errors import StoreError
 from webapp.accounts.people import signed_in
+from webapp.lib.digits import whole
 from webapp.lib.page_json import PageJson
 from webapp.lib.posts import posts_only
-from webapp.lib.whole import whole
 from webapp.lib.words import number
 from webapp.projects.access import project_for
 from webapp.projects.models import Project

@@ -59,6 +59,7 @@ def context(job: Job) -> dict[str, Any]:
         "game": games.title_of(task["game"]["name"], job.project),
         "algorithm": ALGORITHMS[task["learner"]["kind"]].title,
         "method": METHODS[config["algorithm"]["kind"]].label,
+        "leaves": PLAYERS.of(config["algorithm"]["kind"]).leaves,
         "specialist": specialist,
     }
 

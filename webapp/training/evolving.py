@@ -17,7 +17,7 @@ from engine.config.train import TrainGame
 from engine.config.whole_episodes import EPISODES as ENDED
 from engine.errors import ConfigError
 from webapp.games.fields import NumberField
-from webapp.lib.whole import whole
+from webapp.lib.digits import whole
 from webapp.projects.models import Project
 from webapp.studies.method_form import MethodForm, fields_of, typed_of_method
 from webapp.studies.models import Job
@@ -159,7 +159,7 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
 
     @property
     def _maps(self) -> bool:
-        return self.method.kind == "map-elites"
+        return self.method.leaves == "grid"
 
     @property
     def _bred(self) -> bool:

@@ -18,8 +18,8 @@ from webapp.games.fields import NumberField
 from webapp.games.models import Simulator
 from webapp.games.numbers import field_text
 from webapp.games.simulators import by_moves, obstacle
+from webapp.lib.digits import whole
 from webapp.lib.text import seen
-from webapp.lib.whole import whole
 from webapp.projects.models import Project
 from webapp.studies import checks
 from webapp.studies.models import Job

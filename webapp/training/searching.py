@@ -92,7 +92,7 @@ def in_players(text: str) -> str:
 
 def _method(method: Method) -> Method:
     words = _TEXTS.get(method.kind) or in_players(method.text)
-    also = (NETWORK, BEHAVIOUR) if method.kind == "map-elites" else (NETWORK,)
+    also = (NETWORK, BEHAVIOUR) if method.leaves == "grid" else (NETWORK,)
     return replace(method, words=words, also=also)
 
 

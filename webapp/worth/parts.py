@@ -164,13 +164,16 @@ class Measuring(Parts):
         reach = max((abs(end) for line in lines for end in (line.low, line.high) if end is not None), default=1.0)
         waiting = [line for line in lines if line.verdict == OPEN]
         shown = waiting if request.GET.get("show") == "open" else lines
+        told = [line for line in lines if line.stands_out and line.key not in meant]
         own = {
             "lines": lines,
             "waiting": waiting,
             "shown": shown,
             "rest": len(shown) - SHOWN,
             "unlisted": _unlisted(job, lines),
-            "told": [line for line in lines if line.stands_out and line.key not in meant],
+            "told": told,
+            "good": [line for line in told if line.verdict == TOO_GOOD],
+            "weak": [line for line in told if line.verdict == TOO_WEAK],
             "meant": [line for line in lines if line.stands_out and line.key in meant],
             "reach": (reach := ROOM * max(reach, float(job.config["matters"]))),
             "minus": -reach,

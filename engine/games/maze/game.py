@@ -13,7 +13,7 @@ from engine.errors import ConfigError
 from engine.games.maze import kernel
 from engine.games.maze.layout import laid_out
 from engine.mdp.interface import Array, ArraySpec, Discrete, MDPSpec, SeatSpec, action_problem
-from engine.mdp.places import Fault, Plan
+from engine.mdp.places import Fault, FloorPlan
 from engine.mdp.vector import Ended, VectorStep, episode_seeds
 
 VERSION = "1"
@@ -43,7 +43,7 @@ class Maze:
         told = {"size": size, "layout": layout, "max_ticks": max_ticks, "rewards": tuple(rewards), "planted": planted}
         parse(MazeSettings, told)
         self.layout = laid_out(size, layout)
-        self.plan, self.scenery = Plan(self.layout.walls), self.layout.walls
+        self.plan, self.scenery = FloorPlan(self.layout.walls), self.layout.walls
         self._planted = self.layout.planted * planted
         self._farthest = int(self.layout.distance.max())
         self._kinds = np.array([REWARDS[name] for name in rewards], np.int64)

@@ -16,8 +16,8 @@ from webapp.balance import feasible, saving, teams
 from webapp.balance.forms import LineupForm, initial
 from webapp.balance.models import LineupRules
 from webapp.balance.views.newest_game import game_of
+from webapp.lib.digits import whole
 from webapp.lib.posts import posts_only
-from webapp.lib.whole import whole
 from webapp.projects.access import allowed, project_for, role_in
 from webapp.projects.models import Project
 

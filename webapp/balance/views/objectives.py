@@ -20,8 +20,8 @@ from webapp.balance.models import ObjectiveSet
 from webapp.balance.objectives import ObjectiveForm, ObjectiveSetForm, fairness, functions
 from webapp.balance.samples import FormulaValues, on_made_up, on_played
 from webapp.balance.views.newest_game import game_of
+from webapp.lib.digits import whole
 from webapp.lib.posts import posts_only
-from webapp.lib.whole import whole
 from webapp.projects.access import allowed, project_for, role_in
 from webapp.projects.models import Project
 

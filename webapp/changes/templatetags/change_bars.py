@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from webapp.changes import telling
+from webapp.changes import sentences
 from webapp.changes.reading import Measured, Replayed
 from webapp.changes.standing import Standing
 from webapp.lib.figures import with_unit
@@ -42,17 +43,22 @@ class Axis(NamedTuple):
 @register.filter
 def axis(replayed: Replayed | Standing) -> Axis:
     """An axis for all lineups of a replay."""
-    even = EVEN.get(replayed.objective.unit, 0.0)
-    known = [m for each in replayed.lineups for m in (each.before, each.after) if m.value is not None]
-    ends = [v for m in known for v in (m.value, m.low, m.high) if v is not None]
-    marks = [even, *ends, *([] if replayed.line is None else [replayed.line])]
+    both = [measured for each in replayed.lineups for measured in (each.before, each.after)]
+    return spanning(both, [] if replayed.line is None else [replayed.line], replayed.objective.unit)
+
+
+def spanning(measured: Iterable[Measured], lines: Iterable[float], unit: str) -> Axis:
+    """An axis that holds all of these values with their ranges, and the lines."""
+    even = EVEN.get(unit, 0.0)
+    ends = [v for m in measured if m.value is not None for v in (m.value, m.low, m.high) if v is not None]
+    marks = [even, *ends, *lines]
     low, high = min(marks), max(marks)
     room = ROOM * (high - low or 1.0)
     low, high = (even if low == even else low - room), high + room
     step = _step((high - low) / TICKS)
     values = [step * k for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
     found = Axis(low, high, even, [])
-    told = [(f"{found.place(v):.2f}%", with_unit(round(v, 6), replayed.objective.unit)) for v in values]
+    told = [(f"{found.place(v):.2f}%", with_unit(round(v, 6), unit)) for v in values]
     return found._replace(ticks=told)
 
 
@@ -118,7 +124,7 @@ def ends(found: Replayed | Standing, measured: Measured) -> str:
     return found.ends_of(measured)
 
 
-register.filter("told", telling.head)
-register.filter("also", telling.rest)
-register.filter("fixed", telling.fixed)
-register.filter("change_name", telling.named)
+register.filter("told", sentences.head)
+register.filter("also", sentences.rest)
+register.filter("fixed", sentences.fixed)
+register.filter("change_name", sentences.named)

@@ -17,8 +17,8 @@ from webapp.games import choosing, edits, exports, tables, versions
 from webapp.games.models import GameVersion
 from webapp.games.simulators import obstacle, with_data
 from webapp.games.specs import version_spec
+from webapp.lib.digits import whole
 from webapp.lib.posts import posts_only
-from webapp.lib.whole import whole
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
 

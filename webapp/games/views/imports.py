@@ -23,8 +23,8 @@ from webapp.games.sheets import Cell, How, Sheet
 from webapp.games.specs import version_spec
 from webapp.games.views.data import base, typed
 from webapp.lib.deadline import FILE_SECONDS, may_take
+from webapp.lib.digits import whole
 from webapp.lib.storage import store
-from webapp.lib.whole import whole
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
 

@@ -23,9 +23,9 @@ from webapp.games.views.imports import needs_a_game, newest
 from webapp.lib import disk
 from webapp.lib.bodies import may_send
 from webapp.lib.deadline import FILE_SECONDS, may_take
+from webapp.lib.digits import whole
 from webapp.lib.storage import store
 from webapp.lib.text import keeps_cells
-from webapp.lib.whole import whole
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
 

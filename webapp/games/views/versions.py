@@ -18,9 +18,9 @@ from webapp.games.models import GameVersion
 from webapp.games.specs import version_spec
 from webapp.games.views.data import base
 from webapp.lib.deadline import FILE_SECONDS, may_take
+from webapp.lib.digits import whole
 from webapp.lib.once import filled
 from webapp.lib.posts import one_of, posts_only
-from webapp.lib.whole import whole
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
 

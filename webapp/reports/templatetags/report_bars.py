@@ -25,7 +25,8 @@ def _measured(kept: Mapping[str, Any]) -> Measured:
 @register.simple_tag
 def kept_bars(change: Mapping[str, Any], row: Mapping[str, Any]) -> SafeString:
     """A lineup before and after the change."""
-    return before_after(_axis(change), _measured(row["before"]), _measured(row["after"]), change["line"])
+    line = row.get("line", change["line"])  # of what was too weak it is below even
+    return before_after(_axis(change), _measured(row["before"]), _measured(row["after"]), line)
 
 
 @register.simple_tag

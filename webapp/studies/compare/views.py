@@ -11,9 +11,9 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from webapp.lib.deadline import FILE_SECONDS, may_take
+from webapp.lib.digits import whole
 from webapp.lib.figures import column_digits
 from webapp.lib.queries import choice
-from webapp.lib.whole import whole
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
 from webapp.studies import kinds

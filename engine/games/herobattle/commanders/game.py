@@ -12,7 +12,7 @@ from engine.errors import ConfigError, SimulatorError
 from engine.games import two_seats
 from engine.games.herobattle import layout
 from engine.games.herobattle.commanders import battles as play
-from engine.games.herobattle.commanders import drawn
+from engine.games.herobattle.commanders import moments
 from engine.games.herobattle.kernel import NO_CASTS, NO_TRACE
 from engine.games.herobattle.simulator import HeroBattle, Tables
 from engine.games.herobattle.teams import roster
@@ -94,7 +94,7 @@ class HeroBattleCommanders:
         self._alive = np.ones((n, len(self._seats)), np.bool_)
         self._seen = tuple({"battle": np.empty((n, play.OBSERVED), np.float32)} for _ in self._seats)
         self._all = np.arange(n)
-        self._watched, self._last = False, np.zeros((n, drawn.ROW))
+        self._watched, self._last = False, np.zeros((n, moments.ROW))
         self._begin(self._all)
         return self._step(None)
 
@@ -140,7 +140,7 @@ class HeroBattleCommanders:
             return self._step(None)
         ended = self._ended(battles)
         if self._watched:
-            self._last[battles] = [drawn.moment(self._fields, battle) for battle in battles.tolist()]
+            self._last[battles] = [moments.moment(self._fields, battle) for battle in battles.tolist()]
         self._episodes[battles] += 1
         self._begin(battles)
         return self._step(ended)
@@ -165,14 +165,14 @@ class HeroBattleCommanders:
         )  # fmt: skip
 
     def labels(self, battle: int) -> list[str]:
-        """Names of what is in a battle (``drawn.labels``)."""
-        return drawn.labels(self._names, self._fields.rows[battle])
+        """Names of what is in a battle (``moments.labels``)."""
+        return moments.labels(self._names, self._fields.rows[battle])
 
     def positions(self, battle: int) -> NDArray[np.float64]:
-        """What a drawing of a battle needs (``drawn.moment``). ``last_positions`` are kept from the first call on:
+        """What a drawing of a battle needs (``moments.moment``). ``last_positions`` are kept from the first call on:
         training needs none."""
         self._watched = True
-        return drawn.moment(self._fields, battle)
+        return moments.moment(self._fields, battle)
 
     def last_positions(self, battle: int) -> NDArray[np.float64]:
         """The same at the end of its last episode."""

@@ -7,7 +7,7 @@ from django.test import Client
 
 from tests.factories import Studio, search_job, signed_in, studio
 from tests.webapp.games_data import with_data
-from webapp.lib.whole import MOST, fraction, whole
+from webapp.lib.digits import MOST, fraction, whole
 from webapp.studies.models import Job
 
 pytestmark = pytest.mark.django_db

@@ -1,0 +1,126 @@
+"""Methods around a shared critic: each keeps the family's promises, and gives the numbers of its golden file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from engine.catalog import METHODS
+from engine.evorl.aesrl import AESRL
+from engine.evorl.cemrl import CEMRL
+from engine.evorl.erl import ERL
+from tests.contracts.method import Drive, MethodContract, started
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "methods.json"
+VARIANTS: dict[str, dict[str, Any]] = {
+    **{kind: {"kind": kind, "population": 6} for kind in METHODS},
+    "aes-rl, waiting": {"kind": "aes-rl", "population": 6, "waiting": True},
+    "cem-rl, one after another": {"kind": "cem-rl", "population": 6, "parallel": False},
+}
+
+
+class OfAES(MethodContract):
+    parts: ClassVar = {"distribution", "aes-rl"}
+
+    def make(self, seed: int = 1) -> AESRL:
+        """With all update ratios noted."""
+        made = super().make(seed)
+        assert isinstance(made, AESRL)
+        update, self.ratios = made.search.update, list[float]()
+
+        def noted(*given: Any) -> float:
+            self.ratios.append(update(*given))
+            return self.ratios[-1]
+
+        made.search.update = noted  # type: ignore[method-assign]
+        return made
+
+    def check(self, method: AESRL) -> None:
+        """No variance is below the floor, and ratios sum up."""
+        assert (method.search.sigma2 >= method.method.variance.floor).all()  # type: ignore[union-attr]
+        assert sum(method.p.values()) == pytest.approx(sum(self.ratios))
+        assert all(0 <= ratio <= 1 for ratio in self.ratios)
+        assert 0 <= method.metrics()["chance_rl"] <= 1
+
+
+class TestAESRL(OfAES):
+    method: ClassVar = {"kind": "aes-rl"}
+
+
+class TestAESRLWaiting(OfAES):
+    method: ClassVar = {"kind": "aes-rl", "population": 6, "waiting": True}
+
+
+class TestAESRLWithEpisodesOfTheCentre(OfAES):
+    method: ClassVar = {"kind": "aes-rl", "centre": "episodes"}
+
+
+class TestACEMRL(OfAES):
+    method: ClassVar = {"kind": "acem-rl", "population": 6}
+
+
+class TestACEMRLWaiting(OfAES):
+    method: ClassVar = {"kind": "acem-rl", "population": 6, "waiting": True}
+
+
+class OfCEM(MethodContract):
+    parts: ClassVar = {"distribution"}
+
+    def check(self, method: CEMRL) -> None:
+        """No variance is below what is added last, and that falls between its ends."""
+        given = method.method
+        assert given.noise_end <= method.epsilon <= given.noise
+        assert (method.Sigma >= given.noise_end).all()
+
+
+class TestPCEMRL(OfCEM):
+    """Side by side."""
+
+    method: ClassVar = {"kind": "cem-rl", "population": 6}
+
+
+class TestCEMRL(OfCEM):
+    method: ClassVar = {"kind": "cem-rl", "population": 6, "parallel": False}
+
+
+class TestCEM(OfCEM):
+    method: ClassVar = {"kind": "cem", "population": 6, "variance_at_first": 0.05}
+
+
+class TestERL(MethodContract):
+    method: ClassVar = {"kind": "erl", "population": 6, "every": 2}
+    parts: ClassVar = {"population"}
+
+    def check(self, method: ERL) -> None:
+        """The population stays as large as it was, and within bounds."""
+        assert method.theta.shape == (6, 20)
+        assert np.isfinite(method.theta).all()
+        assert np.isfinite(method.agent).all()
+        assert any(np.array_equal(method.best, one) for one in method.theta) or not method.generation
+
+
+def test_side_by_side_a_generation_ends_as_one_after_another() -> None:
+    side, after = (Drive(started({"kind": "cem-rl", "parallel": parallel})).run().method for parallel in (True, False))
+    np.testing.assert_array_equal(side.centre, after.centre)
+
+
+def golden_run(method: dict[str, Any]) -> dict[str, Any]:
+    """What examinations found, how many decisions each role played, and the first weights of the last centre."""
+    made = Drive(started(method, 7)).run().method
+    centre = [round(float(weight), 6) for weight in made.centre[:6]]
+    exams = [[round(number, 6) for number in row[:2]] for row in made.exams]
+    return {"exams": exams, "steps": made.steps, "learned": made.learned, "centre": centre}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_method_has_a_golden_result_and_still_gives_it(name: str) -> None:
+    golden = json.loads(GOLDEN.read_text())
+    assert name in golden, f"record a golden run for {name}"
+    found, expected = golden_run(VARIANTS[name]), golden[name]
+    assert (found["steps"], found["learned"]) == (expected["steps"], expected["learned"])
+    for part in ("exams", "centre"):
+        np.testing.assert_allclose(found[part], expected[part], rtol=1e-4, atol=1e-5)
