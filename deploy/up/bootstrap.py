@@ -112,6 +112,7 @@ def missing(kind: str) -> list[str]:
     for name in SETS[kind]:
         for line in (REQUIREMENTS / f"{name}.txt").read_text().splitlines():
             package, _, version = line.partition("==")
+            package = package.partition("[")[0]  # without its extras
             try:
                 # "2.13.0+cpu" is a build of 2.13.0.
                 if version and metadata.version(package).partition("+")[0] != version.strip():

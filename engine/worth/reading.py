@@ -27,10 +27,10 @@ from engine import confidence
 from engine.confidence import Range
 from engine.worth.changed_prices import ChangedPrices
 from engine.worth.estimates import by_group, surprise
+from engine.worth.evidence import told_by_now
 from engine.worth.prices import Curve
 from engine.worth.screen import LEAD, SIDES, WIN, Screen
 from engine.worth.stages import PRICES, PROOFS, Chosen, Floats, Played
-from engine.worth.told import told_by_now
 from engine.worth.traits import Traits
 
 ROUGHLY, CLOSELY = 2_000, 10_000

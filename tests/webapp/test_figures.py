@@ -106,7 +106,7 @@ def test_the_width_of_a_range_gives_a_share_and_both_its_ends_their_digits(
     assert [words.replace("\u00a0", " ") for words in share_told(share, *ends)] == [value, range_]
 
 
-SHARES = [0.0, 0.0004, 0.012, 0.05, 0.065, 0.39, 0.735, 0.9996, 1.0]
+SHARES = [0.0, 0.0004, 0.012, 0.05, 0.0625, 0.065, 0.39, 0.735, 0.9996, 1.0]
 RANGES = [(0.012, 0.007, 0.017), (0.3921, 0.385, 0.4), (0.39, 0.31, 0.47), (0.094, 0.03, 0.22), (0.066, 0.039, 0.108)]
 
 

@@ -160,4 +160,4 @@ def test_a_sign_in_that_cannot_be_kept_is_told_and_not_lost_on_the_next_page(
 
 
 def test_an_empty_form_of_an_import_is_no_crash_while_the_disk_is_full(team: Studio, browser: Client) -> None:
-    assert browser.post(reverse("games:import", args=[team.project.slug])).status_code == 200
+    assert browser.post(reverse("games:import", args=[team.project.slug])).status_code == 422

@@ -46,7 +46,7 @@ def unlined(team: Studio, **typed: str) -> dict[str, Any]:
 def start(client: Client, team: Studio, typed: dict[str, Any], page: str = "studies:new") -> Job:
     answer = client.post(reverse(page, args=[team.project.slug]), typed)
     assert answer.status_code == 302, answer.content.decode()
-    job = Job.objects.exclude(kind="sample").latest("pk")
+    job = Job.objects.exclude(kind="sample").filter(accompanies=None).latest("pk")
     assert answer["Location"] == reverse("studies:job", args=[team.project.slug, job.pk])
     return job
 

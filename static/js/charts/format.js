@@ -16,7 +16,7 @@ export const shortUnit = (unit) => UNITS[unit] ?? unit;
 export function decimals(value, digits) {
   if (!Number.isFinite(value)) return "not known";
   const fixed = Math.abs(value) < 10 ** -digits / 2 ? 0 : value;
-  formats[digits] ??= new Intl.NumberFormat("en-GB", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  formats[digits] ??= new Intl.NumberFormat("en-GB", { minimumFractionDigits: digits, maximumFractionDigits: digits, roundingMode: "halfEven" });
   return formats[digits].format(fixed).replace("-", "−");
 }
 

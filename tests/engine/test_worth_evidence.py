@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from engine import confidence
+from engine.worth.evidence import told_by_now
 from engine.worth.reading import Finalist, Reading
 from engine.worth.stages import PROOFS, Played, Stage
-from engine.worth.told import told_by_now
 
 ERROR = 0.04
 SURE, BESIDE = 7, 8
