@@ -52,7 +52,7 @@ class AskedKindContract:
 
     def played(self, team: Studio) -> Job:
         """One that has ended."""
-        raise NotImplementedError
+        raise NotImplementedError("give the contract a job that has ended")
 
     def test_it_is_offered_and_offers_its_games(self, team: Studio, designer: Client) -> None:
         new = reverse("studies:new", args=[team.project.slug])
