@@ -11,6 +11,9 @@ from subprocess import CompletedProcess
 import pytest
 
 from engine.cli import main
+from engine.simulators.client import ExternalSimulator
+from engine.simulators.entry_points import build
+from engine.simulators.game_client import ExternalGame
 
 Engine = Callable[..., CompletedProcess[str]]
 
@@ -31,6 +34,14 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     yield run
     for number, handler in before.items():
         signal.signal(number, handler)
+
+
+@pytest.fixture
+def played_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Games of ``python:module:factory`` are played in this process: a program for each study takes half a
+    processor-second to start, longer than a test's battles. A test without this plays in programs."""
+    for client in (ExternalSimulator, ExternalGame):
+        monkeypatch.setattr(client, "from_entry_point", lambda entry_point, **_: build(entry_point))
 
 
 @pytest.fixture
