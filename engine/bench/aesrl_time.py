@@ -155,8 +155,11 @@ class Simulated(NamedTuple):
     utilisation: float
 
 
-def simulate(schedule: SharedCritic, workers: int, cost: Cost, decisions: int = EPISODE) -> Simulated:
-    """A method on so many workers under a virtual clock. What all share serves one after the other."""
+def simulate(
+    schedule: SharedCritic, workers: int, cost: Cost, decisions: int = EPISODE, driven: float = 0.0
+) -> Simulated:
+    """A method on so many workers under a virtual clock. What all share serves one after the other, and so does the
+    study, which spends ``driven`` seconds on an answer before its worker gets more to do."""
     clock = free = 0.0
     waiting: list[Request] = []
     flight: list[tuple[float, int, Request, float]] = []
@@ -171,8 +174,9 @@ def simulate(schedule: SharedCritic, workers: int, cost: Cost, decisions: int = 
             if schedule.role(request) != "examine":
                 spans.append((clock, served + own))
             heapq.heappush(flight, (served + own, request.id, request, clock))
-        clock, _, request, began = heapq.heappop(flight)
-        schedule.tell(answer(request, began, clock - began, decisions))
+        ended, _, request, began = heapq.heappop(flight)
+        clock = max(clock, ended) + driven
+        schedule.tell(answer(request, began, ended - began, decisions))
     return Simulated(clock, busy(spans, workers, 0.0))
 
 
@@ -320,5 +324,6 @@ def _timed(settings: dict[str, Any]) -> dict[str, float]:
         learning = minibatches(request) * m.get(f"minibatch_{role}", 0.0)
         return m.get(f"playing_{role}", 0.0) + learning, 0.0
 
-    return {"seconds": m["span"], "foretold": simulate(schedule, 2, cost, 200).seconds, "updates": m["critic_steps"],
-            "decisions": end.counters.steps}  # fmt: skip
+    foretold = simulate(schedule, 2, cost, 200, m["driven"]).seconds
+    counts = {"updates": m["critic_steps"], "decisions": float(end.counters.steps)}
+    return {"seconds": m["span"], "foretold": foretold, **counts}
