@@ -218,7 +218,8 @@ class Policy(NamedTuple):
 
     @classmethod
     def unpack(cls, description: bytes, tensors: bytes) -> Policy:
-        """The policy from the bytes of its two files. Raises StoreError when they are damaged or do not match."""
+        """The policy from the bytes of its two files. Raises StoreError when they are damaged, do not match, or hold a
+        weight that is not finite."""
         try:
             found = json.loads(description)
             if found["format"] != FORMAT:
@@ -226,7 +227,10 @@ class Policy(NamedTuple):
             if hashlib.sha256(tensors).hexdigest() != found["sha256"]:
                 raise StoreError(f"{TENSORS} is not the file that {JSON} describes: their check sums differ.")
             spec = _spec_of(found)
-            return cls(spec, spec.model().weights(safetensors.numpy.load(tensors)), int(found["version"]))
+            weights = spec.model().weights(safetensors.numpy.load(tensors))
+            if not np.isfinite(weights).all():
+                raise StoreError(f"Some of the numbers in {TENSORS} are not finite, so it cannot play or learn.")
+            return cls(spec, weights, int(found["version"]))
         except (*UNREADABLE, SafetensorError) as error:
             raise StoreError(f"This is not a readable policy: {error}.") from error
 
