@@ -303,10 +303,9 @@ def test_a_trained_group_begins_one_with_larger_networks_and_plays_as_before() -
     keys = noise_keys(np.arange(8, dtype=np.uint64), np.zeros(8, np.int64), 0)
     batch = Batch(seen, None, keys)
     np.testing.assert_allclose(large.policy().actor().numbers(batch), policy.actor().numbers(batch), rtol=0, atol=1e-6)
-    alone = learner(MASACConfig(network=SMALL), TestMASAC().game())
+    sac: Any = learner(SACConfig(network=SMALL), group())  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="another kind of learner"):
-        sac = SACConfig(network=SMALL)
-        grown(policy, learner(sac, group()).policy().spec, alone.weights())  # type: ignore[arg-type]
+        grown(policy, sac.policy().spec, sac.weights())
 
 
 @pytest.mark.parametrize("kind", ["masac", "maddpg"])
