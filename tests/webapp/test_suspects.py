@@ -349,7 +349,7 @@ def test_a_decision_on_what_is_no_suspect_is_refused(team: Studio, search: Job) 
 def test_a_decision_outlives_the_suspect_and_changes_no_verdict(team: Studio, search: Job) -> None:
     found = experiment(search)
     decide(team.designer, search, choice="intended", reason="It is the theme")
-    assert "Three suspects, one intended in" in shown(team.designer, search)
+    assert "Three suspects and one intended in" in shown(team.designer, search)
     Job.objects.filter(pk=found.pk).update(artifacts={"table": table(NOTHING)})
     assert "Nothing stands out" in shown(team.designer, search)
     assert decide(team.designer, search, choice="none").status_code == 302

@@ -85,9 +85,9 @@ class Suspects(NamedTuple):
 
     @property
     def many(self) -> str:
-        """ "Four suspects, one intended"; empty where no other is left."""
+        """ "Four suspects and one intended"; empty where no other is left."""
         count = len(self.named)
-        rest = f", {_number(len(self.intended))} intended" if self.intended else ""
+        rest = f" and {_number(len(self.intended))} intended" if self.intended else ""
         return f"{_number(count).capitalize()} suspect{'' if count == 1 else 's'}{rest}" if count else ""
 
     def of(self, key: str) -> Suspect | None:
