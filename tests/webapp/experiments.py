@@ -13,6 +13,7 @@ from engine.arrays import pack
 from engine.config.worth import WorthConfig
 from engine.games.herobattle.spec import game_spec
 from engine.lineups.companion import seed
+from engine.simulators.contract import GameSpec
 from webapp.lib.storage import store
 from webapp.studies import actions
 from webapp.studies.models import Job, Status
@@ -35,9 +36,9 @@ FAIR = {DUKE: (385.4, 352.0, 431.0)}
 NOTHING = [row for row in ROWS if row[5] in (FINE, OPEN)]
 
 
-def table(rows: Sequence[Any] = ROWS, *, proved: bool = True) -> str:
+def table(rows: Sequence[Any] = ROWS, *, proved: bool = True, spec: GameSpec | None = None) -> str:
     """The table of these rows, in the store."""
-    spec = game_spec()
+    spec = spec or game_spec()
     place = spec.piece_index()
     pairs = [([place[piece] for piece in row[0]] + [-1])[:2] for row in rows]
     fair = [FAIR.get(row[0][0] if len(row[0]) == 1 else "", (math.nan,) * 3) for row in rows]
