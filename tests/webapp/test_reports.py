@@ -379,7 +379,8 @@ def test_comments_are_text_and_the_same_sent_twice_is_one(team: Studio, search: 
 
 def test_home_shows_a_producer_what_waits_for_them_and_a_designer_what_came_back(team: Studio, search: Job) -> None:
     made = report(search, team.designer)
-    assert "Waiting for your verdict" in words_of(signed_in(team.producer).get("/"))
+    waits = words_of(signed_in(team.producer).get("/"))
+    assert waits.index("Waiting for your verdict") < waits.index("Latest edge"), "it comes first, on a phone too"
     assert "Waiting for your verdict" not in words_of(signed_in(team.owner).get("/"))
     judge(team.producer, made, "back", "The Duke is missing")
     assert "Waiting for your verdict" not in words_of(signed_in(team.producer).get("/"))

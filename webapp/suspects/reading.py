@@ -87,9 +87,9 @@ class Suspects(NamedTuple):
 
     @property
     def many(self) -> str:
-        """ "Four suspects, one intended"; empty where no other is left."""
+        """ "Four suspects and one intended"; empty where no other is left."""
         count = len(self.named)
-        rest = f", {_number(len(self.intended))} intended" if self.intended else ""
+        rest = f" and {_number(len(self.intended))} intended" if self.intended else ""
         return f"{_number(count).capitalize()} suspect{'' if count == 1 else 's'}{rest}" if count else ""
 
     def of(self, key: str) -> Suspect | None:
@@ -126,6 +126,8 @@ def read(experiment: Job) -> Suspects:
     told = [Suspect(line, _halves(line, singles)) for line in lines if line.stands_out]
     meant = {pattern.key for pattern in patterns.meant_by_now(experiment)}
     named = [each for each in told if each.key not in meant]
+    if (search := experiment.accompanies) is not None:  # what the search asked for comes first
+        named.sort(key=lambda each: not fits(search, each.pattern))
     intended = tuple(each for each in told if each.key in meant)
     waits = sum(line.verdict == OPEN for line in lines)
     proved = experiment.terminal or bool(bundle.meta["proved"])
