@@ -82,6 +82,7 @@ class GossipForm(LearningForm):
             f"Each has a processor of its own as long as there are enough. This site has {settings.CPUS}: beyond that, "
             "twice as many agents take twice as long."
         )
+        self.fields["seed"].help_text = "Same seed, same result, where they wait for each other."
         self.fields["steps"].help_text = "Of all agents together. Each time one chooses what to do is a decision."
 
     def own(self) -> dict[str, Any]:
