@@ -81,6 +81,14 @@ def onnx(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 @require_safe
+def members(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The policies of a team's members, each to be played by itself; where several teams learn, ``of`` says which."""
+    job = _trained(request, slug, pk, "members.zip")
+    of = choice(request, "of", learning(job) or [""])
+    return _file(_artifact(job, _of("members", of)), f"members-{_name(job, of)}.zip", "application/zip")
+
+
+@require_safe
 def curve(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Every number of every round."""
     job = job_for(request, slug, pk)
