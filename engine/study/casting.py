@@ -83,7 +83,8 @@ def _frozen(policy: FrozenConfig, seat: SeatSpec, store: Store, explore: bool) -
         raise ConfigError([("policy", str(error))]) from error
     own = found.spec.seat
     same = (own.observations, own.action) == (seat.observations, seat.action)
-    if not same and (isinstance(policy, FrozenConfig) or not fits(found, seat)):  # in a training a group has its seat
+    own_seat = bool(getattr(policy, "seats", ()))  # in a training, where a group has a seat of its own
+    if not same and (own_seat or not fits(found, seat)):
         raise ConfigError([("policy", "this policy sees or does something else than is seen and done on its seats")])
     return found.actor(explore) if same else on_seats(found, found.actor(explore))
 
