@@ -15,6 +15,7 @@ from engine.config import LineupConfig
 from engine.config.patterns import Pattern
 from engine.games.herobattle.spec import game_spec
 from engine.indicators import wilson
+from engine.lineups.companion import seed
 from engine.lineups.patterns import Patterns
 from tests.factories import Studio, search_job, signed_in, studio
 from tests.webapp.experiments import CAPTAIN, DUKE, HORN, NOTHING, ROWS, experiment, table
@@ -169,7 +170,7 @@ def test_a_search_without_a_table_offers_to_measure_once(team: Studio, search: J
     assert search.companions.count() == (2 if status else 1)
     assert started is not None
     assert (started.status in (Status.QUEUED, Status.WAITING), started.created_by) == (True, team.designer)
-    assert started.config["seed"] == companion.seed(search.config["seed"])
+    assert started.config["seed"] == seed(search.config["seed"])
 
 
 def test_single_teams_of_any_price_can_be_explained_too_and_what_cannot_be_measured_says_why(

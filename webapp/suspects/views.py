@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 from engine.config import SearchConfig, parse
 from engine.config.worth import WorthConfig
 from engine.errors import ConfigError, StoreError
+from engine.lineups.companion import battles_of, beside, share
 from webapp.accounts.models import User
 from webapp.accounts.people import signed_in
 from webapp.lib.digits import whole
@@ -222,9 +223,9 @@ def _obstacle(search: Job) -> str:
         reason = companion.obstacle(config.lineups, source.spec(search)) or playable.obstacle(search)
     except (ConfigError, StoreError) as error:
         return str(error)
-    return reason or ("" if companion.share(companion.battles_of(config)) else NO_ROOM)
+    return reason or ("" if share(battles_of(config)) else NO_ROOM)
 
 
 def _config(search: Job) -> WorthConfig:
     config = parse(SearchConfig, search.config)
-    return companion.beside(config, companion.share(companion.battles_of(config)))
+    return beside(config, share(battles_of(config)))
