@@ -73,8 +73,8 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
 
 
 def trained(settings: dict[str, Any], goal: float | None, processors: int) -> dict[str, Any]:
-    """A training on the first so many processors, until an evaluation's mean score is ``goal``: its last round's
-    ``seconds``, ``steps``, ``reached`` and ``curve``: rows of decisions, seconds and what fresh episodes said, scores
+    """A training on the first so many processors, until an evaluation's mean score is ``goal``: the ``seconds`` it
+    took, ``steps``, ``reached`` and ``curve``: rows of decisions, seconds and what fresh episodes said, scores
     where there is a ``goal``, else returns. Raises EngineError for one that fails."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:processors])
     told: list[AnyEvent] = []
@@ -88,8 +88,15 @@ def trained(settings: dict[str, Any], goal: float | None, processors: int) -> di
         raise EngineError(f"A training did not end: {told[-1].message}")
     rounds = [event for event in told if isinstance(event, Progressed) and measure in event.metrics]
     curve = [[r.counters.steps, r.counters.seconds, r.metrics[measure]] for r in rounds]
-    steps, seconds, reached = curve[-1]
-    return {"seconds": seconds, "steps": steps, "reached": reached, "curve": curve}
+    steps, _, reached = curve[-1]
+    return {"seconds": took(curve), "steps": steps, "reached": reached, "curve": curve}
+
+
+def took(curve: Sequence[Sequence[float]]) -> float:
+    """Seconds of a training, without those that its processes needed to start: what came after the first round, and as
+    much for each decision of that."""
+    (first, began, _), (steps, seconds, _) = curve[0], curve[-1]
+    return (seconds - began) * steps / (steps - first) if steps > first else seconds
 
 
 def _last(told: Sequence[AnyEvent], measure: str) -> float:
