@@ -66,7 +66,7 @@ class Team:
 
     def here(self, s: Seen) -> Tensor:
         """1 for each member that is in the battle, else 0: float32[n, N]."""
-        if HERE in s:
+        if isinstance(self.seat, GroupSpec):
             return (s[HERE] > 0).to(torch.float32)
         first = next(iter(s.values()))
         return first.new_ones((len(first), len(self.members)))
