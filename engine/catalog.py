@@ -527,6 +527,10 @@ PLAYERS: dict[str, Entry] = {
     "navigation-nearest": Entry(
         "Goes to the nearest target", "Whoever else goes there.", Config, "engine.games.navigation.scripts:Nearest",
     ),
+    "navigation-numbered": Entry(
+        "Goes to the target of its own number", "A fixed assignment, agreed on before: the first to the first target, "
+        "and so on. Of no use where targets are shuffled.", Config, "engine.games.navigation.scripts:Numbered",
+    ),
     "navigation-optimal": Entry(
         "Shares out the targets", "Each goes to its own target, so that all ways together are shortest.", Config,
         "engine.games.navigation.scripts:Optimal",
