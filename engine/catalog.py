@@ -34,7 +34,16 @@ from engine.config.hunt import HuntConfig
 from engine.config.metagame import MetagameConfig
 from engine.config.patch import PatchConfig
 from engine.config.removal import RemovalConfig
-from engine.config.rl import A3CConfig, DQNConfig, IMPALAConfig, PPOConfig, SACConfig, TD3Config
+from engine.config.rl import (
+    A3CConfig,
+    DQNConfig,
+    IMPALAConfig,
+    MADDPGConfig,
+    MASACConfig,
+    PPOConfig,
+    SACConfig,
+    TD3Config,
+)
 from engine.config.self_play import SelfPlayConfig
 from engine.config.sensitivity import SensitivityConfig
 from engine.config.study import ChangeConfig, RecheckConfig, SampleConfig, SearchConfig
@@ -289,6 +298,19 @@ LEARNERS: dict[str, Entry] = {
         "As TD3, and keeps trying different things while it learns. For games steered with numbers.",
         SACConfig,
         "engine.rl.sac:SAC",
+    ),
+    "masac": Entry(
+        "MASAC",
+        "A team learns as one and plays apart: one judge sees what all do, each member has a policy of its own. For "
+        "teams that are steered with numbers.",
+        MASACConfig,
+        "engine.rl.masac:MASAC",
+    ),
+    "maddpg": Entry(
+        "MADDPG",
+        "As MASAC with a judge for each member, of its own rewards: for teams whose members want different things.",
+        MADDPGConfig,
+        "engine.rl.maddpg:MADDPG",
     ),
 }
 METHODS: dict[str, Entry] = {
