@@ -24,6 +24,7 @@ from engine.config.algorithms import (
     PSOConfig,
     RandomConfig,
 )
+from engine.config.arena import ArenaConfig
 from engine.config.base import Config, Study
 from engine.config.episodes import EpisodesConfig
 from engine.config.evaluate import EvaluateConfig
@@ -575,6 +576,7 @@ EVALUATORS: dict[str, str] = {
 SAMPLERS: dict[str, str] = {
     "train": "engine.study.sampler_factory:build",
     "gossip": "engine.study.gossip_agents:build",
+    "arena": "engine.study.lessons:build",
 }
 STUDIES: dict[str, StudyKind] = {
     "search": StudyKind(
@@ -595,6 +597,10 @@ STUDIES: dict[str, StudyKind] = {
     "gossip": StudyKind(
         "Training side by side", "training", GossipConfig, "engine.study.gossip:gossip", "engine.console:SideBySide",
         "steps", "", gained="learned", hands="agents",
+    ),
+    "arena": StudyKind(
+        "Lessons for several agents", "course", ArenaConfig, "engine.study.arena:arena", "engine.console:Courses",
+        "steps", "", gained="learned", hands="samplers",
     ),
     "evolve": StudyKind(
         "Search for training settings", "search", EvolveConfig, "engine.study.evolve:evolve", "engine.console:Evolved",

@@ -64,7 +64,8 @@ class MatchConfig(Config):
         for i, entry in enumerate(self.who):
             names = (entry,) if isinstance(entry, str) else entry
             taken, at = self.order[at : at + len(names)], at + len(names)
-            found.append(Seated(names[0], taken, not isinstance(entry, str), f"who.{i}"))
+            if names:
+                found.append(Seated(names[0], taken, not isinstance(entry, str), f"who.{i}"))
         return tuple(found)
 
     @property

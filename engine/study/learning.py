@@ -15,6 +15,7 @@ from typing import Protocol
 
 from engine.channel import Weights
 from engine.config.rl import AnyLearner
+from engine.config.whole_episodes import enough_ended
 from engine.errors import ActorLost, Cancelled, SimulatorError
 from engine.events import AnyEvent, Logged
 from engine.rl.collector import Arrival
@@ -27,8 +28,16 @@ from engine.study.sampler_pool import SamplerPool
 from engine.study.session import Session
 
 _POLL_S = 0.2
+LONGEST = 10
+"""A synchronous round whose length is not configured may become this many times longer until enough episodes ended."""
 STUBBORN = 5
 """Samplers that may be lost without progress (synchronous: in one round) before the game is blamed."""
+
+
+def long_enough(curve: Curve, battles: int) -> int:
+    """The fewest ticks in a synchronous round whose length is not configured: it lasts until each of ``battles`` has
+    ended a few episodes, or ``LONGEST`` ticks."""
+    return 1 if enough_ended(curve.ended, battles) else LONGEST
 
 
 class Task(Protocol):

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from engine.arrays import Bundle
 from engine.config.train import TrainConfig
-from engine.config.whole_episodes import enough_ended
 from engine.errors import Cancelled, ConfigError, EngineError
 from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Started, Stopped
 from engine.rl.learner import Metrics, on_threads
@@ -19,13 +18,11 @@ from engine.study.curve import too_short
 from engine.study.evaluation import Measured, evaluate
 from engine.study.failures import not_begun, with_failure
 from engine.study.learner_factory import make_learners
-from engine.study.learning import Learning
+from engine.study.learning import Learning, long_enough
 from engine.study.sampler_pool import open_samplers
 
 _LAST = 1_000_000
 """The first seed of the last evaluation; evaluations during training never reach it."""
-LONGEST = 10
-"""A synchronous round whose length is not configured may become this many times longer until enough episodes ended."""
 
 
 def train(config: TrainConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -94,8 +91,7 @@ class _Train(Learning):
         length is configured, a round lasts until each battle has ended a few, or LONGEST ticks."""
         if not self.waiting or self.config.checkpoint_every:
             return 1
-        each = self.config.each // next(iter(self.config.learners.values())).fragment
-        return 1 if enough_ended(self.curve.ended, each) else LONGEST
+        return long_enough(self.curve, self.config.each // next(iter(self.config.learners.values())).fragment)
 
     def progressed(self, before: int) -> Iterator[AnyEvent]:
         """Also evaluates the policies when that is due."""
