@@ -149,6 +149,13 @@ class Courses(Trained):
         work = f"{many(config.count, 'lesson')}, {many(config.steps, 'decision')} at most"
         return f"{work}, on {most.processes} processes by AI Arena’s count ({paper}; here {here})"
 
+    def round(self, metrics: Mapping[str, float]) -> str:
+        """How each policy learns, or how a pair of the tournament met."""
+        if "share" not in metrics:
+            return super().round(metrics)
+        m = metrics
+        return f"share of the first {100 * m['share']:.0f} % ({100 * m['low']:.0f} to {100 * m['high']:.0f} %)"
+
 
 class Evolved:
     """Texts of studies that evolve players."""

@@ -109,6 +109,7 @@ APPS = (
     "sensitivity",
     "worth",
     "metagame",
+    "arena",
     "removal",
     "suspects",
     "changes",

@@ -108,8 +108,16 @@ def started(config: ArenaConfig) -> int:
 
 
 def ticks(config: ArenaConfig) -> int:
-    """Checkpoints of the whole course, at most."""
-    return sum(lesson.times * pace(config, lesson).ticks for lesson in config.lessons)
+    """Rounds of the whole course, at most; a pair of its tournament is one."""
+    lessons = sum(lesson.times * pace(config, lesson).ticks for lesson in config.lessons)
+    return lessons + (config.tournament.pairs(entrants(config)) if config.tournament else 0)
+
+
+def entrants(config: ArenaConfig) -> int:
+    """How many enter its tournament, at most."""
+    players = sum(not member.recalls for member in config.roster.values())
+    earlier = sum(lesson.times * len(lesson.learns(config.roster)) for lesson in config.lessons)
+    return players + (earlier if config.tournament is not None and config.tournament.rungs else 0)
 
 
 def misfits(config: ArenaConfig) -> Iterator[tuple[str, str]]:

@@ -80,6 +80,16 @@ class MatchConfig(Config):
             least = f"each of 0 to {self.count - 1} once"
             yield "entities", f"{self.count} entities are named, so say {least}, in the order in which they are named"
 
+    def miscounted(self, entities: int, game: str) -> Iterator[tuple[str, str]]:
+        """Whether as many entities are named as the game has: of too many, at the first that there is none for."""
+        if self.count != entities:
+            first = next((one.place for one in self.seated if self._last(one) >= entities), "who")
+            yield first, f"this list names {self.count} entities, and {game} has {entities}"
+
+    def _last(self, one: Seated) -> int:
+        """The position of an entry's last entity, nested ones counted."""
+        return max(self.order.index(entity) for entity in one.entities)
+
     def _misnamed(self, roster: Mapping[str, MemberConfig]) -> Iterator[tuple[str, str]]:
         for i, entry in enumerate(self.who):
             names = (entry,) if isinstance(entry, str) else entry

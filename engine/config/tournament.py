@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 from pydantic import Field
@@ -23,3 +24,18 @@ class TournamentConfig(Config):
     rungs: bool = Field(
         False, title="With earlier selves", description="policies as they were after each lesson play, too"
     )
+
+    @property
+    def meetings(self) -> int:
+        """Of a pair: two battles of the same seed, with exchanged sides."""
+        return self.episodes // 2
+
+    def held(self, entrants: int) -> int:
+        """Turns of a Swiss tournament of so many."""
+        return self.turns or max(1, math.ceil(math.log2(max(2, entrants))))
+
+    def pairs(self, entrants: int) -> int:
+        """Pairs that meet among so many, over all turns."""
+        if self.kind == "round-robin":
+            return entrants * (entrants - 1) // 2
+        return self.held(entrants) * (entrants // 2)

@@ -8,19 +8,22 @@ policies as one that never was.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+import contextlib
+from collections.abc import Generator, Iterator
 from typing import Any
 
-from engine.arrays import Bundle
+from engine.arrays import Bundle, pack
 from engine.config import arena_plan
 from engine.config.arena import ArenaConfig
 from engine.config.rl import AnyLearner
+from engine.config.tournament import TournamentConfig
 from engine.errors import Cancelled, ConfigError, EngineError
 from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Started, Stopped
+from engine.means import range_of
 from engine.rl.factory import gives_gradients, make_learner
 from engine.rl.learner import on_threads
-from engine.rl.onnx import exported
 from engine.rng import generator
+from engine.simulators import references
 from engine.store import Store
 from engine.study import checkpoint
 from engine.study.control import Command, Control
@@ -30,8 +33,10 @@ from engine.study.failures import not_begun, with_failure
 from engine.study.fitting import Fitted, fit
 from engine.study.learner_factory import begin_with
 from engine.study.learning import Learning, long_enough
+from engine.study.left import Left, entrants
 from engine.study.lessons import Known, Lesson, open_lesson
 from engine.study.policy_training import PolicyTraining, Portion
+from engine.study.tournament import BATCH, Tournament
 
 
 def arena(config: ArenaConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -52,6 +57,8 @@ class _Arena(Learning):
         self.active: dict[str, PolicyTraining] = {}
         self.began, self.late, self.warned = 0, False, False
         self.seen: dict[str, int] = {}
+        self.tournament: Tournament | None = None
+        self.table = ""
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
         config, command = self.config, ""
@@ -68,6 +75,8 @@ class _Arena(Learning):
             self.saved = self.saved or self.checkpoint()
             while not (self.course.over or self.late or command):
                 command = yield from self._lesson()
+            if self.config.tournament is not None and not command:
+                command = yield from self._meet(self.config.tournament)
         if command == "pause":
             yield self.say(Paused, artifacts={"checkpoint": self.saved})
             return
@@ -82,6 +91,7 @@ class _Arena(Learning):
         for name, (place, start) in ({} if begun else config.starts).items():
             begin_with(self.policies[name].learner, place, start, self.store)
         self.curve = CourseCurve({name: policy.curve for name, policy in self.policies.items()})
+        self.left = Left(self.policies, self.store)
 
     def _pupil(self, name: str, chosen: AnyLearner, fitted: Fitted) -> PolicyTraining:
         seat, config = fitted.seats[name], self.config
@@ -110,9 +120,41 @@ class _Arena(Learning):
             yield from self.keep(command)
         return command
 
+    def _meet(self, told: TournamentConfig) -> Generator[AnyEvent, None, Command]:
+        """Hold the tournament. Returns the command that ended it early."""
+        try:
+            made = references.make(self.config.game, min(BATCH, told.meetings), self.stopped)
+        except Cancelled:
+            return self.control()
+        with contextlib.closing(made) as game:
+            players = entrants(self.config, self.policies, self.course.rungs, game, self.store)
+            whole = self.tournament = self.tournament or Tournament(told, self.config.seed, list(players))
+            while not whole.over:
+                if command := self.control():
+                    return command
+                try:
+                    pair = whole.play(game, players, self.stopped)
+                except Cancelled:
+                    return self.control()
+                yield from self._met(whole, pair)
+        return ""
+
+    def _met(self, whole: Tournament, pair: tuple[int, int]) -> Iterator[AnyEvent]:
+        """Report a pair, and write the table and the checkpoint."""
+        self.tick += 1
+        (_, shares), (first, second) = whole.results[-1], (whole.entrants[i] for i in pair)
+        ends = range_of(shares, 0.0, 1.0)
+        told = f"{100 * shares.mean():.0f} % ({100 * ends.low:.0f} to {100 * ends.high:.0f} %)"
+        yield self.say(Logged, message=f"Tournament: {first} won {told} against {second}.")
+        meta, columns = whole.table()
+        self.table = self.store.put(pack(meta, columns))
+        self.saved = self.checkpoint()
+        metrics = {"share": float(shares.mean()), "low": ends.low, "high": ends.high}
+        yield self.say(Progressed, metrics=metrics, artifacts={"table": self.table, "checkpoint": self.saved})
+
     def _begun(self) -> Lesson:
         """The lesson that is next, with its policies active."""
-        present = {name: self.stored(policy.learner.policy())[1] for name, policy in self.policies.items()}
+        present = {name: self.left.stored(policy)[1] for name, policy in self.policies.items()}
         past = {name: tuple(policy.snapshots) for name, policy in self.policies.items()}
         self.task = lesson = Lesson(self.config, self.course.number, Known(present, past))
         self.active = {name: self.policies[name] for name in lesson.learners}
@@ -172,7 +214,7 @@ class _Arena(Learning):
         metrics = self.curve.metrics() | {"lesson": float(self.course.number + 1)}
         self.curve.restart()
         self.losses, self.seen = 0, {}
-        artifacts = self._present(self.active)
+        artifacts = self.left.present(self.active)
         said: list[str] = []
         if self.over:
             said, climbed = self._ended()
@@ -187,14 +229,14 @@ class _Arena(Learning):
         """What the lesson's end does to policies: in sentences, and the policies as they were before."""
         number, lesson, climbed = self.course.number, self.course.lesson, {}
         for name, policy in self.active.items():
-            rung = Rung(number + 1, name, *self.stored(policy.learner.policy()))
+            rung = Rung(number + 1, name, *self.left.stored(policy))
             self.course.rungs.append(rung)
-            climbed |= {f"rung/{number + 1}/{name}": rung.tensors, f"rung_description/{number + 1}/{name}": rung[3]}
+            climbed |= rung.roles
         learned, chosen = self.learned, self._replaced()
         for new, old in lesson.after.fork.items():
             becomes(self.policies[new].learner, self.policies[old].learner)
         for name in lesson.after.pool:
-            self.policies[name].snapshots.append(self.stored(self.policies[name].learner.policy())[1])
+            self.policies[name].snapshots.append(self.left.stored(self.policies[name])[1])
         self.late = learned < lesson.most and not self.course.reached()
         self.course.end(learned, self.tick)
         self.active, self.began = {}, 0
@@ -232,31 +274,17 @@ class _Arena(Learning):
             f"{', '.join(how.pace.workers)}, {many(how.battles, 'battle')} at once."
         )
 
-    def _present(self, policies: Mapping[str, PolicyTraining]) -> dict[str, str]:
-        """The policies as they are, by role."""
-        found = {}
-        for name, policy in policies.items():
-            tensors, description = self.stored(policy.learner.policy())
-            found |= {self._role("policy", name): tensors, self._role("policy_description", name): description}
-        return found
-
-    def _role(self, role: str, policy: str) -> str:
-        """The role of a policy's artifact: the plain role where only one policy learns."""
-        return role if len(self.policies) == 1 else f"{role}/{policy}"
-
     def _results(self) -> dict[str, str]:
-        found = self._present(self.policies)
-        for name, policy in self.policies.items():
-            found[self._role("onnx", name)] = self.store.put(exported(policy.learner.policy()))
-        for rung in self.course.rungs:
-            at = f"{rung.lesson}/{rung.policy}"
-            found |= {f"rung/{at}": rung.tensors, f"rung_description/{at}": rung.description}
-        return found | {"checkpoint": self.saved}
+        """What the course leaves."""
+        found = self.left.all(self.course.rungs) | {"checkpoint": self.saved}
+        return found | ({"table": self.table} if self.table else {})
 
     def checkpoint(self) -> str:
         self.kept = self.steps
-        told = self.curve.state() | {"began": self.began, "late": self.late}
+        told = self.curve.state() | {"began": self.began, "late": self.late, "table": self.table}
         parts = {"round": Bundle(told, {}), "course": self.course.part()}
+        if self.tournament is not None:
+            parts["tournament"] = self.tournament.part()
         for policy in self.policies.values():
             parts |= policy.parts()
         return checkpoint.write(self.config, self.tick, parts, self.store)
@@ -265,6 +293,10 @@ class _Arena(Learning):
         self.tick, parts = checkpoint.read(self.config, digest, self.store)
         told: dict[str, Any] = parts.pop("round").meta
         self.course.load(parts.pop("course"))
+        met = parts.pop("tournament", None)
+        if met is not None and self.config.tournament is not None:
+            self.tournament = Tournament(self.config.tournament, self.config.seed, met.meta["entrants"])
+            self.tournament.load(met)
         for name, policy in self.policies.items():
             policy.load({key: parts.pop(key) for key in list(parts) if key.endswith(f"/{name}")})
         if parts:
@@ -272,7 +304,7 @@ class _Arena(Learning):
             raise ConfigError([("resume", why)])
         self.curve.load(told)
         self.began = self._played if self.tick == self.course.base else told["began"]
-        self.late, self.saved = told["late"], digest
+        self.late, self.table, self.saved = told["late"], told["table"], digest
         self.over, self.seen, self.kept = False, {}, self.steps
 
     def reached(self) -> tuple[int, Counters]:

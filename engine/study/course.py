@@ -28,6 +28,12 @@ class Rung(NamedTuple):
     tensors: str
     description: str
 
+    @property
+    def roles(self) -> dict[str, str]:
+        """Its artifacts by role."""
+        name = f"{self.policy}@{self.lesson}"
+        return {f"policy/{name}": self.tensors, f"policy_description/{name}": self.description}
+
 
 class Recent:
     """The last episodes of each policy in the lesson under way, float64[n, 3] in the order of ``MEASURES``; ``most`` of

@@ -20,6 +20,7 @@ from engine.rl.seats import Players
 from engine.simulators import references
 from engine.store import Store
 from engine.study.lessons import KINDS, Known, Seating, cast_of, played, players_of, seating, variant
+from engine.study.meetings import two_sides
 
 Fault = tuple[str, str]
 TURNS = "in this game entities take turns, and a group needs entities that act at once: leave the inner brackets out"
@@ -44,6 +45,7 @@ def fit(config: ArenaConfig, store: Store, *, begun: bool = False, should_stop: 
             wrong += [(f"{place}.{at}".rstrip("."), why) for at, why in fitting.match(lesson, match)]
     for i, lesson in enumerate(config.lessons):
         wrong += [(f"lessons.{i}.after.{at}", why) for at, why in fitting.afterwards(lesson)]
+    wrong += fitting.tournament()
     if wrong:
         raise ConfigError(dict.fromkeys(wrong))
     return Fitted(fitting.seats, fitting.longest)
@@ -71,7 +73,7 @@ class _Fitting:
             yield from self._seated(lesson, match, game)
 
     def _seated(self, lesson: LessonConfig, match: MatchConfig, game: Game) -> Iterator[Fault]:
-        if wrong := list(_counted(match, game)):
+        if wrong := list(match.miscounted(len(game.spec.seats), game.spec.name)):
             yield from wrong
             return
         seats = seating(match, self.config.learners)
@@ -117,6 +119,25 @@ class _Fitting:
                 why = "sees, does or is rewarded otherwise here than where it was named first: take another policy"
                 yield one.place, f"{name!r} {why}"
 
+    def tournament(self) -> Iterator[Fault]:
+        """Whether all can meet in the game."""
+        if self.config.tournament is None:
+            return
+        try:
+            game = references.make(self.config.game, 1, self.should_stop)
+        except ConfigError:
+            return  # said where it is played
+        with contextlib.closing(game):
+            try:
+                two_sides(game.spec)
+            except ConfigError as error:
+                yield "tournament", error.problems[0].message
+                return
+            seat = game.spec.seats[0]
+        for name, own in self.seats.items():
+            if (own.observations, own.action) != (seat.observations, seat.action):
+                yield "tournament", f"{name!r} does not steer single entities here, so it cannot meet the others"
+
     def afterwards(self, lesson: LessonConfig) -> Iterator[Fault]:
         """Whether policies can go on from one another's networks."""
         best, learners = lesson.after.best, self.config.learners
@@ -128,21 +149,6 @@ class _Fitting:
                 yield place, f"{new!r} cannot go on from {old!r}: their learners have other settings"
             elif self.seats.get(new) != self.seats.get(old):
                 yield place, f"{new!r} cannot go on from {old!r}: they see or do different things"
-
-
-def _counted(match: MatchConfig, game: Game) -> Iterator[Fault]:
-    """Whether as many entities are named as there are."""
-    named, there = match.count, len(game.spec.seats)
-    if named == there:
-        return
-    why = f"this list names {named} entities, and {game.spec.name} has {there}"
-    extra = next((one.place for one in match.seated if _last(match, one) >= there), "who")
-    yield extra, why
-
-
-def _last(match: MatchConfig, one: Seated) -> int:
-    """The position of an entry's last entity, nested ones counted."""
-    return max(match.order.index(entity) for entity in one.entities)
 
 
 def _group(seats: Seating) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from engine import console
+from engine.arrays import unpack
 from engine.config.arena import ArenaConfig
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Started, Stopped
@@ -23,6 +24,7 @@ from engine.study import checkpoint, run
 from engine.study.fitting import fit
 from engine.study.lessons import Known, Lesson, Matches, sampler
 from engine.study.sampler_pool import LocalSamplers
+from engine.study.tournament import paired
 from tests.engine.sample_games import orchard
 from tests.engine.test_train import control
 from tests.engine.test_train_policies import curve
@@ -87,8 +89,8 @@ def test_every_lesson_has_its_own_matches_and_leaves_its_policies(league: tuple[
     assert {name.partition("/")[0] for e in told[:2] for name in e.artifacts} >= {"policy", "policy_description"}
     assert "1/staleness_mean" in told[0].metrics
     assert "1/staleness_mean" not in told[-1].metrics, "it only played in the second lesson"
-    assert end.artifacts["policy/1"] == end.artifacts["rung/1/1"], "frozen, it stayed as it was"
-    assert end.artifacts["policy/2"] == end.artifacts["rung/2/2"] != end.artifacts["rung/1/2"]
+    assert end.artifacts["policy/1"] == end.artifacts["policy/1@1"], "frozen, it stayed as it was"
+    assert end.artifacts["policy/2"] == end.artifacts["policy/2@2"] != end.artifacts["policy/2@1"]
     assert end.counters.steps >= 640
     assert "Lesson 1 of 2, “Both”: 384 decisions" in said(found)
     assert "Into the pool, to be played against later: 1." in said(found)
@@ -153,11 +155,11 @@ def test_the_best_takes_the_place_of_the_others(store: FolderStore) -> None:
     end = found[-1]
     assert isinstance(end, Finished), end
     last = rounds(found)[-1].artifacts
-    assert last["rung/1/a"] != last["rung/1/b"]
+    assert last["policy/a@1"] != last["policy/b@1"]
     assert end.artifacts["policy/a"] == end.artifacts["policy/b"]
     winner = "a" if "a was best, and b goes on from its network" in said(found) else "b"
     assert f"{winner} was best" in said(found)
-    assert end.artifacts["policy/a"] == last[f"rung/1/{winner}"]
+    assert end.artifacts["policy/a"] == last[f"policy/{winner}@1"]
 
 
 def test_a_copy_begins_where_the_other_is(store: FolderStore) -> None:
@@ -166,7 +168,7 @@ def test_a_copy_begins_where_the_other_is(store: FolderStore) -> None:
     ]  # fmt: skip
     end = list(run(course({"a": PPO, "b": PPO, 3: "random"}, two), store))[-1]
     assert isinstance(end, Finished), end
-    assert end.artifacts["policy/b"] == end.artifacts["rung/1/a"] != end.artifacts["policy/a"]
+    assert end.artifacts["policy/b"] == end.artifacts["policy/a@1"] != end.artifacts["policy/a"]
 
 
 def test_a_lesson_ends_early_once_its_condition_holds(store: FolderStore) -> None:
@@ -328,3 +330,49 @@ def test_a_checkpoint_of_another_course_is_refused(store: FolderStore) -> None:
     other = course({1: PPO, 3: "random"}, [lesson([1, 3], steps=256)])
     (failed,) = run(other, store, end.artifacts["checkpoint"])
     assert isinstance(failed, Failed)
+
+
+def test_policies_meet_in_a_tournament_and_the_table_says_who_beats_whom(store: FolderStore) -> None:
+    told = {"kind": "round-robin", "episodes": 8, "rungs": True}
+    two = [lesson(["a", "b"], ["b", 3], after={"pool": ["a"]}), lesson(["a", "b"], frozen=["b"])]
+    config = course({"a": PPO, "b": PPO, 3: "random"}, two, tournament=told)
+    found = list(run(config, store))
+    end = found[-1]
+    assert isinstance(end, Finished), end
+    table = unpack(store.get(end.artifacts["table"]))
+    names = [team["name"] for team in table.meta["teams"]]
+    assert names == ["a", "b", "3", "a@1"], "b did not change after the first lesson"
+    assert table.meta["missing"] == 0
+    shares = table.arrays["share"]
+    np.testing.assert_allclose((shares + shares.T)[~np.eye(4, dtype=bool)], 1.0)
+    assert table.arrays["meetings"].sum() == 4 * 12
+    assert table.arrays["picked"].sum() == pytest.approx(1)
+    assert (table.arrays["rating_low"] <= table.arrays["rating"]).all()
+    pairs = [e for e in found if isinstance(e, Progressed) and "share" in e.metrics]
+    assert len(pairs) == 6
+    paused = list(run(config, store, pairs[2].artifacts["checkpoint"]))[-1]
+    assert isinstance(paused, Finished)
+    assert paused.artifacts["table"] == end.artifacts["table"], "from its third pair on it ends the same"
+
+
+def test_in_a_swiss_tournament_those_meet_who_stand_alike_and_nobody_twice() -> None:
+    before: list[list[tuple[int, int]]] = []
+    points = np.zeros(7)
+    for _ in range(3):
+        turn = paired(7, before, points)
+        assert len({player for pair in turn for player in pair}) == 6
+        for first, second in turn:
+            points[min(first, second)] += 1  # who has the lower number wins
+        before.append(turn)
+    met = [frozenset(pair) for turn in before for pair in turn]
+    assert len(set(met)) == len(met)
+    assert len({next(p for p in range(7) if all(p not in pair for pair in turn)) for turn in before}) == 3
+    assert frozenset((0, 1)) in met, "the two best have met"
+    assert paired(2, [[(0, 1)]], np.zeros(2)) == [(0, 1)], "with nobody else left they meet again"
+
+
+def test_a_tournament_needs_two_sides(store: FolderStore) -> None:
+    game = {"name": "navigation", "settings": {"max_ticks": 8}}
+    config = course({1: PPO}, [lesson([1, 1, 1])], game=game, tournament={})
+    with pytest.raises(ConfigError, match="tournament: policies play each other in games for two"):
+        fit(config, store)
