@@ -53,9 +53,9 @@ class TestCourse(AskedKindContract):
     wrong = (
         ({"who1": "main"}, "who1", "Write who plays whom like"),
         ({"who1": "[[1, 2]"}, "who1", "Write who plays whom like"),
-        ({"who1": "main vs nobody, main vs luck"}, "who1", "there is no policy 'nobody'"),
-        ({"who1": '[["main", "luck", "luck"]]'}, "who1", "this list names 3 entities, and Pong for two has 2"),
-        ({"steps2": ""}, "steps2", "say how many decisions it lasts"),
+        ({"who1": "main vs nobody, main vs luck"}, "who1", "no policy 'nobody'"),
+        ({"who1": '[["main", "luck", "luck"]]'}, "who1", "list names 3 entities, and Pong for two has 2"),
+        ({"steps2": ""}, "steps2", "how many decisions it lasts"),
         ({"plays2": "learn:sac"}, "who1", "SAC"),
         ({"game": "x"}, "game", ""),
         ({"game": "navigation", "plan": "league"}, "plan", "needs a game with two sides"),
