@@ -138,7 +138,7 @@ class AgentGame(NamedTuple):
     that nobody learns against in it; ``ends``: lowest and highest values
     of measures of an episode; ``meanings``: what a signal is, of one decision; ``names``: what it calls signals and
     measures that ``engine.config.style_templates`` calls otherwise. ``clock``: how fast it runs, if known; ``alone``:
-    nobody else is in it."""
+    nobody else is in it; ``starts``: those of its ``settings`` that say where an episode begins."""
 
     label: str
     explanation: str
@@ -161,6 +161,7 @@ class AgentGame(NamedTuple):
     names: Mapping[str, str] = {}
     clock: Clock | None = None
     alone: bool = False
+    starts: tuple[str, ...] = ()
 
     @property
     def for_two(self) -> bool:

@@ -90,7 +90,7 @@ class _Member:
             return self.members[0]
         if wrong := [s for s, member in zip(self.seats, self.members, strict=True) if not _steers(member)]:
             why = f"a group steers with numbers, and on seat {wrong[0]} one of several actions is chosen"
-            raise ConfigError([("seats", why)])
+            raise ConfigError([("kind", why)])
         seen = [
             msgspec.structs.replace(each, name=numbered(each.name, i))
             for i, member in enumerate(self.members)
@@ -140,6 +140,11 @@ class _Member:
         for seat, width in zip(self.seats, self.widths, strict=True):
             actions[seat] = action if self.alone else np.ascontiguousarray(action[:, at : at + width])
             at += width
+
+
+def seat_of(seats: Sequence[SeatSpec], group: Group) -> SeatSpec:
+    """The seat of a group. Raises ConfigError at ``kind`` for members that do not steer with numbers."""
+    return _Member(seats, group).spec
 
 
 def _steers(member: SeatSpec) -> bool:
@@ -213,6 +218,12 @@ class Grouped:
             observations=tuple(group.seen(ended.observations, alive[:, group.seats]) for group in self._groups),
             masks=tuple(ended.masks[group.seats[0]] if group.alone else None for group in self._groups),
         )  # fmt: skip
+
+
+def grouped(game: Game, groups: Sequence[Group]) -> Game:
+    """The game with these groups; the game itself where each seat is one of its own. Raises ConfigError as
+    ``Grouped``."""
+    return game if all(group.seats == (i,) for i, group in enumerate(groups)) else Grouped(game, groups)
 
 
 def _grouped(spec: MDPSpec, groups: Sequence[Group], seats: tuple[SeatSpec, ...]) -> MDPSpec:

@@ -81,14 +81,13 @@ class MADDPG(TwinLearner):
 
     def transitions(self, trajectory: Trajectory) -> dict[str, NDArray[Any]]:
         """With ``own`` float32[N]: each entity's own weighted rewards."""
-        T, B = trajectory.ended.shape
-        paid = (trajectory.rewards * self.terms.weight).reshape(T, B, len(self.team.members), -1).sum(axis=3)
+        paid, shape = self.team.paid(trajectory.rewards * self.terms.weight), trajectory.ended.shape
         gamma, ends = float(self.terms.gamma[0]), (trajectory.terminated, trajectory.truncated)
         own = [
-            n_steps(np.ascontiguousarray(paid[..., i]), *ends, gamma, self.config.n_step).rewards
-            for i in range(paid.shape[2])
+            n_steps(np.ascontiguousarray(each), *ends, gamma, self.config.n_step).rewards
+            for each in np.moveaxis(paid, 2, 0)
         ]
-        kept = np.ones((T, B), bool) if trajectory.valid is None else trajectory.valid
+        kept = np.ones(shape, bool) if trajectory.valid is None else trajectory.valid
         return super().transitions(trajectory) | {"own": np.stack(own, axis=2)[kept]}
 
     def mu(self, theta: Tensor, o: Seen) -> Tensor:

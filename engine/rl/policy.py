@@ -176,19 +176,15 @@ class Policy(NamedTuple):
         return actor
 
     def members(self) -> tuple[Policy, ...]:
-        """The policy of each entity of its group, to be played apart; itself where it steers one."""
+        """The policy of each entity of its group, to be played apart; itself where its network is one."""
         model = self.spec.model()
-        if not isinstance(self.spec.seat, GroupSpec) or not isinstance(model.network, TeamNetwork):
+        if not isinstance(model.network, TeamNetwork):
             return (self,)
         tensors, kind = model.tensors(self.weights), self.spec.kind.removeprefix(TEAM)
         found = []
-        for member, names in zip(model.network.members, model.network.names, strict=True):
-            names = {**names, "epsilon": "epsilon", **{
-                f"normaliser.{mine}.{part}": f"normaliser.{own}.{part}"
-                for mine, own in member.seen.items() for part in ("mean", "spread")
-            }}  # fmt: skip
+        for i, member in enumerate(model.network.members):
             spec = self.spec._replace(seat=member.seat, kind=kind)
-            own = {local: tensors[name] for name, local in names.items() if name in tensors}
+            own = {local: tensors[name] for name, local in model.network.own(i, tensors).items()}
             found.append(Policy(spec, spec.model().weights(own), self.version))
         return tuple(found)
 

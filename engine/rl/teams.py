@@ -11,7 +11,7 @@ Members that are alike (same observations in number and shape, same number of pa
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -53,6 +53,16 @@ class Team:
             at += width
         self.members = tuple(found)
         self.widths = [member.does.stop - member.does.start for member in found]
+        self._whose = torch.repeat_interleave(torch.arange(len(found)), torch.tensor(self.widths))
+
+    def paid(self, rewards: F32) -> F32:
+        """What each member earned [T, B, N], from the seat's rewards [T, B, R]; where these are not told apart, each
+        earned all of it."""
+        counts = [len(member.seat.rewards) for member in self.members]
+        if sum(counts) != rewards.shape[2]:
+            return np.repeat(rewards.sum(axis=2, keepdims=True), len(counts), axis=2)
+        ends = np.cumsum(counts)[:-1]
+        return np.stack([part.sum(axis=2) for part in np.split(rewards, ends, axis=2)], axis=2)
 
     def here(self, s: Seen) -> Tensor:
         """1 for each member that is in the battle, else 0: float32[n, N]."""
@@ -63,11 +73,7 @@ class Team:
 
     def doing(self, here: Tensor) -> Tensor:
         """The same for each parameter [n, D]."""
-        return torch.repeat_interleave(here, torch.tensor(self.widths, device=here.device), dim=1)
-
-    def summed(self, each: Tensor) -> Tensor:
-        """Sums over each member's parameters [n, N], from [n, D]."""
-        return torch.stack([each[:, member.does].sum(dim=1) for member in self.members], dim=1)
+        return here[:, self._whose.to(here.device)]
 
 
 class TeamNetwork:
@@ -97,6 +103,14 @@ class TeamNetwork:
         }
         self.sizes = [math.prod(shape) for shape in self.shapes.values()]
         self.size = sum(self.sizes)
+
+    def own(self, i: int, tensors: Iterable[str]) -> dict[str, str]:
+        """Which of a policy's ``tensors`` are the i-th member's, with their names in a policy of its own."""
+        names = dict(self.names[i])
+        for mine, own in self.members[i].seen.items():
+            names |= {f"normaliser.{mine}.{part}": f"normaliser.{own}.{part}" for part in ("mean", "spread")}
+        names["epsilon"] = "epsilon"
+        return {name: names[name] for name in tensors if name in names}
 
     @property
     def memory(self) -> dict[str, tuple[int, ...]]:

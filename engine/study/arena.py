@@ -21,7 +21,7 @@ from engine.errors import Cancelled, ConfigError, EngineError
 from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Started, Stopped
 from engine.means import range_of
 from engine.rl.factory import gives_gradients, make_learner
-from engine.rl.learner import on_threads
+from engine.rl.learner import called, on_threads
 from engine.rng import generator
 from engine.simulators import references
 from engine.store import Store
@@ -97,7 +97,7 @@ class _Arena(Learning):
         seat, config = fitted.seats[name], self.config
         seed = int(generator(config.seed, "policy", name).integers(2**63))
         learner = make_learner(chosen, seat, seed, arena_plan.steps_of(config, name), config.place_of(name))
-        weights = [chosen.rewards[r].weight if r in chosen.rewards else 1.0 for r in seat.rewards]
+        weights = [chosen.rewards[r].weight if r in chosen.rewards else 1.0 for r in called(seat)]
         curve = PolicyCurve(seat.rewards, weights, seat.signals, config.game.least_return)
         return PolicyTraining(name, Portion(0, self.waiting, False, 0), learner, curve)
 

@@ -24,12 +24,12 @@ PLAYERS_KEPT = 64
 
 
 def cast_of(config: TrainConfig) -> Cast:
-    """The cast of the battles that policies learn from."""
+    """The cast of the battles that policies learn from; a group (``TrainConfig.groups``) is one seat."""
     if not config.policies:
         return everywhere(AGENT, 1)
-    seats: list[list[Candidate]] = [[] for _ in range(config.seats)]
+    seats: list[list[Candidate]] = [[] for _ in config.groups]
     for name, policy in config.policies.items():
-        for seat in policy.seats if policy.share else ():
+        for seat in config.places(name) if policy.share else ():
             seats[seat].append(Candidate(name, policy.share, policy.learns, policy.recalls))
     return Cast(seats)
 
@@ -39,7 +39,7 @@ def facing(config: TrainConfig, opponent: str) -> Cast:
     if not opponent:
         return cast_of(config)
     policy = config.policies[opponent]
-    return Cast([[Candidate(opponent, learns=True, of=policy.recalls)]] * config.seats)
+    return Cast([[Candidate(opponent, learns=True, of=policy.recalls)]] * len(config.groups))
 
 
 def players_of(
@@ -55,7 +55,7 @@ def players_of(
         if "@" in name:
             return Policy.stored(store, name.partition("@")[2]).actor(explore)
         policy = config.policies[name]
-        return player_of(name, policy, seats[policy.seats[0]], store, explore=explore)
+        return player_of(name, policy, seats[config.places(name)[0]], store, explore=explore)
 
     return player
 

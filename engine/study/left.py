@@ -9,6 +9,7 @@ from engine.mdp.vector import Game
 from engine.rl.onnx import exported
 from engine.rl.policy import Policy
 from engine.rl.seats import Player
+from engine.rl.take_home import folders
 from engine.store import Store
 from engine.study.casting import MAKERS
 from engine.study.course import Rung
@@ -38,7 +39,10 @@ class Left:
         """All of them as they are, with their graphs, and as they were."""
         found = self.present(self._policies)
         for name, policy in self._policies.items():
-            found[self._role("onnx", name)] = self._store.put(exported(policy.learner.policy()))
+            now = policy.learner.policy()
+            found[self._role("onnx", name)] = self._store.put(exported(now))
+            if len(members := now.members()) > 1:
+                found[self._role("members", name)] = self._store.put(folders(members))
         for rung in rungs:
             found |= rung.roles
         return found

@@ -23,7 +23,7 @@ from engine.config.matches import MatchConfig, Seated
 from engine.config.rl import AnyLearner
 from engine.config.train import TrainGame, TrainPool
 from engine.errors import below
-from engine.mdp.groups import Group, Grouped
+from engine.mdp.groups import Group, grouped
 from engine.mdp.interface import SeatSpec
 from engine.mdp.trajectory import Trajectory, join
 from engine.mdp.vector import Game, in_turns
@@ -109,8 +109,8 @@ def variant(config: ArenaConfig, lesson: LessonConfig, match: MatchConfig) -> Tr
 
 
 def played(game: Game, seats: Seating) -> Game:
-    """The game with the seats of a match. Raises ConfigError as ``Grouped``."""
-    return Grouped(game, seats.groups) if seats.together else game
+    """The game with the seats of a match. Raises ConfigError as ``grouped``."""
+    return grouped(game, seats.groups)
 
 
 def cast_of(config: ArenaConfig, lesson: LessonConfig, seats: Seating, specs: Sequence[SeatSpec]) -> Cast:

@@ -32,7 +32,7 @@ from engine.rl.examine import first_episodes, first_in_turns
 from engine.rl.observed import Observed, arrays_of, batch_of
 from engine.rl.onnx_acting import acting
 from engine.rl.policy import Policy
-from engine.rl.recording import drawing_of, record
+from engine.rl.recording import drawing_of, record, tally
 from engine.rl.seats import Player, Seats, nobody_else
 from engine.rl.take_home import VECTORS, checked, milliseconds, vectors, zipped
 from engine.rl.turns import Table
@@ -226,8 +226,7 @@ class _Measurement(Session):
             "measures": self._measures(game, 0), "episodes": len(self.values[0]), **self._strangers(game),
             "game": game.spec.name, "game_version": game.spec.version, "milliseconds": milliseconds(model, given),
             "check": check._asdict(), "sampled": sampled, "poster": self._poster(game, opponent),
-            "moves": np.bincount(given["out.action"], minlength=self._choices).tolist()
-            if given["out.action"].ndim == 1 else [],
+            "moves": tally(self.policy.spec.seat.action, given["out.action"]),
         }  # fmt: skip
         card = card_of(config, self.policy, told)
         taken = zipped(self.policy, model, given, card, in_words(card))
@@ -252,10 +251,6 @@ class _Measurement(Session):
             for title, other in zip(titles, others, strict=True):
                 found.append(paired(name, title, other - own, name in self._bounded, error))
         return [each for each in found if math.isfinite(each.mean)], spans
-
-    @property
-    def _choices(self) -> int:
-        return self.policy.spec.seat.action.legal
 
     def _poster(self, game: Game, opponent: Player | None) -> dict[str, Any]:
         """Some moments of one battle, for a picture; nothing where the game has no drawing or its seat is another."""

@@ -17,7 +17,7 @@ from engine.config.agents import RecordConfig
 from engine.errors import Cancelled, ConfigError, below
 from engine.events import AnyEvent, Counters, Finished, Paused, Progressed, Started, Stopped
 from engine.mdp.vector import Game
-from engine.rl.recording import Recording, drawing_of, record, scenery_of
+from engine.rl.recording import Recording, drawing_of, record, scenery_of, tally
 from engine.rl.seats import Player
 from engine.simulators import references
 from engine.store import Store
@@ -125,8 +125,7 @@ class _Recordings(Session):
 
 def _told(found: Recording, game: Game) -> dict[str, Any]:
     """What a recording says in numbers; None where the game does not say."""
-    choices = game.spec.seats[0].action.legal if found.moves.ndim == 1 else 0
-    counts = np.bincount(found.moves, minlength=choices).tolist() if choices else []
+    counts = tally(game.spec.seats[0].action, found.moves)
     named = {"labels": list(found.labels)} if found.labels else {}
     return {"length": len(found.moves), "score": _known(found.score), "win": _known(found.win), "over": found.over,
             "signals": found.signals, "counts": counts, **named}  # fmt: skip

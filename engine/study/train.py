@@ -11,6 +11,7 @@ from engine.errors import Cancelled, ConfigError, EngineError
 from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Started, Stopped
 from engine.rl.learner import Metrics, on_threads
 from engine.rl.onnx import exported
+from engine.rl.take_home import folders
 from engine.store import Store
 from engine.study import checkpoint
 from engine.study.control import Control
@@ -167,6 +168,8 @@ class _Train(Learning):
             now = policy.learner.policy()
             tensors, description = self.stored(now)
             found = {"policy": tensors, "policy_description": description, "onnx": self.store.put(exported(now))}
+            if len(members := now.members()) > 1:
+                found["members"] = self.store.put(folders(members))
             kept |= {self._role(role, name): digest for role, digest in found.items()}
         return kept | {"checkpoint": self.saved}
 

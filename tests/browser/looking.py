@@ -40,6 +40,22 @@ def serious_violations(page: Page, asked: dict[str, Any] = EVERY_RULE) -> list[s
     ]
 
 
+CALLED = """() => {
+  const at = document.activeElement;
+  const name = at.getAttribute("aria-label") ?? at.labels?.[0]?.textContent ?? at.textContent;
+  return name.trim().replace(/\\s+/g, " ");
+}"""
+
+
+def reach(page: Page, name: str, most: int = 200) -> None:
+    """Press Tab until something has the focus whose name begins so."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if str(page.evaluate(CALLED)).startswith(name):
+            return
+    raise AssertionError(f"Tab does not lead to “{name}”")
+
+
 def overflow(page: Page) -> int:
     """CSS pixels by which the page is wider than its window."""
     width: int = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")

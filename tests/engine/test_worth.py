@@ -348,6 +348,7 @@ def test_the_study_ends_with_a_table_and_says_how_far_it_is(tmp_path: Path) -> N
     assert len(said) == len(set(said)), "each says what it is about"
 
 
+@pytest.mark.usefixtures("played_here")
 def test_a_paused_study_goes_on_to_the_same_table(tmp_path: Path) -> None:
     store = FolderStore(tmp_path)
     expected = table(store, run(config(2_000), store)[-1])
@@ -361,6 +362,7 @@ def test_a_paused_study_goes_on_to_the_same_table(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.arrays["worth"], expected.arrays["worth"])
 
 
+@pytest.mark.usefixtures("played_here")
 def test_a_study_that_is_stopped_keeps_what_it_has(tmp_path: Path) -> None:
     calls = [0]
 
@@ -372,6 +374,7 @@ def test_a_study_that_is_stopped_keeps_what_it_has(tmp_path: Path) -> None:
     assert isinstance(stopped, Stopped)
 
 
+@pytest.mark.usefixtures("played_here")
 def test_who_stops_while_the_table_is_worked_out_gets_the_one_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

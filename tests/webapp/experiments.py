@@ -12,6 +12,7 @@ from django.utils import timezone
 from engine.arrays import pack
 from engine.config.worth import WorthConfig
 from engine.games.herobattle.spec import game_spec
+from engine.simulators.contract import GameSpec
 from webapp.lib.storage import store
 from webapp.studies import actions, companion
 from webapp.studies.models import Job, Status
@@ -34,9 +35,9 @@ FAIR = {DUKE: (385.4, 352.0, 431.0)}
 NOTHING = [row for row in ROWS if row[5] in (FINE, OPEN)]
 
 
-def table(rows: Sequence[Any] = ROWS, *, proved: bool = True) -> str:
+def table(rows: Sequence[Any] = ROWS, *, proved: bool = True, spec: GameSpec | None = None) -> str:
     """The table of these rows, in the store."""
-    spec = game_spec()
+    spec = spec or game_spec()
     place = spec.piece_index()
     pairs = [([place[piece] for piece in row[0]] + [-1])[:2] for row in rows]
     fair = [FAIR.get(row[0][0] if len(row[0]) == 1 else "", (math.nan,) * 3) for row in rows]

@@ -171,6 +171,15 @@ def test_every_preset_makes_a_training(team: Studio) -> None:
     assert set(PRESETS) <= seen
 
 
+def test_learners_without_choices_that_have_numbers_say_so() -> None:
+    from webapp.training.methods import misfit
+
+    for kind in ("dqn", "td3", "sac"):
+        said = misfit(kind, "parameterised")
+        assert said.endswith("cannot choose an action and its numbers together, and this game needs both.")
+    assert misfit("ppo", "parameterised") == ""
+
+
 def test_table_three_is_number_for_number(team: Studio) -> None:
     found = built(team, game="image-pong", algorithm="ppo", preset="table3-image-pong").learner
     assert found == PRESETS["table3-image-pong"]

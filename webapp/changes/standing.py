@@ -39,6 +39,11 @@ class Standing:
     lineups: list[Now]
 
     @property
+    def picked(self) -> bool:
+        """Whether some are known by the battles alone that they were picked by."""
+        return not all(each.fresh for each in self.lineups)
+
+    @property
     def line(self) -> float | None:
         """Its line."""
         return self.objective.threshold

@@ -12,7 +12,7 @@ from webapp.games.simulators import by_moves, obstacle, registration
 from webapp.projects.models import Project
 
 NUMBERS, PICTURES = "numbers", "pictures"
-CHOICE, STEERING = "discrete", "continuous"
+CHOICE, STEERING, PARAMETERISED = "discrete", "continuous", "parameterised"
 """How an agent acts, as ``engine.config.rl.ACTIONS`` calls it."""
 GYMNASIUM, ATARI, SIMULATOR = "gymnasium", "atari", "simulator"
 

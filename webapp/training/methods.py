@@ -8,7 +8,7 @@ from typing import Any, cast
 from engine.catalog import LEARNERS
 from engine.config.genes import genes
 from engine.config.rl import K4S2, PRESETS, AnyLearner, LearnerConfig, NetworkConfig
-from webapp.training.games import NUMBERS, PICTURES, STEERING
+from webapp.training.games import NUMBERS, PARAMETERISED, PICTURES, STEERING
 
 _PONGS = ("pong", "pong-two-seats")
 USUAL, SEEN = "usual", "pictures"
@@ -57,6 +57,8 @@ def misfit(kind: str, does: str) -> str:
     algorithm = ALGORITHMS.get(kind)
     if algorithm is None or does in ("", *algorithm.settings.actions):
         return ""
+    if does == PARAMETERISED:
+        return f"{algorithm.title} cannot choose an action and its numbers together, and this game needs both."
     if does == STEERING:
         return f"{algorithm.title} chooses one of several actions, and this game is steered with numbers."
     return f"{algorithm.title} steers with numbers, and in this game one of several actions is chosen."
