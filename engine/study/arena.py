@@ -28,9 +28,9 @@ from engine.store import Store
 from engine.study import checkpoint
 from engine.study.control import Command, Control
 from engine.study.course import Course, CourseCurve, Rung, becomes, happened, many
+from engine.study.course_checks import Checked, check
 from engine.study.curve import PolicyCurve
 from engine.study.failures import not_begun, with_failure
-from engine.study.fitting import Fitted, fit
 from engine.study.learner_factory import begin_with
 from engine.study.learning import Learning, long_enough
 from engine.study.left import Left, entrants
@@ -86,15 +86,15 @@ class _Arena(Learning):
     def _prepare(self, *, begun: bool) -> None:
         """All policies as they begin. Raises ConfigError, SimulatorError, Cancelled."""
         config = self.config
-        fitted = fit(config, self.store, begun=begun, should_stop=self.stopped)
-        self.policies = {name: self._pupil(name, learner, fitted) for name, learner in config.learners.items()}
+        checked = check(config, self.store, begun=begun, should_stop=self.stopped)
+        self.policies = {name: self._pupil(name, learner, checked) for name, learner in config.learners.items()}
         for name, (place, start) in ({} if begun else config.starts).items():
             begin_with(self.policies[name].learner, place, start, self.store)
         self.curve = CourseCurve({name: policy.curve for name, policy in self.policies.items()})
-        self.left = Left(self.policies, self.store)
+        self.left, self.longest = Left(self.policies, self.store), checked.longest
 
-    def _pupil(self, name: str, chosen: AnyLearner, fitted: Fitted) -> PolicyTraining:
-        seat, config = fitted.seats[name], self.config
+    def _pupil(self, name: str, chosen: AnyLearner, checked: Checked) -> PolicyTraining:
+        seat, config = checked.seats[name], self.config
         seed = int(generator(config.seed, "policy", name).integers(2**63))
         learner = make_learner(chosen, seat, seed, arena_plan.steps_of(config, name), config.place_of(name))
         weights = [chosen.rewards[r].weight if r in chosen.rewards else 1.0 for r in called(seat)]
@@ -256,9 +256,10 @@ class _Arena(Learning):
     def _too_short(self) -> str:
         """What to tell where battles, which restart at the end of every round, ended no episode in one."""
         battles = self.config.copies * self.config.environments
+        lasts = f" (an episode can last {self.longest:,})" if self.longest else ""
         return (
             f"No episode ended in this round: at its end all battles begin afresh, and {self.curve.steps:,} decisions "
-            f"were too few. So how episodes end is not learned, and no condition can be reached. Make the lesson, or "
+            f"were too few{lasts}. So how episodes end is not learned, and no condition can be reached. Make the lesson, or "
             f"its checkpoints, longer; play fewer battles together than {battles:,} of each match; or let copies not "
             "wait for each update: then battles go on."
         )

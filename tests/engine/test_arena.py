@@ -21,7 +21,7 @@ from engine.rl.policy import Policy
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import checkpoint, run
-from engine.study.fitting import fit
+from engine.study.course_checks import check
 from engine.study.lessons import Known, Lesson, Matches, sampler
 from engine.study.sampler_pool import LocalSamplers
 from engine.study.tournament import paired
@@ -212,7 +212,7 @@ def test_entries_steer_the_entities_that_their_match_says(store: FolderStore) ->
     match = {"who": [[1, 1], 2, 1, 1, 1, 2, 2, 2, 2], "entities": [3, 0, 9, 1, 2, 4, 5, 6, 7, 8]}
     config = course({1: SAC, 2: "tanks-static"}, [lesson(match)], game=TANKS)
     with pytest.raises(ConfigError, match="sees, does or is rewarded otherwise"):
-        fit(config, store)
+        check(config, store)
     alone = {"who": [1, 2, 2, 2, 2, 2, 2, 2, 2, 2], "entities": [7, 0, 1, 2, 3, 4, 5, 6, 8, 9]}
     whole = made(course({1: SAC, 2: "tanks-static"}, [lesson(alone)], game=TANKS), store)
     (one,) = whole._matches
@@ -287,7 +287,7 @@ def test_what_does_not_fit_its_game_is_said_at_its_entry(
     store: FolderStore, roster: Any, matches: Any, game: Any, place: str, why: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
-        fit(course(roster, [lesson(*matches)], game=game), store)
+        check(course(roster, [lesson(*matches)], game=game), store)
     found = dict(caught.value.problems)
     assert why in found[f"lessons.0.matches.0.{place}"], found
     (failed,) = run(course(roster, [lesson(*matches)], game=game), store)
@@ -297,7 +297,7 @@ def test_what_does_not_fit_its_game_is_said_at_its_entry(
 def test_a_policy_goes_on_only_from_one_of_its_kind(store: FolderStore) -> None:
     config = course({1: PPO, 2: DQN}, [lesson([1, 2], after={"fork": {"2": 1}})])
     with pytest.raises(ConfigError, match="'2' cannot go on from '1': their learners have other settings"):
-        fit(config, store)
+        check(config, store)
 
 
 class Idle:
@@ -319,7 +319,7 @@ def test_a_player_of_one_s_own_plays(store: FolderStore) -> None:
     assert isinstance(end, Finished), end
     wrong = {"kind": "own", "factory": "tests.engine.test_arena:Nobody"}
     with pytest.raises(ConfigError, match="did not make a player: AttributeError"):
-        fit(course({1: PPO, 2: wrong}, [lesson([1, 2])]), store)
+        check(course({1: PPO, 2: wrong}, [lesson([1, 2])]), store)
 
 
 def test_a_checkpoint_of_another_course_is_refused(store: FolderStore) -> None:
@@ -375,4 +375,4 @@ def test_a_tournament_needs_two_sides(store: FolderStore) -> None:
     game = {"name": "navigation", "settings": {"max_ticks": 8}}
     config = course({1: PPO}, [lesson([1, 1, 1])], game=game, tournament={})
     with pytest.raises(ConfigError, match="tournament: policies play each other in games for two"):
-        fit(config, store)
+        check(config, store)

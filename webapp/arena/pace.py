@@ -23,10 +23,10 @@ def time(study: ArenaConfig, project: Project) -> str:
     done = project.jobs.filter(kind="arena", status__in=(Status.FINISHED, Status.STOPPED)).order_by("-pk")[:EARLIER]
     alike = [job for job in done if job.config["game"]["name"] == study.game.name]
     told = [(job.counters.get("seconds", 0.0), job.counters.get("steps", 0)) for job in alike]
-    paces = [seconds / steps for seconds, steps in told if steps and seconds >= LEAST_S]
-    if not paces:
+    speeds = [seconds / steps for seconds, steps in told if steps and seconds >= LEAST_S]
+    if not speeds:
         return ""
-    low, high = (duration(study.steps * each) for each in (0.9 * min(paces), 1.1 * max(paces)))
+    low, high = (duration(study.steps * each) for each in (0.9 * min(speeds), 1.1 * max(speeds)))
     return f"About {high}" if low == high else f"{low} to {high}"
 
 

@@ -18,7 +18,7 @@ Numbers = NDArray[np.float32]
 _TIE = 1e-3
 Rule = Callable[[Numbers, int], Numbers]
 """Ways float32[n, 2] of entity ``i`` that sees ``view`` float32[n, 5 E - 2]."""
-UNSAID = "Whoever asks this script must say which entity it plays."
+NO_ENTITY = "Whoever asks this script must say which entity it plays."
 
 
 def _parts(view: Numbers) -> tuple[Numbers, Numbers]:
@@ -111,7 +111,7 @@ class Numbered(Navigator):
         """Each row's way, by its entity."""
         view = batch.observations["view"]
         if batch.entities is None:
-            raise EngineError(UNSAID)
+            raise EngineError(NO_ENTITY)
         ways: Numbers = np.empty((len(view), 2), np.float32)
         for entity in np.unique(batch.entities).tolist():
             rows = batch.entities == entity

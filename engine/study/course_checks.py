@@ -26,7 +26,7 @@ Fault = tuple[str, str]
 TURNS = "in this game entities take turns, and a group needs entities that act at once: leave the inner brackets out"
 
 
-class Fitted(NamedTuple):
+class Checked(NamedTuple):
     """What is known once a course fits: the seat of each policy that learns, and decisions of the longest episode
     (0: nobody knows)."""
 
@@ -34,24 +34,26 @@ class Fitted(NamedTuple):
     longest: int
 
 
-def fit(config: ArenaConfig, store: Store, *, begun: bool = False, should_stop: ShouldStop = lambda: False) -> Fitted:
+def check(
+    config: ArenaConfig, store: Store, *, begun: bool = False, should_stop: ShouldStop = lambda: False
+) -> Checked:
     """Make every match once; of a course that has ``begun``, without playing. Raises ConfigError with everything that
     does not fit, SimulatorError, and Cancelled once ``should_stop()``."""
-    fitting = _Fitting(config, store, begun, should_stop)
+    checks = _Checks(config, store, begun, should_stop)
     wrong = list(misfits(config))
     for i, lesson in enumerate(config.lessons):
         for k, match in enumerate(lesson.matches):
             place = f"lessons.{i}.matches.{k}"
-            wrong += [(f"{place}.{at}".rstrip("."), why) for at, why in fitting.match(lesson, match)]
+            wrong += [(f"{place}.{at}".rstrip("."), why) for at, why in checks.match(lesson, match)]
     for i, lesson in enumerate(config.lessons):
-        wrong += [(f"lessons.{i}.after.{at}", why) for at, why in fitting.afterwards(lesson)]
-    wrong += fitting.tournament()
+        wrong += [(f"lessons.{i}.after.{at}", why) for at, why in checks.afterwards(lesson)]
+    wrong += checks.tournament()
     if wrong:
         raise ConfigError(dict.fromkeys(wrong))
-    return Fitted(fitting.seats, fitting.longest)
+    return Checked(checks.seats, checks.longest)
 
 
-class _Fitting:
+class _Checks:
     def __init__(self, config: ArenaConfig, store: Store, begun: bool, should_stop: ShouldStop) -> None:
         self.config, self.store, self.begun, self.should_stop = config, store, begun, should_stop
         self.seats: dict[str, SeatSpec] = {}
