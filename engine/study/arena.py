@@ -259,9 +259,9 @@ class _Arena(Learning):
         lasts = f" (an episode can last {self.longest:,})" if self.longest else ""
         return (
             f"No episode ended in this round: at its end all battles begin afresh, and {self.curve.steps:,} decisions "
-            f"were too few{lasts}. So how episodes end is not learned, and no condition can be reached. Make the lesson, or "
-            f"its checkpoints, longer; play fewer battles together than {battles:,} of each match; or let copies not "
-            "wait for each update: then battles go on."
+            f"were too few{lasts}. So how episodes end is not learned, and no condition can be reached. Make the "
+            f"lesson, or its checkpoints, longer; play fewer battles together than {battles:,} of each match; or let "
+            "copies not wait for each update: then battles go on."
         )
 
     def _announced(self) -> str:
