@@ -25,8 +25,8 @@ MASKED = "this game forbids actions now and then, which lists cannot say: play i
 
 
 class Moment(NamedTuple):
-    """One battle after a step, by seat: what is seen (None: out), legal masks, rewards, who is in; whether it is over
-    by its rules or was cut; and, once over, wins and scores."""
+    """One battle after a step, by seat: what is seen, legal masks, rewards, who is in; whether it is over by its rules
+    or was cut; and, once over, wins and scores."""
 
     seen: list[Any]
     masks: list[Any]
@@ -38,37 +38,32 @@ class Moment(NamedTuple):
 
 
 class One:
-    """A single battle of a game."""
+    """A single battle of a game. ``inside``: the seats that are in."""
 
     def __init__(self, game: VectorMDP) -> None:
         self.game, self.spec = game, game.spec
-        self._alive = [True] * len(self.spec.seats)
+        self.inside = [True] * len(self.spec.seats)
 
     def reset(self, seed: int) -> Moment:
         """A new battle."""
-        return self._moment(self.game.reset(np.array([seed], np.uint64)), [True] * len(self.spec.seats))
+        return self._moment(self.game.reset(np.array([seed], np.uint64)))
 
     def step(self, actions: Sequence[Any]) -> Moment:
         """One decision of every seat; None where a seat is out."""
-        before = self._alive
         rows: list[Array] = [
             seat.action.idle(1) if action is None else our_spaces.row(seat.action, action)
             for seat, action in zip(self.spec.seats, actions, strict=True)
         ]
-        return self._moment(self.game.step(rows), before)
+        return self._moment(self.game.step(rows))
 
-    def _moment(self, step: VectorStep, before: list[bool]) -> Moment:
+    def _moment(self, step: VectorStep) -> Moment:
         over = step.ended is not None
         told = step if step.ended is None else step.ended  # then the step has the next episode's
-        self._alive = [bool(alive) and not over for alive in step.alive[0]]
-        shown = before if over else self._alive
-        seen = [
-            our_spaces.observation(seat, told.observations[i], 0) if shown[i] else None
-            for i, seat in enumerate(self.spec.seats)
-        ]
+        self.inside = [bool(alive) and not over for alive in step.alive[0]]
+        seen = [our_spaces.observation(seat, told.observations[i], 0) for i, seat in enumerate(self.spec.seats)]
         masks = [None if mask is None else mask[0].copy() for mask in told.masks]
         return Moment(
-            seen, masks, [float(rewards.sum()) for rewards in step.rewards[0]], list(self._alive),
+            seen, masks, [float(rewards.sum()) for rewards in step.rewards[0]], list(self.inside),
             bool(step.terminated[0]), bool(step.truncated[0]), self._results(step),
         )  # fmt: skip
 
@@ -102,11 +97,13 @@ class ArenaGame:
     def step(self, actions: Sequence[Any]) -> tuple[list[Any], list[Any], bool, list[dict[str, Any]]]:
         """Each entity's observation, reward and info, and whether the episode is over. The reward with which an entity
         goes out is its last."""
-        inside = self._one._alive
+        inside = self._one.inside
         moment = self._one.step(actions)
+        over = moment.terminated or moment.truncated
+        shown = inside if over else moment.alive
+        seen = [each if there else None for each, there in zip(moment.seen, shown, strict=True)]
         rewards = [reward if was else None for reward, was in zip(moment.rewards, inside, strict=True)]
-        infos = [{"truncated": moment.truncated, **result} for result in moment.results]
-        return moment.seen, rewards, moment.terminated or moment.truncated, infos
+        return seen, rewards, over, [{"truncated": moment.truncated, **result} for result in moment.results]
 
     def close(self) -> None:
         """Release the game's resources."""
@@ -164,13 +161,8 @@ class ParallelGame(ParallelEnv[str, Any, Any]):
         )  # fmt: skip
 
     def _told(self, moment: Moment, agents: Sequence[str]) -> dict[str, Any]:
-        """What agents see; one that has just gone out sees nothing more."""
-        found = {}
-        for agent in agents:
-            i = self._place(agent)
-            if moment.seen[i] is not None:
-                found[agent] = self._with_mask(i, moment)
-        return found
+        """What agents see, those included that have just gone out."""
+        return {agent: self._with_mask(self._place(agent), moment) for agent in agents}
 
     def _with_mask(self, i: int, moment: Moment) -> Any:
         if not self._masked[i]:
