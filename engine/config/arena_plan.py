@@ -7,12 +7,12 @@ and each copy of the match list is one sampler.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from engine.config.arena import PARTS, ArenaConfig, LessonConfig
+from engine.config.arena import ArenaConfig
+from engine.config.lesson_pace import Pace
 from engine.config.matches import MatchConfig
-from engine.config.rl import AnyLearner
 
 
 class Counted(NamedTuple):
@@ -25,19 +25,6 @@ class Counted(NamedTuple):
     def processes(self) -> int:
         """Both."""
         return self.environments + self.workers
-
-
-class Pace(NamedTuple):
-    """One lesson as it is learned. By policy: ``workers``, the places that it steers in the match list, and
-    ``fragment``, its decisions in one fragment of one copy; ``fragments`` of each copy in an update; ``update``:
-    decisions of all policies in one; ``every``: decisions between checkpoints; ``ticks``: of these, at most."""
-
-    workers: Mapping[str, int]
-    fragment: Mapping[str, int]
-    fragments: int
-    update: int
-    every: int
-    ticks: int
 
 
 class Planned(NamedTuple):
@@ -59,33 +46,11 @@ def counted(matches: Iterable[MatchConfig], copies: int = 1) -> Counted:
     return Counted(copies * len(workers), copies * sum(workers))
 
 
-def workers(lesson: LessonConfig, learners: Mapping[str, AnyLearner]) -> dict[str, int]:
-    """The places of each policy that learns in a lesson, over all its matches."""
-    found = dict.fromkeys((name for name in learners if name not in lesson.frozen), 0)
-    for match in lesson.matches:
-        for seated in match.seated:
-            if seated.policy in found:
-                found[seated.policy] += 1
-    return {name: places for name, places in found.items() if places}
-
-
-def pace(config: ArenaConfig, lesson: LessonConfig) -> Pace:
-    """How a lesson is learned."""
-    learners = config.learners
-    places = workers(lesson, learners)
-    fragment = {name: config.environments * config.fragment * count for name, count in places.items()}
-    needed = [-(-learners[name].least_batch // (config.copies * size)) for name, size in fragment.items()]
-    fragments = max(1, *needed)
-    update = fragments * config.copies * sum(fragment.values())
-    every = max(config.checkpoint_every or lesson.most // PARTS, update)
-    return Pace(places, fragment, fragments, update, every, -(-lesson.most // every))
-
-
 def plan(config: ArenaConfig) -> list[Planned]:
     """All lessons."""
     found = []
     for i, lesson in enumerate(config.lessons):
-        one = pace(config, lesson)
+        one = config.pace(lesson)
         battles = config.copies * len(lesson.matches) * config.environments
         updates = -(-lesson.most // one.update)
         how = counted(lesson.matches, config.copies)
@@ -97,7 +62,7 @@ def steps_of(config: ArenaConfig, policy: str) -> int:
     """Decisions that a policy learns from in the whole course, at most: the length of its schedules."""
     total = 0
     for lesson in config.lessons:
-        one = pace(config, lesson)
+        one = config.pace(lesson)
         total += lesson.times * lesson.most * one.fragment.get(policy, 0) // sum(one.fragment.values())
     return max(1, total)
 
@@ -107,24 +72,11 @@ def started(config: ArenaConfig) -> int:
     return 0 if config.pool.kind == "local" else config.copies
 
 
-def ticks(config: ArenaConfig) -> int:
-    """Rounds of the whole course, at most; a pair of its tournament is one."""
-    lessons = sum(lesson.times * pace(config, lesson).ticks for lesson in config.lessons)
-    return lessons + (config.tournament.pairs(entrants(config)) if config.tournament else 0)
-
-
-def entrants(config: ArenaConfig) -> int:
-    """How many enter its tournament, at most."""
-    players = sum(not member.recalls for member in config.roster.values())
-    earlier = sum(lesson.times * len(lesson.learns(config.roster)) for lesson in config.lessons)
-    return players + (earlier if config.tournament is not None and config.tournament.rungs else 0)
-
-
 def misfits(config: ArenaConfig) -> Iterator[tuple[str, str]]:
     """(place, sentence) of learners that do not go with the length of the course."""
     synchronous = config.sampling == "synchronous"
     for name, learner in config.learners.items():
-        together = [pace(config, lesson).fragment.get(name, 0) for lesson in config.lessons]
+        together = [config.pace(lesson).fragment.get(name, 0) for lesson in config.lessons]
         most = max(together) * (config.copies if synchronous else 1)
         found = learner.misfits(steps_of(config, name), most, synchronous=synchronous)
         yield from ((f"{config.place_of(name)}.{place}", why) for place, why in found)

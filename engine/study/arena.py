@@ -70,7 +70,7 @@ class _Arena(Learning):
         if resume:
             self.restore(resume)
         with on_threads(config.threads):
-            yield self.say(Started, workers=config.copies, pool=config.pool.kind, ticks=arena_plan.ticks(config),
+            yield self.say(Started, workers=config.copies, pool=config.pool.kind, ticks=config.ticks,
                             battles=0, resumed=bool(resume))  # fmt: skip
             self.saved = self.saved or self.checkpoint()
             while not (self.course.over or self.late or command):

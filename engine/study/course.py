@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.arrays import Bundle
-from engine.config.arena import ArenaConfig, BestConfig, LessonConfig, Measure
+from engine.config.arena import ArenaConfig
+from engine.config.lessons import BestConfig, LessonConfig, Measure
 from engine.rl.learner import Learner, Metrics
 from engine.rl.sampler import Episode
 from engine.study.curve import Curve, PolicyCurve

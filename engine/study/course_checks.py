@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from engine.catalog import LEARNERS
-from engine.config.arena import ArenaConfig, LessonConfig
+from engine.config.arena import ArenaConfig
 from engine.config.arena_plan import misfits
+from engine.config.lessons import LessonConfig
 from engine.config.matches import MatchConfig, Seated
 from engine.config.rl import ACTIONS
 from engine.errors import ConfigError

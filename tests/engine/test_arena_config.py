@@ -111,7 +111,7 @@ def test_the_plan_says_what_a_lesson_amounts_to() -> None:
     assert one.pace.fragments == 2, "192 decisions of each in a fragment of a copy, and 512 to learn from"
     assert one.pace.update == 2 * 2 * (192 + 192)
     assert one.updates == -(-100_000 // one.pace.update)
-    assert arena_plan.ticks(config) == 3 * one.pace.ticks
+    assert config.ticks == 3 * one.pace.ticks
     assert arena_plan.steps_of(config, "1") == 150_000
 
 

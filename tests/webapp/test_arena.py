@@ -56,7 +56,7 @@ class TestCourse(AskedKindContract):
         ({"who1": "main vs nobody, main vs luck"}, "who1", "no policy 'nobody'"),
         ({"who1": '[["main", "luck", "luck"]]'}, "who1", "list names 3 entities, and Pong for two has 2"),
         ({"steps2": ""}, "steps2", "how many decisions it lasts"),
-        ({"plays2": "learn:sac"}, "who1", "SAC"),
+        ({"plays2": "learn:sac", "who2": "main vs old"}, "who1", "SAC"),
         ({"game": "x"}, "game", ""),
         ({"game": "navigation", "plan": "league"}, "plan", "needs a game with two sides"),
         ({"name1": "Main!"}, "name1", "small letters"),

@@ -51,7 +51,7 @@ def _rows() -> dict[str, Any]:
     found: dict[str, Any] = {}
     for i in range(1, ROWS + 1):
         found[f"name{i}"] = forms.CharField(label=f"Name of player {i}", max_length=24, required=False)
-        found[f"plays{i}"] = forms.ChoiceField(label="What it does", choices=PLAYS, required=False)
+        found[f"plays{i}"] = forms.ChoiceField(label=f"What player {i} does", choices=PLAYS, required=False)
     for i in range(1, HELD + 1):
         found[f"who{i}"] = forms.CharField(
             label="Who plays whom", max_length=2000, required=False,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from engine.config.arena import ArenaConfig, LessonConfig
+from engine.config.arena import ArenaConfig
 from engine.config.arena_plan import misfits
 from engine.config.evaluate import SavedConfig, ScriptConfig
+from engine.config.lessons import LessonConfig
 from engine.config.matches import MatchConfig
 from engine.config.roster import KeptMemberConfig, OwnMemberConfig, ScriptMemberConfig
 from webapp.projects.models import Project

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from engine.config import arena_plan
 from engine.config.arena import ArenaConfig
@@ -21,13 +22,20 @@ LEAST_S = 5.0
 def time(study: ArenaConfig, project: Project) -> str:
     """How long it takes at most, in words; empty where no earlier course tells."""
     done = project.jobs.filter(kind="arena", status__in=(Status.FINISHED, Status.STOPPED)).order_by("-pk")[:EARLIER]
-    alike = [job for job in done if job.config["game"]["name"] == study.game.name]
+    alike = [job for job in done if _work(job.config) == _work(study.model_dump(mode="json"))]
     told = [(job.counters.get("seconds", 0.0), job.counters.get("steps", 0)) for job in alike]
     speeds = [seconds / steps for seconds, steps in told if steps and seconds >= LEAST_S]
     if not speeds:
         return ""
     low, high = (duration(study.steps * each) for each in (0.9 * min(speeds), 1.1 * max(speeds)))
     return f"About {high}" if low == high else f"{low} to {high}"
+
+
+def _work(config: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What decides how fast a course goes: its game, its learners, and how many battles are played together."""
+    game, same = config["game"], ("environments", "copies", "fragment", "sampling", "learner")
+    learners = [one.get("learner") for one in config["roster"].values()]
+    return game["name"], learners, *(config[name] for name in same)
 
 
 def told(study: ArenaConfig) -> Iterator[str]:

@@ -49,7 +49,7 @@ class Lessons(Learning):
         wins = course.curves(columns, "win")
         return {
             "course": course,
-            "players": [(player, latest(job.metrics, player)) for player in course.players],
+            "players": [(player, latest(columns, player)) for player in course.players],
             "curves": wins if wins.lines else course.curves(columns, "return"),
             "wins": bool(wins.lines),
             "reading": Reading(table) if table else None,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from engine.arrays import Bundle
 from engine.catalog import LEARNERS, PLAYERS
 from engine.config import parse
-from engine.config.arena import ArenaConfig, LessonConfig
+from engine.config.arena import ArenaConfig
 from engine.config.arena_plan import counted
+from engine.config.lessons import LessonConfig
 from engine.config.matches import MatchConfig
 from webapp.lib.words import number, percent, plural
 from webapp.studies.lines import Lines
@@ -212,8 +213,10 @@ def _points(value: float) -> str:
     return number(round(value)) if math.isfinite(value) else "no bound"
 
 
-def latest(metrics: Mapping[str, float], player: Player) -> str:
-    """How a policy played in the last round, where it told."""
-    win = metrics.get(f"{player.name}/win")
-    score = metrics.get(f"{player.name}/return")
-    return f"wins {percent(win)}" if win is not None else f"return {number(score, 2)}" if score is not None else ""
+def latest(columns: Columns, player: Player) -> str:
+    """How a policy played in the last round that told it."""
+    for what, words in (("win", "wins {}"), ("return", "return {}")):
+        told = [value for value in columns.get(f"{player.name}/{what}", []) if value is not None]
+        if told:
+            return words.format(percent(told[-1]) if what == "win" else number(told[-1], 2))
+    return ""
