@@ -74,6 +74,8 @@ class StudyKind(NamedTuple):
     counts its work. ``role``: the artifact that holds everything it evaluated; empty: there is none. Words for
     sentences: ``noun``, the study; ``tick``, one of its ticks; ``gained``, a participle for the results that a stop
     keeps; ``hands``, its workers. ``genes``: the part of its settings whose numbers may be ranges; empty: none may.
+    ``beside``: says which study the command line runs after one (``engine.accompanied``); empty: none. ``told``: puts
+    its results into lines for the command line, called with (config, artifacts, store); empty: nothing does.
     """
 
     label: str
@@ -87,6 +89,8 @@ class StudyKind(NamedTuple):
     gained: str = "found"
     hands: str = "battle workers"
     genes: str = ""
+    beside: str = ""
+    told: str = ""
 
     @property
     def called(self) -> str:
@@ -582,6 +586,7 @@ SAMPLERS: dict[str, str] = {
 STUDIES: dict[str, StudyKind] = {
     "search": StudyKind(
         "Search", "search", SearchConfig, "engine.study.lineups:run", "engine.console:Searched", "battles", "archive",
+        beside="engine.study.companion:planned",
     ),
     "recheck": StudyKind(
         "Re-check on fresh battles", "re-check", RecheckConfig, "engine.study.lineups:recheck",
@@ -641,7 +646,7 @@ STUDIES: dict[str, StudyKind] = {
     ),
     "worth": StudyKind(
         "What each piece is worth", "experiment", WorthConfig, "engine.study.worth:worth", "engine.study.worth:Words",
-        "battles", "table", tick="part", gained="measured",
+        "battles", "table", tick="part", gained="measured", told="engine.study.worth:told",
     ),
     "metagame": StudyKind(
         "Who beats whom", "round robin", MetagameConfig, "engine.study.metagame:metagame",

@@ -119,7 +119,8 @@ def _times(case: str, quick: bool) -> Iterator[dict[str, Any]]:
             alone = 1 if case == "pinned" and name == "GALA" else ALL
             one = _kept(f"{case}-{name}", {**PONG, **way, "steps": steps}, seed, GOAL, alone)
             found[name].append(one["seconds"] if one["reached"] >= GOAL else np.inf)
-    ratio, (low, high) = np.mean(found["PALA"]) / np.mean(found["GALA"]), interval(found["PALA"], found["GALA"])
+    ratio = float(np.mean(found["PALA"]) / np.mean(found["GALA"]))
+    low, high = interval(found["PALA"], found["GALA"])
     wanted = {"equal": ("within 5 % of GALA", abs(ratio - 1) <= NEAR), "pinned": (">= 20 % less", ratio <= LESS)}
     for name, each in found.items():
         goal, meets = wanted[case] if name == "PALA" else ("", None)

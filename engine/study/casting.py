@@ -17,6 +17,7 @@ from engine.mdp.vector import Game
 from engine.rl.cast import Candidate, Cast, everywhere
 from engine.rl.policy import Policy
 from engine.rl.seats import Player, Players
+from engine.rl.squads import fits, on_seats
 from engine.store import Store
 
 PLAYERS_KEPT = 64
@@ -81,9 +82,12 @@ def _frozen(policy: FrozenConfig, seat: SeatSpec, store: Store, explore: bool) -
         found = Policy.stored(store, policy.policy)
     except StoreError as error:
         raise ConfigError([("policy", str(error))]) from error
-    if (found.spec.seat.observations, found.spec.seat.action) != (seat.observations, seat.action):
+    own = found.spec.seat
+    same = (own.observations, own.action) == (seat.observations, seat.action)
+    own_seat = bool(getattr(policy, "seats", ()))  # in a training, where a group has a seat of its own
+    if not same and (own_seat or not fits(found, seat)):
         raise ConfigError([("policy", "this policy sees or does something else than is seen and done on its seats")])
-    return found.actor(explore)
+    return found.actor(explore) if same else on_seats(found, found.actor(explore))
 
 
 def _own(policy: OwnMemberConfig, seat: SeatSpec, store: Store, explore: bool) -> Player:
