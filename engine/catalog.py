@@ -24,6 +24,7 @@ from engine.config.algorithms import (
     PSOConfig,
     RandomConfig,
 )
+from engine.config.arena import ArenaConfig
 from engine.config.base import Config, Study
 from engine.config.episodes import EpisodesConfig
 from engine.config.evaluate import EvaluateConfig
@@ -554,6 +555,10 @@ PLAYERS: dict[str, Entry] = {
     "navigation-nearest": Entry(
         "Goes to the nearest target", "Whoever else goes there.", Config, "engine.games.navigation.scripts:Nearest",
     ),
+    "navigation-numbered": Entry(
+        "Goes to the target of its own number", "A fixed assignment, agreed on before: the first to the first target, "
+        "and so on. Of no use where targets are shuffled.", Config, "engine.games.navigation.scripts:Numbered",
+    ),
     "navigation-optimal": Entry(
         "Shares out the targets", "Each goes to its own target, so that all ways together are shortest.", Config,
         "engine.games.navigation.scripts:Optimal",
@@ -576,6 +581,7 @@ EVALUATORS: dict[str, str] = {
 SAMPLERS: dict[str, str] = {
     "train": "engine.study.sampler_factory:build",
     "gossip": "engine.study.gossip_agents:build",
+    "arena": "engine.study.lessons:build",
 }
 STUDIES: dict[str, StudyKind] = {
     "search": StudyKind(
@@ -597,6 +603,10 @@ STUDIES: dict[str, StudyKind] = {
     "gossip": StudyKind(
         "Training side by side", "training", GossipConfig, "engine.study.gossip:gossip", "engine.console:SideBySide",
         "steps", "", gained="learned", hands="agents",
+    ),
+    "arena": StudyKind(
+        "Lessons for several agents", "course", ArenaConfig, "engine.study.arena:arena", "engine.console:Courses",
+        "steps", "", gained="learned", hands="samplers",
     ),
     "evolve": StudyKind(
         "Search for training settings", "search", EvolveConfig, "engine.study.evolve:evolve", "engine.console:Evolved",

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from engine.catalog import STUDIES, imported
-from engine.config.base import Study
+from engine.config import arena_plan
+from engine.config.arena import ArenaConfig
+from engine.config.base import Study, parse
 from engine.config.commander import led
 from engine.errors import LONGEST_SAID
 from engine.events import AnyEvent, Counters, Failed, Incident, Logged, Paused, Progressed, Started
@@ -147,6 +149,27 @@ class SideBySide(Trained):
         """How good the agents are, how fast they learn, and how far apart they are."""
         bound = f" of at most {metrics['distance_bound']:.3g}" if "distance_bound" in metrics else ""
         return f"{super().round(metrics)}, {metrics['distance']:.3g}{bound} apart"
+
+
+class Courses(Trained):
+    """Texts of courses."""
+
+    def planned(self, event: Started, study: Settings) -> str:
+        """Lessons, decisions, and processes by the paper's count and here."""
+        config = parse(ArenaConfig, study)
+        plans = arena_plan.plan(config)
+        most = max((one.counted for one in plans), key=lambda how: how.processes)
+        paper = f"{many(most.environments, 'environment')} and {many(most.workers, 'worker')}"
+        here = f"{many(config.copies, 'sampler')} and the learners" if arena_plan.started(config) else "this one alone"
+        work = f"{many(config.count, 'lesson')}, {many(config.steps, 'decision')} at most"
+        return f"{work}, on {most.processes} processes by AI Arena’s count ({paper}; here {here})"
+
+    def round(self, metrics: Mapping[str, float]) -> str:
+        """How each policy learns, or how a pair of the tournament met."""
+        if "share" not in metrics:
+            return super().round(metrics)
+        m = metrics
+        return f"share of the first {100 * m['share']:.0f} % ({100 * m['low']:.0f} to {100 * m['high']:.0f} %)"
 
 
 class Evolved:

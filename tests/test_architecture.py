@@ -110,6 +110,7 @@ APPS = (
     "sensitivity",
     "worth",
     "metagame",
+    "arena",
     "removal",
     "suspects",
     "changes",

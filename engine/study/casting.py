@@ -6,9 +6,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from engine.catalog import PLAYERS
+from engine.catalog import PLAYERS, imported
 from engine.config.evaluate import SavedConfig
 from engine.config.policies import AGENT, FrozenConfig, ScriptedConfig
+from engine.config.roster import OwnMemberConfig
 from engine.config.train import TrainConfig
 from engine.errors import ConfigError, StoreError, below
 from engine.mdp.interface import SeatSpec
@@ -89,6 +90,15 @@ def _frozen(policy: FrozenConfig | SavedConfig, seat: SeatSpec, store: Store, ex
     return found.actor(explore) if same else on_seats(found, found.actor(explore))
 
 
+def _own(policy: OwnMemberConfig, seat: SeatSpec, store: Store, explore: bool) -> Player:
+    try:
+        made: Player = imported(policy.factory)(seat)
+    except Exception as error:  # somebody's own code
+        why = f"it did not make a player: {type(error).__name__}: {error}"
+        raise ConfigError([("factory", why)]) from error
+    return made
+
+
 def as_slow_as(game: Game, player: Any, seats: Collection[int], place: str = "agent") -> Game:
     """The game with a player's own limits on its seats (None: nobody sits there). Raises ConfigError as ``limited``,
     below the player's place."""
@@ -96,5 +106,7 @@ def as_slow_as(game: Game, player: Any, seats: Collection[int], place: str = "ag
         return game if player is None else limited(game, player.limits, seats)
 
 
-MAKERS: dict[str, Callable[[Any, SeatSpec, Store, bool], Player]] = {"scripted": _scripted, "frozen": _frozen}
+MAKERS: dict[str, Callable[[Any, SeatSpec, Store, bool], Player]] = {
+    "scripted": _scripted, "frozen": _frozen, "own": _own,
+}  # fmt: skip
 """Factories of players, by the kind of a policy that never learns."""
