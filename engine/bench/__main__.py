@@ -48,6 +48,7 @@ MODULES = (
     "two_seats",
     "arena_navigation",
     "arena_tanks",
+    "half_field",
     "commanders",
     "command_styles",
     "commanded",
