@@ -18,7 +18,7 @@ from engine.games.chance import compiled
 from engine.games.half_field import field
 from engine.games.half_field.field import BALL, BALL_DECAY, HALF, KEEPER, LENGTH, PLAYER, POST, STEP
 
-ADVANCE, REACTION, CATCH, POWER_SHARE = 4.0, 3, 1.2, 1.0
+ADVANCE, REACTION, CATCH, POWER_SHARE = 3.0, 3, 1.2, 1.0
 CYCLES = 40  # of a shot that it looks ahead
 WIDE = 1.0  # how far beside the goal a shot is still taken seriously
 NEAR, AIMED = 0.3, 0.2  # metres within which it stands well, radians within which its body does
