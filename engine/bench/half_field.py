@@ -69,8 +69,10 @@ def _scored(case: str, name: str, player: str, episodes: int) -> dict[str, Any]:
         return row(NAME, case, found.win.mean(), "wins", detail=detail)
     low, high, helios = MARKS[name] if player != "random" else (0.0, 0.01, 0.0)
     meets = low <= wins.low and wins.high <= high
-    peer = {"peer": "Helios, published", "peer_value": helios} if helios else {}
-    return row(NAME, case, found.win.mean(), "goals", goal=f"{low:g} to {high:g}", meets=meets, detail=detail, **peer)
+    return row(
+        NAME, case, found.win.mean(), "goals", peer="Helios, published" if helios else "",
+        peer_value=helios or None, goal=f"{low:g} to {high:g}", meets=meets, detail=detail,
+    )  # fmt: skip
 
 
 def played(game: OneSeat, player: Player, episodes: int) -> Played:

@@ -123,7 +123,7 @@ class OneSeat(ABC):
 
     def positions(self, battle: int) -> NDArray[np.float64]:
         """What a drawing of a battle needs, float64[``numbers``]."""
-        return self._drawn(np.array([battle]))[0]
+        return np.array(self._drawn(np.array([battle]))[0])
 
     def last_positions(self, battle: int) -> NDArray[np.float64]:
         """The same at the end of its last episode."""

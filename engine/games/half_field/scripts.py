@@ -40,7 +40,7 @@ def _far(feature: Numbers, most: float) -> Numbers:
 def _aside(view: Numbers, first: int, body: Numbers) -> Numbers:
     """Where something is, seen from the player."""
     angle, far = np.arctan2(view[:, first], view[:, first + 1]) + body, _far(view[:, first + 2], FARTHEST)
-    return far[:, None] * np.stack([np.cos(angle), np.sin(angle)], 1)
+    return np.asarray(far[:, None] * np.stack([np.cos(angle), np.sin(angle)], 1))
 
 
 def seen(view: Numbers) -> Seen:

@@ -31,7 +31,7 @@ class Crosser:
         x = view[:, 0] * (kernel.END + kernel.WIDE) - kernel.WIDE
         ahead = view[:, 2] * kernel.END - x
         left = view[:, 7] * kernel.END + view[:, 4] * kernel.WIDTH[1] - x
-        rows = np.tile(np.float32([kernel.RUN, *kernel.HIGH]), (len(x), 1))
+        rows = np.tile(np.array([kernel.RUN, *kernel.HIGH], np.float32), (len(x), 1))
         first, edge = view[:, 7] == 0.0, (left < EDGE) & (view[:, 7] < 0.9)
         rows[edge, 0] = np.where(first[edge], kernel.LEAP, kernel.HOP)  # the second gap is too wide for a leap
         rows[ahead > 0, 0] = kernel.HOP
