@@ -34,7 +34,16 @@ from engine.config.hunt import HuntConfig
 from engine.config.metagame import MetagameConfig
 from engine.config.patch import PatchConfig
 from engine.config.removal import RemovalConfig
-from engine.config.rl import A3CConfig, DQNConfig, IMPALAConfig, PPOConfig, SACConfig, TD3Config
+from engine.config.rl import (
+    A3CConfig,
+    DQNConfig,
+    IMPALAConfig,
+    MADDPGConfig,
+    MASACConfig,
+    PPOConfig,
+    SACConfig,
+    TD3Config,
+)
 from engine.config.self_play import SelfPlayConfig
 from engine.config.sensitivity import SensitivityConfig
 from engine.config.study import ChangeConfig, RecheckConfig, SampleConfig, SearchConfig
@@ -64,6 +73,8 @@ class StudyKind(NamedTuple):
     counts its work. ``role``: the artifact that holds everything it evaluated; empty: there is none. Words for
     sentences: ``noun``, the study; ``tick``, one of its ticks; ``gained``, a participle for the results that a stop
     keeps; ``hands``, its workers. ``genes``: the part of its settings whose numbers may be ranges; empty: none may.
+    ``beside``: says which study the command line runs after one (``engine.accompanied``); empty: none. ``told``: puts
+    its results into lines for the command line, called with (config, artifacts, store); empty: nothing does.
     """
 
     label: str
@@ -77,6 +88,8 @@ class StudyKind(NamedTuple):
     gained: str = "found"
     hands: str = "battle workers"
     genes: str = ""
+    beside: str = ""
+    told: str = ""
 
     @property
     def called(self) -> str:
@@ -290,6 +303,19 @@ LEARNERS: dict[str, Entry] = {
         "As TD3, and keeps trying different things while it learns. For games steered with numbers.",
         SACConfig,
         "engine.rl.sac:SAC",
+    ),
+    "masac": Entry(
+        "MASAC",
+        "A team learns as one and plays apart: one judge sees what all do, each member has a policy of its own. For "
+        "teams that are steered with numbers.",
+        MASACConfig,
+        "engine.rl.masac:MASAC",
+    ),
+    "maddpg": Entry(
+        "MADDPG",
+        "As MASAC with a judge for each member, of its own rewards: for teams whose members want different things.",
+        MADDPGConfig,
+        "engine.rl.maddpg:MADDPG",
     ),
 }
 METHODS: dict[str, Entry] = {
@@ -624,6 +650,7 @@ SAMPLERS: dict[str, str] = {
 STUDIES: dict[str, StudyKind] = {
     "search": StudyKind(
         "Search", "search", SearchConfig, "engine.study.lineups:run", "engine.console:Searched", "battles", "archive",
+        beside="engine.study.companion:planned",
     ),
     "recheck": StudyKind(
         "Re-check on fresh battles", "re-check", RecheckConfig, "engine.study.lineups:recheck",
@@ -679,7 +706,7 @@ STUDIES: dict[str, StudyKind] = {
     ),
     "worth": StudyKind(
         "What each piece is worth", "experiment", WorthConfig, "engine.study.worth:worth", "engine.study.worth:Words",
-        "battles", "table", tick="part", gained="measured",
+        "battles", "table", tick="part", gained="measured", told="engine.study.worth:told",
     ),
     "metagame": StudyKind(
         "Who beats whom", "round robin", MetagameConfig, "engine.study.metagame:metagame",

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from engine.catalog import STUDIES, imported
+from engine.config.base import Study
 from engine.config.commander import led
 from engine.errors import LONGEST_SAID
 from engine.events import AnyEvent, Counters, Failed, Incident, Logged, Paused, Progressed, Started
+from engine.store import Store
 from engine.text import printable
 
 Settings = Mapping[str, Any]
@@ -36,7 +38,6 @@ class Wording(Protocol):
 
 def line(event: AnyEvent, study: Settings) -> str:
     """An event of this study as one line of text, with its time."""
-    at = time.strftime("%H:%M:%S", time.localtime(event.at))
     c, words = event.counters, _wording(study)
     match event:
         case Started():
@@ -54,7 +55,22 @@ def line(event: AnyEvent, study: Settings) -> str:
             text = "Paused; go on with `python -m engine resume`"
         case _:
             text = f"{type(event).__name__} after {c.seconds:.1f} s and {work(c, study)}"
-    return f"{at}  {printable(text, LONGEST_SAID, lines=True)}"
+    return _timed(event.at, text)
+
+
+def at_now(text: str) -> str:
+    """A text as one line, with the time."""
+    return _timed(time.time(), text)
+
+
+def _timed(at: float, text: str) -> str:
+    return f"{time.strftime('%H:%M:%S', time.localtime(at))}  {printable(text, LONGEST_SAID, lines=True)}"
+
+
+def found(study: Study, artifacts: Mapping[str, str], store: Store) -> list[str]:
+    """What a study's results say, in lines; of some kinds of study nothing."""
+    path = STUDIES[study.kind].told
+    return [printable(each, LONGEST_SAID) for each in imported(path)(study, artifacts, store)] if path else []
 
 
 def work(counters: Counters, study: Settings) -> str:

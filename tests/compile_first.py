@@ -3,11 +3,14 @@ of teams, searches, experiments on what pieces are worth, Pong, mazes, cooperati
 half-field offence and what learners compute.
 
 ``make test`` runs it before the tests: of several processes that begin together each would compile it for itself,
-for a minute and more. Where nothing has changed since, there is nothing to do.
+for a minute and more. Meanwhile another process collects the tests, so that what they import, and the tests themselves,
+are there as byte code, too. Where nothing has changed since, there is nothing to do.
 """
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -37,6 +40,7 @@ from engine.store import FolderStore
 from engine.studies import load
 from engine.worth.traits import Traits
 
+COLLECT = (sys.executable, "-m", "pytest", "--collect-only", "-q")
 BATTLES, MANY = 8, 1000
 HERE = {"pool": {"kind": "local"}}
 HEROBATTLE = {"game": {"simulator": "builtin:herobattle"}, **HERE}
@@ -109,11 +113,12 @@ def main() -> None:
     now = f"{compiling.stamp(compiling.ENGINE).read_text()} {numba.__version__}"
     if done.exists() and done.read_text() == now:
         return
-    play()
-    cover_and_drive()
-    draw()
-    for settings in SHORT:
-        study(settings)
+    with subprocess.Popen(COLLECT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL):
+        play()
+        cover_and_drive()
+        draw()
+        for settings in SHORT:
+            study(settings)
     done.write_text(now)
 
 

@@ -101,12 +101,16 @@ def maker(name: str = "maker") -> User:
 
 def game_version(project: Project) -> GameVersion:
     """Version 14 of herobattle's data in ``project``."""
-    spec = game_spec()
+    return data_of(project, "builtin:herobattle", game_spec())
+
+
+def data_of(project: Project, reference: str, spec: GameSpec) -> GameVersion:
+    """Version 14 of a game's data in ``project``; every project may play the game."""
     simulator, _ = Simulator.objects.get_or_create(
-        reference="builtin:herobattle",
+        reference=reference,
         defaults={
-            "name": "Herobattle",
-            "kind": Simulator.Kind.BUILTIN,
+            "name": spec.name.capitalize(),
+            "kind": reference.partition(":")[0],
             "status": Simulator.Status.READY,
             "version": spec.version,
             "spec": spec_to_json(spec),

@@ -75,9 +75,10 @@ FAMILIES: dict[str, set[str]] = {
 WEBAPP = {
     "catalog", "studies", "config", "events", "errors", "formula", "store", "stores", "arrays", "indicators",
     "verdicts", "means", "confidence", "formula_terms", "gate.junit", "gate.numbers", "gate.report",
-    "lineups.battle_counts",
+    "lineups.battle_counts", "lineups.companion",
     "lineups.named", "lineups.parts", "lineups.patterns", "lineups.rules", "lineups.schema", "lineups.size",
     "simulators.contract", "styles.agents", "styles.preview", "styles.selection", "styles.strangers", "text",
+    "worth.missing", "worth.verdicts",
 }  # fmt: skip
 WORKERS = {"events", "config", "store", "errors", "arrays"}
 ONLY_IN = {

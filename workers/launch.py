@@ -17,6 +17,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+from engine import process_group
 from workers import process
 
 PR_SET_PDEATHSIG = 1
@@ -57,9 +58,9 @@ def prepare(job: int, config: Mapping[str, object]) -> Path:
 def sweep(folder: Path) -> None:
     """Kill what an earlier attempt left behind on this machine: its worker may be frozen, or was killed."""
     holder = folder / "process"
-    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+    with contextlib.suppress(FileNotFoundError):
         if (pid := process.find(holder.read_text())) is not None:
-            os.killpg(pid, signal.SIGKILL)
+            process_group.kill(pid)
     holder.unlink(missing_ok=True)
 
 
@@ -149,8 +150,7 @@ class Study:
 
     def close(self) -> int:
         """Kill the whole process group and free everything; the study's exit code (negative: the signal)."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.child.pid, signal.SIGKILL)
+        process_group.kill(self.child.pid)
         code = self.child.wait()
         self._selector.close()
         os.close(self.events)

@@ -33,6 +33,7 @@ MODULES = (
     "aesrl_rules",
     "aesrl_score",
     "gossip",
+    "gossip_time",
     "archive",
     "wesnoth_loop",
     "wesnoth_worth",

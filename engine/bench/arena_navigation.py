@@ -1,9 +1,15 @@
-"""Cooperative navigation (Staley et al. 2021, section 5.2): what scripts reach, and how fast the game is.
+"""Cooperative navigation (Staley et al. 2021, section 5.2): what scripts and learners reach, and how fast all is.
 
 ``scripts``: the return of 1,000 episodes of each script on all three seats, as the paper counts it (covered targets,
 summed over 300 decisions; 900 at most), in the game as it is and in the ``hard`` one; every script plays the same
 episodes. ``speed``: decisions a second of processor time of the game alone, counted seat by seat, beside
 Pong's.
+
+``masac``, ``maddpg``, ``shared`` and ``joint`` (``engine.bench.arena_learning``): 300,000 updates, one in eight
+decisions of all entities; the return of the last policy over 1,000 fresh episodes, seed by seed, without exploring. At
+least 800 is the mark. ``hard``: MASAC in the hard game, where its lowest end must lie above going to the nearest target
+in the same number of episodes. ``var/bench`` keeps every seed. ``rate``: updates a second of processor time, playing
+included, and the hours that fifteen trainings of that length would take; 15 are allowed.
 """
 
 from __future__ import annotations
@@ -16,6 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.bench import arena_learning
+from engine.bench.arena_learning import METHODS
 from engine.bench.row import row
 from engine.games.navigation import Navigation
 from engine.games.navigation.scripts import RULES
@@ -28,7 +36,8 @@ from engine.rl.players import RandomPlayer
 from engine.rng import battle_seeds
 
 NAME = "arena-navigation"
-CASES = ("scripts", "speed")
+CASES = ("scripts", "speed", "rate", *METHODS, "hard")
+SEEDS, MARK, HOURS = (1, 2, 3), 800.0, 15.0
 EPISODES = 1000
 BATCH = 1024
 _KEY = 0xC07E  # match key of these episodes: none of training or its evaluations has it
@@ -36,7 +45,47 @@ _KEY = 0xC07E  # match key of these episodes: none of training or its evaluation
 
 def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     """Measure one case."""
-    yield from _scripts(100 if quick else EPISODES) if case == "scripts" else _speed(1.0 if quick else 4.0)
+    if case == "scripts":
+        yield from _scripts(100 if quick else EPISODES)
+    elif case == "speed":
+        yield from _speed(1.0 if quick else 4.0)
+    elif case == "rate":
+        yield from _rates(50 if quick else 1000)
+    else:
+        yield _learned(case, quick)
+
+
+def _learned(case: str, quick: bool) -> dict[str, Any]:
+    """What a method reaches, on every seed."""
+    hard, seeds, updates = case == "hard", SEEDS[:1] if quick else SEEDS, 1000 if quick else arena_learning.UPDATES
+    method = "masac" if hard else case
+    found = {seed: arena_learning.result(method, seed, updates, hard=hard) for seed in seeds}
+    mark = _nearest(hard) if hard else MARK
+    reached = [one["last"][1 if hard else 0] for one in found.values()]
+    each = "; ".join(
+        f"seed {seed}: {one['last'][0]:.0f} ({one['last'][1]:.0f} to {one['last'][2]:.0f}) after {one['updates']:,} "
+        f"updates in {one['seconds'] / 3600:.2f} h, on the way {', '.join(f'{r:.0f}' for _, r in one['curve'])}"
+        for seed, one in found.items()
+    )
+    return row(
+        NAME, case, np.mean([one["last"][0] for one in found.values()]), "return", goal=f">= {mark:.0f}",
+        meets=min(reached) >= mark, seeds=seeds, detail=each,
+    )  # fmt: skip
+
+
+def _nearest(hard: bool) -> float:
+    """The highest end of the return of going to the nearest target."""
+    seeds = np.asarray(battle_seeds(1, np.array([_KEY], np.uint64), 0, EPISODES)[0])
+    return arena_learning.MOST * range_of(_scores(Navigation(hard=hard), "nearest", seeds), 0.0, 1.0).high
+
+
+def _rates(updates: int) -> Iterator[dict[str, Any]]:
+    rates = {method: arena_learning.updates_per_second(method, updates) for method in METHODS}
+    whole = len(SEEDS) * sum(arena_learning.UPDATES / rates[m] for m in (*METHODS, "masac")) / 3600
+    for method, rate in rates.items():
+        yield row(NAME, f"rate, {method}", rate, "updates/s", detail=f"{1000 / rate:.1f} ms an update")
+    yield row(NAME, "rate, all", whole, "core-hours", goal=f"<= {HOURS:.0f}", meets=whole <= HOURS,
+              detail=f"{len(SEEDS)} seeds of all methods, and of MASAC in the hard game")  # fmt: skip
 
 
 def _scripts(episodes: int) -> Iterator[dict[str, Any]]:

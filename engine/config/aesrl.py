@@ -12,6 +12,7 @@ from engine.config.pool import PoolConfig
 from engine.config.rl import ApartConfig, TD3Config
 from engine.config.train import OneTraining, RarelyMinutes
 
+LEAST_LESSONS = 0.5
 PART = 6.0
 """A rule's range, where it is not given, is the spread of scores divided by this (the paper's appendix C)."""
 Backward = Annotated[
@@ -157,6 +158,12 @@ class _Together(_Drawn):
         title="Wait for one another",
         description="rounds of so many individuals: reproducible; otherwise nobody waits",
     )
+    least_lessons: float = Field(
+        LEAST_LESSONS, ge=0, le=100, title="Least lessons for a decision",
+        description="minibatches of the critic, not in rounds: until it has caught up, nobody begins to play; 0: nobody"
+        " ever waits for it, as in the paper",
+        exclude_if=lambda least: least == LEAST_LESSONS,  # keeps the hash of studies without it
+    )  # fmt: skip
     centre: Literal["running", "episodes"] = Field(
         "running",
         title="Score of the centre",

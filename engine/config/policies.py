@@ -54,12 +54,24 @@ class SeatedConfig(Config):
         return iter(())
 
 
+Together = Annotated[
+    bool,
+    Field(
+        title="Together",
+        description="it steers all its seats as one: it sees what all see and decides for all; learners made for "
+        "groups (masac, maddpg) always do",
+        exclude_if=lambda together: not together,  # keeps the hash of studies without groups
+    ),
+]
+
+
 class LearningConfig(SeatedConfig):
     """A policy that is trained."""
 
     learns: ClassVar[bool] = True
     kind: Literal["learning"] = "learning"
     learner: Learner | None = Field(None, title="Learner", description="none: the study's")
+    together: Together = False
     start: StoredPolicy = Field(
         "", title="Trained policy to begin with", description="its store hash; empty: a new network",
         exclude_if=lambda start: not start,  # keeps the hash of studies without one
@@ -84,6 +96,7 @@ class FrozenConfig(SeatedConfig):
     """A policy of the store, which stays as it is."""
 
     kind: Literal["frozen"]
+    together: Together = False
     policy: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] = Field(
         title="Policy", description="store hash of its description (policy_description of a training)"
     )

@@ -30,7 +30,7 @@ ACTIONS = {
     "parameterised": "a choice with numbers of its own",
 }  # fmt: skip
 """The kinds of action (``engine.mdp.interface``), in words."""
-DRAWING = frozenset({"actor-critic", "squashed"})
+DRAWING = frozenset({"actor-critic", "squashed", "team-squashed"})
 """The kinds of policy (``engine.rl.heads``) with odds to draw actions by."""
 
 
@@ -92,10 +92,14 @@ class RewardConfig(Config):
 
 class LearnerConfig(Config):
     """Settings of every learner. ``actions``: the kinds of ``ACTIONS`` that its policy supports; ``head``: what its
-    policy makes of its network's outputs (``engine.rl.heads.HEADS``). Learners of one head go on from each other."""
+    policy makes of its network's outputs (``engine.rl.heads.HEADS``). Learners of one head go on from each other.
+    ``together``: it steers all seats of its policy as one group (``engine.mdp.groups``); ``apart``: it learns from each
+    member's own rewards."""
 
     actions: ClassVar[frozenset[str]] = frozenset(ACTIONS)
     head: ClassVar[str] = "actor-critic"
+    together: ClassVar[bool] = False
+    apart: ClassVar[bool] = False
 
     network: NetworkConfig = Field(default_factory=NetworkConfig)
     discount: Share = Field(0.99, title="Discount", description="γ, a decision")
@@ -303,7 +307,48 @@ class SACConfig(SteeringConfig):
     )
 
 
-AnyLearner = PPOConfig | A3CConfig | IMPALAConfig | DQNConfig | TD3Config | SACConfig
+def _two_layers() -> ApartConfig:
+    return ApartConfig(policy=(256, 256), critic=(256, 256))
+
+
+class MASACConfig(SACConfig):
+    """Multi-agent soft actor-critic: one pair of critics for a whole group, and an actor for each member."""
+
+    head: ClassVar[str] = "team-squashed"
+    together: ClassVar[bool] = True
+
+    kind: Literal["masac"] = "masac"  # type: ignore[assignment]
+    rate: Rate = Field(1e-3, title="Learning rate")
+    minibatch: Annotated[int, Evolvable(1, 1_000_000, whole=True)] = Field(
+        100, title="Minibatch", description="decisions of the whole group"
+    )
+    capacity: Count = Field(200_000, title="Replay", description="decisions of the whole group kept")
+    alpha: Annotated[float, Evolvable(0.0, 100.0, above=True)] = Field(
+        0.2, title="Weight of the entropy", description="α; the first one where it is learned"
+    )
+    automatic: bool = Field(False, title="Learn the weight of the entropy")
+
+
+class MADDPGConfig(SteeringConfig):
+    """Multi-agent deep deterministic policy gradient: a critic of the whole group and an actor for each member."""
+
+    head: ClassVar[str] = "team-deterministic"
+    together: ClassVar[bool] = True
+    apart: ClassVar[bool] = True
+
+    kind: Literal["maddpg"] = "maddpg"
+    rate: Rate = Field(1e-3, title="Learning rate")
+    network: ApartConfig = Field(default_factory=_two_layers)
+    minibatch: Annotated[int, Evolvable(1, 1_000_000, whole=True)] = Field(
+        256, title="Minibatch", description="decisions of the whole group"
+    )
+    capacity: Count = Field(200_000, title="Replay", description="decisions of the whole group kept")
+    tau: Rate = Field(0.01, title="Share by which targets follow", description="τ, an update")
+    max_gradient: Norm = Field(0.5, title="Largest norm of a member's gradient", description="0: any")
+    explore: Decay = Field(0.1, title="Noise of exploration", description="spread, as a share of half the range")
+
+
+AnyLearner = PPOConfig | A3CConfig | IMPALAConfig | DQNConfig | TD3Config | SACConfig | MASACConfig | MADDPGConfig
 
 
 class TrainingConfig(Config):
@@ -358,6 +403,8 @@ PRESETS: dict[str, AnyLearner] = {
     ),
     "pendulum-td3": TD3Config(discount=0.98, warmup=1000),
     "pendulum-sac": SACConfig(discount=0.98, warmup=1000, rate=1e-3),
+    "navigation-masac": MASACConfig(fragment=50, updates=0.125),
+    "navigation-maddpg": MADDPGConfig(fragment=50, updates=0.125),
     "pong-ppo": PPOConfig(fragment=128, minibatch=1024, reuse=4, rate=1e-3, entropy_weight=0.003, max_gradient=0.5),
     "pong-a3c": A3CConfig(
         batch=512, fragment=16, rate=3e-3, trace=0.95, entropy_weight=0.003, max_gradient=0.5,
@@ -366,4 +413,5 @@ PRESETS: dict[str, AnyLearner] = {
         batch=512, fragment=16, rate=3e-3, trace=0.95, entropy_weight=0.003, max_gradient=0.5, epsilon=1e-5,
     ),
 }  # fmt: skip
-"""Settings that reach their bar (``python -m engine.bench learning``), and Table III of Lamarckian with its numbers."""
+"""Settings that reach their bar (``python -m engine.bench learning``), Table III of Lamarckian with its numbers, and AI
+Arena's way of counting updates (``python -m engine.bench arena-navigation``)."""

@@ -191,11 +191,39 @@ class TrainConfig(OneTraining):
             yield from ((f"policies.{name}.{place}", why) for place, why in policy.misfits(self.policies))
         if not self.learners:
             yield "policies", "none of them learns"
+        yield from self._ill_grouped()
         for seat in range(self.seats):
             if not any(seat in policy.seats and policy.share for policy in self.policies.values()):
                 yield "policies", f"nobody sits on seat {seat}: name a policy for it"
         if len({learner.fragment for learner in self.learners.values()}) > 1:
             yield "policies", "they play the same battles: give their learners fragments of the same length"
+
+    def _ill_grouped(self) -> Iterator[tuple[str, str]]:
+        """Policies that share some of a group's seats, and groups that name a seat twice."""
+        for group in (group for group in self.groups if len(group) > 1):
+            if len(set(group)) < len(group):
+                yield from ((f"policies.{n}.seats", "a seat is named twice") for n in self.policies if self.steers(n))
+            for name, policy in self.policies.items():
+                if set(policy.seats) & set(group) and set(policy.seats) != set(group):
+                    told = ", ".join(map(str, group))
+                    yield f"policies.{name}.seats", f"seats {told} are steered together: name all of them, or none"
+
+    def steers(self, policy: str) -> bool:
+        """Whether a policy steers its seats as one group."""
+        return getattr(self.policies[policy], "together", False) or (
+            policy in self.learners and self.learners[policy].together
+        )
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """The seats that are steered as one, in the order of their first ones; most often each seat for itself."""
+        together = dict.fromkeys(self.policies[name].seats for name in self.policies if self.steers(name))
+        taken = {seat for group in together for seat in group}
+        return tuple(sorted([*together, *((s,) for s in range(self.seats) if s not in taken)], key=min))
+
+    def places(self, policy: str) -> tuple[int, ...]:
+        """Which of ``groups`` a policy may sit on."""
+        return tuple(i for i, group in enumerate(self.groups) if set(group) & set(self.policies[policy].seats))
 
     @property
     def learners(self) -> dict[str, AnyLearner]:
@@ -227,14 +255,17 @@ class TrainConfig(OneTraining):
         return 1 + max((seat for policy in self.policies.values() for seat in policy.seats), default=0)
 
     def fragment_of(self, policy: str) -> int:
-        """Decisions of a policy in one fragment of one sampler's battles, on average."""
+        """Decisions of a policy in one fragment of one sampler's battles, on average; a group's are one decision."""
         seats = 1.0
         if self.policies:
-            mine, others = self.policies[policy], self.policies.values()
-            seats = sum(
-                mine.share / sum(p.share for p in others if seat in p.seats) for seat in mine.seats if mine.share
-            )
+            mine = self.policies[policy]
+            seats = sum(mine.share / whole for whole in map(self._shares, self.places(policy)) if mine.share)
         return max(1, round(self.environments * self.learners[policy].fragment * seats))
+
+    def _shares(self, place: int) -> float:
+        """The shares of all policies that may sit on one of ``groups``, in sum."""
+        seat = self.groups[place][0]
+        return sum(policy.share for policy in self.policies.values() if seat in policy.seats)
 
     def steps_of(self, policy: str) -> int:
         """Approximate number of steps that a policy learns from."""

@@ -16,6 +16,10 @@ Departures:
    survives whoever held it. The targets' policy is μ; targets follow after every minibatch, as in CEM-RL's code.
 4. ``waiting``: rounds of n individuals from one distribution, which they move in the order in which they were drawn;
    the critic learns beside them. So nothing depends on who was faster, and the end is the same bit for bit.
+5. ``least_lessons``: where the critic has a whole chunk to go until it has learned from so many minibatches for each
+   decision that was not played by chance, nobody begins to play until that chunk is back; their processors are then
+   the critic's. In the paper nobody waits for it: with more workers than processors, or a game that costs less than a
+   minibatch, decisions run away from it, and RL individuals climb along a critic that knows nothing. 0 is the paper.
 """
 
 from __future__ import annotations
@@ -63,6 +67,13 @@ class AESRL(SharedCritic):
     def centre(self) -> F32:
         return self.search.mu.astype(np.float32)
 
+    @property
+    def behind(self) -> bool:
+        method, learner = self.method, self.config.learner
+        least = min(method.least_lessons, learner.updates) * bool(method.learning_share)
+        owed = least * (self.played - self.steps["start"]) - self.learned
+        return not self.waiting and owed >= self.config.chunk
+
     def _begin(self) -> None:
         rule = self.method.mean
         if isinstance(rule, AbsoluteConfig) and rule.baseline >= self.worst:
@@ -74,6 +85,8 @@ class AESRL(SharedCritic):
         wanted = self.owed if self.waiting else min(self.owed, self.config.chunk)
         if self.method.learning_share and not learning and wanted >= (1 if self.waiting else self.config.chunk):
             yield self._request("critic", self.centre, minibatches=wanted)
+        if self.behind:
+            return
         free = self.together - self._playing
         centres = sum(self.role(request) == "centre" for request in self.outstanding.values())
         missing = max(0, EPISODES - self.f.measured - centres)

@@ -85,6 +85,16 @@ class SharedCritic(ABC):
     def centre(self) -> F32:
         """The weights that are the result so far."""
 
+    @property
+    def behind(self) -> bool:
+        """Whether nobody begins to play until the critic has caught up."""
+        return False
+
+    @property
+    def idle(self) -> int:
+        """Individuals that would play now, and wait for the critic."""
+        return max(0, self.together - self._playing) if self.behind and self.begun and not self.over else 0
+
     @abstractmethod
     def _next(self) -> Iterator[Request]:
         """What to ask for now; where one waits for all, nothing is outstanding."""

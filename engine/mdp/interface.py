@@ -178,6 +178,19 @@ class SeatSpec(msgspec.Struct, frozen=True):
     signals: tuple[str, ...] = ()
 
 
+class GroupSpec(SeatSpec, frozen=True):
+    """A seat from which one player steers several entities together (``engine.mdp.groups``). ``members``: each
+    entity's own seat. The observation "view 2" is what the second of them calls "view"; the action is all members'
+    numbers, one member after the other."""
+
+    members: tuple[SeatSpec, ...] = ()
+
+
+def members_of(seat: SeatSpec) -> tuple[SeatSpec, ...]:
+    """The entities that are steered from a seat: those of a group, else the seat itself."""
+    return seat.members if isinstance(seat, GroupSpec) else (seat,)
+
+
 class MDPSpec(msgspec.Struct, frozen=True):
     """A game as a decision process. ``max_ticks``: decisions after which an episode is over or truncated (0: never);
     ``frame_skip``: moments of the game per decision; ``in_turns``: its seats act at different moments, so it is played

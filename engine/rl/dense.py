@@ -73,17 +73,46 @@ def forward(theta: Tensor, x: Tensor, layers: Layers) -> Tensor:
     return found
 
 
+def stacked(theta: Tensor, x: Tensor, layers: Layers) -> Tensor:
+    """y [K, n, o] of K networks of the same shape, θ [K, ``layers.size``], for x [K, n, i], or for one x [n, i] that
+    all of them look at; one node of the graph, differentiable once in both. Products stay one for each network: a
+    batched one (MKL) takes 1.7 times as long."""
+    found: Tensor = _Stack.apply(theta, x, layers)  # type: ignore[no-untyped-call]
+    return found
+
+
+def _run(theta: Tensor, x: Tensor, layers: Layers) -> tuple[Tensor, list[Tensor]]:
+    """y, and what each layer was given."""
+    inputs, h = [], x
+    for i, (W, b) in enumerate(layers.parts(theta)):
+        h = _IN_PLACE[layers.activation](h) if i else h
+        inputs.append(h)
+        h = product(h, W, b)
+    return h, inputs
+
+
+def _back(
+    theta: Tensor, inputs: list[Tensor], delta: Tensor, layers: Layers, g: Tensor | None, of_x: bool
+) -> Tensor | None:
+    """∂L/∂x if ``of_x``; ∂L/∂θ goes to ``g``."""
+    places = list(layers.parts(g)) if g is not None else []
+    for i, (W, _) in reversed(list(enumerate(layers.parts(theta)))):
+        if g is not None:
+            _weights_of(delta, inputs[i], *places[i])
+        if i or of_x:
+            delta = product(delta, W.t())
+        if i:
+            delta = _BACK[layers.activation](delta, inputs[i])
+    return delta if of_x else None
+
+
 class _Node(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, theta: Tensor, x: Tensor, layers: Layers) -> Tensor:
-        inputs, h = [], x
-        for i, (W, b) in enumerate(layers.parts(theta)):
-            h = _IN_PLACE[layers.activation](h) if i else h
-            inputs.append(h)
-            h = product(h, W, b)
+        y, inputs = _run(theta, x, layers)
         ctx.save_for_backward(theta, *inputs)
         ctx.layers = layers
-        return h
+        return y
 
     @staticmethod
     @once_differentiable
@@ -91,16 +120,32 @@ class _Node(torch.autograd.Function):
         theta, *inputs = ctx.saved_tensors
         of_theta, of_x, _ = ctx.needs_input_grad
         g = torch.empty_like(theta) if of_theta else None
-        layers: Layers = ctx.layers
-        places = list(layers.parts(g)) if g is not None else []
-        for i, (W, _) in reversed(list(enumerate(layers.parts(theta)))):
-            if g is not None:
-                _weights_of(delta, inputs[i], *places[i])
-            if i or of_x:
-                delta = product(delta, W.t())
-            if i:
-                delta = _BACK[layers.activation](delta, inputs[i])
-        return g, delta if of_x else None, None
+        return g, _back(theta, inputs, delta, ctx.layers, g, of_x), None
+
+
+class _Stack(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, theta: Tensor, x: Tensor, layers: Layers) -> Tensor:
+        made = [_run(each, x if x.dim() == 2 else x[k], layers) for k, each in enumerate(theta)]
+        ctx.save_for_backward(theta, *(h for _, inputs in made for h in inputs))
+        ctx.layers, ctx.shared = layers, x.dim() == 2
+        return torch.stack([y for y, _ in made])
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, delta: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
+        theta, *inputs = ctx.saved_tensors
+        of_theta, of_x, _ = ctx.needs_input_grad
+        g, each = torch.empty_like(theta) if of_theta else None, len(inputs) // len(theta)
+        found = []
+        for k, own in enumerate(theta):
+            place = None if g is None else g[k]
+            seen = inputs[k * each : (k + 1) * each]
+            found.append(_back(own, seen, delta[k], ctx.layers, place, of_x))
+        if not of_x:
+            return g, None, None
+        whole = torch.stack([one for one in found if one is not None])
+        return g, whole.sum(0) if ctx.shared else whole, None
 
 
 def _weights_of(delta: Tensor, h: Tensor, W: Tensor, b: Tensor) -> None:

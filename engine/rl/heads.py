@@ -32,9 +32,11 @@ SPREADS = (-20.0, 2.0)
 class Head(ABC):
     """``outputs``, ``values``: numbers of outputs of the policy and of the critic, which has no layers where there are
     none; ``spreads``: number of log standard deviations learned with θ; ``valued``: acting needs the critic, too.
-    ``explores``: a rate of exploration ε, initially 1, travels with the weights."""
+    ``explores``: a rate of exploration ε, initially 1, travels with the weights; ``apart``: each entity of a group has
+    a network of its own (``engine.rl.teams``)."""
 
     explores: ClassVar[bool] = False
+    apart: ClassVar[bool] = False
     valued = False
 
     def __init__(self, seat: SeatSpec, duelling: bool) -> None:
@@ -168,7 +170,20 @@ class Squashed(_Steering):
         return self.placed(np.tanh(numbers[:, : self.distribution.D]))
 
 
+class TeamDeterministic(Deterministic):
+    """The same for a group."""
+
+    apart = True
+
+
+class TeamSquashed(Squashed):
+    """The same for a group: the means of all members, then all log standard deviations."""
+
+    apart = True
+
+
 HEADS: dict[str, type[Head]] = {
     "actor-critic": Stochastic, "q": Greedy, "deterministic": Deterministic, "squashed": Squashed,
+    "team-deterministic": TeamDeterministic, "team-squashed": TeamSquashed,
 }  # fmt: skip
 """By the name in a policy's description (``PolicySpec.kind``)."""

@@ -26,7 +26,7 @@ from engine.arrays import Bundle
 from engine.config.genes import express
 from engine.config.rl import ACTIONS, ActorCriticConfig, AnyLearner, LearnerConfig
 from engine.errors import ConfigError, EngineError
-from engine.mdp.interface import SeatSpec
+from engine.mdp.interface import SeatSpec, members_of
 from engine.mdp.trajectory import Trajectory
 from engine.rl.gradient import Gradient
 from engine.rl.normalise import Running
@@ -118,11 +118,17 @@ class Terms(NamedTuple):
     weight: F32
 
 
+def called(seat: SeatSpec) -> tuple[str, ...]:
+    """What the game calls a seat's rewards: names without the numbers of a group's members."""
+    own = tuple(name for member in members_of(seat) for name in member.rewards)
+    return own if len(own) == len(seat.rewards) else seat.rewards
+
+
 def terms(config: LearnerConfig, names: tuple[str, ...]) -> Terms:
     """The named rewards' own terms, or else the algorithm's. Raises ConfigError for a reward that the game does not
     have."""
     if unknown := sorted(config.rewards.keys() - set(names)):
-        there = ", ".join(names)
+        there = ", ".join(dict.fromkeys(names))
         raise ConfigError([(f"rewards.{name}", f"the game gives no such reward; it gives {there}") for name in unknown])
     own = [config.rewards.get(name) for name in names]
 
@@ -164,7 +170,7 @@ class BaseLearner(ABC):
         spec = self.policy_spec(seat, config)
         self.config, self.spec, self.total, self.device = config, spec, steps, on or device()
         self.model = spec.model()
-        self.terms = terms(config, spec.seat.rewards)
+        self.terms = terms(config, called(spec.seat))
         self.weighing = torch.from_numpy(self.terms.weight).to(self.device)
         self.rng = generator(seed, "learner", config.kind)
         first = self.model.initial(generator(seed, "weights"))

@@ -22,6 +22,7 @@ from engine.rl.dense import SLOPE
 from engine.rl.networks import IMAGE_SCALE
 from engine.rl.normalise import CLIP
 from engine.rl.policy import Policy
+from engine.rl.teams import TeamNetwork
 
 OPSET, IR = 17, 8
 _TYPES = {"float32": TensorProto.FLOAT, "uint8": TensorProto.UINT8}
@@ -56,6 +57,9 @@ class Graph:
         for spec in network.inputs:
             self.inputs.append(helper.make_tensor_value_info(spec.name, _TYPES[spec.dtype], ["N", *spec.shape]))
         scaled = {spec.name: self._scaled(spec) for spec in network.inputs}
+        if isinstance(network, TeamNetwork):
+            self._output("policy", self.model.head.graph(self.add, self._team(network, scaled), ""), network.outputs)
+            return
         features = [self.add("Flatten", [scaled[s.name]], axis=1) for s in network.plain]
         features += [self._convolved(s.name, scaled[s.name]) for s in network.images]
         entry = features[0] if len(features) == 1 else self.add("Concat", features, axis=1)
@@ -68,6 +72,19 @@ class Graph:
         self._output("policy", self.model.head.graph(self.add, policy, values), network.outputs)
         if values:
             self._output("values", values, self.model.head.values)
+
+    def _team(self, network: TeamNetwork, scaled: Mapping[str, str]) -> str:
+        """What all members of a group put out, kind by kind."""
+        kinds: list[list[str]] = [[] for _ in range(network.each)]
+        for member, names in zip(network.members, network.names, strict=True):
+            ahead = next(iter(names)).removesuffix(next(iter(names.values())))
+            features = [self.add("Flatten", [scaled[name]], axis=1) for name in member.seen]
+            entry = features[0] if len(features) == 1 else self.add("Concat", features, axis=1)
+            put = self._linear(f"{ahead}action.0", self._layers(f"{ahead}policy", entry))
+            split = self.add("Split", [put], outputs=network.each, axis=1) if network.each > 1 else [put]
+            for kind, one in zip(kinds, split, strict=True):
+                kind.append(one)
+        return str(self.add("Concat", [one for kind in kinds for one in kind], axis=1))
 
     def finished(self, told: Mapping[str, str]) -> bytes:
         """The checked model as bytes, with these texts in its metadata."""

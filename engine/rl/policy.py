@@ -24,14 +24,17 @@ from torch import Tensor
 from engine.config.base import parse
 from engine.config.rl import NetworkConfig
 from engine.errors import ConfigError, StoreError
-from engine.mdp.interface import Array, SeatSpec
+from engine.mdp.interface import Array, GroupSpec, SeatSpec
 from engine.mdp.trajectory import Batch, Decision
 from engine.rl.heads import HEADS
 from engine.rl.networks import Network, Parts, Recurrent, Scaling
+from engine.rl.teams import TeamNetwork
 from engine.store import Artifacts
 
 F32 = NDArray[np.float32]
 FORMAT = "equipoise-policy/1"
+TEAM = "team-"
+"""Before the name of a head whose group's members have networks of their own."""
 JSON, TENSORS = "policy.json", "policy.safetensors"
 UNREADABLE = (KeyError, TypeError, ValueError, OverflowError, RecursionError, ConfigError)
 """What a description raises that is none of a policy."""
@@ -58,10 +61,15 @@ class Model:
         self.spec = spec
         self.head = HEADS[spec.kind](spec.seat, spec.duelling)
         self.distribution = self.head.distribution
-        self.network = Network(spec.seat, spec.network, self.head.outputs, self.head.values, self.head.spreads)
+        self.network = self._network(spec)
         self.scaling = Scaling(spec.seat, spec.normalise)
         self.extra = int(self.head.explores)
         self.size = self.network.size + self.scaling.size + self.extra
+
+    def _network(self, spec: PolicySpec) -> Network | TeamNetwork:
+        if self.head.apart:
+            return TeamNetwork(spec.seat, spec.network, self.head.outputs)
+        return Network(spec.seat, spec.network, self.head.outputs, self.head.values, self.head.spreads)
 
     def initial(self, rng: np.random.Generator) -> F32:
         """Initial weights float32[size]."""
@@ -167,6 +175,19 @@ class Policy(NamedTuple):
         actor.load(self.weights, self.version)
         return actor
 
+    def members(self) -> tuple[Policy, ...]:
+        """The policy of each entity of its group, to be played apart; itself where its network is one."""
+        model = self.spec.model()
+        if not isinstance(model.network, TeamNetwork):
+            return (self,)
+        tensors, kind = model.tensors(self.weights), self.spec.kind.removeprefix(TEAM)
+        found = []
+        for i, member in enumerate(model.network.members):
+            spec = self.spec._replace(seat=member.seat, kind=kind)
+            own = {local: tensors[name] for name, local in model.network.own(i, tensors).items()}
+            found.append(Policy(spec, spec.model().weights(own), self.version))
+        return tuple(found)
+
     def pack(self) -> tuple[bytes, bytes]:
         """The JSON and the safetensors file; equal policies give equal bytes."""
         model = self.spec.model()
@@ -193,7 +214,8 @@ class Policy(NamedTuple):
 
     @classmethod
     def unpack(cls, description: bytes, tensors: bytes) -> Policy:
-        """The policy from the bytes of its two files. Raises StoreError when they are damaged or do not match."""
+        """The policy from the bytes of its two files. Raises StoreError when they are damaged, do not match, or hold a
+        weight that is not finite."""
         try:
             found = json.loads(description)
             if found["format"] != FORMAT:
@@ -201,7 +223,10 @@ class Policy(NamedTuple):
             if hashlib.sha256(tensors).hexdigest() != found["sha256"]:
                 raise StoreError(f"{TENSORS} is not the file that {JSON} describes: their check sums differ.")
             spec = _spec_of(found)
-            return cls(spec, spec.model().weights(safetensors.numpy.load(tensors)), int(found["version"]))
+            weights = spec.model().weights(safetensors.numpy.load(tensors))
+            if not np.isfinite(weights).all():
+                raise StoreError(f"Some of the numbers in {TENSORS} are not finite, so it cannot play or learn.")
+            return cls(spec, weights, int(found["version"]))
         except (*UNREADABLE, SafetensorError) as error:
             raise StoreError(f"This is not a readable policy: {error}.") from error
 
@@ -238,6 +263,8 @@ class Policy(NamedTuple):
 
 def _spec_of(description: Mapping[str, Any]) -> PolicySpec:
     """The specification in a policy's description. Raises KeyError, TypeError, ValueError, ConfigError."""
-    seat, network = msgspec.convert(description["seat"], SeatSpec), parse(NetworkConfig, description["network"])
+    told = description["seat"]
+    seat = msgspec.convert(told, GroupSpec if "members" in told else SeatSpec)
+    network = parse(NetworkConfig, description["network"])
     kind, normalise, duelling = (description[name] for name in ("kind", "normalise", "duelling"))
     return PolicySpec(seat, network, kind, bool(normalise), bool(duelling))

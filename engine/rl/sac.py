@@ -50,12 +50,17 @@ class SAC(TwinLearner):
 
     def pi(self, theta: Tensor, s: Seen) -> tuple[Tensor, Tensor]:
         """(a [n, D], log π_θ(a|s) [n]) of one action drawn for each scaled observation; differentiable."""
+        a, log_pi = self.drawn(theta, s)
+        return a, log_pi.sum(dim=1)
+
+    def drawn(self, theta: Tensor, s: Seen) -> tuple[Tensor, Tensor]:
+        """The same with a log π for each number of the action [n, D]."""
         mu, log_std = self.model.head.numbers(self.model.network.policy_of(theta, s)).chunk(2, dim=1)
         log_std = log_std.clamp(*SPREADS)
         xi = self._noise(mu)
         u = mu + log_std.exp() * xi
         normal = -0.5 * xi * xi - log_std - _HALF_LOG_2PI
-        return torch.tanh(u), (normal - self._log_slope(u)).sum(dim=1)
+        return torch.tanh(u), normal - self._log_slope(u)
 
     @staticmethod
     def _log_slope(u: Tensor) -> Tensor:

@@ -27,9 +27,10 @@ from numpy.typing import NDArray
 from engine.config.larger import not_larger
 from engine.config.rl import ACTIONS
 from engine.errors import ConfigError
-from engine.mdp.interface import ActionSpec, ArraySpec, Continuous, Hybrid, Parameterised
+from engine.mdp.interface import ActionSpec, ArraySpec, Continuous, Hybrid, Parameterised, members_of
 from engine.rl.networks import Network
 from engine.rl.policy import Policy, PolicySpec
+from engine.rl.teams import TeamNetwork
 
 F32 = NDArray[np.float32]
 Places = NDArray[np.int64]
@@ -50,10 +51,22 @@ def grown(policy: Policy, spec: PolicySpec, first: F32) -> F32:
     if wrong := [*misfits(policy.spec, spec)]:
         raise ConfigError([("", why) for why in wrong])
     before, model = policy.spec.model(), spec.model()
+    if isinstance(model.network, TeamNetwork):
+        return _grown_apart(policy, Policy(spec, first), model.network)
     found, own = before.tensors(policy.weights), model.tensors(first)
     axes = _axes(policy.spec, spec)
     made = {name: _joined(found[name], own[name], axes[name]) if name in found else own[name] for name in own}
     _new_outputs(made, policy.spec, spec, axes["action.0.bias"][0])
+    return model.weights(made)
+
+
+def _grown_apart(policy: Policy, fresh: Policy, network: TeamNetwork) -> F32:
+    """The same for a group, whose members have networks of their own."""
+    model = fresh.spec.model()
+    made = model.tensors(fresh.weights)
+    for i, (was, now) in enumerate(zip(policy.members(), fresh.members(), strict=True)):
+        own = now.spec.model().tensors(grown(was, now.spec, now.weights))
+        made |= {name: own[local] for name, local in network.own(i, made).items()}
     return model.weights(made)
 
 
@@ -106,6 +119,8 @@ def _axes(theirs: PolicySpec, mine: PolicySpec) -> dict[str, tuple[Places, ...]]
     top, shared = new.sharing == "top", len(new.policy) if new.sharing == "top" else 0
     critic = _layers(found, "critic", width if top else entry, old.critic[shared:], new.critic[shared:])
     outputs, values = _outputs(theirs.seat.action, mine.seat.action), model.head.values
+    if model.head.outputs == 2 * len(outputs):  # a squashed Gaussian's means, then its spreads
+        outputs = np.concatenate([outputs, np.where(outputs >= 0, outputs + before.head.outputs // 2, -1)])
     valued = _kept(values if before.head.values == values else 0, values)
     found |= {"action.0.weight": (outputs, width), "action.0.bias": (outputs,)}
     found |= {"value.0.weight": (valued, critic), "value.0.bias": (valued,)}
@@ -211,6 +226,8 @@ def misfits(theirs: PolicySpec, mine: PolicySpec) -> Iterator[str]:
     if theirs.normalise != mine.normalise:
         wanted = _switch(theirs.normalise)
         yield f"it was trained with the scaling of observations {wanted}: switch it {wanted} here, too"
+    if len(members_of(theirs.seat)) != len(members_of(mine.seat)):
+        yield f"it steers {len(members_of(theirs.seat))} entities, and here are {len(members_of(mine.seat))}"
     yield from _unseen(theirs.seat.observations, mine)
     yield from _undone(theirs.seat.action, mine.seat.action)
     yield from not_larger(theirs.network, mine.network)

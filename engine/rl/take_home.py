@@ -24,8 +24,10 @@ from numpy.typing import NDArray
 from engine.mdp.choosing import uniforms
 from engine.mdp.interface import Array
 from engine.mdp.trajectory import Batch
+from engine.rl.onnx import exported
 from engine.rl.policy import JSON, TENSORS, Policy
 
+GRAPH = "policy.onnx"
 VECTORS = 1000
 """Situations that go along, where so many were met."""
 WITHIN = 1e-5
@@ -60,6 +62,17 @@ def inputs(policy: Policy, seen: Batch, sampled: bool) -> Arrays:
     if distribution.D and sampled:
         found["noise"] = np.stack([_normals(seen.keys, choices + 2 * d) for d in range(distribution.D)], axis=1)
     return found
+
+
+def folders(policies: Sequence[Policy]) -> bytes:
+    """One zip file with a folder for each of these policies, named by its number: its two files and its graph. Equal
+    policies give equal bytes."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for i, policy in enumerate(policies):
+            for name, data in zip((JSON, TENSORS, GRAPH), (*policy.pack(), exported(policy)), strict=True):
+                archive.writestr(zipfile.ZipInfo(f"{i + 1}/{name}"), data)
+    return packed.getvalue()
 
 
 def _normals(keys: NDArray[np.uint64], i: int) -> NDArray[np.float32]:

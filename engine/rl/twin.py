@@ -85,13 +85,17 @@ class TwinLearner(Replayed):
 
     def __init__(self, seat: SeatSpec, config: Any, seed: int, steps: int, on: torch.device | None = None) -> None:
         super().__init__(seat, config, seed, steps, on)
-        self.critics = TwinCritics(seat, config)
+        self.critics = self.make_critics(seat, config)
         first = self.critics.initial(generator(seed, "critics"))
         self.phi = torch.from_numpy(first).to(self.device).requires_grad_()
         self.phi_target = self.phi.detach().clone()
         self.critic_optimiser = self.make_optimiser(self.phi.detach())
         low, high = seat.action.bounds
         self._centre, self._half = (low + high) / 2, np.maximum((high - low) / 2, 1e-6)
+
+    def make_critics(self, seat: SeatSpec, config: SteeringConfig) -> Any:
+        """Q_1 and Q_2, as ``TwinCritics``."""
+        return TwinCritics(seat, config)
 
     @classmethod
     def policy_spec(cls, seat: SeatSpec, config: Any) -> PolicySpec:

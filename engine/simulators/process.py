@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Generic, Protocol, TypeVar
 
+from engine import process_group
 from engine.errors import SimulatorError
 
 REAPER = Path(__file__).with_name("reaper.py")
@@ -151,7 +152,7 @@ class ReapedProcess(Generic[OutputT]):
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(5.0)
         if self._process.returncode is None:
-            os.killpg(self._process.pid, signal.SIGKILL)
+            process_group.kill(self._process.pid)
             self._process.wait()
         self._read_report()
 

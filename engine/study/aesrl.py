@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import time
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
 from typing import Any
@@ -48,7 +49,9 @@ def aes_rl(config: AESRLConfig, store: Store, resume: str, control: Control) -> 
 
 class _AESRL(Scheduled):
     """Of this attempt: ``began_at``, ``ended_at``: when the first work began and the last one ended; ``busy``: seconds
-    by role, those of learning apart; ``done``: answers and minibatches by role."""
+    by role, those of learning apart; ``done``: answers and minibatches by role; ``held``: seconds for which players
+    waited for the critic; ``driven``: seconds of this process between answers, when it takes them in, asks for more and
+    writes checkpoints; ``left_at``: when it began with that."""
 
     evaluator = "individuals"
 
@@ -60,6 +63,7 @@ class _AESRL(Scheduled):
         self.began_at, self.ended_at = np.inf, 0.0
         self.busy: dict[str, float] = {}
         self.done: Counter[str] = Counter()
+        self.held = self.driven = self.left_at = 0.0
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
         """The study; what workers left is removed at its end."""
@@ -97,7 +101,7 @@ class _AESRL(Scheduled):
 
     def drive(self, pool: Pool) -> Generator[AnyEvent, None, Command]:
         """First says where more workers than processors were asked for."""
-        if crowded := too_many(self.config.pool.processes, os.cpu_count() or 1):
+        if crowded := too_many(self.config.pool.processes, len(os.sched_getaffinity(0))):
             yield self.say(Logged, message=crowded)
         with on_threads(1):
             return (yield from super().drive(pool))
@@ -106,7 +110,11 @@ class _AESRL(Scheduled):
         """Also renews the lease, looks at the clock, and notes who was busy with what."""
         self.lease.renew()
         self.schedule.late = self.schedule.late or 0 < 60 * self.config.minutes <= self._seconds
+        began, idle = time.monotonic(), self.schedule.idle
+        self.driven += began - self.left_at if self.left_at else 0.0
         found = super().finished(pool)
+        self.left_at = time.monotonic()
+        self.held += idle * (self.left_at - began)
         for answer in found:
             self._note(answer)
         return found
@@ -141,13 +149,15 @@ class _AESRL(Scheduled):
         return found | self._times() | {"steps_per_second": self.schedule.played / max(self._seconds, 1e-9)}
 
     def _times(self) -> dict[str, float]:
-        """How busy workers were in this attempt, each with what; seconds of an answer without learning, and of a
-        minibatch, by role."""
+        """How busy workers were in this attempt, each with what, and for how long players waited for the critic, as
+        shares of the workers' time; seconds of an answer without learning, and of a minibatch, by role, and seconds of
+        this process for an answer."""
         span = self.ended_at - self.began_at
         if not span > 0:
             return {}
         whole = self.config.pool.processes * span
-        found = {"span": span, "utilisation": sum(self.busy.values()) / whole}
+        found = {"span": span, "utilisation": sum(self.busy.values()) / whole, "held": self.held / whole}
+        found["driven"] = self.driven / sum(count for role, count in self.done.items() if "_" not in role)
         for role, seconds in self.busy.items():
             if seconds > 0 and (count := self.done[role]):
                 learning = role.startswith("learning_")

@@ -16,6 +16,7 @@ from engine.mdp.vector import Game
 from engine.rl.cast import Candidate, Cast, everywhere
 from engine.rl.policy import Policy
 from engine.rl.seats import Player, Players
+from engine.rl.squads import fits, on_seats
 from engine.store import Store
 
 PLAYERS_KEPT = 64
@@ -23,12 +24,12 @@ PLAYERS_KEPT = 64
 
 
 def cast_of(config: TrainConfig) -> Cast:
-    """The cast of the battles that policies learn from."""
+    """The cast of the battles that policies learn from; a group (``TrainConfig.groups``) is one seat."""
     if not config.policies:
         return everywhere(AGENT, 1)
-    seats: list[list[Candidate]] = [[] for _ in range(config.seats)]
+    seats: list[list[Candidate]] = [[] for _ in config.groups]
     for name, policy in config.policies.items():
-        for seat in policy.seats if policy.share else ():
+        for seat in config.places(name) if policy.share else ():
             seats[seat].append(Candidate(name, policy.share, policy.learns, policy.recalls))
     return Cast(seats)
 
@@ -38,7 +39,7 @@ def facing(config: TrainConfig, opponent: str) -> Cast:
     if not opponent:
         return cast_of(config)
     policy = config.policies[opponent]
-    return Cast([[Candidate(opponent, learns=True, of=policy.recalls)]] * config.seats)
+    return Cast([[Candidate(opponent, learns=True, of=policy.recalls)]] * len(config.groups))
 
 
 def players_of(
@@ -54,7 +55,7 @@ def players_of(
         if "@" in name:
             return Policy.stored(store, name.partition("@")[2]).actor(explore)
         policy = config.policies[name]
-        return player_of(name, policy, seats[policy.seats[0]], store, explore=explore)
+        return player_of(name, policy, seats[config.places(name)[0]], store, explore=explore)
 
     return player
 
@@ -80,9 +81,12 @@ def _frozen(policy: FrozenConfig, seat: SeatSpec, store: Store, explore: bool) -
         found = Policy.stored(store, policy.policy)
     except StoreError as error:
         raise ConfigError([("policy", str(error))]) from error
-    if (found.spec.seat.observations, found.spec.seat.action) != (seat.observations, seat.action):
+    own = found.spec.seat
+    same = (own.observations, own.action) == (seat.observations, seat.action)
+    own_seat = bool(getattr(policy, "seats", ()))  # in a training, where a group has a seat of its own
+    if not same and (own_seat or not fits(found, seat)):
         raise ConfigError([("policy", "this policy sees or does something else than is seen and done on its seats")])
-    return found.actor(explore)
+    return found.actor(explore) if same else on_seats(found, found.actor(explore))
 
 
 def as_slow_as(game: Game, player: Any, seats: Collection[int], place: str = "agent") -> Game:

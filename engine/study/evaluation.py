@@ -25,6 +25,7 @@ from engine.simulators.game_client import ExternalGame
 from engine.store import Store
 from engine.study.casting import cast_of, facing, players_of
 from engine.study.control import Control
+from engine.study.sampler_factory import seated
 
 SILENT_S = 120.0
 """Seconds without an answer after which the game is given up: longer than the time limit of a game in a process of its
@@ -109,7 +110,7 @@ class _Evaluation:
             with contextlib.closing(
                 references.make(config.game, config.episodes, lambda: bool(self._control()))
             ) as game:
-                self._program = references.program_of(game)
+                self._program, game = references.program_of(game), seated(config, game)
                 found: Found = {name: {} for name in self._measured.present}
                 for names, opponent in self._measured.battles:
                     for name, one in self._examined(names, opponent, game).items():

@@ -10,7 +10,7 @@ from engine.errors import ConfigError, StoreError, below
 from engine.mdp.interface import SeatSpec
 from engine.problem import ShouldStop
 from engine.rl.factory import make_learner
-from engine.rl.learner import Learner
+from engine.rl.learner import Learner, called
 from engine.rl.policy import Policy
 from engine.rl.surgery import grown
 from engine.rng import generator
@@ -72,6 +72,6 @@ def _training(config: TrainConfig, name: str, seats: tuple[SeatSpec, ...]) -> Po
         raise ConfigError([(f"policies.{name}.seats", why)])
     seed = int(generator(config.seed, "policy", name).integers(2**63)) if config.policies else config.seed
     learner = make_learner(chosen, seats[first], seed, config.steps_of(name), config.place_of(name))
-    weights = [chosen.rewards[r].weight if r in chosen.rewards else 1.0 for r in seats[first].rewards]
+    weights = [chosen.rewards[r].weight if r in chosen.rewards else 1.0 for r in called(seats[first])]
     curve = PolicyCurve(seats[first].rewards, weights, seats[first].signals, config.game.least_return)
     return PolicyTraining(name, config, learner, curve)

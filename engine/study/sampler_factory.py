@@ -8,7 +8,8 @@ import msgspec
 
 from engine.config.base import parse
 from engine.config.train import TrainConfig
-from engine.errors import ConfigError
+from engine.errors import ConfigError, below
+from engine.mdp.groups import Group, grouped, seat_of
 from engine.mdp.vector import Game, VectorMDP, in_turns
 from engine.problem import ShouldStop
 from engine.rl.collector import Collector, Producer
@@ -32,16 +33,34 @@ class Order(msgspec.Struct, frozen=True):
 
 
 def seated(config: TrainConfig, game: Game) -> Game:
-    """The game, if each of its seats has a policy. Raises ConfigError."""
+    """The game with a seat for each group of seats that are steered as one, if each of its seats has a policy. Raises
+    ConfigError."""
     seats = len(game.spec.seats)
+    if not config.policies and config.learner.together and game.spec.squad == seats:
+        with below("learner"):
+            return grouped(game, [Group(tuple(range(seats)), config.learner.apart)])
     if seats == config.seats:
-        return game
+        return _as_told(config, game)
     if config.policies:
         raise ConfigError(
             [("policies", f"{game.spec.name} has {seats} seats, and there are policies for {config.seats}")]
         )
     why = f"{game.spec.name} has {seats} seats; take a game with one, or name its policies in a table ``policies``"
     raise ConfigError([("game.name", why)])
+
+
+def _as_told(config: TrainConfig, game: Game) -> Game:
+    """The game with the groups of a study's policies. Raises ConfigError at the learner of one that cannot be."""
+    apart = {
+        policy.seats: learner.apart
+        for name, learner in config.learners.items()
+        if (policy := config.policies.get(name)) is not None
+    }
+    for name in config.policies:
+        if config.steers(name):
+            with below(config.place_of(name)):
+                seat_of(game.spec.seats, Group(config.policies[name].seats))
+    return grouped(game, [Group(group, apart.get(group, False)) for group in config.groups])
 
 
 def sampler(config: TrainConfig, store: Store, number: int, should_stop: ShouldStop = lambda: False) -> Producer:

@@ -21,6 +21,7 @@ from engine.rl.collector import Arrival
 from engine.rl.learner import Metrics, on_threads
 from engine.rl.onnx import exported
 from engine.rl.policy import Policy
+from engine.rl.take_home import folders
 from engine.store import Store
 from engine.study import checkpoint
 from engine.study.control import Command, Control
@@ -284,6 +285,8 @@ class _Train(Session):
             now = policy.learner.policy()
             tensors, description = self._stored(now)
             found = {"policy": tensors, "policy_description": description, "onnx": self.store.put(exported(now))}
+            if len(members := now.members()) > 1:
+                found["members"] = self.store.put(folders(members))
             kept |= {self._role(role, name): digest for role, digest in found.items()}
         return kept | {"checkpoint": self.saved}
 

@@ -130,11 +130,8 @@ PAGES = {
     "lineup rules": ("designer", "/p/herobattle/lineups/{rules}/"),
     "objectives": ("designer", "/p/herobattle/objectives/"),
     "one set of objectives": ("designer", "/p/herobattle/objectives/{objectives}/"),
-    "jobs": ("designer", "/p/herobattle/jobs/"),
-    "new job": ("designer", "/p/herobattle/jobs/new/"),
     "job": ("designer", "/p/herobattle/jobs/{job}/"),
     "job, as producer": ("producer", "/p/herobattle/jobs/{job}/"),
-    "explorer": ("designer", "/p/herobattle/jobs/{job}/explore/"),
     "suspects": ("designer", "/p/herobattle/jobs/{job}/suspects/"),
     "what pieces are worth": ("designer", "/p/herobattle/jobs/{experiment}/"),
     "what is left without suspects": ("designer", "/p/herobattle/jobs/{removal}/"),
@@ -149,6 +146,8 @@ PAGES = {
     "new account": ("operator", "/admin-tools/people/new/"),
     "an address that is not there": ("", "/nowhere/"),
 }
+"""Those that no other test looks at; ``test_job_page.py`` has New job and the list of jobs, ``test_explore.py`` the
+explorer."""
 
 
 def test_every_page_fits_its_width_and_passes_axe_on_a_desktop_in_light_and_a_phone_in_dark(

@@ -1,4 +1,4 @@
-"""Suspects in a real browser: the way there from signing in, and everything on the page by keyboard."""
+"""Suspects in a real browser: the way there from signing in, and a battle by keyboard (the rest: ``test_loop.py``)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from tests.browser.conftest import PHONE
 from tests.factories import Studio, search_job
 from tests.webapp.experiments import DUKE, experiment, removal
 from webapp.studies.demo import make_demo
-from webapp.suspects.models import Decision
 
 Enter = Callable[..., Page]
 CLICKS = """addEventListener("click", (event) => {
@@ -35,35 +34,6 @@ def test_from_signing_in_to_a_confirmed_suspect_of_the_demo_are_two_clicks_and_n
     expect(page.get_by_role("heading", name="are too good together.")).to_be_visible()
     expect(page.locator(".suspect-chip")).to_contain_text("Confirmed")
     assert int(page.evaluate("localStorage.clicks")) <= 5
-
-
-def test_all_of_it_goes_by_keyboard(enter: Enter, team: Studio) -> None:
-    job = search_job(team.project)
-    experiment(job)
-    page = enter(team.designer, f"/p/herobattle/jobs/{job.pk}/suspects/")
-
-    def to(role: str, name: str) -> None:
-        """Press Tab until something has the focus that is called so."""
-        for _ in range(60):
-            page.keyboard.press("Tab")
-            if page.evaluate("document.activeElement.textContent").strip().startswith(name):
-                return
-        raise AssertionError(f"no way to {role} {name}")
-
-    to("link", "Marrow Duke")
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="Marrow Duke is too good.")).to_be_visible()
-    to("menu", "Intended")
-    page.keyboard.press("Enter")
-    page.keyboard.press("Tab")
-    page.keyboard.type("He is the theme of spring")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    expect(page.locator(".decision")).to_contain_text("Intended: “He is the theme of spring”")
-    assert Decision.objects.get().created_by == team.designer
-    to("button", "Take it back")
-    page.keyboard.press("Enter")
-    expect(page.locator(".decision")).to_contain_text("Your decision")
 
 
 def test_on_a_phone_the_verdict_comes_first_and_the_decision_stays_in_reach(enter: Enter, team: Studio) -> None:

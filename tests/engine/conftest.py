@@ -2,11 +2,46 @@
 
 from __future__ import annotations
 
+import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
+
+from engine.cli import main
+from engine.simulators.client import ExternalSimulator
+from engine.simulators.entry_points import build
+from engine.simulators.game_client import ExternalGame
+
+Engine = Callable[..., CompletedProcess[str]]
+
+
+@pytest.fixture
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Engine]:
+    """``python -m engine`` with these words in this test's folder, or in ``folder``: its exit code and what it said. It
+    runs in this process, because a new one takes half a processor-second and more to import what it needs."""
+
+    def run(*words: str, folder: Path = tmp_path) -> CompletedProcess[str]:
+        monkeypatch.chdir(folder)
+        capsys.readouterr()
+        code = main(words)
+        said = capsys.readouterr()
+        return CompletedProcess(words, code, said.out, said.err)
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)}
+    yield run
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.fixture
+def played_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Games of ``python:module:factory`` are played in this process: a program for each study takes half a
+    processor-second to start, longer than a test's battles. A test without this plays in programs."""
+    for client in (ExternalSimulator, ExternalGame):
+        monkeypatch.setattr(client, "from_entry_point", lambda entry_point, **_: build(entry_point))
 
 
 @pytest.fixture

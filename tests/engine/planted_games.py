@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,7 +29,7 @@ class Numbers(TugOfWar):
         patch: Patch,
         fidelity: str = "full",
     ) -> Battles:
-        pieces = zip(SPEC.patched(patch).pieces, SPEC.pieces, strict=True)
+        pieces = zip(self.spec.patched(patch).pieces, SPEC.pieces, strict=True)
         more = {(i,): now.attributes["power"] - was.attributes["power"] for i, (now, was) in enumerate(pieces)}
         points = {**{held: each for held, each in more.items() if each}, **self.unfair}
         ring = np.sin(2 * np.pi * (left[:, 0] - right[:, 0]) / 6)
@@ -38,6 +39,18 @@ class Numbers(TugOfWar):
         strength = 100 * np.clip(0.5 + chance - mark, 0, 1)
         sides = [np.stack([s, s, w], axis=1) for s, w in ((strength, win), (100 - strength, 1 - win))]
         return Battles(np.stack(sides, axis=1), np.ones((len(seeds), 1)), np.full(len(seeds), OK, np.uint8))
+
+
+class Overpowered(Numbers):
+    """One charm has far too much power, which a change of its number mends."""
+
+    spec = msgspec.structs.replace(
+        SPEC,
+        pieces=tuple(
+            msgspec.structs.replace(piece, attributes={"power": 32.0}) if i == CHARM + 1 else piece
+            for i, piece in enumerate(SPEC.pieces)
+        ),
+    )
 
 
 class Unfair(Numbers):

@@ -115,6 +115,16 @@ def test_where_nobody_waits_a_paused_study_goes_on_with_what_was_outstanding(sto
     assert 400 <= end.counters.steps < 520
 
 
+def test_a_study_tells_for_how_long_players_waited_for_the_critic(store: FolderStore) -> None:
+    shares = {}
+    for least in (0, 1):
+        method = {"kind": "aes-rl", "least_lessons": least}
+        last = [e for e in run(study(method=method, chunk=10), store) if isinstance(e, Progressed)][-1].metrics
+        shares[least] = last["held"]
+    assert shares[0] == 0
+    assert 0 < shares[1] < 1
+
+
 def test_one_after_the_other_or_side_by_side_a_generation_ends_alike(store: FolderStore) -> None:
     ends = [ended(study(method={**METHODS["cem-rl"], "parallel": parallel}), store) for parallel in (True, False)]
     assert policy(ends[0]) == policy(ends[1])

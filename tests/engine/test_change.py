@@ -21,8 +21,6 @@ from engine.differences import difference
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, Stopped
 from engine.formula_terms import Apart, Parts
-from engine.simulators.client import ExternalSimulator
-from engine.simulators.entry_points import build
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study.change import Words
@@ -98,10 +96,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[AnyEvent], Bun
 
 
 @pytest.fixture(autouse=True)
-def in_this_process(whole: tuple[list[AnyEvent], Bundle], monkeypatch: pytest.MonkeyPatch) -> None:
-    """After ``whole``, whose game is played in a process of its own, games are played in this one: a program for each
-    study would take longer than the battles."""
-    monkeypatch.setattr(ExternalSimulator, "from_entry_point", lambda entry_point, **_: build(entry_point))
+def _here(whole: tuple[list[AnyEvent], Bundle], played_here: None) -> None:
+    """After ``whole``, whose game is played in a process of its own, games are played in this one."""
 
 
 def test_weakening_the_hero_brings_its_lineups_under_the_line(whole: tuple[list[AnyEvent], Bundle]) -> None:

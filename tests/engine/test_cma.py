@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from statistics import median
 
-import cma
 import numpy as np
 import pytest
 from scipy.stats import ortho_group
@@ -54,6 +53,8 @@ def test_ten_dimensions_to_1e_10_within_the_promised_evaluations(f: Function, li
 
 def test_its_constants_are_those_of_pycma() -> None:
     """Table 1 of the tutorial, as pycma computes it for ten variables and lambda 10."""
+    import cma  # here, for it imports a library of drawing, and every process of the tests imports this file
+
     ours = CMAES(minimise(), 10, 10, 1)
     theirs = cma.CMAEvolutionStrategy(10 * [0.1], 0.3, {"verbose": -9, "popsize": 10})
     np.testing.assert_allclose(ours.mu_eff, theirs.sp.weights.mueff, rtol=1e-12)

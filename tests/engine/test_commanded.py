@@ -106,26 +106,26 @@ def test_a_decision_is_the_same_in_any_batch_to_the_last_bit(store: FolderStore,
 
 
 @pytest.mark.parametrize(
-    ("name", "wrong"),
+    ("name", "shape", "number"),
     [
-        ("policy.0.weight", np.ones((24, 815))),  # was read beyond the end of what is seen
-        ("policy.0.weight", np.ones((24, 2**20))),  # ended the process
-        ("policy.0.bias", np.ones(1)),
-        ("action.0.weight", np.ones((1, 9))),
-        ("action.0.weight", np.full((25, 9), np.nan)),
-        ("action.0.bias", np.full(25, np.inf)),
-        ("normaliser.battle.spread", None),
+        ("policy.0.weight", (24, 815), 1.0),  # was read beyond the end of what is seen
+        ("policy.0.weight", (24, 2**20), 1.0),  # ended the process
+        ("policy.0.bias", (1,), 1.0),
+        ("action.0.weight", (1, 9), 1.0),
+        ("action.0.weight", (25, 9), np.nan),
+        ("action.0.bias", (25,), np.inf),
+        ("normaliser.battle.spread", None, 0.0),
     ],
 )
 def test_weights_that_do_not_fit_their_description_or_are_no_numbers_are_refused(
-    store: FolderStore, name: str, wrong: Any
+    store: FolderStore, name: str, shape: tuple[int, ...] | None, number: float
 ) -> None:
     told = json.loads(store.get(kept(policy(), store)))
     tensors = safetensors.numpy.load(store.get(told["sha256"]))
     StoredPolicy(told, tensors, False)
     changed = {key: array for key, array in tensors.items() if key != name}
-    if wrong is not None:
-        changed[name] = wrong.astype(np.float32)
+    if shape is not None:
+        changed[name] = np.full(shape, number, np.float32)
     with pytest.raises(StoreError, match=r"Its weights .*" + name.replace(".", r"\.")):
         StoredPolicy(told, changed, False)
 

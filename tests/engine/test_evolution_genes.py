@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,6 +19,7 @@ from engine.config.overrides import overridden, read
 from engine.errors import ConfigError
 from engine.evolution.genes import GeneSpace
 from engine.studies import load
+from tests.engine.conftest import Engine
 
 Rate = Annotated[Number, Evolvable(0, 1, above=True)]
 
@@ -202,20 +201,19 @@ def test_a_study_of_lineups_learns_nothing_so_a_range_is_refused_at_its_field(pl
     assert why in message
 
 
-def test_the_command_line_takes_settings_and_names_what_is_wrong_with_them(tmp_path: Path) -> None:
-    study = tmp_path / "study.yaml"
-    study.write_text("game: {simulator: 'builtin:herobattle'}\n")
-    command = [sys.executable, "-m", "engine", "run", str(study), "--job-dir", str(tmp_path / "job")]
+def test_the_command_line_takes_settings_and_names_what_is_wrong_with_them(tmp_path: Path, engine: Engine) -> None:
+    (tmp_path / "study.yaml").write_text("game: {simulator: 'builtin:herobattle'}\n")
+    command = ("run", "study.yaml", "--job-dir")
     (tmp_path / "file").touch()
-    lost = subprocess.run([*command[:-1], str(tmp_path / "file")], capture_output=True, text=True)
+    lost = engine(*command, "file")
     assert (lost.returncode, "is a file; name a folder" in lost.stderr) == (2, True)
-    bad = subprocess.run([*command, "-m", "algorithm.population=1", "-m", "sped=3"], capture_output=True, text=True)
+    bad = engine(*command, "job", "-m", "algorithm.population=1", "-m", "sped=3")
     assert bad.returncode == 2
     assert "algorithm.population:" in bad.stderr
     assert "sped: there is no such setting" in bad.stderr
     small = ["ticks=1", "algorithm.kind=random", "algorithm.population=4", "replicates=2", "fresh=0",
              "pool={kind: local, batch_ms: 20}"]  # fmt: skip
-    subprocess.run([*command, *(w for s in small for w in ("-m", s))], check=True, capture_output=True)
+    assert engine(*command, "job", *(w for s in small for w in ("-m", s))).returncode == 0
     kept = json.loads((tmp_path / "job" / "study.json").read_text())
     assert kept["algorithm"]["kind"] == "random"
     assert kept["ticks"] == 1

@@ -99,12 +99,17 @@ WHOLE: list[Any] = []
 
 
 @pytest.fixture
-def whole(tmp_path: Path) -> Any:
-    """What an uninterrupted gate says, played once for all tests."""
+def whole(_quickly: None, tmp_path: Path) -> Any:
+    """What an uninterrupted gate says, played once for all tests, in a process of its own."""
     if not WHOLE:
         store = FolderStore(tmp_path / "whole")
         WHOLE.append(report(store, run(gate(), store)[-1]))
     return WHOLE[0]
+
+
+@pytest.fixture(autouse=True)
+def _here(whole: Any, played_here: None) -> None:
+    """After ``whole``, games are played in this process."""
 
 
 def problems(**more: Any) -> dict[str, str]:

@@ -14,6 +14,7 @@ from engine.store import FolderStore
 from engine.verdicts import baseline_reach
 from tests.engine.test_gate import GAME, TEAMS, WINS, commanded, gate, report, run
 
+pytestmark = pytest.mark.usefixtures("played_here")
 STRONG, WEAK = TEAMS
 MIDDLE = {"slots": {"hero": "hero-2", "soldier": "soldier-1", "soldiers": 3, "charm-1": "charm-0"}}
 GAP = {**WINS, "formula": "strongest(win_vs_teams) - weakest(win_vs_teams)"}

@@ -16,32 +16,31 @@ import pytest
 import yaml
 from defusedxml import ElementTree
 
-from engine.cli import main
+from tests.engine.conftest import Engine
 
 ROOT = Path(__file__).parents[2]
+GATE = ("gate", "gate.yaml", "--job-dir", "job", "--junit", "gate.xml", "--csv", "gate.csv")
 
 
 class Build:
     """A folder of a build server with a gate in it."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, engine: Engine) -> None:
+        self.folder, self._engine = folder, engine
 
     def write(self, **more: Any) -> None:
         (self.folder / "gate.yaml").write_text(yaml.safe_dump(more), encoding="utf-8")
 
-    def command(self, *words: str) -> list[str]:
-        files = ("--job-dir", "job", "--junit", "gate.xml", "--csv", "gate.csv")
-        return [sys.executable, "-m", "engine", "gate", "gate.yaml", *files, *words]
+    @property
+    def program(self) -> list[str]:
+        return [sys.executable, "-m", "engine", *GATE]
 
     @property
     def environment(self) -> dict[str, str]:
         return {**os.environ, "PYTHONPATH": str(ROOT)}
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            self.command(*words), capture_output=True, text=True, cwd=self.folder, env=self.environment, check=False
-        )
+        return self._engine(*GATE, *words, folder=self.folder)
 
     def suite(self) -> Any:
         return ElementTree.parse(self.folder / "gate.xml").getroot().find("testsuite")
@@ -52,8 +51,8 @@ class Build:
 
 
 @pytest.fixture
-def build(tmp_path: Path) -> Build:
-    return Build(tmp_path)
+def build(tmp_path: Path, engine: Engine) -> Build:
+    return Build(tmp_path, engine)
 
 
 PLANTED = "builtin:herobattle-planted:1"
@@ -132,16 +131,13 @@ def test_numbers_of_the_build_are_what_is_played(build: Build) -> None:
         (("--junit", "no/where.xml"), "--junit: no/where.xml cannot be written"),
     ],
 )
-def test_what_cannot_be_done_as_asked_ends_with_two(
-    build: Build, words: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_done_as_asked_ends_with_two(build: Build, words: tuple[str, ...], said: str) -> None:
     build.write(**herobattle())
     (build.folder / "bad.csv").write_text("path,value\nwarhorn.cots,1\nwarhorn.cost,x\n")
-    monkeypatch.chdir(build.folder)
-    assert main([*build.command(*words)[3:]]) == 2
-    told = capsys.readouterr()
-    assert said in told.err
-    assert not told.out
+    done = build.run(*words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not done.stdout
     if words[0] != "--junit":
         assert build.suite().get("errors") == "1"
 
@@ -155,7 +151,7 @@ def rounds(build: Build) -> int:
 def interrupted(build: Build, number: int) -> int:
     """Sent the signal once some rounds are over; its exit code."""
     with subprocess.Popen(
-        build.command(), cwd=build.folder, env=build.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        build.program, cwd=build.folder, env=build.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
         while rounds(build) < 4 and process.poll() is None:
             time.sleep(0.01)
@@ -164,13 +160,15 @@ def interrupted(build: Build, number: int) -> int:
     return process.returncode
 
 
-def test_a_gate_that_was_killed_goes_on_and_comes_to_the_same_verdict(build: Build, tmp_path: Path) -> None:
+def test_a_gate_that_was_killed_goes_on_and_comes_to_the_same_verdict(
+    build: Build, tmp_path: Path, engine: Engine
+) -> None:
     build.write(**herobattle(search=SEARCH))
     assert interrupted(build, signal.SIGKILL) == -signal.SIGKILL
     resumed = build.run()
     assert "Resumed" in resumed.stderr
     (tmp_path / "whole").mkdir()
-    whole = Build(tmp_path / "whole")
+    whole = Build(tmp_path / "whole", engine)
     whole.write(**herobattle(search=SEARCH))
     done = whole.run()
     assert (resumed.returncode, resumed.stdout) == (done.returncode, done.stdout)
@@ -188,7 +186,7 @@ def test_a_gate_that_is_told_to_stop_lets_no_build_pass_and_can_go_on(build: Bui
 
 def test_whoever_stops_reading_ends_it_as_run_does(build: Build) -> None:
     build.write(**herobattle(replicates=4))
-    command = " ".join(build.command())
+    command = " ".join(build.program)
     done = subprocess.run(
         ["bash", "-c", f"exec 3> >(exec 0<&-; sleep 0); sleep 0.3; {command} >&3 2>/dev/null; echo $?"],
         cwd=build.folder, env=build.environment, capture_output=True, text=True, check=False,

@@ -73,6 +73,7 @@ def test_it_plays_every_pair_from_both_seats_and_shows_the_ring(store: FolderSto
     assert (meta["battles"], meta["missing"], meta["game"]) == (40, 0, "Tug of war")
 
 
+@pytest.mark.usefixtures("played_here")
 @pytest.mark.parametrize("events", [0, 1, 3])
 def test_wherever_it_is_interrupted_it_ends_with_the_same_table(
     store: FolderStore, tmp_path: Path, events: int
@@ -122,6 +123,7 @@ def test_battles_that_fail_are_left_out_and_the_rest_counts(store: FolderStore) 
     assert columns["share"][0, 1] == 1.0
 
 
+@pytest.mark.usefixtures("played_here")
 def test_stopped_early_it_has_a_whole_table_by_fewer_battles(store: FolderStore) -> None:
     *before, end = interrupted(store, "stop", 3)
     assert isinstance(end, Stopped)
@@ -129,6 +131,7 @@ def test_stopped_early_it_has_a_whole_table_by_fewer_battles(store: FolderStore)
     assert table(store, end).meta["battles"] == 4 * ticks[-1] == 4 * end.tick
 
 
+@pytest.mark.usefixtures("played_here")
 @pytest.mark.parametrize(
     ("change", "place"),
     [
@@ -159,6 +162,7 @@ def test_names_are_never_alike() -> None:
     assert names_of(study, SPEC, rows_of(study, SPEC)) == ["Twin", "Twin (2)", "Hero 2"]
 
 
+@pytest.mark.usefixtures("played_here")
 def test_the_command_line_says_what_is_planned_and_what_is_sure(store: FolderStore) -> None:
     events, words = run(config(), store), Words()
     assert isinstance(events[0], Started)

@@ -13,7 +13,7 @@ from engine.catalog import METHODS
 from engine.evorl.aesrl import AESRL
 from engine.evorl.cemrl import CEMRL
 from engine.evorl.erl import ERL
-from tests.contracts.method import Drive, MethodContract, started
+from tests.contracts.method import ACTORS, Drive, MethodContract, started
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "methods.json"
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -106,6 +106,59 @@ class TestERL(MethodContract):
 def test_side_by_side_a_generation_ends_as_one_after_another() -> None:
     side, after = (Drive(started({"kind": "cem-rl", "parallel": parallel})).run().method for parallel in (True, False))
     np.testing.assert_array_equal(side.centre, after.centre)
+
+
+class Crowded:
+    """An order in which the critic is heard only when nobody else is: its processor is everybody's."""
+
+    def __init__(self, drive: Drive) -> None:
+        self.drive = drive
+
+    def random(self) -> float:
+        """Always ask first."""
+        return 1.0
+
+    def randrange(self, n: int) -> int:
+        """The first that plays, if any does."""
+        roles = [self.drive.method.role(request) for request in self.drive.waiting]
+        return next((i for i, role in enumerate(roles) if role != "critic"), 0)
+
+
+def crowded(method: dict[str, Any]) -> Drive:
+    """A method that is not over yet, whose critic gets a processor when nobody plays."""
+    drive = Drive(started({"kind": "aes-rl", **method}))
+    drive.order = Crowded(drive)  # type: ignore[assignment]
+    return drive
+
+
+@pytest.mark.parametrize("least", [0.25, 0.5, 1.0])
+def test_players_wait_for_a_critic_that_falls_behind_the_least_lessons_for_a_decision(least: float) -> None:
+    drive = crowded({"least_lessons": least})
+    method, chunk, episode, waited = drive.method, drive.method.config.chunk, 21, 0
+    while not method.over:
+        drive.step()
+        owed = least * (method.played - method.steps["start"]) - method.learned
+        assert owed < chunk + least * ACTORS * episode, "who plays already ends that episode"
+        waited += method.idle
+    assert waited
+    assert method.metrics()["individuals_rl"] > 5
+    drive.run()
+    assert method.done
+    assert method.idle == 0
+
+
+def test_where_nobody_waits_for_the_critic_decisions_run_away_from_it_as_in_the_paper() -> None:
+    method = crowded({"least_lessons": 0}).run().method
+    assert method.learned <= method.config.chunk < 0.05 * method.played
+    assert method.metrics()["individuals_rl"] == 0
+    alone = crowded({"learning_share": 0}).run().method
+    assert (alone.learned, alone.done) == (0, True), "a critic that nobody has is not waited for"
+
+
+def test_no_more_lessons_are_waited_for_than_the_critic_may_have() -> None:
+    drive = crowded({"least_lessons": 3.0}).run()
+    assert drive.method.done
+    assert drive.method.learned <= drive.method.played
 
 
 def golden_run(method: dict[str, Any]) -> dict[str, Any]:

@@ -319,6 +319,13 @@ def test_files_that_are_no_policy_are_refused_with_words(tmp_path: Path) -> None
     assert {JSON, TENSORS} == {"policy.json", "policy.safetensors"}
 
 
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_a_policy_with_a_weight_that_is_not_finite_is_refused(number: float) -> None:
+    first = policy("line")
+    with pytest.raises(StoreError, match="not finite"):
+        Policy.unpack(*first._replace(weights=np.append(first.weights[:-1], np.float32(number))).pack())
+
+
 def test_a_greedy_player_takes_the_best_and_an_exploring_one_sometimes_anything() -> None:
     p = policy("values")
     seen = batch(p, 4000)

@@ -324,7 +324,7 @@ def told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PlantingEvaluator, "_experiment", lambda *_: SimpleNamespace(played=100))
 
 
-@pytest.mark.usefixtures("told_at_once")
+@pytest.mark.usefixtures("told_at_once", "played_here")
 @pytest.mark.parametrize(("game", "innocent"), [("Unfair", False), ("Numbers", True)])
 def test_what_is_unfair_already_is_no_innocent(game: str, innocent: bool, store: FolderStore) -> None:
     study = config(game={"simulator": NUMBERS.replace("Numbers", game)}, battles=8_000, through="outcomes")
@@ -336,7 +336,7 @@ def test_what_is_unfair_already_is_no_innocent(game: str, innocent: bool, store:
     assert meta["cells"][0]["innocent"] == (charm["times"] if innocent else 0)
 
 
-@pytest.mark.usefixtures("told_at_once")
+@pytest.mark.usefixtures("told_at_once", "played_here")
 def test_a_killed_and_a_paused_study_end_with_the_table_of_one_that_was_left_alone(store: FolderStore) -> None:
     study = config(battles=2_000)
     whole = run(study, store)

@@ -28,6 +28,7 @@ from engine.studies import load
 from engine.study import progress_throttle, run
 from engine.study.lineup_record import LineupRecord
 from engine.verdicts import Sample
+from tests.engine.conftest import Engine
 
 STUDY: dict[str, Any] = {
     "name": "small",
@@ -37,6 +38,7 @@ STUDY: dict[str, Any] = {
     "fresh": 8,
     "algorithm": {"kind": "nsga2", "population": 30},
     "pool": {"kind": "local", "batch_ms": 20},
+    "experiment": 0,
 }
 
 
@@ -196,7 +198,7 @@ def test_stopped_or_paused_it_keeps_what_was_found_and_goes_on_to_the_same_front
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_killed_at_any_tick_the_command_resumes_to_the_same_front(
-    seed: int, tmp_path: Path, undisturbed: dict[str, str]
+    seed: int, tmp_path: Path, undisturbed: dict[str, str], engine: Engine
 ) -> None:
     """kill -9 at a seeded tick between 20 and 80 % of the run; the process did die, and work did follow."""
     study = tmp_path / "study.json"
@@ -212,7 +214,7 @@ def test_killed_at_any_tick_the_command_resumes_to_the_same_front(
     assert process.wait() == -signal.SIGKILL
     before = log.read_bytes().count(b'"progressed"')
     assert before < 12
-    subprocess.run([sys.executable, "-m", "engine", "resume", str(tmp_path / "job")], check=True, capture_output=True)
+    assert engine("resume", "job").returncode == 0
     assert log.read_bytes().count(b'"progressed"') > before
     end = decode(log.read_bytes().splitlines()[-1])
     assert isinstance(end, Finished)
@@ -385,12 +387,7 @@ def test_a_random_sample_that_is_put_aside_loses_nothing(store: FolderStore) -> 
     np.testing.assert_array_equal(whole["objective"][order], undisturbed["objective"][other])
 
 
-def test_the_command_line_lists_what_is_there_and_explains_what_is_wrong(tmp_path: Path) -> None:
-    def engine(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "engine", *words]
-        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
-
+def test_the_command_line_lists_what_is_there_and_explains_what_is_wrong(tmp_path: Path, engine: Engine) -> None:
     (tmp_path / "bad.yaml").write_text("game: {simulator: 'builtin:chess'}\nticks: 0\nsped: 3\nreplicates: few\n")
     bad = engine("run", "bad.yaml")
     assert bad.returncode == 2

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import unicodedata
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from engine.config.evaluate import EvaluateConfig
 from engine.errors import ConfigError
 from engine.studies import load
 from engine.text import figures, folded, invisible, is_seen, printable
+from tests.engine.conftest import Engine
 
 TWO = {"a": {"kind": "scripted", "player": "random"}, "b": {"kind": "scripted", "player": "random"}}
 
@@ -108,17 +107,15 @@ def test_bounds_are_told_in_full(change: dict[str, object], words: str) -> None:
     assert "e+" not in str(raised.value)
 
 
-def test_a_job_that_was_kept_with_a_blank_name_is_run_and_a_file_with_one_is_refused(tmp_path: Path) -> None:
+def test_a_job_that_was_kept_with_a_blank_name_is_run_and_a_file_with_one_is_refused(
+    tmp_path: Path, engine: Engine
+) -> None:
     small = {"kind": "sample", "count": 10, "replicates": 2, "pool": {"kind": "local"}}
     study = {**small, "name": "\u3164", "game": {"simulator": "builtin:herobattle"}}
-    kept = tmp_path / "study.json"
-    kept.write_text(json.dumps(study))
-    run = [sys.executable, "-m", "engine", "run"]
-    subprocess.run([*run, "--job-dir", str(tmp_path)], check=True, capture_output=True)
+    (tmp_path / "study.json").write_text(json.dumps(study))
+    assert engine("run", "--job-dir", ".").returncode == 0
     assert '"kind":"finished"' in (tmp_path / "events.jsonl").read_text()
-    written = subprocess.run(
-        [*run, str(kept), "--job-dir", str(tmp_path / "other")], capture_output=True, text=True, check=False
-    )
+    written = engine("run", "study.json", "--job-dir", "other")
     assert (written.returncode, "something that one can see" in written.stderr) == (2, True)
 
 

@@ -315,6 +315,7 @@ def test_what_a_training_without_a_whole_episode_says_has_no_names_of_settings()
         assert "_" not in said
 
 
+@pytest.mark.usefixtures("played_here")
 @pytest.mark.parametrize("kind", [kind for kind, entry in LEARNERS.items() if "discrete" in entry.config.actions])
 @pytest.mark.parametrize("sampling", ["synchronous", "asynchronous"])
 def test_updates_with_nothing_to_learn_from_are_said_once_and_counted(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import signal
 import subprocess
 import sys
 import threading
@@ -19,7 +20,9 @@ import pytest
 from engine.channel import Weights, encode_weights
 from engine.errors import EngineError, SimulatorError
 from engine.events import AnyEvent, Finished, Incident, Progressed, decode
+from engine.evorl.shared_critic import SharedCritic
 from engine.runtime.members import WorkerLimits
+from engine.runtime.pool import open_pool
 from engine.runtime.ray_workers import RayWorkers
 from engine.store import FolderStore
 from engine.study import run
@@ -28,7 +31,7 @@ from tests.contracts.evaluators import SLOW, dangerous, requests
 from tests.contracts.pool import check, collect
 from tests.contracts.ray_server import RayServer, all_gone, eventually, gone, ray_server
 from tests.engine import test_turns as turns
-from tests.engine.test_aesrl import METHODS
+from tests.engine.test_aesrl import LEARNER, METHODS
 from tests.engine.test_aesrl import study as individuals
 from tests.engine.test_evolve import settings as evolution_settings
 from tests.engine.test_evolve import study as evolution
@@ -38,6 +41,9 @@ from tests.engine.test_train_policies import LEAGUE, TWO, pong
 from tests.engine.test_train_policies import curve as policies_curve
 
 PATIENCE_S = 180
+TD3: dict[str, Any] = {
+    "game": "pendulum", "learner": {"kind": "td3", "network": {"policy": [16], "critic": [16]}, **STEERING}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -155,8 +161,12 @@ def killed(
     return told, chosen
 
 
-def test_in_step_a_killed_sampler_changes_nothing_of_the_curve(ray: RayServer, tmp_path: Path) -> None:
-    more: dict[str, Any] = {"steps": 8192, "checkpoint_every": 1024, "evaluate_every": 0}
+@pytest.mark.parametrize("learner", [{}, TD3])
+def test_in_step_a_killed_sampler_changes_nothing_of_the_curve(
+    ray: RayServer, tmp_path: Path, learner: dict[str, Any]
+) -> None:
+    """Without a learner named, PPO; TD3 learns from a replay in which all that samplers play is kept once."""
+    more: dict[str, Any] = {"steps": 8192, "checkpoint_every": 1024, "evaluate_every": 0, **learner}
     here = events(study(**more), FolderStore(tmp_path))
     there = run(study(**more, pool={"kind": "ray"}), FolderStore(tmp_path))
     told, _ = killed(ray, there, 1, 8)
@@ -165,12 +175,11 @@ def test_in_step_a_killed_sampler_changes_nothing_of_the_curve(ray: RayServer, t
         return [(*row[:3], {k: v for k, v in row[3].items() if k != "lost"}) for row in curve(found)]
 
     assert kept(told) == kept(here)
-    assert all(
-        e.metrics["staleness_mean"] == e.metrics["staleness_max"] == 1 for e in told if isinstance(e, Progressed)
-    )
     assert any(isinstance(e, Incident) and e.what == "lost-worker" for e in told)
     assert isinstance(told[-1], Finished)
     assert told[-1].summary["lost"] >= 1
+    rounds = [e.metrics for e in told if isinstance(e, Progressed)]
+    assert learner or all(m["staleness_mean"] == m["staleness_max"] == 1 for m in rounds)
 
 
 @pytest.mark.parametrize("policies", [TWO, LEAGUE])
@@ -259,11 +268,6 @@ def test_asynchronous_a3c_goes_on_from_its_samplers_gradients_when_one_is_killed
     assert all(np.isfinite(e.metrics["gradient"]) for e in rounds)
 
 
-TD3: dict[str, Any] = {
-    "game": "pendulum", "learner": {"kind": "td3", "network": {"policy": [16], "critic": [16]}, **STEERING}
-}  # fmt: skip
-
-
 @pytest.mark.parametrize("learner", [{}, TD3])
 def test_a_killed_study_takes_its_samplers_along_and_goes_on_with_the_same_curve(
     ray: RayServer, tmp_path: Path, learner: dict[str, Any]
@@ -350,3 +354,41 @@ def test_evolution_with_a_critic_goes_on_when_a_worker_is_killed_and_in_rounds_t
         assert [end.artifacts[role] for role in ("policy", "table")] == [
             whole.artifacts[role] for role in ("policy", "table")
         ]
+
+
+def test_a_critic_whose_worker_is_killed_goes_on_from_what_it_had_learned(
+    ray: RayServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its chunk goes to another worker, and no lesson is lost or counted twice."""
+    pools: list[RayWorkers] = []
+
+    def noted(*given: Any, **more: Any) -> Any:
+        pools.append(open_pool(*given, **more))  # type: ignore[arg-type]
+        return pools[-1]
+
+    monkeypatch.setattr("engine.study.session.open_pool", noted)
+    config = individuals(
+        method={"kind": "aes-rl", "least_lessons": 1}, pool={"kind": "ray", "workers": 3}, steps=1000, chunk=200,
+        checkpoint_every=20, learner={**LEARNER, "minibatch": 200},
+    )  # fmt: skip
+    told, killed = list[AnyEvent](), False
+    for event in run(config, FolderStore(tmp_path)):
+        told.append(event)
+        killed = killed or (isinstance(event, Progressed) and end_the_critic_s(pools[0]))
+    end = told[-1]
+    assert killed
+    assert isinstance(end, Finished), end
+    assert [e.what for e in told if isinstance(e, Incident)] == ["lost-worker"]
+    assert end.counters.steps >= 1000
+    assert end.summary["critic_steps"] % 200 == 0
+    assert 600 <= end.summary["critic_steps"] <= end.counters.steps
+    assert end.summary["individuals_rl"] > 0
+
+
+def end_the_critic_s(pool: RayWorkers) -> bool:
+    """Kill the worker that teaches the critic now, if one does."""
+    for name, member in pool._members.items():
+        if any(SharedCritic.role(r) == "critic" for batch in pool._ledger.holds(name)[:1] for r in batch.requests):
+            signal.pidfd_send_signal(member.hired._process, signal.SIGKILL)  # type: ignore[attr-defined]
+            return True
+    return False

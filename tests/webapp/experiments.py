@@ -12,8 +12,10 @@ from django.utils import timezone
 from engine.arrays import pack
 from engine.config.worth import WorthConfig
 from engine.games.herobattle.spec import game_spec
+from engine.lineups.companion import seed
+from engine.simulators.contract import GameSpec
 from webapp.lib.storage import store
-from webapp.studies import actions, companion
+from webapp.studies import actions
 from webapp.studies.models import Job, Status
 from webapp.suspects import removals
 from webapp.worth.parts import FINE, OPEN, TOO_GOOD, TOO_WEAK
@@ -34,9 +36,9 @@ FAIR = {DUKE: (385.4, 352.0, 431.0)}
 NOTHING = [row for row in ROWS if row[5] in (FINE, OPEN)]
 
 
-def table(rows: Sequence[Any] = ROWS, *, proved: bool = True) -> str:
+def table(rows: Sequence[Any] = ROWS, *, proved: bool = True, spec: GameSpec | None = None) -> str:
     """The table of these rows, in the store."""
-    spec = game_spec()
+    spec = spec or game_spec()
     place = spec.piece_index()
     pairs = [([place[piece] for piece in row[0]] + [-1])[:2] for row in rows]
     fair = [FAIR.get(row[0][0] if len(row[0]) == 1 else "", (math.nan,) * 3) for row in rows]
@@ -54,7 +56,7 @@ def table(rows: Sequence[Any] = ROWS, *, proved: bool = True) -> str:
 
 def experiment(search: Job, rows: Sequence[Any] = ROWS, **changes: Any) -> Job:
     """The experiment beside a search, over unless ``changes`` say otherwise."""
-    config = WorthConfig(seed=companion.seed(search.config["seed"]), game=search.config["game"], battles=150_000)
+    config = WorthConfig(seed=seed(search.config["seed"]), game=search.config["game"], battles=150_000)
     made = actions.accompany(search, search.created_by, config)
     over = {"status": Status.FINISHED, "tick": 40, "counters": {"battles": 149_952}, "finished_at": timezone.now(),
             "message": "", "metrics": {"looked_at": 542.0}, "artifacts": {"table": table(rows)}}  # fmt: skip

@@ -16,7 +16,8 @@ from webapp.studies.models import Job, Status
 pytestmark = pytest.mark.django_db
 
 CHOSEN = {"game": "pendulum", "method": "aes-rl", "waiting": "rounds", "steps": "20000", "share": "0.25",
-          "mean": "linear", "baseline": "40", "variance": "fixed", "capacity": "5000", "minutes": "2"}  # fmt: skip
+          "mean": "linear", "baseline": "40", "variance": "fixed", "capacity": "5000", "minutes": "2",
+          "lessons": "0.25"}  # fmt: skip
 LEAST = {"game": "pendulum", "method": "aes-rl", "waiting": "free"}
 
 
@@ -28,7 +29,7 @@ class TestTogether(AskedKindContract):
     becomes = {
         "steps": 20_000, "spread": 1500, "method.learning_share": 0.25, "method.waiting": True, "minutes": 2,
         "game.name": "gym:Pendulum-v1", "method.mean": {"kind": "linear", "range": 40, "backward": 0},
-        "method.variance.kind": "fixed", "learner.capacity": 5000,
+        "method.variance.kind": "fixed", "learner.capacity": 5000, "method.least_lessons": 0.25,
     }  # fmt: skip
     usually = {"steps": 300_000, "method.mean.kind": "relative", "method.waiting": False}
     wrong = (
@@ -91,11 +92,13 @@ def test_its_first_rounds_tell_how_long_it_takes_and_what_chance_scores(team: St
 
 
 def test_its_page_tells_how_they_score_who_moves_the_centre_and_who_waits(team: Studio, designer: Client) -> None:
-    shown = designer.get(page(recorded(team, study(), "Together"))).content.decode()
+    nobody = study(method={"kind": "aes-rl", "least_lessons": 1}, chunk=10)
+    shown = designer.get(page(recorded(team, nobody, "Together"))).content.decode()
     for words in (
         "How well they play", "the centre on fresh episodes", "those that only evolve", "Who moves the centre",
-        "Chance that the next one learns", "What workers do", "Waiting, or at work", "The centre scores",
-        "σ² on its floor",
+        "Chance that the next one learns", "Who waits for what", "Waiting otherwise", "The centre scores",
+        "σ² on its floor", "nobody begins to play while the critic’s lessons for each decision are below 1: they are",
+        "Waiting for the critic to catch up",
     ):  # fmt: skip
         assert words in shown, words
     assert "4 of 4 rounds" in shown

@@ -32,6 +32,13 @@ def imported(script: Path, seen: set[Path]) -> set[Path]:
     return seen
 
 
+def test_no_stylesheet_asks_how_a_device_is_held() -> None:
+    """Axe's rule css-orientation-lock asks the same of each page again."""
+    sheets = list(SCRIPTS.parent.rglob("*.css"))
+    assert SCRIPTS.parent / "css" / "base.css" in sheets
+    assert [sheet.name for sheet in sheets if "orientation" in sheet.read_text(encoding="utf-8")] == []
+
+
 def test_the_explorers_page_names_up_front_exactly_the_scripts_it_imports() -> None:
     named = [SCRIPTS.parent / name for name in modules()]
     assert len(set(named)) == len(named)

@@ -27,7 +27,7 @@ from webapp.studies import actions
 from webapp.studies.models import Job, JobEvent, Status
 from workers import process, runner
 
-TICKS, TRIES = 240, 5
+TICKS, TRIES = 160, 5
 
 
 def config(seed: int = 1, ticks: int = TICKS) -> SearchConfig:
@@ -193,7 +193,7 @@ def test_two_jobs_both_progress_and_a_sample_is_not_kept_waiting(site: Site, tra
     until(lambda: all(fresh(job).tick >= 2 for job in night), "both jobs progress")
     before = [fresh(job).tick for job in night]
     until(lambda: all(fresh(job).tick > tick for job, tick in zip(night, before, strict=True)), "both still progress")
-    third = submit(config(seed=3))
+    third = submit(config(seed=3, ticks=20))
     until(lambda: fresh(third).status == Status.WAITING, "the third waits")
     assert "2 jobs are running" in fresh(third).message
     quick = Job.objects.create(

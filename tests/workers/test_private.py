@@ -1,4 +1,5 @@
-"""Runtime data is closed to the other users of the machine: what a running site writes, and what earlier ones left."""
+"""Runtime data is closed to the other users of the machine, also what earlier versions left open (``test_supervisor``
+looks at a running site)."""
 
 from __future__ import annotations
 
@@ -7,7 +8,6 @@ import re
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -16,7 +16,6 @@ import pytest
 from deploy.up import private
 from deploy.up.__main__ import close_to_others
 from deploy.up.layout import ROOT, Layout
-from tests.workers.whole_site import WholeSite
 
 OF_VAR = re.compile(r'(?:VAR\)? ?[/,]|self\.var /) ?"([\w.-]+)"')
 """Where the code names a part of the folder for runtime data."""
@@ -27,14 +26,6 @@ def open_to_others(var: Path) -> dict[str, str]:
     found = [var, *var.rglob("*")]
     modes = {str(path.relative_to(var)): path.lstat().st_mode for path in found if not path.is_symlink()}
     return {name: oct(stat.S_IMODE(mode)) for name, mode in modes.items() if mode & 0o077}
-
-
-@pytest.fixture
-def careless() -> Iterator[None]:
-    """The person at the terminal lets everybody read what their programs write."""
-    before = os.umask(0o022)
-    yield
-    os.umask(before)
 
 
 def left_open(var: Path) -> None:
@@ -50,24 +41,6 @@ def left_open(var: Path) -> None:
     (var / "jobs/job-1/play").chmod(0o755)
     for folder in [var, *(path for path in var.rglob("*") if path.is_dir())]:
         folder.chmod(0o755)
-
-
-def test_nothing_of_a_running_site_is_open_to_others_whatever_was_left_open(tmp_path: Path, careless: None) -> None:
-    var = tmp_path / "var"
-    left_open(var)
-    assert open_to_others(var)
-    site = WholeSite(var)
-    site.start()
-    try:
-        assert {"db.sqlite3", "secret", "log/web.log", "redis/appendonlydir"} <= {
-            str(path.relative_to(var)) for path in var.rglob("*")
-        }
-        assert open_to_others(var) == {}
-        # Ray opens its own folders to all; the one that they are in lets nobody through.
-        assert not site.layout.short.stat().st_mode & 0o077
-    finally:
-        site.stop()
-    assert open_to_others(var) == {}
 
 
 def test_every_part_of_the_folder_that_the_code_names_is_closed_at_a_start() -> None:

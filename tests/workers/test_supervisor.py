@@ -21,6 +21,7 @@ from deploy.up.layout import Layout
 from deploy.up.options import read_options
 from deploy.up.parts import Part, environment, ray_environment
 from deploy.up.supervisor import Supervisor
+from tests.workers.test_private import left_open, open_to_others
 from tests.workers.whole_site import WholeSite, free_port, until
 from webapp.lib import alive
 
@@ -39,8 +40,17 @@ print(ray.get(Worker.remote().answer.remote()))
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WholeSite]:
+    """A site in a folder that an earlier version left open to others, started by somebody who lets everybody read what
+    their programs write."""
     site = WholeSite(tmp_path_factory.mktemp("site") / "var")
-    yield site.start()
+    left_open(site.layout.var)
+    assert open_to_others(site.layout.var)
+    before = os.umask(0o022)
+    try:
+        site.start()
+    finally:
+        os.umask(before)
+    yield site
     if site.process is not None and site.process.poll() is None:
         site.stop()
 
@@ -54,6 +64,16 @@ def _sign_of(site: WholeSite, part: str) -> int:
     """The process that gave the last sign of life for a part."""
     with redis.Redis(unix_socket_path=str(site.layout.redis_socket)) as client:
         return int(client.get(f"equipoise:alive:{site.run}:{part}") or 0)
+
+
+def test_nothing_of_a_running_site_is_open_to_others_whatever_was_left_open(site: WholeSite) -> None:
+    var = site.layout.var
+    assert {"db.sqlite3", "secret", "log/web.log", "redis/appendonlydir"} <= {
+        str(path.relative_to(var)) for path in var.rglob("*")
+    }
+    assert open_to_others(var) == {}
+    # Ray opens its own folders to all; the one that they are in lets nobody through.
+    assert not site.layout.short.stat().st_mode & 0o077
 
 
 @pytest.mark.parametrize("part", ["redis", "worker-jobs", "worker-quick", "reconciler", "web", "ray", "raylet"])
@@ -105,7 +125,7 @@ def test_a_second_start_on_the_same_folder_is_refused(site: WholeSite) -> None:
 
 
 def test_a_start_after_the_supervisor_was_killed_sweeps_and_mends(site: WholeSite) -> None:
-    first = site.run
+    first, unreadable = site.run, set(site.layout.var.glob("redis-unreadable-*"))
     mark = {**os.environ, processes.MARK: first}
     with subprocess.Popen(["sleep", "1000"], env=mark, start_new_session=True) as simulator:
         site.kill()
@@ -118,13 +138,14 @@ def test_a_start_after_the_supervisor_was_killed_sweeps_and_mends(site: WholeSit
         assert simulator.wait(timeout=10) == -signal.SIGKILL
     assert processes.marked(first) == []
     assert "An earlier start was cut off; ended " in site.said
-    assert list(site.layout.var.glob("redis-unreadable-*"))
+    assert set(site.layout.var.glob("redis-unreadable-*")) > unreadable
 
 
 def test_sigterm_leaves_nothing_behind(site: WholeSite) -> None:
     site.stop()
     assert "Stopping." in site.said
     _assert_nothing_is_left(site)
+    assert open_to_others(site.layout.var) == {}
 
 
 def test_a_start_can_be_interrupted(tmp_path: Path) -> None:

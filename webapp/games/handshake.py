@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import select
-import signal
 import subprocess
 import sys
 import time
@@ -22,6 +21,7 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
+from engine import process_group
 from engine.errors import MOST_FAULTS, ConfigError
 from engine.lineups.schema import spec_from_json
 from engine.simulators.contract import GameSpec
@@ -264,8 +264,5 @@ def _decoded(line: bytes) -> dict[str, Any] | None:
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """The check and whatever it started: they share a process group."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
+    process_group.kill(process.pid)
     process.wait()

@@ -18,9 +18,9 @@ State = Literal["measured", "going", "ended early", "lost", "none"]
 
 class Pieces(NamedTuple):
     """``faults`` and what is ``intended`` of all that was named, by what was ``decided``. ``lines``: all of the table;
-    ``looked_at``: how many pieces, amounts and pairs were looked at; ``largest``: the largest effect of a single piece
-    that is left open, in points; ``matters``: from which effect on one was looked for; ``reach``: how far bars go to
-    both sides."""
+    ``looked_at``: how many pieces, amounts and pairs were looked at; ``largest`` and ``largest_pair``: the largest
+    effect of a single piece and of a pair that is left open, in points; ``matters``: from which effect on one was
+    looked for; ``reach``: how far bars go to both sides."""
 
     experiment: Job | None
     state: State
@@ -32,6 +32,7 @@ class Pieces(NamedTuple):
     largest: float
     matters: float
     reach: float
+    largest_pair: float = 0.0
 
     @property
     def open_pieces(self) -> list[Line]:
@@ -76,6 +77,7 @@ def pieces_of(search: Job) -> Pieces:
         abs(found.furthest.points),
         float(experiment.config["matters"]),
         found.reach,
+        abs(found.furthest_pair.points),
     )
 
 

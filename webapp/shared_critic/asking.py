@@ -9,6 +9,7 @@ from django import forms
 from django.conf import settings
 
 from engine.catalog import METHODS
+from engine.config.aesrl import LEAST_LESSONS
 from webapp.games.fields import NumberField
 from webapp.studies.models import Job
 from webapp.studies.study_form import CardsField
@@ -68,10 +69,11 @@ class TogetherForm(LearningForm):
         ("How far?", ("start", "steps", "minutes")),
     )
     folded: ClassVar[tuple[str, ...]] = (
-        "share", "population", "mean", "baseline", "variance", "capacity", "explore", "workers", "seed",
+        "share", "lessons", "population", "mean", "baseline", "variance", "capacity", "explore", "workers", "seed",
     )  # fmt: skip
     places: ClassVar[Mapping[str, str]] = {
-        **LearningForm.places, "method.learning_share": "share", "method.population": "population",
+        **LearningForm.places, "method.learning_share": "share", "method.least_lessons": "lessons",
+        "method.population": "population",
         "method.mean.baseline": "baseline", "method.mean.range": "baseline", "method.mean.kind": "mean",
         "method.variance.kind": "variance", "method.waiting": "waiting", "method.kind": "method", "method": "method",
         "learner.capacity": "capacity", "learner.explore": "explore", "pool.workers": "workers",
@@ -86,6 +88,11 @@ class TogetherForm(LearningForm):
     share: Any = NumberField(
         label="Share that learns", low=0, high=1, required=False,
         help_text="p_desired; the others only evolve. 0.5 where nothing is typed; less where learning leads astray.",
+    )  # fmt: skip
+    lessons: Any = NumberField(
+        label="Fewest lessons", low=0, high=100, required=False,
+        help_text="Of the critic for each decision, where nobody waits for another: while it has had fewer, nobody "
+        f"begins to play. {LEAST_LESSONS:g} where nothing is typed; 0: nobody ever waits for it.",
     )  # fmt: skip
     population: Any = NumberField(
         label="Individuals in a round", whole=True, low=2, high=1000, required=False,
@@ -116,6 +123,7 @@ class TogetherForm(LearningForm):
         super().__init__(data, project=project, kind=kind)
         self.fields["game"].help_text = "Games for one player who steers with numbers."
         self.fields["steps"].help_text = "All that are played, those that measure the centre included."
+        self.fields["seed"].help_text = "Same seed, same result, where all of a round wait."
         self.fields["workers"].help_text = f"{settings.CPUS} where nothing is typed: as many as there are processors."
 
     def clean(self) -> dict[str, Any]:
@@ -149,7 +157,8 @@ class TogetherForm(LearningForm):
 
     def _method(self) -> dict[str, Any]:
         typed, kind = self.cleaned_data, self.cleaned_data["method"]
-        told = {**self.typed(learning_share="share", population="population"), "waiting": typed["waiting"] == "rounds"}
+        told = self.typed(learning_share="share", least_lessons="lessons", population="population")
+        told["waiting"] = typed["waiting"] == "rounds"
         rule = typed["mean"] or ("relative" if kind == "aes-rl" and typed["baseline"] is not None else "")
         if rule:
             told["mean"] = {"kind": rule, **(self.typed(**{NUMBERS[rule]: "baseline"}) if rule in NUMBERS else {})}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
 from engine.catalog import METHODS
+from engine.config.aesrl import LEAST_LESSONS
 from webapp.lib.words import number
 from webapp.shared_critic.asking import TogetherForm, TogetherIntake
 from webapp.studies.kinds import Found
@@ -72,6 +73,8 @@ class Together(Learning):
             "moved": _moved(job.metrics),
             "busy": _busy(job.metrics),
             "waits": job.config["method"].get("waiting", True),
+            "least": f"{_least(job):g}" if _least(job) else "",
+            "lessons": _lessons(job.metrics),
             "sharing": crowded(int(job.config["pool"]["workers"]), "worker"),
         }
 
@@ -110,6 +113,7 @@ class Together(Learning):
             *((name, f"{m[key]:.4g}") for name, key in told.items() if key in m),
             *((f"Decisions, {name.removeprefix('steps_')}", number(value)) for name, value in sorted(m.items())
               if name.startswith("steps_") and name != "steps_per_second"),
+            *([("Least minibatches a decision", f"{_least(job):g}")] if not method.get("waiting", True) else []),
             ("Replay", number(learner["capacity"])),
             ("Noise of actions", f"{learner['explore']:g}"),
             ("Policy network", " ".join(map(str, layers["policy"]))),
@@ -149,7 +153,11 @@ def _search(rounds: Columns) -> list[Small]:
         ("chance_rl", "Chance that the next one learns", "It rises while fewer have learned than was asked for."),
         ("sigma", "How far individuals lie from the centre", "Smaller: the search closes in."),
         ("floor", "Share of weights that hardly vary any more", "Near 1: nothing new is tried."),
-        ("critic_steps_a_decision", "Lessons of the critic for each decision", "Below 1: the critic lags behind."),
+        (
+            "critic_steps_a_decision",
+            "Lessons of the critic for each decision",
+            "Below 1: the critic lags behind. Here those by chance count, too.",
+        ),
     )
     return [
         Small(title, text, _drawn(rounds, (("first", title, name),), up=SHARES.get(name)))
@@ -179,9 +187,24 @@ def _moved(metrics: Mapping[str, float]) -> dict[str, Any] | None:
     }  # fmt: skip
 
 
+def _least(job: Job) -> float:
+    """Lessons for each decision until the critic has had which nobody begins to play; 0 where nobody waits for it."""
+    method = job.config["method"]
+    least: float = method.get("least_lessons", LEAST_LESSONS) if method.get("learning_share") else 0.0
+    return min(least, float(job.config["learner"]["updates"]))
+
+
+def _lessons(metrics: Mapping[str, float]) -> str:
+    """Lessons that the critic has had for each decision, without those by chance; empty before the first of these."""
+    lessons = metrics.get("critic_steps")
+    decisions = sum(metrics.get(f"steps_{role}", 0.0) for role in ("es", "rl", "centre", "measure"))
+    return f"{lessons / decisions:.2g}" if lessons and decisions else ""
+
+
 def _busy(metrics: Mapping[str, float]) -> list[tuple[str, float]]:
     """Shares of all workers' time."""
     if not any(name.startswith("busy_") for name in metrics):
         return []
     found = [(words, sum(metrics.get(name, 0.0) for name in names)) for words, names in BUSY.items()]
-    return [*found, ("waiting, or at work on what is not back yet", max(0.0, 1 - sum(share for _, share in found)))]
+    found += [("waiting for the critic to catch up", metrics["held"])] if metrics.get("held") else []
+    return [*found, ("waiting otherwise, or at work on what is not back yet", max(0.0, 1 - sum(x for _, x in found)))]

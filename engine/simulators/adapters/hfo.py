@@ -83,7 +83,7 @@ def free_ports() -> int:
         with contextlib.ExitStack() as held, contextlib.suppress(OSError):
             for k in range(PORTS):
                 held.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)).bind(("127.0.0.1", port + k))
-            return port
+            return int(port)
     raise RuntimeError("half-field offence needs three free ports, one after the other, and there are none")
 
 

@@ -1,0 +1,160 @@
+"""How long agents that mix take to learn: PALA (τ = 0), GALA (τ = ∞), and A2C with as many battles on one learner.
+
+``equal``: vector Pong until 40 fresh episodes have a mean score of 0.95, two agents on all processors, five seeds in
+turns; the paper finds no difference where both have equal processors (its Fig. 5b). The interval is that of the ratio
+of mean times, by bootstrap over seeds.
+``pinned``: the paper's gain as it was measured: PALA on two processors against GALA whose agents share one.
+``agents``, ``steps``, ``actors``: sweeps of the agents, of n in n-step returns, and of the battles of each learner, as
+in the paper's Figs. 5, 6, 11 and 12; PALA, one seed.
+``ale-NAME``: an Atari game from pictures with a small network, 3,000,000 decisions of each; what its curves end with,
+and the curves among what is kept. No claim.
+
+Each training runs in a process of its own, with its Ray, and is kept.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.bench.kept import Kept
+from engine.bench.row import row
+from engine.errors import EngineError
+from engine.events import AnyEvent, Failed, Progressed
+from engine.rng import generator
+from engine.store import FolderStore
+from engine.studies import load
+from engine.study import run as run_study
+
+NAME = "gossip-time"
+ATARI = ("pong", "breakout", "beam_rider", "qbert", "seaquest", "space_invaders")
+SWEEPS: dict[str, tuple[dict[str, Any], ...]] = {
+    "agents": tuple({"agents": n} for n in (2, 4, 8)),
+    "steps": tuple({"learner": {"preset": "pong-a3c", "fragment": n, "batch": 16 * n}} for n in (5, 10, 15, 20, 40)),
+    "actors": tuple({"environments": n, "learner": {"preset": "pong-a3c", "batch": 16 * n}} for n in (4, 8, 16, 32)),
+}
+CASES = ("equal", "pinned", *SWEEPS, *(f"ale-{game}" for game in ATARI))
+GOAL, SEEDS, STEPS, ALE_STEPS = 0.95, range(1, 6), 20_000_000, 3_000_000
+NEAR, LESS = 0.05, 0.8
+ALL = 1024
+"""Processors: as many as there are."""
+SOURCES = ("rl", "study", "runtime", "mdp", "games/pong", "config")
+_DRAWS = 10_000
+SMALL = {
+    "conv": [{"channels": 16, "kernel": 8, "stride": 4}, {"channels": 32, "kernel": 4, "stride": 2}],
+    "policy": [256], "critic": [256], "activation": "relu",
+}  # fmt: skip
+PONG: dict[str, Any] = {
+    "game": "pong", "learner": {"preset": "pong-a3c", "batch": 256}, "environments": 16, "steps": STEPS,
+    "checkpoint_every": 100_000, "evaluate_every": 1, "episodes": 40, "pool": {"kind": "ray"},
+}  # fmt: skip
+WAYS: dict[str, dict[str, Any]] = {
+    "PALA": {"kind": "gossip", "agents": 2, "staleness": 0},
+    "GALA": {"kind": "gossip", "agents": 2, "staleness": None},
+    "A2C": {"kind": "train", "samplers": 2, "learner": {"preset": "pong-a3c", "batch": 512}},
+}
+
+
+def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
+    """Measure one case."""
+    if case in SWEEPS:
+        yield from _sweep(case, quick)
+    elif case.startswith("ale-"):
+        yield from _atari(case, quick)
+    else:
+        yield from _times(case, quick)
+
+
+def trained(settings: dict[str, Any], goal: float | None, processors: int) -> dict[str, Any]:
+    """A training on the first so many processors, until an evaluation's mean score is ``goal``: its last round's
+    ``seconds``, ``steps``, ``reached`` and ``curve``: rows of decisions, seconds and what fresh episodes said, scores
+    where there is a ``goal``, else returns. Raises EngineError for one that fails."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:processors])
+    told: list[AnyEvent] = []
+    measure = "evaluation_return" if goal is None else "evaluation_score"
+    least = np.inf if goal is None else goal
+    with tempfile.TemporaryDirectory() as folder:
+        study, store = load(settings), FolderStore(Path(folder))
+        for event in run_study(study, store, control=lambda: "stop" if _last(told, measure) >= least else ""):
+            told.append(event)
+    if isinstance(told[-1], Failed):
+        raise EngineError(f"A training did not end: {told[-1].message}")
+    rounds = [event for event in told if isinstance(event, Progressed) and measure in event.metrics]
+    curve = [[r.counters.steps, r.counters.seconds, r.metrics[measure]] for r in rounds]
+    steps, seconds, reached = curve[-1]
+    return {"seconds": seconds, "steps": steps, "reached": reached, "curve": curve}
+
+
+def _last(told: Sequence[AnyEvent], measure: str) -> float:
+    """What the last evaluation said."""
+    rounds = (event.metrics for event in reversed(told) if isinstance(event, Progressed))
+    return next((metrics[measure] for metrics in rounds if measure in metrics), -np.inf)
+
+
+def _kept(case: str, settings: dict[str, Any], seed: int, goal: float | None, processors: int = ALL) -> dict[str, Any]:
+    """What a training gave, in a process of its own."""
+
+    def measure() -> dict[str, Any]:
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as alone:
+            return alone.submit(trained, {**settings, "seed": seed}, goal, processors).result()
+
+    kept = Kept(f"{NAME}-{case}", {**settings, "goal": goal, "processors": processors}, SOURCES)
+    found: dict[str, Any] = kept.result(seed, measure)
+    return found
+
+
+def _times(case: str, quick: bool) -> Iterator[dict[str, Any]]:
+    """Seconds to the goal, in turns; infinitely many where it was not reached."""
+    seeds, steps = (SEEDS[:1], 200_000) if quick else (SEEDS, STEPS)
+    found: dict[str, list[float]] = {name: [] for name in WAYS}
+    for seed in seeds:
+        for name, way in WAYS.items():
+            alone = 1 if case == "pinned" and name == "GALA" else ALL
+            one = _kept(f"{case}-{name}", {**PONG, **way, "steps": steps}, seed, GOAL, alone)
+            found[name].append(one["seconds"] if one["reached"] >= GOAL else np.inf)
+    ratio = float(np.mean(found["PALA"]) / np.mean(found["GALA"]))
+    low, high = interval(found["PALA"], found["GALA"])
+    wanted = {"equal": ("within 5 % of GALA", abs(ratio - 1) <= NEAR), "pinned": (">= 20 % less", ratio <= LESS)}
+    for name, each in found.items():
+        goal, meets = wanted[case] if name == "PALA" else ("", None)
+        said = f"each seed {', '.join(f'{s:.0f}' for s in each)}; PALA takes {low:.2f} to {high:.2f} of GALA's, 95 %"
+        yield row(NAME, f"{case} {name}", float(np.mean(each)), f"s to {GOAL}", peer="GALA", seeds=list(seeds),
+                  peer_value=float(np.mean(found["GALA"])), goal=goal, meets=meets, detail=said)  # fmt: skip
+
+
+def interval(these: Sequence[float], those: Sequence[float]) -> tuple[float, float]:
+    """The 95 % interval of the ratio of two means, by bootstrap over the seeds that both had."""
+    pairs, rng = np.array([these, those]), generator(1, "bootstrap")
+    if not np.isfinite(pairs).all():
+        return float("nan"), float("nan")
+    drawn = pairs[:, rng.integers(pairs.shape[1], size=(_DRAWS, pairs.shape[1]))].mean(axis=2)
+    low, high = np.quantile(drawn[0] / drawn[1], [0.025, 0.975])
+    return float(low), float(high)
+
+
+def _sweep(case: str, quick: bool) -> Iterator[dict[str, Any]]:
+    """Seconds to the goal of each setting."""
+    for setting in SWEEPS[case][:1] if quick else SWEEPS[case]:
+        whole = {**PONG, **WAYS["PALA"], **setting, **({"steps": 200_000} if quick else {})}
+        one = _kept(case, whole, 1, GOAL)
+        value = one["seconds"] if one["reached"] >= GOAL else np.inf
+        yield row(NAME, case, value, f"s to {GOAL}", seeds=[1],
+                  detail=f"{setting}: {one['steps']:,} decisions, score {one['reached']:.3f}")  # fmt: skip
+
+
+def _atari(case: str, quick: bool) -> Iterator[dict[str, Any]]:
+    """The last evaluation of each way."""
+    game, steps = f"ale:{case.removeprefix('ale-')}", 20_000 if quick else ALE_STEPS
+    for name, way in WAYS.items():
+        learner = {"kind": "a3c", "network": SMALL, "fragment": 15, "batch": 480 if name == "A2C" else 240}
+        whole = {**PONG, **way, "game": game, "learner": learner, "steps": steps, "checkpoint_every": steps // 20}
+        one = _kept(f"{case}-{name}", {**whole, "episodes": 10}, 1, None)
+        yield row(NAME, f"{case} {name}", one["reached"], "return on fresh episodes", seeds=[1],
+                  detail=f"{one['steps']:,} decisions in {one['seconds'] / 60:.0f} min")  # fmt: skip
