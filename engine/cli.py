@@ -21,7 +21,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from engine import bug_command, console, gate_command
+from engine import accompanied, bug_command, console, gate_command
 from engine.errors import LONGEST_SAID, ActorLost, ConfigError, EngineError, Fault, told
 from engine.events import Counters
 from engine.job_folder import (
@@ -29,7 +29,6 @@ from engine.job_folder import (
     checked,
     execute,
     folder_name,
-    kept_checkpoint,
     last_events,
     read,
     store_of,
@@ -118,17 +117,19 @@ def _run(args: argparse.Namespace) -> int:
     store = store_of(folder, args.store)
     data = with_stored_starts(data, store) if args.study else data
     config = checked(data, new=bool(args.study))  # that of a job's folder was asked for before
-    return execute(config, folder, store, args.events, args.resume, (args.job, args.attempt))
+    job = args.job, args.attempt
+    if args.events is not None:  # whoever takes the events starts what comes with it
+        return execute(config, folder, store, args.events, args.resume, job)
+    return accompanied.begin(config, folder, store, args.resume, job)
 
 
 def _resume(args: argparse.Namespace) -> int:
-    digest = kept_checkpoint(args.folder)
-    config = checked(read(args.folder / "study.json"), new=False)
-    return execute(config, args.folder, store_of(args.folder, args.store), resume=digest)
+    return accompanied.go_on(args.folder, store_of(args.folder, args.store))
 
 
 def _list(args: argparse.Namespace) -> int:
-    folders = sorted(p.parent for p in args.folder.glob("*/events.jsonl"))
+    beside = f"*/{accompanied.FOLDER}/events.jsonl"
+    folders = sorted(p.parent for pattern in ("*/events.jsonl", beside) for p in args.folder.glob(pattern))
     if not folders:
         print(f"No studies in {args.folder}.")
     for folder in folders:
@@ -138,5 +139,6 @@ def _list(args: argparse.Namespace) -> int:
         tick = saved.tick if saved else 0
         counters = found["last"].counters if "last" in found else Counters()
         work = console.work(counters, read(folder / "study.json"))
-        print(f"{clear(folder.name):<30} {state:<11} round {tick:<6} {work:>22}   {clear(str(folder))}")
+        name = clear(folder.relative_to(args.folder).as_posix())
+        print(f"{name:<30} {state:<11} round {tick:<6} {work:>22}   {clear(str(folder))}")
     return 0

@@ -7,9 +7,13 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from engine.catalog import STUDIES, imported
+from engine.config import arena_plan
+from engine.config.arena import ArenaConfig
+from engine.config.base import Study, parse
 from engine.config.commander import led
 from engine.errors import LONGEST_SAID
 from engine.events import AnyEvent, Counters, Failed, Incident, Logged, Paused, Progressed, Started
+from engine.store import Store
 from engine.text import printable
 
 Settings = Mapping[str, Any]
@@ -36,7 +40,6 @@ class Wording(Protocol):
 
 def line(event: AnyEvent, study: Settings) -> str:
     """An event of this study as one line of text, with its time."""
-    at = time.strftime("%H:%M:%S", time.localtime(event.at))
     c, words = event.counters, _wording(study)
     match event:
         case Started():
@@ -54,7 +57,22 @@ def line(event: AnyEvent, study: Settings) -> str:
             text = "Paused; go on with `python -m engine resume`"
         case _:
             text = f"{type(event).__name__} after {c.seconds:.1f} s and {work(c, study)}"
-    return f"{at}  {printable(text, LONGEST_SAID, lines=True)}"
+    return _timed(event.at, text)
+
+
+def at_now(text: str) -> str:
+    """A text as one line, with the time."""
+    return _timed(time.time(), text)
+
+
+def _timed(at: float, text: str) -> str:
+    return f"{time.strftime('%H:%M:%S', time.localtime(at))}  {printable(text, LONGEST_SAID, lines=True)}"
+
+
+def found(study: Study, artifacts: Mapping[str, str], store: Store) -> list[str]:
+    """What a study's results say, in lines; of some kinds of study nothing."""
+    path = STUDIES[study.kind].told
+    return [printable(each, LONGEST_SAID) for each in imported(path)(study, artifacts, store)] if path else []
 
 
 def work(counters: Counters, study: Settings) -> str:
@@ -131,6 +149,27 @@ class SideBySide(Trained):
         """How good the agents are, how fast they learn, and how far apart they are."""
         bound = f" of at most {metrics['distance_bound']:.3g}" if "distance_bound" in metrics else ""
         return f"{super().round(metrics)}, {metrics['distance']:.3g}{bound} apart"
+
+
+class Courses(Trained):
+    """Texts of courses."""
+
+    def planned(self, event: Started, study: Settings) -> str:
+        """Lessons, decisions, and processes by the paper's count and here."""
+        config = parse(ArenaConfig, study)
+        plans = arena_plan.plan(config)
+        most = max((one.counted for one in plans), key=lambda how: how.processes)
+        paper = f"{many(most.environments, 'environment')} and {many(most.workers, 'worker')}"
+        here = f"{many(config.copies, 'sampler')} and the learners" if arena_plan.started(config) else "this one alone"
+        work = f"{many(config.count, 'lesson')}, {many(config.steps, 'decision')} at most"
+        return f"{work}, on {most.processes} processes by AI Arena’s count ({paper}; here {here})"
+
+    def round(self, metrics: Mapping[str, float]) -> str:
+        """How each policy learns, or how a pair of the tournament met."""
+        if "share" not in metrics:
+            return super().round(metrics)
+        m = metrics
+        return f"share of the first {100 * m['share']:.0f} % ({100 * m['low']:.0f} to {100 * m['high']:.0f} %)"
 
 
 class Evolved:

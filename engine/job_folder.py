@@ -74,6 +74,9 @@ def execute(
             log(event)
             if isinstance(event, Finished | Stopped | Paused):
                 code = 0
+                if events is None:
+                    for found in console.found(config, event.artifacts, kept):
+                        print(found, file=said, flush=True)
             elif isinstance(event, Failed):
                 code = 2 if event.permanent else 1
     return code

@@ -75,10 +75,10 @@ FAMILIES: dict[str, set[str]] = {
 WEBAPP = {
     "catalog", "studies", "config", "events", "errors", "formula", "store", "stores", "arrays", "indicators",
     "verdicts", "means", "confidence", "formula_terms", "gate.junit", "gate.numbers", "gate.report",
-    "lineups.battle_counts",
+    "lineups.battle_counts", "lineups.companion",
     "lineups.named", "lineups.parts", "lineups.patterns", "lineups.rules", "lineups.schema", "lineups.size",
     "simulators.contract", "styles.agents", "styles.preview", "styles.selection", "styles.strangers", "text",
-    "process_group",
+    "process_group", "worth.missing", "worth.verdicts",
 }  # fmt: skip
 WORKERS = {"events", "config", "store", "errors", "arrays", "process_group"}
 ONLY_IN = {
@@ -110,6 +110,7 @@ APPS = (
     "sensitivity",
     "worth",
     "metagame",
+    "arena",
     "removal",
     "suspects",
     "changes",

@@ -83,6 +83,7 @@ INSTALLED_APPS = [
     "webapp.sensitivity",
     "webapp.worth",
     "webapp.metagame",
+    "webapp.arena",
     "webapp.removal",
     "webapp.suspects",
     "webapp.changes",

@@ -29,7 +29,7 @@ from engine.simulators.contract import GameSpec
 from engine.simulators.loaders import opened
 from engine.studies import load
 from engine.worth.prices import BEYOND, UNFIELDED, UNMOVED, UNTRIED
-from engine.worth.table import OPEN, TOO_GOOD, TOO_WEAK, UNTESTED
+from engine.worth.verdicts import OPEN, TOO_GOOD, TOO_WEAK, UNTESTED
 
 NAME = "wesnoth-worth"
 CASES = ("loop",)

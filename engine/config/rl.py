@@ -403,6 +403,8 @@ PRESETS: dict[str, AnyLearner] = {
     ),
     "pendulum-td3": TD3Config(discount=0.98, warmup=1000),
     "pendulum-sac": SACConfig(discount=0.98, warmup=1000, rate=1e-3),
+    "navigation-masac": MASACConfig(fragment=50, updates=0.125),
+    "navigation-maddpg": MADDPGConfig(fragment=50, updates=0.125),
     "pong-ppo": PPOConfig(fragment=128, minibatch=1024, reuse=4, rate=1e-3, entropy_weight=0.003, max_gradient=0.5),
     "pong-a3c": A3CConfig(
         batch=512, fragment=16, rate=3e-3, trace=0.95, entropy_weight=0.003, max_gradient=0.5,
@@ -411,4 +413,5 @@ PRESETS: dict[str, AnyLearner] = {
         batch=512, fragment=16, rate=3e-3, trace=0.95, entropy_weight=0.003, max_gradient=0.5, epsilon=1e-5,
     ),
 }  # fmt: skip
-"""Settings that reach their bar (``python -m engine.bench learning``), and Table III of Lamarckian with its numbers."""
+"""Settings that reach their bar (``python -m engine.bench learning``), Table III of Lamarckian with its numbers, and AI
+Arena's way of counting updates (``python -m engine.bench arena-navigation``)."""

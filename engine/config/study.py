@@ -54,6 +54,8 @@ class BalanceStudy(Study):
     pool: PoolConfig = Field(default_factory=PoolConfig)
 
 
+FEWEST_MEASURING = 2_000
+"""Battles of an experiment on what pieces are worth, at least: fewer tell nothing."""
 FIRST_LOOK = 8
 """Fresh replicates after which a change is first judged; each later look has twice as many."""
 MOST_REPLICATES = 100_000
@@ -81,6 +83,12 @@ class SearchConfig(BalanceStudy):
         " MAP-Elites: also for the rest of its map, in all no more than the search itself took",
     )
     cache: bool = Field(True, title="Answer battles already played from memory")
+    experiment: int | None = Field(
+        None, ge=0, le=100_000_000, title="Battles of the experiment after it",
+        description="what each piece is worth, with a seed of its own; the search does not depend on it; 0: none; not "
+        "said: half as many as the search plays, at most 400,000",
+        exclude_if=lambda battles: battles is None,  # keeps a search that says nothing here the search it was
+    )  # fmt: skip
     noise: NoiseConfig = Field(default_factory=NoiseConfig, title="Measuring again and racing")
     stop: Annotated[tuple[StopRule, ...], AfterValidator(compatibility.stops(BattlesRule))] = Field(
         (), max_length=5, title="Stop early", description="At the first that holds."
@@ -95,6 +103,13 @@ class SearchConfig(BalanceStudy):
             misfits += compatibility.method(algorithm, aims, len(aims) - 1)
         refuse(misfits, beside=True)
         return algorithm
+
+    @field_validator("experiment")
+    @classmethod
+    def _tells(cls, battles: int | None) -> int | None:
+        if battles and battles < FEWEST_MEASURING:
+            raise ValueError(f"must be {FEWEST_MEASURING} or more, or 0 for none")
+        return battles
 
     @field_validator("noise")
     @classmethod
@@ -231,5 +246,6 @@ STUDY: TypeAdapter[SearchConfig | RecheckConfig | SampleConfig | ChangeConfig] =
 
 
 def study_hash(config: Study) -> str:
-    """Hash of everything that a study's result depends on: all fields but its name, its pool and its log."""
-    return content_hash(config.model_dump(mode="json", exclude={"name", "pool", "tensorboard"}))
+    """Hash of everything that a study's result depends on: all fields but its name, its pool, its log and the
+    experiment after it."""
+    return content_hash(config.model_dump(mode="json", exclude={"name", "pool", "tensorboard", "experiment"}))

@@ -10,7 +10,7 @@ from engine.config.base import Shown, Study
 from engine.config.lineups import LineupConfig
 from engine.config.patterns import Intended
 from engine.config.pool import PoolConfig
-from engine.config.study import ScriptedGame
+from engine.config.study import FEWEST_MEASURING, ScriptedGame
 
 
 class WorthConfig(Study):
@@ -24,7 +24,7 @@ class WorthConfig(Study):
     lineups: LineupConfig = Field(
         default_factory=LineupConfig, title="Lineup rules", description="Two teams meet, whatever a lineup has."
     )
-    battles: int = Field(400_000, ge=2_000, le=100_000_000, title="Battles", description="In all.")
+    battles: int = Field(400_000, ge=FEWEST_MEASURING, le=100_000_000, title="Battles", description="In all.")
     matters: float = Field(
         3.0, gt=0, le=40, title="Smallest effect that matters",
         description="In points of the chance to win: what is closer to even is fine.",

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.config.lineups import ObjectiveConfig, ObjectiveSetConfig, TeamRow
+from engine.config.lineups import LineupConfig, ObjectiveConfig, ObjectiveSetConfig, PastedBaselines, TeamRow
 from engine.errors import ConfigError
 from engine.formula import COST, CURVED, FIXED, parse
 from engine.formula_bounds import Span, bounds
@@ -313,6 +313,13 @@ def battles_of_replicate(teams: int, baselines: int) -> int:
     """Battles in one replicate of a lineup: every pair of its teams, and every team with every baseline team, from both
     seats."""
     return 2 * (teams * (teams - 1) // 2 + teams * baselines)
+
+
+def battles_of_lineup(rules: LineupConfig, replicates: int) -> int:
+    """Battles of one lineup under these rules, played so many times."""
+    baselines = rules.baselines
+    others = len(baselines.teams) if isinstance(baselines, PastedBaselines) else baselines.count
+    return replicates * battles_of_replicate(rules.teams, others)
 
 
 def _measured(spec: GameSpec, teams: int) -> Iterable[tuple[str, Metric, int]]:

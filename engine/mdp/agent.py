@@ -98,6 +98,7 @@ class Agent:
                 self._masks[:n] if self._masked else None,
                 keys,
                 {name: array[:n] for name, array in self._memory.items()},
+                np.array(seats, np.int64),
             )
         )
         log_probs = [0.0] * n if decision.log_probs is None else decision.log_probs.tolist()

@@ -1,5 +1,7 @@
 """An ``MDP`` from an environment with the AI Arena's list interface (Staley et al. 2021, section 3), which is Gym's
-with lists of one entry per entity, except for a single ``done``."""
+with lists of one entry per entity, except for a single ``done``. An entity that is out sends and receives ``None``; one
+that decides less often acts on every n-th observation and repeats its action in between, in the environment itself. The
+other way round: ``engine.mdp.lists``."""
 
 from __future__ import annotations
 
@@ -78,6 +80,7 @@ class _Lists:
         if len(played) < len(self._table.actions):
             raise ConfigError([("seats", f"{self._table.label} plays no entity itself; ask for all of them")])
         self._scores = np.zeros(len(played))
+        self._alive, self._states = [True] * len(played), []
         self._blame.doing = "reset"
         with self._blame:
             if hasattr(self._env, "seed"):
@@ -91,11 +94,21 @@ class _Lists:
             raise SimulatorError(
                 f"{table.label}: {len(observations)} observations came for {len(table.leaves)} entities"
             )
-        self._states = []
+        before, self._states = self._states, []
         for i, (leaves, observation) in enumerate(zip(table.leaves, observations, strict=True)):
-            state = State(spaces.read(leaves, observation))
-            check_state(f"{table.label}, entity {i}", table.spec.seats[i], state)
-            self._states.append(state)
+            self._alive[i] = self._alive[i] and observation is not None
+            self._states.append(self._state(i, leaves, observation, before))
+
+    def _state(self, i: int, leaves: tuple[spaces.Leaf, ...], observation: Any, before: Sequence[State]) -> State:
+        """An entity's state; the last one that it had where it is out."""
+        where = f"{self._table.label}, entity {i}"
+        if observation is None:
+            if not before:
+                raise SimulatorError(f"{where} sees nothing when the episode begins")
+            return before[i]
+        state = State(spaces.read(leaves, observation))
+        check_state(where, self._table.spec.seats[i], state)
+        return state
 
     def state(self, seat: int) -> State:
         """An entity's state."""
@@ -106,16 +119,18 @@ class _Lists:
         table = self._table
         values = [
             spec.values(np.asarray(action).astype(spec.spec.dtype, copy=False).reshape(1, *spec.spec.row))[0]
-            for spec, action in zip(table.actions, actions, strict=True)
-        ]
+            if alive else None
+            for spec, action, alive in zip(table.actions, actions, self._alive, strict=True)
+        ]  # fmt: skip
         with self._blame:
             observations, rewards, done, infos = self._env.step(values)
-        found = [np.array([reward], np.float32) for reward in rewards]
+        found = [np.array([0.0 if reward is None else reward], np.float32) for reward in rewards]
         check_rewards(table.label, table.spec, found)
         self._scores += [float(reward[0]) for reward in found]
         self._take(observations)
         cut = bool(done) and any(isinstance(i, Mapping) and any(i.get(k) for k in _CUT) for i in infos)
-        return Tick(found, terminated=bool(done) and not cut, truncated=cut)
+        alive = None if all(self._alive) or done else list(self._alive)
+        return Tick(found, terminated=bool(done) and not cut, truncated=cut, alive=alive)
 
     def result(self, seat: int) -> Result:
         """An entity's result: its score is the sum of its rewards; the winner is unknown."""

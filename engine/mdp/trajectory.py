@@ -155,12 +155,15 @@ def _view(entry: _Entry, frame: Buffer) -> Array:
 
 class Batch(NamedTuple):
     """The input for decisions of n seats: ``observations`` by name [n, …], ``masks`` bool[n, k] or None, ``keys``
-    uint64[n] for noise that does not depend on the batch, the recurrent ``state`` by name [n, …]."""
+    uint64[n] for noise that does not depend on the batch, the recurrent ``state`` by name [n, …]; ``entities``
+    int64[n]: the seat of the game that each row is about, for scripts whose entities have parts of their own (None:
+    whoever asks does not say)."""
 
     observations: Observations
     masks: NDArray[np.bool_] | None
     keys: NDArray[np.uint64]
     state: dict[str, Array] = {}
+    entities: NDArray[np.int64] | None = None
 
 
 class Decision(NamedTuple):

@@ -130,8 +130,9 @@ class Collector:
         self._subscriber, self._beat = subscriber, beat
         yield from self._in_step() if self.fragments else self._play_on()
 
-    def _wait(self, last: Moment | None) -> Generator[list[Frame], None, Moment]:
-        """Wait for weights of every policy; in synchronous sampling, until all have the same, new moment."""
+    def _wait(self, last: Mapping[str, Moment]) -> Generator[list[Frame], None, dict[str, Moment]]:
+        """Wait for weights of every policy; in synchronous sampling, until all are newer than the ``last``, of one
+        epoch and beginning. Returns their moments."""
         hungry_at = time.monotonic() + (_HUNGRY_S if last else 0.0)
         while True:
             self._beat(time.monotonic() >= hungry_at)
@@ -140,27 +141,29 @@ class Collector:
                 continue
             weights = decode_weights(frame)
             self._held[weights.policy] = weights
-            moments = {held.moment for held in self._held.values()}
-            together = moments == {weights.moment} != {last} or not self.fragments
-            if together and self._held.keys() == set(self.sampler.policies):
-                return weights.moment
+            moments = {name: held.moment for name, held in self._held.items()}
+            newer = all(moment != last.get(name) for name, moment in moments.items())
+            together = newer and len({moment[:2] for moment in moments.values()}) == 1
+            if (together or not self.fragments) and moments.keys() == set(self.sampler.policies):
+                return moments
 
     def _in_step(self) -> Iterator[list[Frame]]:
         begun: tuple[int, int] | None = None
-        moment = yield from self._wait(None)
+        moments = yield from self._wait({})
         while True:
             for weights in self._held.values():
                 self.sampler.load(weights)
-            if begun != moment[:2]:
-                begun = moment[:2]
+            beginning = next(iter(moments.values()))[:2]
+            if begun != beginning:
+                begun = beginning
                 self.sampler.finished()
                 self.sampler.begin(begun[1])
             for place in range(self.fragments):
                 yield from self._made(place, lambda: self._beat(False))
-            moment = yield from self._wait(moment)
+            moments = yield from self._wait(moments)
 
     def _play_on(self) -> Iterator[list[Frame]]:
-        yield from self._wait(None)
+        yield from self._wait({})
         for weights in self._held.values():
             self.sampler.load(weights)
         self.sampler.begin(self.beginning)

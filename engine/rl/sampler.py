@@ -60,19 +60,21 @@ class Sampler:
     """n battles of a game, some of whose seats learn.
 
     ``learning``: the models of learning policies by id; ``cast``: the policies on the seats (default: the only learning
-    policy on every seat); ``players``: gives the other players. Streams of a policy's trajectory are the battles of its
-    first seat, then those of the next. Raises ConfigError when learning policies and cast do not match, or when a seat
-    of a policy has other observations, actions or rewards than the policy.
+    policy on every seat); ``players``: gives the other players; ``entities``: as ``engine.rl.seats.Seats``. Streams of
+    a policy's trajectory are the battles of its first seat, then those of the next. Raises ConfigError when learning
+    policies and cast do not match, or when a seat of a policy has other observations, actions or rewards than the
+    policy.
     """
 
     def __init__(
         self, mdp: VectorMDP, learning: Mapping[str, Model], battles: int, length: int, seed: int, *,
         cast: Cast | None = None, players: Players = nobody_else, number: int = 0,
+        entities: Sequence[int] | None = None,
     ) -> None:  # fmt: skip
         self.mdp, self.battles, self.length, self.seed, self.number = mdp, battles, length, seed, number
         cast = cast_for(mdp.spec, learning, cast)
         self.actors = {policy: Actor(model) for policy, model in learning.items()}
-        self._seats = Seats(mdp.spec, cast, self.actors, players)
+        self._seats = Seats(mdp.spec, cast, self.actors, players, entities)
         self._tapes = {policy: _Tape(policy, actor, cast, battles, length) for policy, actor in self.actors.items()}
         self.episodes: list[Episode] = []
         self._snapshots: dict[str, tuple[str, ...]] = {}
@@ -87,6 +89,11 @@ class Sampler:
         """Play with these weights of a learning policy from now on; its snapshots may play in new episodes."""
         self.actors[weights.policy].load(weights.vectors["actor"], weights.version)
         self._snapshots[weights.policy] = weights.snapshots
+        self._seats.snapshots = self._snapshots
+
+    def recall(self, snapshots: Mapping[str, Sequence[str]]) -> None:
+        """Earlier selves that may play in new episodes, of policies that do not learn here."""
+        self._snapshots.update({policy: tuple(digests) for policy, digests in snapshots.items()})
         self._seats.snapshots = self._snapshots
 
     def begin(self, beginning: int = 0) -> None:

@@ -91,12 +91,14 @@ class Turn(NamedTuple):
 
 
 class _Sitter:
-    """A policy, the battles it plays on each of its seats (None: all), and the recurrent state of all its streams."""
+    """A policy, the battles it plays on each of its seats (None: all), and the recurrent state of all its streams.
+    ``entities``: the seat of the game that each seat is."""
 
-    def __init__(self, player: Player, places: Sequence[int], n: int) -> None:
-        self.player, self.places, self.n = player, tuple(places), n
+    def __init__(self, player: Player, places: Sequence[int], n: int, entities: Sequence[int]) -> None:
+        self.player, self.places, self.n, self.entities = player, tuple(places), n, entities
         self.battles: list[tuple[int, I64 | None]] = []
         self.streams: I64 | None = None
+        self._entities = np.empty(0, np.int64)
         self.memory: dict[str, Array] = {
             name: np.zeros((len(self.places) * n, *shape), np.float32) for name, shape in player.memory.items()
         }
@@ -105,6 +107,8 @@ class _Sitter:
         """Assign it these battles on these seats."""
         self.battles = [(seat, None if len(battles) == self.n else battles) for seat, battles in on.items()]
         whole = tuple(on) == self.places and all(battles is None for _, battles in self.battles)
+        counts = [len(battles) for battles in on.values()]
+        self._entities = np.repeat(np.array([self.entities[seat] for seat in on], np.int64), counts)
         streams = [self.places.index(seat) * self.n + battles for seat, battles in on.items()]
         self.streams = None if whole or not on else np.concatenate(streams)
 
@@ -115,7 +119,8 @@ class _Sitter:
         masks = [step.masks[seat] for seat, _ in self.battles]
         mine = {name: kept if self.streams is None else kept[self.streams] for name, kept in self.memory.items()}
         legal = None if masks[0] is None else self._rows(masks)
-        decision = self.player(Batch(seen, legal, self._rows([keys[seat] for seat, _ in self.battles]), mine))
+        drawn = self._rows([keys[seat] for seat, _ in self.battles])
+        decision = self.player(Batch(seen, legal, drawn, mine, self._entities))
         for name, kept in decision.state.items():
             if self.streams is None:
                 self.memory[name] = kept
@@ -145,13 +150,18 @@ class _Sitter:
 
 
 class Seats:
-    """The seats of n battles. ``learning``: the players of learning policies; ``players`` gives all others.
+    """The seats of n battles. ``learning``: the players of learning policies; ``players`` gives all others;
+    ``entities``: the seat of the game that each seat is, where some are steered together (``engine.mdp.grouped``).
 
     ``who`` int64[n, seats]: the current cast, as indices into ``names``; ``snapshots``: those that the casts of new
     episodes may draw from."""
 
-    def __init__(self, spec: MDPSpec, cast: Cast, learning: Mapping[str, Player], players: Players) -> None:
+    def __init__(
+        self, spec: MDPSpec, cast: Cast, learning: Mapping[str, Player], players: Players,
+        entities: Sequence[int] | None = None,
+    ) -> None:  # fmt: skip
         self.spec, self.cast, self._learning, self._players = spec, cast, dict(learning), players
+        self._entities = range(len(spec.seats)) if entities is None else entities
         self.snapshots: Snapshots = {}
         self._numbers: dict[str, int] = {}
 
@@ -161,7 +171,7 @@ class Seats:
         self._seeds, self._episodes = seeds, np.zeros(n, np.int64)
         self._keys = [Keys(seeds, seat) for seat in range(seats)]
         self._alive = np.ones((n, seats), np.bool_)
-        self._sitters = {name: _Sitter(p, self.cast.places(name), n) for name, p in self._learning.items()}
+        self._sitters = {name: self._sitter(name, p, n) for name, p in self._learning.items()}
         self.who = np.zeros((n, seats), np.int64)
         self._draw(np.arange(n))
 
@@ -218,10 +228,13 @@ class Seats:
             else:
                 self._sitters.pop(policy, None)
 
+    def _sitter(self, policy: str, player: Player, n: int) -> _Sitter:
+        return _Sitter(player, self.cast.places(policy), n, self._entities)
+
     def _sit(self, policy: str, number: int) -> None:
         sitter = self._sitters.get(policy)
         if sitter is None:
-            sitter = self._sitters[policy] = _Sitter(self._players(policy), self.cast.places(policy), len(self.who))
+            sitter = self._sitters[policy] = self._sitter(policy, self._players(policy), len(self.who))
         found = {seat: np.flatnonzero(self.who[:, seat] == number) for seat in sitter.places}
         sitter.seat({seat: battles for seat, battles in found.items() if len(battles)})
 

@@ -8,7 +8,7 @@ so a game that supports both interfaces gives the same trajectories with both.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -129,6 +129,10 @@ class TurnSampler:
         if weights.policy in self._agents:
             self._agents[weights.policy].version = weights.version
         self._snapshots[weights.policy] = weights.snapshots
+
+    def recall(self, snapshots: Mapping[str, Sequence[str]]) -> None:
+        """As ``Sampler.recall``."""
+        self._snapshots.update({policy: tuple(digests) for policy, digests in snapshots.items()})
 
     def begin(self, beginning: int = 0) -> None:
         """As ``Sampler.begin``; incomplete fragments are discarded."""

@@ -18,8 +18,8 @@ from engine.lineups.rules import CompiledRules
 from engine.rng import combine64, generator
 from engine.worth.experiment import shares
 from engine.worth.reading import RARE
-from engine.worth.table import NEEDED
 from engine.worth.traits import Traits
+from engine.worth.verdicts import NEEDED
 
 DRAWN = 20_000
 """Pairings by which it is judged how often the rules field a pattern."""

@@ -6,8 +6,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from engine.catalog import PLAYERS
+from engine.catalog import PLAYERS, imported
+from engine.config.evaluate import SavedConfig
 from engine.config.policies import AGENT, FrozenConfig, ScriptedConfig
+from engine.config.roster import OwnMemberConfig
 from engine.config.train import TrainConfig
 from engine.errors import ConfigError, StoreError, below
 from engine.mdp.interface import SeatSpec
@@ -16,6 +18,7 @@ from engine.mdp.vector import Game
 from engine.rl.cast import Candidate, Cast, everywhere
 from engine.rl.policy import Policy
 from engine.rl.seats import Player, Players
+from engine.rl.squads import fits, on_seats
 from engine.store import Store
 
 PLAYERS_KEPT = 64
@@ -75,14 +78,25 @@ def _scripted(policy: ScriptedConfig, seat: SeatSpec, store: Store, explore: boo
     return made
 
 
-def _frozen(policy: FrozenConfig, seat: SeatSpec, store: Store, explore: bool) -> Player:
+def _frozen(policy: FrozenConfig | SavedConfig, seat: SeatSpec, store: Store, explore: bool) -> Player:
     try:
         found = Policy.stored(store, policy.policy)
     except StoreError as error:
         raise ConfigError([("policy", str(error))]) from error
-    if (found.spec.seat.observations, found.spec.seat.action) != (seat.observations, seat.action):
+    own = found.spec.seat
+    same = (own.observations, own.action) == (seat.observations, seat.action)
+    if not same and not (policy.one_by_one and fits(found, seat)):
         raise ConfigError([("policy", "this policy sees or does something else than is seen and done on its seats")])
-    return found.actor(explore)
+    return found.actor(explore) if same else on_seats(found, found.actor(explore))
+
+
+def _own(policy: OwnMemberConfig, seat: SeatSpec, store: Store, explore: bool) -> Player:
+    try:
+        made: Player = imported(policy.factory)(seat)
+    except Exception as error:  # somebody's own code
+        why = f"it did not make a player: {type(error).__name__}: {error}"
+        raise ConfigError([("factory", why)]) from error
+    return made
 
 
 def as_slow_as(game: Game, player: Any, seats: Collection[int], place: str = "agent") -> Game:
@@ -92,5 +106,7 @@ def as_slow_as(game: Game, player: Any, seats: Collection[int], place: str = "ag
         return game if player is None else limited(game, player.limits, seats)
 
 
-MAKERS: dict[str, Callable[[Any, SeatSpec, Store, bool], Player]] = {"scripted": _scripted, "frozen": _frozen}
+MAKERS: dict[str, Callable[[Any, SeatSpec, Store, bool], Player]] = {
+    "scripted": _scripted, "frozen": _frozen, "own": _own,
+}  # fmt: skip
 """Factories of players, by the kind of a policy that never learns."""

@@ -182,9 +182,9 @@ class Curve:
         self.restart()
 
 
-def too_short(config: TrainConfig, steps: int, longest: int) -> str:
+def too_short(config: TrainConfig, steps: int, longest: int, players: str = "samplers") -> str:
     """The message when battles, which restart at the end of every round, ended no episode in a round of ``steps``.
-    ``longest``: decisions of the longest episode, or 0."""
+    ``longest``: decisions of the longest episode, or 0; ``players``: what waits for each other."""
     battles = config.samplers * config.environments
     sure = f", {longest * battles:,} or more (an episode can last {longest:,} decisions)" if longest else ""
     every = config.checkpoint_every
@@ -192,7 +192,7 @@ def too_short(config: TrainConfig, steps: int, longest: int) -> str:
     return (
         f"No episode ended in this round: at its end all battles begin afresh, and {steps // battles:,} decisions of "
         f"each were too few for a whole one. So no return is shown, and how episodes end is not learned. {now}: "
-        f"several episodes of all {battles:,} battles{sure}. Or play fewer battles together, or let samplers not wait "
+        f"several episodes of all {battles:,} battles{sure}. Or play fewer battles together, or let {players} not wait "
         "for each update: then battles go on."
     )
 

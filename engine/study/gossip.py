@@ -30,6 +30,7 @@ from engine.store import Store
 from engine.study import checkpoint
 from engine.study.agent_pool import AgentPool, Direction, open_agents
 from engine.study.control import Command, Control
+from engine.study.curve import too_short
 from engine.study.evaluation import Measured, evaluate
 from engine.study.failures import not_begun, with_failure
 from engine.study.gossip_agents import learner_of, name_of
@@ -56,6 +57,7 @@ class _Gossip(Session):
         self.config, self.training = config, config.training
         self.tick = self.epoch = self.losses = 0
         self.late = False  # its minutes are over
+        self.longest, self.warned = 0, False
         self.saved = ""
         self.pending: Metrics | None = None
 
@@ -107,7 +109,9 @@ class _Gossip(Session):
     def _prepare(self, *, begun: bool) -> None:
         """Everything as it begins: all agents with the same parameters."""
         with contextlib.closing(references.make(self.config.game, 1, self.stopped)) as game:
-            self.seat: SeatSpec = seated(self.training, game).spec.seats[0]
+            spec = seated(self.training, game).spec
+            self.seat: SeatSpec = spec.seats[0]
+            self.longest = spec.max_ticks
             self.learner = learner_of(self.config, self.seat)
             if not begun:
                 begin_with(self.learner, "start", self.config.start, self.store)
@@ -192,6 +196,10 @@ class _Gossip(Session):
         self.tick = self.config.ticks if self.over else self.tick + 1
         self.curve.closed([state["learner"].arrays["weights"] for state in self.states])
         metrics, links = self.curve.metrics(), self.curve.table()
+        if self.config.waits and not (self.curve.ended or self.warned):
+            self.warned = True
+            together = self.training.model_copy(update={"checkpoint_every": self.config.checkpoint_every})
+            yield self.say(Logged, message=too_short(together, self.curve.steps, self.longest, "agents"))
         self.curve.restart()
         self.links = self.store.put(pack({"topology": self.config.topology}, links))
         self.saved = self._checkpoint()

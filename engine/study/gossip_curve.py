@@ -13,7 +13,7 @@ from engine.columns import Arrays
 from engine.config.gossip import GossipConfig
 from engine.mdp.interface import SeatSpec
 from engine.rl.gossip import Ball, beta, distance, mixing
-from engine.rl.gossip_agent import Report
+from engine.rl.gossip_agent import Link, Report
 from engine.rl.learner import Metrics
 from engine.study.curve import Curve, PolicyCurve
 from engine.study.gossip_agents import name_of
@@ -31,12 +31,14 @@ def policy_curve(config: GossipConfig, seat: SeatSpec) -> PolicyCurve:
 
 class GossipCurve(Curve):
     """``whole``: what agents did together; ``each``: one for each agent. ``apart``: the distance between them at the
-    end of the last round; ``ball``: its bound, where agents wait for each other."""
+    end of the last round; ``ball``: its bound, where agents wait for each other; ``links``: of each agent, as it told
+    them last."""
 
     def __init__(self, config: GossipConfig, seat: SeatSpec) -> None:
         self.whole, self.each = policy_curve(config, seat), [policy_curve(config, seat) for _ in range(config.agents)]
         self.config, self.ball = config, Ball(beta(mixing(config.topology, config.agents)))
         self.apart = 0.0
+        self.links: dict[int, list[Link]] = {}
         super().__init__({"agent": self.whole})
 
     def restart(self) -> None:
@@ -50,6 +52,7 @@ class GossipCurve(Curve):
         """Keep what an agent did, in which it learned from ``steps`` decisions, until the round is over: then the order
         in which reports came makes no difference."""
         self._reports[report.number].append((report, steps))
+        self.links[report.number] = report.links
 
     def closed(self, parameters: Sequence[NDArray[np.float32]]) -> None:
         """The round is over: all agents are at its end, with these parameters."""
@@ -68,16 +71,12 @@ class GossipCurve(Curve):
             found["distance_bound"] = self.ball.epsilon
         spent = [report.seconds for each in self._reports for report, _ in each]
         waited, whole = sum(s["waiting_seconds"] for s in spent), sum(sum(s.values()) for s in spent)
-        ages = [link.age for report in self._latest for link in report.links]
+        ages = [link.age for links in self.links.values() for link in links]
         found |= {"link_age": float(max(ages, default=0)), "waiting": waited / max(whole, 1e-9)}
         for i, curve in enumerate(self.each):
             played = curve.played()
             found |= {f"{name_of(i)}/{name}": played[name] for name in TOLD if name in played}
         return found
-
-    @property
-    def _latest(self) -> list[Report]:
-        return [each[-1][0] for each in self._reports if each]
 
     def _learned(self) -> Metrics:
         """Means of the learners' metrics over all updates of all agents."""
@@ -88,7 +87,7 @@ class GossipCurve(Curve):
     def table(self) -> Arrays:
         """Every link, as it was at the end of the round: ``taker``, ``sender``, the taker's updates since it last mixed
         (``age``), and how many updates older than its own parameters the message was (``behind``)."""
-        rows = [(report.number, *link) for report in self._latest for link in report.links]
+        rows = [(taker, *link) for taker, links in sorted(self.links.items()) for link in links]
         columns = np.array(rows, np.int64).reshape(-1, 4).T
         return dict(zip(("taker", "sender", "age", "behind"), columns, strict=True))
 

@@ -18,7 +18,7 @@ from engine.simulators import references
 from engine.store import Store
 from engine.study.casting import cast_of, players_of
 from engine.study.curve import Curve, PolicyCurve
-from engine.study.policy_training import PolicyTraining
+from engine.study.policy_training import PolicyTraining, portion
 from engine.study.sampler_factory import seated
 
 
@@ -74,4 +74,5 @@ def _training(config: TrainConfig, name: str, seats: tuple[SeatSpec, ...]) -> Po
     learner = make_learner(chosen, seats[first], seed, config.steps_of(name), config.place_of(name))
     weights = [chosen.rewards[r].weight if r in chosen.rewards else 1.0 for r in called(seats[first])]
     curve = PolicyCurve(seats[first].rewards, weights, seats[first].signals, config.game.least_return)
-    return PolicyTraining(name, config, learner, curve)
+    kept = any(policy.recalls == name for policy in config.policies.values())
+    return PolicyTraining(name, portion(config, name), learner, curve, kept=kept)

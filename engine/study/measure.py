@@ -34,6 +34,7 @@ from engine.rl.onnx_acting import acting
 from engine.rl.policy import Policy
 from engine.rl.recording import drawing_of, record, tally
 from engine.rl.seats import Player, Seats, nobody_else
+from engine.rl.squads import fits, on_seats
 from engine.rl.take_home import VECTORS, checked, milliseconds, vectors, zipped
 from engine.rl.turns import Table
 from engine.rng import battle_seeds
@@ -123,13 +124,13 @@ class _Measurement(Session):
     ) -> _Ground:
         """Raises ConfigError where the game does not fit the agent or the opponent."""
         made = games.enter_context(contextlib.closing(references.make(wanted, PART, self.stopped)))
-        seats, mine = made.spec.seats, self.policy.spec.seat
+        seats = made.spec.seats
         if self.config.seat >= len(seats):
             raise ConfigError([("seat", f"this game has {len(seats)} seats, counted from 0")])
         own = self._own(made)
         game = as_slow_as(made, self.config.agent, own)
         seat = seats[self.config.seat]
-        if (mine.observations, mine.action) != (seat.observations, seat.action):
+        if not fits(self.policy, seat, len(own)):
             raise ConfigError([("agent", "this agent sees or does something else than this game shows and takes")])
         self.names = (*seat.rewards, *seat.signals)
         others = [seat for seat in range(len(seats)) if seat not in own]
@@ -156,7 +157,9 @@ class _Measurement(Session):
         seeds = battle_seeds(self.config.seed, np.array([MEASUREMENT], np.uint64), first, first + PART)[0]
         me, (game, opponent) = Observed(self.policy.actor(self.config.agent.sampled), VECTORS), grounds[which]
         try:
-            found = self._played(game, {_MINE: me, **({_OTHER: opponent} if opponent else {})}, seeds)
+            found = self._played(
+                game, {_MINE: on_seats(self.policy, me), **({_OTHER: opponent} if opponent else {})}, seeds
+            )
         except Cancelled:
             return
         self.values[which] = found if not first else np.concatenate([self.values[which], found])
@@ -256,7 +259,7 @@ class _Measurement(Session):
         """Some moments of one battle, for a picture; nothing where the game has no drawing or its seat is another."""
         if in_turns(game) or self.config.seat:
             return {}
-        player = self.policy.actor(self.config.agent.sampled)
+        player = on_seats(self.policy, self.policy.actor(self.config.agent.sampled))
         found = record(game, player, opponent, self.config.seed)
         if not found.positions.shape[1]:
             return {}

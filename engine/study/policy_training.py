@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine.arrays import Bundle
 from engine.config.train import TrainConfig
@@ -15,36 +15,53 @@ from engine.rl.learner import Learner, Metrics, State
 from engine.study.curve import PolicyCurve
 
 
-class PolicyTraining:
-    """``snapshots``: store hashes of the policy's descriptions at the ends of rounds, where others may play against
-    them."""
+class Portion(NamedTuple):
+    """What a policy learns from at a time. ``need``: fragments in a batch, and no more are held; ``waiting``: samplers
+    wait for each update; ``gradients``: what arrives are gradients, each a batch of its own; ``most``: updates after
+    which data is too old to learn from (0: never)."""
 
-    def __init__(self, name: str, config: TrainConfig, learner: Learner, curve: PolicyCurve) -> None:
-        self.name, self.config, self.learner, self.curve = name, config, learner, curve
-        self.waiting = config.sampling == "synchronous"
-        self.gradients = gives_gradients(config.learners[name], config.sampling)
-        self.kept = any(policy.recalls == name for policy in config.policies.values())
+    need: int
+    waiting: bool
+    gradients: bool
+    most: int
+
+
+def portion(config: TrainConfig, name: str) -> Portion:
+    """That of one policy: equally many fragments from each sampler in synchronous training, otherwise the first to
+    arrive."""
+    learner, waiting = config.learners[name], config.sampling == "synchronous"
+    gradients = gives_gradients(learner, config.sampling)
+    if waiting:
+        need = config.samplers * config.fragments
+    else:
+        need = 1 if gradients else max(1, -(-learner.least_batch // config.fragment_of(name)))
+    return Portion(need, waiting, gradients, config.max_staleness)
+
+
+class PolicyTraining:
+    """``kept``: others play against what it was at the ends of earlier rounds; ``snapshots``: store hashes of the
+    descriptions of these."""
+
+    def __init__(
+        self, name: str, portion: Portion, learner: Learner, curve: PolicyCurve, *, kept: bool = False
+    ) -> None:
+        self.name, self.portion, self.learner, self.curve, self.kept = name, portion, learner, curve, kept
         self.snapshots: list[str] = []
         self.held: list[Arrival] = []
 
     @property
     def need(self) -> int:
-        """Fragments in a batch: equally many from each sampler in synchronous training, otherwise the first to arrive.
-        No more are held. A gradient is a batch of its own."""
-        if self.gradients:
-            return 1
-        if self.waiting:
-            return self.config.samplers * self.config.fragments
-        return max(1, -(-self.config.learners[self.name].least_batch // self.config.fragment_of(self.name)))
+        """Fragments in a batch."""
+        return self.portion.need
 
     def hold(self, arrival: Arrival, epoch: int) -> None:
         """Keep a fragment for a batch; synchronous training accepts only those made with the current weights."""
-        if not self.waiting or (arrival.epoch, arrival.version) == (epoch, self.learner.version):
+        if not self.portion.waiting or (arrival.epoch, arrival.version) == (epoch, self.learner.version):
             self.held.append(arrival)
 
     def batch(self) -> list[Arrival]:
         """The fragments of the next update, or none until they are complete."""
-        if most := 0 if self.waiting else self.config.max_staleness:
+        if most := 0 if self.portion.waiting else self.portion.most:
             oldest = self.learner.version + 1 - most
             fresh = [arrival for arrival in self.held if arrival.work.oldest >= oldest]
             self.curve.totals["dropped"] += len(self.held) - len(fresh)
@@ -52,7 +69,7 @@ class PolicyTraining:
         if len(self.held) < self.need:
             return []
         batch, self.held = self.held[: self.need], self.held[self.need :]
-        return sorted(batch, key=lambda arrival: (arrival.number, arrival.place)) if self.waiting else batch
+        return sorted(batch, key=lambda arrival: (arrival.number, arrival.place)) if self.portion.waiting else batch
 
     def learn(self, batch: list[Arrival]) -> None:
         """One update."""
@@ -62,7 +79,7 @@ class PolicyTraining:
 
     def _learned(self, batch: list[Any]) -> Metrics:
         """Update from stacked trajectories, or by the one gradient of a sampler."""
-        return self.learner.apply(batch[0]) if self.gradients else self.learner.update(join(batch))
+        return self.learner.apply(batch[0]) if self.portion.gradients else self.learner.update(join(batch))
 
     def parts(self) -> State:
         """Its complete state, in parts named ``learner/NAME``, ``normaliser/NAME`` and so on."""

@@ -19,14 +19,11 @@ from numpy.typing import NDArray
 
 from engine.arrays import Bundle, pack
 from engine.config.evaluate import EvaluateConfig
-from engine.errors import Cancelled, ConfigError
+from engine.errors import Cancelled
 from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Started, Stopped
-from engine.mdp.vector import Game, in_turns
+from engine.mdp.vector import Game
 from engine.means import range_of
-from engine.rl.cast import Candidate, Cast
-from engine.rl.examine import first_episodes, first_in_turns
-from engine.rl.seats import Player, Seats, nobody_else
-from engine.rl.turns import Table
+from engine.rl.seats import Player
 from engine.rng import battle_seeds, combine64
 from engine.simulators import references
 from engine.store import Store
@@ -34,6 +31,7 @@ from engine.study import checkpoint
 from engine.study.casting import as_slow_as, player_of
 from engine.study.control import Control
 from engine.study.failures import not_begun, with_failure
+from engine.study.meetings import meet, two_sides
 from engine.study.session import Session
 
 Floats = NDArray[np.float64]
@@ -91,12 +89,8 @@ class _RoundRobin(Session):
 
     def _players(self, game: Game) -> dict[str, Player]:
         """All players. Raises ConfigError where the game does not have two equal seats, or a policy cannot play it."""
-        seats, squad = game.spec.seats, game.spec.squad
-        if len(seats) != 2 * squad:
-            count = "one seat" if len(seats) == 1 else f"{len(seats)} seats"
-            raise ConfigError([("game.name", f"policies play each other in games for two; this one has {count}")])
-        if (seats[0].observations, seats[0].action) != (seats[squad].observations, seats[squad].action):
-            raise ConfigError([("game.name", "the two seats see or do different things, so nobody can sit on both")])
+        two_sides(game.spec)
+        seats = game.spec.seats
         return {name: player_of(name, policy, seats[0], self.store) for name, policy in self.config.policies.items()}
 
     def _pair(self, first: str, second: str, game: Game, players: Mapping[str, Player]) -> Iterator[AnyEvent]:
@@ -124,23 +118,10 @@ class _RoundRobin(Session):
     ) -> tuple[Floats, int]:
         """Wins [seeds, seats], and the number of moves. Raises Cancelled."""
         squad = game.spec.squad
-        cast = Cast([[Candidate(name, learns=True)] for name in seated for _ in range(squad)])
         for side, name in enumerate(seated):
             taken = range(side * squad, (side + 1) * squad)
             game = as_slow_as(game, self.config.policies[name], taken, f"policies.{name}")
-        won, moves = np.empty((len(seeds), 2)), 0
-        if in_turns(game):
-            table = Table(game, seeds, cast, {}, players.__getitem__, episodes=1)
-            for slot, _, results, played in first_in_turns(table, self.stopped):
-                win, score = (np.array([[getattr(result, what) for result in results]]) for what in ("win", "score"))
-                won[slot.place] = _shares(win, score)[0]
-                moves += sum(own.decisions for own in played)
-            return won, moves
-        seats = Seats(game.spec, cast, {name: players[name] for name in seated}, nobody_else)
-        for battles, ended, rows in first_episodes(game, seats, seeds, self.stopped):
-            won[battles] = _shares(ended.win[rows, ::squad], ended.score[rows, ::squad])
-            moves += int(ended.lengths[rows].sum())
-        return won, moves
+        return meet(game, seated, players, seeds, self.stopped)
 
     def _close_round(self, first: str, second: str) -> Iterator[AnyEvent]:
         """A pair is complete: report the result, and write the table and the checkpoint."""
@@ -179,12 +160,6 @@ class _RoundRobin(Session):
 
     def reached(self) -> tuple[int, Counters]:
         return self.tick, Counters(battles=self.tick * self.config.episodes, steps=self.moves, seconds=self._seconds)
-
-
-def _shares(win: Floats, score: Floats) -> Floats:
-    """Share of wins of each seat [m, 2], by score where the game does not name the winner."""
-    by_score = 0.5 + 0.5 * np.sign(score - score[:, ::-1])
-    return np.asarray(np.where(np.isnan(win), by_score, win))
 
 
 def table_of(policies: int, pairs: int, shares: Floats, drawn: Floats) -> dict[str, NDArray[Any]]:

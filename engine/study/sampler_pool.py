@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 import msgspec
 
 from engine.catalog import SAMPLERS
 from engine.channel import Weights, encode_weights
-from engine.config.train import TrainConfig
+from engine.config.rl import AnyLearner
+from engine.config.train import TrainConfig, TrainPool
 from engine.problem import ShouldStop
 from engine.rl.collector import Arrival, Producer, arrivals, unpack
 from engine.runtime.outcomes import Closed, Trouble
@@ -56,6 +57,28 @@ class SamplerPool(AbstractContextManager["SamplerPool"], Protocol):
         ...
 
 
+class Sampled(Protocol):
+    """What is sampled, as far as its samplers need to know."""
+
+    @property
+    def sampling(self) -> Literal["synchronous", "asynchronous"]: ...
+
+    @property
+    def samplers(self) -> int: ...
+
+    @property
+    def fragments(self) -> int: ...
+
+    @property
+    def max_staleness(self) -> int: ...
+
+    @property
+    def learners(self) -> Mapping[str, AnyLearner]: ...
+
+    @property
+    def pool(self) -> TrainPool: ...
+
+
 class _Member(NamedTuple):
     sampler: Producer
     under_way: deque[list[Arrival]]
@@ -69,11 +92,13 @@ class LocalSamplers(Closed):
     """
 
     def __init__(
-        self, config: TrainConfig, store: Store, beginning: int, should_stop: ShouldStop = lambda: False
-    ) -> None:
+        self, config: Sampled, store: Store, beginning: int, should_stop: ShouldStop = lambda: False,
+        made: Callable[..., Producer] = sampler,
+    ) -> None:  # fmt: skip
+        """``made``: makes one, as ``engine.study.sampler_factory.sampler``."""
         self._waiting = config.sampling == "synchronous"
         self._fragments, self._beginning = config.fragments, beginning
-        self._members = [_Member(sampler(config, store, i, should_stop), deque()) for i in range(config.samplers)]
+        self._members = [_Member(made(config, store, i, should_stop), deque()) for i in range(config.samplers)]
         self._newest: dict[str, Weights] = {}
         self._begun: tuple[int, int] | None = None
         self._due: deque[tuple[int, int]] = deque()
@@ -170,18 +195,28 @@ def open_samplers(
     made here, Cancelled, ActorLost when there is no Ray at the address."""
     if config.pool.kind == "local":
         return LocalSamplers(config, store, tick * LIVES, should_stop)
-    from engine.runtime.members import WorkerLimits
-    from engine.runtime.ray_workers import RayWorkers  # a local study loads neither Ray nor ZeroMQ
 
     def payload(number: int, life: int) -> bytes:
         return msgspec.json.encode(Order(config.model_dump(mode="json"), store.address, number, tick * LIVES + life))
+
+    return remote(config, SAMPLERS["train"], payload, allowed)
+
+
+def remote(
+    config: Sampled, factory: str, payload: Callable[[int, int], bytes], allowed: Sequence[str] = ("engine.",),
+    *, together: bool = False,
+) -> RemoteSamplers:  # fmt: skip
+    """Samplers in actors, each made by ``factory`` from ``payload(number, life)``. Raises ActorLost when there is no
+    Ray at the address."""
+    from engine.runtime.members import WorkerLimits
+    from engine.runtime.ray_workers import RayWorkers  # a local study loads neither Ray nor ZeroMQ
 
     ahead = 1 if config.sampling == "synchronous" else max(1, config.max_staleness - 1)
     bound = max(2, min(config.fragments * ahead * len(config.learners), BOUND) - 1)  # the sampler holds one more
     flat = config.pool.layout == "flat"
     return RemoteSamplers(
         RayWorkers(
-            SAMPLERS["train"], payload, config.samplers, policies=list(config.learners), address=config.pool.address,
-            flat=flat, bound=bound, title="Sampler", allowed=allowed, limits=WorkerLimits(**PATIENCE),
+            factory, payload, config.samplers, policies=list(config.learners), address=config.pool.address, flat=flat,
+            bound=bound, title="Sampler", allowed=allowed, limits=WorkerLimits(**PATIENCE), together=together,
         )
     )  # fmt: skip

@@ -1,44 +1,29 @@
-"""Training studies: samplers play, learners learn, and each round ends with a checkpoint.
-
-Synchronous: every sampler waits for each version of the weights, and batches are assembled in the order of samplers, so
-the curve does not depend on where they run. All battles restart at every round, so a study that continues from a
-checkpoint equals one that was never interrupted; a lost sampler, or a pause, returns the training to the last round.
-Asynchronous: batches are assembled as fragments arrive, fragments older than ``max_staleness`` updates are dropped, and
-a lost sampler is replaced while the others play on.
-"""
+"""Training studies: one cast, the same to the end, in the loop of ``engine.study.learning``; now and then the policies
+are evaluated on fresh episodes."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterator
 
 from engine.arrays import Bundle
-from engine.channel import Weights
 from engine.config.train import TrainConfig
-from engine.config.whole_episodes import enough_ended
-from engine.errors import ActorLost, Cancelled, ConfigError, EngineError, SimulatorError
+from engine.errors import Cancelled, ConfigError, EngineError
 from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Started, Stopped
-from engine.rl.collector import Arrival
 from engine.rl.learner import Metrics, on_threads
 from engine.rl.onnx import exported
-from engine.rl.policy import Policy
 from engine.rl.take_home import folders
 from engine.store import Store
 from engine.study import checkpoint
-from engine.study.control import Command, Control
-from engine.study.curve import nothing_to_learn, too_short
+from engine.study.control import Control
+from engine.study.curve import too_short
 from engine.study.evaluation import Measured, evaluate
 from engine.study.failures import not_begun, with_failure
 from engine.study.learner_factory import make_learners
-from engine.study.sampler_pool import SamplerPool, open_samplers
-from engine.study.session import Session
+from engine.study.learning import Learning, long_enough
+from engine.study.sampler_pool import open_samplers
 
-_POLL_S = 0.2
 _LAST = 1_000_000
 """The first seed of the last evaluation; evaluations during training never reach it."""
-LONGEST = 10
-"""A synchronous round whose length is not configured may become this many times longer until enough episodes ended."""
-STUBBORN = 5
-"""Samplers that may be lost without progress (synchronous: in one round) before the game is blamed."""
 
 
 def train(config: TrainConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -46,14 +31,11 @@ def train(config: TrainConfig, store: Store, resume: str, control: Control) -> I
     return with_failure(_Train(config, store, control).events(resume))
 
 
-class _Train(Session):
+class _Train(Learning):
     def __init__(self, config: TrainConfig, store: Store, control: Control) -> None:
-        super().__init__(store, control)
-        self.config = config
-        self.waiting = config.sampling == "synchronous"
-        self.tick, self.epoch, self.losses = 0, 0, 0
-        self.saved, self.kept = "", 0
-        self.over = self.warned = False
+        super().__init__(store, control, waiting=config.sampling == "synchronous")
+        self.config = self.task = config
+        self.warned = False
         self.pending: Metrics = {}
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
@@ -61,8 +43,9 @@ class _Train(Session):
         try:
             made = make_learners(config, self.store, begun=bool(resume), should_stop=self.stopped)
             self.policies, self.curve, self.longest = made
+            self.active = self.policies
             if resume:
-                self._restore(resume)
+                self.restore(resume)
             opened = open_samplers(config, self.store, self.tick, should_stop=self.stopped)
         except Cancelled:
             yield not_begun(self.control, resume)
@@ -70,14 +53,14 @@ class _Train(Session):
         with on_threads(config.threads), opened as samplers:
             yield self.say(Started, workers=config.samplers, pool=config.pool.kind, ticks=config.ticks, battles=0,
                             resumed=bool(resume))  # fmt: skip
-            self.saved = self.saved or self._checkpoint()
+            self.saved = self.saved or self.checkpoint()
             try:
-                command = yield from self._drive(samplers)
+                command = yield from self.drive(samplers)
             except EngineError:
                 yield from self.troubles(samplers)
                 raise
         if command:
-            yield from self._kept(command)
+            yield from self.keep(command)
         if command == "pause":
             yield self.say(Paused, artifacts={"checkpoint": self.saved})
         elif command == "stop":
@@ -89,136 +72,30 @@ class _Train(Session):
 
     @property
     def steps(self) -> int:
-        """Decisions learned from, of all policies."""
         return sum(policy.learner.steps for policy in self.policies.values())
 
-    def _kept(self, command: Command) -> Iterator[AnyEvent]:
-        """Checkpoint what was learned since the last round when a command comes, except where a synchronous study is to
-        continue as if never interrupted: that one repeats the round."""
-        since = self.steps - self.kept
-        if not since:
-            return
-        if not self.waiting:
-            self.saved = self._checkpoint()
-        elif command == "stop":
-            begins = f"whoever goes on begins {since:,} decisions earlier, with the round."
-            yield self.say(Logged, message=f"The agent has learned from all of it; {begins}")
-        else:
-            self._restore(self.saved)
-            again = f"the {since:,} decisions since then are played again."
-            yield self.say(Logged, message=f"In step a training goes on from its last round: {again}")
+    def done(self) -> bool:
+        return self.steps >= self.config.steps
 
-    def _drive(self, samplers: SamplerPool) -> Generator[AnyEvent, None, Command]:
-        """Train until all steps are done or the time is up. Returns the command that ended it early."""
-        self._publish(samplers, self.policies)
-        self.curve.restart()
-        self.throttle.restart()
-        if self.pending:
-            yield from self._close_round(self.pending, due=True)
-        while not self.over:
-            if command := self.control():
-                return command
-            if missing := sum(policy.need - len(policy.held) for policy in self.policies.values()):
-                for arrival in self._gathered(samplers, missing):
-                    self.policies[arrival.policy].hold(arrival, self.epoch)
-            if reason := samplers.lost():
-                self._lost(samplers, reason)
-            elif batches := self._batches():
-                yield from self._update(samplers, batches)
-            yield from self.troubles(samplers)
-            if self.throttle.due():
-                yield self.say(Logged, message="")
-        return self.control() if self.pending else ""
+    def due(self) -> int:
+        return self.steps // self.config.every
 
-    def _gathered(self, samplers: SamplerPool, missing: int) -> list[Arrival]:
-        """The fragments that have arrived. If the pool dies after a command to end, that is no error: the command
-        reached its actors, too."""
-        try:
-            return samplers.gather(_POLL_S, missing)
-        except (ActorLost, Cancelled):
-            if self.control():
-                return []
-            raise
-
-    def _batches(self) -> dict[str, list[Arrival]]:
-        """By policy, the fragments of the next update; in synchronous training, once all policies have theirs."""
-        if self.waiting and any(len(policy.held) < policy.need for policy in self.policies.values()):
-            return {}
-        found = {name: policy.batch() for name, policy in self.policies.items()}
-        return {name: batch for name, batch in found.items() if batch}
-
-    def _update(self, samplers: SamplerPool, batches: dict[str, list[Arrival]]) -> Iterator[AnyEvent]:
-        round_before, said = self.tick, []
-        for name, batch in batches.items():
-            before, policy = self.policies[name].learner.steps, self.policies[name]
-            policy.learn(batch)
-            if policy.learner.steps == before and policy.curve.totals["skipped"] == 1:
-                said.append(nothing_to_learn(policy.curve.totals["updates"]))
-        self.over = self.steps >= self.config.steps or self._time_is_up()
-        self.losses = self.losses if self.waiting else 0
-        tick = max(self.steps // self.config.every, self.tick + self.over)
-        ended = tick > self.tick and (self.over or tick - self.tick >= self._least)
-        if ended:
-            self.tick = tick
-            self._remember()
-        if not self.over:
-            self._publish(samplers, self.policies if self.waiting or ended else batches)  # samplers play meanwhile
-        for message in said:
-            yield self.say(Logged, message=message)
-        if ended:
-            yield from self._progressed(round_before)
-
-    def _remember(self) -> None:
+    def remember(self) -> None:
         """At the end of a round, make snapshots of the policies available as opponents in the next."""
         for policy in self.policies.values():
             if policy.kept:
-                policy.snapshots.append(self._stored(policy.learner.policy())[1])
-
-    def _stored(self, policy: Policy) -> tuple[str, str]:
-        """The hashes of a policy's weights and of its description."""
-        description, tensors = policy.pack()
-        return self.store.put(tensors), self.store.put(description)
+                policy.snapshots.append(self.stored(policy.learner.policy())[1])
 
     @property
-    def _least(self) -> int:
-        """The fewest ticks in a round, at whose end synchronous training restarts all battles. That cuts episodes
-        short, so where no round length is configured, a round lasts until each battle has ended a few, or LONGEST
-        ticks."""
+    def least(self) -> int:
+        """At the end of a round synchronous training restarts all battles. That cuts episodes short, so where no round
+        length is configured, a round lasts until each battle has ended a few, or LONGEST ticks."""
         if not self.waiting or self.config.checkpoint_every:
             return 1
-        each = self.config.each // next(iter(self.config.learners.values())).fragment
-        return 1 if enough_ended(self.curve.ended, each) else LONGEST
+        return long_enough(self.curve, self.config.each // next(iter(self.config.learners.values())).fragment)
 
-    def _time_is_up(self) -> bool:
-        limit = 60 * self.config.minutes
-        return bool(limit) and self.curve.counters(self.steps).seconds >= limit
-
-    def _publish(self, samplers: SamplerPool, names: Iterable[str]) -> None:
-        for name in names:
-            policy = self.policies[name]
-            learner, snapshots = policy.learner, tuple(policy.snapshots)
-            samplers.publish(Weights(name, self.epoch, self.tick, learner.version, learner.publish(), snapshots))
-
-    def _lost(self, samplers: SamplerPool, reason: str) -> None:
-        """Handle a lost sampler. In synchronous training its battles cannot continue: go back to the last round."""
-        self.losses += 1
-        self.curve.lost += 1
-        if self.losses >= STUBBORN * (1 if self.waiting else self.config.samplers):
-            raise SimulatorError(
-                f"{self.losses} samplers in a row were lost in round {self.tick + 1}, which the game does not get "
-                f"through. The last one: {reason}."
-            )
-        if not self.waiting:
-            return
-        lost = self.curve.lost
-        self._restore(self.saved)
-        self.curve.lost = lost
-        self.epoch += 1
-        self._publish(samplers, self.policies)
-
-    def _progressed(self, before: int) -> Iterator[AnyEvent]:
-        """Close a round; ``before`` is the one before it. Evaluates the policies when that is due, and writes the
-        checkpoint."""
+    def progressed(self, before: int) -> Iterator[AnyEvent]:
+        """Also evaluates the policies when that is due."""
         every = self.config.evaluate_every
         if self.waiting and not (self.curve.ended or self.warned):
             self.warned = True
@@ -229,19 +106,27 @@ class _Train(Session):
         due = self.over or (every > 0 and self.tick // every > before // every)
         yield from self._close_round(metrics, due)
 
+    def interrupted(self) -> Iterator[AnyEvent]:
+        if self.pending:
+            yield from self._close_round(self.pending, due=True)
+
+    @property
+    def finishing(self) -> bool:
+        return bool(self.pending)
+
     def _close_round(self, metrics: Metrics, due: bool) -> Iterator[AnyEvent]:
         """Report the round, after an evaluation where one is ``due``. If a command ends the evaluation early, the
         checkpoint holds the pending metrics, and the attempt that continues from it evaluates again."""
         self.pending = metrics if due else {}
         if due and not self._examine(self.over):
-            self.saved = self._checkpoint()
+            self.saved = self.checkpoint()
             return
         metrics, self.pending = metrics | (self.curve.evaluations() if due else {}), {}
         artifacts: dict[str, str] = {}
         for name, policy in self.policies.items():
-            tensors, description = self._stored(policy.learner.policy())
+            tensors, description = self.stored(policy.learner.policy())
             artifacts |= {self._role("policy", name): tensors, self._role("policy_description", name): description}
-        self.saved = artifacts["checkpoint"] = self._checkpoint()
+        self.saved = artifacts["checkpoint"] = self.checkpoint()
         yield self.say(Progressed, metrics=metrics, artifacts=artifacts)
         self.throttle.restart()
 
@@ -259,16 +144,14 @@ class _Train(Session):
             self.policies[name].curve.examined(against)
         return found is not None
 
-    def _checkpoint(self) -> str:
+    def checkpoint(self) -> str:
         self.kept = self.steps
         parts = {"round": Bundle(self.curve.state() | {"over": self.over, "pending": self.pending}, {})}
         for policy in self.policies.values():
             parts |= policy.parts()
         return checkpoint.write(self.config, self.tick, parts, self.store)
 
-    def _restore(self, digest: str) -> None:
-        """Continue from a checkpoint. Raises ConfigError when it is another study's or has parts that this version does
-        not know; StoreError when it is missing."""
+    def restore(self, digest: str) -> None:
         self.tick, parts = checkpoint.read(self.config, digest, self.store)
         told = parts.pop("round").meta
         for name, policy in self.policies.items():
@@ -283,7 +166,7 @@ class _Train(Session):
         kept: dict[str, str] = {}
         for name, policy in self.policies.items():
             now = policy.learner.policy()
-            tensors, description = self._stored(now)
+            tensors, description = self.stored(now)
             found = {"policy": tensors, "policy_description": description, "onnx": self.store.put(exported(now))}
             if len(members := now.members()) > 1:
                 found["members"] = self.store.put(folders(members))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from engine.arrays import pack
+from engine.arrays import pack, unpack
 from engine.config.worth import WorthConfig
 from engine.events import AnyEvent, Counters, Logged, Started
 from engine.lineups.pairing_evaluator import checked
@@ -23,6 +23,7 @@ from engine.worth.experiment import TICKS, Experiment
 from engine.worth.prices import cost_bounds
 from engine.worth.stages import PRICES, PROOFS
 from engine.worth.table import tabled
+from engine.worth.told import lines
 from engine.worth.traits import Trait
 
 SAID = {
@@ -47,6 +48,13 @@ PLAYED = {
 def worth(config: WorthConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
     """As ``engine.study.lineups.run``, for an experiment."""
     return with_failure(_Worth(config, store, control).events(resume))
+
+
+def told(config: WorthConfig, artifacts: Mapping[str, str], store: Store) -> list[str]:
+    """What its table says, in lines for the command line; none before there is one."""
+    if "table" not in artifacts:
+        return []
+    return lines(unpack(store.get(artifacts["table"])), config.intended)
 
 
 class _Worth(Scheduled):

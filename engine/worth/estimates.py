@@ -77,6 +77,43 @@ class Grouped(NamedTuple):
         return Grouped(*(a + b for a, b in zip(self, other, strict=True)))
 
 
+class Ratios(NamedTuple):
+    """Sums [...] for a mean of values that come in unequal numbers: the numbers, the values, and their squares and
+    products; with the variance of a ratio of sums over independent rows."""
+
+    many: Floats
+    total: Floats
+    squares: Floats
+    products: Floats
+    counts: Floats
+
+    @property
+    def mean(self) -> Floats:
+        """The mean; 0 without values."""
+        return np.asarray(self.total / np.maximum(self.many, 1))
+
+    @property
+    def variance(self) -> Floats:
+        """Its variance; infinite without values."""
+        apart = np.maximum(self.squares - 2 * self.mean * self.products + self.mean**2 * self.counts, 0.0)
+        return np.where(self.many > 1, apart / np.maximum(self.many, 1) ** 2, np.inf)
+
+    def plus(self, other: Ratios) -> Ratios:
+        """Both sets of rows together."""
+        return Ratios(*(a + b for a, b in zip(self, other, strict=True)))
+
+    def at(self, *where: NDArray[np.int64]) -> Ratios:
+        """The entries at these indices."""
+        return Ratios(*(each[where] for each in self))
+
+
+def ratios_by_pair(held: sparse.csr_matrix, many: Floats, totals: Floats) -> Ratios:
+    """By pairs of traits, [traits, traits]; ``held`` [n, traits]: the traits of each row, ``many`` [n]: its number of
+    values, and ``totals`` [n] their sum."""
+    weights = (many, totals, totals**2, totals * many, many**2)
+    return Ratios(*(np.asarray((held.T @ held.multiply(w[:, None]).tocsr()).toarray()) for w in weights))
+
+
 def by_groups(held: sparse.csr_matrix, group: NDArray[np.int64], many: Floats, totals: Floats) -> list[Grouped]:
     """Means of each column of ``totals`` [n, k] by trait. ``held`` [n, traits]: the traits of each team; ``many`` [n]:
     its number of pairings, and ``totals`` the sums of values over these; teams of one ``group`` [n] are together."""

@@ -21,7 +21,7 @@ from engine.lineups.drawing import costs
 from engine.lineups.groups import meetings, size, teams
 from engine.lineups.pairings import draw
 from engine.rng import combine64
-from engine.worth.estimates import Grouped, by_groups
+from engine.worth.estimates import Grouped, Ratios, by_groups, ratios_by_pair
 from engine.worth.prices import Slopes
 from engine.worth.traits import Traits
 
@@ -56,6 +56,16 @@ class Part(NamedTuple):
     forecast: Floats
 
 
+class Reference(NamedTuple):
+    """Mean forecasts of random teams: of each outcome by piece and amount (``every``) and by kind of pair (``kinds``);
+    how the WIN changes with the cost of what a team meets (``slopes``); and the WIN by ``pairs`` of pieces."""
+
+    every: list[Grouped]
+    kinds: list[Grouped]
+    slopes: Slopes
+    pairs: Ratios
+
+
 class Expectations:
     """Mean forecasts by trait. ``met`` forecasts; every team depends on ``seed`` and its own number only."""
 
@@ -64,12 +74,11 @@ class Expectations:
         self.seed = seed & 0xFFFFFFFFFFFFFFFF
         self.size = size(self.rules, int(self._key(_PILOT)), stopped)
 
-    def reference(self, battles: int) -> tuple[list[Grouped], list[Grouped], Slopes]:
-        """Of each outcome over the reference, beside so many battles: by piece and amount, and by kind of pair; and how
-        the WIN changes with the cost of what a team meets. Raises Cancelled."""
+    def reference(self, battles: int) -> Reference:
+        """Over the reference, beside so many battles. Raises Cancelled."""
         hosts = self.size.guests
         groups = self.size.groups(min(EXPECTED, max(EACH * battles, FEWEST)), hosts)
-        found, kinds, slopes = list[list[Grouped]](), list[list[Grouped]](), list[Slopes]()
+        found, kinds, slopes, pairs = list[list[Grouped]](), list[list[Grouped]](), list[Slopes](), list[Ratios]()
         for part in self._parts(np.full(hosts, -1), groups, _REFERENCE):
             held, group = self.traits.held(part.rows), np.arange(len(part.rows)) // (2 * hosts)
             cost = costs(self.rules, part.rows)
@@ -78,10 +87,11 @@ class Expectations:
             y = np.stack([_by_team(part, column, -1) for column in part.forecast.T], axis=1)
             found.append(by_groups(held, group, many, y))
             kinds.append(by_groups(self.traits.pairs_held(held), group, many, y))
+            pairs.append(ratios_by_pair(held[:, : len(self.traits.single)].tocsr(), many, y[:, WIN]))
             dy = _by_team(part, apart * part.forecast[:, WIN], 1)
             slopes.append(Slopes(held, group, many, _by_team(part, apart, -1), y[:, WIN], dd, dy))
-        every, pairs = ([_together(each) for each in zip(*parts, strict=True)] for parts in (found, kinds))
-        return every, pairs, Slopes.together(slopes)
+        every, of_kind = ([_together(each) for each in zip(*parts, strict=True)] for parts in (found, kinds))
+        return Reference(every, of_kind, Slopes.together(slopes), reduce(Ratios.plus, pairs))
 
     def given(self, chosen: Index, each: int, purpose: int) -> list[Grouped]:
         """The same for teams with the chosen traits, from about ``each`` pairings per trait. Raises Cancelled."""

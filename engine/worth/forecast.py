@@ -6,9 +6,11 @@ reference, is as unbiased as the plain mean, however bad the forecast is, and it
 residuals (control variates; with folds, "cross-fitting", Chernozhukov et al. 2018).
 
 f(A, B) = g(a, b) - g(b, a): exchanging the teams negates the outcome, whatever the weights. ``a`` sums embeddings of a
-team's pieces, by presence and by amount, followed by two ReLU layers; ``g`` has three more layers and predicts both the
-win and the strength left. The first layer of ``g`` is a sum of what each team brings, so this is worked out once for a
-team that meets many. AdamW, one-cycle learning rate (Smith and Topin 2018), mean squared error.
+team's pieces, by presence, by amount, and, where a piece may sit in slots of several kinds, by the kind it sits in; a
+team's size and its cost are sums over these, too, so they need no input of their own. Two ReLU layers follow; ``g`` has
+three more layers and predicts both the win and the strength left. The first layer of ``g`` is a sum of what each team
+brings, so this is worked out once for a team that meets many. AdamW, one-cycle learning rate (Smith and Topin 2018),
+mean squared error.
 """
 
 from __future__ import annotations
@@ -35,10 +37,35 @@ PASSES, STEPS = 6, (200, 4000)
 OUTCOMES = 2
 
 
+class Kinds(NamedTuple):
+    """Slots that are not interchangeable although the same pieces may sit in them, such as front and rear: ``slots``
+    int64[m], and ``number`` int64[m], which of the kinds of its category each is; ``many``: the most that one category
+    has. In most games each piece sits in one kind of slot: none then."""
+
+    slots: Ints
+    number: Ints
+    many: int
+
+    @classmethod
+    def of(cls, rules: CompiledRules) -> Kinds:
+        """The slots of one group are one kind, any other slot is one of its own."""
+        found: dict[int, dict[int, int]] = {}
+        numbers = dict[int, int]()
+        for s in np.flatnonzero(~rules.is_count & (rules.pool_size > 0)).tolist():
+            kinds = found.setdefault(int(rules.category[rules.pool[s, 0]]), {})
+            alike = int(rules.group[s]) if rules.group[s] >= 0 else -1 - s
+            numbers[s] = kinds.setdefault(alike, len(kinds))
+        several = [s for s in numbers if len(found[int(rules.category[rules.pool[s, 0]])]) > 1]
+        many = max((len(kinds) for kinds in found.values()), default=1)
+        return cls(
+            np.array(several, np.int64), np.array([numbers[s] for s in several], np.int64), many if several else 0
+        )
+
+
 class Teams(NamedTuple):
-    """``piece`` int64[n, k]: rows of the embedding, a piece for each piece slot (the number of pieces: nothing), and
-    for each slot that has an amount a second one; ``weight`` float32[n, k]: 1, and for the latter the amount as a share
-    of the most that the rules allow."""
+    """``piece`` int64[n, k]: rows of the embedding, a piece for each piece slot (the number of pieces: nothing), for
+    each slot that has an amount a second one, and for each of ``Kinds`` another one; ``weight`` float32[n, k]: 1, and
+    for the second ones the amount as a share of the most that the rules allow."""
 
     piece: Ints
     weight: NDArray[np.float32]
@@ -46,14 +73,16 @@ class Teams(NamedTuple):
     @classmethod
     def of(cls, rules: CompiledRules, rows: NDArray[np.int32]) -> Teams:
         """From rows int32[n, slots]."""
-        slots, pieces = np.flatnonzero(~rules.is_count), len(rules.price)
+        slots, pieces, kinds = np.flatnonzero(~rules.is_count), len(rules.price), Kinds.of(rules)
         counted = slots[rules.partner[slots] >= 0]
-        mates = rules.partner[counted]
-        piece = rows[:, np.append(slots, counted)].astype(np.int64)
-        piece[:, len(slots) :] += pieces + 1
-        piece[rows[:, np.append(slots, counted)] < 0] = pieces
+        mates, every = rules.partner[counted], np.concatenate([slots, counted, kinds.slots])
+        own, amounts = slice(len(slots) + len(counted), None), slice(len(slots), len(slots) + len(counted))
+        piece = rows[:, every].astype(np.int64)
+        piece[:, amounts] += pieces + 1
+        piece[:, own] += 2 * pieces + 1 + pieces * kinds.number
+        piece[rows[:, every] < 0] = pieces
         weight = np.ones(piece.shape, np.float32)
-        weight[:, len(slots) :] = rows[:, mates] / np.maximum(rules.high[mates], 1)
+        weight[:, amounts] = rows[:, mates] / np.maximum(rules.high[mates], 1)
         return cls(piece, weight)
 
     def take(self, rows: Ints | slice) -> Teams:
@@ -64,9 +93,9 @@ class Teams(NamedTuple):
 class Forecast(nn.Module):
     """Predicts by how much the first team's outcomes are above even."""
 
-    def __init__(self, pieces: int, bits: torch.Generator) -> None:
+    def __init__(self, pieces: int, kinds: int, bits: torch.Generator) -> None:
         super().__init__()
-        self.held = nn.Parameter(torch.empty(2 * pieces + 1, WIDTH))
+        self.held = nn.Parameter(torch.empty((2 + kinds) * pieces + 1, WIDTH))
         self.first = nn.Parameter(torch.zeros(WIDTH))
         self.team, self.meets = nn.Linear(WIDTH, TEAM), nn.Linear(TEAM, 2 * WIDTH)
         self.after, self.ahead = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, OUTCOMES, bias=False)
@@ -110,14 +139,15 @@ class Forecast(nn.Module):
 
 
 def fitted(
-    pieces: int, teams: Teams, first: Ints, second: Ints, outcomes: Floats, seed: int,
+    pieces: int, kinds: int, teams: Teams, first: Ints, second: Ints, outcomes: Floats, seed: int,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Forecast:  # fmt: skip
-    """A forecast fitted to battles of a game with so many ``pieces``, the ``first`` of ``teams``, by index, against the
-    ``second``; ``outcomes`` float64[n, OUTCOMES]: by how much the first teams' outcomes are above even. Equal battles
-    and seed give an equal forecast. Raises Cancelled once ``stopped``, which is called at every step."""
+    """A forecast fitted to battles of a game with so many ``pieces`` and so many ``kinds`` of slots that they may sit
+    in (``Kinds.many``), the ``first`` of ``teams``, by index, against the ``second``; ``outcomes`` float64[n,
+    OUTCOMES]: by how much the first teams' outcomes are above even. Equal battles and seed give an equal forecast.
+    Raises Cancelled once ``stopped``, which is called at every step."""
     bits = torch.Generator().manual_seed(seed % 2**63)
-    forecast = Forecast(pieces, bits)
+    forecast = Forecast(pieces, kinds, bits)
     steps = min(max(math.ceil(PASSES * len(outcomes) / BATCH), STEPS[0]), STEPS[1])
     optimiser = torch.optim.AdamW(forecast.parameters(), RATE, weight_decay=DECAY, fused=True)
     rates = torch.optim.lr_scheduler.OneCycleLR(optimiser, RATE, total_steps=steps)

@@ -54,7 +54,8 @@ ERROR, OFFSET_ERROR = 0.05, 0.01
 class Finalist(NamedTuple):
     """A trait to be proved: its ``effect`` so far and the variance of that. ``expected``: the mean forecast of teams
     with it. Claims about its outcome: beyond ``line`` by what matters, and in the same direction beyond ``other``
-    (NaN: no such claim) by ``margin``; each line is known up to its doubt, a distance."""
+    (NaN: no such claim) by ``margin``; each line is known up to its doubt, a distance, of which ``stays`` is left
+    whatever is played."""
 
     trait: int
     effect: float
@@ -65,6 +66,7 @@ class Finalist(NamedTuple):
     other: float = math.nan
     other_doubt: float = 0.0
     margin: float = 0.0
+    stays: float = 0.0
 
 
 class Finding(NamedTuple):
@@ -195,10 +197,10 @@ class Reading:
                 rest = rest.plus(by_group(values[good], own[good], len(pairs)))
         expected = self.screen.expectations.given(pairs, CLOSELY if self._looked("closer") else ROUGHLY, 1)
         mean, variance = rest.mean + expected[LEAD].mean, rest.variance + expected[LEAD].variance
-        base, spread, of_halves, both = self._lines(pairs, LEAD)
+        base, spread, of_halves, both = self.lines(pairs, LEAD)
         return _Effects(mean - base, variance + spread), _Effects(mean - of_halves, variance + both)
 
-    def _lines(self, pairs: Chosen, j: int) -> tuple[Floats, Floats, Floats, Floats]:
+    def lines(self, pairs: Chosen, j: int) -> tuple[Floats, Floats, Floats, Floats]:
         """What pairs are compared with, and the variance of each: the average pair; and this with the halves, each as
         far as it is beyond the average piece."""
         screen, halves = self.screen, self._halves[pairs - self._first]
@@ -266,15 +268,19 @@ class Reading:
 
     def _finalist(self, candidate: _Candidate, expected: float, variance: float, errors: float) -> Finalist:
         """The finalist; ``errors``: standard errors, on each side, of the value its effect is compared with."""
-        trait = candidate.trait
+        trait, stays = candidate.trait, errors * math.sqrt(variance)
         if trait < self._first:
             base, own = float(self.screen.base[trait]), float(self.screen.base_variance[trait])
-            return Finalist(*candidate, expected, base, errors * math.sqrt(variance + own))
-        base, own, of_halves, both = (float(each[0]) for each in self._lines(np.array([trait]), WIN))
+            return Finalist(*candidate, expected, base, errors * math.sqrt(variance + own), stays=stays)
+        base, own, of_halves, both = (float(each[0]) for each in self.lines(np.array([trait]), WIN))
         average, halves = (base, errors * math.sqrt(variance + own)), (of_halves, errors * math.sqrt(variance + both))
         if self._half_matters(trait):
-            return Finalist(*candidate, expected, *halves, *average, self.matters)
-        return Finalist(*candidate, expected, *average, *halves)
+            return Finalist(*candidate, expected, *halves, *average, self.matters, stays)
+        return Finalist(*candidate, expected, *average, *halves, stays=stays)
+
+    def halves(self, pairs: Chosen) -> Chosen:
+        """The places among the traits of the two pieces of each pair, int64[n, 2]."""
+        return self._halves[pairs - self._first]
 
     @property
     def findings(self) -> list[Finding]:

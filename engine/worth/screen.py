@@ -14,7 +14,7 @@ from engine.confidence import Range
 from engine.lineups.drawing import costs
 from engine.worth.estimates import by_pair, by_traits, trust, weighted
 from engine.worth.expectations import Expectations, paired
-from engine.worth.forecast import Forecast, Teams, fitted
+from engine.worth.forecast import Forecast, Kinds, Teams, fitted
 from engine.worth.prices import Slope, Slopes
 from engine.worth.traits import Traits
 
@@ -60,7 +60,7 @@ class Screen:
         self.expectations = Expectations(traits, self.met, seed, stopped)
         kinds = traits.pairs_held(held)
         self._kinds = [weighted(kinds, rest[:, j]) for j in OUTCOMES]
-        self.expected, self._expected_kinds, self._drawn = self.expectations.reference(len(rows))
+        self.expected, self._expected_kinds, self._drawn, self._expected_pairs = self.expectations.reference(len(rows))
 
     def outcome(self, j: int = WIN) -> Floats:
         """By trait, the outcome beyond even of teams with it."""
@@ -93,6 +93,14 @@ class Screen:
             many = np.maximum(many, 1)
             found.append((np.asarray((totals / many)[self.group]), np.asarray((spread / many**2)[self.group])))
         return found
+
+    @property
+    def drawn_variance(self) -> Floats:
+        """By piece and amount, how much of the variance of its outcome and of ``base`` comes from the teams that are
+        drawn but do not play: so much no battle takes away."""
+        own = self.expected[WIN].variance
+        totals, many = self._by_group(own)
+        return np.asarray(own + (totals / np.maximum(many, 1) ** 2)[self.group])
 
     def pair_base(self, j: int = WIN) -> tuple[Floats, Floats]:
         """By pair, how much teams win beyond even with the average pair of the same two categories, as often as teams
@@ -182,18 +190,37 @@ class Screen:
             self._ranges[trait, error] = self._range(trait, error)
         return self._ranges[trait, error]
 
+    def together(self, one: int, other: int, error: float) -> tuple[float, Range, float]:
+        """Of two pieces, by their places among the traits: the outcome beyond even of teams with both, its range as of
+        ``range``, and the variance of what forecasts expect of these teams."""
+        rest = self._rest[np.intersect1d(self._rows(one), self._rows(other), assume_unique=True)]
+        expected, variance = (
+            float(each[one, other]) for each in (self._expected_pairs.mean, self._expected_pairs.variance)
+        )
+        ends = confidence.bounds_once(rest, *SIDES, error)
+        return float(rest.mean()) + expected, Range(ends.low + expected, ends.high + expected), variance
+
+    def outcomes(self, halves: Index) -> tuple[Floats, Floats]:
+        """The same of many pairs [n, 2] at once, as means and their variances."""
+        rest, expected = self.pairs[WIN].at(*halves.T), self._expected_pairs.at(*halves.T)
+        return rest.mean + expected.mean, rest.variance + expected.variance
+
+    def _rows(self, trait: int) -> Index:
+        """The teams that have a trait."""
+        return np.asarray(self._held.indices[self._held.indptr[trait] : self._held.indptr[trait + 1]])
+
     def _range(self, trait: int, error: float) -> Range:
-        rows = self._held.indices[self._held.indptr[trait] : self._held.indptr[trait + 1]]
-        return confidence.bounds_once(self._rest[rows], *SIDES, error)
+        return confidence.bounds_once(self._rest[self._rows(trait)], *SIDES, error)
 
     def _fitted(self, rows: Ints, outcome: Floats) -> tuple[list[Forecast], Floats]:
         """Two forecasts, each fitted to one half of the battles, and the prediction of each for the other half."""
         both, first, second = paired(rows)
+        kinds = Kinds.of(self.rules).many
         teams, fold, forecasts, expected = Teams.of(self.rules, both), first % 2, [], np.zeros_like(outcome)
         for k in (0, 1):
             seen, unseen = np.flatnonzero(fold == k)[: LEARNED // 2], np.flatnonzero(fold != k)
             made = fitted(
-                self.traits.pieces, teams, first[seen], second[seen], outcome[seen], self.seed + k, self.stopped
+                self.traits.pieces, kinds, teams, first[seen], second[seen], outcome[seen], self.seed + k, self.stopped
             )
             expected[unseen] = made.of(teams, first[unseen], second[unseen])
             forecasts.append(made)

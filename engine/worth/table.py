@@ -12,26 +12,26 @@ from engine.columns import Arrays
 from engine.confidence import Range
 from engine.simulators.contract import GameSpec
 from engine.worth.changed_prices import OFFSET
+from engine.worth.interplay import furthest
 from engine.worth.prices import UNMOVED, UNTRIED, Fair, Held, fair
 from engine.worth.reading import ERROR, OFFSET_ERROR, Finalist, Finding, Reading
 from engine.worth.screen import WIN, Screen
+from engine.worth.verdicts import FINE, NEEDED, OPEN, TOO_GOOD, TOO_WEAK, UNTESTED
 
 Floats = NDArray[np.float64]
-UNTESTED, FINE, OPEN, TOO_GOOD, TOO_WEAK = range(5)
-"""Verdicts: untested; differs from the average by less than what matters; undecided; stands out above or below."""
-NEEDED = 30
-"""Fewest teams with a trait for a verdict on it."""
-EFFECTS = ("worth", "low", "high", "evidence")
+EFFECTS = ("worth", "low", "high", "evidence", "doubt", "error")
 PRICES = ("fair", "fair_low", "fair_high")
 
 
 def tabled(reading: Reading, spec: GameSpec) -> tuple[dict[str, Any], Arrays]:
     """Meta and columns: ``piece`` int32[n, 2] (-1: no second piece), ``least`` int32[n], ``battles`` int64[n],
     ``worth`` and its range ``low`` to ``high`` float64[n] in win probability (NaN: unknown), log ``evidence`` that it
-    matters, and the ``verdict`` uint8[n]; for pieces the ``fair`` price, its range ``fair_low`` to ``fair_high``, the
-    reason ``why`` there is none uint8[n] (``prices``), and the average amount ``units`` in teams that hold any. Pieces
-    come first, then amounts, then pairs that may well matter; a pair without battles of its own was not proved and has
-    no range."""
+    matters, the ``doubt`` that no battle takes away (a distance, part of the range on each side), the standard
+    ``error`` of its battles, and the ``verdict`` uint8[n]; for pieces the ``fair`` price, its range ``fair_low`` to
+    ``fair_high``, the reason ``why`` there is none uint8[n] (``prices``), and the average amount ``units`` in teams
+    that hold any. Pieces come first, then amounts, then pairs that may well matter; a pair without battles of its own
+    was not proved and has no range. Of pairs without one, the meta's ``furthest_pair`` has the largest effect that is
+    left open."""
     pairs = zip(reading.finalists, reading.findings, strict=True) if reading.proving else ()
     found = {f.trait: (f, finding) for f, finding in pairs}
     singles = len(reading.traits.single) + len(reading.traits.amounts)
@@ -42,10 +42,10 @@ def tabled(reading: Reading, spec: GameSpec) -> tuple[dict[str, Any], Arrays]:
     columns: Arrays = {
         "piece": np.array([(*t.pieces, -1)[:2] for t in traits], np.int32).reshape(-1, 2),
         "least": np.array([t.least for t in traits], np.int32),
-        "battles": np.array([row[0] for row in rows], np.int64),
-        "verdict": np.array([row[-1] for row in rows], np.uint8),
+        "battles": np.array([row.battles for row in rows], np.int64),
+        "verdict": np.array([row.verdict for row in rows], np.uint8),
     }
-    columns |= {name: np.array([row[1 + k] for row in rows]) for k, name in enumerate(EFFECTS)}
+    columns |= {name: np.array([getattr(row, name) for row in rows]) for name in EFFECTS}
     pieces = [{"id": p.id, "name": p.name, "category": p.category, "cost": p.cost} for p in spec.pieces]
     prices = [
         _fair(reading, levels, i, row) if i < len(reading.traits.single) else Fair.none(UNTRIED)
@@ -55,28 +55,51 @@ def tabled(reading: Reading, spec: GameSpec) -> tuple[dict[str, Any], Arrays]:
     columns["why"] = np.array([price.why for price in prices], np.uint8)
     columns["units"] = np.array([reading.screen.units[i] if i < singles else math.nan for i in shown])
     meta = {"pieces": pieces, "matters": reading.matters, "game": spec.title, "proved": reading.proving}
-    return meta, columns
+    return meta | _unlisted(reading, [i for i, row in zip(shown, rows, strict=True) if row.battles]), columns
 
 
-Row = tuple[int, float, float, float, float, int]
+def _unlisted(reading: Reading, listed: list[int]) -> dict[str, Any]:
+    """Of the pairs that the table gives no range, the one of which the largest effect is left open."""
+    found = furthest(reading, frozenset(listed))
+    if found is None:
+        return {}
+    pieces = list(reading.traits.all[found.trait].pieces)
+    return {"furthest_pair": {"piece": pieces, "extra": found.extra, "low": found.low, "high": found.high}}
+
+
+class Row(NamedTuple):
+    """One of the table (``tabled``)."""
+
+    battles: int
+    worth: float
+    low: float
+    high: float
+    evidence: float
+    verdict: int
+    doubt: float = math.nan
+    error: float = math.nan
 
 
 class _Levels(NamedTuple):
     """By piece and amount, from random teams: battles, outcome beyond even, that of the forecast alone, what it is
-    compared with, and how unsure the last two are."""
+    compared with, how unsure the last two are, how unsure they stay whatever is played, and the standard error of the
+    battles."""
 
     battles: Floats
     outcome: Floats
     expected: Floats
     base: Floats
     doubt: Floats
+    stays: Floats
+    error: Floats
 
 
 def _levels(screen: Screen) -> _Levels:
     """All at once: each is an array over all of them."""
     expected, (base, spread) = screen.expected[WIN], screen.average()
     doubt = OFFSET * np.sqrt(expected.variance + spread)
-    return _Levels(screen.rest[WIN].many, screen.outcome(), expected.mean, base, doubt)
+    rest, stays = screen.rest[WIN], OFFSET * np.sqrt(screen.drawn_variance)
+    return _Levels(rest.many, screen.outcome(), expected.mean, base, doubt, stays, np.sqrt(rest.variance))
 
 
 def _proved(finalist: Finalist, finding: Finding, reading: Reading, levels: _Levels) -> Row:
@@ -84,21 +107,26 @@ def _proved(finalist: Finalist, finding: Finding, reading: Reading, levels: _Lev
     if finding.battles:
         ends = finding.range
         verdict = (TOO_GOOD if finding.worth > 0 else TOO_WEAK) if finding.told else _within(ends, reading.matters)
-        return finding.battles, finding.worth, ends.low, ends.high, finding.evidence, verdict
+        error = math.sqrt(finding.variance / finding.battles)
+        return Row(
+            finding.battles, finding.worth, ends.low, ends.high, finding.evidence, verdict, finalist.stays, error
+        )
     if finalist.trait < len(levels.base):
         return _screened(reading, levels, finalist.trait)
-    return 0, finalist.effect, math.nan, math.nan, finding.evidence, OPEN
+    error = math.sqrt(finalist.variance)
+    return Row(0, finalist.effect, math.nan, math.nan, finding.evidence, OPEN, finalist.stays, error)
 
 
 def _screened(reading: Reading, levels: _Levels, i: int) -> Row:
     """The row of a piece or an amount that was not worth proving, from random teams."""
     count, *known = (float(each[i]) for each in levels)
-    outcome, expected, base, doubt = known
+    outcome, expected, base, doubt, stays, error = known
     if count < NEEDED or not reading.screen.tested[i]:
         return _nothing(int(count))
     rest = reading.screen.range(i, ERROR - OFFSET_ERROR)
     ends = Range(rest.low + expected - base - doubt, rest.high + expected - base + doubt)
-    return int(count), outcome - base, ends.low, ends.high, -math.inf, _within(ends, reading.matters)
+    verdict = _within(ends, reading.matters)
+    return Row(int(count), outcome - base, ends.low, ends.high, -math.inf, verdict, stays, error)
 
 
 def _fair(reading: Reading, levels: _Levels, i: int, row: Row) -> Fair:
@@ -113,7 +141,7 @@ def _fair(reading: Reading, levels: _Levels, i: int, row: Row) -> Fair:
 
 
 def _nothing(count: int) -> Row:
-    return count, math.nan, math.nan, math.nan, -math.inf, UNTESTED
+    return Row(count, math.nan, math.nan, math.nan, -math.inf, UNTESTED)
 
 
 def _within(ends: Range, matters: float) -> int:

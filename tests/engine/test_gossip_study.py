@@ -20,7 +20,7 @@ from engine.errors import ConfigError, EngineError
 from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Started, Stopped
 from engine.peers import Member, PeersHere, View
 from engine.rl.gossip import LINKS, Ball, beta, distance, mixing
-from engine.rl.gossip_agent import Agent, Report
+from engine.rl.gossip_agent import Agent, Link, Report
 from engine.rl.learner import on_threads
 from engine.rl.policy import Policy
 from engine.store import FolderStore
@@ -435,6 +435,21 @@ def test_a_ring_that_closes_keeps_what_was_not_sent_yet(store: FolderStore) -> N
     assert board.sent == [(2, 1)]
 
 
+def test_links_stay_as_their_agent_told_them_last_when_it_tells_nothing_in_a_round(store: FolderStore) -> None:
+    made = _Gossip(study(agents=2, staleness=None), store, lambda: "")
+    made._prepare(begun=False)
+    agent, _ = alone(store, agents=2, staleness=None)
+    agent.act()
+    assert agent.mixed()
+    report = agent.report(whole=False)
+    for told in (report, report._replace(number=1, links=[Link(0, 3, 0)])):
+        made.curve.reported(told, 0)
+    made.curve.restart()
+    made.curve.reported(report, 0)
+    links = made.curve.table()
+    assert list(zip(links["taker"], links["sender"], links["age"], strict=True)) == [(0, 1, 1), (1, 0, 3)]
+
+
 class Workers:
     """What a driver sees of workers; ``working``: the agents that are ready."""
 
@@ -503,3 +518,20 @@ def test_reports_and_members_come_through_whole(store: FolderStore) -> None:
 def test_learning_rates_fall_over_an_agent_s_own_share_of_the_decisions(store: FolderStore) -> None:
     agent, _ = alone(store, staleness=None, learner={"schedule": "linear"})
     assert agent.learner.total == learner_of(agent.config, agent.learner.spec.seat).total == 512  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("staleness", [0, None])
+def test_rounds_too_short_for_an_episode_are_said_to_be_where_agents_wait(
+    staleness: int | None, store: FolderStore
+) -> None:
+    """Where they do not, battles go on."""
+    game = {"name": "pong", "settings": {"points": 21, "max_ticks": 600}}
+    found = list(run(study(game=game, staleness=staleness, steps=1024, evaluate_every=0), store))
+    said = [e.message for e in found if isinstance(e, Logged) and "No episode ended" in e.message]
+    if staleness is None:
+        assert not said
+        return
+    (message,) = said
+    assert "32 decisions of each were too few" in message
+    assert "9,600 or more" in message
+    assert "let agents not wait" in message

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from pathlib import Path
 
 import msgspec
@@ -10,13 +12,18 @@ import pytest
 
 from engine.arrays import unpack
 from engine.catalog import STUDIES
-from engine.events import Finished
+from engine.config.rl import ApartConfig
+from engine.events import Failed, Finished
 from engine.games.navigation import Navigation
 from engine.games.navigation.scripts import Optimal
 from engine.games.tanks import Tanks
 from engine.games.tanks.scripts import Aggressive
 from engine.mdp.checks import game_problems
+from engine.mdp.groups import Group, Grouped
+from engine.mdp.trajectory import Batch
+from engine.rl.policy import Policy, PolicySpec
 from engine.rl.recording import record
+from engine.rl.squads import on_seats
 from engine.store import FolderStore
 from engine.studies import load
 from tests.engine.test_saved_agents import kept, measurement, run, untrained
@@ -94,3 +101,37 @@ def test_an_agent_of_a_team_meets_strangers_with_its_whole_team(store: FolderSto
 def test_sides_that_do_not_fill_the_seats_of_a_program_are_refused() -> None:
     spec = msgspec.structs.replace(Navigation().spec, squad=2)
     assert list(game_problems(spec)) == ["it has 3 seats, and sides of 2 seats do not fill them"]
+
+
+@pytest.mark.parametrize("kind", ["team-squashed", "team-deterministic"])
+def test_a_group_whose_members_play_apart_is_measured_and_watched_on_its_side(store: FolderStore, kind: str) -> None:
+    seat = Grouped(Navigation(), [Group((0, 1, 2))]).spec.seats[0]
+    spec = PolicySpec(seat, ApartConfig(policy=(16,), critic=()), kind)
+    policy = kept(Policy(spec, spec.model().initial(np.random.default_rng(5))), store)
+    *_, end = run(measurement(policy, game=COVER, episodes=50), store)
+    assert isinstance(end, Finished), end
+    taken = zipfile.ZipFile(io.BytesIO(store.get(end.artifacts["take_home"])))
+    assert "agent.onnx" in taken.namelist()
+    agents = [{"kind": "frozen", "policy": policy, "title": "Ada"}]
+    *_, end = run(load({"kind": "record", "game": COVER, "agents": agents, "seed": 9}), store)
+    assert isinstance(end, Finished), end
+    other = {"name": "navigation", "settings": {"max_ticks": 20, "entities": 2}}
+    (failed,) = run(measurement(policy, game=other, episodes=50), store)
+    assert isinstance(failed, Failed)
+    assert "sees or does something else" in failed.message
+
+
+def test_each_member_of_a_group_plays_its_own_seat_by_its_own_network() -> None:
+    game = Navigation(max_ticks=9)
+    seat = Grouped(Navigation(), [Group((0, 1, 2))]).spec.seats[0]
+    spec = PolicySpec(seat, ApartConfig(policy=(16,), critic=()), "team-squashed")
+    whole = Policy(spec, spec.model().initial(np.random.default_rng(5)) * 3)
+    step, n = game.reset(np.arange(4, dtype=np.uint64)), 4
+    seen = {"view": np.concatenate([each["view"] for each in step.observations])}
+    batch = Batch(seen, None, np.arange(3 * n, dtype=np.uint64))
+    found = on_seats(whole, whole.actor(explore=False))(batch).actions
+    for i, member in enumerate(whole.members()):
+        rows = slice(i * n, (i + 1) * n)
+        alone = member.actor(explore=False)(Batch({"view": seen["view"][rows]}, None, batch.keys[rows])).actions
+        np.testing.assert_allclose(found[rows], alone, rtol=0, atol=1e-6)
+    assert len(np.unique(found.round(4), axis=0)) == 3 * n

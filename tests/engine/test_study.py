@@ -38,6 +38,7 @@ STUDY: dict[str, Any] = {
     "fresh": 8,
     "algorithm": {"kind": "nsga2", "population": 30},
     "pool": {"kind": "local", "batch_ms": 20},
+    "experiment": 0,
 }
 
 

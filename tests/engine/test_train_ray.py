@@ -30,6 +30,7 @@ from engine.study.sampler_pool import PATIENCE
 from tests.contracts.evaluators import SLOW, dangerous, requests
 from tests.contracts.pool import check, collect
 from tests.contracts.ray_server import RayServer, all_gone, eventually, gone, ray_server
+from tests.engine import test_arena as arena
 from tests.engine import test_turns as turns
 from tests.engine.test_aesrl import LEARNER, METHODS
 from tests.engine.test_aesrl import study as individuals
@@ -209,6 +210,24 @@ def test_in_step_battles_in_turns_leave_the_same_on_any_pool_whoever_is_killed(r
         return [(*row[:3], {k: v for k, v in row[3].items() if k != "lost"}) for row in policies_curve(found)]
 
     assert isinstance(told[-1], Finished)
+    assert kept(told) == kept(here)
+    assert told[-1].summary["lost"] >= 1
+
+
+def test_in_step_a_course_leaves_the_same_on_any_pool_whoever_is_killed(ray: RayServer, tmp_path: Path) -> None:
+    """In its second lesson policies meet earlier selves, which copies get from the store by their hash."""
+    lessons = [
+        arena.lesson([1, 2], [3, 2], steps=1536, after={"pool": [1]}), arena.lesson(["old", 2], [1, 2], steps=1024),
+    ]  # fmt: skip
+    more: dict[str, Any] = {"copies": 2, "checkpoint_every": 256}
+    here = list(run(arena.course(arena.LEAGUE, lessons, **more), FolderStore(tmp_path)))
+    there = run(arena.course(arena.LEAGUE, lessons, **more, pool={"kind": "ray"}), FolderStore(tmp_path))
+    told, _ = killed(ray, there, 3, 8)
+
+    def kept(found: list[AnyEvent]) -> list[tuple[Any, ...]]:
+        return [(*row[:3], {k: v for k, v in row[3].items() if k != "lost"}) for row in policies_curve(found)]
+
+    assert isinstance(told[-1], Finished), told[-1]
     assert kept(told) == kept(here)
     assert told[-1].summary["lost"] >= 1
 

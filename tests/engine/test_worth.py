@@ -25,15 +25,18 @@ from engine.simulators.contract import Category, Distinct, GameSpec, Piece, Rule
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import worth
-from engine.worth import changed_prices, expectations
+from engine.worth import changed_prices, expectations, interplay
 from engine.worth import forecast as forecasts
 from engine.worth import reading as readings
 from engine.worth.experiment import BLOCK, Experiment, shares
+from engine.worth.missing import missing
 from engine.worth.prices import cost_bounds
 from engine.worth.reading import Reading
 from engine.worth.stages import Played, Stage
-from engine.worth.table import FINE, TOO_GOOD, TOO_WEAK, UNTESTED, tabled
+from engine.worth.table import tabled
+from engine.worth.told import lines
 from engine.worth.traits import Traits
+from engine.worth.verdicts import FINE, OPEN, TOO_GOOD, TOO_WEAK, UNTESTED
 from tests.engine.sample_simulators import SPEC
 from tests.engine.tugs_of_war import Fair
 
@@ -175,7 +178,7 @@ def screened(spec: GameSpec, chance: Callable[[NDArray[np.int32]], NDArray[np.fl
 def test_a_pair_of_copies_is_no_better_than_the_average_pair_though_both_slots_filled_win_more() -> None:
     reading = screened(charms(), lambda rows: 0.1 * (rows[:, 1:3] >= 0).all(axis=1), 6_000)
     own = [i for i, t in enumerate(reading.traits.pairs) if min(t.pieces) >= CHARMS and max(t.pieces) < CHARMS + 4]
-    (base, variance), halves = reading.screen.pair_base(), reading._lines(np.array(own) + reading._first, 0)
+    (base, variance), halves = reading.screen.pair_base(), reading.lines(np.array(own) + reading._first, 0)
     true = 0.1 * (1 - together(reading))
     assert np.abs(base[own] - true).max() < 0.03
     assert np.sqrt(variance[own]).max() < 0.02
@@ -195,6 +198,29 @@ def test_a_planted_pair_is_beyond_the_average_pair_of_its_categories() -> None:
     worth, extra = reading._pairs(np.array([where + reading._first]))
     assert worth.mean[0] > 0.1
     assert extra.mean[0] > 0.05
+
+
+def test_what_forecasts_expect_of_a_pair_is_what_they_expect_of_teams_drawn_to_hold_it() -> None:
+    reading = screened(charms(), lambda rows: 0.2 * ((rows[:, 1:3] == 6) | (rows[:, 1:3] == 7)).all(axis=1), 6_000)
+    pairs = np.flatnonzero(reading.screen.tested[reading._first :])[:8] + reading._first
+    known, drawn = reading.screen._expected_pairs.at(*reading.halves(pairs).T), reading.screen.expectations
+    given = drawn.given(pairs, 20_000, 9)[0]
+    assert (np.abs(known.mean - given.mean) < 5 * np.sqrt(known.variance + given.variance)).all()
+    assert np.sqrt(known.variance).max() < 0.02
+
+
+def test_of_pairs_that_the_table_does_not_list_the_furthest_effect_is_told() -> None:
+    reading = screened(charms(), lambda rows: 0.3 * ((rows[:, 1:3] == 6) | (rows[:, 1:3] == 7)).all(axis=1), 6_000)
+    found = interplay.furthest(reading, ())
+    assert found is not None
+    assert reading.traits.all[found.trait].pieces == (6, 7)
+    assert found.low < found.extra < found.high
+    other = interplay.furthest(reading, [found.trait])
+    assert other is not None
+    assert max(-other.low, other.high) < max(-found.low, found.high)
+    meta, columns = tabled(reading, charms())
+    assert meta["furthest_pair"] == {"piece": [6, 7], "extra": found.extra, "low": found.low, "high": found.high}
+    assert (columns["piece"][:, 1] < 0).all()
 
 
 def test_the_only_piece_of_its_category_has_nothing_to_be_compared_with() -> None:
@@ -265,6 +291,25 @@ def test_a_table_that_was_read_before_prices_were_played_keeps_no_later_one_from
         if not x.done:
             assert not x.reading.curves
     assert ("prices" in [p.stage.name for p in x.reading.played]) == bool(x.reading.curves)
+
+
+def test_a_table_says_of_each_row_that_is_not_settled_what_would_settle_it_and_of_no_other() -> None:
+    bundle = Bundle(*tabled(whole(Fair({(HERO + 1,): 15.0}), 8_000).reading, SPEC))
+    waiting = np.flatnonzero(bundle.arrays["verdict"] == OPEN).tolist()
+    assert waiting
+    assert sorted(missing(bundle)) == waiting
+    said = "\n".join(lines(bundle))
+    assert "Hero 1: too good for its price, +" in said
+    assert f"Not settled: {len(waiting)} of {len(bundle.arrays['verdict'])}." in said
+
+
+def test_that_nothing_stands_out_is_told_with_the_largest_effects_of_a_piece_and_of_a_pair_left_open() -> None:
+    reading = screened(charms(), lambda rows: 0.0 * rows[:, 0], 2_000)
+    said = lines(Bundle(*tabled(reading, charms())))
+    assert said[0] == "Nothing is proved yet."
+    assert said[1].startswith("The largest effect of a single piece that these battles do not rule out: ")
+    assert said[2].startswith("The largest effect of a pair that these")
+    assert " + " in said[2]
 
 
 def same(one: Experiment, other: Experiment) -> None:

@@ -12,9 +12,10 @@ from django.utils import timezone
 from engine.arrays import pack
 from engine.config.worth import WorthConfig
 from engine.games.herobattle.spec import game_spec
+from engine.lineups.companion import seed
 from engine.simulators.contract import GameSpec
 from webapp.lib.storage import store
-from webapp.studies import actions, companion
+from webapp.studies import actions
 from webapp.studies.models import Job, Status
 from webapp.suspects import removals
 from webapp.worth.parts import FINE, OPEN, TOO_GOOD, TOO_WEAK
@@ -55,7 +56,7 @@ def table(rows: Sequence[Any] = ROWS, *, proved: bool = True, spec: GameSpec | N
 
 def experiment(search: Job, rows: Sequence[Any] = ROWS, **changes: Any) -> Job:
     """The experiment beside a search, over unless ``changes`` say otherwise."""
-    config = WorthConfig(seed=companion.seed(search.config["seed"]), game=search.config["game"], battles=150_000)
+    config = WorthConfig(seed=seed(search.config["seed"]), game=search.config["game"], battles=150_000)
     made = actions.accompany(search, search.created_by, config)
     over = {"status": Status.FINISHED, "tick": 40, "counters": {"battles": 149_952}, "finished_at": timezone.now(),
             "message": "", "metrics": {"looked_at": 542.0}, "artifacts": {"table": table(rows)}}  # fmt: skip

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from tests.factories import PASSWORD, Clock, Studio, maker, person, search_job, studio
 from tests.webapp.published import report
-from tests.webapp.trainings import finished, trained
+from tests.webapp.trainings import finished, of_a_team, trained
 from webapp.accounts import throttle
 from webapp.accounts.models import Attempts, User
 from webapp.api import description, tokens
@@ -109,6 +109,7 @@ ROWS = (
     Row("rounds", "get", MEMBERS, _searched),
     Row("policy", "get", MEMBERS, _trained),
     Row("onnx", "get", MEMBERS, _trained),
+    Row("members", "get", MEMBERS, lambda team: {"project": HEROBATTLE, "number": of_a_team(team.project).pk}),
     Row("reports", "get", MEMBERS, _project),
     Row("report", "get", MEMBERS, _reported),
     Row("report-file", "get", MEMBERS, lambda team: {**_reported(team), "kind": "html"}),

@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from engine.config import LineupConfig
 from engine.games.herobattle.spec import game_spec
+from engine.lineups.companion import EVEN, beside, seed
 from tests.factories import Studio, ready_studio, signed_in
 from tests.webapp.test_jobs_new import finished_sample
 from webapp.api import tokens
@@ -66,7 +67,7 @@ def test_a_search_for_unfair_teams_brings_one_experiment_with_a_seed_and_battles
     search = start(client, team)
     found = Job.objects.get(kind="worth")
     assert (found.accompanies, companion.of(search)) == (search, found)
-    assert found.config["seed"] == companion.seed(search.config["seed"]) != search.config["seed"]
+    assert found.config["seed"] == seed(search.config["seed"]) != search.config["seed"]
     assert found.config["battles"] == 288_000, "half of what the search plays"
     assert found.config["game"] == search.config["game"]
     assert found.config["lineups"] == search.config["lineups"]
@@ -95,7 +96,7 @@ def test_of_single_teams_of_any_price_two_of_equal_cost_meet_in_it(client: Clien
     search = start(client, team, question="price", measure="value")
     found = search.companions.get()
     assert (search.config["lineups"]["teams"], search.config["lineups"]["cost_tolerance"]) == (1, None)
-    assert (found.config["lineups"]["teams"], found.config["lineups"]["cost_tolerance"]) == (2, companion.EVEN)
+    assert (found.config["lineups"]["teams"], found.config["lineups"]["cost_tolerance"]) == (2, EVEN)
     assert companion.can(search), "it opens on its suspects"
 
 
@@ -134,6 +135,9 @@ def test_a_script_has_what_the_page_has_and_may_say_how_many_battles(team: Studi
     assert script(team, {"experiment": 0}).json()["experiment"] is None
     some = script(team, {"experiment": 4000}).json()
     assert Job.objects.get(pk=some["experiment"]).config["battles"] == 4000
+    written = script(team, {"config": {"experiment": 5000}}).json()
+    assert Job.objects.get(pk=written["experiment"]).config["battles"] == 5000
+    assert "experiment" not in Job.objects.get(pk=written["job"]).config, "it is a job of its own"
     problems = script(team, {"experiment": 12}).json()["problems"]
     assert [problem["place"] for problem in problems] == ["experiment"]
 
@@ -204,7 +208,7 @@ def test_it_stands_in_no_list_and_has_a_page_and_goes_with_its_search(client: Cl
 def test_a_search_has_one_however_often_it_is_asked_for(client: Client, team: Studio) -> None:
     search = start(client, team)
     found = search.companions.get()
-    config = companion.beside(Job.objects.get(pk=search.pk).study.config.model_validate(search.config), 4000)
+    config = beside(Job.objects.get(pk=search.pk).study.config.model_validate(search.config), 4000)
     assert actions.accompany(search, team.designer, config) == found
     end(found, Status.STOPPED)
     again = actions.accompany(search, team.designer, config)

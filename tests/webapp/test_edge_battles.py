@@ -11,6 +11,7 @@ from engine.arrays import unpack
 from engine.config import LineupConfig
 from engine.events import Finished, Progressed
 from engine.games.herobattle import HeroBattle
+from engine.lineups.schema import battles_of_lineup
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
@@ -46,7 +47,7 @@ def test_the_edge_takes_about_what_is_told_of_its_question_and_never_more_than_t
 ) -> None:
     store, plan = FolderStore(tmp_path), plans.Plan(POPULATION, ROUNDS, 2)
     played, artifacts, rules, objectives = searched(store, question, kind="nsga2")
-    each, edge = plans.battles_each(rules, plans.FRESH), plans.edge_of(question, objectives)
+    each, edge = battles_of_lineup(rules, plans.FRESH), plans.edge_of(question, objectives)
     assert played == each * len(unpack(store.get(artifacts["fresh"])).arrays["id"])
     assert 0.4 < plans.edge_battles(plan, rules, plans.FRESH, edge) / played < 2.5
     assert played <= plans.most_edge_battles(plan, rules, plans.FRESH, edge) == POPULATION * each
@@ -61,7 +62,7 @@ def test_of_a_map_all_that_it_holds_is_counted_and_never_more_than_its_cells(
     edge = plans.edge_of(question, objectives, bins)
     assert 0.6 < plans.edge_battles(plan, rules, plans.FRESH, edge) / played < 1.6
     most = plans.most_edge_battles(plan, rules, plans.FRESH, edge)
-    assert played <= most == plans.battles_each(rules, plans.FRESH) * min(bins ** (objectives - 1), plan.lineups)
+    assert played <= most == battles_of_lineup(rules, plans.FRESH) * min(bins ** (objectives - 1), plan.lineups)
 
 
 @pytest.mark.django_db

@@ -13,7 +13,7 @@ import pytest
 from django.conf import settings
 
 from tests.figures import SHOWN
-from webapp.lib.figures import column_digits, exact_digits, level, price, share_told, sized, telling, with_unit
+from webapp.lib.figures import column_digits, exact_digits, level, price, share_told, sign_of, sized, telling, with_unit
 from webapp.lib.words import percent, progress
 
 
@@ -22,6 +22,10 @@ def test_a_value_and_its_range_have_the_digits_that_tell_them_from_the_line(
     value: float, ends: tuple[float, float] | None, digits: int, lines: list[float], shown: int
 ) -> None:
     assert telling(value, ends, digits, lines) == shown
+
+
+def test_a_unit_of_several_words_stands_once_beside_a_range() -> None:
+    assert [sign_of(unit) for unit in ("×", "%", "points", "% per 1,000", "")] == ["×", "%", "points", "", ""]
 
 
 def test_whatever_the_numbers_they_read_as_they_are() -> None:

@@ -39,9 +39,9 @@ class TestSideBySide(AskedKindContract):
     title = "Side by side: Pong, numbers"
     becomes = {
         "agents": 6, "topology": "tree", "staleness": None, "steps": 200_000, "minutes": 30, "seed": 7,
-        "learner.rate": 0.001, "learner.kind": "a3c", "environments": 8,
+        "learner.rate": 0.001, "learner.kind": "a3c", "environments": 8, "checkpoint_every": 0,
     }  # fmt: skip
-    usually = {"agents": 4, "steps": 1_000_000, "staleness": 0, "learner.batch": 512}
+    usually = {"agents": 4, "steps": 1_000_000, "staleness": 0, "learner.batch": 512, "checkpoint_every": 125_000}
     wrong = (
         ({"agents": "1"}, "agents", "2"),
         ({"steps": "10"}, "steps", "in their first update"),

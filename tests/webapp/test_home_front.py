@@ -94,7 +94,7 @@ def test_the_legend_names_the_marks_that_are_drawn_in_the_words_of_the_question(
     shown = last_front(team.designer)
     assert shown is not None
     assert {kind for kind, _ in shown.legend} == {mark.kind for mark in shown.marks}
-    assert dict(shown.legend)["strong"] == "found useless"
+    assert dict(shown.legend)["strong"] == "Found useless"
     for objective in job.config["objectives"]["objectives"]:
         objective["threshold"] = None
     job.save()
@@ -149,7 +149,7 @@ def test_the_legend_and_the_tint_are_those_of_the_question_and_of_its_line(team:
     shown = last_front(team.designer)
     assert shown is not None
     page = home(team.designer)
-    assert "found useless" in page
+    assert "Found useless" in page
     assert "over the line and strong" not in page
     assert shown.tint == (shown.median, "0", _rest(shown.median), shown.line), "weak teams over the line are not it"
     assert "dotted: the median baseline team" in page

@@ -15,6 +15,7 @@ from engine.config import SearchConfig, parse
 from engine.config.gate import GateConfig
 from engine.config.patch import PatchConfig
 from engine.config.patterns import Pattern
+from engine.lineups.companion import beside
 from tests.factories import Studio, search_job, signed_in, studio
 from tests.webapp.experiments import CAPTAIN, DUKE, HORN, experiment
 from tests.webapp.published import OVER, played_again
@@ -75,12 +76,12 @@ def test_the_next_search_and_its_experiment_pin_what_is_intended(team: Studio, s
     assert "intended" not in again(search).config
     meant(search)
     config = parse(SearchConfig, {k: v for k, v in search.config.items()})
-    later = again(search, companion=companion.beside(config, 20_000))
+    later = again(search, companion=beside(config, 20_000))
     pinned = {"pieces": [DUKE], "least": 1, "side": "strongest"}
     assert later.config["intended"] == [pinned]
-    beside = companion.of(later)
-    assert beside is not None
-    assert beside.config["intended"] == [pinned]
+    found = companion.of(later)
+    assert found is not None
+    assert found.config["intended"] == [pinned]
     decisions.decide(search, DUKE, DUKE, team.owner, "fix")
     assert "intended" not in again(search).config
     later.refresh_from_db()

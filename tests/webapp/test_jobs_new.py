@@ -20,6 +20,7 @@ from engine.events import Finished
 from engine.games.herobattle.spec import game_spec
 from engine.lineups.objectives import check
 from engine.lineups.rules import feasibility
+from engine.lineups.schema import battles_of_lineup
 from engine.simulators.contract import Metric
 from engine.store import FolderStore
 from engine.study.lineups import planned, sample
@@ -131,7 +132,7 @@ def test_battles_are_counted_as_the_engine_plans_them(team: Studio) -> None:
     form = form_of(team)
     assert form.is_valid()
     search, plan = form.search(None), form.plan(None)
-    assert plan.lineups * plans.battles_each(search.lineups, plan.replicates) == planned(search, 3) == 1_920_000
+    assert plan.lineups * battles_of_lineup(search.lineups, plan.replicates) == planned(search, 3) == 1_920_000
 
 
 def test_slow_games_get_fewer_lineups_in_the_same_time() -> None:

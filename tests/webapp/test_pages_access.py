@@ -31,7 +31,7 @@ from tests.webapp.hunted import hunted
 from tests.webapp.published import link_to, report
 from tests.webapp.rounds import grid_artifact, lineage_artifact
 from tests.webapp.styles_bred import bred
-from tests.webapp.trainings import finished
+from tests.webapp.trainings import finished, of_a_team
 from webapp.accounts import rights
 from webapp.accounts.models import User
 from webapp.api import tokens
@@ -204,6 +204,10 @@ def _training(team: Studio) -> dict[str, Any]:
     return {"pk": finished(team.project).pk}
 
 
+def _team(team: Studio) -> dict[str, Any]:
+    return {"pk": of_a_team(team.project).pk}
+
+
 def _evolution(team: Studio) -> dict[str, Any]:
     return {"pk": evolution(team.project).pk}
 
@@ -257,7 +261,7 @@ API: tuple[tuple[str, Callable[[Studio], dict[str, Any]]], ...] = (
     ("gates", _below),
     *(("jobs", _below),) * 2,
     *((name, _its_job) for name in ("job", "stop", "pause", "resume", "clone", "recheck", "events", "results", "rounds",
-                                    "policy", "onnx")),
+                                    "policy", "onnx", "members")),
     ("reports", _below),
     ("report", _published),
     ("report-file", lambda team: {**_published(team), "kind": "html"}),
@@ -350,6 +354,7 @@ ROWS = (
     of_project("training:clone", None, WRITERS, arguments=_training),
     of_project("training:policy", MEMBERS, arguments=_training),
     of_project("training:onnx", MEMBERS, arguments=_training),
+    of_project("training:members", MEMBERS, arguments=_team),
     of_project("training:curve", MEMBERS, arguments=_training),
     of_project("agents:list", MEMBERS),
     of_project("agents:keep", MEMBERS, WRITERS, arguments=_to_keep),

@@ -17,7 +17,9 @@ from tests.webapp.experiments import experiment
 from webapp.api import tokens
 from webapp.balance.saving import ensure_defaults
 from webapp.games.versions import current
+from webapp.patches.reading import Reading
 from webapp.studies.models import Job, Status
+from webapp.studies.table_rows import latest
 
 
 @pytest.fixture
@@ -130,6 +132,19 @@ def test_where_other_pieces_may_matter_more_than_the_goal_a_change_says_what_sta
     content = designer.get(page(found)).content.decode()
     assert "Effects of up to 6.8 points of other pieces stay open, more than the 3 that matter." in content
     assert "Finished" in content
+
+
+def test_each_effect_is_drawn_by_its_own_range_and_not_by_the_verdict_of_all(found: Job) -> None:
+    patches = [
+        {**PATCHES[1], "worths": [[0.002, -0.01, 0.014], [0.05, 0.01, 0.09], [0.067, 0.041, 0.09]]},
+        *PATCHES[2:],
+    ]
+    Job.objects.filter(pk=found.pk).update(artifacts={"table": table(patches)})
+    bundle = latest(Job.objects.get(pk=found.pk))
+    assert bundle is not None
+    fails, unproved, _ = Reading(bundle).rows
+    assert [each.mark for each in fails.effects] == ["fair", "unsure", "strong"]
+    assert {each.mark for each in unproved.effects} == {""}
 
 
 def test_the_list_of_jobs_says_whether_something_works(team: Studio, found: Job, designer: Client) -> None:

@@ -265,7 +265,7 @@ def test_a_job_of_its_own_has_a_page_and_rows(team: Studio, search: Job) -> None
     job = removal(search)
     page = signed_in(team.producer).get(reverse("studies:job", args=["herobattle", job.pk])).content.decode()
     assert "What is left without each suspect" in page
-    assert page.count("No unfair lineup of the search holds it") == 1, "of the Duke"
+    assert page.count("No lineup that the search found is so because of it") == 1, "of the Duke"
     assert ("and a short search looks again" in page) == bool(job.config["rounds"])
     Job.objects.filter(pk=job.pk).update(config={**job.config, "rounds": 0})
     alone = signed_in(team.producer).get(reverse("studies:job", args=["herobattle", job.pk])).content.decode()

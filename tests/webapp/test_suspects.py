@@ -15,6 +15,7 @@ from engine.config import LineupConfig
 from engine.config.patterns import Pattern
 from engine.games.herobattle.spec import game_spec
 from engine.indicators import wilson
+from engine.lineups.companion import seed
 from engine.lineups.patterns import Patterns
 from tests.factories import Studio, search_job, signed_in, studio
 from tests.webapp.experiments import CAPTAIN, DUKE, HORN, NOTHING, ROWS, experiment, table
@@ -169,7 +170,7 @@ def test_a_search_without_a_table_offers_to_measure_once(team: Studio, search: J
     assert search.companions.count() == (2 if status else 1)
     assert started is not None
     assert (started.status in (Status.QUEUED, Status.WAITING), started.created_by) == (True, team.designer)
-    assert started.config["seed"] == companion.seed(search.config["seed"])
+    assert started.config["seed"] == seed(search.config["seed"])
 
 
 def test_single_teams_of_any_price_can_be_explained_too_and_what_cannot_be_measured_says_why(
@@ -197,6 +198,39 @@ def test_a_single_team_is_explained_by_suspects_of_its_own_direction(search: Job
     for question, told in (("useless", (False, True)), ("price", (True, False))):
         search.template = question
         assert (fits(search, good), fits(search, weak)) == told
+
+
+def test_of_single_teams_the_page_speaks_of_what_was_asked(search: Job) -> None:
+    experiment(search)
+    search.config["lineups"] |= {"teams": 1}
+    search.template = "useless"
+    search.save()
+    found = read(Job.objects.get(kind="worth")).named
+    fit = [fits(search, each.pattern) for each in found]
+    assert fit == sorted(fit, reverse=True), "what makes teams useless comes first"
+    lineups = Lineups(search)
+    assert lineups.state == "useless"
+    assert lineups.unfair[1] == "lineups that are useless"
+    assert {family.place for family in lineups.families(found)} == {-1, *np.flatnonzero(fit)}, "no other explains any"
+    assert lineups.unswapped(found[0]) == (
+        "The search found no team that is useless and holds it, so there is nothing to swap it out of."
+    )
+    assert lineups.unswapped(found[-1]).startswith("No team is useless because of what is too good, ")
+
+
+def test_where_every_lineup_was_played_shares_are_exact(search: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    suspect, lineups = read(experiment(search)).named[0], Lineups(search)
+    assert lineups.found is not None
+    monkeypatch.setattr("webapp.suspects.evidence.counted", lambda spec, rules: 600)
+    assert not lineups.whole, "some of them are relatives"
+    core = {**lineups.found.core, "random": np.ones_like(lineups.found.core["random"])}
+    lineups = Lineups(search)
+    assert lineups.found is not None
+    lineups.found = lineups.found._replace(core=core)
+    assert lineups.whole
+    _, usual = lineups.shares(suspect)
+    assert usual.words == "In all teams of the 600 lineups that the rules allow"
+    assert usual.ends is None
 
 
 def test_a_lost_table_is_said(team: Studio, search: Job) -> None:
@@ -316,7 +350,7 @@ def test_a_decision_on_what_is_no_suspect_is_refused(team: Studio, search: Job) 
 def test_a_decision_outlives_the_suspect_and_changes_no_verdict(team: Studio, search: Job) -> None:
     found = experiment(search)
     decide(team.designer, search, choice="intended", reason="It is the theme")
-    assert "Three suspects, one intended in" in shown(team.designer, search)
+    assert "Three suspects and one intended in" in shown(team.designer, search)
     Job.objects.filter(pk=found.pk).update(artifacts={"table": table(NOTHING)})
     assert "Nothing stands out" in shown(team.designer, search)
     assert decide(team.designer, search, choice="none").status_code == 302

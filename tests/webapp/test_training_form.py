@@ -154,6 +154,14 @@ def test_settings_that_steering_does_not_have_are_not_asked_for(client: Client, 
     assert not [name for name in ("sharing", "lstm", "log_std") if f"learner.network.{name}" in html]
 
 
+@pytest.mark.parametrize("kind", ["masac", "maddpg"])
+def test_a_team_is_trained_as_one_and_not_where_it_would_have_to_look_at_pictures(team: Studio, kind: str) -> None:
+    found = built(team, game="navigation", algorithm=kind)
+    assert found.learner == PRESETS[f"navigation-{kind}"]
+    assert found.groups == ((0, 1, 2),)
+    assert "looks at numbers" in wrong(team, game="image-tanks", algorithm=kind)["algorithm"][0]
+
+
 def test_every_preset_makes_a_training(team: Studio) -> None:
     from webapp.training.games import OFFERS, does
     from webapp.training.methods import misfit, presets_for
@@ -165,7 +173,7 @@ def test_every_preset_makes_a_training(team: Studio) -> None:
             continue
         for kind in ALGORITHMS:
             for preset in presets_for(kind, offer.key, offer.sees):
-                if not misfit(kind, does(offer, beside.get(offer.key, ""))):
+                if not misfit(kind, does(offer, beside.get(offer.key, "")), offer.sees):
                     seen.add(preset.key)
                     built(team, game=offer.key, algorithm=kind, preset=preset.key, **beside)
     assert set(PRESETS) <= seen

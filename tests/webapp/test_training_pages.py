@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from engine.store import StoreError
 from tests.factories import Studio, signed_in
-from tests.webapp.trainings import EACH, finished, learn, trained, training, two_sided
+from tests.webapp.trainings import EACH, finished, learn, of_a_team, trained, training, two_sided
 from webapp.lib.storage import store
 from webapp.studies import actions, overview, wire
 from webapp.studies.models import Job, Status
@@ -40,6 +40,17 @@ def test_the_page_of_a_training_opens_in_every_state(client: Client, team: Studi
     page = client.get(address("studies:job", job))
     assert page.status_code == 200
     assert f'data-status="{status}"' in page.content.decode()
+
+
+def test_members_of_a_team_are_taken_home_one_by_one(client: Client, team: Studio) -> None:
+    job = finished(team.project)
+    assert "data-take-members" not in client.get(address("studies:job", job)).content.decode()
+    assert client.get(address("training:members", job)).status_code == 404
+    job = of_a_team(team.project)
+    assert address("training:members", job) in client.get(address("studies:job", job)).content.decode()
+    taken = client.get(address("training:members", job))
+    assert taken.content == b"each by itself"
+    assert taken["Content-Disposition"] == f'attachment; filename="members-{job.pk}.zip"'
 
 
 def test_a_training_that_has_not_begun_opens(client: Client, team: Studio) -> None:

@@ -240,6 +240,12 @@ def test_what_is_nearly_proved_says_how_many_more_battles_it_needs_and_of_what(m
     Job.objects.filter(pk=measured.pk).update(artifacts={"table": kept})
     said = re.sub(r"<[^>]+>", "", designer.get(page(measured)).content.decode())
     assert re.search(r"Pikes \+ =Bows: needs [\d,]+ more battles\. Teams that hold it won 5\.0 points more often", said)
+    assert re.search(r"Not settledNeeds [\d,]+ more battles with both to tell whether it is too good", said)
+    assert re.search(r"Not settledNeeds [\d,]+ more battles with so many of it to show that it is fine", said)
+    lines = list(csv.DictReader(io.StringIO(designer.get(f"{page(measured)}results.csv").content.decode())))
+    waiting = [line for line in lines if line["verdict"] == "Not settled"]
+    assert [(int(line["missing"]) > 0, line["needs"].partition(" ")[0]) for line in waiting] == [(True, "Needs")] * 2
+    assert {line["missing"] + line["needs"] for line in lines if line not in waiting} == {""}
 
 
 def test_its_page_says_which_teams_everything_is_measured_against(measured: Job, designer: Client) -> None:
@@ -263,6 +269,18 @@ def test_where_nothing_stands_out_the_page_says_what_is_left_open(measured: Job,
         "Nothing stands out. The largest effect of a single piece that these battles do not rule out is A’s: +3.4 "
         in content
     )
+
+
+def test_the_largest_effect_of_a_pair_that_is_left_open_is_told_too(measured: Job, team: Studio) -> None:
+    bundle = unpack(store().get(measured.artifacts["table"]))
+    settled = {**bundle.arrays, "verdict": np.array([1, 1, 1, 0, 2, 2], np.uint8)}
+    other = {"furthest_pair": {"piece": [0, 3], "extra": -0.01, "low": -0.124, "high": 0.1}}
+    said = []
+    for meta in (bundle.meta, {**bundle.meta, **other}):
+        Job.objects.filter(pk=measured.pk).update(artifacts={"table": store().put(pack(meta, settled))})
+        content = signed_in(team.producer).get(page(measured)).content.decode()
+        said.append(content.partition("Of a pair it is that of ")[2].partition(".</p>")[0])
+    assert said == ["Pikes + =Bows: +8.0 points", "Frost Captain + =Bows: −12.4 points"]
 
 
 def test_before_the_first_table_and_where_it_was_lost_the_page_says_so(measured: Job, designer: Client) -> None:

@@ -98,6 +98,13 @@ def two_sided(project: Project, ticks: int = 10) -> Job:
     return Job.objects.get(pk=job.pk)
 
 
+def of_a_team(project: Project) -> Job:
+    """A training of a team that has ended, whose members can be taken home one by one."""
+    job = finished(project)
+    Job.objects.filter(pk=job.pk).update(artifacts=job.artifacts | {"members": store().put(b"each by itself")})
+    return Job.objects.get(pk=job.pk)
+
+
 def finished(project: Project) -> Job:
     """A training that ended by its own rule, with its final evaluation and everything to take away."""
     job = trained(project, TICKS)

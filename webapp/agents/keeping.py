@@ -69,7 +69,7 @@ def keep(job: Job, user: User, of: str, name: str, sampled: bool) -> Agent:
     if sampled and not left.draws:
         raise actions.Refused("This agent knows the best action, and has no odds to draw others by.")
     called, seat = name.strip() or _called(job, of), _seat(job, of)
-    return _keep_policy(job, user, left.policy, name=called, seat=seat, origin=_origin(job), sampled=sampled)
+    return _keep_policy(job, user, left.policy, name=called, seat=seat, origin=_origin(job, of), sampled=sampled)
 
 
 def bred(
@@ -125,10 +125,12 @@ def _seat(job: Job, of: str) -> int:
     return int(seats[0])
 
 
-def _origin(job: Job) -> dict[str, Any]:
+def _origin(job: Job, of: str = "") -> dict[str, Any]:
     task = job.config.get("task") or job.config
-    learner = LEARNERS.get(task["learner"]["kind"])
-    steps = task["steps"] if isinstance(task["steps"], int) else job.counters.get("steps", 0)
+    own = job.config.get("roster", {}).get(of.partition("@")[0], {}).get("learner")
+    learner = LEARNERS.get((own or task["learner"])["kind"])
+    given = task.get("steps")  # a course has those of its lessons
+    steps = given if isinstance(given, int) else job.counters.get("steps", 0)
     told = {
         "job": f"Job {job.pk}: {job.title}"[:120], "data": str(job.game_version or "")[:120],
         "steps": int(job.counters.get("steps", steps)), "seed": int(job.config["seed"]),

@@ -103,3 +103,11 @@ def onnx(request: HttpRequest, project: str, number: int) -> Any:
     """The policy of a training as an ONNX graph; it is made when the training ends."""
     project_of(request, project)
     return views.onnx(request, project, number)
+
+
+@router.get(f"{JOB}/members.zip", response={200: None, **REFUSALS}, url_name="members", summary="A team’s members")
+def members(request: HttpRequest, project: str, number: int) -> Any:
+    """The policies of a team’s members, each with a folder of its own in a ZIP file: tensors, their description and an
+    ONNX graph. It is made when the training ends."""
+    project_of(request, project)
+    return views.members(request, project, number)

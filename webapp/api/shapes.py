@@ -111,7 +111,7 @@ class JobDetail(JobShape):
     game_version: int | None
     experiment: int | None = Field(description="The job that measures what each piece is worth, for a search with one.")
     summary: dict[str, Any] = Field(description="What the study said when it ended; re-checks change metrics only.")
-    results: list[str] = Field(description="What can be fetched: front, archive, policy.zip, policy.onnx.")
+    results: list[str] = Field(description="What can be fetched: front, archive, policy.zip, policy.onnx, members.zip.")
     notes: list[str] = Field(
         description="Sentences on how it differs from the job that it is a copy of; empty as a rule."
     )

@@ -71,6 +71,7 @@ def about(request: HttpRequest, search: Job, typed: Typed, trial: Job | None = N
     sliders = numbers.sliders(spec, paths, typed.texts, _fair(suspect))
     known = list(dict.fromkeys([*pieces, *(path.rpartition(".")[0] for path in paths)]))
     return {
+        "change_over": source.words(search).over,
         "change_key": suspect.key if suspect else "",
         "change_pieces": typed.pieces,
         "sliders": sliders,

@@ -12,7 +12,7 @@ from engine.arrays import Bundle
 from engine.config import ObjectiveConfig
 from engine.verdicts import Finding
 from webapp.changes import meant
-from webapp.lib.figures import column_digits, in_unit, ranged_digits, telling, with_unit
+from webapp.lib.figures import column_digits, in_unit, ranged_digits, sign_of, telling, with_unit
 from webapp.lib.words import lower_first, number
 from webapp.studies import commanders
 from webapp.studies import explore_source as source
@@ -225,15 +225,18 @@ class Replayed:
     def value_of(self, measured: Measured) -> str:
         """A value of the objective with its unit; a dash where there is none. A difference has as many digits as all
         differences, any other value so many that it and what stands beside it are told from the line."""
-        return "–" if measured.value is None else self._told(measured.value, measured)
+        return "–" if measured.value is None else self._told(measured.value, measured, self.objective.unit)
 
     def ends_of(self, measured: Measured) -> str:
         """The ends of its range, "1.8× to 2.1×"; empty where there is none."""
         ends = measured.low, measured.high
-        return " to ".join(self._told(end, measured) for end in ends if end is not None) if None not in ends else ""
+        unit = sign_of(self.objective.unit)
+        return (
+            " to ".join(self._told(end, measured, unit) for end in ends if end is not None) if None not in ends else ""
+        )
 
-    def _told(self, n: float, of: Measured) -> str:
-        return in_unit(number(n, self._digits(of)), self.objective.unit)
+    def _told(self, n: float, of: Measured, unit: str) -> str:
+        return in_unit(number(n, self._digits(of)), unit)
 
     def _digits(self, of: Measured) -> int:
         if of.difference:

@@ -15,7 +15,7 @@ from engine.errors import ConfigError, StoreError
 from engine.lineups.schema import team_row
 from webapp.changes.picking import Lineups
 from webapp.changes.reading import Measured
-from webapp.lib.figures import in_unit, ranged_digits, telling
+from webapp.lib.figures import in_unit, ranged_digits, sign_of, telling
 from webapp.lib.words import number
 from webapp.studies import explore_source as source
 from webapp.studies.explore_build import Explored, explored
@@ -51,16 +51,19 @@ class Standing:
     def value_of(self, measured: Measured) -> str:
         """A value with its unit, with so many digits that it stands on its side of the line; a dash where there is
         none."""
-        return "–" if measured.value is None else self._told(measured.value, measured)
+        return "–" if measured.value is None else self._told(measured.value, measured, self.objective.unit)
 
     def ends_of(self, measured: Measured) -> str:
         """The ends of its range; empty where there is none."""
         ends = measured.low, measured.high
-        return " to ".join(self._told(end, measured) for end in ends if end is not None) if None not in ends else ""
+        unit = sign_of(self.objective.unit)
+        return (
+            " to ".join(self._told(end, measured, unit) for end in ends if end is not None) if None not in ends else ""
+        )
 
-    def _told(self, n: float, of: Measured) -> str:
-        unit, lines = self.objective.unit, [] if self.line is None else [self.line]
-        digits = ranged_digits(((each.before.value, each.before.ends) for each in self.lineups), unit)
+    def _told(self, n: float, of: Measured, unit: str) -> str:
+        lines = [] if self.line is None else [self.line]
+        digits = ranged_digits(((each.before.value, each.before.ends) for each in self.lineups), self.objective.unit)
         return in_unit(number(n, telling(of.value or 0.0, of.ends, digits, lines)), unit)
 
 

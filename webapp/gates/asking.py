@@ -11,7 +11,7 @@ from django.conf import settings
 from engine.config import Study
 from engine.config.gate import GateConfig, HuntConfig, ScreenConfig
 from engine.errors import ConfigError, told
-from engine.lineups.schema import check_patch, merged_patch, team_row
+from engine.lineups.schema import battles_of_lineup, check_patch, merged_patch, team_row
 from engine.simulators.contract import GameSpec
 from webapp.balance.saving import ensure_defaults, lineup_config
 from webapp.games import build_data, versions
@@ -26,7 +26,6 @@ from webapp.studies import search_intake
 from webapp.studies.intake import Body, Intake, Refers
 from webapp.studies.models import Job, Status
 from webapp.studies.pins import BESIDE, Pins, pins_of, pins_of_job
-from webapp.studies.plans import battles_each
 from webapp.studies.study_form import StudyForm
 
 SCREEN, SEARCH = ScreenConfig(), HuntConfig()
@@ -183,7 +182,7 @@ class GateForm(StudyForm):
 def _takes(project: Project) -> str:
     """What a gate with all that is usual takes, before anybody starts it."""
     rules, _ = ensure_defaults(project, None)
-    each = battles_each(lineup_config(rules), 1)
+    each = battles_of_lineup(lineup_config(rules), 1)
     battles = SCREEN.battles + SEARCH.ticks * SEARCH.algorithm.population * SEARCH.replicates * each
     exploit = GateConfig.model_fields["replicates"].default * each
     said = f"As usual a gate plays about {number(battles)} battles, and {number(exploit)} more for each exploit"

@@ -12,14 +12,13 @@ from django.utils import timezone
 from engine.config import LineupConfig
 from engine.gate.junit import broken, to_junit
 from engine.gate.report import EXIT_CODES, HEADS, WORDS, Report, Row, cells, decoded
-from engine.lineups.schema import battles_of_replicate
+from engine.lineups.schema import battles_of_lineup, battles_of_replicate
 from webapp.accounts.models import User
 from webapp.gates.asking import GateForm, GateIntake
 from webapp.studies import table_rows
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job, Status
 from webapp.studies.patterns import MEANT
-from webapp.studies.plans import battles_each
 from webapp.studies.table_rows import TableRows
 
 MARKS = {"over": "strong", "under": "fair", "open": "unsure", "weak": "unsure", "meant": "", "barred": ""}
@@ -95,7 +94,7 @@ class Gating(Parts):
 def planned(config: Mapping[str, Any]) -> int:
     """Battles of all parts, but for what the search plays again at its end."""
     rules = LineupConfig.model_validate(config["lineups"])
-    own, screen, search = battles_each(rules, 1), config["screen"], config["search"]
+    own, screen, search = battles_of_lineup(rules, 1), config["screen"], config["search"]
     met = {each["name"]: battles_of_replicate(rules.teams, len(each["teams"])) for each in config.get("met", ())}
     replayed = config["replicates"] * sum(met.get(each.get("met"), own) for each in config["exploits"])
     lineups = search["ticks"] * search["algorithm"]["population"] * search["replicates"] if search else 0

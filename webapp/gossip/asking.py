@@ -17,7 +17,8 @@ from webapp.training.intake import AloneIntake
 from webapp.training.learning_form import LearningForm
 from webapp.training.methods import presets_for
 
-AGENTS = 4
+AGENTS, BATTLES = 4, 16
+USUAL_ROUNDS, FEW_ROUNDS = 40, 8
 TOPOLOGIES = {
     "ring": ("A ring", "Each takes over from the one before it."),
     "exponential": ("A ring with short cuts", "Each takes over from those 1, 2, 4, 8 and so on before it."),
@@ -82,6 +83,7 @@ class GossipForm(LearningForm):
             f"Each has a processor of its own as long as there are enough. This site has {settings.CPUS}: beyond that, "
             "twice as many agents take twice as long."
         )
+        self.fields["seed"].help_text = "Same seed, same result, where they wait for each other."
         self.fields["steps"].help_text = "Of all agents together. Each time one chooses what to do is a decision."
 
     def own(self) -> dict[str, Any]:
@@ -89,13 +91,24 @@ class GossipForm(LearningForm):
         typed, game = self.cleaned_data, self.cleaned_data["game"]
         seen = {games.ATARI: games.PICTURES}.get(game, GAMES[game].sees if game in GAMES else "")
         learner = presets_for("a3c", game, seen)[0].learner.model_dump()
+        agents = AGENTS if typed["agents"] is None else typed["agents"]
         return {
             **self.typed(environments="battles"),
+            **self._rounds(agents * (typed["battles"] or BATTLES)),
             "learner": learner if typed["rate"] is None else {**learner, "rate": typed["rate"]},
-            "agents": AGENTS if typed["agents"] is None else typed["agents"],
+            "agents": agents,
             "topology": typed["topology"],
             "staleness": STALENESS[typed["waits"]],
         }
+
+    def _rounds(self, battles: int) -> dict[str, int]:
+        """Rounds so long that episodes end in them: where agents wait for each other, all battles begin afresh at the
+        end of a round. Of a short training a few rounds at least."""
+        offer = games.OFFERS.get(self.cleaned_data["game"])
+        longest, steps = offer.longest if offer else 0, self.cleaned_data["steps"] or self.decisions
+        if self.cleaned_data["waits"] != "step" or longest * battles <= steps // USUAL_ROUNDS:
+            return {}
+        return {"checkpoint_every": max(1, min(longest * battles, steps // FEW_ROUNDS)), "evaluate_every": 2}
 
     @classmethod
     def typed_of(cls, job: Job) -> dict[str, Any]:

@@ -139,6 +139,12 @@ def with_unit(value: float, unit: str, digits: int = 0) -> str:
     return in_unit(number(value, max(digits, places(value), 1 if unit == "×" else 0)), unit)
 
 
+def sign_of(unit: str) -> str:
+    """A unit as it stands at each end of a range, and on axes: nothing where it has several words, which are told
+    once."""
+    return "" if " " in unit else unit
+
+
 def in_unit(text: str, unit: str) -> str:
     """A number that is written already, with its unit."""
     return f"{text}{unit}" if unit in ATTACHED else f"{text}{NBSP}{unit}" if unit else text

@@ -22,7 +22,8 @@ WIDTH, HEIGHT, LEFT, TOP = 640, 260, 56, 16
 
 
 class Effect(NamedTuple):
-    """How far something that is watched is from fair, in points, before and after; None: there is no such team."""
+    """How far something that is watched is from fair, in points, before and after; None: there is no such team.
+    ``mark``: how it is drawn after, by fresh battles."""
 
     name: str
     suspect: bool
@@ -30,6 +31,7 @@ class Effect(NamedTuple):
     worth: float | None
     low: float | None
     high: float | None
+    mark: str = ""
 
 
 class Row(NamedTuple):
@@ -188,15 +190,23 @@ class Reading:
         changes = int(self.columns["changes"][i])
         return Row(
             i + 1 if changes else 0, told["words"], told["way"], told["verdict"], changes,
-            size, worst, low, high, left, int(self.columns["battles"][i]), self._effects(told["worths"]), told,
+            size, worst, low, high, left, int(self.columns["battles"][i]), self._effects(told), told,
         )  # fmt: skip
 
-    def _effects(self, worths: list[list[float | None]]) -> list[Effect]:
-        before = self.meta["patches"][-1]["worths"]
-        return [
-            Effect(each["name"], each["suspect"], POINTS * (was[0] or 0.0), *(_points(end) for end in now))
-            for each, was, now in zip(self.meta["watched"], before, worths, strict=True)
-        ]
+    def _effects(self, told: Mapping[str, Any]) -> list[Effect]:
+        before, fresh, found = self.meta["patches"][-1]["worths"], MARKS[told["verdict"]], list[Effect]()
+        for each, was, now in zip(self.meta["watched"], before, told["worths"], strict=True):
+            worth, low, high = (_points(end) for end in now)
+            mark = self._side(low, high) if fresh else ""
+            found.append(Effect(each["name"], each["suspect"], POINTS * (was[0] or 0.0), worth, low, high, mark))
+        return found
+
+    def _side(self, low: float | None, high: float | None) -> str:
+        """The mark of a range that lies within what matters, beyond it, or on both sides."""
+        least, most = low or 0.0, high or 0.0
+        if -self.matters <= least and most <= self.matters:
+            return "fair"
+        return "strong" if least > self.matters or most < -self.matters else "unsure"
 
 
 def _points(value: float | None) -> float | None:

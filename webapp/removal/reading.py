@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from webapp.lib.figures import in_unit, least_digits, telling, with_unit
+from webapp.lib.figures import in_unit, least_digits, sign_of, telling, with_unit
 from webapp.lib.words import number, plural
 from webapp.studies.models import Job
 from webapp.studies.table_rows import latest
@@ -146,7 +146,15 @@ class Tests:
     def shown(self, value: float) -> str:
         """A value of the objective with its unit, in as many digits as all that stand in one chart. What they do not
         tell from the line is "just over" or "just under" it."""
-        unit, read = self.objective["unit"], round(value, self._digits)
+        return self._shown(value, self.objective["unit"])
+
+    def ends(self, low: float, high: float) -> str:
+        """The ends of a range, "2.4× to 2.8×"."""
+        unit = sign_of(self.objective["unit"])
+        return f"{self._shown(low, unit)} to {self._shown(high, unit)}"
+
+    def _shown(self, value: float, unit: str) -> str:
+        read = round(value, self._digits)
         if not math.isfinite(value) or value == self.line or (read - self.line) * (value - self.line) > 0:
             return in_unit(number(value, self._digits), unit)
         return f"just {'over' if value > self.line else 'under'} {with_unit(self.line, unit, self._digits)}"

@@ -119,6 +119,10 @@ def _open(reasons: list[str]) -> Headline:
     )
 
 
+def _of_pairs(pieces: Pieces) -> str:
+    return f", of a pair of up to {number(pieces.largest_pair, 1)}" if pieces.largest_pair else ""
+
+
 def _fair(pieces: Pieces, lineups: Judged) -> Headline:
     meant = pieces.intended or lineups.held
     looked = f"None of {number(pieces.looked_at)} pieces, amounts and pairs"
@@ -127,7 +131,7 @@ def _fair(pieces: Pieces, lineups: Judged) -> Headline:
     but = " but for what is intended" if meant else ""
     more = [
         f"{looked} stands out, and {again} over the line and strong{but and ','}{but}.",
-        f"Effects of a single piece of up to {number(pieces.largest, 1)} points are not excluded.",
+        f"Effects of a single piece of up to {number(pieces.largest, 1)} points are not excluded{_of_pairs(pieces)}.",
     ]
     if many := len(pieces.untested):
         more.append(f"{counted(many, 'piece or amount', 'pieces or amounts')} could not be tested.")

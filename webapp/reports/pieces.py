@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
+from engine.worth.verdicts import OPEN, UNTESTED
 from webapp.lib.words import number
 from webapp.studies import companion
 from webapp.studies.models import Job, Status
@@ -11,16 +12,16 @@ from webapp.studies.table_rows import latest
 from webapp.suspects import decisions
 from webapp.suspects.models import Decision
 from webapp.suspects.reading import Suspect, read
-from webapp.worth.parts import OPEN, UNTESTED, Line, lines_of
+from webapp.worth.parts import Line, lines_of
 
 State = Literal["measured", "going", "ended early", "lost", "none"]
 
 
 class Pieces(NamedTuple):
     """``faults`` and what is ``intended`` of all that was named, by what was ``decided``. ``lines``: all of the table;
-    ``looked_at``: how many pieces, amounts and pairs were looked at; ``largest``: the largest effect of a single piece
-    that is left open, in points; ``matters``: from which effect on one was looked for; ``reach``: how far bars go to
-    both sides."""
+    ``looked_at``: how many pieces, amounts and pairs were looked at; ``largest`` and ``largest_pair``: the largest
+    effect of a single piece and of a pair that is left open, in points; ``matters``: from which effect on one was
+    looked for; ``reach``: how far bars go to both sides."""
 
     experiment: Job | None
     state: State
@@ -32,6 +33,7 @@ class Pieces(NamedTuple):
     largest: float
     matters: float
     reach: float
+    largest_pair: float = 0.0
 
     @property
     def open_pieces(self) -> list[Line]:
@@ -76,6 +78,7 @@ def pieces_of(search: Job) -> Pieces:
         abs(found.furthest.points),
         float(experiment.config["matters"]),
         found.reach,
+        abs(found.furthest_pair.points),
     )
 
 

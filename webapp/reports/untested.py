@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from webapp.lib.words import number, plural
+from webapp.lib.words import lower_first, number, plural
 from webapp.reports.headline import STATES
 from webapp.reports.lineups import Judged
 from webapp.reports.pieces import Pieces
@@ -31,13 +31,13 @@ def _of_pieces(pieces: Pieces) -> Iterator[str]:
     if pieces.untested:
         yield f"Not tested, as the rules or these battles do not tell them apart: {_names(pieces.untested)}."
     if pieces.open_pieces:
-        yield f"Not settled, more battles would tell: {_names(pieces.open_pieces)}."
+        yield f"Not settled: {_waiting(pieces.open_pieces)}."
     if pieces.pairs_looked_at:
         yield f"Of pairs, {number(pieces.pairs_looked_at)} were looked at. Rarer ones were not."
     else:
         yield "Pairs were not tested."
     if pieces.open_pairs:
-        yield f"Pairs that are not settled: {_names(pieces.open_pairs)}."
+        yield f"Pairs that are not settled: {_waiting(pieces.open_pairs)}."
     yield "What only three pieces or more do together is not measured by the experiment."
     yield f"Effects of less than {number(pieces.matters)} points were not looked for."
     found = pieces.faults or pieces.intended or measured(pieces.experiment)
@@ -69,6 +69,17 @@ def _of_data(search: Job) -> Iterator[str]:
 
 
 def _names(lines: Sequence[Line]) -> str:
-    named = ", ".join(line.name for line in lines[:NAMED])
+    return _listed(lines, [line.name for line in lines[:NAMED]])
+
+
+def _waiting(lines: Sequence[Line]) -> str:
+    """With what would settle each."""
+    return _listed(
+        lines, [f"{each.name} ({lower_first(each.needs)})" if each.needs else each.name for each in lines[:NAMED]]
+    )
+
+
+def _listed(lines: Sequence[Line], names: Sequence[str]) -> str:
+    named = ", ".join(names)
     rest = len(lines) - NAMED
     return f"{named} and {plural(rest, 'other')}" if rest > 0 else named

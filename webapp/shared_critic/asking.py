@@ -90,9 +90,9 @@ class TogetherForm(LearningForm):
         help_text="p_desired; the others only evolve. 0.5 where nothing is typed; less where learning leads astray.",
     )  # fmt: skip
     lessons: Any = NumberField(
-        label="Lessons for each decision, at least", low=0, high=100, required=False,
-        help_text="Of the critic, where nobody waits for another: until it has had them, nobody begins to play. "
-        f"{LEAST_LESSONS:g} where nothing is typed; 0: nobody ever waits for it.",
+        label="Fewest lessons", low=0, high=100, required=False,
+        help_text="Of the critic for each decision, where nobody waits for another: while it has had fewer, nobody "
+        f"begins to play. {LEAST_LESSONS:g} where nothing is typed; 0: nobody ever waits for it.",
     )  # fmt: skip
     population: Any = NumberField(
         label="Individuals in a round", whole=True, low=2, high=1000, required=False,
@@ -123,6 +123,7 @@ class TogetherForm(LearningForm):
         super().__init__(data, project=project, kind=kind)
         self.fields["game"].help_text = "Games for one player who steers with numbers."
         self.fields["steps"].help_text = "All that are played, those that measure the centre included."
+        self.fields["seed"].help_text = "Same seed, same result, where all of a round wait."
         self.fields["workers"].help_text = f"{settings.CPUS} where nothing is typed: as many as there are processors."
 
     def clean(self) -> dict[str, Any]:

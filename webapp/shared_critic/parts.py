@@ -73,7 +73,7 @@ class Together(Learning):
             "moved": _moved(job.metrics),
             "busy": _busy(job.metrics),
             "waits": job.config["method"].get("waiting", True),
-            "least": _least(job),
+            "least": f"{_least(job):g}" if _least(job) else "",
             "lessons": _lessons(job.metrics),
             "sharing": crowded(int(job.config["pool"]["workers"]), "worker"),
         }
@@ -153,7 +153,11 @@ def _search(rounds: Columns) -> list[Small]:
         ("chance_rl", "Chance that the next one learns", "It rises while fewer have learned than was asked for."),
         ("sigma", "How far individuals lie from the centre", "Smaller: the search closes in."),
         ("floor", "Share of weights that hardly vary any more", "Near 1: nothing new is tried."),
-        ("critic_steps_a_decision", "Lessons of the critic for each decision", "Below 1: the critic lags behind."),
+        (
+            "critic_steps_a_decision",
+            "Lessons of the critic for each decision",
+            "Below 1: the critic lags behind. Here those by chance count, too.",
+        ),
     )
     return [
         Small(title, text, _drawn(rounds, (("first", title, name),), up=SHARES.get(name)))
@@ -190,11 +194,11 @@ def _least(job: Job) -> float:
     return min(least, float(job.config["learner"]["updates"]))
 
 
-def _lessons(metrics: Mapping[str, float]) -> float | None:
-    """Lessons that the critic has had for each decision, without those by chance; None before the first of these."""
+def _lessons(metrics: Mapping[str, float]) -> str:
+    """Lessons that the critic has had for each decision, without those by chance; empty before the first of these."""
     lessons = metrics.get("critic_steps")
     decisions = sum(metrics.get(f"steps_{role}", 0.0) for role in ("es", "rl", "centre", "measure"))
-    return lessons / decisions if lessons and decisions else None
+    return f"{lessons / decisions:.2g}" if lessons and decisions else ""
 
 
 def _busy(metrics: Mapping[str, float]) -> list[tuple[str, float]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from engine.config import PoolConfig
 from engine.errors import ConfigError
+from engine.lineups.companion import beside
 from webapp.accounts.demo import DEMO_PEOPLE, SignIn, make_person
 from webapp.accounts.models import User
 from webapp.balance.saving import ensure_defaults
@@ -15,7 +16,7 @@ from webapp.games.models import GameVersion, Simulator
 from webapp.games.simulators import ensure_builtin_simulators, record
 from webapp.games.specs import spec_of
 from webapp.projects.models import Membership, Project
-from webapp.studies import actions, companion, previews
+from webapp.studies import actions, previews
 from webapp.studies.forms import NewJobForm, first_values
 from webapp.studies.line_origin import USUAL
 from webapp.studies.models import Job
@@ -101,5 +102,5 @@ def first_job(project: Project, user: User, play: Callable[[int], None] | None =
     search = form.search(None)
     # Short and in one process: it is played while the site starts, perhaps before there is a Ray.
     config = search.model_copy(update={"ticks": 30, "pool": PoolConfig(kind="local")})
-    worth = companion.beside(config, MEASURED)
+    worth = beside(config, MEASURED)
     return actions.submit(project, None, config, title=form.asked.title, companion=worth, **form.refers())

@@ -21,10 +21,12 @@ from engine.config import (
 )
 from engine.config.algorithms import MAPElitesConfig
 from engine.config.commander import CommanderConfig
+from engine.config.study import FEWEST_MEASURING
 from engine.config.worth import WorthConfig
 from engine.errors import ConfigError
+from engine.lineups.companion import beside, share
 from engine.lineups.rules import feasibility
-from engine.lineups.schema import unbounded
+from engine.lineups.schema import battles_of_lineup, unbounded
 from engine.simulators.contract import GameSpec
 from webapp.balance.feasible import counted
 from webapp.balance.forms import sentence
@@ -46,7 +48,7 @@ from webapp.studies.line_origin import OWN as OWN_OBJECTIVES
 from webapp.studies.method_form import MethodForm, fields_of, typed_of_method
 from webapp.studies.methods import LINEUPS
 from webapp.studies.models import Job
-from webapp.studies.plans import EFFORTS, FRESH, OWN, PLAN, Edge, Plan, battles_each, edge_of, effort_of, plan
+from webapp.studies.plans import EFFORTS, FRESH, OWN, PLAN, Edge, Plan, edge_of, effort_of, plan
 from webapp.studies.questions import QUESTIONS, Question, main_measure, with_line
 
 SAMPLE_SIZE = 200
@@ -94,7 +96,7 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
         choices=[("", "As the question has it"), ("yes", "Yes"), ("no", "No")], required=False
     )
     experiment_battles = NumberField(
-        label="Battles to measure the pieces by", required=False, whole=True, low=companion.FEWEST, high=100_000_000,
+        label="Battles to measure the pieces by", required=False, whole=True, low=FEWEST_MEASURING, high=100_000_000,
         help_text="Played after the search, which they change nothing of.",
     )  # fmt: skip
 
@@ -331,12 +333,12 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
         if not self.ticked or self.experiment_obstacle():
             return 0
         typed: int | None = self.cleaned_data.get("experiment_battles")
-        return typed or companion.share(chosen.lineups * battles_each(self.lineups, chosen.replicates))
+        return typed or share(chosen.lineups * battles_of_lineup(self.lineups, chosen.replicates))
 
     def experiment_beside(self, search: SearchConfig, pace: float | None) -> WorthConfig | None:
         """The experiment that comes with the search that Start begins, if one does."""
         battles = self.experiment_share(self.plan(pace))
-        return companion.beside(search, battles) if battles else None
+        return beside(search, battles) if battles else None
 
     def sample(self) -> SampleConfig:
         """The random lineups that show where the line falls; the line itself does not change what is played."""

@@ -163,7 +163,7 @@ def _legend(job: Job, marks: Sequence[Mark]) -> list[tuple[str, str]]:
     words = verdict_words(job.template, front.of_job(job))
     named = {"strong": words.strong, "unsure": words.unsure, "under": words.under}
     shown = {mark.kind for mark in marks}
-    return [(kind, lower_first(text)) for kind, text in named.items() if kind in shown]
+    return [(kind, text) for kind, text in named.items() if kind in shown]
 
 
 def _ends(values: Sequence[float], line: float | None, stops: Ends) -> tuple[float, float]:

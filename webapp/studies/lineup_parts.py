@@ -12,7 +12,7 @@ from django.shortcuts import render
 from engine.config import LineupConfig, ObjectiveSetConfig
 from engine.config.noise import NoiseConfig
 from engine.errors import ConfigError, StoreError
-from engine.lineups.schema import OTHER_GAME
+from engine.lineups.schema import OTHER_GAME, battles_of_lineup
 from webapp.accounts.models import User
 from webapp.lib.words import number, plural
 from webapp.studies import explore_build, explore_source, front, patterns, plans, rechecked, throughput, wire
@@ -248,7 +248,7 @@ def _planned(job: Job) -> int:
 
 def _battles_of_rounds(job: Job) -> int:
     config = job.config
-    each = plans.battles_each(LineupConfig.model_validate(config["lineups"]), int(config["replicates"]))
+    each = battles_of_lineup(LineupConfig.model_validate(config["lineups"]), int(config["replicates"]))
     return each * int(config["algorithm"]["population"]) * int(config["ticks"])
 
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from django.conf import settings
 
-from engine.config import LineupConfig, PastedBaselines
-from engine.lineups import schema
+from engine.config import LineupConfig
+from engine.lineups.schema import battles_of_lineup
 from webapp.lib.words import NBSP, duration, number
 
 SLOW = 2000.0
@@ -113,13 +113,6 @@ def effort_of(plan: Plan) -> str:
     return next((effort.key for effort in EFFORTS.values() if effort.plan == plan), OWN)
 
 
-def battles_each(rules: LineupConfig, replicates: int) -> int:
-    """Battles that one lineup costs."""
-    baselines = rules.baselines
-    others = len(baselines.teams) if isinstance(baselines, PastedBaselines) else baselines.count
-    return replicates * schema.battles_of_replicate(rules.teams, others)
-
-
 def edge_of(question: str, objectives: int, bins: int = 0) -> Edge:
     """The edge of a search for so many objectives that asks ``question``; ``bins``: of a map in each direction, which
     are all objectives but one (0: it keeps no map)."""
@@ -137,7 +130,7 @@ def edge_battles(plan: Plan, rules: LineupConfig, fresh: int, edge: Edge) -> int
     there = edge.of(min(plan.population, plan.lineups))
     others = max(0, _filled(plan, edge) - there)
     share = min(fresh, plan.lineups * plan.replicates // max(1, others))
-    return battles_each(rules, there * fresh + others * share)
+    return battles_of_lineup(rules, there * fresh + others * share)
 
 
 def _filled(plan: Plan, edge: Edge) -> int:
@@ -147,7 +140,7 @@ def _filled(plan: Plan, edge: Edge) -> int:
 
 def most_edge_battles(plan: Plan, rules: LineupConfig, fresh: int, edge: Edge) -> int:
     """The most that it can be: all of the last round, or of a map each cell."""
-    return battles_each(rules, fresh) * min(edge.cells or plan.population, plan.lineups)
+    return battles_of_lineup(rules, fresh) * min(edge.cells or plan.population, plan.lineups)
 
 
 def plan(
@@ -171,7 +164,7 @@ def _paced(effort: Effort, rules: LineupConfig, pace: float | None, edge: Edge) 
     battles = SHARED * pace * settings.CPUS * 60 * effort.minutes
     # The edge of a population of sqrt(n) lineups is played FRESH / 2 times as often: n + 2 c sqrt(n) is what there is.
     c = edge.share * FRESH / 4
-    there_is = max(0.0, battles / battles_each(rules, 2) - edge.lineups * FRESH / 2)
+    there_is = max(0.0, battles / battles_of_lineup(rules, 2) - edge.lineups * FRESH / 2)
     affordable = ((c * c + there_is) ** 0.5 - c) ** 2
     lineups = min(float(effort.plan.lineups), max(32.0, affordable))
     population = int(min(100, max(8, 2 * round((lineups / 4) ** 0.5))))
@@ -203,4 +196,4 @@ def _round(value: float) -> float:
 def words(plan: Plan, rules: LineupConfig) -> str:
     """ "6,000 lineups, 576,000 battles"; "all 165 lineups there are, 15,840 battles"."""
     lineups = f"all {number(plan.lineups)} lineups there are" if plan.whole else f"{number(plan.lineups)} lineups"
-    return f"{lineups}, {number(plan.lineups * battles_each(rules, plan.replicates))} battles"
+    return f"{lineups}, {number(plan.lineups * battles_of_lineup(rules, plan.replicates))} battles"

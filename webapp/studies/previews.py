@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from engine.config import FURTHER, ObjectiveConfig, PastedBaselines
+from engine.config.study import FEWEST_MEASURING
 from engine.errors import StoreError
+from engine.lineups.companion import share
+from engine.lineups.schema import battles_of_lineup
 from webapp.games.numbers import field_text
 from webapp.lib.figures import level
 from webapp.lib.words import number, percent, plural
@@ -188,7 +191,7 @@ def _strong(form: NewJobForm, found: RandomLineups) -> str:
 
 
 def _times(form: NewJobForm, plan: plans.Plan, pace: Throughput) -> tuple[float, float] | None:
-    battles = plan.lineups * plans.battles_each(form.lineups, plan.replicates)
+    battles = plan.lineups * battles_of_lineup(form.lineups, plan.replicates)
     own = form.experiment_share(plan)
     times = throughput.seconds(battles + _edge(form, plan) + own + companion.tests(own), form.worker_count, pace)
     least, most = companion.seconds(own)
@@ -277,7 +280,7 @@ def _rows(form: NewJobForm, plan: plans.Plan) -> list[tuple[str, str | list[tupl
     baselines = rules.baselines
     drawn = not isinstance(baselines, PastedBaselines)
     many = baselines.count if not isinstance(baselines, PastedBaselines) else len(baselines.teams)
-    battles = number(plan.lineups * plans.battles_each(rules, plan.replicates))
+    battles = number(plan.lineups * battles_of_lineup(rules, plan.replicates))
     return [
         ("Game data", str(version)),
         *([("Both sides led by", form.leader.title)] if form.leader else []),
@@ -297,14 +300,14 @@ def _experiment(form: NewJobForm, pace: Throughput) -> dict[str, Any]:
     """The tick of "Also measure what each piece is worth", and what stands below it."""
     plan, why = form.plan(pace.sampled), form.experiment_obstacle()
     battles = form.experiment_share(plan)
-    few = f"A search of so few battles has none to spare: type {number(companion.FEWEST)} or more under details."
+    few = f"A search of so few battles has none to spare: type {number(FEWEST_MEASURING)} or more under details."
     tests = f"at most {number(companion.tests(battles))} more test what stands out."
     said = f"{number(battles)} battles after the search, with random teams of equal cost; {tests}" if battles else few
     return {
         "possible": not why,
         "wanted": form.ticked and not why,
         "text": why or (said if form.ticked else "The search alone says which lineups are unfair, not why."),
-        "battles": number(companion.share(plan.lineups * plans.battles_each(form.lineups, plan.replicates))),
+        "battles": number(share(plan.lineups * battles_of_lineup(form.lineups, plan.replicates))),
     }
 
 
@@ -328,14 +331,14 @@ def _at_the_end(form: NewJobForm, plan: plans.Plan) -> str | list[tuple[str, str
         return "the edge is not played again"
     assert form.spec is not None
     most = plans.most_edge_battles(plan, form.lineups, form.fresh_replicates, form.edge)
-    each = number(plans.battles_each(form.lineups, form.fresh_replicates))
+    each = number(battles_of_lineup(form.lineups, form.fresh_replicates))
     others = [("Each of the others of its map", f"at most {each}")] if form.edge.cells else []
     usual = f"about {number(_said(_edge(form, plan)))}, at most {number(most)}"
     edge = [("The edge again", usual), ("Each lineup of it", each), *others]
     lined = form.measured is not None and any(o.threshold is not None for o in form.measured.objectives)
     if not lined or not form.spec.reproducible:
         return edge
-    again = number(FURTHER * plans.battles_each(form.lineups, form.fresh_replicates))
+    again = number(FURTHER * battles_of_lineup(form.lineups, form.fresh_replicates))
     return [
         *edge,
         ("Extra battles for undecided lineups", f"at most {number(FURTHER * most)} ({again} each)"),

@@ -8,6 +8,7 @@ from typing import ClassVar
 from django.conf import settings
 
 from engine.config import LineupConfig, ObjectiveSetConfig, SearchConfig, Study
+from engine.config.study import FEWEST_MEASURING
 from engine.errors import ConfigError
 from engine.simulators.contract import GameSpec
 from webapp.games.models import GameVersion
@@ -24,14 +25,16 @@ class SearchIntake(Intake):
     beside: ClassVar[frozenset[str]] = BESIDE | {"experiment"}
 
     def first(self, body: Body) -> tuple[Study, Refers]:
-        """With what the project has now. ``experiment``: the battles of the one that comes with it; 0: none does."""
-        pins, battles = pins_of(body), body.beside.get("experiment")
+        """With what the project has now. ``experiment``: the battles of the one that comes with it; 0: none does. The
+        settings may say it, too."""
+        pins = pins_of(body)
         study, refers = _searched(body, pins)
+        battles = body.beside.get("experiment", study.experiment)
         led = commanders.NO_EXPERIMENT if study.game.commander is not None else ""
         if battles and (why := _few(battles) or led or companion.obstacle(study.lineups, pins.spec)):
             raise ConfigError([("experiment", why)])
         asked = companion.Asked(None if battles is None else bool(battles), battles)
-        return study, {**refers, **_beside(study, refers, pins, asked)}
+        return _alone(study), {**refers, **_beside(study, refers, pins, asked)}
 
     def again(self, body: Body, job: Job) -> tuple[Study, Refers]:
         """With what the other search rested on, and with an experiment as large as its own."""
@@ -44,12 +47,18 @@ class SearchIntake(Intake):
     def _like(self, body: Body, job: Job, pins: Pins) -> tuple[Study, Refers]:
         found = companion.of(job)
         study, refers = _searched(body, pins)
-        asked = companion.Asked(found is not None, None if found is None else found.config["battles"])
-        return study, {**refers, **_beside(study, refers, pins, asked)}
+        known = companion.Asked(found is not None, None if found is None else found.config["battles"])
+        asked = known if study.experiment is None else companion.Asked(bool(study.experiment), study.experiment)
+        return _alone(study), {**refers, **_beside(study, refers, pins, asked)}
+
+
+def _alone(study: SearchConfig) -> SearchConfig:
+    """A search as its job has it: the experiment that comes with it is a job of its own."""
+    return study.model_copy(update={"experiment": None})
 
 
 def _few(battles: int) -> str:
-    return f"must be {companion.FEWEST} or more, or 0 for none" if battles < companion.FEWEST else ""
+    return f"must be {FEWEST_MEASURING} or more, or 0 for none" if battles < FEWEST_MEASURING else ""
 
 
 def _beside(study: SearchConfig, refers: Refers, pins: Pins, asked: companion.Asked) -> Refers:

@@ -39,6 +39,11 @@ class Words:
         return f"On average {lower_first(self.refuted)}"
 
     @property
+    def state(self) -> str:
+        """What a lineup of the first verdict is: "over the line and strong", "useless"."""
+        return lower_first(self.strong).removeprefix("found ")
+
+    @property
     def verdicts(self) -> tuple[str, str, str]:
         """By the engine's number of a verdict."""
         return self.under, self.unsure, self.strong

@@ -10,10 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.config import LineupConfig
 from engine.config.patterns import Pattern
 from engine.errors import ConfigError, StoreError
 from engine.indicators import STRONG, wilson
 from engine.lineups.patterns import Patterns
+from webapp.balance.feasible import counted
 from webapp.studies import explore_source as source
 from webapp.studies.explore_build import Explored, explored
 from webapp.studies.models import Job
@@ -27,7 +29,7 @@ FEW = 20
 @dataclass(frozen=True)
 class Share:
     """``count`` of ``total`` teams hold it; they are of ``drawn`` lineups that were drawn independently of one another,
-    0 where they descend from one another."""
+    0 where they descend from one another, or are all that there are."""
 
     words: str
     count: int
@@ -42,8 +44,8 @@ class Share:
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        """Of its 95 % range; None for lineups that are relatives, of which there is none. Teams of one lineup may be
-        alike, so no more of them are counted than there are lineups."""
+        """Of its 95 % range; None for lineups that are relatives, or all there are: of these there is none. Teams of
+        one lineup may be alike, so no more of them are counted than there are lineups."""
         return wilson(self.share * self.drawn, self.drawn) if self.drawn else None
 
 
@@ -79,7 +81,20 @@ class Lineups:
         if len(confirmed) >= FEW:
             mine = strong & np.isin(self.found.core["id"], confirmed)
             return np.flatnonzero(mine), "lineups that fresh battles confirmed"
-        return np.flatnonzero(strong), "lineups that are over the line and strong"
+        return np.flatnonzero(strong), f"lineups that are {self.state}"
+
+    @property
+    def state(self) -> str:
+        """What the unfair lineups are, in the words of the question."""
+        return source.words(self.search).state
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether the search played every lineup that the rules allow, so that none descends from another."""
+        assert self.found is not None
+        if not (self.found.core["random"] == 1).all():
+            return False
+        return counted(self.spec, LineupConfig.model_validate(self.search.config["lineups"])) == len(self.found.genome)
 
     def shares(self, suspect: Suspect) -> list[Share]:
         """In unfair lineups and in random ones; nothing where the search has none of either, or cannot be read."""
@@ -96,8 +111,16 @@ class Lineups:
         which = f"the {('strongest', 'weakest')[seat]} team of " if self.found.genome.shape[1] > 1 else ""
         return [
             self._share(f"In {which}{len(rows):,} {words}", teams, 0, suspect, "strong"),
-            self._share(f"In all teams of {len(drawn):,} random lineups", every, len(drawn), suspect, ""),
+            self._share(self._every(len(drawn)), every, 0 if self.whole else len(drawn), suspect, ""),
         ]
+
+    def _every(self, lineups: int) -> str:
+        """What the shares of unfair lineups are compared with."""
+        assert self.found is not None
+        if not self.whole:
+            return f"In all teams of {lineups:,} random lineups"
+        which = "teams of the " if self.found.genome.shape[1] > 1 else ""
+        return f"In all {which}{lineups:,} lineups that the rules allow"
 
     def unshared(self, suspect: Suspect) -> str:
         """Why there are no shares of a suspect, in a sentence."""
@@ -105,14 +128,33 @@ class Lineups:
             return "The lineups of the search cannot be compared: they, or a piece of it, are no longer there."
         assert self.found is not None
         if not len(self.unfair[0]):
-            return "The search found no lineup that is over the line and strong, so there is none to look for it in."
+            return f"The search found no lineup that is {self.state}, so there is none to look for it in."
         if not (self.found.core["random"] == 1).any():
             return "The search kept no random lineups, so its unfair ones cannot be compared with any."
         return "Which team of its unfair lineups is the strongest is not known, so there is none to look for it in."
 
+    def unswapped(self, suspect: Suspect) -> str:
+        """Why a suspect cannot be swapped out of any unfair lineup, in a sentence."""
+        nothing = "so there is nothing to swap it out of."
+        if not fits(self.search, suspect.pattern):
+            over, kind = source.words(self.search).over, "good" if suspect.good else "weak"
+            return f"No team is {over} because of what is too {kind}, {nothing}"
+        strong = self.state.endswith(" strong")
+        if self.single:
+            told = f"The search found no team that is {self.state} and holds it, {nothing}"
+            return f"{told} (Strong: it beats a typical one.)" if strong else told
+        team = "strongest" if suspect.good else "weakest"
+        told = f"The search found no lineup that is {self.state} and whose {team} team holds it, {nothing}"
+        return f"{told} (Strong: even its weakest team beats a typical one.)" if strong else told
+
+    @property
+    def single(self) -> bool:
+        """Whether the search plays single teams."""
+        return int(self.search.config.get("lineups", {}).get("teams", 2)) == 1
+
     def families(self, suspects: Sequence[Suspect]) -> list[Family]:
-        """In how many unfair lineups each suspect is, the most first, and last those that hold none; nothing where
-        there are no unfair ones."""
+        """In how many unfair lineups each suspect is that can make lineups so, the most first, and last those that hold
+        none; nothing where there are no unfair ones."""
         if not self.readable or not len(self.unfair[0]):
             return []
         assert self.found is not None
@@ -120,11 +162,13 @@ class Lineups:
         held = Patterns(self.spec, [each.pattern for each in suspects]).explained(
             self.found.genome[rows], self.found.lineups["anchor"][rows]
         )
-        held &= np.array([fits(self.search, each.pattern) for each in suspects], np.bool_)
+        fit = [fits(self.search, each.pattern) for each in suspects]
+        held &= np.array(fit, np.bool_)
         several = held.sum(axis=1)
         told = [
             Family(i, each.line.name, int(held[:, i].sum()), int((held[:, i] & (several == 1)).sum()))
             for i, each in enumerate(suspects)
+            if fit[i]
         ]
         return [*sorted(told, key=lambda family: -family.many), Family(-1, "", int((several == 0).sum()))]
 

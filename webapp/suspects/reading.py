@@ -7,12 +7,14 @@ from typing import NamedTuple
 
 from engine.arrays import Bundle
 from engine.config.patterns import Pattern
+from engine.worth.verdicts import OPEN, UNTESTED
 from webapp.lib.words import lower_first
 from webapp.studies import companion, patterns
 from webapp.studies.models import Job
 from webapp.studies.table_rows import latest
+from webapp.worth.furthest import Furthest, furthest, furthest_pair
 from webapp.worth.nearly import Near, nearly
-from webapp.worth.parts import OPEN, POINTS, ROOM, UNTESTED, Furthest, Line, furthest, lines_of
+from webapp.worth.parts import POINTS, ROOM, Line, lines_of
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
@@ -67,9 +69,9 @@ class Suspect(NamedTuple):
 
 
 class Suspects(NamedTuple):
-    """All that an experiment says: what it ``named``, how many ``lines`` are ``open`` still, and the
-    ``furthest`` effect of a single piece that it leaves open. ``intended``: what it also named, and somebody means to
-    be so; ``near``: what is nearly proved; ``untested``: single pieces of which nothing can be said.
+    """All that an experiment says: what it ``named``, how many ``lines`` are ``open`` still, and the ``furthest``
+    effect of a single piece that it leaves open, and that of a pair. ``intended``: what it also named, and somebody
+    means to be so; ``near``: what is nearly proved; ``untested``: single pieces of which nothing can be said.
     ``lost``: its table is gone from the store."""
 
     named: list[Suspect]
@@ -82,12 +84,13 @@ class Suspects(NamedTuple):
     intended: tuple[Suspect, ...] = ()
     near: tuple[Near, ...] = ()
     untested: int = 0
+    furthest_pair: Furthest = Furthest()
 
     @property
     def many(self) -> str:
-        """ "Four suspects, one intended"; empty where no other is left."""
+        """ "Four suspects and one intended"; empty where no other is left."""
         count = len(self.named)
-        rest = f", {_number(len(self.intended))} intended" if self.intended else ""
+        rest = f" and {_number(len(self.intended))} intended" if self.intended else ""
         return f"{_number(count).capitalize()} suspect{'' if count == 1 else 's'}{rest}" if count else ""
 
     def of(self, key: str) -> Suspect | None:
@@ -124,16 +127,19 @@ def read(experiment: Job) -> Suspects:
     told = [Suspect(line, _halves(line, singles)) for line in lines if line.stands_out]
     meant = {pattern.key for pattern in patterns.meant_by_now(experiment)}
     named = [each for each in told if each.key not in meant]
+    if (search := experiment.accompanies) is not None:  # what the search asked for comes first
+        named.sort(key=lambda each: not fits(search, each.pattern))
     intended = tuple(each for each in told if each.key in meant)
     waits = sum(line.verdict == OPEN for line in lines)
     proved = experiment.terminal or bool(bundle.meta["proved"])
     rest = [line for line in lines if len(line.pieces) == 1 and not line.stands_out]
-    near = tuple(nearly(bundle, lines, len(told))) if proved else ()
+    near = tuple(nearly(lines)) if proved else ()
     untested = sum(line.verdict == UNTESTED and line.least == 1 for line in rest)
     reach = _reach(told, bundle)
     return Suspects(
-        named, waits, len(lines), furthest(rest), reach, proved, intended=intended, near=near, untested=untested
-    )
+        named, waits, len(lines), furthest(rest), reach, proved, intended=intended, near=near, untested=untested,
+        furthest_pair=furthest_pair(lines, bundle),
+    )  # fmt: skip
 
 
 def _halves(line: Line, singles: dict[str, Line]) -> tuple[Line, ...]:

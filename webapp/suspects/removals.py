@@ -16,7 +16,8 @@ from django.utils import timezone
 from engine.config import DrawnBaselines, LineupConfig, SearchConfig, parse
 from engine.config.removal import MOST_LINEUPS, MOST_SUSPECTS, REPLAYED, SEARCHED, RemovalConfig, SuspectConfig
 from engine.errors import ConfigError
-from webapp.studies import actions, companion, patterns, plans, playable, rounds
+from engine.lineups.schema import battles_of_lineup
+from webapp.studies import actions, companion, patterns, playable, rounds
 from webapp.studies.models import Job, Status
 from webapp.suspects.evidence import Lineups
 from webapp.suspects.reading import Suspect, read
@@ -100,7 +101,7 @@ def planned(search: Job) -> RemovalConfig | None:
     if asked is None:
         return None
     experiment, config, named = asked
-    budget, each = companion.tests(int(experiment.config["battles"])), plans.battles_each(config.lineups, 1)
+    budget, each = companion.tests(int(experiment.config["battles"])), battles_of_lineup(config.lineups, 1)
     long_ = enough(search)
     for count in range(len(named), 0, -1):
         searching = [size.searching(long_) for size in SIZES] if long_ else []
@@ -123,7 +124,7 @@ def longer(search: Job) -> int:
     asked, long_ = _asked(search), enough(search)
     if asked is None or not long_:
         return 0
-    return SIZES[0].searching(long_).battles(len(asked[2]), plans.battles_each(asked[1].lineups, 1))
+    return SIZES[0].searching(long_).battles(len(asked[2]), battles_of_lineup(asked[1].lineups, 1))
 
 
 def enough(search: Job) -> int:

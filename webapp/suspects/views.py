@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 from engine.config import SearchConfig, parse
 from engine.config.worth import WorthConfig
 from engine.errors import ConfigError, StoreError
+from engine.lineups.companion import battles_of, beside, share
 from webapp.accounts.models import User
 from webapp.accounts.people import signed_in
 from webapp.lib.digits import whole
@@ -65,6 +66,8 @@ def _shown(request: HttpRequest, search: Job, key: str, **refused: Any) -> HttpR
         "meant_rows": [(each, decided.get(each.key)) for each in suspects.intended] if suspects else [],
         "tests_job": tests,
         "families": lineups.families(suspects.named) if suspects and suspects.named else [],
+        "state": lineups.state,
+        "single": lineups.single,
         "unfair": lineups.unfair if lineups.readable else None,
         "chosen": chosen,
         "may_change": allowed(role_in(person, search.project), "write"),
@@ -87,6 +90,8 @@ def _about(search: Job, chosen: Suspect, suspects: Suspects, lineups: Lineups) -
         "shares": [] if (meant := chosen in suspects.intended) else lineups.shares(chosen),
         "meant": meant,
         "unshared": lineups.unshared(chosen),
+        "unswapped": lineups.unswapped(chosen),
+        "whole": lineups.readable and lineups.whole,
         "lapsed": _lapsed(search, chosen.key),
         **_tested(search, chosen.key),
         "minus": -suspects.reach,
@@ -218,9 +223,9 @@ def _obstacle(search: Job) -> str:
         reason = companion.obstacle(config.lineups, source.spec(search)) or playable.obstacle(search)
     except (ConfigError, StoreError) as error:
         return str(error)
-    return reason or ("" if companion.share(companion.battles_of(config)) else NO_ROOM)
+    return reason or ("" if share(battles_of(config)) else NO_ROOM)
 
 
 def _config(search: Job) -> WorthConfig:
     config = parse(SearchConfig, search.config)
-    return companion.beside(config, companion.share(companion.battles_of(config)))
+    return beside(config, share(battles_of(config)))

@@ -90,7 +90,7 @@ def parts(form: TrainForm) -> dict[str, Any]:
         "form": form,
         "shape": form.shape,
         "typed": form.data,
-        "algorithms": [(a, methods.misfit(a.kind, form.does)) for a in ALGORITHMS.values()],
+        "algorithms": [(a, methods.misfit(a.kind, form.does, form.offer.sees)) for a in ALGORITHMS.values()],
         "presets": presets,
         "groups": [(group.title, [_row(form, s) for s in group.settings]) for group in form.groups],
         "elsewhere": [(k, v) for k, v in form.data.items() if k not in shown and settings.NAMES.fullmatch(k)],

@@ -178,14 +178,15 @@ def _unfit(
         yield from entrants.foreign(trained.policies, game.name, project)
         yield from beginnings.foreign(trained, project)
     does = games.does(offer, game.name)
-    if trained is not None and (reason := methods.misfit(trained.learner.kind, does)):
+    if trained is not None and (reason := methods.misfit(trained.learner.kind, does, offer.sees)):
         yield f"{place}learner.kind", reason
 
 
 def _ill_seated(trained: TrainConfig, offer: games.Offer) -> Iterator[tuple[str, str]]:
     """Seats that nobody plays, or that the game does not have; of a program only the engine can tell."""
     seats = max(1, len(offer.sides) * offer.squad)
-    if offer.key == games.SIMULATOR or trained.seats == seats:
+    one_team = not trained.policies and trained.learner.together and offer.squad == seats
+    if offer.key == games.SIMULATOR or trained.seats == seats or one_team:
         return
     if trained.policies:
         has = "one seat" if seats == 1 else f"{seats} seats"

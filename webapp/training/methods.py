@@ -52,9 +52,11 @@ class Algorithm:
 ALGORITHMS = {kind: Algorithm(kind, entry.explanation, entry.config) for kind, entry in LEARNERS.items()}  # type: ignore[arg-type]
 
 
-def misfit(kind: str, does: str) -> str:
+def misfit(kind: str, does: str, sees: str = "") -> str:
     """Why an algorithm cannot play a game; empty when it can, or when only trying tells."""
     algorithm = ALGORITHMS.get(kind)
+    if algorithm is not None and algorithm.settings.together and sees == PICTURES:
+        return f"{algorithm.title} looks at numbers, and this game shows pictures."
     if algorithm is None or does in ("", *algorithm.settings.actions):
         return ""
     if does == PARAMETERISED:
@@ -146,7 +148,19 @@ PRESET_LIST = {
             "table3-gfootball", "Published for football", f"{_PAPER}: a deep network, 32,768 decisions at a time.",
             battles=64, steps=20_000_000,
         ),
-        *(preset for kind in ALGORITHMS for preset in _own(kind)),
+        *(
+            _engine(
+                f"navigation-{kind}", "For covering targets", "An update in eight decisions of the team, as published.",
+                games=("navigation",), battles=8, steps=2_400_000,
+            )
+            for kind in ("masac", "maddpg")
+        ),
+        *(
+            preset
+            for kind, each in ALGORITHMS.items()
+            for preset in _own(kind)
+            if preset.sees == NUMBERS or not each.settings.together
+        ),
     )
 }  # fmt: skip
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.catalog import LEARNERS
 from webapp.lib.words import number
 from webapp.studies.models import Job
 from webapp.training import games
@@ -45,6 +46,20 @@ def learning(job: Job) -> list[str]:
     return found if len(found) > 1 else []
 
 
+def teams(job: Job) -> list[str]:
+    """The policies that learn as a team, each of whose members has a policy of its own; "" for one that learns
+    alone."""
+    policies = job.config.get("policies", {})
+    found = [
+        name
+        for name, policy in policies.items()
+        if policy["kind"] == "learning"
+        and len(policy["seats"]) > 1
+        and LEARNERS[(policy.get("learner") or job.config["learner"])["kind"]].config.together  # type: ignore[attr-defined]
+    ]
+    return found if learning(job) else [""] * bool(found or "members" in job.artifacts)
+
+
 def context(job: Job) -> dict[str, Any]:
     """What the template needs beside what every job's page has."""
     config = job.config
@@ -52,6 +67,7 @@ def context(job: Job) -> dict[str, Any]:
         "game": games.title_of(config["game"]["name"], job.project),
         "algorithm": ALGORITHMS[config["learner"]["kind"]].title,
         "specialist": _specialist(job),
+        "teams": teams(job),
     }
 
 
@@ -65,6 +81,7 @@ def page_data(job: Job) -> dict[str, Any]:
         "episodes": config["episodes"],
         "words": METRICS,
         "policies": learning(job),
+        "teams": teams(job),
         "summary": job.summary,
     }
 

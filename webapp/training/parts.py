@@ -39,7 +39,7 @@ class Trainings(Parts):
     start = TrainingStart
     own_page = True
     intake = TrainingIntake()
-    files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy", "policy.onnx": "onnx"}
+    files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy", "policy.onnx": "onnx", "members.zip": "members"}
     gives = "agent"
     trial_words = "was a short trial: it measured how fast a game plays, for the form of a training"
     waits = 2  # days: nothing of a training is shortlisted

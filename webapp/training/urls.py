@@ -19,5 +19,6 @@ urlpatterns = [
     path(f"{_JOB}train-again/", composing.clone, name="clone"),
     path(f"{_JOB}policy.zip", views.policy, name="policy"),
     path(f"{_JOB}policy.onnx", views.onnx, name="onnx"),
+    path(f"{_JOB}members.zip", views.members, name="members"),
     path(f"{_JOB}curve.csv", views.curve, name="curve"),
 ]

@@ -68,8 +68,8 @@ def policy(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     return _file(packed.getvalue(), f"{_name(job, chosen)}.zip", "application/zip")
 
 
-def _name(job: Job, of: str) -> str:
-    return "-".join(part for part in ("policy", str(job.pk), of) if part)
+def _name(job: Job, of: str, what: str = "policy") -> str:
+    return "-".join(part for part in (what, str(job.pk), of) if part)
 
 
 @require_safe
@@ -78,6 +78,14 @@ def onnx(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     job = _trained(request, slug, pk, "policy.onnx")
     of = choice(request, "of", learning(job) or [""])
     return _file(_artifact(job, _of("onnx", of)), f"{_name(job, of)}.onnx", "application/octet-stream")
+
+
+@require_safe
+def members(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The policies of a team's members, each to be played by itself; where several teams learn, ``of`` says which."""
+    job = _trained(request, slug, pk, "members.zip")
+    of = choice(request, "of", learning(job) or [""])
+    return _file(_artifact(job, _of("members", of)), f"{_name(job, of, 'members')}.zip", "application/zip")
 
 
 @require_safe

@@ -11,16 +11,18 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from engine.arrays import Bundle
+from engine.worth.missing import Missing, missing
+from engine.worth.verdicts import FINE, OPEN, TOO_GOOD, TOO_WEAK, UNTESTED
 from webapp.accounts.models import User
 from webapp.lib.figures import exact_digits, price_digits, telling
-from webapp.lib.words import lower_first
+from webapp.lib.words import lower_first, number
 from webapp.studies import patterns
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job, Status
 from webapp.studies.table_rows import TableRows, latest
 from webapp.worth.asking import WorthForm, WorthIntake
+from webapp.worth.furthest import Furthest, furthest, furthest_pair
 
-UNTESTED, FINE, OPEN, TOO_GOOD, TOO_WEAK = range(5)
 VERDICTS = {
     UNTESTED: "Not tested",
     FINE: "Fine",
@@ -50,7 +52,7 @@ class Line(NamedTuple):
     ``pieces``: by their ids; ``least``: the amount from which on it counts; ``fair``: its fair price, with its range;
     ``units``: how many of it teams hold that have any; ``matters``: from how many points on an effect does; ``why``:
     see UNPRICED; ``alone_fine``: of a pair, whether each of its pieces is fine by itself; ``paid``: the round part of
-    costs in this game that worth is told for."""
+    costs in this game that worth is told for; ``missing``: what would settle it."""
 
     name: str
     category: str
@@ -70,6 +72,7 @@ class Line(NamedTuple):
     why: int = 0
     alone_fine: bool = False
     paid: int = 1
+    missing: Missing | None = None
 
     @property
     def against(self) -> str:
@@ -125,6 +128,18 @@ class Line(NamedTuple):
         return (TOGETHER if len(self.pieces) > 1 else VERDICTS).get(self.verdict) or VERDICTS[self.verdict]
 
     @property
+    def needs(self) -> str:
+        """How many more battles of what would settle it, and what they would show; empty where it is settled."""
+        if self.missing is None:
+            return ""
+        if not self.missing.more:
+            return "Too close to tell"
+        held = "both" if len(self.pieces) > 1 else "it" if self.least == 1 else "so many of it"
+        side = f"tell whether it is too {'good' if (self.worth or 0.0) > 0 else 'weak'}"
+        to = side if self.missing.matters else "show that it is fine"
+        return f"Needs {number(self.missing.more)} more battles with {held} to {to}"
+
+    @property
     def mark(self) -> str:
         """How it is drawn."""
         return MARKS.get(self.verdict, "")
@@ -178,6 +193,7 @@ class Measuring(Parts):
             "reach": (reach := ROOM * max(reach, float(job.config["matters"]))),
             "minus": -reach,
             "furthest": furthest(lines),
+            "furthest_pair": furthest_pair(lines, bundle) if bundle else Furthest(),
             "finer": any(line.digits > 1 for line in lines),
             "priced": any(line.fair is not None for line in lines),
             "cost_digits": exact_digits(line.cost for line in lines),
@@ -214,6 +230,7 @@ def lines_of(bundle: Bundle) -> list[Line]:
     """What stands out first, then by how far from fair."""
     meta, columns = bundle
     matters, found = POINTS * float(meta.get("matters", 0.0)), []
+    needed = missing(bundle)
     for i, (first, second) in enumerate(columns["piece"].tolist()):
         one, least = meta["pieces"][first], int(columns["least"][i])
         name = one["name"] if second < 0 else f"{one['name']} + {meta['pieces'][second]['name']}"
@@ -227,6 +244,7 @@ def lines_of(bundle: Bundle) -> list[Line]:
                 worth, low, high, int(columns["verdict"][i]), int(columns["battles"][i]),
                 tuple(meta["pieces"][p]["id"] for p in (first, second) if p >= 0), least,
                 fair, fair_low, fair_high, units, matters, int(columns["why"][i]) if "why" in columns else 0,
+                missing=needed.get(i),
             )
         )  # fmt: skip
     fine = {line.pieces[0] for line in found if line.verdict == FINE and len(line.pieces) == 1 and line.least == 1}
@@ -251,29 +269,21 @@ def _points(value: float) -> float | None:
     return POINTS * value if math.isfinite(value) else None
 
 
-class Furthest(NamedTuple):
-    """An effect in points that battles do not rule out, of the piece of this name; no name: nothing was measured."""
-
-    points: float = 0.0
-    name: str = ""
-
-
-def furthest(lines: list[Line]) -> Furthest:
-    """The largest effect that a single piece may still have: what "nothing stands out" leaves open."""
-    ends = [Furthest(end, line.name) for line in lines for end in (line.low, line.high) if end is not None]
-    return max(ends, key=lambda end: abs(end.points), default=Furthest())
-
-
 HEADS = (
     "name", "category", "pieces", "least", "cost", "worth", "low", "high", "verdict", "battles", "fair", "fair_low",
-    "fair_high", "unpriced", "per_unit", "per_cost",
+    "fair_high", "unpriced", "per_unit", "per_cost", "missing", "needs",
 )  # fmt: skip
-"""Columns of the table for programs."""
+"""Columns of the table for programs. ``missing``: battles that would settle what is not settled; 0: too close to
+tell."""
 
 
 def rows_of(bundle: Bundle | None) -> TableRows:
     """The table as rows for programs."""
     lines = lines_of(bundle) if bundle is not None else []
-    own = ("unpriced", "per_unit", "per_cost")
-    told = ({"verdict": line.words, **{name: getattr(line, name) for name in own}} for line in lines)
+    own = ("unpriced", "per_unit", "per_cost", "needs")
+    told = ({"verdict": line.words, **{name: getattr(line, name) for name in own}, **_needed(line)} for line in lines)
     return TableRows(HEADS, [{**line._asdict(), **more} for line, more in zip(lines, told, strict=True)])
+
+
+def _needed(line: Line) -> dict[str, int | None]:
+    return {"missing": None if line.missing is None else line.missing.more}

@@ -8,7 +8,7 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import ConfigError
+from engine.errors import ConfigError, EngineError
 from engine.games.navigation import kernel
 from engine.games.navigation.game import WAYS
 from engine.mdp.interface import Array, Continuous, SeatSpec
@@ -18,6 +18,7 @@ Numbers = NDArray[np.float32]
 _TIE = 1e-3
 Rule = Callable[[Numbers, int], Numbers]
 """Ways float32[n, 2] of entity ``i`` that sees ``view`` float32[n, 5 E - 2]."""
+NO_ENTITY = "Whoever asks this script must say which entity it plays."
 
 
 def _parts(view: Numbers) -> tuple[Numbers, Numbers]:
@@ -101,6 +102,21 @@ class Nearest(Navigator):
     """Goes to the nearest target."""
 
     rule = staticmethod(nearest)
+
+
+class Numbered(Navigator):
+    """Goes to the target of its own number. Raises EngineError where it is not told which entity it plays."""
+
+    def __call__(self, batch: Batch) -> Decision:
+        """Each row's way, by its entity."""
+        view = batch.observations["view"]
+        if batch.entities is None:
+            raise EngineError(NO_ENTITY)
+        ways: Numbers = np.empty((len(view), 2), np.float32)
+        for entity in np.unique(batch.entities).tolist():
+            rows = batch.entities == entity
+            ways[rows] = numbered(view[rows], entity)
+        return Decision(ways if self._steers else chosen(ways))
 
 
 class Optimal(Navigator):

@@ -61,6 +61,7 @@ import { embedded, find, findOptional } from "../elements.js";
  * @property {number} minutes
  * @property {number} episodes
  * @property {string[]} policies the agents, where several learn
+ * @property {string[]} teams those of them that learn as a team; "" where one learns alone
  * @property {Found} found
  * @property {boolean} course
  * @property {string} other_game

@@ -117,6 +117,11 @@ function showTake() {
   if (policy) onnx.href = `${onnx.href.split("?")[0]}?of=${policy}`;
   at("take-curve").hidden = !state.tick;
   onnx.hidden = !["finished", "stopped"].includes(state.status) || !state.tick;
+  if (page.teams.length) {
+    const members = at("take-members", HTMLAnchorElement);
+    members.hidden = onnx.hidden || !page.teams.includes(policy);
+    if (policy) members.href = `${members.href.split("?")[0]}?of=${policy}`;
+  }
 }
 
 export function showFigures() {

@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 from webapp.changes import sentences
 from webapp.changes.reading import Measured, Replayed
 from webapp.changes.standing import Standing
-from webapp.lib.figures import with_unit
+from webapp.lib.figures import sign_of, with_unit
 from webapp.projects.templatetags.equipoise import none
 
 register = template.Library()
@@ -28,12 +28,13 @@ ROOM = 0.04
 
 class Axis(NamedTuple):
     """From ``low`` to ``high``; bars begin at ``even``; ``ticks``: the values that are written, and where they stand in
-    per cent."""
+    per cent; ``unit``: theirs, where it is not written with them."""
 
     low: float
     high: float
     even: float
     ticks: list[tuple[str, str]]
+    unit: str = ""
 
     def place(self, value: float) -> float:
         """Where a value is, in per cent; values beyond the axis stand at its end."""
@@ -57,8 +58,9 @@ def spanning(measured: Iterable[Measured], lines: Iterable[float], unit: str) ->
     low, high = (even if low == even else low - room), high + room
     step = _step((high - low) / TICKS)
     values = [step * k for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
-    found = Axis(low, high, even, [])
-    told = [(f"{found.place(v):.2f}%", with_unit(round(v, 6), unit)) for v in values]
+    sign = sign_of(unit)
+    found = Axis(low, high, even, [], "" if sign else unit)
+    told = [(f"{found.place(v):.2f}%", with_unit(round(v, 6), sign)) for v in values]
     return found._replace(ticks=told)
 
 

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from django import template
 
-from webapp.studies.models import Job
-from webapp.studies.table_rows import latest
 from webapp.worth.nearly import Near, nearly
 from webapp.worth.parts import Line
 
@@ -15,7 +13,6 @@ register = template.Library()
 
 
 @register.simple_tag
-def nearly_proved(job: Job, lines: Sequence[Line]) -> list[Near]:
+def nearly_proved(lines: Sequence[Line]) -> list[Near]:
     """What looks as if it mattered and is not proved: how many more battles each needs, and of what."""
-    bundle = latest(job)
-    return list(nearly(bundle, lines, sum(line.stands_out for line in lines))) if bundle else []
+    return nearly(lines)

@@ -1,0 +1,141 @@
+"""Courses as data: many policies learn from one another in the same battles, lesson by lesson (AI Arena, Staley et al.
+2021). A roster says who there is, a match list who plays whom, and a course is a list of lessons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from engine.config.base import Config, Shown, Study, refuse
+from engine.config.genes import genes
+from engine.config.learners import Learner
+from engine.config.lesson_pace import Pace, pace
+from engine.config.lessons import MOST_LESSONS, LessonConfig
+from engine.config.policies import ONE_NUMBER
+from engine.config.rl import AnyLearner, PPOConfig
+from engine.config.roster import Member, MemberName, PupilConfig, misnamed
+from engine.config.tournament import TournamentConfig
+from engine.config.train import Game, RarelyMinutes, TrainPool
+
+
+class ArenaConfig(Study):
+    """Train many policies in the same battles, lesson by lesson."""
+
+    no_ranges = "this is one training; a study of kind evolve searches the settings of its task"
+    kind: Literal["arena"] = "arena"
+    name: Shown = Field("course", min_length=1, max_length=120, title="Name")
+    seed: int = Field(1, ge=0, lt=2**63, title="Seed")
+    game: Game
+    learner: Learner = Field(default_factory=PPOConfig, title="Learner", description="of policies without their own")
+    roster: dict[MemberName, Member] = Field(
+        min_length=1, max_length=200, title="Roster", description="policies by name; a number is a name, too"
+    )
+    lessons: tuple[LessonConfig, ...] = Field(min_length=1, max_length=MOST_LESSONS, title="Lessons")
+    fragment: int = Field(
+        32, ge=1, le=100_000, title="Decisions in a fragment", description="of each entity, for all learners alike"
+    )
+    copies: int = Field(
+        1, ge=1, le=4096, title="Copies of every match", description="each on a processor of its own (scale)"
+    )
+    environments: int = Field(8, ge=1, le=100_000, title="Battles of a match that a copy plays together")
+    sampling: Literal["synchronous", "asynchronous"] = Field(
+        "synchronous", title="Sampling",
+        description="synchronous: copies wait for each update, reproducible; asynchronous: nobody waits, faster.",
+    )  # fmt: skip
+    max_staleness: int = Field(
+        8, ge=0, le=10**6, title="Oldest data learned from", description="updates behind; 0: any; synchronous: 1"
+    )
+    checkpoint_every: int = Field(
+        0, ge=0, le=10**12, title="Decisions between checkpoints", description="0: a tenth of the lesson"
+    )
+    minutes: RarelyMinutes = 0
+    threads: int = Field(1, ge=1, le=256, title="Processor threads of the learners")
+    tournament: TournamentConfig | None = Field(
+        None, title="Tournament", description="at the end: everybody against everybody, or a Swiss one"
+    )
+    pool: TrainPool = Field(default_factory=TrainPool)
+
+    @field_validator("game", "learner")
+    @classmethod
+    def _settled(cls, given: Config) -> Config:
+        refuse((gene.place, ONE_NUMBER) for gene in genes(given))
+        return given
+
+    @field_validator("roster")
+    @classmethod
+    def _named(cls, roster: Mapping[str, Any]) -> Mapping[str, Any]:
+        refuse(misnamed(roster))
+        return roster
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        refuse(self._misfits())
+        return self
+
+    def _misfits(self) -> Iterator[tuple[str, str]]:
+        for name, member in self.roster.items():
+            yield from ((f"roster.{name}.{place}", why) for place, why in member.misfits(self.roster))
+        for i, lesson in enumerate(self.lessons):
+            yield from ((f"lessons.{i}.{place}", why) for place, why in lesson.misfits(self.roster))
+        cast = {name for lesson in self.lessons for match in lesson.matches for name in match.policies}
+        cast |= {old for name in cast if name in self.roster for old in self.roster[name].recalls}
+        for name in self.roster:
+            if name not in cast:
+                yield f"roster.{name}", "it plays in no match of any lesson: leave it out, or name it in a match"
+        if self.count > MOST_LESSONS:
+            yield "lessons", f"these are {self.count:,} lessons: at most {MOST_LESSONS:,} in all"
+
+    @property
+    def learners(self) -> dict[str, AnyLearner]:
+        """The learner of each policy that learns, by name, with the fragments of the course."""
+        pupils = {name: one for name, one in self.roster.items() if isinstance(one, PupilConfig)}
+        more = {"fragment": self.fragment}
+        return {name: (one.learner or self.learner).model_copy(update=more) for name, one in pupils.items()}
+
+    @property
+    def starts(self) -> dict[str, tuple[str, str]]:
+        """(place, store hash) of the policies that begin with a trained one, by name."""
+        given = {name: one.start for name, one in self.roster.items() if isinstance(one, PupilConfig)}
+        return {name: (f"roster.{name}.start", start) for name, start in given.items() if start}
+
+    def place_of(self, policy: str) -> str:
+        """The place of a policy's learner."""
+        own = self.roster[policy]
+        return f"roster.{policy}.learner" if isinstance(own, PupilConfig) and own.learner else "learner"
+
+    @property
+    def count(self) -> int:
+        """Lessons, repeated ones counted."""
+        return sum(lesson.times for lesson in self.lessons)
+
+    def lesson(self, number: int) -> tuple[int, LessonConfig]:
+        """The lesson that is the ``number``-th to be held, from 0, and its place in the list."""
+        for i, lesson in enumerate(self.lessons):
+            if number < lesson.times:
+                return i, lesson
+            number -= lesson.times
+        raise IndexError(number)
+
+    @property
+    def steps(self) -> int:
+        """Decisions of all lessons at most."""
+        return sum(lesson.times * lesson.most for lesson in self.lessons)
+
+    def pace(self, lesson: LessonConfig) -> Pace:
+        """How a lesson is learned."""
+        return pace(lesson, self.learners, self.environments * self.fragment, self.copies, self.checkpoint_every)
+
+    @property
+    def ticks(self) -> int:
+        """Rounds of the whole course, at most; a pair of its tournament is one."""
+        lessons = sum(lesson.times * self.pace(lesson).ticks for lesson in self.lessons)
+        return lessons + (self.tournament.pairs(self.entrants) if self.tournament else 0)
+
+    @property
+    def entrants(self) -> int:
+        """How many enter its tournament, at most."""
+        players = sum(not member.recalls for member in self.roster.values())
+        earlier = sum(lesson.times * len(lesson.learns(self.roster)) for lesson in self.lessons)
+        return players + (earlier if self.tournament is not None and self.tournament.rungs else 0)

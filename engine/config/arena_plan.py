@@ -1,0 +1,82 @@
+"""What a course amounts to before it starts: the paper's count of processes, what is started here, and each lesson.
+
+AI Arena (Staley et al. 2021, sections 3.3 and 4.4) starts one process for each environment and one for each worker, the
+top-level entries of a match. Here a match's battles and all that play in it share a process, many battles at a time,
+and each copy of the match list is one sampler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from engine.config.arena import ArenaConfig
+from engine.config.lesson_pace import Pace
+from engine.config.matches import MatchConfig
+
+
+class Counted(NamedTuple):
+    """Processes by the paper's count, without the one that starts all others."""
+
+    environments: int
+    workers: int
+
+    @property
+    def processes(self) -> int:
+        """Both."""
+        return self.environments + self.workers
+
+
+class Planned(NamedTuple):
+    """A lesson of a plan: its place in the list, how often it is held, and what it amounts to each time; ``battles``
+    that are played at once; ``updates`` of every policy that learns."""
+
+    place: int
+    times: int
+    counted: Counted
+    battles: int
+    decisions: int
+    updates: int
+    pace: Pace
+
+
+def counted(matches: Iterable[MatchConfig], copies: int = 1) -> Counted:
+    """Processes that the paper would start for these matches."""
+    workers = [len(match.who) for match in matches]
+    return Counted(copies * len(workers), copies * sum(workers))
+
+
+def plan(config: ArenaConfig) -> list[Planned]:
+    """All lessons."""
+    found = []
+    for i, lesson in enumerate(config.lessons):
+        one = config.pace(lesson)
+        battles = config.copies * len(lesson.matches) * config.environments
+        updates = -(-lesson.most // one.update)
+        how = counted(lesson.matches, config.copies)
+        found.append(Planned(i, lesson.times, how, battles, lesson.most, updates, one))
+    return found
+
+
+def steps_of(config: ArenaConfig, policy: str) -> int:
+    """Decisions that a policy learns from in the whole course, at most: the length of its schedules."""
+    total = 0
+    for lesson in config.lessons:
+        one = config.pace(lesson)
+        total += lesson.times * lesson.most * one.fragment.get(policy, 0) // sum(one.fragment.values())
+    return max(1, total)
+
+
+def started(config: ArenaConfig) -> int:
+    """Processes that play here, beside the one that learns."""
+    return 0 if config.pool.kind == "local" else config.copies
+
+
+def misfits(config: ArenaConfig) -> Iterator[tuple[str, str]]:
+    """(place, sentence) of learners that do not go with the length of the course."""
+    synchronous = config.sampling == "synchronous"
+    for name, learner in config.learners.items():
+        together = [config.pace(lesson).fragment.get(name, 0) for lesson in config.lessons]
+        most = max(together) * (config.copies if synchronous else 1)
+        found = learner.misfits(steps_of(config, name), most, synchronous=synchronous)
+        yield from ((f"{config.place_of(name)}.{place}", why) for place, why in found)

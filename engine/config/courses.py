@@ -1,0 +1,101 @@
+"""Courses to begin with: a league with exploiters, a ladder of difficulties, and the best of several that goes on.
+
+Each is a roster and lessons for a game whose entities stand in sides of ``squad``, as a body of a study has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+Table = dict[str, Any]
+
+
+class Arena(NamedTuple):
+    """What a course is made for: how many sides the game has and entities a side has, what policies learn by, a script
+    that plays it, and decisions in all."""
+
+    sides: int
+    squad: int
+    learner: Any
+    script: str
+    steps: int
+
+    def match(self, *sides: str) -> list[str]:
+        """Everybody of each side is steered by one policy; of a game with one side only the first plays."""
+        return [policy for policy in sides[: self.sides] for _ in range(self.squad)]
+
+
+class Preset(NamedTuple):
+    """``title`` and ``text`` for people; ``sides`` that its game must have; ``made``: a roster and lessons."""
+
+    title: str
+    text: str
+    sides: int
+    made: Callable[[Arena], Table]
+
+
+ROUNDS = 10
+"""Lessons of a league and of a ladder."""
+GENERATIONS = 20
+"""Lessons after each of which the best goes on, as in App. A.1.1 of AI Arena."""
+AMONG = ("first", "second", "third")
+
+
+def league(arena: Arena) -> Table:
+    """The main agent meets earlier selves of all and its exploiter; the exploiter meets the main agent alone (after
+    Vinyals et al. 2019, with one exploiter that is never reset)."""
+    matches = [arena.match("main", "past"), arena.match("main", "exploiter"), arena.match("exploiter", "main")]
+    each = {"matches": matches, "steps": arena.steps // ROUNDS, "times": ROUNDS}
+    roster = {
+        "main": {"learner": arena.learner}, "exploiter": {"learner": arena.learner},
+        "past": {"kind": "pool", "of": ["main", "exploiter"]},
+    }  # fmt: skip
+    return {
+        "roster": roster, "lessons": [{"title": "League", **each, "after": {"pool": ["main", "exploiter"]}}],
+        "tournament": {"kind": "round-robin"},
+    }  # fmt: skip
+
+
+def ladder(arena: Arena) -> Table:
+    """An agent that first beats a script and then its earlier selves; it is kept after each lesson."""
+    script, past = arena.match("agent", "script"), arena.match("agent", "past")
+    first = {"title": "Beat the script", "matches": [script], "steps": 2 * arena.steps // (ROUNDS + 2)}
+    until = {"policy": "agent", "measure": "win", "reaches": 0.7, "of": 100}
+    later = {"title": "Beat yourself", "matches": [past, script], "steps": arena.steps // (ROUNDS + 2)}
+    kept = {"pool": ["agent"]}
+    roster = {
+        "agent": {"learner": arena.learner}, "script": arena.script, "past": {"kind": "pool", "of": ["agent"]},
+    }  # fmt: skip
+    return {
+        "roster": roster,
+        "lessons": [{**first, "until": until, "after": kept}, {**later, "times": ROUNDS, "after": kept}],
+        "tournament": {"kind": "swiss", "rungs": True},
+    }
+
+
+def best(arena: Arena) -> Table:
+    """Three that learn apart; the best of them replaces the others, again and again (App. A.1.1 of AI Arena)."""
+    script = {"script": arena.script} if arena.sides > 1 else {}
+    each = {"matches": [arena.match(name, "script") for name in AMONG], "steps": arena.steps // GENERATIONS}
+    after = {"best": {"among": list(AMONG), "measure": "return", "of": 100}}
+    return {
+        "roster": {**{name: {"learner": arena.learner} for name in AMONG}, **script},
+        "lessons": [{"title": "The best goes on", **each, "times": GENERATIONS, "after": after}],
+    }
+
+
+PRESETS: dict[str, Preset] = {
+    "league": Preset(
+        "League with an exploiter",
+        "A main agent meets everybody’s earlier selves; an exploiter looks for what beats it.", 2, league,
+    ),
+    "ladder": Preset(
+        "Ladder of difficulties",
+        "An agent beats a script, then itself. What it was after each lesson is kept: opponents that grow.", 2, ladder,
+    ),
+    "best": Preset(
+        "The best of three goes on", "Three agents learn apart. After each lesson the others go on from the best.", 1,
+        best,
+    ),
+}  # fmt: skip

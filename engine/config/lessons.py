@@ -1,0 +1,102 @@
+"""Lessons of a course as data: match lists, how long they last, and what becomes of policies at their end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from engine.config.base import Config
+from engine.config.matches import Match
+from engine.config.roster import Member, MemberName
+from engine.config.train import Setting
+
+Measure = Literal["win", "score", "return"]
+MOST_LESSONS = 1000
+PARTS = 10
+"""Checkpoints in a lesson where nothing else is said."""
+
+
+class UntilConfig(Config):
+    """A condition that ends a lesson early."""
+
+    policy: MemberName = Field(title="Which policy")
+    measure: Measure = Field("win", title="Measure", description="win: share of wins, a draw as half")
+    reaches: float = Field(0.7, ge=-1e12, le=1e12, title="Reaches")
+    of: int = Field(100, ge=1, le=100_000, title="Of its last episodes", description="fewer do not count")
+
+
+class BestConfig(Config):
+    """The best of several policies takes the place of the others (App. A.1.1 of the paper)."""
+
+    among: tuple[MemberName, ...] = Field(min_length=2, max_length=100, title="Among which policies")
+    measure: Measure = Field("return", title="Measure")
+    of: int = Field(100, ge=1, le=100_000, title="Of their last episodes", description="at most; without any: last")
+
+
+class AfterwardsConfig(Config):
+    """What happens to policies once a lesson is over; those that nothing is said of are kept as they are."""
+
+    best: BestConfig | None = Field(None, title="The best replaces the others")
+    fork: dict[MemberName, MemberName] = Field(
+        default_factory=dict, max_length=100, title="Copies", description="a policy, and whose copy it becomes"
+    )
+    pool: tuple[MemberName, ...] = Field(
+        (), max_length=100, title="Into the pool", description="policies whose present selves are played against later"
+    )
+
+    @property
+    def named(self) -> Iterator[tuple[str, str]]:
+        """(place, name) of every policy in it."""
+        yield from ((f"best.among.{i}", name) for i, name in enumerate(self.best.among if self.best else ()))
+        for new, old in self.fork.items():
+            yield from ((f"fork.{new}", new), (f"fork.{new}", old))
+        yield from ((f"pool.{i}", name) for i, name in enumerate(self.pool))
+
+
+class LessonConfig(Config):
+    """One lesson: a match list, the variant of the game, how long it lasts, and what happens at its end."""
+
+    title: str = Field("", max_length=120, title="Name")
+    matches: tuple[Match, ...] = Field(min_length=1, max_length=200, title="Matches")
+    settings: dict[str, Setting] = Field(
+        default_factory=dict, title="Settings of the game", description="in all its matches"
+    )
+    steps: int | None = Field(None, ge=1, le=10**12, title="Decisions", description="to learn from, of all policies")
+    until: UntilConfig | None = Field(None, title="Or until", description="whichever comes first")
+    frozen: tuple[MemberName, ...] = Field(
+        (), max_length=200, title="Frozen", description="policies that only play in this lesson"
+    )
+    after: AfterwardsConfig = Field(default_factory=AfterwardsConfig, title="Afterwards")
+    times: int = Field(1, ge=1, le=MOST_LESSONS, title="How often", description="the same lesson, one after the other")
+
+    @property
+    def most(self) -> int:
+        """Decisions after which it ends at the latest."""
+        return self.steps or 0
+
+    def learns(self, roster: Mapping[str, Member]) -> tuple[str, ...]:
+        """The policies that learn in it."""
+        playing = dict.fromkeys(name for match in self.matches for name in match.policies)
+        return tuple(n for n in playing if n in roster and roster[n].learns and n not in self.frozen)
+
+    def misfits(self, roster: Mapping[str, Member]) -> Iterator[tuple[str, str]]:
+        """(place, sentence) of everything that is wrong without knowing the game."""
+        for i, match in enumerate(self.matches):
+            yield from ((f"matches.{i}.{place}", why) for place, why in match.misfits(roster))
+        learning = self.learns(roster)
+        for i, match in enumerate(self.matches):
+            if not set(match.policies) & set(learning):
+                yield f"matches.{i}.who", "nobody learns in this match: name a policy that learns and is not frozen"
+        if self.steps is None:
+            never = " A condition may never come true: without a limit it would go on for ever" if self.until else ""
+            yield "steps", f"say how many decisions it lasts{' at most.' if never else ''}{never}"
+        if self.until and self.until.policy not in learning:
+            yield "until.policy", f"{self.until.policy!r} does not learn in this lesson"
+        for place, name in (*((f"frozen.{i}", n) for i, n in enumerate(self.frozen)), *self._afterwards()):
+            if name not in roster or not roster[name].learns:
+                yield place, f"there is no policy {name!r} that learns"
+
+    def _afterwards(self) -> Iterator[tuple[str, str]]:
+        return ((f"after.{place}", name) for place, name in self.after.named)

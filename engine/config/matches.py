@@ -1,0 +1,115 @@
+"""Match lists as AI Arena writes them (Staley et al. 2021, Fig. 5, 9 and 12): ``[[1, 1, 1, 2, 2, 2], [[1, 1, 1], 3]]``.
+
+A match names the policy of every entity of a game. A nested list is a group: its entities are steered together, by one
+worker of one policy. A match may also be a table that says more: settings of the game that are its own, and which
+entity of the game each entry stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BeforeValidator, Field
+
+from engine.config.base import Config
+from engine.config.roster import MemberConfig, MemberName
+from engine.config.train import Setting
+
+MOST_ENTITIES = 1000
+
+
+class Seated(NamedTuple):
+    """Who steers which entities of the game: more than one, or ``together``, is a group. ``place``: the entry that says
+    so, such as ``who.3``."""
+
+    policy: str
+    entities: tuple[int, ...]
+    together: bool
+    place: str
+
+
+Entry = MemberName | tuple[MemberName, ...]
+
+
+class MatchConfig(Config):
+    """One match: who plays whom, in which variant of the game."""
+
+    who: tuple[Entry, ...] = Field(
+        min_length=1, max_length=MOST_ENTITIES, title="Who plays whom",
+        description="for every entity of the game the name of its policy; a nested list is steered as one",
+    )  # fmt: skip
+    settings: dict[str, Setting] = Field(
+        default_factory=dict, title="Settings of the game", description="in this match alone"
+    )
+    entities: tuple[Annotated[int, Field(ge=0, lt=MOST_ENTITIES)], ...] = Field(
+        (), max_length=MOST_ENTITIES, title="Entities",
+        description="which entity of the game each entry stands for, nested ones counted; empty: in the game's order",
+    )  # fmt: skip
+
+    @property
+    def count(self) -> int:
+        """Entities that are named."""
+        return sum(1 if isinstance(entry, str) else len(entry) for entry in self.who)
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The entity of the game that each entry stands for, nested ones counted."""
+        return self.entities or tuple(range(self.count))
+
+    @property
+    def seated(self) -> tuple[Seated, ...]:
+        """Who steers what, in the order of the list: the paper's workers."""
+        found, at = [], 0
+        for i, entry in enumerate(self.who):
+            names = (entry,) if isinstance(entry, str) else entry
+            taken, at = self.order[at : at + len(names)], at + len(names)
+            if names:
+                found.append(Seated(names[0], taken, not isinstance(entry, str), f"who.{i}"))
+        return tuple(found)
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """Those that play in it, each once."""
+        return tuple(dict.fromkeys(one.policy for one in self.seated))
+
+    def misfits(self, roster: Mapping[str, MemberConfig]) -> Iterator[tuple[str, str]]:
+        """(place, sentence) of everything that is wrong without knowing the game."""
+        yield from self._misnamed(roster)
+        if self.entities and sorted(self.entities) != list(range(self.count)):
+            least = f"each of 0 to {self.count - 1} once"
+            yield "entities", f"{self.count} entities are named, so say {least}, in the order in which they are named"
+
+    def miscounted(self, entities: int, game: str) -> Iterator[tuple[str, str]]:
+        """Whether as many entities are named as the game has: of too many, at the first that there is none for."""
+        if self.count != entities:
+            first = next((one.place for one in self.seated if self._last(one) >= entities), "who")
+            yield first, f"this list names {self.count} entities, and {game} has {entities}"
+
+    def _last(self, one: Seated) -> int:
+        """The position of an entry's last entity, nested ones counted."""
+        return max(self.order.index(entity) for entity in one.entities)
+
+    def _misnamed(self, roster: Mapping[str, MemberConfig]) -> Iterator[tuple[str, str]]:
+        for i, entry in enumerate(self.who):
+            names = (entry,) if isinstance(entry, str) else entry
+            if not names:
+                yield f"who.{i}", "this group is empty: name a policy for each entity in it"
+            for name in dict.fromkeys(names):
+                if name not in roster:
+                    yield f"who.{i}", f"there is no policy {name!r}; there are {', '.join(roster)}"
+            if len(set(names)) > 1:
+                several = ", ".join(sorted(set(names)))
+                yield f"who.{i}", f"a group is steered by one policy, and this one names {several}"
+            elif not isinstance(entry, str) and names and names[0] in roster and roster[names[0]].alone:
+                yield (
+                    f"who.{i}",
+                    f"{names[0]!r} is a script and plays one entity at a time: leave the inner brackets out",
+                )
+
+
+def _table(given: Any) -> Any:
+    return {"who": given} if isinstance(given, list | tuple) else given
+
+
+Match = Annotated[MatchConfig, BeforeValidator(_table)]

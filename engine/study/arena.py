@@ -1,0 +1,312 @@
+"""Courses: many policies learn from one another in the same battles, lesson by lesson (``engine.config.arena``).
+
+A lesson has samplers of its own, which begin its battles afresh; its rounds are those of ``engine.study.learning``. At
+its end policies are kept, copied, replaced by the best of them, or put into the pool, and then the checkpoint is
+written: whoever goes on from it begins the next lesson. In step a course that was killed anywhere ends with the same
+policies as one that never was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator, Iterator
+from typing import Any
+
+from engine.arrays import Bundle, pack
+from engine.config import arena_plan
+from engine.config.arena import ArenaConfig
+from engine.config.rl import AnyLearner
+from engine.config.tournament import TournamentConfig
+from engine.errors import Cancelled, ConfigError, EngineError
+from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Started, Stopped
+from engine.means import range_of
+from engine.rl.factory import gives_gradients, make_learner
+from engine.rl.learner import called, on_threads
+from engine.rng import generator
+from engine.simulators import references
+from engine.store import Store
+from engine.study import checkpoint
+from engine.study.control import Command, Control
+from engine.study.course import Course, CourseCurve, Rung, becomes, happened, many
+from engine.study.course_checks import Checked, check
+from engine.study.curve import PolicyCurve
+from engine.study.failures import not_begun, with_failure
+from engine.study.learner_factory import begin_with
+from engine.study.learning import Learning, long_enough
+from engine.study.left import Left, entrants
+from engine.study.lessons import Known, Lesson, open_lesson
+from engine.study.policy_training import PolicyTraining, Portion
+from engine.study.tournament import BATCH, Tournament
+
+
+def arena(config: ArenaConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
+    """As ``engine.study.lineups.run``, for a course."""
+    return with_failure(_Arena(config, store, control).events(resume))
+
+
+class _Arena(Learning):
+    """``task``: the lesson under way; ``began``: decisions that the active policies had learned from when it began;
+    ``seen``: episodes of the round that the course has taken note of."""
+
+    task: Lesson
+    curve: CourseCurve
+
+    def __init__(self, config: ArenaConfig, store: Store, control: Control) -> None:
+        super().__init__(store, control, waiting=config.sampling == "synchronous")
+        self.config, self.course = config, Course(config)
+        self.active: dict[str, PolicyTraining] = {}
+        self.began, self.late, self.warned = 0, False, False
+        self.seen: dict[str, int] = {}
+        self.tournament: Tournament | None = None
+        self.table = ""
+
+    def events(self, resume: str) -> Iterator[AnyEvent]:
+        config, command = self.config, ""
+        try:
+            self._prepare(begun=bool(resume))
+        except Cancelled:
+            yield not_begun(self.control, resume)
+            return
+        if resume:
+            self.restore(resume)
+        with on_threads(config.threads):
+            yield self.say(Started, workers=config.copies, pool=config.pool.kind, ticks=config.ticks,
+                            battles=0, resumed=bool(resume))  # fmt: skip
+            self.saved = self.saved or self.checkpoint()
+            while not (self.course.over or self.late or command):
+                command = yield from self._lesson()
+            if self.config.tournament is not None and not command:
+                command = yield from self._meet(self.config.tournament)
+        if command == "pause":
+            yield self.say(Paused, artifacts={"checkpoint": self.saved})
+            return
+        kind, more = (Stopped, {"reason": "Stopped by request."}) if command else (Finished, {})
+        yield self.say(kind, artifacts=self._results(), summary=self.curve.summary(self.steps), **more)
+
+    def _prepare(self, *, begun: bool) -> None:
+        """All policies as they begin. Raises ConfigError, SimulatorError, Cancelled."""
+        config = self.config
+        checked = check(config, self.store, begun=begun, should_stop=self.stopped)
+        self.policies = {name: self._pupil(name, learner, checked) for name, learner in config.learners.items()}
+        for name, (place, start) in ({} if begun else config.starts).items():
+            begin_with(self.policies[name].learner, place, start, self.store)
+        self.curve = CourseCurve({name: policy.curve for name, policy in self.policies.items()})
+        self.left, self.longest = Left(self.policies, self.store), checked.longest
+
+    def _pupil(self, name: str, chosen: AnyLearner, checked: Checked) -> PolicyTraining:
+        seat, config = checked.seats[name], self.config
+        seed = int(generator(config.seed, "policy", name).integers(2**63))
+        learner = make_learner(chosen, seat, seed, arena_plan.steps_of(config, name), config.place_of(name))
+        weights = [chosen.rewards[r].weight if r in chosen.rewards else 1.0 for r in called(seat)]
+        curve = PolicyCurve(seat.rewards, weights, seat.signals, config.game.least_return)
+        return PolicyTraining(name, Portion(0, self.waiting, False, 0), learner, curve)
+
+    def _lesson(self) -> Generator[AnyEvent, None, Command]:
+        """Hold one lesson. Returns the command that ended it early."""
+        lesson = self._begun()
+        if self.tick == self.course.base:
+            yield self.say(Logged, message=self._announced())
+        try:
+            opened = open_lesson(lesson, self.store, self.tick, self.stopped)
+        except Cancelled:
+            return self.control()
+        with opened as samplers:
+            try:
+                command = yield from self.drive(samplers)
+            except EngineError:
+                yield from self.troubles(samplers)
+                raise
+        if command:
+            yield from self.keep(command)
+        return command
+
+    def _meet(self, told: TournamentConfig) -> Generator[AnyEvent, None, Command]:
+        """Hold the tournament. Returns the command that ended it early."""
+        try:
+            made = references.make(self.config.game, min(BATCH, told.meetings), self.stopped)
+        except Cancelled:
+            return self.control()
+        with contextlib.closing(made) as game:
+            players = entrants(self.config, self.policies, self.course.rungs, game, self.store)
+            whole = self.tournament = self.tournament or Tournament(told, self.config.seed, list(players))
+            while not whole.over:
+                if command := self.control():
+                    return command
+                try:
+                    pair = whole.play(game, players, self.stopped)
+                except Cancelled:
+                    return self.control()
+                yield from self._met(whole, pair)
+        return ""
+
+    def _met(self, whole: Tournament, pair: tuple[int, int]) -> Iterator[AnyEvent]:
+        """Report a pair, and write the table and the checkpoint."""
+        self.tick += 1
+        (_, shares), (first, second) = whole.results[-1], (whole.entrants[i] for i in pair)
+        ends = range_of(shares, 0.0, 1.0)
+        told = f"{100 * shares.mean():.0f} % ({100 * ends.low:.0f} to {100 * ends.high:.0f} %)"
+        yield self.say(Logged, message=f"Tournament: {first} won {told} against {second}.")
+        meta, columns = whole.table()
+        self.table = self.store.put(pack(meta, columns))
+        self.saved = self.checkpoint()
+        metrics = {"share": float(shares.mean()), "low": ends.low, "high": ends.high}
+        yield self.say(Progressed, metrics=metrics, artifacts={"table": self.table, "checkpoint": self.saved})
+
+    def _begun(self) -> Lesson:
+        """The lesson that is next, with its policies active."""
+        present = {name: self.left.stored(policy)[1] for name, policy in self.policies.items()}
+        past = {name: tuple(policy.snapshots) for name, policy in self.policies.items()}
+        self.task = lesson = Lesson(self.config, self.course.number, Known(present, past))
+        self.active = {name: self.policies[name] for name in lesson.learners}
+        self.curve.active = tuple(self.active)
+        for name, policy in self.active.items():
+            policy.portion, policy.held = self._portion(lesson, name), []
+        self.over, self.losses, self.seen = False, 0, {}
+        self.began = self._played if self.tick == self.course.base else self.began
+        return lesson
+
+    def _portion(self, lesson: Lesson, name: str) -> Portion:
+        learner, config = lesson.learners[name], self.config
+        gradients = gives_gradients(learner, config.sampling)
+        if self.waiting:
+            need = lesson.samplers * lesson.fragments
+        else:
+            need = 1 if gradients else max(1, -(-learner.least_batch // lesson.pace.fragment[name]))
+        return Portion(need, self.waiting, gradients, config.max_staleness)
+
+    @property
+    def _played(self) -> int:
+        """Decisions that the active policies have learned from, in all their lives."""
+        return sum(policy.learner.steps for policy in self.active.values())
+
+    @property
+    def learned(self) -> int:
+        """Decisions learned from in the lesson under way."""
+        return self._played - self.began if self.active else 0
+
+    @property
+    def steps(self) -> int:
+        return self.course.before + self.learned
+
+    def done(self) -> bool:
+        for name, policy in self.active.items():
+            new = policy.curve.episodes[self.seen.get(name, 0) :]
+            self.course.recent.add(name, new, policy.curve.weights)
+            self.seen[name] = len(policy.curve.episodes)
+        return self.learned >= self.course.lesson.most or self.course.reached()
+
+    @property
+    def least(self) -> int:
+        """As of a training: battles begin afresh at the end of a round, and lessons are short."""
+        if not self.waiting or self.config.checkpoint_every:
+            return 1
+        return long_enough(
+            self.curve, self.config.copies * self.config.environments * sum(self.task.pace.workers.values())
+        )
+
+    def due(self) -> int:
+        return self.course.base + self.learned // self.task.pace.every
+
+    def progressed(self, before: int) -> Iterator[AnyEvent]:
+        if self.waiting and not (self.curve.ended or self.warned):
+            self.warned = True
+            yield self.say(Logged, message=self._too_short())
+        metrics = self.curve.metrics() | {"lesson": float(self.course.number + 1)}
+        self.curve.restart()
+        self.losses, self.seen = 0, {}
+        artifacts = self.left.present(self.active)
+        said: list[str] = []
+        if self.over:
+            said, climbed = self._ended()
+            artifacts |= climbed
+        self.saved = artifacts["checkpoint"] = self.checkpoint()
+        yield self.say(Progressed, metrics=metrics, artifacts=artifacts)
+        for message in said:
+            yield self.say(Logged, message=message)
+        self.throttle.restart()
+
+    def _ended(self) -> tuple[list[str], dict[str, str]]:
+        """What the lesson's end does to policies: in sentences, and the policies as they were before."""
+        number, lesson, climbed = self.course.number, self.course.lesson, {}
+        for name, policy in self.active.items():
+            rung = Rung(number + 1, name, *self.left.stored(policy))
+            self.course.rungs.append(rung)
+            climbed |= rung.roles
+        learned, chosen = self.learned, self._replaced()
+        for new, old in lesson.after.fork.items():
+            becomes(self.policies[new].learner, self.policies[old].learner)
+        for name in lesson.after.pool:
+            self.policies[name].snapshots.append(self.left.stored(self.policies[name])[1])
+        self.late = learned < lesson.most and not self.course.reached()
+        self.course.end(learned, self.tick)
+        self.active, self.began = {}, 0
+        return list(happened(chosen, lesson)), climbed
+
+    def _replaced(self) -> str:
+        """Let the best take the place of the others; its name, or nothing."""
+        best = self.course.lesson.after.best
+        if best is None:
+            return ""
+        chosen = self.course.best(best)
+        for name in best.among:
+            if name != chosen:
+                becomes(self.policies[name].learner, self.policies[chosen].learner)
+        return chosen
+
+    def _too_short(self) -> str:
+        """What to tell where battles, which restart at the end of every round, ended no episode in one."""
+        battles = self.config.copies * self.config.environments
+        lasts = f" (an episode can last {self.longest:,})" if self.longest else ""
+        return (
+            f"No episode ended in this round: at its end all battles begin afresh, and {self.curve.steps:,} decisions "
+            f"were too few{lasts}. So how episodes end is not learned, and no condition can be reached. Make the "
+            f"lesson, or its checkpoints, longer; play fewer battles together than {battles:,} of each match; or let "
+            "copies not wait for each update: then battles go on."
+        )
+
+    def _announced(self) -> str:
+        """What the next lesson is, and what it amounts to."""
+        number, (place, lesson) = self.course.number, self.config.lesson(self.course.number)
+        how, one = arena_plan.plan(self.config)[place], f"{number + 1} of {self.config.count}"
+        title = f", “{lesson.title}”" if lesson.title else ""
+        until = "" if lesson.until is None else " at most"
+        return (
+            f"Lesson {one}{title}: {many(how.decisions, 'decision')}{until}, {many(how.updates, 'update')} of "
+            f"{', '.join(how.pace.workers)}, {many(how.battles, 'battle')} at once."
+        )
+
+    def _results(self) -> dict[str, str]:
+        """What the course leaves."""
+        found = self.left.all(self.course.rungs) | {"checkpoint": self.saved}
+        return found | ({"table": self.table} if self.table else {})
+
+    def checkpoint(self) -> str:
+        self.kept = self.steps
+        told = self.curve.state() | {"began": self.began, "late": self.late, "table": self.table}
+        parts = {"round": Bundle(told, {}), "course": self.course.part()}
+        if self.tournament is not None:
+            parts["tournament"] = self.tournament.part()
+        for policy in self.policies.values():
+            parts |= policy.parts()
+        return checkpoint.write(self.config, self.tick, parts, self.store)
+
+    def restore(self, digest: str) -> None:
+        self.tick, parts = checkpoint.read(self.config, digest, self.store)
+        told: dict[str, Any] = parts.pop("round").meta
+        self.course.load(parts.pop("course"))
+        met = parts.pop("tournament", None)
+        if met is not None and self.config.tournament is not None:
+            self.tournament = Tournament(self.config.tournament, self.config.seed, met.meta["entrants"])
+            self.tournament.load(met)
+        for name, policy in self.policies.items():
+            policy.load({key: parts.pop(key) for key in list(parts) if key.endswith(f"/{name}")})
+        if parts:
+            why = f"this checkpoint has parts that this study does not know: {', '.join(sorted(parts))}; start it anew"
+            raise ConfigError([("resume", why)])
+        self.curve.load(told)
+        self.began = self._played if self.tick == self.course.base else told["began"]
+        self.late, self.table, self.saved = told["late"], told["table"], digest
+        self.over, self.seen, self.kept = False, {}, self.steps
+
+    def reached(self) -> tuple[int, Counters]:
+        return self.tick, self.curve.counters(self.steps)

@@ -1,0 +1,179 @@
+"""The state of a course between two checkpoints: which lesson is under way, how its policies fare in it, what they once
+were; and what happens to them at a lesson's end."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.arrays import Bundle
+from engine.config.arena import ArenaConfig
+from engine.config.lessons import BestConfig, LessonConfig, Measure
+from engine.rl.learner import Learner, Metrics
+from engine.rl.sampler import Episode
+from engine.study.curve import Curve, PolicyCurve
+
+Floats = NDArray[np.float64]
+MEASURES: tuple[Measure, ...] = ("win", "score", "return")
+
+
+class Rung(NamedTuple):
+    """A policy as it was after a lesson: store hashes of its weights and of its description."""
+
+    lesson: int
+    policy: str
+    tensors: str
+    description: str
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """Its artifacts by role."""
+        name = f"{self.policy}@{self.lesson}"
+        return {f"policy/{name}": self.tensors, f"policy_description/{name}": self.description}
+
+
+class Recent:
+    """The last episodes of each policy in the lesson under way, float64[n, 3] in the order of ``MEASURES``; ``most`` of
+    each are kept."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.rows: dict[str, Floats] = {}
+
+    def clear(self) -> None:
+        """Begin a lesson."""
+        self.rows = {}
+
+    def add(self, policy: str, episodes: Sequence[Episode], weights: Floats) -> None:
+        """Episodes that have just ended; ``weights`` float64[R] of their rewards."""
+        if episodes:
+            new = np.array([(e.win, e.score, float(e.returns @ weights)) for e in episodes], np.float64)
+            kept = self.rows.get(policy, np.empty((0, len(MEASURES))))
+            self.rows[policy] = np.concatenate([kept, new])[-self._most :]
+
+    def mean(self, policy: str, measure: Measure, of: int, *, whole: bool) -> float:
+        """The mean over the last ``of`` episodes; NaN without any, and where ``whole`` and there were fewer."""
+        column = self.rows.get(policy, np.empty((0, len(MEASURES))))[-of:, MEASURES.index(measure)]
+        return float(column.mean()) if len(column) >= (of if whole else 1) else math.nan
+
+
+class Course:
+    """``number``: lessons that are over; ``before``: decisions learned from in them; ``base``: the tick at which the
+    one under way began; ``rungs``: its policies after each."""
+
+    def __init__(self, config: ArenaConfig) -> None:
+        self.config = config
+        self.number, self.before, self.base = 0, 0, 0
+        self.rungs: list[Rung] = []
+        self.recent = Recent(_longest(config))
+
+    @property
+    def over(self) -> bool:
+        """Whether all lessons are."""
+        return self.number >= self.config.count
+
+    @property
+    def lesson(self) -> LessonConfig:
+        """The one under way."""
+        return self.config.lesson(self.number)[1]
+
+    def reached(self) -> bool:
+        """Whether the condition of the lesson under way holds."""
+        until = self.lesson.until
+        return (
+            until is not None and self.recent.mean(until.policy, until.measure, until.of, whole=True) >= until.reaches
+        )
+
+    def best(self, best: BestConfig) -> str:
+        """The best of several policies by their last episodes in this lesson; the first of equals."""
+        means = {name: self.recent.mean(name, best.measure, best.of, whole=False) for name in best.among}
+        return max(means, key=lambda name: -math.inf if math.isnan(means[name]) else means[name])
+
+    def end(self, learned: int, tick: int) -> None:
+        """Close a lesson in which policies learned from ``learned`` decisions."""
+        self.number, self.before, self.base = self.number + 1, self.before + learned, tick
+        self.recent.clear()
+
+    def part(self) -> Bundle:
+        """As a part of a checkpoint."""
+        told = {"number": self.number, "before": self.before, "base": self.base, "rungs": [list(r) for r in self.rungs]}
+        return Bundle(told, {f"recent/{name}": rows for name, rows in self.recent.rows.items()})
+
+    def load(self, part: Bundle) -> None:
+        """Continue from a part."""
+        self.number, self.before, self.base = (int(part.meta[name]) for name in ("number", "before", "base"))
+        self.rungs = [Rung(*row) for row in part.meta["rungs"]]
+        self.recent.rows = {name.removeprefix("recent/"): rows for name, rows in part.arrays.items()}
+
+
+def _longest(config: ArenaConfig) -> int:
+    conditions = [lesson.until.of for lesson in config.lessons if lesson.until]
+    choices = [lesson.after.best.of for lesson in config.lessons if lesson.after.best]
+    return max([1, *conditions, *choices])
+
+
+def becomes(learner: Learner, other: Learner) -> None:
+    """Go on as a copy of another learner: its weights and all that it keeps (AI Arena's ``fork``)."""
+    learner.load({
+        name: Bundle(dict(part.meta), {key: array.copy() for key, array in part.arrays.items()})
+        for name, part in other.state().items()
+    })  # fmt: skip
+
+
+class CourseCurve(Curve):
+    """How all policies of a course learn: each number has its policy's name and a slash in front. ``active``: those of
+    the lesson under way; ``last``: what each played in the last round in which it ended an episode."""
+
+    def __init__(self, policies: Mapping[str, PolicyCurve]) -> None:
+        self.active: tuple[str, ...] = tuple(policies)
+        self.last: dict[str, Metrics] = {}
+        super().__init__(policies)
+
+    def restart(self) -> None:
+        """Begin a round; what the policies played in the one before is kept for the summary."""
+        self.last |= {name: told for name, policy in self.policies.items() if (told := policy.played())}
+        super().restart()
+
+    def summary(self, steps: int) -> dict[str, Any]:
+        """Adds what each policy played in its last round."""
+        last = {f"{policy}/{name}": v for policy, told in self.last.items() for name, v in told.items()}
+        return super().summary(steps) | last
+
+    def state(self) -> dict[str, Any]:
+        """As JSON."""
+        return super().state() | {"last": self.last}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Continue from ``state``."""
+        super().load(state)
+        self.last = dict(state["last"])
+
+    def _named(self, each: Mapping[str, Metrics]) -> Metrics:
+        found = each.items()
+        return {f"{policy}/{name}": v for policy, told in found if policy in self.active for name, v in told.items()}
+
+
+def happened(chosen: str, lesson: LessonConfig) -> Iterator[str]:
+    """Sentences on what a lesson's end did to policies; ``chosen``: the best of those that it compared."""
+    after = lesson.after
+    if after.best is not None:
+        others = [name for name in after.best.among if name != chosen]
+        verb = "goes" if len(others) == 1 else "go"
+        yield f"{chosen} was best, and {_and(others)} {verb} on from its network."
+    for new, old in after.fork.items():
+        yield f"{new} goes on as a copy of {old}."
+    if after.pool:
+        yield f"Into the pool, to be played against later: {_and(after.pool)}."
+
+
+def many(count: int, what: str) -> str:
+    """A count with its noun."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _and(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

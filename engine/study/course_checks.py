@@ -1,0 +1,159 @@
+"""Whether a course fits its games: every match is made once, before anything starts, and all that does not fit is said
+at its entry."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from engine.catalog import LEARNERS
+from engine.config.arena import ArenaConfig
+from engine.config.arena_plan import misfits
+from engine.config.lessons import LessonConfig
+from engine.config.matches import MatchConfig, Seated
+from engine.config.rl import ACTIONS
+from engine.errors import ConfigError
+from engine.mdp.interface import SeatSpec
+from engine.mdp.vector import Game, in_turns
+from engine.problem import ShouldStop
+from engine.rl.seats import Players
+from engine.simulators import references
+from engine.store import Store
+from engine.study.lessons import KINDS, Known, Seating, cast_of, played, players_of, seating, variant
+from engine.study.meetings import two_sides
+
+Fault = tuple[str, str]
+TURNS = "in this game entities take turns, and a group needs entities that act at once: leave the inner brackets out"
+
+
+class Checked(NamedTuple):
+    """What is known once a course fits: the seat of each policy that learns, and decisions of the longest episode
+    (0: nobody knows)."""
+
+    seats: dict[str, SeatSpec]
+    longest: int
+
+
+def check(
+    config: ArenaConfig, store: Store, *, begun: bool = False, should_stop: ShouldStop = lambda: False
+) -> Checked:
+    """Make every match once; of a course that has ``begun``, without playing. Raises ConfigError with everything that
+    does not fit, SimulatorError, and Cancelled once ``should_stop()``."""
+    checks = _Checks(config, store, begun, should_stop)
+    wrong = list(misfits(config))
+    for i, lesson in enumerate(config.lessons):
+        for k, match in enumerate(lesson.matches):
+            place = f"lessons.{i}.matches.{k}"
+            wrong += [(f"{place}.{at}".rstrip("."), why) for at, why in checks.match(lesson, match)]
+    for i, lesson in enumerate(config.lessons):
+        wrong += [(f"lessons.{i}.after.{at}", why) for at, why in checks.afterwards(lesson)]
+    wrong += checks.tournament()
+    if wrong:
+        raise ConfigError(dict.fromkeys(wrong))
+    return Checked(checks.seats, checks.longest)
+
+
+class _Checks:
+    def __init__(self, config: ArenaConfig, store: Store, begun: bool, should_stop: ShouldStop) -> None:
+        self.config, self.store, self.begun, self.should_stop = config, store, begun, should_stop
+        self.seats: dict[str, SeatSpec] = {}
+        self.longest = 0
+        self._seen: set[str] = set()
+
+    def match(self, lesson: LessonConfig, match: MatchConfig) -> Iterator[Fault]:
+        """What is wrong with a match; one that was seen before is not made again."""
+        key = f"{match.model_dump_json()} {lesson.settings} {lesson.frozen}"
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        try:
+            game = references.make(variant(self.config, lesson, match), 1, self.should_stop)
+        except ConfigError as error:
+            yield from ((p.place.removeprefix("game."), p.message) for p in error.problems)
+            return
+        with contextlib.closing(game):
+            yield from self._seated(lesson, match, game)
+
+    def _seated(self, lesson: LessonConfig, match: MatchConfig, game: Game) -> Iterator[Fault]:
+        if wrong := list(match.miscounted(len(game.spec.seats), game.spec.name)):
+            yield from wrong
+            return
+        seats = seating(match, self.config.learners)
+        if seats.together and in_turns(game):
+            yield _group(seats), TURNS
+            return
+        try:
+            specs = played(game, seats).spec.seats
+            cast = cast_of(self.config, lesson, seats, specs)
+        except ConfigError as error:
+            yield _group(seats), error.problems[0].message
+            return
+        self.longest = max(self.longest, game.spec.max_ticks)
+        for one, spec in zip(seats.who, specs, strict=True):
+            yield from self._sits(one, spec)
+        players = players_of(self.config, specs, cast, self.store, Known({}, {}))
+        for name in dict.fromkeys(c.policy for candidates in cast.seats for c in candidates):
+            yield from self._plays(name, players)
+        if not self.begun:
+            references.begin(game, self.config.seed)
+
+    def _plays(self, name: str, players: Players) -> Iterator[Fault]:
+        """Whether a policy that never learns can play."""
+        member = self.config.roster[name.partition(KINDS)[0]]
+        if member.learns or member.recalls:
+            return
+        try:
+            players(name)
+        except ConfigError as error:
+            yield "who", f"{error.problems[0].place}: {error.problems[0].message}"
+
+    def _sits(self, one: Seated, spec: SeatSpec) -> Iterator[Fault]:
+        """Whether who learns can learn here, as everywhere else."""
+        for name in self.config.roster[one.policy].recalls or (one.policy,):
+            if not self.config.roster[name].learns:
+                continue
+            learner = self.config.learners[name]
+            if spec.action.kind not in learner.actions:
+                able = " or ".join(ACTIONS[kind] for kind in sorted(learner.actions))
+                label, does = LEARNERS[learner.kind].label, ACTIONS[spec.action.kind]
+                yield one.place, f"{name!r} learns by {label}, whose actions are {able}; here they are {does}"
+            elif self.seats.setdefault(name, spec) != spec:
+                why = "sees, does or is rewarded otherwise here than where it was named first: take another policy"
+                yield one.place, f"{name!r} {why}"
+
+    def tournament(self) -> Iterator[Fault]:
+        """Whether all can meet in the game."""
+        if self.config.tournament is None:
+            return
+        try:
+            game = references.make(self.config.game, 1, self.should_stop)
+        except ConfigError:
+            return  # said where it is played
+        with contextlib.closing(game):
+            try:
+                two_sides(game.spec)
+            except ConfigError as error:
+                yield "tournament", error.problems[0].message
+                return
+            seat = game.spec.seats[0]
+        for name, own in self.seats.items():
+            if (own.observations, own.action) != (seat.observations, seat.action):
+                yield "tournament", f"{name!r} does not steer single entities here, so it cannot meet the others"
+
+    def afterwards(self, lesson: LessonConfig) -> Iterator[Fault]:
+        """Whether policies can go on from one another's networks."""
+        best, learners = lesson.after.best, self.config.learners
+        names = () if best is None else best.among
+        pairs = [(f"best.among.{i}", name, names[0]) for i, name in enumerate(names)]
+        pairs += [(f"fork.{new}", new, old) for new, old in lesson.after.fork.items()]
+        for place, new, old in pairs:
+            if learners[new] != learners[old]:
+                yield place, f"{new!r} cannot go on from {old!r}: their learners have other settings"
+            elif self.seats.get(new) != self.seats.get(old):
+                yield place, f"{new!r} cannot go on from {old!r}: they see or do different things"
+
+
+def _group(seats: Seating) -> str:
+    """The entry of a match's first group."""
+    return next((one.place for one in seats.who if one.together), "who")

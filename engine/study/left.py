@@ -1,0 +1,69 @@
+"""What a course leaves: its policies as they are, as they were after each lesson, and as players of a tournament."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from engine.config.arena import ArenaConfig
+from engine.mdp.vector import Game
+from engine.rl.onnx import exported
+from engine.rl.policy import Policy
+from engine.rl.seats import Player
+from engine.rl.take_home import folders
+from engine.store import Store
+from engine.study.casting import MAKERS
+from engine.study.course import Rung
+from engine.study.policy_training import PolicyTraining
+
+
+class Left:
+    """The artifacts of a course's policies, by role: plain roles where only one policy learns."""
+
+    def __init__(self, policies: Mapping[str, PolicyTraining], store: Store) -> None:
+        self._policies, self._store = policies, store
+
+    def stored(self, policy: PolicyTraining) -> tuple[str, str]:
+        """The hashes of a policy's weights and of its description, as it is now."""
+        description, tensors = policy.learner.policy().pack()
+        return self._store.put(tensors), self._store.put(description)
+
+    def present(self, policies: Mapping[str, PolicyTraining]) -> dict[str, str]:
+        """Some policies as they are."""
+        found = {}
+        for name, policy in policies.items():
+            tensors, description = self.stored(policy)
+            found |= {self._role("policy", name): tensors, self._role("policy_description", name): description}
+        return found
+
+    def all(self, rungs: Sequence[Rung]) -> dict[str, str]:
+        """All of them as they are, with their graphs, and as they were."""
+        found = self.present(self._policies)
+        for name, policy in self._policies.items():
+            now = policy.learner.policy()
+            found[self._role("onnx", name)] = self._store.put(exported(now))
+            if len(members := now.members()) > 1:
+                found[self._role("members", name)] = self._store.put(folders(members))
+        for rung in rungs:
+            found |= rung.roles
+        return found
+
+    def _role(self, role: str, policy: str) -> str:
+        return role if len(self._policies) == 1 else f"{role}/{policy}"
+
+
+def entrants(
+    config: ArenaConfig, policies: Mapping[str, PolicyTraining], rungs: Sequence[Rung], game: Game, store: Store
+) -> dict[str, Player]:
+    """All who meet in a tournament, by name: policies that learned take the likeliest action."""
+    found: dict[str, Player] = {}
+    for name, member in config.roster.items():
+        if name in policies:
+            found[name] = policies[name].learner.policy().actor(False)
+        elif not member.recalls:
+            found[name] = MAKERS[member.kind](member, game.spec.seats[0], store, False)
+    now = {policy.learner.policy().pack() for policy in policies.values()}
+    for rung in rungs if config.tournament is not None and config.tournament.rungs else ():
+        earlier = Policy.stored(store, rung.description)
+        if earlier.pack() not in now:
+            found[f"{rung.policy}@{rung.lesson}"] = earlier.actor(False)
+    return found

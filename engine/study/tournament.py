@@ -1,0 +1,142 @@
+"""The tournament at the end of a course: its policies meet in pairs, and the table says who beats whom.
+
+A round is one pair. Its seeds are a hash of the course's seed, its number and the meeting's; each is played twice, once
+with exchanged sides, and a meeting's result is the first one's share of both wins. The table is that of a round robin
+(``engine.metagame.reading``): Elo and Nash shares with their ranges, and the match-ups.
+
+A Swiss tournament takes turns. In each, those meet who stand alike: the list by points is paired from the top, the
+nearest below whom one has not met yet; a choice is taken back where it leaves others without an opponent. Where
+there is nobody left to meet, they meet again. Of an odd number the
+last one who did not pause yet pauses, and gets one point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.arrays import Bundle
+from engine.columns import Arrays
+from engine.config.tournament import TournamentConfig
+from engine.mdp.vector import Game
+from engine.metagame.reading import read
+from engine.rl.seats import Player
+from engine.rng import battle_seeds, combine64
+from engine.study.meetings import meet
+
+Floats = NDArray[np.float64]
+Pair = tuple[int, int]
+TOURNAMENT = 0xE7A7
+"""First match key of tournaments, so that no training has their seeds."""
+FEW = 12
+"""Players of whom every choice can be tried."""
+BATCH = 100
+"""Seeds played at once; a command is heard in between."""
+
+
+class Tournament:
+    """``entrants``: names, in order; ``results``: of the pairs that have met, the first one's share in each meeting;
+    ``moves``: decisions."""
+
+    def __init__(self, config: TournamentConfig, seed: int, entrants: Sequence[str]) -> None:
+        self.config, self.seed, self.entrants = config, seed, tuple(entrants)
+        self.meetings = config.meetings
+        self.results: list[tuple[Pair, Floats]] = []
+        self.moves = 0
+
+    @property
+    def over(self) -> bool:
+        """Whether all have met."""
+        return len(self.results) >= self.config.pairs(len(self.entrants))
+
+    def due(self) -> Pair:
+        """The pair that meets next."""
+        at = len(self.results)
+        if self.config.kind == "round-robin":
+            return list(combinations(range(len(self.entrants)), 2))[at]
+        each = len(self.entrants) // 2
+        turn = at // each
+        before = [[pair for pair, _ in self.results[k * each : (k + 1) * each]] for k in range(turn)]
+        return paired(len(self.entrants), before, self._points(turn * each))[at % each]
+
+    def _points(self, played: int) -> Floats:
+        """Points after so many pairs, pauses left out."""
+        points = np.zeros(len(self.entrants))
+        for (a, b), shares in self.results[:played]:
+            points[a] += shares.mean()
+            points[b] += 1 - shares.mean()
+        return points
+
+    def play(self, game: Game, players: Mapping[str, Player], stopped: Callable[[], bool]) -> Pair:
+        """Let the next pair meet. Raises Cancelled; then it meets again, with the same result."""
+        first, second = self.due()
+        names = self.entrants[first], self.entrants[second]
+        key = np.array([combine64(TOURNAMENT, len(self.results))])
+        seeds = battle_seeds(self.seed, key, 0, self.meetings)[0]
+        found, moves = np.empty((2, self.meetings)), 0
+        for at in range(0, self.meetings, BATCH):
+            for i, seated in enumerate((names, names[::-1])):
+                won, moved = meet(game, seated, players, seeds[at : at + BATCH], stopped)
+                found[i, at : at + BATCH] = won[:, i]
+                moves += moved
+        self.results.append(((first, second), found.mean(axis=0)))
+        self.moves += moves
+        return first, second
+
+    def table(self) -> tuple[dict[str, Any], Arrays]:
+        """Meta and columns of all that was played (``engine.metagame.reading.read``)."""
+        n = len(self.entrants)
+        rows: dict[Pair, list[Floats]] = {pair: [] for pair in combinations(range(n), 2)}
+        for (a, b), shares in self.results:
+            rows[min(a, b), max(a, b)].append(shares if a < b else 1 - shares)
+        most = max(sum(map(len, told)) for told in rows.values())
+        results = np.full((len(rows), most), np.nan)
+        for i, told in enumerate(rows.values()):
+            flat = np.concatenate(told) if told else np.empty(0)
+            results[i, : len(flat)] = flat
+        meta, columns = read(n, results, self.seed)
+        teams = [{"name": name, "parts": "", "cost": 0.0} for name in self.entrants]
+        return {"teams": teams, "battles": self.config.episodes, **meta}, columns
+
+    def part(self) -> Bundle:
+        """As a part of a checkpoint."""
+        pairs = np.array([pair for pair, _ in self.results], np.int64).reshape(-1, 2)
+        shares = np.array([shares for _, shares in self.results]).reshape(-1, self.meetings)
+        return Bundle({"moves": self.moves, "entrants": list(self.entrants)}, {"pairs": pairs, "shares": shares})
+
+    def load(self, part: Bundle) -> None:
+        """Continue from a part."""
+        pairs = [(int(a), int(b)) for a, b in part.arrays["pairs"]]
+        self.results = list(zip(pairs, part.arrays["shares"], strict=True))
+        self.moves = int(part.meta["moves"])
+
+
+def paired(count: int, before: Sequence[Sequence[Pair]], points: Floats) -> list[Pair]:
+    """The pairs of a Swiss turn; ``before``: those of each earlier one, ``points`` float64[count] in these."""
+    met = {frozenset(pair) for turn in before for pair in turn}
+    paused = [player for turn in before for player in range(count) if all(player not in pair for pair in turn)]
+    standing = points + np.bincount(np.array(paused, np.int64), minlength=count)
+    order = sorted(range(count), key=lambda player: (-standing[player], player))
+    if count % 2:
+        fewest = min(paused.count(player) for player in order)
+        order.remove(next(player for player in reversed(order) if paused.count(player) == fewest))
+    sparse = count <= FEW or len(before) < count // 2  # so many unmet ones are always enough (Dirac 1952)
+    found = _matched(order, met) if sparse else None
+    return found or list(zip(order[::2], order[1::2], strict=True))
+
+
+def _matched(order: list[int], met: set[frozenset[int]]) -> list[Pair] | None:
+    """Pairs of players who have not met; None where there are none."""
+    if not order:
+        return []
+    first, *others = order
+    for other in others:
+        if frozenset((first, other)) not in met:
+            rest = _matched([player for player in others if player != other], met)
+            if rest is not None:
+                return [(first, other), *rest]
+    return None

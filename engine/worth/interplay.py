@@ -1,0 +1,56 @@
+"""What pairs may bring beyond their two pieces one by one: the furthest that an experiment does not rule out.
+
+Most pairs are looked at on the screen only, where each is in few battles: what "nothing stands out" leaves open of them
+is larger than of pieces. The range of a pair holds for it alone, as those of the table's rows do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.worth.changed_prices import OFFSET
+from engine.worth.reading import ERROR, OFFSET_ERROR, Reading
+from engine.worth.screen import WIN
+from engine.worth.stages import Chosen
+from engine.worth.verdicts import NEEDED
+
+WIDE, LOOKED_AT = 3.0, 16
+"""Half a range in standard errors, about; and of how many pairs that may have the furthest end it is worked out."""
+
+
+class Interplay(NamedTuple):
+    """What a pair, by its trait, brings beyond its two pieces one by one, in random teams, and the range of that."""
+
+    trait: int
+    extra: float
+    low: float
+    high: float
+
+
+def furthest(reading: Reading, but: Collection[int]) -> Interplay | None:
+    """The pair with the furthest end of its range, of all that can be tested ``but`` these traits; None where there is
+    none."""
+    screen, first = reading.screen, len(reading.traits.single) + len(reading.traits.amounts)
+    pairs = np.array([i for i in np.flatnonzero(screen.tested).tolist() if i >= first and i not in but], np.int64)
+    halves = reading.halves(pairs)
+    often = screen.pairs[WIN].many[halves[:, 0], halves[:, 1]] >= NEEDED
+    pairs, halves = pairs[often], halves[often]
+    if not len(pairs):
+        return None
+    (outcome, variance), (_, _, line, spread) = screen.outcomes(halves), reading.lines(pairs, WIN)
+    reach = np.abs(outcome - line) + WIDE * np.sqrt(variance) + OFFSET * np.sqrt(spread)
+    order = np.argsort(-np.where(np.isfinite(reach), reach, -np.inf), kind="stable")[:LOOKED_AT]
+    found = [_range(reading, int(pairs[i]), halves[i], float(line[i]), float(spread[i])) for i in order]
+    return max(found, key=lambda each: max(-each.low, each.high))
+
+
+def _range(reading: Reading, pair: int, halves: Chosen, line: float, spread: float) -> Interplay:
+    """``line``: what its two pieces bring one by one, with its variance ``spread``."""
+    one, other = halves.tolist()
+    outcome, ends, variance = reading.screen.together(one, other, ERROR - OFFSET_ERROR)
+    doubt = OFFSET * math.sqrt(variance + spread)
+    return Interplay(pair, outcome - line, ends.low - line - doubt, ends.high - line + doubt)

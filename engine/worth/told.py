@@ -1,0 +1,98 @@
+"""What an experiment's table says, in lines for the command line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from engine.arrays import Bundle
+from engine.config.patterns import Pattern
+from engine.worth.missing import Missing, missing
+from engine.worth.verdicts import OPEN, TOO_GOOD, TOO_WEAK, UNTESTED
+
+SHOWN = 12
+"""Rows that are not settled, before the rest is counted."""
+SIDES = {TOO_GOOD: "good", TOO_WEAK: "weak"}
+
+
+def lines(bundle: Bundle, intended: Sequence[Pattern] = ()) -> list[str]:
+    """What stands out, or the largest effects that are left open; what is not settled and what would settle it; and how
+    much could not be tested. ``intended``: what is meant to be so. Effects are in points of the chance to win."""
+    verdicts = bundle.arrays["verdict"].tolist()
+    told = sorted((i for i, v in enumerate(verdicts) if v in SIDES), key=lambda i: -abs(_points(bundle, "worth", i)))
+    known = {(frozenset(each.pieces), each.least) for each in intended}
+    found = [f"{_claim(bundle, i)}{', as is intended' if _key(bundle, i) in known else ''}" for i in told]
+    if all(_key(bundle, i) in known for i in told):
+        found = [*_nothing(bundle), *found]
+    return [*found, *_open(bundle), *_untested(bundle)]
+
+
+def _claim(bundle: Bundle, i: int) -> str:
+    """ "Frost Captain: too good for its price, +6.7 points (4.1 to 9.0)"."""
+    worth, low, high = (_points(bundle, name, i) for name in ("worth", "low", "high"))
+    of = "together" if bundle.arrays["piece"][i][1] >= 0 else "for its price"
+    side = SIDES[int(bundle.arrays["verdict"][i])]
+    return f"{_name(bundle, i)}: too {side} {of}, {worth:+.1f} points ({low:+.1f} to {high:+.1f})"
+
+
+def _nothing(bundle: Bundle) -> Iterator[str]:
+    """What "nothing stands out" leaves open, of single pieces and of pairs."""
+    said = "Nothing stands out" if bundle.meta["proved"] else "Nothing is proved yet"
+    yield f"{said}."
+    pair = bundle.arrays["piece"][:, 1] >= 0
+    rows = [(_furthest(bundle, i), _name(bundle, i), bool(pair[i])) for i in range(len(pair))]
+    if (other := bundle.meta.get("furthest_pair")) is not None:
+        end = 100 * max(other["low"], other["high"], key=abs)
+        rows.append((end, " + ".join(bundle.meta["pieces"][p]["name"] for p in other["piece"]), True))
+    for of, both in (("a single piece", False), ("a pair", True)):
+        ends = [(end, name) for end, name, paired in rows if paired is both and math.isfinite(end)]
+        if ends:
+            end, name = max(ends, key=lambda each: abs(each[0]))
+            yield f"The largest effect of {of} that these battles do not rule out: {name}, {end:+.1f} points."
+
+
+def _open(bundle: Bundle) -> Iterator[str]:
+    """What is not settled: the fewest missing battles first."""
+    found = sorted(missing(bundle).items(), key=lambda each: (not each[1].more, each[1].more))
+    if found:
+        yield f"Not settled: {len(found)} of {len(bundle.arrays['verdict'])}."
+    yield from (f"- {_name(bundle, i)} {_needs(bundle, i, each)}" for i, each in found[:SHOWN])
+    if len(found) > SHOWN:
+        yield f"- and {len(found) - SHOWN} more"
+
+
+def _needs(bundle: Bundle, i: int, each: Missing) -> str:
+    worth = f"({_points(bundle, 'worth', i):+.1f} points so far)"
+    if not each.more:
+        return f"is too close to tell {worth}"
+    held = "both" if bundle.arrays["piece"][i][1] >= 0 else "it" if bundle.arrays["least"][i] == 1 else "so many of it"
+    side = "good" if bundle.arrays["worth"][i] > 0 else "weak"
+    to = f"to tell whether it is too {side}" if each.matters else "to show that it is fine"
+    return f"needs {each.more:,} more battles with {held} {to} {worth}"
+
+
+def _untested(bundle: Bundle) -> Iterator[str]:
+    many = int((bundle.arrays["verdict"] == UNTESTED).sum())
+    if many:
+        yield f"Not tested, being too rare or in every team: {many}."
+
+
+def _furthest(bundle: Bundle, i: int) -> float:
+    if bundle.arrays["verdict"][i] > OPEN:
+        return math.nan
+    return max(_points(bundle, "low", i), _points(bundle, "high", i), key=abs)
+
+
+def _points(bundle: Bundle, column: str, i: int) -> float:
+    return 100 * float(bundle.arrays[column][i])
+
+
+def _key(bundle: Bundle, i: int) -> tuple[frozenset[str], int]:
+    ids = (bundle.meta["pieces"][p]["id"] for p in bundle.arrays["piece"][i].tolist() if p >= 0)
+    return frozenset(ids), int(bundle.arrays["least"][i])
+
+
+def _name(bundle: Bundle, i: int) -> str:
+    names = [bundle.meta["pieces"][p]["name"] for p in bundle.arrays["piece"][i].tolist() if p >= 0]
+    least = int(bundle.arrays["least"][i])
+    return f"{' + '.join(names)}{f', {least} or more' if least > 1 else ''}"

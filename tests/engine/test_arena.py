@@ -1,0 +1,378 @@
+"""Courses in one process: who learns from whom, what a lesson's end does, that settings reach their own match, and that
+a course that was interrupted anywhere ends as one that never was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine import console
+from engine.arrays import unpack
+from engine.config.arena import ArenaConfig
+from engine.errors import ConfigError
+from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Started, Stopped
+from engine.mdp.adapters import VectorFromMDP
+from engine.mdp.groups import Grouped
+from engine.mdp.interface import members_of
+from engine.rl.policy import Policy
+from engine.store import FolderStore
+from engine.studies import load
+from engine.study import checkpoint, run
+from engine.study.course_checks import check
+from engine.study.lessons import Known, Lesson, Matches, sampler
+from engine.study.sampler_pool import LocalSamplers
+from engine.study.tournament import paired
+from tests.engine.sample_games import orchard
+from tests.engine.test_train import control
+from tests.engine.test_train_policies import curve
+
+SMALL = {"policy": [16], "critic": [16]}
+PPO = {"learner": {"kind": "ppo", "batch": 64, "minibatch": 32, "network": SMALL}}
+DQN = {"learner": {"kind": "dqn", "warmup": 100, "capacity": 2000, "minibatch": 16, "network": SMALL}}
+SAC = {"learner": {"kind": "sac", "warmup": 64, "capacity": 2000, "minibatch": 16, "network": SMALL}}
+PONG = {"name": "pong-two-seats", "settings": {"points": 1, "max_ticks": 40}}
+TANKS = {"name": "tanks-two-teams", "settings": {"max_ticks": 20}}
+
+
+def course(roster: Any, lessons: list[dict[str, Any]], **more: Any) -> ArenaConfig:
+    usual = {"game": PONG, "fragment": 16, "environments": 2, "pool": {"kind": "local"}, "checkpoint_every": 128}
+    config = load({"kind": "arena", "roster": roster, "lessons": lessons, **usual, **more})
+    assert isinstance(config, ArenaConfig)
+    return config
+
+
+def lesson(*matches: Any, steps: int = 256, **more: Any) -> dict[str, Any]:
+    return {"matches": list(matches), "steps": steps, **more}
+
+
+LEAGUE: dict[str, Any] = {1: PPO, 2: DQN, 3: "random", "old": {"kind": "pool", "of": [1]}}
+TWO_LESSONS = [
+    lesson([1, 2], [3, 2], steps=384, title="Both", after={"pool": [1]}),
+    lesson(["old", 2], [1, 2], steps=256, frozen=[1]),
+]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FolderStore:
+    return FolderStore(tmp_path)
+
+
+def policy(store: FolderStore, artifacts: Any, name: str) -> Policy:
+    return Policy.unpack(store.get(artifacts[f"policy_description/{name}"]), store.get(artifacts[f"policy/{name}"]))
+
+
+def rounds(found: list[AnyEvent]) -> list[Progressed]:
+    return [e for e in found if isinstance(e, Progressed)]
+
+
+def said(found: list[AnyEvent]) -> str:
+    return " ".join(e.message for e in found if isinstance(e, Logged))
+
+
+@pytest.fixture(scope="module")
+def league(tmp_path_factory: pytest.TempPathFactory) -> tuple[FolderStore, list[AnyEvent]]:
+    """Two lessons, held without interruption."""
+    store = FolderStore(tmp_path_factory.mktemp("league"))
+    return store, list(run(course(LEAGUE, TWO_LESSONS), store))
+
+
+def test_every_lesson_has_its_own_matches_and_leaves_its_policies(league: tuple[FolderStore, list[AnyEvent]]) -> None:
+    store, found = league
+    start, end = found[0], found[-1]
+    assert isinstance(start, Started)
+    assert isinstance(end, Finished), end
+    told = rounds(found)
+    assert [e.metrics["lesson"] for e in told].count(1.0) == 2
+    assert {name.partition("/")[0] for e in told[:2] for name in e.artifacts} >= {"policy", "policy_description"}
+    assert "1/staleness_mean" in told[0].metrics
+    assert "1/staleness_mean" not in told[-1].metrics, "it only played in the second lesson"
+    assert end.artifacts["policy/1"] == end.artifacts["policy/1@1"], "frozen, it stayed as it was"
+    assert end.artifacts["policy/2"] == end.artifacts["policy/2@2"] != end.artifacts["policy/2@1"]
+    assert end.counters.steps >= 640
+    assert "Lesson 1 of 2, “Both”: 384 decisions" in said(found)
+    assert "Into the pool, to be played against later: 1." in said(found)
+    assert policy(store, end.artifacts, "2").spec.kind == "q"
+
+
+def test_the_command_line_tells_the_plan_and_how_each_policy_does(
+    league: tuple[FolderStore, list[AnyEvent]],
+) -> None:
+    study = course(LEAGUE, TWO_LESSONS).model_dump(mode="json")
+    lines = [console.line(e, study) for e in league[1]]
+    assert (
+        "2 lessons, 640 decisions at most, on 6 processes by AI Arena’s count (2 environments and 4 workers" in lines[0]
+    )
+    assert any("; 1: " in line and "; 2: " in line for line in lines)
+
+
+@pytest.mark.parametrize("place", [3, 5, 8])
+def test_a_course_that_was_paused_anywhere_goes_on_with_the_same_policies(
+    league: tuple[FolderStore, list[AnyEvent]], store: FolderStore, place: int
+) -> None:
+    config, whole = course(LEAGUE, TWO_LESSONS), curve(league[1])
+    before = list(run(config, store, control=control("pause", place)))
+    end = before[-1]
+    assert isinstance(end, Paused)
+    after = list(run(config, store, end.artifacts["checkpoint"]))
+    assert curve(before) + curve(after) == whole
+    assert 0 <= len(curve(before)) < len(whole)
+
+
+def test_a_stopped_course_keeps_its_policies(store: FolderStore) -> None:
+    end = list(run(course(LEAGUE, TWO_LESSONS), store, control=control("stop", 4)))[-1]
+    assert isinstance(end, Stopped)
+    assert {"policy/1", "policy/2", "onnx/1", "checkpoint"} <= end.artifacts.keys()
+
+
+def test_a_lost_copy_in_a_later_lesson_changes_nothing(
+    league: tuple[FolderStore, list[AnyEvent]], store: FolderStore, monkeypatch: Any
+) -> None:
+    class Losing(LocalSamplers):
+        left = 2
+
+        def lost(self) -> str:
+            if self._begun is not None and self._begun[1] >= 2 and type(self).left:
+                type(self).left -= 1
+                return "killed"
+            return ""
+
+    monkeypatch.setattr("engine.study.lessons.LocalSamplers", Losing)
+    found = list(run(course(LEAGUE, TWO_LESSONS), store))
+    assert Losing.left == 0
+
+    def kept(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        return [(*row[:3], {k: v for k, v in row[3].items() if k != "lost"}) for row in rows]
+
+    assert kept(curve(found)) == kept(curve(league[1]))
+
+
+def test_the_best_takes_the_place_of_the_others(store: FolderStore) -> None:
+    best = {"best": {"among": ["a", "b"], "measure": "return", "of": 100}}
+    found = list(run(course({"a": PPO, "b": PPO, 3: "random"}, [lesson(["a", 3], ["b", 3], after=best)]), store))
+    end = found[-1]
+    assert isinstance(end, Finished), end
+    last = rounds(found)[-1].artifacts
+    assert last["policy/a@1"] != last["policy/b@1"]
+    assert end.artifacts["policy/a"] == end.artifacts["policy/b"]
+    winner = "a" if "a was best, and b goes on from its network" in said(found) else "b"
+    assert f"{winner} was best" in said(found)
+    assert end.artifacts["policy/a"] == last[f"policy/{winner}@1"]
+
+
+def test_a_copy_begins_where_the_other_is(store: FolderStore) -> None:
+    two = [
+        lesson(["a", 3], after={"fork": {"b": "a"}}), lesson(["b", "a"], frozen=["b"]),
+    ]  # fmt: skip
+    end = list(run(course({"a": PPO, "b": PPO, 3: "random"}, two), store))[-1]
+    assert isinstance(end, Finished), end
+    assert end.artifacts["policy/b"] == end.artifacts["policy/a@1"] != end.artifacts["policy/a"]
+
+
+def test_a_lesson_ends_early_once_its_condition_holds(store: FolderStore) -> None:
+    until = {"policy": 1, "measure": "score", "reaches": -1000, "of": 4}
+    found = list(run(course({1: PPO, 3: "random"}, [lesson([1, 3], steps=100_000, until=until)]), store))
+    assert isinstance(found[-1], Finished)
+    assert found[-1].counters.steps < 2000
+
+
+def test_a_condition_that_never_holds_ends_with_the_limit(store: FolderStore) -> None:
+    until = {"policy": 1, "measure": "win", "reaches": 2, "of": 1}
+    found = list(run(course({1: PPO, 3: "random"}, [lesson([1, 3], until=until)]), store))
+    assert isinstance(found[-1], Finished)
+    assert found[-1].counters.steps == 256
+
+
+def made(config: ArenaConfig, store: FolderStore, number: int = 0) -> Matches:
+    whole = sampler(Lesson(config, number, Known({}, {})), store, 0)
+    assert isinstance(whole, Matches)
+    return whole
+
+
+def test_settings_reach_their_own_match_in_every_copy(store: FolderStore) -> None:
+    """The reference code gives the second match's settings to the first one's copy."""
+    matches = [
+        {"who": [1] * 5 + [2] * 5, "settings": {"penalty": penalty}} for penalty in (0.0, 0.3)
+    ]  # fmt: skip
+    config = course(
+        {1: PPO, 2: "tanks-static"}, [lesson(*matches, settings={"obstacles": 3})], game=TANKS, copies=2
+    )  # fmt: skip
+    for copy in range(config.copies):
+        whole = sampler(Lesson(config, 0, Known({}, {})), store, copy)
+        assert isinstance(whole, Matches)
+        games: list[Any] = [match.mdp for match in whole._matches]
+        assert [game._bad for game in games] == [0.0, 0.3]
+        assert {game._obstacles for game in games} == {3}
+        whole.close()
+
+
+def test_entries_steer_the_entities_that_their_match_says(store: FolderStore) -> None:
+    match = {"who": [[1, 1], 2, 1, 1, 1, 2, 2, 2, 2], "entities": [3, 0, 9, 1, 2, 4, 5, 6, 7, 8]}
+    config = course({1: SAC, 2: "tanks-static"}, [lesson(match)], game=TANKS)
+    with pytest.raises(ConfigError, match="sees, does or is rewarded otherwise"):
+        check(config, store)
+    alone = {"who": [1, 2, 2, 2, 2, 2, 2, 2, 2, 2], "entities": [7, 0, 1, 2, 3, 4, 5, 6, 8, 9]}
+    whole = made(course({1: SAC, 2: "tanks-static"}, [lesson(alone)], game=TANKS), store)
+    (one,) = whole._matches
+    assert one._seats.cast.places("1") == (7,)  # type: ignore[union-attr]
+
+
+def test_a_group_is_steered_as_one(store: FolderStore) -> None:
+    game = {"name": "navigation", "settings": {"max_ticks": 8}}
+    config = course({1: SAC}, [lesson([[1, 1, 1]], steps=128)], game=game)
+    whole = made(config, store)
+    (one,) = whole._matches
+    assert isinstance(one.mdp, Grouped)
+    (seat,) = one.mdp.spec.seats
+    assert len(members_of(seat)) == 3
+    whole.close()
+    end = list(run(config, store))[-1]
+    assert isinstance(end, Finished), end
+    assert np.isfinite(end.summary["1/return"])
+
+
+def test_scripts_know_which_entity_they_play(store: FolderStore) -> None:
+    """The fixed assignment in navigation: each goes to the target of its own number."""
+    game = {"name": "navigation", "settings": {"max_ticks": 60}}
+    numbered, still = (
+        list(
+            run(
+                course(
+                    {1: PPO, 2: script},
+                    [lesson([1, 2, 2], steps=1024)],
+                    game=game,
+                    checkpoint_every=1024,
+                    environments=4,
+                ),
+                store,
+            )
+        )[-1]
+        for script in ("navigation-numbered", "navigation-still")
+    )
+    assert isinstance(numbered, Finished), numbered
+    assert numbered.summary["1/score"] > still.summary["1/score"] + 0.2, "two of three targets are covered"
+
+
+def test_learners_of_every_kind_learn_in_one_battle(store: FolderStore, monkeypatch: Any) -> None:
+    """Seats that choose, steer, do both, and choose with numbers of their own: one game, four learners."""
+    monkeypatch.setattr("engine.simulators.references.load_game", lambda *args, **more: VectorFromMDP(orchard()))
+    recurrent = {"learner": {**PPO["learner"], "network": {**SMALL, "lstm": 8}}}
+    impala = {"learner": {"kind": "impala", "batch": 64, "network": SMALL}}
+    roster = {"h": recurrent, "p": impala, "d": DQN, "c": SAC}
+    config = course(roster, [lesson(["h", "p", "d", "c"], steps=1024)], game="python:none:none", environments=4)
+    end = list(run(config, store))[-1]
+    assert isinstance(end, Finished), end
+    for name in roster:
+        assert policy(store, end.artifacts, name).version > 0
+        assert f"{name}/return" in end.summary
+
+
+@pytest.mark.parametrize(
+    ("roster", "matches", "game", "place", "why"),
+    [
+        ({1: PPO, 3: "random"}, [[1] * 5 + [3] * 6], TANKS, "who.10", "names 11 entities, and tanks"),
+        ({1: PPO}, [[1] * 9], TANKS, "who", "names 9 entities, and tanks"),
+        ({1: SAC, 3: "random"}, [[3, 1]], PONG, "who.1", "'1' learns by SAC, whose actions are numbers; here they are"),
+        ({1: DQN, 3: "random"}, [[1] * 5 + [3] * 5], TANKS, "who.0", "by DQN, whose actions are a single choice"),
+        ({1: PPO}, [[[1, 1]]], {"name": "connect-four"}, "who.0", "take turns"),
+        ({1: PPO}, [[[1, 1]]], PONG, "who.0", "a group steers with numbers"),
+        ({1: PPO, 2: "tanks-static"}, [[1, 2]], PONG, "who", "player: "),
+        ({1: PPO, 2: "nobody"}, [[1, 2]], PONG, "who", "there is no script 'nobody'"),
+        ({1: PPO, 3: "random"}, [{"who": [1, 3], "settings": {"points": 0}}], PONG, "settings.points", "must be 1 to"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_its_game_is_said_at_its_entry(
+    store: FolderStore, roster: Any, matches: Any, game: Any, place: str, why: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        check(course(roster, [lesson(*matches)], game=game), store)
+    found = dict(caught.value.problems)
+    assert why in found[f"lessons.0.matches.0.{place}"], found
+    (failed,) = run(course(roster, [lesson(*matches)], game=game), store)
+    assert isinstance(failed, Failed)
+
+
+def test_a_policy_goes_on_only_from_one_of_its_kind(store: FolderStore) -> None:
+    config = course({1: PPO, 2: DQN}, [lesson([1, 2], after={"fork": {"2": 1}})])
+    with pytest.raises(ConfigError, match="'2' cannot go on from '1': their learners have other settings"):
+        check(config, store)
+
+
+class Idle:
+    """A player of one's own."""
+
+    def __init__(self, seat: Any) -> None:
+        self.memory: dict[str, tuple[int, ...]] = {}
+        self._action = seat.action
+
+    def __call__(self, batch: Any) -> Any:
+        from engine.mdp.trajectory import Decision
+
+        return Decision(self._action.idle(len(batch.keys)))
+
+
+def test_a_player_of_one_s_own_plays(store: FolderStore) -> None:
+    own = {"kind": "own", "factory": "tests.engine.test_arena:Idle"}
+    end = list(run(course({1: PPO, 2: own}, [lesson([1, 2])]), store))[-1]
+    assert isinstance(end, Finished), end
+    wrong = {"kind": "own", "factory": "tests.engine.test_arena:Nobody"}
+    with pytest.raises(ConfigError, match="did not make a player: AttributeError"):
+        check(course({1: PPO, 2: wrong}, [lesson([1, 2])]), store)
+
+
+def test_a_checkpoint_of_another_course_is_refused(store: FolderStore) -> None:
+    config = course({1: PPO, 3: "random"}, [lesson([1, 3], steps=128)])
+    end = list(run(config, store))[-1]
+    assert isinstance(end, Finished)
+    assert {"course", "round", "learner/1"} <= checkpoint.read(config, end.artifacts["checkpoint"], store).parts.keys()
+    other = course({1: PPO, 3: "random"}, [lesson([1, 3], steps=256)])
+    (failed,) = run(other, store, end.artifacts["checkpoint"])
+    assert isinstance(failed, Failed)
+
+
+def test_policies_meet_in_a_tournament_and_the_table_says_who_beats_whom(store: FolderStore) -> None:
+    told = {"kind": "round-robin", "episodes": 8, "rungs": True}
+    two = [lesson(["a", "b"], ["b", 3], after={"pool": ["a"]}), lesson(["a", "b"], frozen=["b"])]
+    config = course({"a": PPO, "b": PPO, 3: "random"}, two, tournament=told)
+    found = list(run(config, store))
+    end = found[-1]
+    assert isinstance(end, Finished), end
+    table = unpack(store.get(end.artifacts["table"]))
+    names = [team["name"] for team in table.meta["teams"]]
+    assert names == ["a", "b", "3", "a@1"], "b did not change after the first lesson"
+    assert table.meta["missing"] == 0
+    shares = table.arrays["share"]
+    np.testing.assert_allclose((shares + shares.T)[~np.eye(4, dtype=bool)], 1.0)
+    assert table.arrays["meetings"].sum() == 4 * 12
+    assert table.arrays["picked"].sum() == pytest.approx(1)
+    assert (table.arrays["rating_low"] <= table.arrays["rating"]).all()
+    pairs = [e for e in found if isinstance(e, Progressed) and "share" in e.metrics]
+    assert len(pairs) == 6
+    paused = list(run(config, store, pairs[2].artifacts["checkpoint"]))[-1]
+    assert isinstance(paused, Finished)
+    assert paused.artifacts["table"] == end.artifacts["table"], "from its third pair on it ends the same"
+
+
+def test_in_a_swiss_tournament_those_meet_who_stand_alike_and_nobody_twice() -> None:
+    before: list[list[tuple[int, int]]] = []
+    points = np.zeros(7)
+    for _ in range(3):
+        turn = paired(7, before, points)
+        assert len({player for pair in turn for player in pair}) == 6
+        for first, second in turn:
+            points[min(first, second)] += 1  # who has the lower number wins
+        before.append(turn)
+    met = [frozenset(pair) for turn in before for pair in turn]
+    assert len(set(met)) == len(met)
+    assert len({next(p for p in range(7) if all(p not in pair for pair in turn)) for turn in before}) == 3
+    assert frozenset((0, 1)) in met, "the two best have met"
+    assert paired(2, [[(0, 1)]], np.zeros(2)) == [(0, 1)], "with nobody else left they meet again"
+
+
+def test_a_tournament_needs_two_sides(store: FolderStore) -> None:
+    game = {"name": "navigation", "settings": {"max_ticks": 8}}
+    config = course({1: PPO}, [lesson([1, 1, 1])], game=game, tournament={})
+    with pytest.raises(ConfigError, match="tournament: policies play each other in games for two"):
+        check(config, store)

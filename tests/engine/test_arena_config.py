@@ -1,0 +1,122 @@
+"""Rosters, match lists and lessons as data: as the paper writes them, what is wrong said at its entry, and the plan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.config import arena_plan
+from engine.config.arena import ArenaConfig
+from engine.config.matches import MatchConfig, Seated
+from engine.config.study import study_hash
+from engine.errors import ConfigError
+from engine.studies import load
+
+FOUR = [[1, 1, 2, 2], [1, 1, 3, 3], [1, 1, 4, 4], [2, 2, 3, 3], [2, 2, 4, 4], [3, 3, 4, 4]]
+"""Four policies, round robin, two against two (Fig. 5)."""
+
+
+def settings(matches: Any, roster: Any, **more: Any) -> dict[str, Any]:
+    lesson = {"matches": matches, "steps": 100_000, **more.pop("lesson", {})}
+    return {"kind": "arena", "game": "tanks-two-teams", "roster": roster, "lessons": [lesson], **more}
+
+
+def course(matches: Any, roster: Any, **more: Any) -> ArenaConfig:
+    config = load(settings(matches, roster, **more))
+    assert isinstance(config, ArenaConfig)
+    return config
+
+
+def faults(matches: Any, roster: Any, **more: Any) -> dict[str, str]:
+    with pytest.raises(ConfigError) as caught:
+        load(settings(matches, roster, **more))
+    return {place: why for place, why in caught.value.problems}
+
+
+def test_a_match_list_is_read_as_the_paper_writes_it() -> None:
+    config = course([[1, 1, 1, 2, 2, 2], [[1, 1, 1], 3, 3, 3]], {1: "ppo", 2: "tanks-static", 3: "random"})
+    first, second = config.lessons[0].matches
+    assert [one.policy for one in first.seated] == ["1", "1", "1", "2", "2", "2"]
+    assert second.seated[0] == Seated("1", (0, 1, 2), True, "who.0")
+    assert second.seated[1] == Seated("3", (3,), False, "who.1")
+    assert list(config.learners) == ["1"]
+    assert load(config.model_dump(mode="json")) == config
+    assert study_hash(load(config.model_dump(mode="json"))) == study_hash(config)
+
+
+def test_entries_stand_for_the_entities_that_a_match_says() -> None:
+    match = MatchConfig(who=(("a", "a"), "b", "a"), entities=(3, 1, 0, 2))
+    assert [one.entities for one in match.seated] == [(3, 1), (0,), (2,)]
+
+
+def test_a_name_alone_is_a_learner_a_preset_or_a_script() -> None:
+    config = course([["a", "b", "c", "d"]], {"a": "sac", "b": "pong-ppo", "c": "tanks-passive", "d": {}})
+    assert {name: learner.kind for name, learner in config.learners.items()} == {"a": "sac", "b": "ppo", "d": "ppo"}
+    assert {learner.fragment for learner in config.learners.values()} == {32}, "all look up at once"
+
+
+@pytest.mark.parametrize(
+    ("matches", "more", "place", "why"),
+    [
+        ([[1, 2, 9]], {}, "lessons.0.matches.0.who.2", "there is no policy '9'"),
+        ([[1, [1, 3], 2, 3]], {}, "lessons.0.matches.0.who.1", "a group is steered by one policy, and this one names"),
+        ([[1, [2, 2], 3]], {}, "lessons.0.matches.0.who.1", "is a script and plays one entity at a time"),
+        ([[1, [], 2, 3]], {}, "lessons.0.matches.0.who.1", "this group is empty"),
+        ([[1, 3], [2, 3]], {"lesson": {"frozen": [3]}}, "lessons.0.matches.1.who", "nobody learns in this match"),
+        ([{"who": [1, 2, 3], "entities": [0, 0, 2]}], {}, "lessons.0.matches.0.entities", "each of 0 to 2 once"),
+        ([[1, 2]], {}, "roster.3", "it plays in no match"),
+        ([[1, 2, 3]], {"lesson": {"steps": None}}, "lessons.0.steps", "say how many decisions it lasts"),
+        (
+            [[1, 2, 3]], {"lesson": {"steps": None, "until": {"policy": 1}}}, "lessons.0.steps",
+            "A condition may never come true",
+        ),
+        ([[1, 2, 3]], {"lesson": {"until": {"policy": 2}}}, "lessons.0.until.policy", "'2' does not learn"),
+        ([[1, 2, 3]], {"lesson": {"frozen": [2]}}, "lessons.0.frozen.0", "there is no policy '2' that learns"),
+        ([[1, 2, 3]], {"lesson": {"after": {"pool": [2]}}}, "lessons.0.after.pool.0", "no policy '2' that learns"),
+        ([[1, 2, 3]], {"lesson": {"after": {"fork": {"2": 1}}}}, "lessons.0.after.fork.2", "no policy '2' that learns"),
+        ([[1, 2, 3]], {"lesson": {"times": 1001}}, "lessons.0.times", "must be 1,000 or less"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_at_its_entry(matches: Any, more: dict[str, Any], place: str, why: str) -> None:
+    found = faults(matches, {1: "ppo", 2: "tanks-static", 3: "dqn"}, **more)
+    assert why in found[place], found
+
+
+def test_a_pool_is_of_policies_that_learn() -> None:
+    found = faults([[1, "old"]], {1: "ppo", "old": {"kind": "pool", "of": [1, 7]}})
+    assert found == {"roster.old.of.1": "there is no policy '7' that learns"}
+    assert "dashes" in faults([[1, "_"]], {1: "ppo", "_": "random"})["roster._"]
+
+
+def test_the_plan_counts_processes_as_the_paper_does() -> None:
+    roster = {1: "ppo", 2: "ppo", 3: "ppo", 4: "ppo"}
+    config = course(FOUR, roster)
+    how = arena_plan.counted(config.lessons[0].matches)
+    assert (how.environments, how.workers, how.processes) == (6, 24, 30)
+    assert arena_plan.counted(config.lessons[0].matches, 5).processes == 150
+    group = course([[[1, 1, 1]]], {1: "ppo"})
+    assert arena_plan.counted(group.lessons[0].matches, 8) == (8, 8), "eight environments, a worker in each (Fig. 12)"
+    assert arena_plan.started(course(FOUR, roster, copies=5)) == 5
+    assert arena_plan.started(course(FOUR, roster, pool={"kind": "local"})) == 0
+
+
+def test_the_plan_says_what_a_lesson_amounts_to() -> None:
+    small = {"kind": "ppo", "batch": 512}
+    config = course([*FOUR[:4], FOUR[5]], {1: {"learner": small}, 2: "random", 3: {"learner": small}, 4: "random"},
+                    fragment=16, environments=2, copies=2, lesson={"times": 3})  # fmt: skip
+    (one,) = arena_plan.plan(config)
+    assert dict(one.pace.workers) == {"1": 6, "3": 6}
+    assert one.battles == 2 * 5 * 2
+    assert one.pace.fragments == 2, "192 decisions of each in a fragment of a copy, and 512 to learn from"
+    assert one.pace.update == 2 * 2 * (192 + 192)
+    assert one.updates == -(-100_000 // one.pace.update)
+    assert config.ticks == 3 * one.pace.ticks
+    assert arena_plan.steps_of(config, "1") == 150_000
+
+
+def test_a_learner_that_would_not_begin_in_the_whole_course_is_refused() -> None:
+    late = course([[1, 2]], {1: {"learner": {"kind": "dqn", "warmup": 100_000}}, 2: "random"})
+    ((place, why),) = arena_plan.misfits(late)
+    assert place == "roster.1.learner.warmup"
+    assert "100,000 decisions" in why

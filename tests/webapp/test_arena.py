@@ -1,0 +1,148 @@
+"""Courses on the site: the form, what the API takes, and the page with lessons, curves and the tournament."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from engine.config.arena import ArenaConfig
+from tests.contracts.asked_kind import AskedKindContract, form, page
+from tests.engine.test_arena import DQN, PPO, course, lesson
+from tests.factories import Studio
+from tests.webapp.recorded import recorded
+from webapp.agents.keeping import keep, left_by
+from webapp.arena import typed
+from webapp.studies import actions
+from webapp.studies.models import Job
+from webapp.training.games import OFFERS
+
+pytestmark = pytest.mark.django_db
+
+MINE = {
+    "game": "pong-two-seats", "plan": "own", "name1": "main", "plays1": "learn:ppo", "name2": "rival",
+    "plays2": "learn:dqn", "name3": "old", "plays3": "past", "name4": "luck", "plays4": "script:random",
+    "who1": "main vs luck, rival vs luck", "steps1": "300000", "until1": "70", "who2": "main vs old, main vs rival",
+    "steps2": "400000", "copies": "3", "battles": "4", "seed": "7", "learner": "ppo",
+}  # fmt: skip
+
+
+def held(team: Studio) -> Job:
+    """Two lessons and a tournament, ended."""
+    roster: dict[str, Any] = {"main": PPO, "rival": DQN, "luck": "random", "old": {"kind": "pool", "of": ["main"]}}
+    lessons = [
+        lesson(["main", "luck"], ["rival", "luck"], title="Warm up", after={"pool": ["main"]}),
+        lesson(["main", "old"], ["main", "rival"], until={"policy": "main", "reaches": 2}, frozen=["rival"]),
+    ]  # fmt: skip
+    config = course(roster, lessons, tournament={"kind": "round-robin", "episodes": 4, "rungs": True})
+    return recorded(team, config, "Four of them")
+
+
+class TestCourse(AskedKindContract):
+    kind = "arena"
+    typed = MINE
+    least = {"game": "pong-two-seats", "plan": "ladder"}
+    title = "Lessons: Pong for two"
+    becomes = {
+        "roster.main.learner.kind": "ppo", "roster.rival.learner.kind": "dqn", "roster.old.of": ["main", "rival"],
+        "roster.luck.player": "random", "copies": 3, "environments": 4, "seed": 7,
+    }  # fmt: skip
+    usually = {"roster.agent.learner.kind": "ppo", "tournament.kind": "swiss"}
+    wrong = (
+        ({"who1": "main"}, "who1", "Write who plays whom like"),
+        ({"who1": "[[1, 2]"}, "who1", "Write who plays whom like"),
+        ({"who1": "main vs nobody, main vs luck"}, "who1", "no policy 'nobody'"),
+        ({"who1": '[["main", "luck", "luck"]]'}, "who1", "list names 3 entities, and Pong for two has 2"),
+        ({"steps2": ""}, "steps2", "how many decisions it lasts"),
+        ({"plays2": "learn:sac", "who2": "main vs old"}, "who1", "SAC"),
+        ({"game": "x"}, "game", ""),
+        ({"game": "navigation", "plan": "league"}, "plan", "needs a game with two sides"),
+        ({"name1": "Main!"}, "name1", "small letters"),
+    )
+    asks = {
+        "game": "pong-two-seats", "roster": {"1": "ppo", "2": "random"},
+        "lessons": [{"matches": [[1, 2]], "steps": 100_000}],
+    }  # fmt: skip
+    refused = (
+        ({"game": "command:rm -rf"}, "config.game.name"),
+        ({"roster": {"1": "ppo", "2": {"kind": "own", "factory": "os:system"}}}, "config.roster.2.factory"),
+        ({"roster": {"1": "ppo", "2": "tanks-static"}}, "config.roster.2.player"),
+        ({"roster": {"1": {"start": "e" * 64}, "2": "random"}}, "config.roster.1.start"),
+        ({"roster": {"1": "ppo", "2": {"kind": "frozen", "policy": "e" * 64}}}, "config.roster.2.policy"),
+        ({"lessons": [{"matches": [[1, 2, 2]], "steps": 1000}]}, "config.lessons.0.matches.0.who.2"),
+        (
+            {"lessons": [{"matches": [{"who": [1, 2], "settings": {"wind": 3}}], "steps": 1000}]},
+            "config.lessons.0.matches.0.settings.wind",
+        ),
+        ({"roster": {"1": "sac", "2": "random"}}, "config.lessons.0.matches.0.who.0"),
+    )  # fmt: skip
+    games = ("pong-two-seats", "tanks-two-teams", "navigation", "connect-four")
+    not_games = ("pong", "maze", "gymnasium")
+
+    def played(self, team: Studio) -> Job:
+        return held(team)
+
+
+def test_the_plan_stands_beside_the_form_before_the_start(team: Studio, designer: Client) -> None:
+    before = designer.post(f"{form(team, 'arena')}before/", MINE).content.decode()
+    for told in ("2 lessons, 700,000 decisions at most", "AI Arena would start 18 processes for that: 6 environments",
+                 "Here 3 play and one learns", "Lesson 1: 300,000 decisions at most"):  # fmt: skip
+        assert told in before, told
+
+
+@pytest.mark.parametrize("plan", ["league", "ladder", "best"])
+def test_a_course_of_the_list_runs_again_as_itself(team: Studio, designer: Client, plan: str) -> None:
+    designer.post(form(team, "arena"), {"game": "tanks-two-teams", "plan": plan, "learner": "sac", "steps": "500000"})
+    first = Job.objects.get(kind="arena")
+    answer = designer.post(reverse("studies:again", args=[team.project.slug, first.pk]))
+    filled = designer.get(answer["Location"]).context["form"].initial
+    assert filled["plan"] == plan
+    designer.post(answer["Location"], {name: value for name, value in filled.items() if value is not None})
+    assert Job.objects.filter(kind="arena").latest("pk").config == first.config
+
+
+def test_the_page_tells_lessons_who_plays_whom_and_who_beats_whom(team: Studio, designer: Client) -> None:
+    job = held(team)
+    content = designer.get(page(job)).content.decode()
+    for told in ("1. Warm up", "main against luck", "until main wins 200", "Then main goes into the pool",
+                 "Rival only plays", "Who plays whom", "Learns by DQN", "Earlier selves of main", "Script: Random",
+                 "Who beats whom", "Strength, Elo points", "main@1"):  # fmt: skip
+        assert told in content, told
+    assert "<svg" in content
+    csv = designer.get(reverse("studies:results", args=[team.project.slug, job.pk])).content.decode()
+    assert csv.splitlines()[0] == "first,second,verdict,share,low,high,battles"
+    assert len(csv.splitlines()) == 1 + 6
+
+
+def test_what_an_agent_was_after_a_lesson_can_be_kept(team: Studio) -> None:
+    job = held(team)
+    names = [left.name for left in left_by(job)]
+    assert names == ["main", "main@1", "main@2", "rival", "rival@1"]
+    agent = keep(job, team.designer, "rival@1", "", False)
+    assert agent.name == "Four of them: rival@1"
+    assert agent.origin["learner"] == "DQN"
+
+
+def test_a_course_that_has_no_round_yet_says_so(team: Studio, designer: Client) -> None:
+    config = course({1: PPO, 2: "random"}, [lesson([1, 2], steps=10**6)], copies=64, pool={"kind": "ray"})
+    assert isinstance(config, ArenaConfig)
+    job = actions.submit(team.project, team.designer, config, title="Many")
+    content = designer.get(page(job)).content.decode()
+    assert "The first round is not complete yet" in content
+    assert "64 samplers share" in content
+
+
+@pytest.mark.parametrize(
+    ("text", "game", "found"),
+    [
+        ("a vs b", "tanks-two-teams", [["a"] * 5 + ["b"] * 5]),
+        ("a, b", "navigation", [["a"] * 3, ["b"] * 3]),
+        ("[[[1, 1, 1]]]", "navigation", [[[1, 1, 1]]]),
+    ],
+)
+def test_match_lists_are_typed_in_words_or_as_the_paper_writes_them(text: str, game: str, found: list[Any]) -> None:
+    offer = OFFERS[game]
+    assert typed.matches(text, offer) == found
+    assert typed.matches(typed.told(found, offer), offer) == found

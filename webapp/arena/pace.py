@@ -1,0 +1,53 @@
+"""What a course amounts to before it starts, and how long it will take by earlier ones in the same game."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from engine.config import arena_plan
+from engine.config.arena import ArenaConfig
+from webapp.lib.words import duration, number, plural
+from webapp.projects.models import Project
+from webapp.studies.models import Status
+
+EARLIER = 20
+"""Courses that are looked at."""
+SHOWN = 4
+"""Lessons that are told one by one."""
+LEAST_S = 5.0
+"""Seconds that one must have lasted to tell anything."""
+
+
+def time(study: ArenaConfig, project: Project) -> str:
+    """How long it takes at most, in words; empty where no earlier course tells."""
+    done = project.jobs.filter(kind="arena", status__in=(Status.FINISHED, Status.STOPPED)).order_by("-pk")[:EARLIER]
+    alike = [job for job in done if _work(job.config) == _work(study.model_dump(mode="json"))]
+    told = [(job.counters.get("seconds", 0.0), job.counters.get("steps", 0)) for job in alike]
+    speeds = [seconds / steps for seconds, steps in told if steps and seconds >= LEAST_S]
+    if not speeds:
+        return ""
+    low, high = (duration(study.steps * each) for each in (0.9 * min(speeds), 1.1 * max(speeds)))
+    return f"About {high}" if low == high else f"{low} to {high}"
+
+
+def _work(config: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What decides how fast a course goes: its game, its learners, and how many battles are played together."""
+    game, same = config["game"], ("environments", "copies", "fragment", "sampling", "learner")
+    learners = [one.get("learner") for one in config["roster"].values()]
+    return game["name"], learners, *(config[name] for name in same)
+
+
+def told(study: ArenaConfig) -> Iterator[str]:
+    """The plan of a course in sentences."""
+    plans = arena_plan.plan(study)
+    yield f"{plural(study.count, 'lesson')}, {number(study.steps)} decisions at most."
+    for one in plans[:SHOWN]:
+        until = "" if study.lessons[one.place].until is None else " at most"
+        times = f", {plural(one.times, 'time')}" if one.times > 1 else ""
+        work = f"{number(one.decisions)} decisions{until}, {plural(one.updates, 'update')}"
+        yield f"Lesson {one.place + 1}{times}: {work}, {plural(one.battles, 'battle')} at once."
+    most = max((one.counted for one in plans), key=lambda how: how.processes)
+    parts = f"{plural(most.environments, 'environment')} and {plural(most.workers, 'worker')}"
+    yield f"AI Arena would start {number(most.processes)} processes for that: {parts}."
+    yield f"Here {number(arena_plan.started(study))} play and one learns."

@@ -1,0 +1,94 @@
+"""The pages of courses, and what is taken away from them."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from webapp.accounts.models import User
+from webapp.arena.asking import ArenaForm
+from webapp.arena.intake import ArenaIntake
+from webapp.arena.reading import Course, latest, standings
+from webapp.lib.words import number
+from webapp.metagame.reading import Reading
+from webapp.studies.kinds import Found, Rows
+from webapp.studies.models import Job
+from webapp.studies.rounds import Columns
+from webapp.studies.table_rows import TableRows
+from webapp.studies.table_rows import latest as latest_table
+from webapp.training import curve
+from webapp.training.learning import Learning, crowded
+
+HEADS = ("first", "second", "verdict", "share", "low", "high", "battles")
+"""Columns of the tournament's pairs for programs."""
+ROUNDS = 300
+"""Rounds of a chart, about."""
+
+
+class Lessons(Learning):
+    """Courses: who learns from whom, lesson by lesson, and who beats whom in the end."""
+
+    template = "arena/job.html"
+    intake = ArenaIntake()
+    form = ArenaForm
+    question = (
+        "Who should learn from whom, in which order?",
+        "Several agents learn in the same battles, lesson by lesson: leagues, and opponents that grow with the player.",
+    )
+    about = (
+        "Several agents learn from one another in the same battles. Each lesson says who plays whom and how long it "
+        "lasts; in between agents are kept, copied, or replaced by the best. What they were after each lesson is kept."
+    )
+    results: ClassVar[tuple[str, ...]] = ("table",)
+    gives = "agents"
+    help_section = "lessons"
+
+    def shown(self, job: Job) -> dict[str, Any]:
+        """The timeline, who plays whom now, the curves, and the tournament."""
+        course, columns = Course(job), curve.columns(job, ROUNDS)
+        table = latest_table(job)
+        wins = course.curves(columns, "win")
+        return {
+            "course": course,
+            "players": [(player, latest(columns, player)) for player in course.players],
+            "curves": wins if wins.lines else course.curves(columns, "return"),
+            "wins": bool(wins.lines),
+            "reading": Reading(table) if table else None,
+            "standings": standings(table) if table else [],
+            "sharing": crowded(course.config.copies, "sampler") if job.config["pool"]["kind"] != "local" else "",
+        }
+
+    def work(self, job: Job) -> float:
+        """The share of its decisions that are learned from; conditions may end lessons earlier."""
+        whole = sum(lesson["times"] * (lesson["steps"] or 0) for lesson in job.config["lessons"])
+        ended = job.terminal and job.status == "finished"
+        return 1.0 if ended else min(1.0, float(job.counters.get("steps", 0) / max(1, whole)))
+
+    def found(self, job: Job) -> Found | None:
+        """Who is the strongest, where a tournament told."""
+        table = latest_table(job)
+        if table is None:
+            return None
+        ratings = table.arrays["rating"].tolist()
+        names = [team["name"] for team in table.meta["teams"]]
+        return Found(f"{names[max(range(len(names)), key=lambda i: ratings[i])]} is the strongest of {len(names)}")
+
+    def rounds(self, job: Job, most: int) -> Columns:
+        """Every number of rounds."""
+        return curve.columns(job, most)
+
+    def table(self, job: Job, of: str, user: User) -> Rows:
+        """A line for each pair of the tournament."""
+        table = latest_table(job)
+        return TableRows(HEADS, Reading(table).rows() if table is not None else [])
+
+    def specialist(self, job: Job) -> list[tuple[str, Any]]:
+        """Every technical word."""
+        config, course = job.config, Course(job)
+        return [
+            ("Processes by AI Arena’s count", course.paper),
+            ("Copies of every match", number(config["copies"])),
+            ("Battles of a match in a copy", number(config["environments"])),
+            ("Decisions in a fragment", number(config["fragment"])),
+            ("Sampling", config["sampling"]),
+            ("Learners", ", ".join(f"{n}: {one.kind}" for n, one in course.config.learners.items())),
+        ]

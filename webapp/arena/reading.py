@@ -1,0 +1,222 @@
+"""What a course's page tells: who plays whom as a table of entities, lessons as a timeline, and each policy's curve."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from engine.arrays import Bundle
+from engine.catalog import LEARNERS, PLAYERS
+from engine.config import parse
+from engine.config.arena import ArenaConfig
+from engine.config.arena_plan import counted
+from engine.config.lessons import LessonConfig
+from engine.config.matches import MatchConfig
+from webapp.lib.words import number, percent, plural
+from webapp.studies.lines import Lines
+from webapp.studies.models import Job
+from webapp.studies.rounds import Columns
+from webapp.training.games import OFFERS, Offer, named
+
+MARKS = ("first", "second", "third", "other")
+MOST_MATCHES = 12
+"""Columns of the table of entities; of more, the export has all."""
+
+
+class Player(NamedTuple):
+    """One of the roster, and what it does."""
+
+    name: str
+    does: str
+    learns: bool
+
+
+class Held(NamedTuple):
+    """A lesson on the timeline. ``state``: over, now or ahead; ``where``: which of those of its kind is under way."""
+
+    number: int
+    title: str
+    state: str
+    where: str
+    length: str
+    until: str
+    matches: list[str]
+    notes: list[str]
+
+
+class Seat(NamedTuple):
+    """An entity of the game, and the policy that steers it in each match; ``together``: as one of a group."""
+
+    name: str
+    cells: list[tuple[str, bool]]
+
+
+class Course:
+    """A job's course as its page shows it."""
+
+    def __init__(self, job: Job) -> None:
+        self.config = parse(ArenaConfig, job.config)
+        self.offer = OFFERS[named(self.config.game.name, job.project)[0]]
+        done = int(job.metrics.get("lesson", 0) or 0)
+        self.number = self.config.count if job.status == "finished" else max(1, done) if job.tick else 1
+        self.over = job.terminal
+
+    @property
+    def players(self) -> list[Player]:
+        """The roster."""
+        return [Player(name, _does(member), member.learns) for name, member in self.config.roster.items()]
+
+    @property
+    def timeline(self) -> list[Held]:
+        """All lessons, in order; those that are held several times once."""
+        found, before = [], 0
+        for i, lesson in enumerate(self.config.lessons):
+            found.append(self._held(i, lesson, before))
+            before += lesson.times
+        return found
+
+    def _held(self, i: int, lesson: LessonConfig, before: int) -> Held:
+        here = before < self.number <= before + lesson.times
+        state = "now" if here and not self.over else "over" if before + lesson.times <= self.number else "ahead"
+        where = f"{self.number - before} of {lesson.times}" if here and lesson.times > 1 else ""
+        until = lesson.until
+        condition = "" if until is None else _until(until.policy, until.measure, until.reaches, until.of)
+        length = f"{number(lesson.most)} decisions" + (f", {plural(lesson.times, 'time')}" if lesson.times > 1 else "")
+        matches = [_told(match, self.offer) for match in lesson.matches]
+        return Held(i + 1, lesson.title, state, where, length, condition, matches, list(_notes(lesson)))
+
+    @property
+    def now(self) -> LessonConfig:
+        """The lesson that is under way, or the last one."""
+        return self.config.lesson(min(self.number, self.config.count) - 1)[1]
+
+    @property
+    def heads(self) -> list[str]:
+        """Its matches, by number."""
+        return [f"Match {i + 1}" for i in range(len(self.now.matches[:MOST_MATCHES]))]
+
+    @property
+    def seats(self) -> list[Seat]:
+        """A row for each entity: who steers it in each match of the lesson that is under way."""
+        shown = self.now.matches[:MOST_MATCHES]
+        steered = [{entity: one for one in match.seated for entity in one.entities} for match in shown]
+        count = max(match.count for match in shown)
+        return [
+            Seat(_entity(k, self.offer), [(s[k].policy, s[k].together) if k in s else ("", False) for s in steered])
+            for k in range(count)
+        ]
+
+    @property
+    def paper(self) -> str:
+        """The paper's count of processes, for specialists."""
+        most = max((counted(lesson.matches, self.config.copies) for lesson in self.config.lessons),
+                   key=lambda how: how.processes)  # fmt: skip
+        return f"{most.processes}: {plural(most.environments, 'environment')}, {plural(most.workers, 'worker')}"
+
+    def curves(self, columns: Columns, what: str) -> Lines:
+        """A line for each policy that learns; ``what``: the metric."""
+        steps = [step or 0.0 for step in columns.get("steps", [])]
+        names = [player.name for player in self.players if player.learns]
+        nothing: list[float | None] = [None] * len(steps)
+        lines = [
+            (MARKS[min(i, len(MARKS) - 1)], name, columns.get(f"{name}/{what}", nothing))
+            for i, name in enumerate(names)
+        ]
+        others = {MARKS[-1]: "the others"} if len(names) > len(MARKS) else {}
+        return Lines("Decisions learned from → later", steps, lines, lambda x: number(round(x)), others)
+
+
+def _does(member: Any) -> str:
+    if member.learns:
+        return f"Learns by {LEARNERS[member.learner.kind].label}" if member.learner else "Learns"
+    if member.recalls:
+        return f"Earlier selves of {', '.join(member.recalls)}"
+    player = getattr(member, "player", "")
+    return f"Script: {PLAYERS[player].label}" if player in PLAYERS else "A saved agent, which stays as it is"
+
+
+def _until(policy: str, measure: str, reaches: float, of: int) -> str:
+    if measure == "win":
+        return f"until {policy} wins {percent(reaches)} of its last {number(of)} battles"
+    return f"until {policy} has a {measure} of {number(reaches, 2)} over its last {number(of)} battles"
+
+
+def _notes(lesson: LessonConfig) -> Iterator[str]:
+    """What its end does, and who only plays."""
+    if lesson.frozen:
+        yield f"{', '.join(lesson.frozen)} only {'plays' if len(lesson.frozen) == 1 else 'play'}"
+    after = lesson.after
+    if after.best:
+        yield f"then the best of {', '.join(after.best.among)} goes on in place of the others"
+    for new, old in after.fork.items():
+        yield f"then {new} goes on as a copy of {old}"
+    if after.pool:
+        yield f"then {', '.join(after.pool)} {'goes' if len(after.pool) == 1 else 'go'} into the pool"
+
+
+def _told(match: MatchConfig, offer: Offer) -> str:
+    """A match in a line: who plays whom, and settings of its own."""
+    sides = _sides(match, offer)
+    settings = ", ".join(f"{name} {_plain(value)}" for name, value in match.settings.items())
+    return " against ".join(sides) + (f" ({settings})" if settings else "")
+
+
+def _sides(match: MatchConfig, offer: Offer) -> list[str]:
+    """Who is on each side, each once."""
+    steering = {entity: one.policy for one in match.seated for entity in one.entities}
+    sides: dict[int, dict[str, None]] = {}
+    for entity in sorted(steering):
+        sides.setdefault(entity // offer.squad, {})[steering[entity]] = None
+    return [" and ".join(names) for names in sides.values()]
+
+
+def _plain(value: Any) -> str:
+    return number(value, 2) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+
+
+def _entity(place: int, offer: Offer) -> str:
+    """What an entity is called."""
+    side, within = divmod(place, offer.squad)
+    named = offer.sides[side] if side < len(offer.sides) else f"entity {place + 1}"
+    return f"{named} {within + 1}" if offer.squad > 1 else named
+
+
+class Standing(NamedTuple):
+    """How strong a player of a tournament is, and how often it would be seen if everybody picked well."""
+
+    name: str
+    rating: str
+    range: str
+    picked: float
+    low: float
+    high: float
+
+
+def standings(table: Bundle) -> list[Standing]:
+    """All players, the strongest first."""
+    names = [team["name"] for team in table.meta["teams"]]
+    told = {name: table.arrays[name].tolist() for name in
+            ("rating", "rating_low", "rating_high", "picked", "picked_low", "picked_high")}  # fmt: skip
+    order = sorted(range(len(names)), key=lambda i: -told["rating"][i])
+    return [
+        Standing(
+            names[i], _points(told["rating"][i]),
+            f"{_points(told['rating_low'][i])} to {_points(told['rating_high'][i])}",
+            told["picked"][i], told["picked_low"][i], told["picked_high"][i],
+        )
+        for i in order
+    ]  # fmt: skip
+
+
+def _points(value: float) -> str:
+    return number(round(value)) if math.isfinite(value) else "no bound"
+
+
+def latest(columns: Columns, player: Player) -> str:
+    """How a policy played in the last round that told it."""
+    for what, words in (("win", "wins {}"), ("return", "return {}")):
+        told = [value for value in columns.get(f"{player.name}/{what}", []) if value is not None]
+        if told:
+            return words.format(percent(told[-1]) if what == "win" else number(told[-1], 2))
+    return ""
