@@ -97,14 +97,13 @@ def _log_of(config: Any, folder: Path) -> Iterator[Callable[[AnyEvent], None]]:
 def with_stored_starts(data: Mapping[str, Any], store: str) -> dict[str, Any]:
     """The table of a study with every trained policy that it begins with in the store: a folder with the two files of
     one (``engine.rl.policy``) is replaced by its hash. Raises ConfigError for one that holds none."""
-    policies = data.get("policies")
     found = {**data, **_stored_start(data, "start", store)}
-    if isinstance(policies, Mapping):
-        named = policies.items()
-        found["policies"] = {
-            name: {**one, **_stored_start(one, f"policies.{name}.start", store)} if isinstance(one, Mapping) else one
-            for name, one in named
-        }
+    for table in ("policies", "roster"):
+        if isinstance(policies := data.get(table), Mapping):
+            found[table] = {
+                name: {**one, **_stored_start(one, f"{table}.{name}.start", store)} if isinstance(one, Mapping) else one
+                for name, one in policies.items()
+            }
     return found
 
 

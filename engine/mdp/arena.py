@@ -80,7 +80,8 @@ class _Lists:
         if len(played) < len(self._table.actions):
             raise ConfigError([("seats", f"{self._table.label} plays no entity itself; ask for all of them")])
         self._scores = np.zeros(len(played))
-        self._alive, self._states = [True] * len(played), []
+        self._alive = [True] * len(played)
+        self._states: list[State] = []
         self._blame.doing = "reset"
         with self._blame:
             if hasattr(self._env, "seed"):

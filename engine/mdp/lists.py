@@ -110,7 +110,7 @@ class ArenaGame:
         self._one.game.close()
 
 
-class ParallelGame(ParallelEnv[str, Any, Any]):
+class ParallelGame(ParallelEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo says no types
     """A game as a parallel environment: agents are ``entity_0``, ``entity_1``, … A seat some of whose actions may be
     forbidden (``masked``) sees ``observation`` and ``action_mask``."""
 

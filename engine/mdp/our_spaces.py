@@ -26,7 +26,9 @@ BARE = "observation"
 
 def observation_space(seat: SeatSpec) -> spaces.Space[Any]:
     """What a seat observes: a box, or a dictionary of boxes by name."""
-    boxes = OrderedDict((array.name, _box(array)) for array in seat.observations)  # of others a Dict sorts the keys
+    boxes: OrderedDict[str, spaces.Space[Any]] = OrderedDict(
+        (array.name, _box(array)) for array in seat.observations
+    )  # of others a Dict sorts the keys
     return boxes[BARE] if list(boxes) == [BARE] else spaces.Dict(boxes)
 
 
@@ -35,7 +37,7 @@ def _box(array: ArraySpec) -> spaces.Box:
     low, high = (0, 255) if dtype == np.uint8 else (-np.inf, np.inf)
     return spaces.Box(
         low if array.low is None else array.low, high if array.high is None else array.high, array.shape,
-        dtype.type,  # type: ignore[arg-type]
+        dtype.type,
     )  # fmt: skip
 
 

@@ -227,7 +227,8 @@ class _Arena(Learning):
 
     def _ended(self) -> tuple[list[str], dict[str, str]]:
         """What the lesson's end does to policies: in sentences, and the policies as they were before."""
-        number, lesson, climbed = self.course.number, self.course.lesson, {}
+        number, lesson = self.course.number, self.course.lesson
+        climbed: dict[str, str] = {}
         for name, policy in self.active.items():
             rung = Rung(number + 1, name, *self.left.stored(policy))
             self.course.rungs.append(rung)

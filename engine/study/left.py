@@ -29,7 +29,7 @@ class Left:
 
     def present(self, policies: Mapping[str, PolicyTraining]) -> dict[str, str]:
         """Some policies as they are."""
-        found = {}
+        found: dict[str, str] = {}
         for name, policy in policies.items():
             tensors, description = self.stored(policy)
             found |= {self._role("policy", name): tensors, self._role("policy_description", name): description}

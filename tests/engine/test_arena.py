@@ -14,6 +14,7 @@ from engine.arrays import unpack
 from engine.config.arena import ArenaConfig
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Started, Stopped
+from engine.job_folder import with_stored_starts
 from engine.mdp.adapters import VectorFromMDP
 from engine.mdp.groups import Grouped
 from engine.mdp.interface import members_of
@@ -219,9 +220,11 @@ def test_entries_steer_the_entities_that_their_match_says(store: FolderStore) ->
     assert one._seats.cast.places("1") == (7,)  # type: ignore[union-attr]
 
 
-def test_a_group_is_steered_as_one(store: FolderStore) -> None:
+@pytest.mark.parametrize("kind", ["sac", "masac", "maddpg"])
+def test_a_group_is_steered_as_one(store: FolderStore, kind: str) -> None:
     game = {"name": "navigation", "settings": {"max_ticks": 8}}
-    config = course({1: SAC}, [lesson([[1, 1, 1]], steps=128)], game=game)
+    one_large = {"learner": {**SAC["learner"], "kind": kind}}
+    config = course({1: one_large}, [lesson([[1, 1, 1]], steps=128)], game=game)
     whole = made(config, store)
     (one,) = whole._matches
     assert isinstance(one.mdp, Grouped)
@@ -376,3 +379,33 @@ def test_a_tournament_needs_two_sides(store: FolderStore) -> None:
     config = course({1: PPO}, [lesson([1, 1, 1])], game=game, tournament={})
     with pytest.raises(ConfigError, match="tournament: policies play each other in games for two"):
         check(config, store)
+
+
+@pytest.mark.parametrize("sampling", ["synchronous", "asynchronous"])
+def test_a_group_and_single_entities_learn_in_one_battle_however_it_is_sampled(
+    store: FolderStore, sampling: str
+) -> None:
+    """MASAC steers three tanks as one beside TD3 and A3C, against IMPALA: asynchronous A3C sends gradients."""
+    team = {"learner": {**SAC["learner"], "kind": "masac"}}
+    td3 = {"learner": {**SAC["learner"], "kind": "td3"}}
+    a3c, impala = ({"learner": {"kind": kind, "batch": 64, "network": SMALL}} for kind in ("a3c", "impala"))
+    match = [["team"] * 3, "td3", "a3c", *["impala"] * 5]
+    roster = {"team": team, "td3": td3, "a3c": a3c, "impala": impala}
+    config = course(roster, [lesson(match, steps=2000)], game=TANKS, sampling=sampling, copies=2)
+    end = list(run(config, store))[-1]
+    assert isinstance(end, Finished), end
+    for name in roster:
+        assert policy(store, end.artifacts, name).version > 0
+        assert np.isfinite(end.summary[f"{name}/return"])
+
+
+def test_a_policy_in_a_folder_begins_a_course_on_the_command_line(store: FolderStore, tmp_path: Path) -> None:
+    end = list(run(course({1: PPO, 3: "random"}, [lesson([1, 3], steps=128)]), store))[-1]
+    assert isinstance(end, Finished)
+    policy_ = Policy.unpack(store.get(end.artifacts["policy_description"]), store.get(end.artifacts["policy"]))
+    policy_.save(tmp_path / "kept")
+    told = {"kind": "arena", "roster": {"a": {**PPO, "start": str(tmp_path / "kept")}, "b": "random"}}
+    stored = with_stored_starts(told, store.address)
+    config = course(stored["roster"], [lesson(["a", "b"], steps=128)])
+    assert config.starts == {"a": ("roster.a.start", end.artifacts["policy_description"])}
+    assert isinstance(list(run(config, store))[-1], Finished)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, get_args
+from typing import Any, Protocol, get_args
 
 from engine.catalog import LEARNERS
-from engine.config import TrainConfig, parse
+from engine.config import parse
 from engine.config.genes import genes
 from engine.config.larger import not_larger
 from engine.config.rl import AnyLearner, NetworkConfig
@@ -18,6 +18,14 @@ from webapp.lib.words import one_of
 from webapp.projects.models import Project
 from webapp.training.entrants import ROLE, maker
 from webapp.training.methods import Preset
+
+
+class Begins(Protocol):
+    """A study whose policies may begin with trained ones: (place, store hash) by name."""
+
+    @property
+    def starts(self) -> dict[str, tuple[str, str]]: ...
+
 
 UNKNOWN = "no saved agent and no job of this project has such a policy"
 
@@ -43,7 +51,7 @@ def known(policy: str, project: Project) -> bool:
     return any(policy == digest and role.startswith(ROLE) for found in left for role, digest in found.items())
 
 
-def foreign(trained: TrainConfig, project: Project) -> Iterator[tuple[str, str]]:
+def foreign(trained: Begins, project: Project) -> Iterator[tuple[str, str]]:
     """(place, sentence) of each policy that a training would begin with and that is not the project's own."""
     for place, policy in trained.starts.values():
         if not known(policy, project):
