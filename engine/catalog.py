@@ -414,6 +414,34 @@ _TANKS_CAPTIONS = {
     "lost": Signal("loses", unit="of its own team’s life"),
     "shots": Signal("shoots", share=False, unit="times a tank"),
 }  # fmt: skip
+_PLATFORM_CAPTIONS = {
+    "run": Signal("runs", unit="of its decisions"), "hop": Signal("hops", unit="of its decisions"),
+    "leap": Signal("leaps", unit="of its decisions"), "fell": Signal("falls", unit="in episodes"),
+    "hit": Signal("runs into an enemy", unit="in episodes"),
+}  # fmt: skip
+_GOAL_STARTS = ("x_min", "x_max", "y_min", "y_max")
+_GOAL_CAPTIONS = {
+    "kicks": Signal("kicks to a point", share=False, unit="times an episode"),
+    "caught": Signal("loses the ball to the keeper", unit="in episodes"),
+    "out": Signal("misses the goal", unit="in episodes"),
+}  # fmt: skip
+_HALF_FIELD_STARTS = ("ball_x_min", "ball_x_max", "ball_y_min", "ball_y_max", "apart")
+_HALF_FIELD = (*_HALF_FIELD_STARTS, "max_ticks", "untouched", "rewards")
+_HALF_FIELD_ACTIONS = ("dash", "turn", "kick")
+_HALF_FIELD_CAPTIONS = {
+    "out": Signal("kicks the ball out", unit="in episodes"),
+    "caught": Signal("loses the ball to the keeper", unit="in episodes"),
+    "late": Signal("runs out of time", unit="in episodes"),
+    "kicks": Signal("kicks", share=False, unit="times an episode"),
+}  # fmt: skip
+_HALF_FIELD_MEANINGS = {
+    "score": "5 for a goal",
+    "shaped": "how much nearer the player gets to the ball, 1 when it gets there, three times how much nearer the ball "
+    "gets to the goal, and 5 for a goal",
+    "approached": "how much nearer the player gets to the ball, in halves of the field’s longest way",
+    "reached": "1 when the player can kick the ball for the first time",
+    "advanced": "how much nearer the ball gets to the goal, in halves of the field’s longest way",
+}  # fmt: skip
 GAMES: dict[str, AgentGame] = {
     "pong": AgentGame(
         "Pong, numbers", "Our Pong against a scripted player. The agent is told where things are.",
@@ -497,6 +525,36 @@ GAMES: dict[str, AgentGame] = {
         "engine.games.tanks:TanksPictures", "pictures", "continuous", 84, _TANKS, ("red",), 5,
         captions=_TANKS_CAPTIONS, clock=Clock(40, "frame_skip", 6),
     ),
+    "platform": AgentGame(
+        "Platform", "Run, hop and leap over two gaps and past two enemies. Each choice has a number of its own: how "
+        "hard to run, how far to hop or to leap.",
+        "engine.games.platform:Platform", "numbers", "parameterised", 200, ("first", "max_ticks"),
+        actions=("run", "hop", "leap"), captions=_PLATFORM_CAPTIONS, scripted="platform-crosser",
+        ends={name: (0.0, 1.0) for name in ("score", "run", "hop", "leap", "fell", "hit")},
+        clock=Clock(1, "frame_skip", 1), alone=True, starts=("first",),
+    ),
+    "goal": AgentGame(
+        "Goal", "Kick a ball past a keeper: take it to a point, or shoot at a height of the goal line.",
+        "engine.games.goal:Goal", "numbers", "parameterised", 100, _GOAL_STARTS,
+        actions=("kick to a point", "shoot left", "shoot right"), captions=_GOAL_CAPTIONS, scripted="goal-striker",
+        ends={name: (0.0, 1.0) for name in ("score", "caught", "out")},
+        clock=Clock(1, "frame_skip", 1), starts=_GOAL_STARTS,
+    ),
+    "half-field": AgentGame(
+        "Half field", "Soccer on half a field: run to the ball, take it towards an empty goal, and score. Each choice "
+        "has numbers of its own: how hard to run or to kick, and which way.",
+        "engine.games.half_field:HalfField", "numbers", "parameterised", 500, _HALF_FIELD,
+        actions=_HALF_FIELD_ACTIONS, captions=_HALF_FIELD_CAPTIONS, scripted="half-field-attacker",
+        ends={name: (0.0, 1.0) for name in ("score", "out", "caught", "late")}, meanings=_HALF_FIELD_MEANINGS,
+        clock=Clock(10, "frame_skip", 1), alone=True, starts=_HALF_FIELD_STARTS,
+    ),
+    "half-field-keeper": AgentGame(
+        "Half field, keeper", "The same against a goalkeeper that the game leads.",
+        "engine.games.half_field:HalfFieldKeeper", "numbers", "parameterised", 500, _HALF_FIELD,
+        actions=_HALF_FIELD_ACTIONS, captions=_HALF_FIELD_CAPTIONS, scripted="half-field-attacker",
+        ends={name: (0.0, 1.0) for name in ("score", "out", "caught", "late")}, meanings=_HALF_FIELD_MEANINGS,
+        clock=Clock(10, "frame_skip", 1), starts=_HALF_FIELD_STARTS,
+    ),
 }  # fmt: skip
 """Built-in games for agents: a study calls one by its name here, or ``builtin:NAME``."""
 
@@ -562,6 +620,18 @@ PLAYERS: dict[str, Entry] = {
     "navigation-optimal": Entry(
         "Shares out the targets", "Each goes to its own target, so that all ways together are shortest.", Config,
         "engine.games.navigation.scripts:Optimal",
+    ),
+    "platform-crosser": Entry(
+        "Crosses the platforms", "Hops over enemies, then runs, and gets over each gap from its edge.", Config,
+        "engine.games.platform.scripts:Crosser",
+    ),
+    "goal-striker": Entry(
+        "Shoots at once", "As hard as can be, beside the post that is farther from the keeper.", Config,
+        "engine.games.goal.scripts:Striker",
+    ),
+    "half-field-attacker": Entry(
+        "Attacks on the half field", "Runs to the ball, takes it towards the goal, and shoots when it is near.", Config,
+        "engine.games.half_field.scripts:Attacker",
     ),
 }  # fmt: skip
 """Scripted players: each is constructed from the description of its seat."""

@@ -15,10 +15,12 @@ __all__ = ["ENGINE", "SOURCES", "forget_outdated", "njit", "stamp"]
 
 ENGINE = Path(__file__).parent
 SOURCES = (
-    "evolution/archive.py", "evolution/betting.py", "games/herobattle/check.py",
-    "games/herobattle/commanders/battles.py", "games/herobattle/jit.py", "games/herobattle/kernel.py",
-    "games/herobattle/layout.py", "games/herobattle/orders.py", "games/herobattle/teams.py", "games/maze/kernel.py",
-    "games/navigation/kernel.py", "games/pong/drawing.py", "games/pong/kernel.py", "games/tanks/kernel.py",
+    "evolution/archive.py", "evolution/betting.py", "games/chance.py", "games/goal/kernel.py",
+    "games/half_field/field.py", "games/half_field/keeper.py", "games/half_field/kernel.py",
+    "games/half_field/sight.py", "games/herobattle/check.py", "games/herobattle/commanders/battles.py",
+    "games/herobattle/jit.py", "games/herobattle/kernel.py", "games/herobattle/layout.py",
+    "games/herobattle/orders.py", "games/herobattle/teams.py", "games/maze/kernel.py", "games/navigation/kernel.py",
+    "games/platform/kernel.py", "games/pong/drawing.py", "games/pong/kernel.py", "games/tanks/kernel.py",
     "games/tanks/picture.py", "games/tanks/sight.py", "lineups/counting.py", "lineups/decoding.py",
     "lineups/drawing.py", "lineups/encoding.py", "lineups/groups.py", "lineups/mending.py", "lineups/operators.py",
     "lineups/pairings.py", "lineups/scarce.py", "mdp/choosing.py", "mdp/dense.py", "rl/compiled.py",

@@ -1,6 +1,6 @@
 """Have numba compile what most tests run, so that it is on disk: Herobattle, for teams and for commanders, the drawing
-of teams, searches, experiments on what pieces are worth, Pong, mazes, cooperative navigation, tanks and what learners
-compute.
+of teams, searches, experiments on what pieces are worth, Pong, mazes, cooperative navigation, tanks, Platform, Goal,
+half-field offence and what learners compute.
 
 ``make test`` runs it before the tests: of several processes that begin together each would compile it for itself,
 for a minute and more. Meanwhile another process collects the tests, so that what they import, and the tests themselves,
@@ -23,11 +23,14 @@ from engine.bench.herobattle_teams import equal_cost_pairs
 from engine.catalog import STUDIES
 from engine.config import LineupConfig
 from engine.events import Finished
+from engine.games.goal import Goal
+from engine.games.half_field import HalfFieldKeeper
 from engine.games.herobattle import HeroBattle
 from engine.games.herobattle.commanders import HeroBattleCommanders
 from engine.games.herobattle.commanders.scripts import orders
 from engine.games.herobattle.spec import game_spec
 from engine.games.navigation import Navigation
+from engine.games.platform import Platform
 from engine.games.tanks import Tanks, TanksPictures
 from engine.lineups import groups, pairings
 from engine.lineups.encoding import LineupSpace
@@ -74,8 +77,10 @@ def play() -> None:
 
 
 def cover_and_drive() -> None:
-    """Play a moment of the games whose sides have several seats; the first of tanks is led by the game, too."""
-    for game in (Navigation(hard=True), Tanks(opponent="passive"), Tanks(sides=(0, 1)), TanksPictures()):
+    """Play a moment of the games whose sides have several seats; the first of tanks is led by the game, too. Then of
+    those whose choices have numbers."""
+    squads = (Navigation(hard=True), Tanks(opponent="passive"), Tanks(sides=(0, 1)), TanksPictures())
+    for game in (*squads, Platform(), Goal(), HalfFieldKeeper()):
         game.reset(np.arange(2, dtype=np.uint64))
         game.step([seat.action.idle(2) for seat in game.spec.seats])
 

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 LEAVES = {
     "errors", "rng", "splitmix", "events", "store", "arrays", "indicators", "confidence", "verdicts", "channel",
     "compiling", "config", "differences", "formula", "formula_bounds", "formula_terms", "claims", "piping", "means",
-    "peers", "text", "objects", "object_store", "stores",
+    "peers", "text", "objects", "object_store", "stores", "process_group",
 }  # fmt: skip
 FAMILIES: dict[str, set[str]] = {
     **{leaf: LEAVES | {"simulators.contract"} for leaf in LEAVES},
@@ -78,9 +78,9 @@ WEBAPP = {
     "lineups.battle_counts", "lineups.companion",
     "lineups.named", "lineups.parts", "lineups.patterns", "lineups.rules", "lineups.schema", "lineups.size",
     "simulators.contract", "styles.agents", "styles.preview", "styles.selection", "styles.strangers", "text",
-    "worth.missing", "worth.verdicts",
+    "process_group", "worth.missing", "worth.verdicts",
 }  # fmt: skip
-WORKERS = {"events", "config", "store", "errors", "arrays"}
+WORKERS = {"events", "config", "store", "errors", "arrays", "process_group"}
 ONLY_IN = {
     "ray": ("engine.runtime",),
     "zmq": ("engine.runtime", "engine.simulators"),

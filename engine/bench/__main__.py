@@ -49,6 +49,7 @@ MODULES = (
     "two_seats",
     "arena_navigation",
     "arena_tanks",
+    "half_field",
     "commanders",
     "command_styles",
     "commanded",

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
-from pydantic import AfterValidator, Field, GetCoreSchemaHandler, StrictBool
+from pydantic import AfterValidator, Field, GetCoreSchemaHandler, StrictBool, model_validator
 from pydantic_core import core_schema
 
-from engine.config.base import Config, parse
+from engine.config.base import Config, parse, refuse
 from engine.errors import ConfigError
 
 Reward = Literal["score", "moved", "stayed", "hit"]
 MazeReward = Literal["score", "win", "moved", "bumped", "ground"]
 TanksReward = Literal["score", "dealt", "friendly", "neutral", "taken", "win"]
 NavigationReward = Literal["score", "own", "shared", "moved"]
+HalfFieldReward = Literal["score", "shaped", "approached", "reached", "advanced"]
 CommanderReward = Literal[
     "score", "win", "dealt", "taken", "walked", "idle", "ground", "waited", "waiting", "explored", "forward"
 ]
@@ -110,6 +111,55 @@ class TanksSettings(Config):
     rewards: tuple[TanksReward, ...] = Field(("score",), min_length=1, max_length=6)
 
 
+class PlatformSettings(Config):
+    """Settings of Platform in a study."""
+
+    first: Annotated[int, Count(1, 3)] = 1
+    max_ticks: Annotated[int, Count(1, 100_000)] = 200
+
+
+class _Starts(Config):
+    """Settings of which some are ends of ``ranges`` where an episode begins: ``x_min`` and ``x_max`` of ``x``."""
+
+    ranges: ClassVar[tuple[str, ...]]
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        refuse(
+            (f"{name}_max", f"must be {name}_min or more, or no episode can begin")
+            for name in self.ranges
+            if getattr(self, f"{name}_max") < getattr(self, f"{name}_min")
+        )
+        return self
+
+
+class GoalSettings(_Starts):
+    """Settings of Goal in a study: where the player begins, in metres. From nearer than 8 m the keeper would have the
+    ball at once."""
+
+    ranges = ("x", "y")
+    x_min: Annotated[float, Field(strict=True, ge=0.0, le=12.0)] = 0.0
+    x_max: Annotated[float, Field(strict=True, ge=0.0, le=12.0)] = 0.0
+    y_min: Annotated[float, Field(strict=True, ge=-15.0, le=15.0)] = -15.0
+    y_max: Annotated[float, Field(strict=True, ge=-15.0, le=15.0)] = 15.0
+
+
+class HalfFieldSettings(_Starts):
+    """Settings of half-field offence in a study. Where the ball begins: along as a share of the way from the halfway
+    line to the goal, across as a share of half the width, both as in HFO. ``apart``: how far from it the player begins,
+    as a share of HFO's usual distance."""
+
+    ranges = ("ball_x", "ball_y")
+    ball_x_min: Annotated[float, Field(strict=True, ge=0.0, le=0.98)] = 0.0
+    ball_x_max: Annotated[float, Field(strict=True, ge=0.0, le=0.98)] = 0.2
+    ball_y_min: Annotated[float, Field(strict=True, ge=-0.98, le=0.98)] = -0.8
+    ball_y_max: Annotated[float, Field(strict=True, ge=-0.98, le=0.98)] = 0.8
+    apart: Annotated[float, Field(strict=True, ge=0.0, le=1.0)] = 1.0
+    max_ticks: Annotated[int, Count(1, 100_000)] = 500
+    untouched: Annotated[int, Count(1, 100_000)] = 100
+    rewards: tuple[HalfFieldReward, ...] = Field(("score",), min_length=1, max_length=5)
+
+
 SETTINGS: dict[str, type[Config]] = {
     "pong": PongSettings,
     "pong-two-seats": PongSettings,
@@ -124,6 +174,10 @@ SETTINGS: dict[str, type[Config]] = {
     "tanks": TanksSettings,
     "tanks-two-teams": TanksSettings,
     "image-tanks": TanksSettings,
+    "platform": PlatformSettings,
+    "goal": GoalSettings,
+    "half-field": HalfFieldSettings,
+    "half-field-keeper": HalfFieldSettings,
 }
 """Settings by the names of games in studies, with or without ``builtin:``."""
 

@@ -17,7 +17,10 @@ Title = Annotated[Shown, StringConstraints(max_length=120)]
 
 
 class SavedConfig(Config):
-    """A policy of the store, such as the last one of a training."""
+    """A policy of the store, such as the last one of a training. ``one_by_one``: the members of a group take the seats
+    of a side."""
+
+    one_by_one: ClassVar[bool] = True
 
     kind: Literal["frozen"]
     policy: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] = Field(

@@ -93,8 +93,9 @@ class LearningConfig(SeatedConfig):
 
 
 class FrozenConfig(SeatedConfig):
-    """A policy of the store, which stays as it is."""
+    """A policy of the store, which stays as it is; that of a group sits on the group's seat."""
 
+    one_by_one: ClassVar[bool] = False
     kind: Literal["frozen"]
     together: Together = False
     policy: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] = Field(

@@ -201,10 +201,10 @@ class TrainConfig(OneTraining):
     def _ill_grouped(self) -> Iterator[tuple[str, str]]:
         """Policies that share some of a group's seats, and groups that name a seat twice."""
         for group in (group for group in self.groups if len(group) > 1):
-            if len(set(group)) < len(group):
-                yield from ((f"policies.{n}.seats", "a seat is named twice") for n in self.policies if self.steers(n))
             for name, policy in self.policies.items():
-                if set(policy.seats) & set(group) and set(policy.seats) != set(group):
+                if policy.seats == group and len(set(group)) < len(group):
+                    yield f"policies.{name}.seats", "a seat is named twice"
+                elif set(policy.seats) & set(group) and set(policy.seats) != set(group):
                     told = ", ".join(map(str, group))
                     yield f"policies.{name}.seats", f"seats {told} are steered together: name all of them, or none"
 
@@ -223,7 +223,8 @@ class TrainConfig(OneTraining):
 
     def places(self, policy: str) -> tuple[int, ...]:
         """Which of ``groups`` a policy may sit on."""
-        return tuple(i for i, group in enumerate(self.groups) if set(group) & set(self.policies[policy].seats))
+        seats = set(self.policies[policy].seats)
+        return tuple(i for i, group in enumerate(self.groups) if seats.intersection(group))
 
     @property
     def learners(self) -> dict[str, AnyLearner]:
@@ -258,14 +259,10 @@ class TrainConfig(OneTraining):
         """Decisions of a policy in one fragment of one sampler's battles, on average; a group's are one decision."""
         seats = 1.0
         if self.policies:
-            mine = self.policies[policy]
-            seats = sum(mine.share / whole for whole in map(self._shares, self.places(policy)) if mine.share)
+            mine, groups, others = self.policies[policy], self.groups, self.policies.values()
+            firsts = [groups[place][0] for place in self.places(policy)] if mine.share else []
+            seats = sum(mine.share / sum(p.share for p in others if seat in p.seats) for seat in firsts)
         return max(1, round(self.environments * self.learners[policy].fragment * seats))
-
-    def _shares(self, place: int) -> float:
-        """The shares of all policies that may sit on one of ``groups``, in sum."""
-        seat = self.groups[place][0]
-        return sum(policy.share for policy in self.policies.values() if seat in policy.seats)
 
     def steps_of(self, policy: str) -> int:
         """Approximate number of steps that a policy learns from."""

@@ -147,15 +147,15 @@ def _row(
 
 
 def _measured(sample: Sample, j: int, objective: ObjectiveConfig) -> str:
-    """Such as "Win gap 2.25 (2.22 to 2.29)×"."""
+    """Such as "Win gap 2.25× (2.22 to 2.29)"."""
     low, high = sample.range(j)
     between = f" ({low:.2f} to {high:.2f})" if math.isfinite(low) and math.isfinite(high) else ""
-    return f"{objective.title} {float(sample.mean[j]):.2f}{between}{_unit(objective)}"
+    return f"{objective.title} {float(sample.mean[j]):.2f}{_unit(objective)}{between}"
 
 
 def _unit(objective: ObjectiveConfig) -> str:
-    """With a space where it is a word."""
-    return objective.unit if objective.unit in ("×", "%") else f" {objective.unit}".rstrip()
+    """With a space, but for the sign that stands at its number."""
+    return objective.unit if objective.unit == "×" else f" {objective.unit}".rstrip()
 
 
 def _yardstick(goals: Goals, objective: ObjectiveConfig) -> str:

@@ -62,7 +62,7 @@ def numbered(name: str, member: int) -> str:
     return f"{name} {member + 1}"
 
 
-class _Member:
+class _Steered:
     """One group of a game: what its seat is, sees, does and gets. ``own``: positions [members][R] of each member's
     rewards among those of the group."""
 
@@ -144,7 +144,7 @@ class _Member:
 
 def seat_of(seats: Sequence[SeatSpec], group: Group) -> SeatSpec:
     """The seat of a group. Raises ConfigError at ``kind`` for members that do not steer with numbers."""
-    return _Member(seats, group).spec
+    return _Steered(seats, group).spec
 
 
 def _steers(member: SeatSpec) -> bool:
@@ -173,7 +173,7 @@ class Grouped:
         if sorted(seat for group in given for seat in group.seats) != list(range(len(seats))):
             raise ConfigError([("seats", f"each of the {len(seats)} seats belongs to one group, and to one only")])
         self.game: VectorMDP = game
-        self._groups = [_Member(seats, group) for group in given]
+        self._groups = [_Steered(seats, group) for group in given]
         self.spec = _grouped(game.spec, given, tuple(each.spec for each in self._groups))
         vars(self).update({name: getattr(game, name) for name in SAID if hasattr(game, name)})
 

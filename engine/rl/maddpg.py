@@ -35,7 +35,7 @@ from engine.mdp.interface import SeatSpec
 from engine.mdp.trajectory import Trajectory
 from engine.rl.learner import Metrics, numbers
 from engine.rl.replay import n_steps
-from engine.rl.teams import CentralCritics, Team
+from engine.rl.teams import CentralCritics, Team, TeamNetwork
 from engine.rl.twin import Seen, Transitions, TwinLearner
 
 F32 = NDArray[np.float32]
@@ -58,6 +58,8 @@ class MADDPG(TwinLearner):
         for i, member in enumerate(self.team.members):
             own[i, :, member.does] = 1
         self._own = own
+        assert isinstance(self.model.network, TeamNetwork)
+        self._sizes = [network.size for network in self.model.network.networks]
 
     def make_critics(self, seat: SeatSpec, config: SteeringConfig) -> CentralCritics:
         """Q_φ1, …, Q_φN."""
@@ -118,7 +120,7 @@ class MADDPG(TwinLearner):
     def actor_loss(self, t: Transitions) -> Tensor:
         """−Σ_i of what Q_φi says of its own entity's new action; φ is a constant."""
         a = self._own * self.mu(self.theta, t.s) + (1 - self._own) * t.a
-        Q = self.critics.values(self.phi.detach(), self.critics.seen(t.s), a)
+        Q: Tensor = self.critics.values(self.phi.detach(), self.critics.seen(t.s), a)
         return -(Q * self.team.here(t.s).T).mean(dim=1).sum()
 
     def _clip_each(self, g: Tensor, sizes: list[int]) -> float:
@@ -130,7 +132,7 @@ class MADDPG(TwinLearner):
         metrics = self.critic_step(t)
         loss = self.actor_loss(t)
         g = self.descend(loss)
-        self._clip_each(g, [network.size for network in self.model.network.networks])
+        self._clip_each(g, self._sizes)
         self.optimiser.step(g, self.eta)
         self.follow_critics()
         self.theta_target.lerp_(self.theta.detach(), self.config.tau)

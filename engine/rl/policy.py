@@ -66,7 +66,7 @@ class Model:
         self.extra = int(self.head.explores)
         self.size = self.network.size + self.scaling.size + self.extra
 
-    def _network(self, spec: PolicySpec) -> Network | TeamNetwork:
+    def _network(self, spec: PolicySpec) -> Network:
         if self.head.apart:
             return TeamNetwork(spec.seat, spec.network, self.head.outputs)
         return Network(spec.seat, spec.network, self.head.outputs, self.head.values, self.head.spreads)

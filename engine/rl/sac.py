@@ -82,7 +82,8 @@ class SAC(TwinLearner):
 
     def actor_loss(self, s: Seen, a: Tensor, log_pi: Tensor, alpha: float) -> Tensor:
         """J_π of actions drawn with ``pi``; φ is a constant."""
-        return (alpha * log_pi - self.critics.least(self.phi.detach(), s, a)).mean()
+        least: Tensor = self.critics.least(self.phi.detach(), s, a)
+        return (alpha * log_pi - least).mean()
 
     def _minibatch(self) -> Metrics:
         t = self.draw()

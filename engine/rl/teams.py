@@ -66,7 +66,7 @@ class Team:
 
     def here(self, s: Seen) -> Tensor:
         """1 for each member that is in the battle, else 0: float32[n, N]."""
-        if HERE in s:
+        if isinstance(self.seat, GroupSpec):
             return (s[HERE] > 0).to(torch.float32)
         first = next(iter(s.values()))
         return first.new_ones((len(first), len(self.members)))
@@ -76,16 +76,14 @@ class Team:
         return here[:, self._whose.to(here.device)]
 
 
-class TeamNetwork:
+class TeamNetwork(Network):
     """The fixed structure of a group's networks, as ``engine.rl.networks.Network`` is that of one. ``outputs``: of all
     members, ``each`` for every parameter: those of the first kind of all members, then those of the second."""
-
-    values = 0
 
     def __init__(self, seat: SeatSpec, config: NetworkConfig, outputs: int) -> None:
         if config.conv:
             raise ConfigError([("network.conv", "a group's members look at numbers: leave convolutions out")])
-        self.config, self.inputs, self.outputs = config, seat.observations, outputs
+        self.config, self.inputs, self.outputs, self.values = config, seat.observations, outputs, 0
         team = Team(seat)
         self.members, self.each = team.members, outputs // sum(team.widths)
         self.networks = [
@@ -112,19 +110,9 @@ class TeamNetwork:
         names["epsilon"] = "epsilon"
         return {name: names[name] for name in tensors if name in names}
 
-    @property
-    def memory(self) -> dict[str, tuple[int, ...]]:
-        """None."""
-        return {}
-
     def initial(self, rng: np.random.Generator) -> F32:
         """An initial θ float32[size]: members differ."""
         return np.concatenate([network.initial(rng) for network in self.networks])
-
-    def parts(self, theta: Tensor) -> dict[str, Tensor]:
-        """θ split into its layers without copying."""
-        pieces = torch.split(theta, self.sizes)
-        return {name: piece.view(s) for piece, (name, s) in zip(pieces, self.shapes.items(), strict=True)}
 
     def __call__(
         self, parts: Parts, observations: Seen, state: Recurrent | None = None, *, critic: bool = True

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from engine.catalog import PLAYERS, imported
+from engine.config.evaluate import SavedConfig
 from engine.config.policies import AGENT, FrozenConfig, ScriptedConfig
 from engine.config.roster import OwnMemberConfig
 from engine.config.train import TrainConfig
@@ -77,15 +78,14 @@ def _scripted(policy: ScriptedConfig, seat: SeatSpec, store: Store, explore: boo
     return made
 
 
-def _frozen(policy: FrozenConfig, seat: SeatSpec, store: Store, explore: bool) -> Player:
+def _frozen(policy: FrozenConfig | SavedConfig, seat: SeatSpec, store: Store, explore: bool) -> Player:
     try:
         found = Policy.stored(store, policy.policy)
     except StoreError as error:
         raise ConfigError([("policy", str(error))]) from error
     own = found.spec.seat
     same = (own.observations, own.action) == (seat.observations, seat.action)
-    own_seat = bool(getattr(policy, "seats", ()))  # in a training, where a group has a seat of its own
-    if not same and (own_seat or not fits(found, seat)):
+    if not same and not (policy.one_by_one and fits(found, seat)):
         raise ConfigError([("policy", "this policy sees or does something else than is seen and done on its seats")])
     return found.actor(explore) if same else on_seats(found, found.actor(explore))
 

@@ -130,5 +130,5 @@ def _rounded(row: _Row, battles: float) -> int:
     """To two leading digits, upwards; 0 where they are too many."""
     if battles > MOST * (row.battles or FEWEST):
         return 0
-    step = 10 ** max(1, math.floor(math.log10(max(battles, 1))) - 1)
+    step = int(10 ** max(1, math.floor(math.log10(max(battles, 1))) - 1))
     return max(step, math.ceil(battles / step) * step)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from engine.mdp.groups import Group, Grouped
 from engine.mdp.interface import ActionSpec, Array, Continuous, Observations
 from engine.mdp.vector import Ended, VectorStep
-from tests.engine.rl_game import K, Signals
+from tests.engine.rl_game import Signals
 
 LINE = Continuous((-2.0,), (2.0,), (1,))
 
@@ -70,7 +70,3 @@ def _turned(seen: Observations, by: int) -> Observations:
 def group(*, apart: bool = False, leaves: int = 0, image: bool = False) -> Grouped:
     """Two entities as one group."""
     return Grouped(SquadSignals(leaves=leaves, image=image), [Group((0, 1), apart)])
-
-
-SIGNAL = K
-"""Numbers in a signal."""

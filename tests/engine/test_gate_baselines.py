@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def test_an_exploit_is_judged_against_the_baseline_teams_of_the_search_that_foun
     assert {name: row.verdict for name, row in rows.items()} == {"Theirs": "over", "Ours": "weak"}
     assert found.verdict == "over"
     assert "over the line but weak" in rows["Ours"].words
-    assert "Weakest strength" in rows["Ours"].words
+    assert re.search(r"; Weakest strength [\d.]+ % \([\d.]+ to [\d.]+\), of ", rows["Ours"].words)
     assert [sentence.partition(";")[0] for sentence in found.met] == [
         "Earlier exploits meet the baseline teams that its rules name",
         "Earlier exploits meet the baseline teams that job 2 met",

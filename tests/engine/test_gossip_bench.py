@@ -7,6 +7,7 @@ import pytest
 
 from engine.bench import gossip
 from engine.bench.gossip import broker_time, brokered, linked, ring_time
+from engine.bench.gossip_time import interval, took
 
 
 @pytest.fixture
@@ -41,3 +42,15 @@ def test_both_ways_mix_as_a_ring_does(way: object) -> None:
     found = way(3, 0.0, 5)  # type: ignore[operator]
     assert len(found) == 3 * (5 - gossip.WARM)
     assert min(found) > 0
+
+
+def test_a_training_is_timed_without_the_start_of_its_processes() -> None:
+    assert took([[100, 60.0, 0.1], [200, 70.0, 0.5], [300, 80.0, 0.96]]) == 30.0
+    assert took([[100, 60.0, 0.96]]) == 60.0
+
+
+def test_the_interval_of_a_ratio_holds_it_and_is_a_point_where_seeds_agree() -> None:
+    low, high = interval([10.0, 12.0, 8.0, 11.0, 9.0], [20.0, 18.0, 22.0, 21.0, 19.0])
+    assert 0.4 < low < 0.5 < high < 0.62
+    assert interval([10.0, 20.0], [20.0, 40.0]) == (0.5, 0.5)
+    assert np.isnan(interval([10.0, np.inf], [20.0, 40.0])).all(), "one never came there"

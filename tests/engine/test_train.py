@@ -465,6 +465,10 @@ def test_a_bad_setting_is_named_when_it_is_read(change: dict[str, Any], place: s
         ({"game": "gym:Pendulum-v1", "learner": {"kind": "dqn"}}, "learner.kind: DQN needs a single choice"),
         ({"learner": {"kind": "td3", "warmup": 100}}, "learner.kind: TD3 needs numbers as action"),
         ({"learner": {"kind": "sac", "warmup": 100}}, "learner.kind: SAC needs numbers as action"),
+        (
+            {"game": "platform", "learner": {"kind": "dqn"}},
+            "learner.kind: DQN needs a single choice as action, and here it is a choice with numbers of its own",
+        ),
         ({"learner": {"kind": "dqn", "network": {"policy": [8], "critic": [8], "lstm": 4}}}, "learner.network.lstm"),
         ({"learner": {"kind": "ppo", "network": {"conv": [{}]}}}, "learner.network.conv"),
         ({"learner": {"kind": "ppo", "rewards": {"beauty": {}}}}, "learner.rewards.beauty: the game gives no such"),
@@ -472,7 +476,8 @@ def test_a_bad_setting_is_named_when_it_is_read(change: dict[str, Any], place: s
             {"game": "chess"},
             "game.name: there is no game 'chess'. There are pong, pong-two-seats, image-pong, commanders, "
             "commanders-two-seats, rock-paper-scissors, connect-four, maze, navigation, navigation-choices, tanks, "
-            "tanks-two-teams, image-tanks, vector-pong, cartpole, pendulum, gym:ID",
+            "tanks-two-teams, image-tanks, platform, goal, half-field, half-field-keeper, vector-pong, cartpole, "
+            "pendulum, gym:ID",
         ),
         ({"game": "cart-pole"}, "game.name: there is no game 'cart-pole'. The nearest names: cartpole"),
         ({"game": "gym:"}, "game.name: there is no game 'gym:'"),

@@ -8,6 +8,7 @@ import re
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -26,6 +27,14 @@ def open_to_others(var: Path) -> dict[str, str]:
     found = [var, *var.rglob("*")]
     modes = {str(path.relative_to(var)): path.lstat().st_mode for path in found if not path.is_symlink()}
     return {name: oct(stat.S_IMODE(mode)) for name, mode in modes.items() if mode & 0o077}
+
+
+@pytest.fixture
+def careless() -> Iterator[None]:
+    """The person at the terminal lets everybody read what their programs write."""
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
 
 
 def left_open(var: Path) -> None:

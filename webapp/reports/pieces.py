@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
+from engine.worth.verdicts import OPEN, UNTESTED
 from webapp.lib.words import number
 from webapp.studies import companion
 from webapp.studies.models import Job, Status
@@ -11,7 +12,7 @@ from webapp.studies.table_rows import latest
 from webapp.suspects import decisions
 from webapp.suspects.models import Decision
 from webapp.suspects.reading import Suspect, read
-from webapp.worth.parts import OPEN, UNTESTED, Line, lines_of
+from webapp.worth.parts import Line, lines_of
 
 State = Literal["measured", "going", "ended early", "lost", "none"]
 

@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 from engine.arrays import Bundle
 from engine.config.patterns import Pattern
+from engine.worth.verdicts import OPEN, UNTESTED
 from webapp.lib.words import lower_first
 from webapp.studies import companion, patterns
 from webapp.studies.models import Job
 from webapp.studies.table_rows import latest
 from webapp.worth.furthest import Furthest, furthest, furthest_pair
 from webapp.worth.nearly import Near, nearly
-from webapp.worth.parts import OPEN, POINTS, ROOM, UNTESTED, Line, lines_of
+from webapp.worth.parts import POINTS, ROOM, Line, lines_of
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 

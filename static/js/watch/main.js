@@ -4,8 +4,11 @@ import { whole as count } from "../charts/format.js";
 import { find, findAll } from "../elements.js";
 import * as commanders from "./commanders.js";
 import { PlayButton, speeds } from "./controls.js";
+import * as goal from "./goal.js";
+import * as halfField from "./half-field.js";
 import * as maze from "./maze.js";
 import * as navigation from "./navigation.js";
+import * as platform from "./platform.js";
 import * as pong from "./pong.js";
 import * as tanks from "./tanks.js";
 
@@ -19,7 +22,7 @@ import * as tanks from "./tanks.js";
 
 /** By the name that recordings say.
  * @type {Record<string, Drawing>} */
-const DRAWINGS = { commanders, maze, navigation, pong, tanks };
+const DRAWINGS = { commanders, goal, "half-field": halfField, maze, navigation, platform, pong, tanks };
 const LEAP = 10;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 

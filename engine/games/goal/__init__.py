@@ -1,0 +1,5 @@
+"""Goal: kick a ball past a keeper."""
+
+from engine.games.goal.game import Goal
+
+__all__ = ["Goal"]

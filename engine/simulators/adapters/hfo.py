@@ -1,0 +1,170 @@
+"""The original half-field offence, where it is installed: ``python:engine.simulators.adapters.hfo:alone`` and
+``…:against_keeper`` play it as ``engine.games.half_field`` is played, by the same features and actions, so that an
+agent of either can be tried in the other.
+
+Needed are the Python module ``hfo`` of LARG/HFO and its folder with ``bin/HFO``, named by HFO_HOME. Each battle has a
+server of its own with three ports; it takes seconds to begin. The server's noise has no seed, so nothing can be
+repeated. Episodes last as in the paper: 500 cycles, or 100 in which nobody could kick the ball.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import time
+from pathlib import Path
+from typing import Any, Protocol
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+HOME = "HFO_HOME"
+WAIT_S, GONE_S = 10.0, 5.0
+"""How long a server takes to begin, and at most to end."""
+FIRST_PORT, LAST_PORT, PORTS = 6000, 60_000, 3
+FEATURES, EACH = 58, 8
+PAY = 5.0
+LONGEST, UNTOUCHED = 500, 100
+_TURN, _KICK = 1, 2
+
+
+class Server(Protocol):
+    """A running server: the port that it listens on, and how to end it."""
+
+    port: int
+    config: str
+
+    def close(self) -> None:
+        """End it."""
+        ...
+
+
+class Launched:
+    """``bin/HFO`` as a process. Raises RuntimeError where it is not, or does not stay."""
+
+    def __init__(self, keepers: int) -> None:
+        home = Path(os.environ.get(HOME, ""))
+        program = home / "bin" / "HFO"
+        if not os.environ.get(HOME) or not program.is_file():
+            raise RuntimeError(f"{HOME} must name the folder of half-field offence that has bin/HFO")
+        self.port, self.config = free_ports(), str(home / "bin" / "teams" / "base" / "config" / "formations-dt")
+        self._process = subprocess.Popen(
+            command(str(program), self.port, keepers), cwd=home, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            raise RuntimeError(f"{program} ended at once, with exit code {self._process.wait(WAIT_S)}")
+
+    def close(self) -> None:
+        """Ask it to end, which ends its players; kill it where it does not."""
+        self._process.terminate()
+        try:
+            self._process.wait(GONE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def command(program: str, port: int, keepers: int) -> list[str]:
+    """The server's command line."""
+    return [
+        program, "--headless", "--no-logging", "--fullstate", "--offense-agents", "1", "--defense-npcs", str(keepers),
+        "--frames-per-trial", str(LONGEST), "--untouched-time", str(UNTOUCHED), "--port", str(port),
+    ]  # fmt: skip
+
+
+def free_ports() -> int:
+    """The first of three ports, one after the other, that nobody has. Raises RuntimeError where there are none."""
+    begin = FIRST_PORT + PORTS * (os.getpid() * 7 + time.monotonic_ns() // 1000) % (LAST_PORT - FIRST_PORT)
+    for port in (*range(begin, LAST_PORT, PORTS), *range(FIRST_PORT, begin, PORTS)):
+        with contextlib.ExitStack() as held, contextlib.suppress(OSError):
+            for k in range(PORTS):
+                held.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)).bind(("127.0.0.1", port + k))
+            return int(port)
+    raise RuntimeError("half-field offence needs three free ports, one after the other, and there are none")
+
+
+class HalfFieldServer(gymnasium.Env[dict[str, Any], Any]):
+    """One battle on a server of its own. The reward is 5 for a goal; ``is_success`` says who scored. Raises ImportError
+    without the module, and RuntimeError once the server is gone."""
+
+    def __init__(self, server: Server, keepers: int) -> None:
+        import hfo
+
+        self._hfo, self._server, self._width = hfo, server, FEATURES + EACH * keepers
+        self._env = hfo.HFOEnvironment()
+        self._env.connectToServer(
+            hfo.LOW_LEVEL_FEATURE_SET, server.config, server.port, "localhost", "base_left", False, ""
+        )
+        seen = self._env.getStateSize()
+        if seen < self._width:
+            raise RuntimeError(f"the server tells {seen} features; {self._width} are needed")
+        self.observation_space = spaces.Dict({"view": spaces.Box(-1.0, 1.0, (self._width,), np.float32)})
+        power, degrees = (0.0, 100.0), (-180.0, 180.0)
+        low, high = (np.array(ends, np.float32) for ends in zip(power, degrees, strict=True))
+        both = spaces.Box(low, high, dtype=np.float32)
+        turn = spaces.Box(*degrees, (1,), np.float32)
+        self.action_space = spaces.Tuple((spaces.Discrete(3), both, turn, both))
+        self._acts = (hfo.DASH, hfo.TURN, hfo.KICK)
+        self._status = hfo.IN_GAME
+        self._begun = False
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """As in Gymnasium; an episode under way is idled to its end, for the server knows no other."""
+        super().reset(seed=seed, options=options)
+        while self._begun and self._status == self._hfo.IN_GAME:
+            self._pass(self._hfo.NOOP)
+        while self._status != self._hfo.IN_GAME:
+            self._pass(self._hfo.NOOP)
+        self._begun = False
+        return self._seen(), {}
+
+    def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        """As in Gymnasium."""
+        kind, own = int(action[0]), action[1 + int(action[0])]
+        self._begun = True
+        self._pass(self._acts[kind], *(float(number) for number in own))
+        scored, late = self._status == self._hfo.GOAL, self._status == self._hfo.OUT_OF_TIME
+        over = self._status != self._hfo.IN_GAME and not late
+        return self._seen(), PAY * scored, over, late, {"is_success": scored}
+
+    def _pass(self, act: int, *numbers: float) -> None:
+        self._env.act(act, *numbers)
+        self._status = self._env.step()
+        if self._status == self._hfo.SERVER_DOWN:
+            raise RuntimeError("the server of half-field offence went down")
+
+    def _seen(self) -> dict[str, Any]:
+        state = np.asarray(self._env.getState(), np.float32)[: self._width]
+        return {"view": np.clip(state, -1.0, 1.0)}
+
+    def close(self) -> None:
+        """Leave the game, and end its server."""
+        if self._status != self._hfo.SERVER_DOWN:
+            self._env.act(self._hfo.QUIT)
+            self._env.step()
+        self._server.close()
+
+
+def alone() -> HalfFieldServer:
+    """An attacker before an empty goal."""
+    return _played(0)
+
+
+def against_keeper() -> HalfFieldServer:
+    """An attacker against the goalkeeper of the server's own team."""
+    return _played(1)
+
+
+def _played(keepers: int) -> HalfFieldServer:
+    server = Launched(keepers)
+    try:
+        return HalfFieldServer(server, keepers)
+    except BaseException:
+        server.close()
+        raise

@@ -1,0 +1,65 @@
+"""A module that speaks the API of LARG/HFO's ``hfo``: one battle of our own half-field offence, with HFO's features of
+uniform numbers and of the last action behind ours, and its manner of ending an episode a cycle before the next."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from engine.games.half_field import HalfField, HalfFieldKeeper
+
+LOW_LEVEL_FEATURE_SET, HIGH_LEVEL_FEATURE_SET = range(2)
+DASH, TURN, TACKLE, KICK = range(4)
+NOOP, QUIT = 13, 14
+IN_GAME, GOAL, CAPTURED_BY_DEFENSE, OUT_OF_BOUNDS, OUT_OF_TIME, SERVER_DOWN = range(6)
+_NUMBERS = {DASH: 2, TURN: 1, KICK: 2, NOOP: 0, QUIT: 0}
+_PLACES = {DASH: 1, TURN: 3, KICK: 4}
+
+
+class HFOEnvironment:
+    """``made``: all of them; ``keepers``: of those made next; ``falls``: cycles after which the server goes down."""
+
+    made: ClassVar[list[HFOEnvironment]] = []
+    keepers: ClassVar[int] = 0
+    falls: ClassVar[int] = 0
+
+    def __init__(self) -> None:
+        self.connected: tuple[Any, ...] = ()
+        self.given: list[tuple[int, tuple[float, ...]]] = []
+        self.game = (HalfFieldKeeper if self.keepers else HalfField)(ball_x_max=0.9, max_ticks=60)
+        self.now, self.over = self.game.reset(np.array([9], np.uint64)), False
+        self.made.append(self)
+
+    def connectToServer(self, *told: Any) -> None:
+        self.connected = told
+
+    def getStateSize(self) -> int:
+        return len(self.getState())
+
+    def getState(self) -> np.ndarray:
+        return np.concatenate([self.now.observations[0]["view"][0], [0.01] * self.keepers, [1.0]]).astype(np.float32)
+
+    def act(self, kind: int, *numbers: float) -> None:
+        assert len(numbers) == _NUMBERS[kind], "HFO refuses another number of parameters"
+        self.given.append((kind, numbers))
+
+    def step(self) -> int:
+        if self.falls and len(self.given) >= self.falls:
+            return SERVER_DOWN
+        if self.over:
+            self.over = False
+            return IN_GAME
+        kind, numbers = self.given[-1]
+        row = np.zeros((1, 6), np.float32)
+        if kind in _PLACES:
+            row[0, 0] = (DASH, TURN, KICK).index(kind)
+            row[0, _PLACES[kind] : _PLACES[kind] + len(numbers)] = numbers
+        self.now = self.game.step([row])
+        if self.now.ended is None:
+            return IN_GAME
+        self.over = True
+        out, caught, _late, _kicks = self.now.ended.signals[0][0]
+        if self.now.ended.win[0, 0]:
+            return GOAL
+        return OUT_OF_BOUNDS if out else CAPTURED_BY_DEFENSE if caught else OUT_OF_TIME
