@@ -29,12 +29,12 @@ from engine.worth import changed_prices, expectations, interplay
 from engine.worth import forecast as forecasts
 from engine.worth import reading as readings
 from engine.worth.experiment import BLOCK, Experiment, shares
+from engine.worth.findings_in_words import lines
 from engine.worth.missing import missing
 from engine.worth.prices import cost_bounds
 from engine.worth.reading import Reading
 from engine.worth.stages import Played, Stage
 from engine.worth.table import tabled
-from engine.worth.told import lines
 from engine.worth.traits import Traits
 from engine.worth.verdicts import FINE, OPEN, TOO_GOOD, TOO_WEAK, UNTESTED
 from tests.engine.sample_simulators import SPEC
