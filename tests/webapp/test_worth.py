@@ -239,7 +239,8 @@ def test_what_is_nearly_proved_says_how_many_more_battles_it_needs_and_of_what(m
     kept = store().put(pack(table.meta, {**table.arrays, "evidence": evidence}))
     Job.objects.filter(pk=measured.pk).update(artifacts={"table": kept})
     said = re.sub(r"<[^>]+>", "", designer.get(page(measured)).content.decode())
-    assert re.search(r"Pikes \+ =Bows: needs [\d,]+ more battles\. Teams that hold it won 5\.0 points more often", said)
+    assert re.search(r"Pikes \+ =Bows: needs [\d,]+ more battles\. Teams that hold both won 5\.0 points more", said)
+    assert "so many more with both would tell whether it is too good" in said
     assert re.search(r"Not settledNeeds [\d,]+ more battles with both to tell whether it is too good", said)
     assert re.search(r"Not settledNeeds [\d,]+ more battles with so many of it to show that it is fine", said)
     lines = list(csv.DictReader(io.StringIO(designer.get(f"{page(measured)}results.csv").content.decode())))

@@ -37,12 +37,12 @@ class Pieces(NamedTuple):
 
     @property
     def open_pieces(self) -> list[Line]:
-        """Single pieces and amounts that more battles would settle."""
+        """Single pieces and amounts that are not settled."""
         return [line for line in self.lines if line.verdict == OPEN and len(line.pieces) == 1]
 
     @property
     def open_pairs(self) -> list[Line]:
-        """Pairs that more battles would settle."""
+        """Pairs that are not settled."""
         return [line for line in self.lines if line.verdict == OPEN and len(line.pieces) > 1]
 
     @property
@@ -102,8 +102,8 @@ def told(suspect: Suspect, decision: Decision | None, *, meant: bool = False) ->
         "worth": line.worth,
         "low": line.low,
         "high": line.high,
-        "worth_words": signed(line.worth),
-        "range_words": f"{number(line.low, 1)} to {number(line.high, 1)}",
+        "worth_words": signed(line.worth, line.digits),
+        "range_words": f"{number(line.low, line.digits)} to {number(line.high, line.digits)}",
         "battles": line.battles,
         "cost": line.cost,
         "fair": line.fair,
@@ -114,6 +114,6 @@ def told(suspect: Suspect, decision: Decision | None, *, meant: bool = False) ->
     }
 
 
-def signed(points: float | None) -> str:
+def signed(points: float | None, digits: int = 1) -> str:
     """ "+8.2"."""
-    return f"{'+' if (points or 0.0) > 0 else ''}{number(points, 1)}"
+    return f"{'+' if (points or 0.0) > 0 else ''}{number(points, digits)}"
