@@ -34,7 +34,7 @@ def unfinished(bundle: Bundle) -> str:
     if not many:
         return ""
     share = f"The game did not finish {many:,} of {asked:,} battles, which are left out"
-    return f"{share}: where it depends on who plays or wins which these are, nothing below can be relied on."
+    return f"{share}: where it depends on who plays or wins which these are, no finding can be relied on."
 
 
 def _claim(bundle: Bundle, i: int) -> str:
