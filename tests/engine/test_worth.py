@@ -337,6 +337,14 @@ def test_battles_that_cannot_be_finished_are_left_out() -> None:
     assert x.reading.screen.battles == int(np.isfinite(x.reading.played[0].ahead[:, 0]).sum())
 
 
+def test_what_a_game_did_not_finish_is_counted_and_said_before_all_that_rests_on_the_rest() -> None:
+    some, every = whole(Fair(failing=True), 2_000), whole(Fair(), 2_000)
+    many = sum(int(np.isnan(p.ahead[:, 0]).sum()) for p in some.reading.played)
+    said = f"The game did not finish {many:,} of {some.played:,} battles"
+    assert lines(Bundle(*tabled(some.reading, SPEC)))[0].startswith(said)
+    assert not any("finish" in line for line in lines(Bundle(*tabled(every.reading, SPEC))))
+
+
 def test_a_block_is_told_once() -> None:
     x, evaluator = Experiment(RULES, 2_000, 3.0, 1, BOUNDS), PairingEvaluator(config(2_000), Fair())
     (answer,) = evaluator.evaluate(x.ask(1), lambda: False)

@@ -10,10 +10,12 @@ import pytest
 from django.core.cache import cache
 from django.urls import reverse
 
+from engine.arrays import pack, unpack
 from tests.factories import Studio, search_job, signed_in, studio
 from tests.webapp.experiments import CAPTAIN, DUKE, FINE, HORN, NOTHING, OPEN, ROWS, TOO_GOOD, experiment, table
 from tests.webapp.published import OVER, UNDER, UNSURE, played_again, report
 from webapp.games.models import GameVersion
+from webapp.lib.storage import store
 from webapp.projects.models import Membership, Role
 from webapp.reports.content import content, hash_of
 from webapp.reports.models import Comment, Report, ReportDraft, Verdict
@@ -164,6 +166,15 @@ def test_what_was_not_tested_follows_from_the_data(team: Studio, search: Job) ->
     assert f"{newer} is newer than the data that was tested." in found
     Job.objects.filter(accompanies=search).update(metrics={"looked_at": 6.0})
     assert "Pairs were not tested." in content(search)["untested"]
+
+
+def test_what_the_game_did_not_finish_is_told(search: Job) -> None:
+    made = experiment(search, ROWS)
+    assert "did not finish" not in " ".join(content(search)["untested"])
+    meta, arrays = unpack(store().get(made.artifacts["table"]))
+    made.artifacts["table"] = store().put(pack({**meta, "asked": 2_000, "unfinished": 431}, arrays))
+    made.save()
+    assert "The game did not finish 431 of 2,000 battles" in " ".join(content(search)["untested"])
 
 
 def test_decisions_and_the_shortlist_are_told_apart_with_who_made_them(team: Studio, search: Job) -> None:

@@ -284,6 +284,14 @@ def test_the_largest_effect_of_a_pair_that_is_left_open_is_told_too(measured: Jo
     assert said == ["Pikes + =Bows: +8.0 points", "Frost Captain + =Bows: −12.4 points"]
 
 
+def test_how_many_battles_the_game_did_not_finish_stands_above_what_is_told(measured: Job, designer: Client) -> None:
+    assert "did not finish" not in designer.get(page(measured)).content.decode()
+    meta, arrays = unpack(store().get(measured.artifacts["table"]))
+    measured.artifacts["table"] = store().put(pack({**meta, "asked": 2_000, "unfinished": 431}, arrays))
+    measured.save()
+    assert "The game did not finish 431 of 2,000 battles" in designer.get(page(measured)).content.decode()
+
+
 def test_before_the_first_table_and_where_it_was_lost_the_page_says_so(measured: Job, designer: Client) -> None:
     Job.objects.filter(pk=measured.pk).update(artifacts={"table": "0" * 64})
     assert "The table was lost" in designer.get(page(measured)).content.decode()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
+from engine.worth.told import unfinished
 from engine.worth.verdicts import OPEN, UNTESTED
 from webapp.lib.words import number
 from webapp.studies import companion
@@ -21,7 +22,8 @@ class Pieces(NamedTuple):
     """``faults`` and what is ``intended`` of all that was named, by what was ``decided``. ``lines``: all of the table;
     ``looked_at``: how many pieces, amounts and pairs were looked at; ``largest`` and ``largest_pair``: the largest
     effect of a single piece and of a pair that is left open, in points; ``matters``: from which effect on one was
-    looked for; ``reach``: how far bars go to both sides."""
+    looked for; ``reach``: how far bars go to both sides; ``unfinished``: what the game
+    did not finish, in words."""
 
     experiment: Job | None
     state: State
@@ -34,6 +36,7 @@ class Pieces(NamedTuple):
     matters: float
     reach: float
     largest_pair: float = 0.0
+    unfinished: str = ""
 
     @property
     def open_pieces(self) -> list[Line]:
@@ -79,6 +82,7 @@ def pieces_of(search: Job) -> Pieces:
         float(experiment.config["matters"]),
         found.reach,
         abs(found.furthest_pair.points),
+        unfinished(bundle) if bundle else "",
     )
 
 

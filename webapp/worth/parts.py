@@ -12,6 +12,7 @@ from django.shortcuts import render
 
 from engine.arrays import Bundle
 from engine.worth.missing import Missing, missing
+from engine.worth.told import unfinished
 from engine.worth.verdicts import FINE, OPEN, TOO_GOOD, TOO_WEAK, UNTESTED
 from webapp.accounts.models import User
 from webapp.lib.figures import exact_digits, price_digits, telling
@@ -205,6 +206,7 @@ class Measuring(Parts):
             "fair_digits": price_digits(median([line.cost for line in lines if line.cost is not None] or [0.0])),
             "untested": any(line.worth is None for line in lines),
             "nothing": not any(line.stands_out for line in lines),
+            "unfinished": unfinished(bundle) if bundle else "",
             "lost": bundle is None and bool(job.artifacts),
             "proved": job.status == Status.FINISHED or bool(bundle and bundle.meta["proved"]),
         }
