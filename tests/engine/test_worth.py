@@ -294,7 +294,9 @@ def test_a_table_that_was_read_before_prices_were_played_keeps_no_later_one_from
 
 
 def test_a_table_says_of_each_row_that_is_not_settled_what_would_settle_it_and_of_no_other() -> None:
-    bundle = Bundle(*tabled(whole(Fair({(HERO + 1,): 15.0}), 8_000).reading, SPEC))
+    reading = whole(Fair({(HERO + 1,): 15.0}), 8_000).reading
+    bundle = Bundle(*tabled(reading, SPEC))
+    assert bundle.meta["finalists"] == len(reading.finalists) > 1, "of these some may not be played"
     waiting = np.flatnonzero(bundle.arrays["verdict"] == OPEN).tolist()
     assert waiting
     assert sorted(missing(bundle)) == waiting
