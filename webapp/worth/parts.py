@@ -9,10 +9,10 @@ from typing import Any, ClassVar, NamedTuple
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from engine.worth.told import unfinished
 
 from engine.arrays import Bundle
 from engine.worth.missing import Missing, missing
-from engine.worth.told import unfinished
 from engine.worth.verdicts import FINE, OPEN, TOO_GOOD, TOO_WEAK, UNTESTED
 from webapp.accounts.models import User
 from webapp.lib.figures import exact_digits, price_digits, telling
