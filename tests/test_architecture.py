@@ -78,7 +78,7 @@ WEBAPP = {
     "lineups.battle_counts", "lineups.companion",
     "lineups.named", "lineups.parts", "lineups.patterns", "lineups.rules", "lineups.schema", "lineups.size",
     "simulators.contract", "styles.agents", "styles.preview", "styles.selection", "styles.strangers", "text",
-    "process_group", "worth.missing", "worth.verdicts",
+    "process_group", "worth.findings_in_words", "worth.missing", "worth.verdicts",
 }  # fmt: skip
 WORKERS = {"events", "config", "store", "errors", "arrays", "process_group"}
 ONLY_IN = {
