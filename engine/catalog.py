@@ -573,7 +573,7 @@ GAMES: dict[str, AgentGame] = {
     ),
     "half-field-keeper": AgentGame(
         "Half field, keeper", "The same against a goalkeeper that the game leads.",
-        "engine.games.half_field:HalfFieldKeeper", "numbers", "parameterised", 500, _HALF_FIELD,
+        "engine.games.half_field:HalfFieldGoalkeeper", "numbers", "parameterised", 500, _HALF_FIELD,
         actions=_HALF_FIELD_ACTIONS, captions=_HALF_FIELD_CAPTIONS, scripted="half-field-attacker",
         ends={name: (0.0, 1.0) for name in ("score", "out", "caught", "late")}, meanings=_HALF_FIELD_MEANINGS,
         clock=Clock(10, "frame_skip", 1), starts=_HALF_FIELD_STARTS,

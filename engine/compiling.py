@@ -16,7 +16,7 @@ __all__ = ["ENGINE", "SOURCES", "forget_outdated", "njit", "stamp"]
 ENGINE = Path(__file__).parent
 SOURCES = (
     "evolution/archive.py", "evolution/betting.py", "games/chance.py", "games/goal/kernel.py",
-    "games/half_field/field.py", "games/half_field/keeper.py", "games/half_field/kernel.py",
+    "games/half_field/field.py", "games/half_field/goalkeeper.py", "games/half_field/kernel.py",
     "games/half_field/sight.py", "games/herobattle/check.py", "games/herobattle/commanders/battles.py",
     "games/herobattle/jit.py", "games/herobattle/kernel.py", "games/herobattle/layout.py",
     "games/herobattle/orders.py", "games/herobattle/teams.py", "games/maze/kernel.py", "games/navigation/kernel.py",

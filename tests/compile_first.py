@@ -24,7 +24,7 @@ from engine.catalog import STUDIES
 from engine.config import LineupConfig
 from engine.events import Finished
 from engine.games.goal import Goal
-from engine.games.half_field import HalfFieldKeeper
+from engine.games.half_field import HalfFieldGoalkeeper
 from engine.games.herobattle import HeroBattle
 from engine.games.herobattle.commanders import HeroBattleCommanders
 from engine.games.herobattle.commanders.scripts import orders
@@ -80,7 +80,7 @@ def cover_and_drive() -> None:
     """Play a moment of the games whose sides have several seats; the first of tanks is led by the game, too. Then of
     those whose choices have numbers."""
     squads = (Navigation(hard=True), Tanks(opponent="passive"), Tanks(sides=(0, 1)), TanksPictures())
-    for game in (*squads, Platform(), Goal(), HalfFieldKeeper()):
+    for game in (*squads, Platform(), Goal(), HalfFieldGoalkeeper()):
         game.reset(np.arange(2, dtype=np.uint64))
         game.step([seat.action.idle(2) for seat in game.spec.seats])
 

@@ -16,7 +16,7 @@ from engine.mdp.vector import Ended, VectorStep, episode_seeds
 Battles = NDArray[np.int64]
 
 
-class Told(NamedTuple):
+class Results(NamedTuple):
     """How m episodes ended: ``score`` and ``win`` float64[m], ``signals`` float64[m, S]."""
 
     score: NDArray[np.float64]
@@ -59,7 +59,7 @@ class OneSeat(ABC):
         """Write what is seen in these battles into their rows of ``out`` float32[n, features]."""
 
     @abstractmethod
-    def _told(self, battles: Battles) -> Told:
+    def _told(self, battles: Battles) -> Results:
         """How the episodes of these battles ended."""
 
     @abstractmethod

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from engine.games.half_field import HalfField, HalfFieldKeeper
+from engine.games.half_field import HalfField, HalfFieldGoalkeeper
 
 LOW_LEVEL_FEATURE_SET, HIGH_LEVEL_FEATURE_SET = range(2)
 DASH, TURN, TACKLE, KICK = range(4)
@@ -21,13 +21,13 @@ class HFOEnvironment:
     """``made``: all of them; ``keepers``: of those made next; ``falls``: cycles after which the server goes down."""
 
     made: ClassVar[list[HFOEnvironment]] = []
-    keepers: ClassVar[int] = 0
+    goalkeepers: ClassVar[int] = 0
     falls: ClassVar[int] = 0
 
     def __init__(self) -> None:
         self.connected: tuple[Any, ...] = ()
         self.given: list[tuple[int, tuple[float, ...]]] = []
-        self.game = (HalfFieldKeeper if self.keepers else HalfField)(ball_x_max=0.9, max_ticks=60)
+        self.game = (HalfFieldGoalkeeper if self.goalkeepers else HalfField)(ball_x_max=0.9, max_ticks=60)
         self.now, self.over = self.game.reset(np.array([9], np.uint64)), False
         self.made.append(self)
 
@@ -38,7 +38,9 @@ class HFOEnvironment:
         return len(self.getState())
 
     def getState(self) -> np.ndarray:
-        return np.concatenate([self.now.observations[0]["view"][0], [0.01] * self.keepers, [1.0]]).astype(np.float32)
+        return np.concatenate([self.now.observations[0]["view"][0], [0.01] * self.goalkeepers, [1.0]]).astype(
+            np.float32
+        )
 
     def act(self, kind: int, *numbers: float) -> None:
         assert len(numbers) == _NUMBERS[kind], "HFO refuses another number of parameters"

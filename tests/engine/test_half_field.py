@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from engine.errors import ConfigError
-from engine.games.half_field import HalfField, HalfFieldKeeper, field, keeper, kernel, sight
+from engine.games.half_field import HalfField, HalfFieldGoalkeeper, field, goalkeeper, kernel, sight
 from engine.games.half_field.scripts import Attacker, seen
 from engine.mdp.interface import MDP
 from engine.mdp.trajectory import Batch
@@ -36,11 +36,11 @@ class TestHalfField(VectorContract):
         return HalfField(max_ticks=40, untouched=25, rewards=EVERYTHING)
 
 
-class TestHalfFieldKeeper(VectorContract):
+class TestHalfFieldGoalkeeper(VectorContract):
     rounds = 60
 
     def make(self) -> VectorMDP:
-        return HalfFieldKeeper(**NEAR, max_ticks=25, rewards=EVERYTHING)  # type: ignore[arg-type]
+        return HalfFieldGoalkeeper(**NEAR, max_ticks=25, rewards=EVERYTHING)  # type: ignore[arg-type]
 
     def mdp(self) -> MDP:
         return mdp_from_vector(lambda seats: self.make(), self.make().spec)
@@ -65,7 +65,7 @@ def played(game: HalfField, player: Any) -> np.ndarray:
     return found
 
 
-@pytest.mark.parametrize("game", [HalfField, HalfFieldKeeper])
+@pytest.mark.parametrize("game", [HalfField, HalfFieldGoalkeeper])
 def test_random_play_is_what_it_was(game: type[HalfField]) -> None:
     walk, whole = Walk(game(**NEAR, rewards=EVERYTHING), SEEDS[:16]), hashlib.sha256()  # type: ignore[arg-type]
     for _ in range(60):
@@ -76,12 +76,12 @@ def test_random_play_is_what_it_was(game: type[HalfField]) -> None:
 
 def test_the_scripted_attacker_scores_about_as_often_as_helios_and_random_play_hardly_ever() -> None:
     alone = played(HalfField(), Attacker(HalfField().spec.seats[0]))
-    against = played(HalfFieldKeeper(), Attacker(HalfFieldKeeper().spec.seats[0]))
+    against = played(HalfFieldGoalkeeper(), Attacker(HalfFieldGoalkeeper().spec.seats[0]))
     assert 0.92 <= alone[:, 0].mean() <= 0.99, "Helios: 0.962"
     assert 0.75 <= against[:, 0].mean() <= 0.9, "Helios: 0.814"
     assert 65 < alone[alone[:, 0] == 1, 1].mean() < 80, "Helios: 72 steps"
     assert (against[:, 2] == 2).mean() > 0.05, "the keeper stops some"
-    chance = played(HalfFieldKeeper(), RandomPlayer(HalfFieldKeeper().spec.seats[0]))
+    chance = played(HalfFieldGoalkeeper(), RandomPlayer(HalfFieldGoalkeeper().spec.seats[0]))
     assert chance[:, 0].mean() < 0.01
     assert (chance[:, 2] == 3).mean() > 0.9
 
@@ -89,8 +89,8 @@ def test_the_scripted_attacker_scores_about_as_often_as_helios_and_random_play_h
 def still(**more: float) -> np.ndarray:
     """A state with the player in the middle of the field, looking at the goal, and everything at rest."""
     s = np.zeros(field.STATE)
-    told = {"x": 20.0, "ball_x": 30.0, "keeper_x": 52.5, "body": 0.0, **more}
-    s[0], s[4], s[field.BALL], s[field.KEEPER] = told["x"], told["body"], told["ball_x"], told["keeper_x"]
+    told = {"x": 20.0, "ball_x": 30.0, "goalkeeper_x": 52.5, "body": 0.0, **more}
+    s[0], s[4], s[field.BALL], s[field.GOALKEEPER] = told["x"], told["body"], told["ball_x"], told["goalkeeper_x"]
     s[field.BALL + 1] = told.get("ball_y", 0.0)
     return s
 
@@ -173,7 +173,7 @@ def test_features_are_those_of_hfo_in_their_places() -> None:
 
 
 def test_the_attacker_reads_from_its_features_what_is() -> None:
-    game = HalfFieldKeeper()
+    game = HalfFieldGoalkeeper()
     step = game.reset(SEEDS)
     for tick in range(12):
         step = acted(game, RandomPlayer(game.spec.seats[0]), step, tick)
@@ -181,7 +181,7 @@ def test_the_attacker_reads_from_its_features_what_is() -> None:
     inside = s[:, 0] >= 0
     np.testing.assert_allclose(told.at[inside], s[inside, :2], atol=1e-3)
     np.testing.assert_allclose((told.at + told.ball)[inside], s[inside, field.BALL : field.BALL + 2], atol=1e-2)
-    np.testing.assert_allclose(told.keeper[inside], s[inside, field.KEEPER : field.KEEPER + 2], atol=1e-2)
+    np.testing.assert_allclose(told.goalkeeper[inside], s[inside, field.GOALKEEPER : field.GOALKEEPER + 2], atol=1e-2)
 
 
 def test_rewards_are_equations_5_and_6_of_the_paper() -> None:
@@ -230,26 +230,26 @@ def test_a_cycle_ends_an_episode_where_the_ball_leaves_the_field(
         (20.0, 1.0, False, kernel.CAUGHT),
     ],
 )  # fmt: skip
-def test_the_keeper_has_the_ball_that_it_could_kick_and_catches_from_farther_in_its_area(
+def test_the_goalkeeper_has_the_ball_that_it_could_kick_and_catches_from_farther_in_its_area(
     x: float, off: float, catches: bool, ends: int
 ) -> None:
-    s, counts = still(x=5.0, ball_x=x, ball_y=off, keeper_x=x), np.zeros(kernel.COUNTS, np.int64)
-    assert keeper.holds(s) == catches
+    s, counts = still(x=5.0, ball_x=x, ball_y=off, goalkeeper_x=x), np.zeros(kernel.COUNTS, np.int64)
+    assert goalkeeper.holds(s) == catches
     kernel.judge(s, counts, True)
     assert counts[kernel.ENDED] == ends
 
 
-def test_the_keeper_lets_some_cycles_pass_before_it_answers_a_shot() -> None:
-    s = still(ball_x=40.0, keeper_x=50.0)
+def test_the_goalkeeper_lets_some_cycles_pass_before_it_answers_a_shot() -> None:
+    s = still(ball_x=40.0, goalkeeper_x=50.0)
     s[field.BALL + 2], s[field.BALL + 3] = 2.5, 0.6
-    assert keeper.shot(s)
-    for since in range(keeper.REACTION):
-        assert keeper.wanted(s, since) == (50.0, 0.0)
-    assert keeper.wanted(s, keeper.REACTION)[1] > 1.0
+    assert goalkeeper.shot(s)
+    for since in range(goalkeeper.REACTION):
+        assert goalkeeper.wanted(s, since) == (50.0, 0.0)
+    assert goalkeeper.wanted(s, goalkeeper.REACTION)[1] > 1.0
 
 
 def test_an_episode_begins_where_it_is_said_and_around_the_ball() -> None:
-    game = HalfFieldKeeper(ball_x_min=0.4, ball_x_max=0.6, ball_y_min=0.1, ball_y_max=0.2)
+    game = HalfFieldGoalkeeper(ball_x_min=0.4, ball_x_max=0.6, ball_y_min=0.1, ball_y_max=0.2)
     game.reset(SEEDS)
     s = game._states
     assert ((s[:, 10] >= 21) & (s[:, 10] <= 31.5) & (s[:, 11] >= 3.4) & (s[:, 11] <= 6.8)).all()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engine.errors import SimulatorError
-from engine.games.half_field import HalfField, HalfFieldKeeper
+from engine.games.half_field import HalfField, HalfFieldGoalkeeper
 from engine.games.half_field.scripts import Attacker
 from engine.mdp.checks import check_batch
 from engine.mdp.gym import GymVector
@@ -38,16 +38,16 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Pretended:
     return Pretended()
 
 
-def made(server: Pretended, monkeypatch: pytest.MonkeyPatch, keepers: int) -> Callable[[], hfo.HalfFieldServer]:
-    monkeypatch.setattr(stand_in.HFOEnvironment, "keepers", keepers)
-    return lambda: hfo.HalfFieldServer(server, keepers)
+def made(server: Pretended, monkeypatch: pytest.MonkeyPatch, goalkeepers: int) -> Callable[[], hfo.HalfFieldServer]:
+    monkeypatch.setattr(stand_in.HFOEnvironment, "goalkeepers", goalkeepers)
+    return lambda: hfo.HalfFieldServer(server, goalkeepers)
 
 
-@pytest.mark.parametrize(("keepers", "native"), [(0, HalfField), (1, HalfFieldKeeper)])
+@pytest.mark.parametrize(("goalkeepers", "native"), [(0, HalfField), (1, HalfFieldGoalkeeper)])
 def test_it_is_played_by_the_features_and_actions_of_our_own_game(
-    server: Pretended, monkeypatch: pytest.MonkeyPatch, keepers: int, native: type[HalfField]
+    server: Pretended, monkeypatch: pytest.MonkeyPatch, goalkeepers: int, native: type[HalfField]
 ) -> None:
-    game, own = GymVector(made(server, monkeypatch, keepers), label="HFO"), native().spec.seats[0]
+    game, own = GymVector(made(server, monkeypatch, goalkeepers), label="HFO"), native().spec.seats[0]
     seat = game.spec.seats[0]
     assert seat.action == own.action
     assert [(s.name, s.shape, s.low, s.high) for s in seat.observations] == [
@@ -120,7 +120,7 @@ def test_a_server_that_goes_down_is_an_error_with_its_battle(
 
 
 def test_too_few_features_are_said(server: Pretended, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stand_in.HFOEnvironment, "keepers", 0)
+    monkeypatch.setattr(stand_in.HFOEnvironment, "goalkeepers", 0)
     with pytest.raises(RuntimeError, match="tells 59 features; 66 are needed"):
         hfo.HalfFieldServer(server, 1)
 

@@ -148,24 +148,24 @@ def test_goals_pay_fifty_and_every_other_end_minus_the_distance_to_the_goal() ->
     np.testing.assert_array_equal(win + signals[:, 1:].sum(axis=1), 1.0)
 
 
-def test_a_hard_shot_past_the_keeper_scores_as_often_as_the_published_agents() -> None:
+def test_a_hard_shot_past_the_goalkeeper_scores_as_often_as_the_published_agents() -> None:
     game = Goal()
     scored = of_all(first_episodes(game, Striker(game.spec.seats[0])), lambda e: e.win[:, 0]).mean()
     assert 0.6 < scored < 0.8, "published: P-DQN 0.70, MP-DQN 0.79"
 
 
-def test_goal_begins_with_the_ball_before_the_player_and_the_keeper_between_ball_and_goal() -> None:
+def test_goal_begins_with_the_ball_before_the_player_and_the_goalkeeper_between_ball_and_goal() -> None:
     game = Goal(x_min=4.0, x_max=8.0, y_min=-5.0, y_max=10.0)
     game.reset(SEEDS)
     for i in range(256):
-        player, keeper, ball = game.positions(i)[:6].reshape(3, 2)
+        player, goalkeeper, ball = game.positions(i)[:6].reshape(3, 2)
         assert ((player >= [4, -5]) & (player <= [8, 10])).all()
         assert np.isclose(np.hypot(*(ball - player)), goal.KICKABLE)
         for one, other in ((player, ball), (ball, np.array([20.0, 0.0]))):
             to = np.array([20.0, 0.0]) - one
             assert abs(np.cross(np.append(to, 0), np.append(other - one, 0))[2]) < 1e-6, "on the way to the goal"
-        assert keeper[0] == 14.5
-        assert np.isclose(keeper[1], ball[1] * 5.5 / (20 - ball[0]))
+        assert goalkeeper[0] == 14.5
+        assert np.isclose(goalkeeper[1], ball[1] * 5.5 / (20 - ball[0]))
 
 
 def test_misses_below_and_above_the_goal_are_as_far_from_it() -> None:

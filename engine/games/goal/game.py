@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from engine.config.agent_games import GoalSettings
 from engine.config.base import parse
 from engine.games.goal import kernel
-from engine.games.one_seat import Battles, OneSeat, Told
+from engine.games.one_seat import Battles, OneSeat, Results
 from engine.mdp.interface import Parameterised
 
 VERSION = "1"
@@ -56,10 +56,10 @@ class Goal(OneSeat):
     def _look(self, battles: Battles, out: NDArray[np.float32]) -> None:
         kernel.observe(battles, self._states, out)
 
-    def _told(self, battles: Battles) -> Told:
+    def _told(self, battles: Battles) -> Results:
         ends = self._ends[battles]
         scored = (ends == kernel.GOAL).astype(np.float64)
-        return Told(
+        return Results(
             scored, scored, np.column_stack([self._tallies[battles], ends == kernel.CAUGHT, ends == kernel.OUT])
         )
 

@@ -35,7 +35,7 @@ STILL = 0.1  # the speed of a ball that rests
 SCORED = 50.0  # reward of a goal; every other end is paid with minus the distance to the goal
 KICK, SHOOT_LEFT, SHOOT_RIGHT = 0, 1, 2
 # Columns of the state float64[n, 14]: x, y, velocity and direction of player and keeper, x, y and velocity of the ball.
-PLAYER, KEEPER, BALL, STATE = 0, 5, 10, 14
+PLAYER, GOALKEEPER, BALL, STATE = 0, 5, 10, 14
 GOES_ON, GOAL, CAUGHT, OUT = 0, 1, 2, 3
 LATE = 100  # the decision in which nothing happens any more
 MOST, PATH = 1000, 16
@@ -102,10 +102,10 @@ def guard(s: Any, word: Any, k: int) -> None:
     power = GUARD
     if x > HALF and abs(slope * HALF + start) <= POST + CATCHABLE and slope != 0.0:
         across = -1.0 / slope
-        x = (s[KEEPER + 1] - across * s[KEEPER] - start) / (slope - across)
+        x = (s[GOALKEEPER + 1] - across * s[GOALKEEPER] - start) / (slope - across)
         y, power = slope * x + start, CHASE
-    s[KEEPER + 4] = towards(s, KEEPER, x, y)
-    push(s, KEEPER, power, s[KEEPER + 4], False, word, k)
+    s[GOALKEEPER + 4] = towards(s, GOALKEEPER, x, y)
+    push(s, GOALKEEPER, power, s[GOALKEEPER + 4], False, word, k)
 
 
 @compiled
@@ -126,17 +126,17 @@ def moment(s: Any, x: float, y: float, word: Any, k: int) -> int:
     """A moment of a battle in which the player wants the ball at a point; whether and how the episode ended."""
     play_ball(s, x, y, word, DRAWS * k)
     guard(s, word, DRAWS * k + 3)
-    for at, decay in ((PLAYER, PLAYER_DECAY), (KEEPER, PLAYER_DECAY), (BALL, BALL_DECAY)):
+    for at, decay in ((PLAYER, PLAYER_DECAY), (GOALKEEPER, PLAYER_DECAY), (BALL, BALL_DECAY)):
         s[at] += s[at + 2]
         s[at + 1] += s[at + 3]
         s[at + 2] *= decay
         s[at + 3] *= decay
-    part(s, PLAYER, KEEPER, 2.0 * PLAYER_SIZE)
+    part(s, PLAYER, GOALKEEPER, 2.0 * PLAYER_SIZE)
     part(s, PLAYER, BALL, PLAYER_SIZE + BALL_SIZE)
-    part(s, KEEPER, BALL, PLAYER_SIZE + BALL_SIZE)
+    part(s, GOALKEEPER, BALL, PLAYER_SIZE + BALL_SIZE)
     if HALF <= s[BALL] <= HALF + DEPTH and abs(s[BALL + 1]) <= POST:
         return GOAL
-    if gap(s, KEEPER, BALL) < CATCHABLE:
+    if gap(s, GOALKEEPER, BALL) < CATCHABLE:
         return CAUGHT
     return GOES_ON if 0.0 <= s[BALL] <= HALF and abs(s[BALL + 1]) <= PITCH else OUT
 
@@ -202,9 +202,9 @@ def restart(
         s[PLAYER + 4] = towards(s, PLAYER, HALF, 0.0)
         s[BALL] = s[PLAYER] + KICKABLE * math.cos(s[PLAYER + 4])
         s[BALL + 1] = s[PLAYER + 1] + KICKABLE * math.sin(s[PLAYER + 4])
-        s[KEEPER] = HALF - AREA_LONG
-        s[KEEPER + 1] = clip(s[BALL + 1] * AREA_LONG / (HALF - s[BALL]), -AREA_HALF, AREA_HALF)
-        s[KEEPER + 4] = towards(s, KEEPER, s[BALL], s[BALL + 1])
+        s[GOALKEEPER] = HALF - AREA_LONG
+        s[GOALKEEPER + 1] = clip(s[BALL + 1] * AREA_LONG / (HALF - s[BALL]), -AREA_HALF, AREA_HALF)
+        s[GOALKEEPER + 4] = towards(s, GOALKEEPER, s[BALL], s[BALL + 1])
         for p in range(PATH):
             for j in range(3):
                 paths[i, p, 2 * j], paths[i, p, 2 * j + 1] = s[5 * j], s[5 * j + 1]

@@ -26,12 +26,14 @@ class Striker:
     def __call__(self, batch: Batch) -> Decision:
         """Its decisions."""
         view = batch.observations["view"].astype(np.float64)
-        x, keeper_x = view[:, 0] * kernel.HALF, view[:, kernel.KEEPER] * kernel.HALF
-        y, keeper_y = (view[:, at + 1] * 2.0 * kernel.PITCH - kernel.PITCH for at in (kernel.PLAYER, kernel.KEEPER))
+        x, goalkeeper_x = view[:, 0] * kernel.HALF, view[:, kernel.GOALKEEPER] * kernel.HALF
+        y, goalkeeper_y = (
+            view[:, at + 1] * 2.0 * kernel.PITCH - kernel.PITCH for at in (kernel.PLAYER, kernel.GOALKEEPER)
+        )
         rise = kernel.HALF - x
         aims = np.array([[-1.0], [1.0]]) * (kernel.POST - INSIDE)
-        passes = y + (aims - y) * (keeper_x - x) / rise
-        aim = aims[np.abs(passes - keeper_y).argmax(axis=0), 0]
+        passes = y + (aims - y) * (goalkeeper_x - x) / rise
+        aim = aims[np.abs(passes - goalkeeper_y).argmax(axis=0), 0]
         steep = np.maximum(np.abs(aim - y), 1e-9)
         far = np.minimum((kernel.LONGEST - x) / rise, (kernel.PITCH + np.sign(aim - y) * -y) / steep)
         rows = np.zeros((len(x), 5), np.float32)

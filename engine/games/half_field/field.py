@@ -29,7 +29,7 @@ KICKABLE = TOUCH + MARGIN
 STEP, SIDE, BACK = math.pi / 4.0, 0.4, 0.6  # directions of a dash, and its strength to the side and to the back
 BOUNCE = -0.1  # what is left of a velocity after a collision
 # Columns of the state float64[n, 14]: x, y, velocity and body of player and keeper; x, y and velocity of the ball.
-PLAYER, KEEPER, BALL, STATE = 0, 5, 10, 14
+PLAYER, GOALKEEPER, BALL, STATE = 0, 5, 10, 14
 DASH, TURN, KICK = 0, 1, 2
 
 

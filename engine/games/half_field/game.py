@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from engine.config.agent_games import HalfFieldSettings
 from engine.config.base import parse
 from engine.games.half_field import field, kernel, sight
-from engine.games.one_seat import Battles, OneSeat, Told
+from engine.games.one_seat import Battles, OneSeat, Results
 from engine.mdp.interface import Parameterised
 
 VERSION = "1"
@@ -78,23 +78,23 @@ class HalfField(OneSeat):
     def _look(self, battles: Battles, out: NDArray[np.float32]) -> None:
         sight.observe(battles, self._guarded, self._states, self._hits, out)
 
-    def _told(self, battles: Battles) -> Told:
+    def _told(self, battles: Battles) -> Results:
         counts = self._counts[battles]
         ended = counts[:, kernel.ENDED]
         scored = (ended == kernel.GOAL).astype(np.float64)
         late = (ended == kernel.LATE) | (ended == kernel.GOES_ON)
         signals = np.column_stack([ended == kernel.OUT, ended == kernel.CAUGHT, late, counts[:, kernel.KICKS]])
-        return Told(scored, scored, signals.astype(np.float64))
+        return Results(scored, scored, signals.astype(np.float64))
 
     def _drawn(self, battles: Battles) -> NDArray[np.float64]:
         """x, y and body of the attacker and of the keeper, x and y of the ball, in metres and radians, and whether
         there is a keeper."""
         s = self._states[battles]
-        columns = [0, 1, 4, field.KEEPER, field.KEEPER + 1, field.KEEPER + 4, field.BALL, field.BALL + 1]
+        columns = [0, 1, 4, field.GOALKEEPER, field.GOALKEEPER + 1, field.GOALKEEPER + 4, field.BALL, field.BALL + 1]
         return np.column_stack([s[:, columns], np.full(len(s), float(self._guarded))])
 
 
-class HalfFieldKeeper(HalfField):
-    """The same against a goalkeeper (``engine.games.half_field.keeper``)."""
+class HalfFieldGoalkeeper(HalfField):
+    """The same against a goalkeeper (``engine.games.half_field.goalkeeper``)."""
 
     _name, _features, _guarded = "half-field-keeper", sight.ALONE + sight.EACH, True

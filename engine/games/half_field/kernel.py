@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from engine.games.chance import between, clip, compiled
-from engine.games.half_field import field, keeper
-from engine.games.half_field.field import BALL, HALF, KEEPER, LENGTH, PLAYER, POST, STATE
+from engine.games.half_field import field, goalkeeper
+from engine.games.half_field.field import BALL, GOALKEEPER, HALF, LENGTH, PLAYER, POST, STATE
 from engine.mdp.choosing import uniform
 from engine.splitmix import combine
 
@@ -40,7 +40,7 @@ SPREAD, FEET = 10.5, 0.5  # metres: of HFO's places around the ball, and how nea
 ASIDE = np.array([(-1, -1), (-1, 1), (1, 1), (1, -1), (0, 2), (0, -2), (-2, -2), (-2, 2), (2, 2), (2, -2)], np.float64)
 """HFO's corners of places around the ball, in SPREADs."""
 # Numbers of a cycle's stream: what each is for.
-_TURN, _KICK, _OWN, _ITS, _BALL, _KEEPER = 0, 1, 3, 5, 7, 9
+_TURN, _KICK, _OWN, _ITS, _BALL, _GOALKEEPER = 0, 1, 3, 5, 7, 9
 
 
 @compiled
@@ -61,27 +61,27 @@ def command(s: Any, action: Any, accel: Any, push: Any, word: Any) -> bool:
 def cycle(s: Any, counts: Any, action: Any, guarded: bool, word: Any) -> int:
     """A cycle of a battle: everybody acts on what was, then everything moves. Returns what the player ran into."""
     own, its, push = np.zeros(2), np.zeros(2), np.zeros(2)
-    if guarded and keeper.holds(s):
+    if guarded and goalkeeper.holds(s):
         counts[ENDED] = CAUGHT
         return 0
     kicked = command(s, action, own, push, word)
     counts[KICKS] += kicked
     counts[SINCE] = 0 if kicked else counts[SINCE] + 1
     if guarded:
-        keeper.act(s, counts[SINCE], its, word, _KEEPER)
+        goalkeeper.act(s, counts[SINCE], its, word, _GOALKEEPER)
     field.move(s, PLAYER, own, False, word, _OWN)
     x, y = s[BALL], s[BALL + 1]
     field.move(s, BALL, push, True, word, _BALL)
     if guarded:
-        field.move(s, KEEPER, its, False, word, _ITS)
+        field.move(s, GOALKEEPER, its, False, word, _ITS)
     if x < LENGTH <= s[BALL]:
         across = y + (s[BALL + 1] - y) * (LENGTH - x) / (s[BALL] - x)
         counts[ENDED] = GOAL if abs(across) <= POST else OUT
         return 0
     hit = HIT_BALL * field.collide(s, PLAYER, BALL, field.TOUCH, 0.0)
     if guarded:
-        field.collide(s, KEEPER, BALL, field.TOUCH, 0.0)
-        hit += HIT_PLAYER * field.collide(s, PLAYER, KEEPER, 2.0 * field.PLAYER_SIZE, 0.5)
+        field.collide(s, GOALKEEPER, BALL, field.TOUCH, 0.0)
+        hit += HIT_PLAYER * field.collide(s, PLAYER, GOALKEEPER, 2.0 * field.PLAYER_SIZE, 0.5)
     return hit
 
 
@@ -89,7 +89,7 @@ def cycle(s: Any, counts: Any, action: Any, guarded: bool, word: Any) -> int:
 def judge(s: Any, counts: Any, guarded: bool) -> bool:
     """See whether and how an episode ended; returns whether the player can kick the ball for the first time in it."""
     could = field.gap(s, PLAYER, BALL) <= field.KICKABLE
-    takes = guarded and field.gap(s, KEEPER, BALL) <= field.KICKABLE
+    takes = guarded and field.gap(s, GOALKEEPER, BALL) <= field.KICKABLE
     if counts[ENDED] == GOES_ON and not (0.0 <= s[BALL] <= LENGTH and abs(s[BALL + 1]) <= HALF):
         counts[ENDED] = OUT
     if counts[ENDED] == GOES_ON and takes:
@@ -158,9 +158,9 @@ def restart(
         s[PLAYER] = clip(s[BALL] + apart * x - FEET * (apart == 0.0), -FEET, LENGTH)
         s[PLAYER + 1] = clip(s[BALL + 1] + apart * y, -0.8 * HALF, 0.8 * HALF) if apart > 0.0 else s[BALL + 1]
         s[PLAYER + 4] = between(word, 5, -math.pi, math.pi)
-        s[KEEPER], s[KEEPER + 4] = LENGTH, math.pi
+        s[GOALKEEPER], s[GOALKEEPER + 4] = LENGTH, math.pi
         if not guarded:
-            s[KEEPER + 1] = -2.0 * HALF  # nowhere near
+            s[GOALKEEPER + 1] = -2.0 * HALF  # nowhere near
         field.collide(s, BALL, PLAYER, field.TOUCH, 0.0)
         counts[i, :] = 0
         counts[i, HAD] = field.gap(s, PLAYER, BALL) <= field.KICKABLE

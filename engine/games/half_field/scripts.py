@@ -30,7 +30,7 @@ class Seen(NamedTuple):
     speed: Numbers
     ball: Numbers
     flight: Numbers
-    keeper: Numbers
+    goalkeeper: Numbers
 
 
 def _far(feature: Numbers, most: float) -> Numbers:
@@ -52,10 +52,10 @@ def seen(view: Numbers) -> Seen:
     speed = (view[:, sight.SPEED] + 1.0) / 2.0 * sight.FASTEST_SELF
     swift = (view[:, sight.BALL_SPEED] + 1.0) / 2.0 * sight.FASTEST_BALL
     flight = swift[:, None] * view[:, [sight.BALL_SPEED + 2, sight.BALL_SPEED + 1]]
-    keeper = np.full_like(at, np.nan)
+    goalkeeper = np.full_like(at, np.nan)
     if view.shape[1] > sight.ALONE:
-        keeper = at + _aside(view, sight.ALONE, body)
-    return Seen(at, body, speed, _aside(view, sight.THE_BALL + 1, body), flight, keeper)
+        goalkeeper = at + _aside(view, sight.ALONE, body)
+    return Seen(at, body, speed, _aside(view, sight.THE_BALL + 1, body), flight, goalkeeper)
 
 
 def _angle(way: Numbers) -> Numbers:
@@ -82,7 +82,7 @@ def aim(s: Seen) -> Numbers:
     ball = s.at + s.ball
     posts = np.array([-1.0, 1.0]) * (field.POST - INSIDE)
     ways = np.arctan2(posts - ball[:, 1:], field.LENGTH - ball[:, :1])
-    shy = np.where(np.isnan(s.keeper), s.at, s.keeper)
+    shy = np.where(np.isnan(s.goalkeeper), s.at, s.goalkeeper)
     off = np.abs(_turned(ways - _angle(shy - ball)[:, None]))
     return np.stack([np.full(len(ball), field.LENGTH), posts[off.argmax(axis=1)]], 1)
 

@@ -16,8 +16,8 @@ from engine.games.half_field.field import (
     AREA_HALF,
     AREA_LONG,
     BALL,
+    GOALKEEPER,
     HALF,
-    KEEPER,
     KICKABLE,
     LENGTH,
     PLAYER,
@@ -90,9 +90,9 @@ def see(s: Any, guarded: bool, hit: int, out: Any) -> None:
     place(s, s[BALL], s[BALL + 1], out[THE_BALL + 1 : THE_BALL + 4])
     motion(s[BALL + 2], s[BALL + 3], FASTEST_BALL, 0.0, out[BALL_SPEED : BALL_SPEED + 3])
     if guarded:
-        place(s, s[KEEPER], s[KEEPER + 1], out[ALONE : ALONE + 3])
-        out[ALONE + 3], out[ALONE + 4] = math.sin(s[KEEPER + 4]), math.cos(s[KEEPER + 4])
-        motion(s[KEEPER + 2], s[KEEPER + 3], FASTEST_OTHER, 0.0, out[ALONE + 5 : ALONE + 8])
+        place(s, s[GOALKEEPER], s[GOALKEEPER + 1], out[ALONE : ALONE + 3])
+        out[ALONE + 3], out[ALONE + 4] = math.sin(s[GOALKEEPER + 4]), math.cos(s[GOALKEEPER + 4])
+        motion(s[GOALKEEPER + 2], s[GOALKEEPER + 3], FASTEST_OTHER, 0.0, out[ALONE + 5 : ALONE + 8])
 
 
 @compiled

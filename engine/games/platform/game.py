@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from engine.config.agent_games import PlatformSettings
 from engine.config.base import parse
-from engine.games.one_seat import Battles, OneSeat, Told
+from engine.games.one_seat import Battles, OneSeat, Results
 from engine.games.platform import kernel
 from engine.mdp.interface import Parameterised
 
@@ -51,11 +51,11 @@ class Platform(OneSeat):
     def _look(self, battles: Battles, out: NDArray[np.float32]) -> None:
         kernel.observe(battles, self._states, out)
 
-    def _told(self, battles: Battles) -> Told:
+    def _told(self, battles: Battles) -> Results:
         ends = self._ends[battles]
         shares = self._tallies[battles] / self._ticks[battles, None]
         signals = np.column_stack([shares, ends == kernel.FELL, ends == kernel.HIT])
-        return Told(self._returns[battles, 0, 0], (ends == kernel.ARRIVED).astype(np.float64), signals)
+        return Results(self._returns[battles, 0, 0], (ends == kernel.ARRIVED).astype(np.float64), signals)
 
     def _drawn(self, battles: Battles) -> NDArray[np.float64]:
         """Of ``PATH`` moments of the last decision: x and y of the player, x of both enemies."""

@@ -1,5 +1,5 @@
 """The original half-field offence, where it is installed: ``python:engine.simulators.adapters.hfo:alone`` and
-``…:against_keeper`` play it as ``engine.games.half_field`` is played, by the same features and actions, so that an
+``…:against_goalkeeper`` play it as ``engine.games.half_field`` is played, by the same features and actions, so that an
 agent of either can be tried in the other.
 
 Needed are the Python module ``hfo`` of LARG/HFO and its folder with ``bin/HFO``, named by HFO_HOME. Each battle has a
@@ -45,14 +45,14 @@ class Server(Protocol):
 class Launched:
     """``bin/HFO`` as a process. Raises RuntimeError where it is not, or does not stay."""
 
-    def __init__(self, keepers: int) -> None:
+    def __init__(self, defenders: int) -> None:
         home = Path(os.environ.get(HOME, ""))
         program = home / "bin" / "HFO"
         if not os.environ.get(HOME) or not program.is_file():
             raise RuntimeError(f"{HOME} must name the folder of half-field offence that has bin/HFO")
         self.port, self.config = free_ports(), str(home / "bin" / "teams" / "base" / "config" / "formations-dt")
         self._process = subprocess.Popen(
-            command(str(program), self.port, keepers), cwd=home, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            command(str(program), self.port, defenders), cwd=home, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -68,10 +68,10 @@ class Launched:
             self._process.wait()
 
 
-def command(program: str, port: int, keepers: int) -> list[str]:
+def command(program: str, port: int, defenders: int) -> list[str]:
     """The server's command line."""
     return [
-        program, "--headless", "--no-logging", "--fullstate", "--offense-agents", "1", "--defense-npcs", str(keepers),
+        program, "--headless", "--no-logging", "--fullstate", "--offense-agents", "1", "--defense-npcs", str(defenders),
         "--frames-per-trial", str(LONGEST), "--untouched-time", str(UNTOUCHED), "--port", str(port),
     ]  # fmt: skip
 
@@ -91,10 +91,10 @@ class HalfFieldServer(gymnasium.Env[dict[str, Any], Any]):
     """One battle on a server of its own. The reward is 5 for a goal; ``is_success`` says who scored. Raises ImportError
     without the module, and RuntimeError once the server is gone."""
 
-    def __init__(self, server: Server, keepers: int) -> None:
+    def __init__(self, server: Server, defenders: int) -> None:
         import hfo
 
-        self._hfo, self._server, self._width = hfo, server, FEATURES + EACH * keepers
+        self._hfo, self._server, self._width = hfo, server, FEATURES + EACH * defenders
         self._env = hfo.HFOEnvironment()
         self._env.connectToServer(
             hfo.LOW_LEVEL_FEATURE_SET, server.config, server.port, "localhost", "base_left", False, ""
@@ -156,15 +156,15 @@ def alone() -> HalfFieldServer:
     return _played(0)
 
 
-def against_keeper() -> HalfFieldServer:
+def against_goalkeeper() -> HalfFieldServer:
     """An attacker against the goalkeeper of the server's own team."""
     return _played(1)
 
 
-def _played(keepers: int) -> HalfFieldServer:
-    server = Launched(keepers)
+def _played(defenders: int) -> HalfFieldServer:
+    server = Launched(defenders)
     try:
-        return HalfFieldServer(server, keepers)
+        return HalfFieldServer(server, defenders)
     except BaseException:
         server.close()
         raise

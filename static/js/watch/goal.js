@@ -17,8 +17,8 @@ export function draw(c, width, height, row, ink) {
   const at = field(c, width, height, PITCH, ink);
   const way = moments(row, EACH);
   for (const moment of way) ball(c, at, [moment[4], -moment[5]], TRAIL * at.scale, ink);
-  const [x, y, keeperX, keeperY, ballX, ballY] = way[way.length - 1];
-  player(c, at, [keeperX, -keeperY], BODY * at.scale, ink, { keeper: true });
+  const [x, y, goalkeeperX, goalkeeperY, ballX, ballY] = way[way.length - 1];
+  player(c, at, [goalkeeperX, -goalkeeperY], BODY * at.scale, ink, { goalkeeper: true });
   player(c, at, [x, -y], BODY * at.scale, ink, {});
   ball(c, at, [ballX, -ballY], DOT * at.scale, ink);
 }

@@ -6,7 +6,7 @@ export { colours };
 
 const PITCH = { length: 52.5, half: 34, post: 7.01, depth: 2.44, areas: [[16.5, 20.16], [5.5, 9.16]] }; // prettier-ignore
 const BODIES = [2, 5];
-const [KEEPER, BALL, KEPT] = [3, 6, 8];
+const [GOALKEEPER, BALL, KEPT] = [3, 6, 8];
 const [BODY, DOT] = [1.2, 0.6]; // metres: larger than they are
 
 /** Where everything is between two rows; `share`: how far from the first to the second.
@@ -22,7 +22,7 @@ export function between(row, next, _before, share) {
  * @param {import("./pitch.js").Ink} ink */
 export function draw(c, width, height, row, ink) {
   const at = field(c, width, height, PITCH, ink);
-  if (row[KEPT]) player(c, at, row.slice(KEEPER), BODY * at.scale, ink, { keeper: true, body: row[BODIES[1]] });
+  if (row[KEPT]) player(c, at, row.slice(GOALKEEPER), BODY * at.scale, ink, { goalkeeper: true, body: row[BODIES[1]] });
   player(c, at, row, BODY * at.scale, ink, { body: row[BODIES[0]] });
   ball(c, at, row.slice(BALL), DOT * at.scale, ink);
 }

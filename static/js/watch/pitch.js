@@ -28,17 +28,17 @@ export function field(c, width, height, pitch, ink) {
 
 /** The attacker, a disc, or the keeper, a square with a rim; a line shows where it looks, where that is known.
  * @param {CanvasRenderingContext2D} c @param {{ across: (x: number) => number, down: (y: number) => number }} at
- * @param {number[]} place @param {number} size @param {Ink} ink @param {{ keeper?: boolean, body?: number }} who */
-export function player(c, at, [x, y], size, ink, { keeper = false, body }) {
+ * @param {number[]} place @param {number} size @param {Ink} ink @param {{ goalkeeper?: boolean, body?: number }} who */
+export function player(c, at, [x, y], size, ink, { goalkeeper = false, body }) {
   const [i, j] = [at.across(x), at.down(y)];
-  c.fillStyle = keeper ? ink.other : ink.own;
+  c.fillStyle = goalkeeper ? ink.other : ink.own;
   c.strokeStyle = ink.ball;
   c.lineWidth = 1.5;
   c.beginPath();
-  if (keeper) c.rect(i - size, j - size, 2 * size, 2 * size);
+  if (goalkeeper) c.rect(i - size, j - size, 2 * size, 2 * size);
   else c.arc(i, j, size, 0, 2 * Math.PI);
   c.fill();
-  if (keeper) c.stroke();
+  if (goalkeeper) c.stroke();
   if (body === undefined) return;
   c.beginPath();
   c.moveTo(i, j);

@@ -16,7 +16,7 @@ from typing import Any
 
 from engine.games.chance import compiled
 from engine.games.half_field import field
-from engine.games.half_field.field import BALL, BALL_DECAY, HALF, KEEPER, LENGTH, PLAYER, POST, STEP
+from engine.games.half_field.field import BALL, BALL_DECAY, GOALKEEPER, HALF, LENGTH, PLAYER, POST, STEP
 
 ADVANCE, REACTION, CATCH, POWER_SHARE = 3.0, 3, 1.2, 1.0
 CYCLES = 40  # of a shot that it looks ahead
@@ -28,7 +28,7 @@ NEAR, AIMED = 0.3, 0.2  # metres within which it stands well, radians within whi
 def holds(s: Any) -> bool:
     """Whether it catches the ball where it is now."""
     near = s[BALL] >= LENGTH - field.AREA_LONG and abs(s[BALL + 1]) <= field.AREA_HALF
-    return bool(near and field.gap(s, KEEPER, BALL) <= CATCH)
+    return bool(near and field.gap(s, GOALKEEPER, BALL) <= CATCH)
 
 
 @compiled
@@ -48,7 +48,7 @@ def meeting(s: Any) -> tuple[float, float]:
         x, y, vx, vy = x + vx, y + vy, BALL_DECAY * vx, BALL_DECAY * vy
         if x >= LENGTH or abs(y) > HALF:
             break
-        if math.hypot(x - s[KEEPER], y - s[KEEPER + 1]) - field.KICKABLE <= n * POWER_SHARE:
+        if math.hypot(x - s[GOALKEEPER], y - s[GOALKEEPER + 1]) - field.KICKABLE <= n * POWER_SHARE:
             return x, y
     slope = s[BALL + 3] / s[BALL + 2] if s[BALL + 2] > 0.0 else 0.0
     return LENGTH - 0.5, s[BALL + 1] + slope * (LENGTH - 0.5 - s[BALL])
@@ -67,8 +67,8 @@ def post_of(s: Any) -> tuple[float, float]:
 def wanted(s: Any, since: int) -> tuple[float, float]:
     """Where it wants to be; ``since``: cycles since the attacker kicked last."""
     if shot(s):
-        return meeting(s) if since >= REACTION else (s[KEEPER], s[KEEPER + 1])
-    own, other = field.gap(s, KEEPER, BALL), field.gap(s, PLAYER, BALL)
+        return meeting(s) if since >= REACTION else (s[GOALKEEPER], s[GOALKEEPER + 1])
+    own, other = field.gap(s, GOALKEEPER, BALL), field.gap(s, PLAYER, BALL)
     inside = s[BALL] >= LENGTH - field.AREA_LONG and abs(s[BALL + 1]) <= field.AREA_HALF
     if inside and own < other:
         return s[BALL], s[BALL + 1]
@@ -80,22 +80,22 @@ def step_to(s: Any, direction: float, accel: Any) -> None:
     """Dash, in the direction and with the sign of power that gets it farthest towards a direction."""
     best, chosen = 0.0, 0
     for k in range(-2, 3):
-        along = field.dash_rate(STEP * k) * math.cos(direction - s[KEEPER + 4] - STEP * k)
+        along = field.dash_rate(STEP * k) * math.cos(direction - s[GOALKEEPER + 4] - STEP * k)
         if abs(along) > abs(best):
             best, chosen = along, k
     power = field.POWER * POWER_SHARE
-    field.dash(s, KEEPER, power if best > 0.0 else -power, STEP * chosen, accel)
+    field.dash(s, GOALKEEPER, power if best > 0.0 else -power, STEP * chosen, accel)
 
 
 @compiled
 def act(s: Any, since: int, accel: Any, word: Any, k: int) -> None:
     """A cycle of the keeper: a dash, or a turn where it stands well."""
     x, y = wanted(s, since)
-    far = math.hypot(x - s[KEEPER], y - s[KEEPER + 1])
+    far = math.hypot(x - s[GOALKEEPER], y - s[GOALKEEPER + 1])
     if far > NEAR:
-        step_to(s, math.atan2(y - s[KEEPER + 1], x - s[KEEPER]), accel)
+        step_to(s, math.atan2(y - s[GOALKEEPER + 1], x - s[GOALKEEPER]), accel)
         return
-    across = math.atan2(s[BALL + 1] - s[KEEPER + 1], s[BALL] - s[KEEPER]) + math.pi / 2.0
-    off = field.turned(across - s[KEEPER + 4])
+    across = math.atan2(s[BALL + 1] - s[GOALKEEPER + 1], s[BALL] - s[GOALKEEPER]) + math.pi / 2.0
+    off = field.turned(across - s[GOALKEEPER + 4])
     if abs(off) > AIMED:
-        field.turn(s, KEEPER, off, word, k)
+        field.turn(s, GOALKEEPER, off, word, k)
