@@ -13,11 +13,8 @@ Departures: those of P-DQN.
 
 from __future__ import annotations
 
-from engine.config.rl import MPDQNConfig
 from engine.rl.pdqn import PDQN
 
 
 class MPDQN(PDQN):
-    """P-DQN with a pass for each choice."""
-
-    config: MPDQNConfig
+    """P-DQN with a pass for each choice, which its policy makes (``MPDQNConfig.head``)."""

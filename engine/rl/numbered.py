@@ -44,7 +44,7 @@ def sizes_of(seat: SeatSpec) -> tuple[int, ...]:
 
 def split(x: Tensor, sizes: tuple[int, ...]) -> dict[str, Tensor]:
     """The numbers [n, D] of each choice [n, m_k] by the name under which a network sees them."""
-    return {f"{OF_CHOICE} {k}": part for k, part in enumerate(torch.split(x, sizes, dim=1)) if sizes[k]}
+    return {f"{OF_CHOICE} {k}": part for k, part in enumerate(torch.split(x, list(sizes), dim=1)) if sizes[k]}
 
 
 def seeing_numbers(seat: SeatSpec, *more: ArraySpec) -> SeatSpec:

@@ -21,7 +21,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.config.rl import PDQNConfig
 from engine.mdp.interface import SeatSpec
 from engine.rl.learner import Metrics, State, below, numbers
 from engine.rl.mixed import MixedReturns
@@ -31,8 +30,6 @@ from engine.rl.optimisers import Adam
 
 class PDQN(MixedReturns):
     """θ = (θ_X, θ_Q) numbers and values, θ' their targets, δ the gradient in the numbers (the papers' symbols)."""
-
-    config: PDQNConfig
 
     def __init__(self, seat: SeatSpec, config: Any, seed: int, steps: int, on: torch.device | None = None) -> None:
         super().__init__(seat, config, seed, steps, on)

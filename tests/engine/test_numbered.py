@@ -158,12 +158,12 @@ class Reference:
                 at += p.numel()
         return at
 
-    def acts(self, module: nn.Module, s: torch.Tensor) -> torch.Tensor:
+    def acts(self, module: nn.Module, s: torch.Tensor) -> Any:
         return module(s) + s @ self.W.T + self.b
 
     def step(self, which: int, loss: torch.Tensor) -> None:
         self.optimisers[which].zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         self.optimisers[which].step()
 
     def follow(self, learning: Any) -> None:
@@ -205,7 +205,7 @@ def test_p_dqn_and_mp_dqn_are_the_published_algorithms_number_by_number(kind: st
     minibatches, theirs = drawn(learning), Reference(learning, 3, 6, 3, n)
     start = learning.weights()
 
-    def Q(module: nn.Module, s: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    def Q(module: nn.Module, s: torch.Tensor, x: torch.Tensor) -> Any:
         if kind == "pdqn":
             return module(torch.cat([s, x], 1))
         found = []
@@ -234,10 +234,10 @@ def test_pa_ddpg_is_the_published_algorithm_number_by_number() -> None:
     minibatches, theirs = drawn(learning), Reference(learning, 6, 9, 1, 0)
     start = learning.weights()
 
-    def Q(module: nn.Module, s: torch.Tensor, a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    def Q(module: nn.Module, s: torch.Tensor, a: torch.Tensor, x: torch.Tensor) -> Any:
         return module(torch.cat([s, a, x], 1))[:, 0]
 
-    def value(s: torch.Tensor) -> torch.Tensor:
+    def value(s: torch.Tensor) -> Any:
         both = theirs.acts(theirs.actor_target, s)
         taken = torch.full((len(s), 3), -1.0)
         taken[torch.arange(len(s)), both[:, :3].argmax(1)] = 1.0
