@@ -180,7 +180,7 @@ def uphill(g: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
     return torch.where(g > 0, g * (1 - p) / 2, g * (p - -1) / 2)
 
 
-def mixed(c: dict[str, torch.Tensor], value: Any) -> torch.Tensor:
+def mixed(c: dict[str, torch.Tensor], value: Any) -> Any:
     """The targets of a minibatch with β = 0.3."""
     with torch.no_grad():
         off = c["reward"] + c["factor"] * value(c["next.signal"])

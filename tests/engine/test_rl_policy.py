@@ -235,16 +235,20 @@ POLICIES = {
     "steering": PolicySpec(seat(), NetworkConfig(policy=(8,), critic=(), sharing="separate"), kind="deterministic"),
     "squashed": PolicySpec(seat(), NetworkConfig(policy=(8,), critic=(), sharing="separate"), kind="squashed"),
     "numbered-actor": PolicySpec(
-        seat(ACTIONS["parameterised"]), NetworkConfig(policy=(8,), critic=(), sharing="separate"),
+        seat(ACTIONS["parameterised"]),
+        NetworkConfig(policy=(8,), critic=(), sharing="separate"),
         kind="numbered-actor",
     ),
     "numbered-q": PolicySpec(
         seat(ACTIONS["parameterised"], ArraySpec("eye", (2, 20, 20), "uint8"), ArraySpec("x", (3,))),
-        NetworkConfig(conv=(K4S2, K4S2), policy=(8,), critic=(6, 4), sharing="separate"), kind="numbered-q",
+        NetworkConfig(conv=(K4S2, K4S2), policy=(8,), critic=(6, 4), sharing="separate"),
+        kind="numbered-q",
     ),
     "numbered-passes": PolicySpec(
-        seat(ACTIONS["parameterised"]), NetworkConfig(policy=(8, 6), critic=(6,), sharing="separate"),
-        kind="numbered-passes", normalise=True,
+        seat(ACTIONS["parameterised"]),
+        NetworkConfig(policy=(8, 6), critic=(6,), sharing="separate"),
+        kind="numbered-passes",
+        normalise=True,
     ),
 }
 
