@@ -180,7 +180,10 @@ def _open(rows: Sequence[Row], gate: Gate) -> str:
     replayed, unsure = _of(rows, "replay"), _of(rows, "replay", "open")
     if unsure:
         found.append(f"{len(unsure):,} of {many(len(replayed), 'earlier exploit')} {_needs(unsure)}")
-    found += [f"{row.name}: {row.words}" for row in _of(rows, "screen", "open")[:SHOWN]]
+    pieces = _of(rows, "screen", "open")
+    found += [f"{row.name}: {row.words}" for row in pieces[:SHOWN]]
+    if len(pieces) > SHOWN:
+        found.append(f"{len(pieces) - SHOWN:,} more of the screen cannot be told either")
     if lineups := _of(rows, "search", "open"):
         found.append(f"{len(lineups):,} of {many(sum(r.many for r in _of(rows, 'search')), 'lineup')} that the search "
                      f"ended with {_needs(lineups)}")  # fmt: skip

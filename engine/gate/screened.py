@@ -14,6 +14,8 @@ from engine.gate.report import Row, many, rounded
 
 POINTS = 100
 DIGITS = 0.05
+MOST = 20
+"""Where it would take more than so many times the battles, nobody asks for them."""
 MEANT = "not counted, as it is intended"
 
 
@@ -122,18 +124,23 @@ def _rest(bundle: Bundle, rest: Sequence[int], untested: int, others: bool, limi
         f"effects of up to {largest:.1f} points stay open ({limits.leaves_open:g} are allowed to), the largest of "
         f"{_name(bundle, widest)}"
     )
-    verdict, said, missing = "under", "nothing stands out", 0
+    missing: int | None = 0
+    verdict, said = "under", "nothing stands out"
     if largest > limits.leaves_open:
-        times = ((largest - worth) / max(limits.leaves_open - worth, DIGITS)) ** 2
-        missing = rounded((times - 1) * limits.battles)
-        verdict, said = (
-            "open",
-            f"about {missing:,} more battles of the screen would narrow that to {limits.leaves_open:g}",
-        )
-        hidden, said = said, hidden
+        missing, narrows = _narrowed(largest, worth, limits)
+        verdict, said, hidden = "open", hidden, narrows
     words = f"{said}; {hidden}{left}"
     return Row("screen", name, verdict, words, worth, -largest, largest, limits.leaves_open, "points",  # type: ignore[arg-type]
                limits.battles, missing, (), len(rest))  # fmt: skip
+
+
+def _narrowed(largest: float, worth: float, limits: ScreenLimits) -> tuple[int | None, str]:
+    """How many more battles would narrow a range to what may stay open; None where they are too many to be told."""
+    times = ((largest - worth) / max(limits.leaves_open - worth, DIGITS)) ** 2 - 1
+    if times > MOST:
+        return None, f"{MOST} times as many battles of the screen would not narrow that to {limits.leaves_open:g}"
+    missing = rounded(times * limits.battles)
+    return missing, f"about {missing:,} more battles of the screen would narrow that to {limits.leaves_open:g}"
 
 
 def _left_out(untested: int) -> str:

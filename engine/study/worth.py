@@ -20,10 +20,10 @@ from engine.study.failures import with_failure
 from engine.study.scheduled import Scheduled
 from engine.study.session import Totals
 from engine.worth.experiment import TICKS, Experiment
+from engine.worth.findings_in_words import lines
 from engine.worth.prices import cost_bounds
 from engine.worth.stages import PRICES, PROOFS
 from engine.worth.table import tabled
-from engine.worth.told import lines
 from engine.worth.traits import Trait
 
 SAID = {

@@ -20,6 +20,8 @@ from engine.worth.verdicts import NEEDED
 
 WIDE, LOOKED_AT = 3.0, 16
 """Half a range in standard errors, about; and of how many pairs that may have the furthest end it is worked out."""
+ALIKE = 5.0
+"""Half a range of results that are all alike, times their number, about: without spread they are not without doubt."""
 
 
 class Interplay(NamedTuple):
@@ -37,12 +39,14 @@ def furthest(reading: Reading, but: Collection[int]) -> Interplay | None:
     screen, first = reading.screen, len(reading.traits.single) + len(reading.traits.amounts)
     pairs = np.array([i for i in np.flatnonzero(screen.tested).tolist() if i >= first and i not in but], np.int64)
     halves = reading.halves(pairs)
-    often = screen.pairs[WIN].many[halves[:, 0], halves[:, 1]] >= NEEDED
-    pairs, halves = pairs[often], halves[often]
+    many = screen.pairs[WIN].many[halves[:, 0], halves[:, 1]]
+    often = many >= NEEDED
+    pairs, halves, many = pairs[often], halves[often], many[often]
     if not len(pairs):
         return None
     (outcome, variance), (_, _, line, spread) = screen.outcomes(halves), reading.lines(pairs, WIN)
-    reach = np.abs(outcome - line) + WIDE * np.sqrt(variance) + OFFSET * np.sqrt(spread)
+    wide = np.maximum(WIDE * np.sqrt(variance), ALIKE / many)
+    reach = np.abs(outcome - line) + wide + OFFSET * np.sqrt(spread)
     order = np.argsort(-np.where(np.isfinite(reach), reach, -np.inf), kind="stable")[:LOOKED_AT]
     found = [_range(reading, int(pairs[i]), halves[i], float(line[i]), float(spread[i])) for i in order]
     return max(found, key=lambda each: max(-each.low, each.high))

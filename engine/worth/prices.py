@@ -38,6 +38,8 @@ SPREAD = 1e-9
 LEAST, WIDER = 0.1, 2.0
 """Price changes should move outcomes by at least LEAST, or by WIDER times the distance to fair."""
 GRID = 801
+ROUNDING = 1e-9
+"""Of a price: nearer than that to a bound it is at the bound, because a change and back again is rounded."""
 PRICED, UNTRIED, UNMOVED, BEYOND, UNFIELDED = range(5)
 """Why there is no fair price, where there is none: no prices were tried, or the worth is unknown; prices do not surely
 move outcomes; it, or an end of its range, lies beyond the prices that were tried; and these ended where hardly any team
@@ -265,8 +267,9 @@ def fair(
     below, above = (np.hypot(half + errors * error, OWN * own) for half in (outcome - ends.low, ends.high - outcome))
     left = outcome + moved
     may = (left - below <= 0) & (left + above >= 0)
-    cheaper = bool(may[0] and price + reach.low > bounds.low)
-    dearer = bool(may[-1] and price + reach.high < bounds.high)
+    near = ROUNDING * price
+    cheaper = bool(may[0] and price + reach.low > bounds.low + near)
+    dearer = bool(may[-1] and price + reach.high < bounds.high - near)
     crossing = np.flatnonzero((left[:-1] > 0) & (left[1:] <= 0))
     if cheaper or dearer or len(crossing) != 1:
         ended = (reach.least and (cheaper or left[0] <= 0)) or (reach.most and (dearer or left[-1] > 0))

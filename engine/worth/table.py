@@ -16,6 +16,7 @@ from engine.worth.interplay import furthest
 from engine.worth.prices import UNMOVED, UNTRIED, Fair, Held, fair
 from engine.worth.reading import ERROR, OFFSET_ERROR, Finalist, Finding, Reading
 from engine.worth.screen import WIN, Screen
+from engine.worth.stages import Played
 from engine.worth.verdicts import FINE, NEEDED, OPEN, TOO_GOOD, TOO_WEAK, UNTESTED
 
 Floats = NDArray[np.float64]
@@ -31,7 +32,8 @@ def tabled(reading: Reading, spec: GameSpec) -> tuple[dict[str, Any], Arrays]:
     ``fair_high``, the reason ``why`` there is none uint8[n] (``prices``), and the average amount ``units`` in teams
     that hold any. Pieces come first, then amounts, then pairs that may well matter; a pair without battles of its own
     was not proved and has no range. Of pairs without one, the meta's ``furthest_pair`` has the largest effect that is
-    left open."""
+    left open; ``asked`` battles are over by then, of which the game left ``unfinished``; ``finalists``: how many traits
+    share the error of the proof, played or not."""
     pairs = zip(reading.finalists, reading.findings, strict=True) if reading.proving else ()
     found = {f.trait: (f, finding) for f, finding in pairs}
     singles = len(reading.traits.single) + len(reading.traits.amounts)
@@ -55,7 +57,13 @@ def tabled(reading: Reading, spec: GameSpec) -> tuple[dict[str, Any], Arrays]:
     columns["why"] = np.array([price.why for price in prices], np.uint8)
     columns["units"] = np.array([reading.screen.units[i] if i < singles else math.nan for i in shown])
     meta = {"pieces": pieces, "matters": reading.matters, "game": spec.title, "proved": reading.proving}
+    meta |= {"asked": sum(len(p.ahead) for p in reading.played), "unfinished": sum(map(_unfinished, reading.played))}
+    meta["finalists"] = len(reading.finalists) if reading.proving else 0
     return meta | _unlisted(reading, [i for i, row in zip(shown, rows, strict=True) if row.battles]), columns
+
+
+def _unfinished(played: Played) -> int:
+    return int((~np.isfinite(played.ahead[:, WIN])).sum())
 
 
 def _unlisted(reading: Reading, listed: list[int]) -> dict[str, Any]:

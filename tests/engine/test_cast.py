@@ -13,8 +13,11 @@ from engine.channel import Weights
 from engine.config.rl import NetworkConfig, PPOConfig
 from engine.errors import ConfigError
 from engine.games.connect_four import connect_four
+from engine.games.goal import Goal
+from engine.games.half_field import HalfField
 from engine.games.herobattle.commanders import HeroBattleCommanders
 from engine.games.navigation import Navigation
+from engine.games.platform import Platform
 from engine.games.pong import ImagePong, VectorPong
 from engine.games.tanks import Tanks
 from engine.mdp.adapters import VectorFromMDP
@@ -57,6 +60,12 @@ def its_game(script: str) -> Any:
             return Tanks(sides=SEATS, max_ticks=40)
         case "navigation":
             return Navigation(max_ticks=40)
+        case "platform":
+            return Platform(max_ticks=40)
+        case "goal":
+            return Goal()
+        case "half":
+            return HalfField(max_ticks=40, untouched=25)
     return pong()
 
 

@@ -332,6 +332,14 @@ def test_the_screen_tells_what_stands_out_what_may_and_how_much_the_rest_leaves_
     assert (rest.verdict, rest.name, rest.high) == ("open", "All pieces", pytest.approx(11.0))
     assert rest.missing
     assert "1 piece could not be tested" in rest.words
+    (far,), _ = rows_of(Screened(table((0.079, -0.01, 0.17, none)), [], []), [], limits)
+    assert far.missing is None, "nobody would play three million battles after ten thousand"
+    assert far.words.endswith("; 20 times as many battles of the screen would not narrow that to 8")
+    told = judged([Row("screen", name, "open", "may be too good") for name in "ABCDE"], GATE).sentence
+    assert (
+        told == "Cannot tell: A: may be too good; B: may be too good; C: may be too good; 2 more of the screen "
+        "cannot be told either."
+    )
     (nothing,), tested = rows_of(Screened(table((0, np.nan, np.nan, none)), [], []), [], limits)
     assert (nothing.verdict, tested) == ("open", 0)
 

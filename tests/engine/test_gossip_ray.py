@@ -39,7 +39,7 @@ def store(tmp_path: Path) -> FolderStore:
 def killed(ray: RayServer, store: FolderStore, **more: object) -> list[AnyEvent]:
     """The events of a study of which an agent is killed after the first round."""
     found: list[AnyEvent] = []
-    for event in run(study(pool=RAY, **LONG, **more), store):
+    for event in run(study(pool=RAY, **LONG | more), store):
         found.append(event)
         if isinstance(event, Progressed) and event.tick == 1:
             victim = ray.workers()[0]
@@ -62,7 +62,7 @@ def test_agents_that_wait_end_with_the_same_parameters_though_one_is_killed(ray:
 def test_agents_that_do_not_wait_close_their_ranks_round_one_that_is_killed(
     ray: RayServer, store: FolderStore, staleness: int | None
 ) -> None:
-    found = killed(ray, store, staleness=staleness)
+    found = killed(ray, store, staleness=staleness, steps=4 * LONG["steps"])
     last = [event for event in found if isinstance(event, Progressed)][-1]
     assert last.counters.steps >= LONG["steps"]
     links = unpack(store.get(last.artifacts["table"])).arrays

@@ -36,7 +36,7 @@ from engine.rng import battle_seeds
 from engine.simulators import references
 from engine.store import FolderStore
 from engine.studies import load
-from engine.study import round_robin
+from engine.study import meetings
 from tests.contracts.mdp import VectorContract
 from tests.engine.test_saved_agents import SHORT, kept, measurement, untrained
 from tests.engine.test_styles import BUSY, PONG, settings, task
@@ -173,8 +173,8 @@ def test_in_an_evaluation_each_is_as_late_as_it_learned(tmp_path: Path, monkeypa
     agent = {"kind": "frozen", "policy": kept(untrained(), store)}
     pair = {"quick": agent, "late": {**agent, "limits": {"delay": 200}}}
     game = {"name": "pong-two-seats", "settings": {"points": 1, "max_ticks": 50}}
-    plain = round_robin.first_episodes
-    monkeypatch.setattr(round_robin, "first_episodes", lambda game, *more: games.append(game) or plain(game, *more))
+    plain = meetings.first_episodes
+    monkeypatch.setattr(meetings, "first_episodes", lambda game, *more: games.append(game) or plain(game, *more))
     end = run(load({"kind": "evaluate", "game": game, "policies": pair, "episodes": 2}), store)
     assert isinstance(end, Finished), end
     held = [(each._seats, each._limits.delay) for each in games]

@@ -166,10 +166,12 @@ def test_a_killed_driver_takes_its_actors_along_and_the_next_pool_sweeps_its_fol
 def test_nothing_is_left_after_close(ray: RayServer, base: Path) -> None:
     running = pool(pause_s=0.05)
     assert len(list(base.iterdir())) == 1
-    running.submit(requests(200))
-    collect(running, 5)
-    assert len(ray.workers()) == 2
-    running.close()
+    try:
+        running.submit(requests(200))
+        collect(running, 5)
+        assert eventually(lambda: len(ray.workers()) == 2)
+    finally:
+        running.close()
     assert not list(base.iterdir())
     assert eventually(lambda: ray.workers() == [])
 

@@ -29,12 +29,12 @@ from engine.worth import changed_prices, expectations, interplay
 from engine.worth import forecast as forecasts
 from engine.worth import reading as readings
 from engine.worth.experiment import BLOCK, Experiment, shares
+from engine.worth.findings_in_words import lines
 from engine.worth.missing import missing
 from engine.worth.prices import cost_bounds
 from engine.worth.reading import Reading
 from engine.worth.stages import Played, Stage
 from engine.worth.table import tabled
-from engine.worth.told import lines
 from engine.worth.traits import Traits
 from engine.worth.verdicts import FINE, OPEN, TOO_GOOD, TOO_WEAK, UNTESTED
 from tests.engine.sample_simulators import SPEC
@@ -223,6 +223,15 @@ def test_of_pairs_that_the_table_does_not_list_the_furthest_effect_is_told() -> 
     assert (columns["piece"][:, 1] < 0).all()
 
 
+def test_of_pairs_whose_battles_all_ended_alike_the_rarest_are_known_least(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading = screened(charms(copies=9), lambda rows: 0.0 * rows[:, 0], 4_000)
+    screen = reading.played[0]
+    reading.played[0] = screen._replace(ahead=np.zeros_like(screen.ahead))
+    found = interplay.furthest(reading, ())
+    monkeypatch.setattr(interplay, "LOOKED_AT", 10_000)
+    assert found == interplay.furthest(reading, ())
+
+
 def test_the_only_piece_of_its_category_has_nothing_to_be_compared_with() -> None:
     reading = screened(charms(), lambda rows: 0.1 * (rows[:, 3] >= 0), 2_000)
     banner = next(i for i, t in enumerate(reading.traits.single) if t.pieces == (10,))
@@ -294,7 +303,9 @@ def test_a_table_that_was_read_before_prices_were_played_keeps_no_later_one_from
 
 
 def test_a_table_says_of_each_row_that_is_not_settled_what_would_settle_it_and_of_no_other() -> None:
-    bundle = Bundle(*tabled(whole(Fair({(HERO + 1,): 15.0}), 8_000).reading, SPEC))
+    reading = whole(Fair({(HERO + 1,): 15.0}), 8_000).reading
+    bundle = Bundle(*tabled(reading, SPEC))
+    assert bundle.meta["finalists"] == len(reading.finalists) > 1, "of these some may not be played"
     waiting = np.flatnonzero(bundle.arrays["verdict"] == OPEN).tolist()
     assert waiting
     assert sorted(missing(bundle)) == waiting
@@ -335,6 +346,14 @@ def test_battles_that_cannot_be_finished_are_left_out() -> None:
     finished = np.isfinite(x.reading.played[0].ahead[:, 0]).mean()
     assert 0.7 < finished < 0.9
     assert x.reading.screen.battles == int(np.isfinite(x.reading.played[0].ahead[:, 0]).sum())
+
+
+def test_what_a_game_did_not_finish_is_counted_and_said_before_all_that_rests_on_the_rest() -> None:
+    some, every = whole(Fair(failing=True), 2_000), whole(Fair(), 2_000)
+    many = sum(int(np.isnan(p.ahead[:, 0]).sum()) for p in some.reading.played)
+    said = f"The game did not finish {many:,} of {some.played:,} battles"
+    assert lines(Bundle(*tabled(some.reading, SPEC)))[0].startswith(said)
+    assert not any("finish" in line for line in lines(Bundle(*tabled(every.reading, SPEC))))
 
 
 def test_a_block_is_told_once() -> None:

@@ -109,6 +109,14 @@ def test_the_nearer_to_what_matters_the_more_are_missing_from_either_side() -> N
         assert said[:-1] == sorted(said[:-1])
 
 
+def test_finalists_that_were_not_played_share_the_error_too() -> None:
+    played = table(2.0, 1_000, 6.0)
+    others = Bundle({**played.meta, "finalists": 3 * (OTHERS + 1)}, played.arrays)
+    pace = 2.0 + math.log(8) - math.sqrt(2 * (2.0 + math.log(8)))
+    further = 1_000 * math.log(3) / pace
+    assert missing(others)[0].more - missing(played)[0].more == pytest.approx(further, abs=200)
+
+
 def test_a_doubt_that_no_battle_takes_away_may_leave_it_too_close_to_tell() -> None:
     assert 0 < more(-math.inf, 1_000, 0.3, 4.0) < more(-math.inf, 1_000, 0.3, 4.0, doubt=0.2)
     assert more(-math.inf, 1_000, 1.0, 4.0, doubt=2.1) == 0

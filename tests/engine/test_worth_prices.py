@@ -112,6 +112,15 @@ def test_a_price_goes_no_lower_than_the_game_lets_it() -> None:
     assert found.high == pytest.approx(40.0, abs=0.3)
 
 
+@pytest.mark.parametrize(("low", "high"), [(2.9, 100.0), (1.7, 100.0), (0.0, 26.4)])
+def test_a_range_ends_at_a_bound_whatever_the_rounding_on_the_way_there(low: float, high: float) -> None:
+    steep, price = Curve(np.array([-0.09, 0.0, 0.0]), np.zeros((3, 3)), 90.0), 9.5
+    reach = Reach(low - price, high - price)
+    found = fair(price, reach, Range(low, high), 0.0, Range(-0.03, 0.03), steep, SPREAD, ALONE)
+    assert found.why == PRICED
+    assert (found.low, found.high) == (low, pytest.approx(min(high, 39.5), abs=0.3))
+
+
 def test_teams_at_a_changed_price_are_those_of_the_game_with_that_price() -> None:
     piece = 2
     config = LineupConfig(teams=2, cost_tolerance=0.1)

@@ -376,6 +376,7 @@ def test_compare_opens_with_whether_it_worked(team: Studio, search: Job) -> None
     assert f"Did it work? The replay in full {fixed(found)}" in page
     about = of_those(found, found.holding([CAPTAIN, HORN]))
     assert f"Frost Captain + Warhorn: {about}" in page, "the suspects come first"
+    assert of_those(found, []) == "its lineups are not counted.", "it follows a name and a colon"
     for each in found.lineups:
         assert plain(each.words) in page
 

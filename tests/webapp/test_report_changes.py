@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 from django.http import HttpResponse
+from django.template.loader import render_to_string
 from django.urls import reverse
 from openpyxl import load_workbook
 
@@ -51,6 +53,15 @@ def test_a_change_is_told_with_its_numbers_and_both_sides_of_every_lineup(team: 
     heads, _, *rows = book["Proposed change"].iter_rows(values_only=True)
     refitted = [row[heads.index("Refitted")] or "" for row in rows]
     assert refitted == [row["refitted"] for row in change["rows"]]
+
+
+def test_bars_before_and_after_begin_where_their_scale_does_also_of_a_lineup_without_a_verdict(team: Studio) -> None:
+    search = search_job(team.project, rows=200)
+    shortlist(search)
+    change = report(search, team.designer, change=read(tried(search))).content["change"]
+    rows = [{**row, "mark": mark} for row, mark in zip(change["rows"], ("", "fair", ""), strict=True)]
+    drawn = render_to_string("reports/change.html", {"change": {**change, "rows": rows}})
+    assert len(re.findall(r'<li><(?:svg|span) class="vm', drawn)) == 3
 
 
 def test_a_change_that_came_as_a_version_is_not_called_proposed(team: Studio) -> None:

@@ -10,10 +10,12 @@ import pytest
 from django.core.cache import cache
 from django.urls import reverse
 
+from engine.arrays import pack, unpack
 from tests.factories import Studio, search_job, signed_in, studio
-from tests.webapp.experiments import CAPTAIN, DUKE, FINE, HORN, NOTHING, OPEN, ROWS, experiment, table
+from tests.webapp.experiments import CAPTAIN, DUKE, FINE, HORN, NOTHING, OPEN, ROWS, TOO_GOOD, experiment, table
 from tests.webapp.published import OVER, UNDER, UNSURE, played_again, report
 from webapp.games.models import GameVersion
+from webapp.lib.storage import store
 from webapp.projects.models import Membership, Role
 from webapp.reports.content import content, hash_of
 from webapp.reports.models import Comment, Report, ReportDraft, Verdict
@@ -71,6 +73,14 @@ def test_one_suspect_is_named_in_the_verdict_itself(search: Job) -> None:
     assert verdict(search)["words"] == "Not fair yet. Marrow Duke is too good."
 
 
+def test_a_range_that_ends_beside_what_matters_reads_as_on_the_page_of_the_suspect(team: Studio, search: Job) -> None:
+    experiment(search, [((DUKE,), 1, 0.067, 0.0304, 0.09, TOO_GOOD, 4000)])
+    told = content(search)["suspects"][0]
+    assert (told["worth_words"], told["range_words"]) == ("+6.70", "3.04 to 9.00")
+    page = signed_in(team.designer).get(reverse("suspects:page", args=[search.project.slug, search.pk]))
+    assert told["range_words"] in page.content.decode()
+
+
 def test_lineups_alone_make_it_unfair_and_the_furthest_is_told_against_the_line(search: Job) -> None:
     experiment(search, SETTLED)
     played_again(search, [3, 5], OVER)
@@ -103,7 +113,7 @@ def test_fair_is_said_as_far_as_one_looked_with_the_largest_effect_left_open(sea
     ("rows", "changes", "mean", "says"),
     [
         (NOTHING, {}, UNDER, "one piece or amount is not settled."),
-        (SETTLED, {}, UNSURE, "one lineup needs more battles."),
+        (SETTLED, {}, UNSURE, "one lineup is not settled."),
         (SETTLED, {"status": Status.RUNNING}, UNDER, "the experiment on what each piece is worth is still going on."),
         (SETTLED, {"status": Status.STOPPED}, UNDER, "the experiment on what each piece is worth ended before it was"),
         (SETTLED, {"artifacts": {"table": "0" * 64}}, UNDER, "what the experiment on pieces found is lost."),
@@ -156,6 +166,15 @@ def test_what_was_not_tested_follows_from_the_data(team: Studio, search: Job) ->
     assert f"{newer} is newer than the data that was tested." in found
     Job.objects.filter(accompanies=search).update(metrics={"looked_at": 6.0})
     assert "Pairs were not tested." in content(search)["untested"]
+
+
+def test_what_the_game_did_not_finish_is_told(search: Job) -> None:
+    made = experiment(search, ROWS)
+    assert "did not finish" not in " ".join(content(search)["untested"])
+    meta, arrays = unpack(store().get(made.artifacts["table"]))
+    made.artifacts["table"] = store().put(pack({**meta, "asked": 2_000, "unfinished": 431}, arrays))
+    made.save()
+    assert "The game did not finish 431 of 2,000 battles" in " ".join(content(search)["untested"])
 
 
 def test_decisions_and_the_shortlist_are_told_apart_with_who_made_them(team: Studio, search: Job) -> None:

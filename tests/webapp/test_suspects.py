@@ -103,7 +103,7 @@ def test_the_worst_is_shown_first_and_an_unknown_one_is_the_first(team: Studio, 
 def test_what_is_open_is_counted_and_not_named(team: Studio, search: Job) -> None:
     experiment(search)
     page = shown(team.designer, search)
-    assert "1 not settled : more battles would tell" in page
+    assert "1 not settled : the table says how many more battles each needs, or that it is too close to tell." in page
     assert "Coil Bow is" not in page
 
 
@@ -112,6 +112,7 @@ def test_nothing_stands_out_is_said_with_the_largest_effect_left_open(team: Stud
     page = shown(team.designer, search)
     assert "Nothing stands out in Spring data, version 14" in page
     assert "that these battles do not rule out is Coil Bow’s: +5.0 points" in page
+    assert "1 of the 3 pieces, amounts and pairs in the table is not settled: it says how many" in page
     assert "It is not measured" in page
 
 

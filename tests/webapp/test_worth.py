@@ -239,7 +239,8 @@ def test_what_is_nearly_proved_says_how_many_more_battles_it_needs_and_of_what(m
     kept = store().put(pack(table.meta, {**table.arrays, "evidence": evidence}))
     Job.objects.filter(pk=measured.pk).update(artifacts={"table": kept})
     said = re.sub(r"<[^>]+>", "", designer.get(page(measured)).content.decode())
-    assert re.search(r"Pikes \+ =Bows: needs [\d,]+ more battles\. Teams that hold it won 5\.0 points more often", said)
+    assert re.search(r"Pikes \+ =Bows: needs [\d,]+ more battles\. Teams that hold both won 5\.0 points more", said)
+    assert "so many more with both would tell whether it is too good" in said
     assert re.search(r"Not settledNeeds [\d,]+ more battles with both to tell whether it is too good", said)
     assert re.search(r"Not settledNeeds [\d,]+ more battles with so many of it to show that it is fine", said)
     lines = list(csv.DictReader(io.StringIO(designer.get(f"{page(measured)}results.csv").content.decode())))
@@ -281,6 +282,14 @@ def test_the_largest_effect_of_a_pair_that_is_left_open_is_told_too(measured: Jo
         content = signed_in(team.producer).get(page(measured)).content.decode()
         said.append(content.partition("Of a pair it is that of ")[2].partition(".</p>")[0])
     assert said == ["Pikes + =Bows: +8.0 points", "Frost Captain + =Bows: −12.4 points"]
+
+
+def test_how_many_battles_the_game_did_not_finish_stands_above_what_is_told(measured: Job, designer: Client) -> None:
+    assert "did not finish" not in designer.get(page(measured)).content.decode()
+    meta, arrays = unpack(store().get(measured.artifacts["table"]))
+    measured.artifacts["table"] = store().put(pack({**meta, "asked": 2_000, "unfinished": 431}, arrays))
+    measured.save()
+    assert "The game did not finish 431 of 2,000 battles" in designer.get(page(measured)).content.decode()
 
 
 def test_before_the_first_table_and_where_it_was_lost_the_page_says_so(measured: Job, designer: Client) -> None:

@@ -67,9 +67,9 @@ def of_those(replayed: Replayed, lineups: Sequence[Lineup]) -> str:
     """ "Two of the three are under the line.", of some of the lineups."""
     counted = [each for each in lineups if each.counts]
     if not counted:
-        return "Its lineups are not counted."
+        return "its lineups are not counted."
     if not any(each.decided for each in counted):
-        return "Fresh battles do not decide." if replayed.job.terminal else "Nothing is decided yet."
+        return "fresh battles do not decide." if replayed.job.terminal else "nothing is decided yet."
     sofar = "" if replayed.job.terminal else "so far "
     return f"{sofar}{_of(_under(counted), counted)} {lower_first(replayed.words.refuted)}."
 

@@ -109,7 +109,7 @@ def _reasons(pieces: Pieces, lineups: Judged) -> list[str]:
     elif not lineups.played:
         found.append("No lineup was played again on fresh battles.")
     if many := len(lineups.open):
-        found.append(f"{counted(many, 'lineup needs', 'lineups need')} more battles.")
+        found.append(f"{counted(many, 'lineup is', 'lineups are')} not settled.")
     return found
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
+from engine.worth.told import unfinished
+
 from engine.worth.verdicts import OPEN, UNTESTED
 from webapp.lib.words import number
 from webapp.studies import companion
@@ -21,7 +23,8 @@ class Pieces(NamedTuple):
     """``faults`` and what is ``intended`` of all that was named, by what was ``decided``. ``lines``: all of the table;
     ``looked_at``: how many pieces, amounts and pairs were looked at; ``largest`` and ``largest_pair``: the largest
     effect of a single piece and of a pair that is left open, in points; ``matters``: from which effect on one was
-    looked for; ``reach``: how far bars go to both sides."""
+    looked for; ``reach``: how far bars go to both sides; ``unfinished``: what the game
+    did not finish, in words."""
 
     experiment: Job | None
     state: State
@@ -34,15 +37,16 @@ class Pieces(NamedTuple):
     matters: float
     reach: float
     largest_pair: float = 0.0
+    unfinished: str = ""
 
     @property
     def open_pieces(self) -> list[Line]:
-        """Single pieces and amounts that more battles would settle."""
+        """Single pieces and amounts that are not settled."""
         return [line for line in self.lines if line.verdict == OPEN and len(line.pieces) == 1]
 
     @property
     def open_pairs(self) -> list[Line]:
-        """Pairs that more battles would settle."""
+        """Pairs that are not settled."""
         return [line for line in self.lines if line.verdict == OPEN and len(line.pieces) > 1]
 
     @property
@@ -79,6 +83,7 @@ def pieces_of(search: Job) -> Pieces:
         float(experiment.config["matters"]),
         found.reach,
         abs(found.furthest_pair.points),
+        unfinished(bundle) if bundle else "",
     )
 
 
@@ -102,8 +107,8 @@ def told(suspect: Suspect, decision: Decision | None, *, meant: bool = False) ->
         "worth": line.worth,
         "low": line.low,
         "high": line.high,
-        "worth_words": signed(line.worth),
-        "range_words": f"{number(line.low, 1)} to {number(line.high, 1)}",
+        "worth_words": signed(line.worth, line.digits),
+        "range_words": f"{number(line.low, line.digits)} to {number(line.high, line.digits)}",
         "battles": line.battles,
         "cost": line.cost,
         "fair": line.fair,
@@ -114,6 +119,6 @@ def told(suspect: Suspect, decision: Decision | None, *, meant: bool = False) ->
     }
 
 
-def signed(points: float | None) -> str:
+def signed(points: float | None, digits: int = 1) -> str:
     """ "+8.2"."""
-    return f"{'+' if (points or 0.0) > 0 else ''}{number(points, 1)}"
+    return f"{'+' if (points or 0.0) > 0 else ''}{number(points, digits)}"

@@ -28,6 +28,8 @@ def _of_pieces(pieces: Pieces) -> Iterator[str]:
         yield STATES[pieces.state]
     if pieces.experiment is None or pieces.state == "lost":
         return
+    if pieces.unfinished:
+        yield pieces.unfinished
     if pieces.untested:
         yield f"Not tested, as the rules or these battles do not tell them apart: {_names(pieces.untested)}."
     if pieces.open_pieces:

@@ -63,8 +63,7 @@ class Suspect(NamedTuple):
     def effect(self) -> str:
         """How much, in a sentence."""
         points = f"{self.line.sizes[0]:.{self.line.digits}f} points {'more' if self.good else 'less'} often"
-        what = "both" if self.halves else "it" if self.line.least == 1 else "so many"
-        told = f"eams that hold {what} win {points} than {self.line.against}."
+        told = f"eams that hold {self.line.held} win {points} than {self.line.against}."
         return f"Alone, each is fine; t{told}" if self.alone_fine else f"T{told}"
 
 

@@ -28,10 +28,12 @@ class Near(NamedTuple):
         worth = self.line.worth or 0.0
         side = "too good" if worth > 0 else "too weak"
         points = f"{abs(worth):.{self.line.digits}f} points"
-        seen = f"Teams that hold it {'won' if worth > 0 else 'lost'} {points} more often than usual"
+        often = f"{points} {'more' if worth > 0 else 'less'} often than {self.line.against}"
+        seen = f"Teams that hold {self.line.held} won {often}"
         if not self.more:
             return f"{seen}, so near what matters that more battles would hardly tell."
-        return f"{seen} in {number(self.line.battles)} battles: so many more with it would tell whether it is {side}."
+        more = f"so many more with {self.line.held} would tell whether it is {side}"
+        return f"{seen} in {number(self.line.battles)} battles: {more}."
 
 
 def nearly(lines: Iterable[Line]) -> list[Near]:

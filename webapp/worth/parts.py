@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from engine.worth.told import unfinished
 
 from engine.arrays import Bundle
 from engine.worth.missing import Missing, missing
@@ -128,13 +129,18 @@ class Line(NamedTuple):
         return (TOGETHER if len(self.pieces) > 1 else VERDICTS).get(self.verdict) or VERDICTS[self.verdict]
 
     @property
+    def held(self) -> str:
+        """What teams hold that hold it."""
+        return "both" if len(self.pieces) > 1 else "it" if self.least == 1 else "so many"
+
+    @property
     def needs(self) -> str:
         """How many more battles of what would settle it, and what they would show; empty where it is settled."""
         if self.missing is None:
             return ""
         if not self.missing.more:
             return "Too close to tell"
-        held = "both" if len(self.pieces) > 1 else "it" if self.least == 1 else "so many of it"
+        held = f"{self.held} of it" if self.least > 1 else self.held
         side = f"tell whether it is too {'good' if (self.worth or 0.0) > 0 else 'weak'}"
         to = side if self.missing.matters else "show that it is fine"
         return f"Needs {number(self.missing.more)} more battles with {held} to {to}"
@@ -200,6 +206,7 @@ class Measuring(Parts):
             "fair_digits": price_digits(median([line.cost for line in lines if line.cost is not None] or [0.0])),
             "untested": any(line.worth is None for line in lines),
             "nothing": not any(line.stands_out for line in lines),
+            "unfinished": unfinished(bundle) if bundle else "",
             "lost": bundle is None and bool(job.artifacts),
             "proved": job.status == Status.FINISHED or bool(bundle and bundle.meta["proved"]),
         }

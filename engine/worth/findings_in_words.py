@@ -24,7 +24,17 @@ def lines(bundle: Bundle, intended: Sequence[Pattern] = ()) -> list[str]:
     found = [f"{_claim(bundle, i)}{', as is intended' if _key(bundle, i) in known else ''}" for i in told]
     if all(_key(bundle, i) in known for i in told):
         found = [*_nothing(bundle), *found]
-    return [*found, *_open(bundle), *_untested(bundle)]
+    return [*filter(None, [unfinished(bundle)]), *found, *_open(bundle), *_untested(bundle)]
+
+
+def unfinished(bundle: Bundle) -> str:
+    """How many battles the game did not finish, and what that may do to all findings; empty where it finished all. A
+    table from before they were counted says nothing."""
+    many, asked = (int(bundle.meta.get(name, 0)) for name in ("unfinished", "asked"))
+    if not many:
+        return ""
+    share = f"The game did not finish {many:,} of {asked:,} battles, which are left out"
+    return f"{share}: where it depends on who plays or wins which these are, no finding can be relied on."
 
 
 def _claim(bundle: Bundle, i: int) -> str:
