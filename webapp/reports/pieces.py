@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from engine.worth.told import unfinished
-
+from engine.worth.findings_in_words import unfinished
 from engine.worth.verdicts import OPEN, UNTESTED
 from webapp.lib.words import number
 from webapp.studies import companion

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, NamedTuple
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from engine.worth.told import unfinished
 
 from engine.arrays import Bundle
+from engine.worth.findings_in_words import unfinished
 from engine.worth.missing import Missing, missing
 from engine.worth.verdicts import FINE, OPEN, TOO_GOOD, TOO_WEAK, UNTESTED
 from webapp.accounts.models import User
