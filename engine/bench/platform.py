@@ -33,7 +33,7 @@ NAME = "parameterised"
 CASES = ("platform", "goal")
 SEEDS, EPISODES, FRESH = (1, 2, 3, 4, 5), 20_000, 1000
 BATTLES = 8
-LONGEST = 15
+LONGEST = {"platform": 15, "goal": 5}
 """Decisions of a mean episode at most: what training is planned for, and exploration is a share of."""
 _UNSEEN = 1_000_000  # the first seed of fresh episodes
 SOURCES = ("bench/platform.py", "config/rl.py", "games", "rl")
@@ -84,7 +84,7 @@ def trained(case: str, kind: str, seed: int, episodes: int) -> dict[str, Any]:
     began, game = time.process_time(), GAMES[case].load()
     algorithm = PRESETS[f"{case}-{kind}"]
     plan = TrainingConfig(
-        algorithm=algorithm, steps=episodes * LONGEST, environments=BATTLES, seed=seed, episodes=0
+        algorithm=algorithm, steps=episodes * LONGEST[case], environments=BATTLES, seed=seed, episodes=0
     )  # fmt: skip
     learner = make_learner(algorithm, game().spec.seats[0], seed, plan.steps)
     if case == "goal":
