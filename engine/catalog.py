@@ -41,6 +41,9 @@ from engine.config.rl import (
     IMPALAConfig,
     MADDPGConfig,
     MASACConfig,
+    MPDQNConfig,
+    PADDPGConfig,
+    PDQNConfig,
     PPOConfig,
     SACConfig,
     TD3Config,
@@ -317,6 +320,26 @@ LEARNERS: dict[str, Entry] = {
         "As MASAC with a judge for each member, of its own rewards: for teams whose members want different things.",
         MADDPGConfig,
         "engine.rl.maddpg:MADDPG",
+    ),
+    "pdqn": Entry(
+        "P-DQN",
+        "Learns what each choice is worth, and the numbers that make it worth most. For games whose choices have "
+        "numbers of their own.",
+        PDQNConfig,
+        "engine.rl.pdqn:PDQN",
+    ),
+    "mpdqn": Entry(
+        "MP-DQN",
+        "As P-DQN, and judges each choice by its own numbers alone. The one to begin with where choices have numbers.",
+        MPDQNConfig,
+        "engine.rl.mpdqn:MPDQN",
+    ),
+    "paddpg": Entry(
+        "PA-DDPG",
+        "One network puts out all choices and all numbers, and a judge says what they are worth together. The oldest "
+        "for games whose choices have numbers.",
+        PADDPGConfig,
+        "engine.rl.paddpg:PADDPG",
     ),
 }
 METHODS: dict[str, Entry] = {

@@ -50,6 +50,7 @@ MODULES = (
     "arena_navigation",
     "arena_tanks",
     "half_field",
+    "platform",
     "commanders",
     "command_styles",
     "commanded",

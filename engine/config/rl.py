@@ -348,7 +348,69 @@ class MADDPGConfig(SteeringConfig):
     explore: Decay = Field(0.1, title="Noise of exploration", description="spread, as a share of half the range")
 
 
-AnyLearner = PPOConfig | A3CConfig | IMPALAConfig | DQNConfig | TD3Config | SACConfig | MASACConfig | MADDPGConfig
+def _one_layer() -> ApartConfig:
+    return ApartConfig(policy=(128,), critic=(128,))
+
+
+class NumberedConfig(ReplayedConfig):
+    """Settings of learners of choices that have numbers of their own, with a replay."""
+
+    actions: ClassVar[frozenset[str]] = frozenset({"parameterised"})
+
+    network: ApartConfig = Field(default_factory=_one_layer)
+    rate: Rate = Field(1e-3, title="Learning rate", description="of what choices are worth")
+    numbers_rate: Rate = Field(1e-4, title="Learning rate of the numbers")
+    fragment: Steps = Field(8, title="Decisions in a fragment", description="of one environment")
+    minibatch: Annotated[int, Evolvable(1, 1_000_000, whole=True)] = Field(
+        128, title="Minibatch", description="decisions"
+    )
+    updates: Annotated[float, Evolvable(0.0, 100.0, above=True)] = Field(1.0, title="Updates a decision")
+    tau: Rate = Field(0.01, title="Share by which targets follow", description="τ, an update")
+    numbers_tau: Rate = Field(0.001, title="Share by which the numbers’ target follows", description="an update")
+    beta: Share = Field(
+        0.0, title="Share of what was played in a target", description="β; the return up to the end of the fragment"
+    )
+    start: tuple[float, ...] = Field(
+        (), max_length=1000, title="Numbers to begin with",
+        description="of all choices, one after the other, as the game has them; empty: the middle of their bounds",
+    )  # fmt: skip
+    explore: Rate = Field(0.1, title="Share of training over which exploration falls")
+    epsilon: Share = Field(0.02, title="Exploration after that", description="chance of a random action")
+    max_gradient: Norm = Field(10.0, title="Largest norm of a gradient", description="0: any")
+
+
+class PDQNConfig(NumberedConfig):
+    """Parametrised deep Q-network: what each choice is worth with the numbers of all."""
+
+    head: ClassVar[str] = "numbered-q"
+
+    kind: Literal["pdqn"] = "pdqn"
+
+
+class MPDQNConfig(NumberedConfig):
+    """Multi-pass deep Q-network: what each choice is worth with its own numbers."""
+
+    head: ClassVar[str] = "numbered-passes"
+
+    kind: Literal["mpdqn"] = "mpdqn"
+
+
+class PADDPGConfig(NumberedConfig):
+    """Deep deterministic policy gradient for choices that have numbers of their own."""
+
+    head: ClassVar[str] = "numbered-actor"
+
+    kind: Literal["paddpg"] = "paddpg"
+    rate: Rate = Field(1e-3, title="Learning rate", description="of the critic")
+    numbers_rate: Rate = Field(1e-4, title="Learning rate of the policy")
+    tau: Rate = Field(0.001, title="Share by which the critic’s target follows", description="τ, an update")
+    numbers_tau: Rate = Field(0.001, title="Share by which the policy’s target follows", description="an update")
+
+
+AnyLearner = (
+    PPOConfig | A3CConfig | IMPALAConfig | DQNConfig | TD3Config | SACConfig | MASACConfig | MADDPGConfig
+    | PDQNConfig | MPDQNConfig | PADDPGConfig
+)  # fmt: skip
 
 
 class TrainingConfig(Config):
@@ -371,6 +433,16 @@ _TABLE_3 = {"trace": 0.95, "fragment": 50, "asynchronous": True}
 the table are those of the released code: trace 0.95, fragments of 50 steps, clipped traces, 32 channels a convolution.
 """
 
+_PLATFORM = {
+    "discount": 0.9, "capacity": 10_000, "warmup": 500, "explore": 0.05, "epsilon": 0.01, "start": (3.0, 10.0, 400.0),
+}  # fmt: skip
+"""Those of the released code of Bester et al. (2019) for Platform: 1,000 of 20,000 episodes with exploration."""
+_GOAL = {
+    "discount": 0.95, "capacity": 20_000, "warmup": 500, "explore": 0.05, "epsilon": 0.01, "numbers_rate": 1e-5,
+    "max_gradient": 1.0, "rewards": {"score": RewardConfig(weight=0.02)},
+    "network": ApartConfig(policy=(256,), critic=(256,)),
+}  # fmt: skip
+"""The same for Goal."""
 _SHORT = NetworkConfig(policy=(64, 64), critic=(64, 64), sharing="separate", activation="tanh")
 PRESETS: dict[str, AnyLearner] = {
     "table3-pendulum": PPOConfig(
@@ -405,6 +477,11 @@ PRESETS: dict[str, AnyLearner] = {
     "pendulum-sac": SACConfig(discount=0.98, warmup=1000, rate=1e-3),
     "navigation-masac": MASACConfig(fragment=50, updates=0.125),
     "navigation-maddpg": MADDPGConfig(fragment=50, updates=0.125),
+    "platform-pdqn": PDQNConfig(tau=0.1, **_PLATFORM),
+    "platform-mpdqn": MPDQNConfig(tau=0.1, **_PLATFORM),
+    "platform-paddpg": PADDPGConfig(**_PLATFORM),
+    "goal-pdqn": PDQNConfig(tau=0.1, **_GOAL),
+    "goal-mpdqn": MPDQNConfig(tau=0.1, **_GOAL),
     "pong-ppo": PPOConfig(fragment=128, minibatch=1024, reuse=4, rate=1e-3, entropy_weight=0.003, max_gradient=0.5),
     "pong-a3c": A3CConfig(
         batch=512, fragment=16, rate=3e-3, trace=0.95, entropy_weight=0.003, max_gradient=0.5,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
@@ -33,10 +33,12 @@ class Head(ABC):
     """``outputs``, ``values``: numbers of outputs of the policy and of the critic, which has no layers where there are
     none; ``spreads``: number of log standard deviations learned with θ; ``valued``: acting needs the critic, too.
     ``explores``: a rate of exploration ε, initially 1, travels with the weights; ``apart``: each entity of a group has
-    a network of its own (``engine.rl.teams``)."""
+    a network of its own (``engine.rl.teams``). ``numbered``: choices have numbers of their own, and come ``beside``
+    these from one network, or from values that see them in ``one`` pass or in ``passes`` (``engine.rl.numbered``)."""
 
     explores: ClassVar[bool] = False
     apart: ClassVar[bool] = False
+    numbered: ClassVar[Literal["", "beside", "one", "passes"]] = ""
     valued = False
 
     def __init__(self, seat: SeatSpec, duelling: bool) -> None:
@@ -182,8 +184,57 @@ class TeamSquashed(Squashed):
     apart = True
 
 
+class Numbered(Head):
+    """A number for each choice, then the numbers of all choices in units in which their bounds are ±1 (not clipped):
+    takes the choice of the largest or, with probability ε, a random legal one with uniform numbers."""
+
+    explores = True
+
+    def __init__(self, seat: SeatSpec, duelling: bool) -> None:
+        super().__init__(seat, duelling)
+        self.values = self.spreads = 0
+
+    def numbers(self, outputs: Outputs) -> Tensor:
+        """As they are."""
+        return outputs.policy
+
+    def graph(self, add: Node, policy: str, values: str) -> str:
+        """As they are."""
+        return policy
+
+    def decide(self, numbers: F32, log_std: F32, epsilon: float, batch: Batch) -> Decision:
+        """ε-greedily."""
+        greedy = self.best(numbers, batch)
+        if not epsilon:
+            return greedy
+        drawn, D = np.zeros_like(numbers), self.distribution.D
+        anything = self.distribution.draw(drawn, np.zeros(D, np.float32), batch.masks, batch.keys).actions
+        unit = np.stack([2 * uniforms(batch.keys, 2 + i) - 1 for i in range(D)], axis=1)
+        anything[:, 1:] = self.distribution.acting.centre + self.distribution.acting.half * unit
+        return Decision(np.where((uniforms(batch.keys, 1) < epsilon)[:, None], anything, greedy.actions))
+
+
+class NumberedBeside(Numbered):
+    """The actor of ``engine.rl.paddpg``."""
+
+    numbered = "beside"
+
+
+class NumberedOnce(Numbered):
+    """Values and numbers of ``engine.rl.pdqn``."""
+
+    numbered = "one"
+
+
+class NumberedPasses(Numbered):
+    """Values and numbers of ``engine.rl.mpdqn``."""
+
+    numbered = "passes"
+
+
 HEADS: dict[str, type[Head]] = {
     "actor-critic": Stochastic, "q": Greedy, "deterministic": Deterministic, "squashed": Squashed,
-    "team-deterministic": TeamDeterministic, "team-squashed": TeamSquashed,
+    "team-deterministic": TeamDeterministic, "team-squashed": TeamSquashed, "numbered-actor": NumberedBeside,
+    "numbered-q": NumberedOnce, "numbered-passes": NumberedPasses,
 }  # fmt: skip
 """By the name in a policy's description (``PolicySpec.kind``)."""

@@ -2,14 +2,15 @@
 
 Inputs: every observation by name [N, …] (uint8 or float32) and, with an LSTM, ``h`` and ``c`` [N, units]. Outputs:
 ``policy`` [N, K] (the ``numbers`` of its head: logits, then means in units in which the bounds are ±1; for DQN the
-values of all choices, for SAC means and log standard deviations before tanh), ``values`` [N, R] where the policy has
+values of all choices, for P-DQN these and then the numbers of all choices, for SAC means and log standard deviations
+before tanh), ``values`` [N, R] where the policy has
 any, and the new ``h`` and ``c`` as ``h_next`` and ``c_next``. Observations are
 scaled by the graph.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 from engine.mdp.interface import ArraySpec
 from engine.rl.dense import SLOPE
-from engine.rl.networks import IMAGE_SCALE
+from engine.rl.networks import IMAGE_SCALE, Network
 from engine.rl.normalise import CLIP
+from engine.rl.numbered import CHOICE, NUMBERS, THROUGH, ChoiceNetwork
 from engine.rl.policy import Policy
 from engine.rl.teams import TeamNetwork
 
@@ -48,6 +50,7 @@ class Graph:
         self.tensors = self.model.tensors(policy.weights)
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
+        self._named: set[str] = set()
         self.inputs: list[Any] = []
         self.outputs: list[Any] = []
 
@@ -60,14 +63,16 @@ class Graph:
         if isinstance(network, TeamNetwork):
             self._output("policy", self.model.head.graph(self.add, self._team(network, scaled), ""), network.outputs)
             return
-        features = [self.add("Flatten", [scaled[s.name]], axis=1) for s in network.plain]
-        features += [self._convolved(s.name, scaled[s.name]) for s in network.images]
-        entry = features[0] if len(features) == 1 else self.add("Concat", features, axis=1)
+        if isinstance(network, ChoiceNetwork):
+            made = self._choices(network, scaled)
+            self._output("policy", self.model.head.graph(self.add, made, ""), network.outputs)
+            return
+        entry = self._entry(network, scaled)
         x = self._layers("policy", entry)
         if network.config.lstm:
             x = self._lstm(x, network.config.lstm)
         critic = self._layers("critic", x if network.config.sharing == "top" else entry)
-        policy = self._linear("action.0", x)
+        policy = self._through("", network, scaled, self._linear("action.0", x))
         values = self._linear("value.0", critic) if self.model.head.values else ""
         self._output("policy", self.model.head.graph(self.add, policy, values), network.outputs)
         if values:
@@ -85,6 +90,47 @@ class Graph:
             for kind, one in zip(kinds, split, strict=True):
                 kind.append(one)
         return str(self.add("Concat", [one for kind in kinds for one in kind], axis=1))
+
+    def _entry(self, network: Network, scaled: Mapping[str, str], ahead: str = "", numbers: Sequence[str] = ()) -> str:
+        """What the first layers are given; ``numbers`` of an action stand behind what is seen as numbers."""
+        features = [self.add("Flatten", [scaled[s.name]], axis=1) for s in network.plain if s.name in scaled]
+        features += [*numbers, *(self._convolved(s.name, scaled[s.name], ahead) for s in network.images)]
+        return features[0] if len(features) == 1 else str(self.add("Concat", features, axis=1))
+
+    def _through(self, ahead: str, network: Network, scaled: Mapping[str, str], y: str) -> str:
+        """The frozen layer of ``engine.rl.numbered`` added, where there is one."""
+        weight, bias = (f"{ahead}{name}" for name in THROUGH)
+        if bias not in self.tensors:
+            return y
+        if weight not in self.tensors:
+            return str(self.add("Add", [y, self.constant(bias, self.tensors[bias])]))
+        seen = [self.add("Flatten", [scaled[s.name]], axis=1) for s in network.plain]
+        s = seen[0] if len(seen) == 1 else self.add("Concat", seen, axis=1)
+        names = [self.constant(name, self.tensors[name]) for name in (weight, bias)]
+        return str(self.add("Add", [y, self.add("Gemm", [s, *names], transB=1)]))
+
+    def _choices(self, network: ChoiceNetwork, scaled: Mapping[str, str]) -> str:
+        """The values of all choices, then their numbers."""
+        entry = self._entry(network.x, scaled, NUMBERS)
+        x = self._linear(f"{NUMBERS}action.0", self._layers(f"{NUMBERS}policy", entry))
+        x = self._through(NUMBERS, network.x, scaled, x)
+        if not network.passes:
+            return str(self.add("Concat", [self._worth(network, scaled, x, range(network.K)), x], axis=1))
+        Q = []
+        for k in range(network.K):
+            own = self.constant(f"own.{k}", (network.owner == k).astype(np.float32))
+            Q.append(self._worth(network, scaled, self.add("Mul", [x, own]), range(k, k + 1)))
+        return str(self.add("Concat", [*Q, x], axis=1))
+
+    def _worth(self, network: ChoiceNetwork, scaled: Mapping[str, str], x: str, choices: range) -> str:
+        """The values of some choices for numbers x."""
+        inner = self._layers(f"{CHOICE}policy", self._entry(network.q, scaled, CHOICE, [x]))
+        rows = slice(choices.start, choices.stop)
+        names = [
+            self.constant(f"{CHOICE}action.0.{part}.{choices.start}", self.tensors[f"{CHOICE}action.0.{part}"][rows])
+            for part in ("weight", "bias")
+        ]
+        return str(self.add("Gemm", [inner, *names], transB=1))
 
     def finished(self, told: Mapping[str, str]) -> bytes:
         """The checked model as bytes, with these texts in its metadata."""
@@ -105,7 +151,10 @@ class Graph:
         return names if outputs else names[0]
 
     def constant(self, name: str, array: NDArray[Any]) -> str:
-        """Add a constant; returns its name."""
+        """Add a constant, unless it is there; returns its name."""
+        if name in self._named:
+            return name
+        self._named.add(name)
         self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
         return name
 
@@ -143,10 +192,11 @@ class Graph:
             i += 1
         return x
 
-    def _convolved(self, name: str, x: str) -> str:
+    def _convolved(self, name: str, x: str, ahead: str = "") -> str:
         for i, layer in enumerate(self.model.network.config.conv):
             weight, bias = (
-                self.constant(f"conv.{name}.{i}.{p}", self.tensors[f"conv.{name}.{i}.{p}"]) for p in ("weight", "bias")
+                self.constant(f"{ahead}conv.{name}.{i}.{p}", self.tensors[f"{ahead}conv.{name}.{i}.{p}"])
+                for p in ("weight", "bias")
             )
             x = self._activated(self.add("Conv", [x, weight, bias], strides=[layer.stride] * 2))
         return str(self.add("Flatten", [x], axis=1))

@@ -28,6 +28,7 @@ from engine.mdp.interface import Array, GroupSpec, SeatSpec
 from engine.mdp.trajectory import Batch, Decision
 from engine.rl.heads import HEADS
 from engine.rl.networks import Network, Parts, Recurrent, Scaling
+from engine.rl.numbered import ChoiceNetwork, NumbersNetwork
 from engine.rl.teams import TeamNetwork
 from engine.store import Artifacts
 
@@ -69,6 +70,10 @@ class Model:
     def _network(self, spec: PolicySpec) -> Network:
         if self.head.apart:
             return TeamNetwork(spec.seat, spec.network, self.head.outputs)
+        if self.head.numbered == "beside":
+            return NumbersNetwork(spec.seat, spec.network, self.distribution.K)
+        if self.head.numbered:
+            return ChoiceNetwork(spec.seat, spec.network, passes=self.head.numbered == "passes")
         return Network(spec.seat, spec.network, self.head.outputs, self.head.values, self.head.spreads)
 
     def initial(self, rng: np.random.Generator) -> F32:

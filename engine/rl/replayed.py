@@ -76,9 +76,13 @@ class Replayed(BaseLearner):
 
     def transitions(self, trajectory: Trajectory) -> dict[str, NDArray[Any]]:
         """A trajectory's n-step transitions as columns of the replay."""
+        return self.stepped(trajectory, self.config.n_step)
+
+    def stepped(self, trajectory: Trajectory, n: int) -> dict[str, NDArray[Any]]:
+        """The same of another number of steps."""
         reward = (trajectory.rewards @ self.terms.weight).astype(np.float32)
         gamma = float(self.terms.gamma[0])
-        found = n_steps(reward, trajectory.terminated, trajectory.truncated, gamma, self.config.n_step)
+        found = n_steps(reward, trajectory.terminated, trajectory.truncated, gamma, n)
         T, B = reward.shape
         columns: dict[str, NDArray[Any]] = {
             "action": self._played(trajectory.actions), "reward": found.rewards, "factor": found.factors,

@@ -11,7 +11,8 @@ What a policy knows stands in the first rows and columns of each layer of the ne
 
 Departures from the code: 1. it matches the columns of an observation by their headers, here inputs are matched by the
 name of their array, the first numbers of which are those of before; 2. units, choices and parameters, which it does not
-know; 3. values begin anew where there is another number of rewards.
+know; 3. values begin anew where there is another number of rewards; 4. policies of choices with numbers of their own
+(``engine.rl.numbered``) begin networks of the same size only.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from engine.config.larger import not_larger
 from engine.config.rl import ACTIONS
 from engine.errors import ConfigError
 from engine.mdp.interface import ActionSpec, ArraySpec, Continuous, Hybrid, Parameterised, members_of
+from engine.rl.heads import HEADS
 from engine.rl.networks import Network
 from engine.rl.policy import Policy, PolicySpec
 from engine.rl.teams import TeamNetwork
@@ -51,6 +53,8 @@ def grown(policy: Policy, spec: PolicySpec, first: F32) -> F32:
     if wrong := [*misfits(policy.spec, spec)]:
         raise ConfigError([("", why) for why in wrong])
     before, model = policy.spec.model(), spec.model()
+    if model.head.numbered:
+        return policy.weights.copy()
     if isinstance(model.network, TeamNetwork):
         return _grown_apart(policy, Policy(spec, first), model.network)
     found, own = before.tensors(policy.weights), model.tensors(first)
@@ -231,6 +235,9 @@ def misfits(theirs: PolicySpec, mine: PolicySpec) -> Iterator[str]:
     yield from _unseen(theirs.seat.observations, mine)
     yield from _undone(theirs.seat.action, mine.seat.action)
     yield from not_larger(theirs.network, mine.network)
+    alike = theirs.kind == mine.kind and type(theirs.seat.action) is type(mine.seat.action)
+    if alike and HEADS[mine.kind].numbered and theirs.model().layout() != mine.model().layout():
+        yield "what it knows of choices and their numbers goes on in a network and a game of the same size only"
 
 
 def _switch(on: bool) -> str:

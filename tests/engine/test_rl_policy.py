@@ -234,6 +234,22 @@ POLICIES = {
     "values": PolicySpec(seat(Discrete(3)), NetworkConfig(policy=(8,), critic=(8, 8)), kind="q", duelling=True),
     "steering": PolicySpec(seat(), NetworkConfig(policy=(8,), critic=(), sharing="separate"), kind="deterministic"),
     "squashed": PolicySpec(seat(), NetworkConfig(policy=(8,), critic=(), sharing="separate"), kind="squashed"),
+    "numbered-actor": PolicySpec(
+        seat(ACTIONS["parameterised"]),
+        NetworkConfig(policy=(8,), critic=(), sharing="separate"),
+        kind="numbered-actor",
+    ),
+    "numbered-q": PolicySpec(
+        seat(ACTIONS["parameterised"], ArraySpec("eye", (2, 20, 20), "uint8"), ArraySpec("x", (3,))),
+        NetworkConfig(conv=(K4S2, K4S2), policy=(8,), critic=(6, 4), sharing="separate"),
+        kind="numbered-q",
+    ),
+    "numbered-passes": PolicySpec(
+        seat(ACTIONS["parameterised"]),
+        NetworkConfig(policy=(8, 6), critic=(6,), sharing="separate"),
+        kind="numbered-passes",
+        normalise=True,
+    ),
 }
 
 

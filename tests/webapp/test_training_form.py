@@ -188,6 +188,15 @@ def test_learners_without_choices_that_have_numbers_say_so() -> None:
     assert misfit("ppo", "parameterised") == ""
 
 
+@pytest.mark.parametrize("kind", ["pdqn", "mpdqn", "paddpg"])
+def test_learners_of_choices_with_numbers_are_refused_where_choices_have_none(team: Studio, kind: str) -> None:
+    for game in ("pong", "pendulum"):
+        (said,) = wrong(team, game=game, algorithm=kind)["algorithm"]
+        assert said.endswith("needs choices with numbers of their own, and this game has none.")
+    found = built(team, game="platform", algorithm=kind, learner__start="3 20 300").learner
+    assert found == PRESETS[f"platform-{kind}"].model_copy(update={"start": (3.0, 20.0, 300.0)})
+
+
 def test_table_three_is_number_for_number(team: Studio) -> None:
     found = built(team, game="image-pong", algorithm="ppo", preset="table3-image-pong").learner
     assert found == PRESETS["table3-image-pong"]

@@ -59,6 +59,8 @@ def misfit(kind: str, does: str, sees: str = "") -> str:
         return f"{algorithm.title} looks at numbers, and this game shows pictures."
     if algorithm is None or does in ("", *algorithm.settings.actions):
         return ""
+    if algorithm.settings.actions == {PARAMETERISED}:
+        return f"{algorithm.title} needs choices with numbers of their own, and this game has none."
     if does == PARAMETERISED:
         return f"{algorithm.title} cannot choose an action and its numbers together, and this game needs both."
     if does == STEERING:
@@ -147,6 +149,16 @@ PRESET_LIST = {
         _engine(
             "table3-gfootball", "Published for football", f"{_PAPER}: a deep network, 32,768 decisions at a time.",
             battles=64, steps=20_000_000,
+        ),
+        *(
+            _engine(
+                f"{game}-{kind}", f"Published for {game.capitalize()}", f"{_PAPER}. {steps:,} decisions.",
+                games=(game,), battles=8, steps=steps,
+            )
+            for game, kinds, steps in (
+                ("platform", ("mpdqn", "pdqn", "paddpg"), 200_000), ("goal", ("mpdqn", "pdqn"), 200_000),
+            )
+            for kind in kinds
         ),
         *(
             _engine(

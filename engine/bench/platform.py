@@ -1,0 +1,111 @@
+"""What learners of choices with numbers reach on Platform and Goal, trained as Bester et al. (2019) train them: 20,000
+episodes with the settings of their released code, every seed shown, then 1,000 fresh episodes without exploration.
+
+``platform``: the mean return, which is the share of the way, of MP-DQN, and of P-DQN and PA-DDPG; published 0.987 ±
+0.039, 0.964 and 0.284. ``goal``: the share of goals of MP-DQN and of P-DQN; published 0.789 ± 0.070 and 0.701. Goal's
+frozen layer begins with a kick to a point ahead of the ball and shots beside the posts, as theirs does but for the
+features that they add to the game's. The value is the mean of the seeds. Every seed is kept (``engine.bench.kept``), so
+a run that was killed goes on with the next. ``--quick``: MP-DQN, one seed and 2,000 episodes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from functools import partial
+from statistics import fmean, stdev
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from engine.bench.kept import Kept
+from engine.bench.row import row
+from engine.catalog import GAMES
+from engine.config.rl import PRESETS, TrainingConfig
+from engine.games.goal.kernel import BALL, STATE
+from engine.means import range_of
+from engine.rl.examine import examine
+from engine.rl.factory import make_learner
+from engine.rl.mixed import MixedReturns
+from engine.rl.training import Training
+
+NAME = "parameterised"
+CASES = ("platform", "goal")
+SEEDS, EPISODES, FRESH = (1, 2, 3, 4, 5), 20_000, 1000
+BATTLES = 8
+LONGEST = {"platform": 15, "goal": 5}
+"""Decisions of a mean episode at most: what training is planned for, and exploration is a share of."""
+_UNSEEN = 1_000_000  # the first seed of fresh episodes
+SOURCES = ("bench/platform.py", "config/rl.py", "games", "rl")
+
+
+class Mark(NamedTuple):
+    """What must be reached by MP-DQN, and what each learner's authors published."""
+
+    least: float
+    published: dict[str, float]
+
+
+MARKS = {
+    "platform": Mark(0.95, {"mpdqn": 0.987, "pdqn": 0.964, "paddpg": 0.284}),
+    "goal": Mark(0.70, {"mpdqn": 0.789, "pdqn": 0.701}),
+}
+
+
+def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
+    """Measure one case: a row for each learner."""
+    mark = MARKS[case]
+    seeds, episodes = (SEEDS[:1], EPISODES // 10) if quick else (SEEDS, EPISODES)
+    for kind, published in mark.published.items():
+        if kind == "mpdqn" or not quick:
+            yield _row(case, kind, published, seeds, episodes)
+
+
+def _row(case: str, kind: str, published: float, seeds: tuple[int, ...], episodes: int) -> dict[str, Any]:
+    kept = Kept(f"{NAME}-{case}-{kind}", {"episodes": episodes, "fresh": FRESH}, SOURCES)
+    found = [kept.result(seed, partial(trained, case, kind, seed, episodes)) for seed in seeds]
+    values = [each["value"] for each in found]
+    spread = f" ± {stdev(values):.3f}" if len(values) > 1 else ""
+    detail = f"{kind}, {episodes:,} episodes, {fmean(values):.4f}{spread}; by seed " + ", ".join(
+        f"{seed}: {each['value']:.4f} ({each['low']:.3f} to {each['high']:.3f}; {each['steps']:,} decisions, "
+        f"{each['seconds']:.0f} s)"
+        for seed, each in zip(seeds, found, strict=True)
+    )
+    least = MARKS[case].least if kind == "mpdqn" else None
+    return row(
+        NAME, case, fmean(values), "mean return" if case == "platform" else "goals", peer="published",
+        peer_value=published, goal="" if least is None else f">= {least:g}",
+        meets=None if least is None else fmean(values) >= least, seeds=seeds, detail=detail,
+    )  # fmt: skip
+
+
+def trained(case: str, kind: str, seed: int, episodes: int) -> dict[str, Any]:
+    """What one seed reaches, with its range and what it took."""
+    began, game = time.process_time(), GAMES[case].load()
+    algorithm = PRESETS[f"{case}-{kind}"]
+    plan = TrainingConfig(
+        algorithm=algorithm, steps=episodes * LONGEST[case], environments=BATTLES, seed=seed, episodes=0
+    )  # fmt: skip
+    learner = make_learner(algorithm, game().spec.seats[0], seed, plan.steps)
+    if case == "goal":
+        assert isinstance(learner, MixedReturns)
+        learner.pass_through(*first_of_goal())
+    ended = 0
+    for update in Training(plan, game(), learner).run():
+        ended += len(update.episodes)
+        if ended >= episodes:
+            break
+    fresh = examine({0: learner.policy()}, game(), FRESH, seed, first=_UNSEEN)[0]
+    reached = range_of(fresh.returns[:, 0] if case == "platform" else fresh.score, -1.0, 1.0)
+    return {
+        "value": float(np.mean(fresh.returns[:, 0] if case == "platform" else fresh.score)), "low": reached.low,
+        "high": reached.high, "steps": learner.steps, "episodes": ended, "seconds": time.process_time() - began,
+    }  # fmt: skip
+
+
+def first_of_goal() -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """W_0 and b_0 of a policy for Goal: kick to 2.5 m ahead of the ball and a sixth nearer to the middle, shoot a metre
+    inside the posts."""
+    W, b = np.zeros((4, STATE), np.float32), np.array([-0.875, -0.833, 0.857, -0.857], np.float32)
+    W[0, BALL], W[1, BALL + 1] = 1.0, 1.667
+    return W, b

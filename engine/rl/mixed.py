@@ -1,0 +1,140 @@
+"""What learners of choices with numbers of their own share: mixed returns, exploration, first numbers, kept actions.
+
+y = (1 − β) (r + γ V'(s')) + β R, where R = Σ_{k<m} γ^k r_{t+k} + γ^m V'(s_{t+m}) is the return of what was played from
+decision t on (Hausknecht & Stone 2016b, "On-Policy vs. Off-Policy Updates for Deep Reinforcement Learning", section 4)
+and V' is by the targets' networks. β = 0: off-policy targets alone.
+
+Departures: 1. R ends with the fragment where the episode goes on, and has V' there; the paper's goes to the episode's
+end, which a fragment that is longer than an episode reaches. R is right from the first decision on (in the released
+code that of an episode's first decision stays 0). After truncation V' follows, too; 2. ε falls linearly over a share of
+the decisions (the code: over episodes), and a random choice has uniform numbers (Hausknecht & Stone 2016; the code
+for small games keeps the policy's, with noise of spread 1e-4); 3. named rewards are added with their weights before
+anything is learned; 4. initial weights are orthogonal as everywhere here (``engine.rl.networks``); 5. decisions come in
+fragments of several battles, and as many updates follow as are due for them; 6. numbers are kept as they were played,
+within their bounds.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from engine.config.rl import NetworkConfig, NumberedConfig
+from engine.errors import ConfigError
+from engine.mdp.interface import Array, SeatSpec
+from engine.mdp.trajectory import Trajectory
+from engine.rl.learner import Metrics
+from engine.rl.numbered import NumbersNetwork, Seen
+from engine.rl.policy import PolicySpec
+from engine.rl.replayed import Replayed
+
+F32 = NDArray[np.float32]
+RETURN, LAST = "return", "last."
+
+
+class MixedReturns(Replayed):
+    """``theta``: the policy θ; ``target``: its target θ'."""
+
+    kept: ClassVar[tuple[str, ...]] = ("target",)
+    config: NumberedConfig
+
+    def __init__(self, seat: SeatSpec, config: Any, seed: int, steps: int, on: torch.device | None = None) -> None:
+        super().__init__(seat, config, seed, steps, on)
+        low, high = seat.action.bounds
+        self._centre, self._half = (low + high) / 2, np.maximum((high - low) / 2, 1e-6)
+        if config.start:
+            flat = np.zeros((len(low), self.layer.flat), np.float32)
+            self.pass_through(flat, self._unit(np.array(config.start, np.float32)))
+        self.target = self.theta.detach().clone()
+
+    @property
+    @abstractmethod
+    def layer(self) -> NumbersNetwork:
+        """The network with the frozen layer, at the beginning of θ."""
+
+    @abstractmethod
+    def value(self, s: Seen, mask: Tensor | None) -> Tensor:
+        """V'(s) [n] by the targets' networks; ``mask`` bool[n, K]: what is legal there."""
+
+    @classmethod
+    def policy_spec(cls, seat: SeatSpec, config: Any) -> PolicySpec:
+        """A policy with the head that the settings name."""
+        return super().policy_spec(seat, config)._replace(network=NetworkConfig(**config.network.model_dump()))
+
+    def pass_through(self, weight: F32, bias: F32) -> None:
+        """Begin with the numbers W_0 s + b_0 for what is seen as numbers s, scaled; W_0 [D, flat] and b_0 [D] in units
+        in which the bounds are ±1. Raises ConfigError where they do not fit."""
+        end = torch.from_numpy(self.layer.through(weight, bias))
+        with torch.no_grad():
+            self.theta[self.layer.size - len(end) : self.layer.size] = end.to(self.device)
+        self.target = self.theta.detach().clone()
+
+    def _unit(self, numbers: F32) -> F32:
+        if len(numbers) != len(self._centre):
+            raise ConfigError([("start", f"the action has {len(self._centre)} numbers, and here are {len(numbers)}")])
+        unit = (numbers - self._centre) / self._half
+        if (np.abs(unit) > 1 + 1e-6).any():
+            raise ConfigError([("start", "some of these numbers are outside the bounds of the action")])
+        return np.asarray(unit, np.float32)
+
+    @property
+    def epsilon(self) -> float:
+        """Current probability of a random action."""
+        gone = min(1.0, (1.0 - self.left) / self.config.explore)
+        return 1.0 + gone * (self.config.epsilon - 1.0)
+
+    def weights(self) -> F32:
+        """θ, the scales of observations, ε."""
+        self._rest[-1] = self.epsilon
+        return super().weights()
+
+    def warm_start(self, weights: F32) -> None:
+        """θ' ← θ, too."""
+        super().warm_start(weights)
+        self.target.copy_(self.theta.detach())
+
+    def transitions(self, trajectory: Trajectory) -> dict[str, NDArray[Any]]:
+        """As ``Replayed.transitions``, with R where it is mixed in: ``return``, ``return.factor`` (of V' there, 0 after
+        termination) and ``last.NAME`` of each observation and ``last.mask``, where V' stands."""
+        columns = super().transitions(trajectory)
+        if not self.config.beta:
+            return columns
+        whole = self.stepped(trajectory, trajectory.length)
+        ends = {name.replace("next.", LAST, 1): column for name, column in whole.items() if name.startswith("next.")}
+        if "mask" in whole:
+            ends[f"{LAST}mask"] = whole["mask"]
+        return columns | {RETURN: whole["reward"], f"{RETURN}.factor": whole["factor"]} | ends
+
+    def _played(self, actions: Array) -> Array:
+        """Numbers in units in which the bounds are ±1, as they were played."""
+        unit = np.clip((actions[..., 1:] - self._centre) / self._half, -1, 1)
+        return np.concatenate([actions[..., :1], unit], axis=-1).astype(np.float32)
+
+    def y(self, c: dict[str, Tensor]) -> Tensor:
+        """The targets [n] of a minibatch's columns."""
+        beta = self.config.beta
+        with torch.no_grad():
+            y = c["reward"] + c["factor"] * self.value(self._at("next.", c), c.get("mask"))
+            if beta:
+                last = self.value(self._at(LAST, c), c.get(f"{LAST}mask"))
+                y = (1 - beta) * y + beta * (c[RETURN] + c[f"{RETURN}.factor"] * last)
+            return y
+
+    def _at(self, ahead: str, c: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Observations of a minibatch's columns, scaled for the network."""
+        seen = {spec.name: c[ahead + spec.name] for spec in self.spec.seat.observations}
+        return self.model.scaling(self.scales(), seen)
+
+    @property
+    def numbers_eta(self) -> float:
+        """The current learning rate of the numbers."""
+        rate = self.config.numbers_rate
+        return rate * self.left if self.config.schedule == "linear" else rate
+
+    def _now(self) -> Metrics:
+        return {"epsilon": self.epsilon, **super()._now()}
