@@ -57,6 +57,7 @@ MODULES = (
     "patch",
     "sensitivity",
     "replay_lineups",
+    "replay",
 )
 
 
