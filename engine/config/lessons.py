@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from engine.config.base import Config
+from engine.config.evaluate import Title
 from engine.config.matches import Match
 from engine.config.roster import Member, MemberName
 from engine.config.train import Setting
@@ -58,7 +59,7 @@ class AfterwardsConfig(Config):
 class LessonConfig(Config):
     """One lesson: a match list, the variant of the game, how long it lasts, and what happens at its end."""
 
-    title: str = Field("", max_length=120, title="Name")
+    title: Title = Field("", title="Name")
     matches: tuple[Match, ...] = Field(min_length=1, max_length=200, title="Matches")
     settings: dict[str, Setting] = Field(
         default_factory=dict, title="Settings of the game", description="in all its matches"

@@ -26,6 +26,12 @@ STUDIES: dict[str, dict[str, Any]] = {
         "agents": [{"kind": "frozen", "policy": "a" * 64}, SCRIPT],
         "opponent": SCRIPT,
     },
+    "arena": {
+        "game": "pong-two-seats",
+        "roster": {"a": {"learner": {"kind": "ppo"}}, "b": "random"},
+        "lessons": [{"matches": [["a", "b"]], "steps": 10, "until": {"policy": "a"}}],
+        "tournament": {},
+    },
     "evaluate": {"game": "pong-two-seats", "policies": {"a": SCRIPT, "b": SCRIPT}},
 }
 Path = tuple[str | int, ...]

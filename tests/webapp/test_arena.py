@@ -116,6 +116,20 @@ def test_the_page_tells_lessons_who_plays_whom_and_who_beats_whom(team: Studio, 
     assert len(csv.splitlines()) == 1 + 6
 
 
+def test_a_match_of_the_lesson_is_watched_with_its_players_as_they_are_now(team: Studio, designer: Client) -> None:
+    job = held(team)
+    names = {"main against old": (0, "main@2"), "main against rival": (1, "rival")}
+    for words, (place, other) in names.items():
+        address = reverse("arena:watch", args=[team.project.slug, job.pk, place])
+        assert f'aria-label="Watch {words}"' in designer.get(page(job)).content.decode()
+        answer = designer.post(address)
+        recorded_ = Job.objects.for_forms().latest("pk")
+        assert answer["Location"] == reverse("agents:battles", args=[team.project.slug, recorded_.pk])
+        assert recorded_.config["agents"][0]["policy"] == job.artifacts["policy_description/main"]
+        assert recorded_.config["opponent"]["policy"] == job.artifacts[f"policy_description/{other}"]
+    assert designer.post(reverse("arena:watch", args=[team.project.slug, job.pk, 9])).status_code == 404
+
+
 def test_what_an_agent_was_after_a_lesson_can_be_kept(team: Studio) -> None:
     job = held(team)
     names = [left.name for left in left_by(job)]

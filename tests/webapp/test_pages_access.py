@@ -31,6 +31,7 @@ from tests.webapp.hunted import hunted
 from tests.webapp.published import link_to, report
 from tests.webapp.rounds import grid_artifact, lineage_artifact
 from tests.webapp.styles_bred import bred
+from tests.webapp.test_arena import held
 from tests.webapp.trainings import finished, of_a_team
 from webapp.accounts import rights
 from webapp.accounts.models import User
@@ -194,6 +195,10 @@ def _hunted(team: Studio) -> dict[str, Any]:
 
 def _style_agent(team: Studio) -> dict[str, Any]:
     return {**_bred(team), "agent": 0}
+
+
+def _course(team: Studio) -> dict[str, Any]:
+    return {"pk": held(team).pk, "place": 1}
 
 
 def _watched(team: Studio) -> dict[str, Any]:
@@ -375,6 +380,7 @@ ROWS = (
     of_project("styles:map-agent", MEMBERS, arguments=_style_agent),
     of_project("styles:map-keep", None, WRITERS, arguments=_style_agent),
     of_project("styles:breed", None, WRITERS, arguments=lambda team: {"pk": kept_agent(team.project).pk}),
+    of_project("arena:watch", None, WRITERS, arguments=_course),
     of_project("styles:map-watch", None, WRITERS, arguments=_bred, data={"agent": "0"}),
     of_project("studies:explore", MEMBERS, arguments=_job),
     of_project("studies:explore-data", MEMBERS, arguments=_explored),

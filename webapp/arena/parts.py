@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 from webapp.accounts.models import User
 from webapp.arena.asking import ArenaForm
 from webapp.arena.intake import ArenaIntake
-from webapp.arena.reading import Course, latest, standings
+from webapp.arena.reading import MOST_MATCHES, Course, latest, standings, told
+from webapp.arena.watching import watchable
 from webapp.lib.words import number
 from webapp.metagame.reading import Reading
 from webapp.studies.kinds import Found, Rows
@@ -50,6 +51,10 @@ class Lessons(Learning):
         return {
             "course": course,
             "players": [(player, latest(columns, player)) for player in course.players],
+            "matches": [
+                (i, told(match, course.offer), watchable(course, match))
+                for i, match in enumerate(course.now.matches[:MOST_MATCHES])
+            ],
             "curves": wins if wins.lines else course.curves(columns, "return"),
             "wins": bool(wins.lines),
             "reading": Reading(table) if table else None,

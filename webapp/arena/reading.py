@@ -83,7 +83,7 @@ class Course:
         until = lesson.until
         condition = "" if until is None else _until(until.policy, until.measure, until.reaches, until.of)
         length = f"{number(lesson.most)} decisions" + (f", {plural(lesson.times, 'time')}" if lesson.times > 1 else "")
-        matches = [_told(match, self.offer) for match in lesson.matches]
+        matches = [told(match, self.offer) for match in lesson.matches]
         return Held(i + 1, lesson.title, state, where, length, condition, matches, list(_notes(lesson)))
 
     @property
@@ -155,20 +155,20 @@ def _notes(lesson: LessonConfig) -> Iterator[str]:
         yield f"then {', '.join(after.pool)} {'goes' if len(after.pool) == 1 else 'go'} into the pool"
 
 
-def _told(match: MatchConfig, offer: Offer) -> str:
+def told(match: MatchConfig, offer: Offer) -> str:
     """A match in a line: who plays whom, and settings of its own."""
-    sides = _sides(match, offer)
+    sides = [" and ".join(names) for names in sides_of(match, offer)]
     settings = ", ".join(f"{name} {_plain(value)}" for name, value in match.settings.items())
     return " against ".join(sides) + (f" ({settings})" if settings else "")
 
 
-def _sides(match: MatchConfig, offer: Offer) -> list[str]:
+def sides_of(match: MatchConfig, offer: Offer) -> list[list[str]]:
     """Who is on each side, each once."""
     steering = {entity: one.policy for one in match.seated for entity in one.entities}
     sides: dict[int, dict[str, None]] = {}
     for entity in sorted(steering):
         sides.setdefault(entity // offer.squad, {})[steering[entity]] = None
-    return [" and ".join(names) for names in sides.values()]
+    return [list(names) for names in sides.values()]
 
 
 def _plain(value: Any) -> str:
@@ -196,14 +196,14 @@ class Standing(NamedTuple):
 def standings(table: Bundle) -> list[Standing]:
     """All players, the strongest first."""
     names = [team["name"] for team in table.meta["teams"]]
-    told = {name: table.arrays[name].tolist() for name in
+    columns = {name: table.arrays[name].tolist() for name in
             ("rating", "rating_low", "rating_high", "picked", "picked_low", "picked_high")}  # fmt: skip
-    order = sorted(range(len(names)), key=lambda i: -told["rating"][i])
+    order = sorted(range(len(names)), key=lambda i: -columns["rating"][i])
     return [
         Standing(
-            names[i], _points(told["rating"][i]),
-            f"{_points(told['rating_low'][i])} to {_points(told['rating_high'][i])}",
-            told["picked"][i], told["picked_low"][i], told["picked_high"][i],
+            names[i], _points(columns["rating"][i]),
+            f"{_points(columns['rating_low'][i])} to {_points(columns['rating_high'][i])}",
+            columns["picked"][i], columns["picked_low"][i], columns["picked_high"][i],
         )
         for i in order
     ]  # fmt: skip
@@ -216,7 +216,7 @@ def _points(value: float) -> str:
 def latest(columns: Columns, player: Player) -> str:
     """How a policy played in the last round that told it."""
     for what, words in (("win", "wins {}"), ("return", "return {}")):
-        told = [value for value in columns.get(f"{player.name}/{what}", []) if value is not None]
-        if told:
-            return words.format(percent(told[-1]) if what == "win" else number(told[-1], 2))
+        values = [value for value in columns.get(f"{player.name}/{what}", []) if value is not None]
+        if values:
+            return words.format(percent(values[-1]) if what == "win" else number(values[-1], 2))
     return ""
