@@ -50,21 +50,25 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     found = [[measured(way, seconds) for way in (over_redis, within, over_zmq)] for _ in range(turns)]
     redis, here, zmq = (median(turn[way].iterations for turn in found) for way in range(3))
     arrivals = [median(turn[way].arrived for turn in found) for way in range(3)]
+    work = "/".join(f"{median(turn[way].work_ms for turn in found):.3f}" for way in range(3))
     spread = ", ".join(f"{turn[0].iterations / turn[1].iterations:.3f}" for turn in found)
     lost = sum(turn[0].lost.all for turn in found)
     yield row(
         NAME, case, redis, "iterations/s", peer="in-process", peer_value=here,
         goal=f"≥ {GOAL} of the in-process twin's", meets=redis / here >= GOAL,
-        detail=f"ZeroMQ {zmq:.0f} (ratio {zmq / here:.3f}); arrived a second: Redis {arrivals[0]:.0f}, in-process {arrivals[1]:.0f}, ZeroMQ {arrivals[2]:.0f}; lost over Redis {lost}; "
-        f"{turns} turns of {seconds:g} s, ratios {spread}",
+        detail=f"ZeroMQ {zmq:.0f} (ratio {zmq / here:.3f}); arrived a second: Redis {arrivals[0]:.0f}, "
+        f"in-process {arrivals[1]:.0f}, ZeroMQ {arrivals[2]:.0f}; lost over Redis {lost}; "
+        f"processor time an iteration {work} ms; {turns} turns of {seconds:g} s, ratios {spread}",
     )  # fmt: skip
 
 
 class Rates(NamedTuple):
-    """A turn: iterations and transitions arrived a second, and what was lost."""
+    """A turn: iterations and transitions arrived a second, milliseconds of the learner's processor time an iteration,
+    and what was lost."""
 
     iterations: float
     arrived: float
+    work_ms: float
     lost: Lost
 
 
@@ -87,13 +91,14 @@ def measured(way: Callable[[], Any], seconds: float) -> Rates:
                 raise TimeoutError("nothing arrived")
         for _ in range(100):
             learner.iteration()
-        began, before, count = time.perf_counter(), learner.replays.written.sum(), 0
+        began, worked, before, count = time.perf_counter(), time.thread_time(), learner.replays.written.sum(), 0
         while (spent := time.perf_counter() - began) < seconds:
             meanwhile()
             learner.replays.fill()
             learner.iteration()
             count += 1
-        return Rates(count / spent, float(learner.replays.written.sum() - before) / spent, end.lost)
+        work_ms = 1000 * (time.thread_time() - worked) / count
+        return Rates(count / spent, float(learner.replays.written.sum() - before) / spent, work_ms, end.lost)
 
 
 class Learner:

@@ -63,7 +63,7 @@ class Line:
         """The answers to commands sent as one batch, an error in the place of its answer; None if nobody answers."""
         if time.monotonic() < self._again_at:
             return None
-        batch = self._redis.pipeline(transaction=False)
+        batch: Any = self._redis.pipeline(transaction=False)
         for words in commands:
             batch.execute_command(*words)
         try:
