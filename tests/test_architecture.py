@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 LEAVES = {
     "errors", "rng", "splitmix", "events", "store", "arrays", "indicators", "confidence", "verdicts", "channel",
     "compiling", "config", "differences", "formula", "formula_bounds", "formula_terms", "claims", "piping", "means",
-    "peers", "text", "objects", "object_store", "stores", "process_group",
+    "peers", "experience", "text", "objects", "object_store", "stores", "process_group",
 }  # fmt: skip
 FAMILIES: dict[str, set[str]] = {
     **{leaf: LEAVES | {"simulators.contract"} for leaf in LEAVES},
@@ -84,6 +84,7 @@ WORKERS = {"events", "config", "store", "errors", "arrays", "process_group"}
 ONLY_IN = {
     "ray": ("engine.runtime",),
     "zmq": ("engine.runtime", "engine.simulators"),
+    "redis": ("engine.runtime",),
     "torch": ("engine.rl", "engine.evorl", "engine.worth"),
     "tensorboard": ("engine.tensorboard_log",),
     "boto3": ("engine.objects",),
@@ -169,7 +170,7 @@ def libraries(found: Iterable[str]) -> set[str]:
 def forbidden_of_engine(name: str, found: set[str]) -> set[str]:
     """What an engine module imports that its family may not."""
     family = name.split(".")[1] if "." in name else ""
-    banned = {"django", "celery", "redis", "webapp", "workers"}
+    banned = {"django", "celery", "webapp", "workers"}
     for library, places in ONLY_IN.items():
         if not name.startswith((*places, "engine.bench")):
             banned |= {library}

@@ -58,6 +58,7 @@ MODULES = (
     "patch",
     "sensitivity",
     "replay_lineups",
+    "replay",
 )
 
 

@@ -1,0 +1,260 @@
+"""Experience on its way from actors to a learner, and the newest network on its way back (DPCER: Li & Ji 2021,
+Algorithms 1 and 2): each task has a queue of its own, and a bound.
+
+``engine.runtime.redis_experience`` carries both between processes, ``ExperienceHere`` within one.
+
+An actor numbers its transitions from 0 on and says with each parcel how many it could not deliver, and why. So a
+learner knows what is missing, whatever happened on the way: ``Lost``. What an actor loses after its last parcel nobody
+knows; ``close`` sends a last one.
+
+Departures from the paper: an episode carries its return, so that no signal arrives apart from it; a queue has a bound.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.arrays import pack, unpack
+from engine.channel import Frame
+from engine.errors import StoreError
+
+Columns = Mapping[str, NDArray[Any]]
+BOUND = 1024
+"""Parcels of a task that may wait; of more, the oldest are given up."""
+
+
+class Network(NamedTuple):
+    """The learner's network, as one frame, and its version beside it."""
+
+    version: int
+    frame: Frame
+
+
+class Parcel(NamedTuple):
+    """Transitions of ``task``, columns [n, …], that the network of ``version`` made; ``returns`` float64: of the
+    episodes that ended with them. ``actor``: who sent them; ``first``: their number there. ``unsent``, ``refused``:
+    transitions that this actor could not deliver before, because nobody answered, or because there was no room."""
+
+    task: int
+    columns: dict[str, NDArray[Any]]
+    returns: NDArray[np.float64]
+    version: int
+    actor: str
+    first: int
+    unsent: int = 0
+    refused: int = 0
+
+    @property
+    def size(self) -> int:
+        """Transitions in it."""
+        return len(next(iter(self.columns.values()), ()))
+
+
+class Lost(NamedTuple):
+    """Transitions that were made and never arrived: ``unsent``, as nobody answered; ``refused``, as there was no room;
+    ``gone``, delivered and given up or lost before the learner took them."""
+
+    unsent: int = 0
+    refused: int = 0
+    gone: int = 0
+
+    @property
+    def all(self) -> int:
+        """All of them."""
+        return sum(self)
+
+    def __str__(self) -> str:
+        """A sentence for people; empty where nothing is lost."""
+        why = (
+            (self.unsent, "could not be sent because Redis did not answer"),
+            (self.refused, "were refused because Redis had no room"),
+            (self.gone, "were sent and were no longer there when the learner came for them"),
+        )
+        told = [f"{count:,} {reason}" for count, reason in why if count]
+        return f"{self.all:,} decisions never reached the learner: {'; '.join(told)}." if told else ""
+
+
+NOTHING = Lost()
+
+
+class ActorEnd(Protocol):
+    """An actor's end; used by one thread. None of its methods raises because the way is interrupted."""
+
+    def add(self, columns: Columns, returns: Sequence[float] = (), version: int = 0) -> bool:
+        """Send transitions of the actor's task; False if they are lost. Whole episodes, or several, make good parcels:
+        each costs a round trip."""
+        ...
+
+    def newest(self) -> Network | None:
+        """The newest network, unless it was returned before."""
+        ...
+
+    def close(self) -> None:
+        """Say what was lost since the last parcel, and close. Safe to call twice."""
+        ...
+
+
+class LearnerEnd(Protocol):
+    """The learner's end; used by one thread. None of its methods raises because the way is interrupted."""
+
+    def take(self) -> list[Parcel]:
+        """What has arrived, each task's in the order it was sent in; never waits for more."""
+        ...
+
+    def publish(self, frame: Frame, version: int) -> None:
+        """Replace the network; the frame must not change any more."""
+        ...
+
+    @property
+    def lost(self) -> Lost:
+        """What is missing by now."""
+        ...
+
+    def close(self) -> None:
+        """Close, and leave nothing behind. Safe to call twice."""
+        ...
+
+
+def encode(parcel: Parcel) -> bytes:
+    """The parcel as bytes, without pickle (``engine.arrays``)."""
+    meta = {name: getattr(parcel, name) for name in ("task", "version", "actor", "first", "unsent", "refused")}
+    return pack(meta | {"returns": list(parcel.returns)}, parcel.columns)
+
+
+def decode(data: bytes) -> Parcel:
+    """The parcel; its columns are read-only views of ``data``. Raises StoreError for a damaged one."""
+    meta, columns = unpack(data)
+    try:
+        counts = {name: int(meta[name]) for name in ("task", "version", "first", "unsent", "refused")}
+        returns = np.array(meta["returns"], np.float64)
+        parcel = Parcel(columns=columns, returns=returns, actor=str(meta["actor"]), **counts)
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoreError(f"This is not a parcel of experience: {error}.") from error
+    if len({len(column) for column in columns.values()}) > 1:
+        raise StoreError("This is not a parcel of experience: its columns differ in length.")
+    return parcel
+
+
+class Numbering:
+    """An actor's count of its transitions on ``task``."""
+
+    def __init__(self, task: int) -> None:
+        self.task, self.actor = task, secrets.token_hex(8)
+        self.first = self.unsent = self.refused = 0
+        self.told = NOTHING
+        """What the last parcel that was delivered said."""
+
+    def parcel(self, columns: Columns, returns: Sequence[float], version: int) -> Parcel:
+        """These transitions with their numbers."""
+        parcel = Parcel(self.task, dict(columns), np.array(returns, np.float64), version, self.actor, self.first,
+                        self.unsent, self.refused)  # fmt: skip
+        self.first += parcel.size
+        return parcel
+
+    def delivered(self, parcel: Parcel) -> None:
+        """It has left."""
+        self.told = Lost(parcel.unsent, parcel.refused)
+
+    @property
+    def owes(self) -> bool:
+        """Whether something is lost that no parcel has told."""
+        return self.told != Lost(self.unsent, self.refused)
+
+
+class Arrivals:
+    """What a learner knows of each actor's transitions. ``before``: what was lost earlier in its training."""
+
+    def __init__(self, before: Lost = NOTHING) -> None:
+        self._before = before
+        self._made: dict[str, int] = {}
+        self._came: dict[str, int] = {}
+        self._told: dict[str, tuple[int, int]] = {}
+
+    def admit(self, parcel: Parcel) -> bool:
+        """Count a parcel; False if it has arrived before, or says nothing new."""
+        actor = parcel.actor
+        if parcel.first < self._made.get(actor, 0):
+            return False
+        self._made[actor] = parcel.first + parcel.size
+        self._came[actor] = self._came.get(actor, 0) + parcel.size
+        self._told[actor] = parcel.unsent, parcel.refused
+        return parcel.size > 0
+
+    @property
+    def arrived(self) -> int:
+        """Transitions that have arrived."""
+        return sum(self._came.values())
+
+    @property
+    def lost(self) -> Lost:
+        """Made and not arrived. Transitions that an actor took for lost and that arrived all the same are not lost."""
+        unsent, refused, gone = self._before
+        for actor, made in self._made.items():
+            missing = made - self._came[actor]
+            full = min(missing, self._told[actor][1])
+            away = min(missing - full, self._told[actor][0])
+            unsent, refused, gone = unsent + away, refused + full, gone + missing - full - away
+        return Lost(unsent, refused, gone)
+
+
+class ExperienceHere:
+    """The learner's end within a process, with an end for each actor; ``bound``: parcels of a task that may wait."""
+
+    def __init__(self, tasks: int, bound: int = BOUND, before: Lost = NOTHING) -> None:
+        self._queues: list[deque[Parcel]] = [deque(maxlen=bound) for _ in range(tasks)]
+        self._arrivals = Arrivals(before)
+        self.network: Network | None = None
+
+    def actor(self, task: int) -> ActorHere:
+        """An end for an actor of a task."""
+        return ActorHere(self, task, self._queues[task])
+
+    def take(self) -> list[Parcel]:
+        """What has arrived."""
+        found = [queue.popleft() for queue in self._queues for _ in range(len(queue))]
+        return [parcel for parcel in found if self._arrivals.admit(parcel)]
+
+    def publish(self, frame: Frame, version: int) -> None:
+        """Replace the network."""
+        self.network = Network(version, frame)
+
+    @property
+    def lost(self) -> Lost:
+        """What is missing by now."""
+        return self._arrivals.lost
+
+    def close(self) -> None:
+        """Leave nothing behind."""
+        for queue in self._queues:
+            queue.clear()
+        self.network = None
+
+
+class ActorHere:
+    """An actor's end within the learner's process."""
+
+    def __init__(self, experience: ExperienceHere, task: int, queue: deque[Parcel]) -> None:
+        self._experience, self._queue, self._numbering = experience, queue, Numbering(task)
+        self._version = -1
+
+    def add(self, columns: Columns, returns: Sequence[float] = (), version: int = 0) -> bool:
+        """Send transitions; they must not change any more."""
+        self._queue.append(self._numbering.parcel(columns, returns, version))
+        return True
+
+    def newest(self) -> Network | None:
+        """The newest network, unless it was returned before."""
+        network = self._experience.network
+        if network is None or network.version == self._version:
+            return None
+        self._version = network.version
+        return network
+
+    def close(self) -> None:
+        """Nothing to close."""

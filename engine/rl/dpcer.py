@@ -1,0 +1,196 @@
+"""Which task to learn from next: the scheduler of DPCER (Li & Ji 2021, "Parallel Curriculum Experience Replay in
+Distributed Reinforcement Learning", section 4.2, Algorithm 3), and the orders of its baselines (section 5.2).
+
+Of N tasks, iteration t learns from the replay of task i with probability p(i):
+
+    uniform   p(i) = 1/N                                            (3)
+    EXP3      p(i) = (1 − γ) w_t(i) / Σ_j w_t(j) + γ/N              (4a)
+              w_{t+1}(i) = w_t(i) exp(γ signal(i) / (p(i) N))       (4b)
+              signal(i) = r(i) step(i), step(i) = 1 if i was chosen (4c)
+
+Departures from the paper:
+
+1. r(i) may be the mean return R, as in the paper, |progress| = |R − R̄(i)| with R̄(i) the moving average of R before, or
+   |TD error|, the mean |δ| of the minibatch. With returns the weight of the easiest task, which pays first, leads for
+   ever, also when nothing is left to learn from it; the paper's own Fig. 7 shows a shift that returns cannot give.
+2. The paper gives no scale of r(i), and EXP3 (Auer et al. 2002) needs r(i) in [0, 1]. R is scaled by the least and the
+   largest return of the game; |δ| by the largest mean |δ| seen, which fades by 0.1 % an iteration.
+3. ln w is kept, less its largest: the same p, and no weight overflows.
+4. Algorithm 3 updates all weights in a loop of its own. Here, as (4c) says, the chosen task's weight changes after each
+   iteration, with the newest r(i), and with the p(i) by which it was chosen. A task that has not told of an episode has
+   r(i) = 0.
+5. γ is not given in the paper; it is 0.1 here.
+6. Tasks are numbered from the easiest to the hardest, as in section 4.1; the target is the last. (Fig. 2 and section
+   5.6 number them the other way.)
+7. Where the baselines go on to the next task is not given: here when R̄(i) of the present task reaches ``bar``, and
+   after T/N iterations at the latest. They too have a replay a task: DBC learns from the present task's only, DRC from
+   that and, uniformly, from those of all easier tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import exp
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Signal = Literal["return", "progress", "td"]
+_FADE = 0.999
+_ALPHA = 0.1  # of R̄
+
+
+class Scheduler:
+    """Of ``N`` tasks, the easiest first, the target last; draws with its owner's ``rng``. ``low``, ``high``: the least
+    and the largest return of an episode."""
+
+    def __init__(self, N: int, rng: np.random.Generator, low: float = 0.0, high: float = 1.0) -> None:
+        self.N, self.rng, self.low, self.high = N, rng, low, high
+        self.t = 0
+        self.R: list[float | None] = [None] * N
+        """R̄(i) in [0, 1]; None before the first episode."""
+
+    @property
+    def p(self) -> NDArray[np.float64]:
+        """The probability of each task, float64[N]: uniform, (3)."""
+        return np.full(self.N, 1 / self.N)
+
+    @property
+    def active(self) -> tuple[bool, ...]:
+        """Whether actors play each task at present."""
+        return (True,) * self.N
+
+    def choose(self) -> int:
+        """Task i with probability p(i)."""
+        i = int(np.searchsorted(np.cumsum(self.p), self.rng.random(), side="right"))
+        return min(i, self.N - 1)
+
+    def played(self, i: int, R: float) -> None:
+        """Actors of task i tell the mean return of their newest episodes."""
+        scaled = min(1.0, max(0.0, (R - self.low) / (self.high - self.low)))
+        before = self.R[i]
+        self.told(i, scaled, scaled if before is None else before)
+        self.R[i] = scaled if before is None else before + _ALPHA * (scaled - before)
+
+    def told(self, i: int, R: float, before: float) -> None:
+        """``played``, with R scaled and R̄(i) as it was before."""
+
+    def learned(self, i: int, td: float) -> None:
+        """An iteration on task i is done; ``td``: the minibatch's mean |δ|."""
+        self.t += 1
+
+    def state(self) -> dict[str, Any]:
+        """All but the generator, as JSON."""
+        return {"t": self.t, "R": list(self.R)}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Continue from ``state``."""
+        self.t, self.R = int(state["t"]), list(state["R"])
+
+
+class Exp3(Scheduler):
+    """EXP3 over the tasks, (4a) to (4c); ``signal``: what r(i) is."""
+
+    def __init__(
+        self, N: int, rng: np.random.Generator, low: float = 0.0, high: float = 1.0, *,
+        signal: Signal = "progress", gamma: float = 0.1,
+    ) -> None:  # fmt: skip
+        super().__init__(N, rng, low, high)
+        self.signal, self.gamma = signal, gamma
+        self.ln_w = [0.0] * N
+        self.r = [0.0] * N
+        self.largest = 0.0
+
+    @property
+    def p(self) -> NDArray[np.float64]:
+        """(4a)."""
+        return np.array(self._p())
+
+    def _p(self) -> list[float]:
+        top = max(self.ln_w)
+        w = [exp(each - top) for each in self.ln_w]
+        share, floor = (1 - self.gamma) / sum(w), self.gamma / self.N
+        return [share * each + floor for each in w]
+
+    def told(self, i: int, R: float, before: float) -> None:
+        """r(i) of the signals that actors tell."""
+        if self.signal != "td":
+            self.r[i] = R if self.signal == "return" else abs(R - before)
+
+    def learned(self, i: int, td: float) -> None:
+        """(4b) for the task that was chosen."""
+        super().learned(i, td)
+        if self.signal == "td":
+            self.largest = max(td, _FADE * self.largest)
+            self.r[i] = td / self.largest if self.largest > 0 else 0.0
+        self.ln_w[i] += self.gamma * self.r[i] / (self._p()[i] * self.N)
+        top = max(self.ln_w)
+        self.ln_w = [each - top for each in self.ln_w]
+
+    def state(self) -> dict[str, Any]:
+        """With weights and signals."""
+        return super().state() | {"ln_w": list(self.ln_w), "r": list(self.r), "largest": self.largest}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Continue from ``state``."""
+        super().load(state)
+        self.ln_w, self.r, self.largest = list(state["ln_w"]), list(state["r"]), float(state["largest"])
+
+
+class Staged(Scheduler):
+    """Tasks in an order, one stage each: the next begins when R̄ of the present one reaches ``bar``, or after an equal
+    share of the ``T`` iterations. ``learns``: from stage and task, whether that task is learned in that stage."""
+
+    def __init__(
+        self, N: int, rng: np.random.Generator, low: float = 0.0, high: float = 1.0, *,
+        T: int, learns: Callable[[int, int], bool], bar: float = 0.9, stage: int = 0,
+    ) -> None:  # fmt: skip
+        super().__init__(N, rng, low, high)
+        self.T, self.learns, self.bar, self.stage, self.since = T, learns, bar, stage, 0
+
+    @property
+    def active(self) -> tuple[bool, ...]:
+        """Only tasks that are learned are played."""
+        return tuple(self.learns(self.stage, i) for i in range(self.N))
+
+    @property
+    def p(self) -> NDArray[np.float64]:
+        """Uniform over the stage's tasks."""
+        active = np.array(self.active, np.float64)
+        return np.asarray(active / active.sum())
+
+    def learned(self, i: int, td: float) -> None:
+        """Perhaps the next stage begins."""
+        super().learned(i, td)
+        mastered = (self.R[self.stage] or 0.0) >= self.bar
+        if self.stage < self.N - 1 and (mastered or self.t - self.since >= self.T / self.N):
+            self.stage, self.since = self.stage + 1, self.t
+
+    def state(self) -> dict[str, Any]:
+        """With the stage and the iteration that began it."""
+        return super().state() | {"stage": self.stage, "since": self.since}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Continue from ``state``."""
+        super().load(state)
+        self.stage, self.since = int(state["stage"]), int(state["since"])
+
+
+Method = Literal["uniform", "exp3", "db", "dbc", "drc"]
+
+
+def scheduler(
+    method: Method, N: int, rng: np.random.Generator, low: float, high: float, *,
+    T: int, signal: Signal = "progress", gamma: float = 0.1, bar: float = 0.9,
+) -> Scheduler:  # fmt: skip
+    """The scheduler of a method: ``uniform`` and ``exp3`` are DPCER's; of the baselines ``db`` learns the target only,
+    ``dbc`` one task after the other, ``drc`` each with all easier ones. ``T``: iterations of the whole training."""
+    if method == "uniform":
+        return Scheduler(N, rng, low, high)
+    if method == "exp3":
+        return Exp3(N, rng, low, high, signal=signal, gamma=gamma)
+    if method == "db":
+        return Staged(N, rng, low, high, T=T, learns=lambda k, i: i == k, stage=N - 1)
+    learns = (lambda k, i: i == k) if method == "dbc" else (lambda k, i: i <= k)
+    return Staged(N, rng, low, high, T=T, learns=learns, bar=bar)

@@ -1,0 +1,204 @@
+"""Experience over Redis: a list a task, onto which actors push parcels, and the newest network with its version.
+
+What is sent at once travels as one batch of commands: a parcel, the list's bound, and the question for the version
+cost an actor one round trip, and all lists together cost the learner one. Keys begin with the job and its attempt, so
+an older attempt's actors reach nobody, and end by themselves an hour after the last use, if nobody removes them.
+
+Redis may be killed, emptied or full at any time. Who cannot reach it goes on without: an actor counts what it could not
+deliver, the learner starts its own server again if that has ended, and publishes its network again where it is
+missing. Nothing is sent twice, for a push may have arrived although nobody said so.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+from redis.retry import Retry
+
+from engine.channel import Frame
+from engine.errors import ConfigError, StoreError
+from engine.experience import BOUND, NOTHING, Arrivals, Columns, Lost, Network, Numbering, Parcel, decode, encode
+
+PERIOD_S = 0.02
+"""How often the learner looks at most: a round trip then costs about a hundredth of its time."""
+_MOST = 256  # parcels of a task at once
+PATIENCE_S = 2.0
+"""For an answer."""
+_PAUSE_S, _LONGEST_PAUSE_S = 0.05, 10.0
+_KEPT_S = 3600
+Command = tuple[Any, ...]
+
+
+class Place(NamedTuple):
+    """Where the experience of an attempt at a job is: Redis' address, and what its keys begin with."""
+
+    url: str
+    job: str
+    attempt: int
+
+    def key(self, name: str) -> str:
+        """The key of a list or a value."""
+        return f"equipoise:{self.job}:{self.attempt}:{name}"
+
+
+class Line:
+    """A connection that never waits long: after a failure it tries again at growing intervals only."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            self._redis = Redis.from_url(
+                url, socket_timeout=PATIENCE_S, socket_connect_timeout=PATIENCE_S, retry=Retry(NoBackoff(), 0)
+            )
+        except ValueError as error:
+            said = "it must be an address such as redis://host:6379/0, rediss://… or unix:///path"
+            raise ConfigError([("redis", said)]) from error
+        self._pause_s, self._again_at = 0.0, 0.0
+
+    def together(self, *commands: Command) -> list[Any] | None:
+        """The answers to commands sent as one batch, an error in the place of its answer; None if nobody answers."""
+        if time.monotonic() < self._again_at:
+            return None
+        batch: Any = self._redis.pipeline(transaction=False)
+        for words in commands:
+            batch.execute_command(*words)
+        try:
+            answers = batch.execute(raise_on_error=False)
+        except (RedisError, OSError):
+            self._pause_s = min(max(_PAUSE_S, 2 * self._pause_s), _LONGEST_PAUSE_S)
+            self._again_at = time.monotonic() + self._pause_s
+            return None
+        self.at_once()
+        return list(answers)
+
+    def at_once(self) -> None:
+        """Try again without a pause."""
+        self._pause_s, self._again_at = 0.0, 0.0
+
+    def close(self) -> None:
+        """Close. Safe to call twice."""
+        self._redis.close()
+
+
+class RedisActor:
+    """An actor's end."""
+
+    def __init__(self, place: Place, task: int, bound: int = BOUND) -> None:
+        self._place, self._bound, self._line, self._numbering = place, bound, Line(place.url), Numbering(task)
+        self._version, self._there = -1, -1
+        self._open = True
+
+    def add(self, columns: Columns, returns: Sequence[float] = (), version: int = 0) -> bool:
+        """Send transitions of the actor's task; False if they are lost."""
+        parcel = self._numbering.parcel(columns, returns, version)
+        key = self._place.key(f"task:{self._numbering.task}")
+        answers = self._line.together(
+            ("RPUSH", key, encode(parcel)),
+            ("LTRIM", key, -self._bound, -1),
+            ("EXPIRE", key, _KEPT_S),
+            ("GET", self._place.key("version")),
+        )
+        if answers is None:
+            self._numbering.unsent += parcel.size
+            return False
+        self._there = _number(answers[3])
+        if isinstance(answers[0], Exception):
+            self._numbering.refused += parcel.size
+            return False
+        self._numbering.delivered(parcel)
+        return True
+
+    def newest(self) -> Network | None:
+        """The newest network, unless it was returned before; what ``add`` saw of its version spares a question."""
+        if self._there == self._version and self._version >= 0:
+            return None
+        answers = self._line.together(("MGET", self._place.key("version"), self._place.key("network")))
+        version, frame = answers[0] if answers and isinstance(answers[0], list) else (None, None)
+        self._there = _number(version)
+        if frame is None or self._there in (self._version, -1):
+            return None
+        self._version = self._there
+        return Network(self._version, frame)
+
+    def close(self) -> None:
+        """Say what was lost since the last parcel, and close."""
+        if self._open and self._numbering.owes:
+            self.add({})
+        self._open = False
+        self._line.close()
+
+
+class RedisLearner:
+    """The learner's end, of so many ``tasks``. ``mend`` starts its own server again and tells whether it had ended."""
+
+    def __init__(self, place: Place, tasks: int, mend: Callable[[], bool] = bool, before: Lost = NOTHING) -> None:
+        self._place, self._mend, self._line, self._arrivals = place, mend, Line(place.url), Arrivals(before)
+        self._queues = [place.key(f"task:{task}") for task in range(tasks)]
+        self._network: Network | None = None
+        self._look_at, self._open = 0.0, True
+
+    def take(self) -> list[Parcel]:
+        """What has arrived, looked for every ``PERIOD_S`` at most."""
+        if time.monotonic() < self._look_at:
+            return []
+        asked = [("LPOP", queue, _MOST) for queue in self._queues]
+        answers = self._line.together(*asked, ("GET", self._place.key("version")))
+        self._look_at = time.monotonic() + PERIOD_S
+        if answers is None:
+            if self._mend():
+                self._line.at_once()
+            return []
+        *queues, version = answers
+        if self._network is not None and _number(version) != self._network.version:
+            self._send_network()
+        return [parcel for task, queue in enumerate(queues) for parcel in self._read(task, queue)]
+
+    def publish(self, frame: Frame, version: int) -> None:
+        """Replace the network, now or as soon as Redis takes it."""
+        self._network = Network(version, frame)
+        self._send_network()
+
+    @property
+    def lost(self) -> Lost:
+        """What is missing by now."""
+        return self._arrivals.lost
+
+    def close(self) -> None:
+        """Remove all keys of the attempt, and close."""
+        if self._open:
+            self._line.together(("DEL", *self._queues, self._place.key("version"), self._place.key("network")))
+        self._open = False
+        self._line.close()
+
+    def _send_network(self) -> None:
+        assert self._network is not None
+        version, network = self._place.key("version"), self._place.key("network")
+        self._line.together(
+            ("MSET", version, self._network.version, network, bytes(self._network.frame)),
+            ("EXPIRE", version, _KEPT_S),
+            ("EXPIRE", network, _KEPT_S),
+        )
+
+    def _read(self, task: int, queue: Any) -> list[Parcel]:
+        """The parcels of a list that can be read, and were not here before; what cannot be read is gone."""
+        found = []
+        for data in queue if isinstance(queue, list) else ():
+            try:
+                parcel = decode(data)
+            except StoreError:
+                continue
+            if parcel.task == task and self._arrivals.admit(parcel):
+                found.append(parcel)
+        return found
+
+
+def _number(answer: Any) -> int:
+    """The version in an answer; -1 for none."""
+    try:
+        return int(answer)
+    except (TypeError, ValueError):
+        return -1

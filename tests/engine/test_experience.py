@@ -1,0 +1,234 @@
+"""Experience on its way over Redis and within a process, and what is said of it when Redis fails."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from redis import Redis
+
+from engine.errors import ConfigError, StoreError
+from engine.experience import ActorEnd, Arrivals, ExperienceHere, LearnerEnd, Lost, Numbering, decode, encode
+from engine.rl.task_replays import TaskReplays
+from engine.rng import generator
+from engine.runtime import redis_experience
+from engine.runtime.redis_experience import Place, RedisActor, RedisLearner
+from engine.runtime.redis_server import RedisServer
+from tests.contracts.experience import BOUND, PATIENCE_S, TASKS, ExperienceContract, arrived, columns
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[RedisServer]:
+    server = RedisServer(megabytes=64)
+    yield server
+    server.close()
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No answer is given up because the machine is busy."""
+    monkeypatch.setattr(redis_experience, "PATIENCE_S", PATIENCE_S)
+
+
+@pytest.fixture
+def place(server: RedisServer, request: pytest.FixtureRequest) -> Place:
+    server.mend()
+    return Place(server.url, request.node.name, 1)
+
+
+class TestExperienceHere(ExperienceContract):
+    def learner(self) -> LearnerEnd:
+        return ExperienceHere(TASKS, BOUND)
+
+    def actor(self, learner: LearnerEnd, task: int) -> ActorEnd:
+        assert isinstance(learner, ExperienceHere)
+        return learner.actor(task)
+
+
+class TestExperienceOverRedis(ExperienceContract):
+    @pytest.fixture(autouse=True)
+    def at(self, place: Place) -> None:
+        self.place = place
+
+    def learner(self) -> LearnerEnd:
+        return RedisLearner(self.place, TASKS)
+
+    def actor(self, learner: LearnerEnd, task: int) -> ActorEnd:
+        return RedisActor(self.place, task, BOUND)
+
+
+def until_it_is_there(actor: ActorEnd) -> int:
+    """Send single transitions until one is delivered; how many were not."""
+    failed, until = 0, time.monotonic() + PATIENCE_S
+    while not actor.add(columns(1)):
+        assert time.monotonic() < until
+        failed += 1
+        time.sleep(0.01)
+    return failed
+
+
+def test_when_redis_is_killed_all_goes_on_and_what_was_lost_is_counted(server: RedisServer, place: Place) -> None:
+    learner, actor = RedisLearner(place, 1, server.mend), RedisActor(place, 0)
+    learner.publish(b"network", 9)
+    actor.add(columns(10))
+    arrived(learner, 1)
+    actor.add(columns(20))
+    os.kill(server.pid, signal.SIGKILL)
+    os.waitid(os.P_PID, server.pid, os.WEXITED | os.WNOWAIT)
+    assert not actor.add(columns(5))
+    assert actor.newest() is None
+    until = time.monotonic() + PATIENCE_S
+    while (network := actor.newest()) is None:
+        assert learner.take() == []
+        assert time.monotonic() < until, "the learner starts its server again, and publishes its network"
+        time.sleep(0.01)
+    assert network.version == 9
+    failed = until_it_is_there(actor)
+    arrived(learner, 1)
+    assert learner.lost == Lost(unsent=5 + failed, gone=20)
+    actor.close()
+    learner.close()
+
+
+def test_when_redis_is_emptied_the_network_comes_back_and_what_was_lost_is_counted(place: Place) -> None:
+    learner, actor = RedisLearner(place, 1), RedisActor(place, 0)
+    learner.publish(b"network", 2)
+    actor.add(columns(30))
+    client = Redis.from_url(place.url)
+    client.flushall()
+    actor.add(columns(4))
+    arrived(learner, 1)
+    assert learner.lost == Lost(gone=30)
+    assert client.get(place.key("network")) == b"network"
+    actor.close()
+    learner.close()
+
+
+def test_when_redis_is_full_what_it_refused_is_counted_and_room_is_used_again(place: Place) -> None:
+    learner, actor = RedisLearner(place, 1), RedisActor(place, 0)
+    client = Redis.from_url(place.url)
+    actor.add(columns(3))
+    client.config_set("maxmemory", 1)
+    assert not actor.add(columns(7))
+    arrived(learner, 1)
+    learner.publish(b"network", 1)
+    assert client.get(place.key("network")) is None
+    client.config_set("maxmemory", "64mb")
+    actor.add(columns(2))
+    arrived(learner, 1)
+    assert learner.lost == Lost(refused=7)
+    assert str(learner.lost).endswith("7 were refused because Redis had no room.")
+    while client.get(place.key("network")) is None:
+        learner.take()
+    actor.close()
+    learner.close()
+
+
+def test_what_an_actor_lost_at_its_end_is_told_when_it_closes(place: Place) -> None:
+    learner, actor = RedisLearner(place, 1), RedisActor(place, 0)
+    client = Redis.from_url(place.url)
+    client.config_set("maxmemory", 1)
+    actor.add(columns(6))
+    client.config_set("maxmemory", "64mb")
+    actor.close()
+    until = time.monotonic() + PATIENCE_S
+    while learner.lost != Lost(refused=6):
+        assert learner.take() == []
+        assert time.monotonic() < until
+    learner.close()
+
+
+def test_another_attempt_has_keys_of_its_own_and_none_stays_behind(place: Place) -> None:
+    learner, client = RedisLearner(place, 1), Redis.from_url(place.url)
+    other = RedisActor(place._replace(attempt=2), 0)
+    other.add(columns(1))
+    learner.publish(b"network", 1)
+    assert learner.take() == []
+    assert all(0 < client.ttl(key) <= 3600 for key in client.keys("*"))
+    learner.close()
+    assert client.keys(place.key("*")) == []
+    RedisLearner(place._replace(attempt=2), 1).close()
+    assert client.keys("*") == []
+
+
+def test_what_is_no_parcel_is_left_out(place: Place) -> None:
+    learner, actor = RedisLearner(place, 1), RedisActor(place, 0)
+    Redis.from_url(place.url).rpush(place.key("task:0"), b"", b"EQARR\x00\x00\x01 and more", b"\x80\x04N.")
+    actor.add(columns(2))
+    assert [parcel.size for parcel in arrived(learner, 1)] == [2]
+    with pytest.raises(StoreError, match="parcel"):
+        decode(encode(Numbering(0).parcel({"a": np.zeros(2), "b": np.zeros(3)}, (), 0)))
+    actor.close()
+    learner.close()
+
+
+def test_nothing_can_be_on_disk_and_an_address_that_is_none_is_said_at_its_field(server: RedisServer) -> None:
+    client = Redis.from_url(server.url)
+    assert client.config_get("appendonly") == {"appendonly": "no"}
+    assert client.config_get("save") == {"save": ""}
+    assert client.config_get("maxmemory-policy") == {"maxmemory-policy": "noeviction"}
+    with pytest.raises(ConfigError, match="redis: it must be an address"):
+        RedisActor(Place("somewhere", "job", 1), 0)
+
+
+def test_a_server_ends_with_the_process_that_started_it() -> None:
+    code = (
+        "import time; from engine.runtime.redis_server import RedisServer; "
+        "print(RedisServer(8).pid, flush=True); time.sleep(600)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        pid = int(process.stdout.readline())
+        process.kill()
+    until = time.monotonic() + PATIENCE_S
+    while (stat := Path(f"/proc/{pid}/stat")).exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z":
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+way = st.sampled_from(["arrives", "unsent", "refused", "gone", "twice", "taken for unsent"])
+
+
+@given(st.lists(st.tuples(st.integers(1, 50), way), max_size=30))
+def test_what_is_lost_is_what_was_made_and_did_not_arrive(fates: list[tuple[int, str]]) -> None:
+    numbering, arrivals, expected = Numbering(0), Arrivals(Lost(1, 1, 1)), {"unsent": 1, "refused": 1, "gone": 1}
+    for n, fate in [*fates, (1, "arrives")]:
+        parcel = numbering.parcel(columns(n), (), 0)
+        if fate in ("unsent", "taken for unsent"):
+            numbering.unsent += n
+        if fate == "refused":
+            numbering.refused += n
+        if fate in expected:
+            expected[fate] += n
+            continue
+        assert arrivals.admit(parcel)
+        assert fate != "twice" or not arrivals.admit(parcel)
+    assert arrivals.lost.all == sum(expected.values())
+    assert arrivals.arrived == numbering.first + 3 - sum(expected.values())
+    if not any(fate == "taken for unsent" for _, fate in fates):
+        assert arrivals.lost == Lost(**expected)
+
+
+def test_each_task_s_replay_has_what_its_actors_sent_and_a_checkpoint_has_all_of_them() -> None:
+    experience = ExperienceHere(2)
+    replays = TaskReplays(experience, 2, 8, generator(1))
+    actors = [experience.actor(task) for task in range(2)]
+    actors[0].add(columns(20), [1.0])
+    actors[1].add(columns(3, 100), [2.0])
+    assert [parcel.returns.tolist() for parcel in replays.fill()] == [[1.0], [2.0]]
+    assert replays.sizes.tolist() == [8, 3]
+    assert set(replays.sample(0, 200).columns["action"].tolist()) == set(range(12, 20))
+    assert set(replays.sample(1, 200).columns["action"].tolist()) == {100, 101, 102}
+    again = TaskReplays(experience, 2, 8, generator(1, "again"))
+    again.load(*replays.state())
+    assert again.sizes.tolist() == [8, 3]
+    assert set(again.sample(1, 200).columns["action"].tolist()) == {100, 101, 102}
