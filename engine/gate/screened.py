@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,6 +64,7 @@ def rows_of(found: Screened, told: Sequence[bool], limits: ScreenLimits) -> tupl
     untested = int(single.sum()) - len(tested)
     if rest or untested:
         rows.append(_rest(found.bundle, rest, untested, bool(shown or found.meant), limits))
+    rows += _unfinished(found.bundle, rest, limits)
     rows += [_row(found.bundle, i, "meant", MEANT, limits) for i in found.meant if math.isfinite(columns["low"][i])]
     return rows, len({*tested} - {*found.meant})
 
@@ -132,6 +133,22 @@ def _rest(bundle: Bundle, rest: Sequence[int], untested: int, others: bool, limi
     words = f"{said}; {hidden}{left}"
     return Row("screen", name, verdict, words, worth, -largest, largest, limits.leaves_open, "points",  # type: ignore[arg-type]
                limits.battles, missing, (), len(rest))  # fmt: skip
+
+
+def _unfinished(bundle: Bundle, rest: Sequence[int], limits: ScreenLimits) -> Iterator[Row]:
+    """That the game did not finish battles which, had one piece lost all of them, hide more than may stay open."""
+    left, columns = int(bundle.meta.get("unfinished", 0)), bundle.arrays
+    hidden = {
+        i: max(abs(_points(columns["low"][i])), abs(_points(columns["high"][i])))
+        + _points(left / (left + columns["battles"][i]))
+        for i in rest
+    }
+    worst = max(hidden, key=lambda i: hidden[i], default=None)
+    if left and (worst is None or hidden[worst] > limits.leaves_open):
+        words = f"the game did not finish {left:,} of {bundle.meta['asked']:,}, which are left out"
+        if worst is not None:
+            words += f"; if these were all lost by {_name(bundle, worst)}, they hide up to {hidden[worst]:.1f} points"
+        yield Row("screen", "Battles", "open", words, battles=limits.battles, missing=None)
 
 
 def _narrowed(largest: float, worth: float, limits: ScreenLimits) -> tuple[int | None, str]:

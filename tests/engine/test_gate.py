@@ -344,6 +344,18 @@ def test_the_screen_tells_what_stands_out_what_may_and_how_much_the_rest_leaves_
     assert (nothing.verdict, tested) == ("open", 0)
 
 
+def test_battles_that_the_game_does_not_finish_leave_a_build_open_when_they_could_hide_too_much() -> None:
+    bundle, limits = table((0.0, -0.05, 0.02, -np.inf)), ScreenLimits(3.0, 8.0, 10_000)
+    battles = int(bundle.arrays["battles"][0])
+
+    def verdicts(unfinished: int) -> list[str]:
+        meta = {**bundle.meta, "asked": 10_000, "unfinished": unfinished}
+        return [row.verdict for row in rows_of(Screened(bundle._replace(meta=meta), [], []), [], limits)[0]]
+
+    assert verdicts(0) == verdicts(battles // 50) == ["under"], "5 points and 2 are fewer than 8"
+    assert verdicts(battles // 20) == ["under", "open"], "5 points and 5 are more"
+
+
 def test_what_is_intended_is_told_in_the_screen_and_neither_counted_nor_left_open() -> None:
     bundle = table((0.06, 0.04, 0.09, 9.0), (0.01, -0.02, 0.04, -np.inf))
     found = screened(bundle, (Pattern(pieces=("p0",)),))
