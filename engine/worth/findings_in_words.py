@@ -1,9 +1,10 @@
-"""What an experiment's table says, in lines for the command line."""
+"""What an experiment's table says, in sentences."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from engine.arrays import Bundle
 from engine.config.patterns import Pattern
@@ -49,16 +50,31 @@ def _nothing(bundle: Bundle) -> Iterator[str]:
     """What "nothing stands out" leaves open, of single pieces and of pairs."""
     said = "Nothing stands out" if bundle.meta["proved"] else "Nothing is proved yet"
     yield f"{said}."
+    for of, end in left_open(bundle).items():
+        yield f"The largest effect of a {of} that these battles do not rule out: {end.name}, {end.points:+.1f} points."
+
+
+class Furthest(NamedTuple):
+    """The end of a range, in points of the chance to win, and whose it is."""
+
+    points: float
+    name: str
+
+
+def left_open(bundle: Bundle) -> dict[str, Furthest]:
+    """The largest effect that the battles do not rule out, of a "single piece" and of a "pair"; none of what was not
+    measured, and none of what stands out."""
     pair = bundle.arrays["piece"][:, 1] >= 0
-    rows = [(_furthest(bundle, i), _name(bundle, i), bool(pair[i])) for i in range(len(pair))]
+    rows = [(Furthest(_furthest(bundle, i), _name(bundle, i)), bool(pair[i])) for i in range(len(pair))]
     if (other := bundle.meta.get("furthest_pair")) is not None:
         end = 100 * max(other["low"], other["high"], key=abs)
-        rows.append((end, " + ".join(bundle.meta["pieces"][p]["name"] for p in other["piece"]), True))
-    for of, both in (("a single piece", False), ("a pair", True)):
-        ends = [(end, name) for end, name, paired in rows if paired is both and math.isfinite(end)]
+        rows.append((Furthest(end, " + ".join(bundle.meta["pieces"][p]["name"] for p in other["piece"])), True))
+    found = {}
+    for of, both in (("single piece", False), ("pair", True)):
+        ends = [end for end, paired in rows if paired is both and math.isfinite(end.points)]
         if ends:
-            end, name = max(ends, key=lambda each: abs(each[0]))
-            yield f"The largest effect of {of} that these battles do not rule out: {name}, {end:+.1f} points."
+            found[of] = max(ends, key=lambda each: abs(each.points))
+    return found
 
 
 def _open(bundle: Bundle) -> Iterator[str]:
