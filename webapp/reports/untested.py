@@ -56,7 +56,7 @@ def _of_lineups(search: Job, lineups: Judged) -> Iterator[str]:
         yield f"The search ended after {number(search.tick)} of {plural(search.ticks, 'round')}."
     if lineups.searched:
         said = plural(lineups.searched, "lineup is", "lineups are")
-        yield f"{said} over the line by the search’s own battles, which flatter, and not played again on fresh ones."
+        yield f"{said} over the line by the search’s own battles, which flatter; no fresh battles judged that."
     if lineups.weak:
         yield f"{plural(lineups.weak, 'lineup is', 'lineups are')} near or over the line but weak, and not counted."
     if playing := len(checking(search)):
