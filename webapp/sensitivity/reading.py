@@ -123,7 +123,7 @@ def dots(cells: list[Cell]) -> list[Dot]:
     along, kinds = sizes_along(cells), list(dict.fromkeys(cell.kind for cell in cells))
     return [
         Dot(along[cell.size], ASIDE * (kinds.index(cell.kind) - (len(kinds) - 1) / 2),
-            *(100 * (1 - share) for share in (cell.share, cell.low, cell.high)), cell.kind)
+            _height(cell.share), _height(cell.low), _height(cell.high), cell.kind)
         for cell in cells if cell.planted
     ]  # fmt: skip
 
@@ -178,3 +178,7 @@ def _known(value: float) -> float | None:
 
 def _points(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else POINTS * value
+
+
+def _height(share: float) -> float:
+    return 100 * (1 - share)
