@@ -87,9 +87,15 @@ class TestCourse(AskedKindContract):
 
 def test_the_plan_stands_beside_the_form_before_the_start(team: Studio, designer: Client) -> None:
     before = designer.post(f"{form(team, 'arena')}before/", MINE).content.decode()
-    for told in ("2 lessons, 700,000 decisions at most", "AI Arena would start 18 processes for that: 6 environments",
-                 "Here 3 play and one learns", "Lesson 1: 300,000 decisions at most"):  # fmt: skip
+    for told in ("2 lessons, 680,064 decisions at most", "You asked for 700,000; each lesson ends with the last whole",
+                 "AI Arena would start 18 processes for that: 6 environments", "Here 3 play and one learns",
+                 "Lesson 1: 287,232 decisions at most"):  # fmt: skip
         assert told in before, told
+    ladder = {"game": "pong-two-seats", "plan": "ladder", "steps": "120000", "copies": "2"}
+    before = designer.post(f"{form(team, 'arena')}before/", ladder).content.decode()
+    assert "11 lessons, 112,128 decisions at most" in before
+    short = designer.post(f"{form(team, 'arena')}before/", {**ladder, "steps": "1200"}).content.decode()
+    assert "play fewer battles together, or make lessons longer" in short
 
 
 @pytest.mark.parametrize("plan", ["league", "ladder", "best"])
