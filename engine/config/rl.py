@@ -374,6 +374,12 @@ class NumberedConfig(ReplayedConfig):
         (), max_length=1000, title="Numbers to begin with",
         description="of all choices, one after the other, as the game has them; empty: the middle of their bounds",
     )  # fmt: skip
+    slopes: tuple[tuple[float, ...], ...] = Field(
+        (), max_length=1000, title="How these numbers follow what is seen",
+        description="W_0: for each number how much it grows with each number seen, as a share of half its range; "
+        "empty: not at all",
+        exclude_if=lambda slopes: not slopes,  # keeps the hash of studies without them
+    )  # fmt: skip
     explore: Rate = Field(0.1, title="Share of training over which exploration falls")
     epsilon: Share = Field(0.02, title="Exploration after that", description="chance of a random action")
     max_gradient: Norm = Field(10.0, title="Largest norm of a gradient", description="0: any")
