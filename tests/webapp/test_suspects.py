@@ -75,8 +75,8 @@ def test_each_suspect_is_named_with_what_is_wrong_and_how_much(team: Studio, sea
     assert "percentage points more often such teams win than teams with the average hero" in duke
     half = shown(team.producer, search, f"{CAPTAIN}+{DUKE}")
     assert (
-        "are too weak together. Teams that hold both win 5.1 points less often than its two pieces explain one by one"
-        in half
+        "are too weak together. Teams that hold both win 5.1 points less often than the two pieces would explain on "
+        "their own" in half
     )
     assert "Coil Bow, 2 or more, are too weak." in shown(team.producer, search, BOWS)
 
