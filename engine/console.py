@@ -185,7 +185,7 @@ class Courses(Trained):
         most = max((one.counted for one in plans), key=lambda how: how.processes)
         paper = f"{many(most.environments, 'environment')} and {many(most.workers, 'worker')}"
         here = f"{many(config.copies, 'sampler')} and the learners" if arena_plan.started(config) else "this one alone"
-        work = f"{many(config.count, 'lesson')}, {many(config.steps, 'decision')} at most"
+        work = f"{many(config.count, 'lesson')}, {many(config.steps, 'decision')}{'' if config.exact else ' at most'}"
         return f"{work}, on {most.processes} processes by AI Arena’s count ({paper}; here {here})"
 
     def round(self, metrics: Mapping[str, float]) -> str:

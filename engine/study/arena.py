@@ -171,7 +171,8 @@ class _Arena(Learning):
         if self.waiting:
             need = lesson.samplers * lesson.fragments
         else:
-            need = 1 if gradients else max(1, -(-learner.least_batch // lesson.pace.fragment[name]))
+            usual = 1 if gradients else max(1, -(-learner.least_batch // lesson.pace.fragment[name]))
+            need = min(usual, lesson.pace.fragments)
         return Portion(need, self.waiting, gradients, config.max_staleness)
 
     @property
@@ -193,7 +194,12 @@ class _Arena(Learning):
             new = policy.curve.episodes[self.seen.get(name, 0) :]
             self.course.recent.add(name, new, policy.curve.weights)
             self.seen[name] = len(policy.curve.episodes)
-        return self.learned >= self.course.lesson.most or self.course.reached()
+        return self._full or self.course.reached()
+
+    @property
+    def _full(self) -> bool:
+        """Whether another update would be more than the lesson asks for."""
+        return bool(self.learned) and self.learned + self.task.pace.update > self.course.lesson.most
 
     @property
     def least(self) -> int:
@@ -233,12 +239,12 @@ class _Arena(Learning):
             rung = Rung(number + 1, name, *self.left.stored(policy))
             self.course.rungs.append(rung)
             climbed |= rung.roles
+        self.late = not (self._full or self.course.reached())
         learned, chosen = self.learned, self._replaced()
         for new, old in lesson.after.fork.items():
             becomes(self.policies[new].learner, self.policies[old].learner)
         for name in lesson.after.pool:
             self.policies[name].snapshots.append(self.left.stored(self.policies[name])[1])
-        self.late = learned < lesson.most and not self.course.reached()
         self.course.end(learned, self.tick)
         self.active, self.began = {}, 0
         return list(happened(chosen, lesson)), climbed
@@ -269,11 +275,11 @@ class _Arena(Learning):
         """What the next lesson is, and what it amounts to."""
         number, (place, lesson) = self.course.number, self.config.lesson(self.course.number)
         how, one = arena_plan.plan(self.config)[place], f"{number + 1} of {self.config.count}"
-        title = f", “{lesson.title}”" if lesson.title else ""
-        until = "" if lesson.until is None else " at most"
+        title, pace = f", “{lesson.title}”" if lesson.title else "", how.pace
+        most = "" if lesson.until is None and self.waiting else " at most"
         return (
-            f"Lesson {one}{title}: {many(how.decisions, 'decision')}{until}, {many(how.updates, 'update')} of "
-            f"{', '.join(how.pace.workers)}, {many(how.battles, 'battle')} at once."
+            f"Lesson {one}{title}: {many(pace.decisions, 'decision')}{most}, {many(pace.updates, 'update')} of "
+            f"{', '.join(pace.workers)}, {many(how.battles, 'battle')} at once."
         )
 
     def _results(self) -> dict[str, str]:

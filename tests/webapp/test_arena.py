@@ -11,7 +11,7 @@ from django.urls import reverse
 from engine.config.arena import ArenaConfig
 from tests.contracts.asked_kind import AskedKindContract, form, page
 from tests.engine.test_arena import DQN, PPO, course, lesson
-from tests.factories import Studio
+from tests.factories import Studio, signed_in
 from tests.webapp.recorded import recorded
 from webapp.agents.keeping import keep, left_by
 from webapp.arena import typed
@@ -87,9 +87,15 @@ class TestCourse(AskedKindContract):
 
 def test_the_plan_stands_beside_the_form_before_the_start(team: Studio, designer: Client) -> None:
     before = designer.post(f"{form(team, 'arena')}before/", MINE).content.decode()
-    for told in ("2 lessons, 700,000 decisions at most", "AI Arena would start 18 processes for that: 6 environments",
-                 "Here 3 play and one learns", "Lesson 1: 300,000 decisions at most"):  # fmt: skip
+    for told in ("2 lessons, 680,064 decisions at most", "You asked for 700,000; each lesson ends with the last whole",
+                 "AI Arena would start 18 processes for that: 6 environments", "Here 3 play and one learns",
+                 "Lesson 1: 287,232 decisions at most"):  # fmt: skip
         assert told in before, told
+    ladder = {"game": "pong-two-seats", "plan": "ladder", "steps": "120000", "copies": "2"}
+    before = designer.post(f"{form(team, 'arena')}before/", ladder).content.decode()
+    assert "11 lessons, 112,128 decisions at most" in before
+    short = designer.post(f"{form(team, 'arena')}before/", {**ladder, "steps": "1200"}).content.decode()
+    assert "play fewer battles together, or make lessons longer" in short
 
 
 @pytest.mark.parametrize("plan", ["league", "ladder", "best"])
@@ -135,8 +141,20 @@ def test_what_an_agent_was_after_a_lesson_can_be_kept(team: Studio) -> None:
     names = [left.name for left in left_by(job)]
     assert names == ["main", "main@1", "main@2", "rival", "rival@1"]
     agent = keep(job, team.designer, "rival@1", "", False)
-    assert agent.name == "Four of them: rival@1"
+    assert agent.name == "Four of them: rival after lesson 1"
     assert agent.origin["learner"] == "DQN"
+    content = signed_in(team.designer).get(reverse("agents:keep", args=[team.project.slug, job.pk])).content.decode()
+    assert content.count("<button") == 5, "one click for each, and nothing to type"
+    assert 'type="text"' not in content
+    assert "Main after lesson 2" in content
+    assert "kept as" in content
+
+
+def test_agents_are_listed_as_people_count(team: Studio) -> None:
+    job = held(team)
+    digest = job.artifacts["policy_description/main"]
+    job.artifacts = {f"policy_description/{name}": digest for name in ("b", "a@10", "a@2", "a-3", "a", "a-12")}
+    assert [left.name for left in left_by(job)] == ["a", "a@2", "a@10", "a-3", "a-12", "b"]
 
 
 def test_a_course_that_has_no_round_yet_says_so(team: Studio, designer: Client) -> None:

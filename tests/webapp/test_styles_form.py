@@ -178,11 +178,20 @@ def test_a_signal_that_the_game_does_not_have_is_told_before_anything_is_played(
 
 
 @pytest.mark.parametrize(
-    ("style", "why"), [("3", "What is paid for the style is 3 in all"), ("1 / (moved - moved)", "is not a number")]
+    ("style", "why"),
+    [
+        ("3", "What is paid for the style is 3 in all"),
+        ("1 / moved", "What is paid for the style is not a number"),
+        ("exp(700 * moved)", "What is paid for the style is as large as"),
+    ],
 )
-def test_a_constant_reward_and_one_that_is_not_a_number_are_refused(team: Studio, style: str, why: str) -> None:
+def test_what_nobody_can_learn_from_is_refused_at_its_field_and_the_page_stays_alive(
+    team: Studio, client: Client, style: str, why: str
+) -> None:
     sampled(team.project)
-    assert why in wrong(team, **{**OWN, "style": style})["style"][0]
+    answer = post(client, team, "preview", **{**OWN, "style": style}).json()
+    assert why in answer["errors"]["style"][0]
+    assert "winning" in answer["pictures"]
 
 
 def test_a_budget_too_small_to_train_once_is_told_at_its_field(team: Studio) -> None:

@@ -41,13 +41,25 @@ def _work(config: Mapping[str, Any]) -> tuple[Any, ...]:
 def told(study: ArenaConfig) -> Iterator[str]:
     """The plan of a course in sentences."""
     plans = arena_plan.plan(study)
-    yield f"{plural(study.count, 'lesson')}, {number(study.steps)} decisions at most."
+    yield f"{plural(study.count, 'lesson')}, {number(study.steps)} decisions{'' if study.exact else ' at most'}."
+    yield from _rounded(study.steps, sum(one.times * one.asked for one in plans))
     for one in plans[:SHOWN]:
-        until = "" if study.lessons[one.place].until is None else " at most"
+        most = "" if study.lessons[one.place].until is None else " at most"
         times = f", {plural(one.times, 'time')}" if one.times > 1 else ""
-        work = f"{number(one.decisions)} decisions{until}, {plural(one.updates, 'update')}"
+        work = f"{number(one.pace.decisions)} decisions{most}, {plural(one.pace.updates, 'update')}"
         yield f"Lesson {one.place + 1}{times}: {work}, {plural(one.battles, 'battle')} at once."
     most = max((one.counted for one in plans), key=lambda how: how.processes)
     parts = f"{plural(most.environments, 'environment')} and {plural(most.workers, 'worker')}"
     yield f"AI Arena would start {number(most.processes)} processes for that: {parts}."
     yield f"Here {number(arena_plan.started(study))} play and one learns."
+
+
+def _rounded(played: int, asked: int) -> Iterator[str]:
+    """Why it is not what was asked for."""
+    if played > asked:
+        yield (
+            f"You asked for {number(asked)}, but every battle plays a few decisions before anybody learns: play fewer "
+            "battles together, or make lessons longer."
+        )
+    elif played < asked:
+        yield f"You asked for {number(asked)}; each lesson ends with the last whole update that fits in."

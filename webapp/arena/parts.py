@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from engine.config import parse
+from engine.config.arena import ArenaConfig
 from webapp.accounts.models import User
 from webapp.arena.asking import ArenaForm
 from webapp.arena.intake import ArenaIntake
@@ -12,7 +14,7 @@ from webapp.arena.watching import watchable
 from webapp.lib.words import number
 from webapp.metagame.reading import Reading
 from webapp.studies.kinds import Found, Rows
-from webapp.studies.models import Job
+from webapp.studies.models import Job, Status
 from webapp.studies.rounds import Columns
 from webapp.studies.table_rows import TableRows
 from webapp.studies.table_rows import latest as latest_table
@@ -64,9 +66,9 @@ class Lessons(Learning):
 
     def work(self, job: Job) -> float:
         """The share of its decisions that are learned from; conditions may end lessons earlier."""
-        whole = sum(lesson["times"] * (lesson["steps"] or 0) for lesson in job.config["lessons"])
-        ended = job.terminal and job.status == "finished"
-        return 1.0 if ended else min(1.0, float(job.counters.get("steps", 0) / max(1, whole)))
+        if job.status == Status.FINISHED:
+            return 1.0
+        return min(1.0, float(job.counters.get("steps", 0) / parse(ArenaConfig, job.config).steps))
 
     def found(self, job: Job) -> Found | None:
         """Who is the strongest, where a tournament told."""

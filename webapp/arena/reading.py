@@ -82,7 +82,8 @@ class Course:
         where = f"{self.number - before} of {lesson.times}" if here and lesson.times > 1 else ""
         until = lesson.until
         condition = "" if until is None else _until(until.policy, until.measure, until.reaches, until.of)
-        length = f"{number(lesson.most)} decisions" + (f", {plural(lesson.times, 'time')}" if lesson.times > 1 else "")
+        length = plural(self.config.pace(lesson).decisions, "decision")
+        length += f", {plural(lesson.times, 'time')}" if lesson.times > 1 else ""
         matches = [told(match, self.offer) for match in lesson.matches]
         return Held(i + 1, lesson.title, state, where, length, condition, matches, list(_notes(lesson)))
 

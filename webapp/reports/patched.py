@@ -122,7 +122,7 @@ def _said(found: Patched) -> Iterator[str]:
         "from fair, and no other piece is named."
     )
     if row.largest is not None and row.largest > found.reading.matters:
-        yield f"Effects of up to {number(row.largest, 1)} points of other pieces stay open."
+        yield f"Effects of up to {row.largest_told} points of other pieces stay open."
     now, was = row.table["strongest"], found.reading.meta["present"]
     if now and was:
         yield f"The strongest team that an adversary found wins {_share(now)} under it, {_share(was)} before."

@@ -30,8 +30,7 @@ def _of_pieces(pieces: Pieces) -> Iterator[str]:
         return
     if pieces.unfinished:
         yield pieces.unfinished
-    if pieces.untested:
-        yield f"Not tested, as the rules or these battles do not tell them apart: {_names(pieces.untested)}."
+    yield from _of_reasons(pieces.untested)
     if pieces.open_pieces:
         yield f"Not settled: {_waiting(pieces.open_pieces)}."
     if pieces.pairs_looked_at:
@@ -46,6 +45,13 @@ def _of_pieces(pieces: Pieces) -> Iterator[str]:
     yield ("" if found else NOTHING) + " ".join(told(pieces.experiment))
 
 
+def _of_reasons(lines: Sequence[Line]) -> Iterator[str]:
+    """Those that were not tested by why; tables from before reasons were kept have none."""
+    for why in sorted({line.untested for line in lines}):
+        alike = [line for line in lines if line.untested == why]
+        yield f"Not tested{f', {why}' if why else ''}: {_names(alike)}."
+
+
 def _of_lineups(search: Job, lineups: Judged) -> Iterator[str]:
     if lineups.lost:
         yield f"The lineups of the search cannot be read: {lineups.lost}"
@@ -56,7 +62,7 @@ def _of_lineups(search: Job, lineups: Judged) -> Iterator[str]:
         yield f"The search ended after {number(search.tick)} of {plural(search.ticks, 'round')}."
     if lineups.searched:
         said = plural(lineups.searched, "lineup is", "lineups are")
-        yield f"{said} over the line by the search’s own battles, which flatter, and not played again on fresh ones."
+        yield f"{said} over the line by the search’s own battles, which flatter; no fresh battles judged that."
     if lineups.weak:
         yield f"{plural(lineups.weak, 'lineup is', 'lineups are')} near or over the line but weak, and not counted."
     if playing := len(checking(search)):
