@@ -216,15 +216,13 @@ class ActorsApart(_Received):
 
 
 class OverRedis(_Received):
-    """Actors whose experience goes over Redis. ``here``: those in this process; ``workers``: those in others.
-    ``restarted``: tells how often its own server was started again."""
+    """Actors whose experience goes over Redis. ``here``: those in this process; ``workers``: those in others."""
 
     def __init__(
-        self, end: RedisLearner, restarted: Callable[[], int], stop: Callable[[], None], *,
-        here: ActorsHere | None = None, workers: Supervisor | None = None,
-    ) -> None:  # fmt: skip
+        self, end: RedisLearner, redis: _Redis, *, here: ActorsHere | None = None, workers: Supervisor | None = None
+    ) -> None:
         super().__init__(end)
-        self._redis, self._restarted, self._stop, self._here, self._workers = end, restarted, stop, here, workers
+        self._line, self._redis, self._here, self._workers = end, redis, here, workers
         self._silent, self._restarts = False, 0
 
     def publish(self, weights: Weights) -> None:
@@ -250,11 +248,11 @@ class OverRedis(_Received):
     def incidents(self) -> list[Trouble]:
         """Also when Redis stops answering, and when it answers again."""
         found = self._workers.incidents() if self._workers is not None else []
-        if (restarts := self._restarted()) > self._restarts:
-            self._restarts = restarts
+        if self._redis.restarts > self._restarts:
+            self._restarts = self._redis.restarts
             found.append(Trouble("redis", "The Redis of this study had ended. It was started again, empty."))
-        if self._silent != self._redis.silent:
-            self._silent = self._redis.silent
+        if self._silent != self._line.silent:
+            self._silent = self._line.silent
             found.append(Trouble("redis", _SILENT if self._silent else "Redis answers again."))
         return found
 
@@ -265,7 +263,7 @@ class OverRedis(_Received):
         if self._workers is not None:
             self._workers.close()
         self.end.close()
-        self._stop()
+        self._redis.close()
 
 
 _SILENT = (
@@ -286,32 +284,42 @@ def open_actors(
     return ActorsApart(_workers(config, store, tick), before)
 
 
+class _Redis:
+    """The Redis of a study: its own, or the one at an address. ``restarts``: how often its own was started again."""
+
+    def __init__(self, config: StartsConfig) -> None:
+        from engine.runtime.redis_server import RedisServer  # other studies do not load it
+
+        self.server = None if config.replay.address else RedisServer(config.replay.megabytes)
+        self.url = config.replay.address if self.server is None else self.server.url
+        self.restarts = 0
+
+    def mend(self) -> bool:
+        """Start its own again if it has ended; whether it is there again."""
+        mended = self.server is not None and self.server.mend()
+        self.restarts += mended
+        return mended
+
+    def close(self) -> None:
+        """End its own."""
+        if self.server is not None:
+            self.server.close()
+
+
 def _over_redis(config: StartsConfig, store: Store, tick: int, before: Lost, should_stop: ShouldStop) -> OverRedis:
     from engine.runtime.redis_experience import Place, RedisActor, RedisLearner, reachable
-    from engine.runtime.redis_server import RedisServer  # other studies load neither
 
-    server = None if config.replay.address else RedisServer(config.replay.megabytes)
-    url = config.replay.address if server is None else server.url
-    restarts: list[bool] = []
-
-    def mend() -> bool:
-        if server is None or not server.mend():
-            return False
-        restarts.append(True)
-        return True
-
-    stop = (lambda: None) if server is None else server.close
+    redis = _Redis(config)
     try:
-        reachable(url, "replay.address")
-        place = Place(url, secrets.token_hex(8), 1)
-        end = RedisLearner(place, len(config.tasks), mend, before)
-        many = lambda: len(restarts)  # noqa: E731
+        reachable(redis.url, "replay.address")
+        place = Place(redis.url, secrets.token_hex(8), 1)
+        end = RedisLearner(place, len(config.tasks), redis.mend, before)
         if config.pool.kind == "local":
             here = ActorsHere(config, store, end, lambda task: RedisActor(place, task), tick * LIVES, should_stop)
-            return OverRedis(end, many, stop, here=here)
-        return OverRedis(end, many, stop, workers=_workers(config, store, tick, url, place.job))
+            return OverRedis(end, redis, here=here)
+        return OverRedis(end, redis, workers=_workers(config, store, tick, redis.url, place.job))
     except BaseException:
-        stop()
+        redis.close()
         raise
 
 
