@@ -154,7 +154,7 @@ class _Arena(Learning):
         """The lesson that is next, with its policies active."""
         present = {name: self.left.stored(policy)[1] for name, policy in self.policies.items()}
         past = {name: tuple(policy.snapshots) for name, policy in self.policies.items()}
-        self.task = lesson = Lesson(self.config, self.course.number, Known(present, past))
+        self.task = lesson = Lesson(self.config, self.course.number, Known(present, past, self.course.faced))
         self.active = {name: self.policies[name] for name in lesson.learners}
         self.curve.active = tuple(self.active)
         for name, policy in self.active.items():
@@ -190,7 +190,7 @@ class _Arena(Learning):
     def done(self) -> bool:
         for name, policy in self.active.items():
             new = policy.curve.episodes[self.seen.get(name, 0) :]
-            self.course.recent.add(name, new, policy.curve.weights)
+            self.course.note(name, new, policy.curve.weights)
             self.seen[name] = len(policy.curve.episodes)
         return self._full or self.course.reached()
 

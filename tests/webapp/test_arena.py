@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,17 @@ def test_the_plan_stands_beside_the_form_before_the_start(team: Studio, designer
     assert "11 lessons, 112,128 decisions at most" in before
     short = designer.post(f"{form(team, 'arena')}before/", {**ladder, "steps": "1200"}).content.decode()
     assert "play fewer battles together, or make lessons longer" in short
+
+
+def test_the_time_of_each_lesson_is_told_once_a_course_like_it_was_held(team: Studio, designer: Client) -> None:
+    at = f"{form(team, 'arena')}before/"
+    assert "How long a lesson takes is told here once" in designer.post(at, MINE).content.decode()
+    designer.post(form(team, "arena"), MINE)
+    counters = {"steps": 1000, "seconds": 10.0}
+    Job.objects.filter(kind="arena").update(status="finished", counters=counters)
+    before = designer.post(at, {**MINE, "steps1": "100000"}).content.decode()
+    assert re.search(r"Lesson 1: [\d,]+ decisions at most, .* at once, 13 min to 17 min\.", before), before
+    assert "How long a lesson" not in before
 
 
 @pytest.mark.parametrize("plan", ["league", "ladder", "best"])

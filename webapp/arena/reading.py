@@ -134,7 +134,8 @@ def _does(member: Any) -> str:
     if member.learns:
         return f"Learns by {LEARNERS[member.learner.kind].label}" if member.learner else "Learns"
     if member.recalls:
-        return f"Earlier selves of {', '.join(member.recalls)}"
+        most = ", the hardest most often" if member.choice == "hardest" else ""
+        return f"Earlier selves of {', '.join(member.recalls)}{most}"
     player = getattr(member, "player", "")
     return f"Script: {PLAYERS[player].label}" if player in PLAYERS else "A saved agent, which stays as it is"
 
