@@ -29,7 +29,8 @@ def tabled(course: Course) -> tuple[Json, Arrays]:
     of the front; the game as it is comes last. Of each in chances to win how far from fair the ``worst`` of what is
     watched is, with its range ``low`` to ``high``, and what is ``left`` beyond what matters; its ``size`` in shares of
     ranges, ``changes`` int32[n] and ``battles`` int64[n]. Meta has the rest of it: ``patches``, ``watched``; where
-    nothing is to be mended, ``left_open`` has the largest effects that the experiment leaves open."""
+    nothing is to be mended, ``left_open`` has the largest effects that the experiment leaves open. ``free`` is whether
+    anything of what is unfair may change, ``takes`` the battles that would do where there are too few, else 0."""
     rows = _rows(course)
     patches = [_patch(course, candidate, proof) for candidate, proof in rows]
     columns: Arrays = {
@@ -46,6 +47,8 @@ def tabled(course: Course) -> tuple[Json, Arrays]:
         "stage": course.stage,
         "proved": bool(course.proofs),
         "present": _strongest(course.spec, course.present),
+        "free": course.known is None or bool(course.known.numbers or course.known.pairs),
+        "takes": course.takes,
     }
     if course.known is not None and not course.known.watched:
         found = left_open(Bundle(*worths.tabled(course.experiment.reading, course.spec)))

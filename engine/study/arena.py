@@ -20,14 +20,13 @@ from engine.config.tournament import TournamentConfig
 from engine.errors import Cancelled, ConfigError, EngineError
 from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Started, Stopped
 from engine.means import range_of
-from engine.rl.factory import gives_gradients, make_learner
+from engine.rl.factory import gives_gradients
 from engine.rl.learner import called, on_threads
-from engine.rng import generator
 from engine.simulators import references
 from engine.store import Store
 from engine.study import checkpoint
 from engine.study.control import Command, Control
-from engine.study.course import Course, CourseCurve, Rung, becomes, happened, many
+from engine.study.course import Course, CourseCurve, Rung, becomes, beginner, happened, many
 from engine.study.course_checks import Checked, check
 from engine.study.curve import PolicyCurve
 from engine.study.failures import not_begun, with_failure
@@ -95,8 +94,7 @@ class _Arena(Learning):
 
     def _pupil(self, name: str, chosen: AnyLearner, checked: Checked) -> PolicyTraining:
         seat, config = checked.seats[name], self.config
-        seed = int(generator(config.seed, "policy", name).integers(2**63))
-        learner = make_learner(chosen, seat, seed, arena_plan.steps_of(config, name), config.place_of(name))
+        learner = beginner(config, name, seat)
         weights = [chosen.rewards[r].weight if r in chosen.rewards else 1.0 for r in called(seat)]
         curve = PolicyCurve(seat.rewards, weights, seat.signals, config.game.least_return)
         return PolicyTraining(name, Portion(0, self.waiting, False, 0), learner, curve)

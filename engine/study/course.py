@@ -12,9 +12,13 @@ from numpy.typing import NDArray
 
 from engine.arrays import Bundle
 from engine.config.arena import ArenaConfig
+from engine.config.arena_plan import steps_of
 from engine.config.lessons import BestConfig, LessonConfig, Measure
+from engine.mdp.interface import SeatSpec
+from engine.rl.factory import make_learner
 from engine.rl.learner import Learner, Metrics
 from engine.rl.sampler import Episode
+from engine.rng import generator
 from engine.study.curve import Curve, PolicyCurve
 
 Floats = NDArray[np.float64]
@@ -114,6 +118,12 @@ def _longest(config: ArenaConfig) -> int:
     conditions = [lesson.until.of for lesson in config.lessons if lesson.until]
     choices = [lesson.after.best.of for lesson in config.lessons if lesson.after.best]
     return max([1, *conditions, *choices])
+
+
+def beginner(config: ArenaConfig, name: str, seat: SeatSpec) -> Learner:
+    """The learner of a policy on such a seat, as it begins the course."""
+    seed = int(generator(config.seed, "policy", name).integers(2**63))
+    return make_learner(config.learners[name], seat, seed, steps_of(config, name), config.place_of(name))
 
 
 def becomes(learner: Learner, other: Learner) -> None:

@@ -12,6 +12,7 @@ import pytest
 from engine import console
 from engine.arrays import unpack
 from engine.config.arena import ArenaConfig
+from engine.config.tournament import TournamentConfig
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Started, Stopped
 from engine.job_folder import with_stored_starts
@@ -25,7 +26,7 @@ from engine.study import checkpoint, run
 from engine.study.course_checks import check
 from engine.study.lessons import Known, Lesson, Matches, sampler
 from engine.study.sampler_pool import LocalSamplers
-from engine.study.tournament import paired
+from engine.study.tournament import Tournament, paired
 from tests.engine.sample_games import orchard
 from tests.engine.test_train import control
 from tests.engine.test_train_policies import curve
@@ -358,12 +359,26 @@ def test_policies_meet_in_a_tournament_and_the_table_says_who_beats_whom(store: 
     np.testing.assert_allclose((shares + shares.T)[~np.eye(4, dtype=bool)], 1.0)
     assert table.arrays["meetings"].sum() == 4 * 12
     assert table.arrays["picked"].sum() == pytest.approx(1)
-    assert (table.arrays["rating_low"] <= table.arrays["rating"]).all()
     pairs = [e for e in found if isinstance(e, Progressed) and "share" in e.metrics]
     assert len(pairs) == 6
     paused = list(run(config, store, pairs[2].artifacts["checkpoint"]))[-1]
     assert isinstance(paused, Finished)
     assert paused.artifacts["table"] == end.artifacts["table"], "from its third pair on it ends the same"
+
+
+def test_who_only_wins_or_only_loses_has_no_elo_points_and_leaves_all_others_theirs() -> None:
+    whole = Tournament(TournamentConfig(episodes=40), 1, ["a", "b", "best", "worst"])
+    even, won = np.tile([0.0, 0.5, 1.0, 0.5], 5), np.ones(20)
+    by_pair = {(0, 1): even, (0, 2): 1 - won, (0, 3): won, (1, 2): 1 - won, (1, 3): won, (2, 3): won}
+    whole.results = [((a, b), shares) for (a, b), shares in by_pair.items()]
+    told = whole.table()[1]
+    assert np.isnan(told["rating"]).tolist() == [False, False, True, True]
+    assert (told["rating_low"] < told["rating"])[:2].all()
+    assert (told["rating"] < told["rating_high"])[:2].all()
+    assert np.isfinite([told[f"rating{end}"][:2] for end in ("_low", "_high")]).all()
+    assert told["standing"].argmax() == 2
+    whole.results = [(pair, np.round(shares)) for pair, shares in whole.results if pair != (0, 1)]
+    assert np.isnan(whole.table()[1]["rating"]).all(), "nobody took a share and gave one back"
 
 
 def test_in_a_swiss_tournament_those_meet_who_stand_alike_and_nobody_twice() -> None:

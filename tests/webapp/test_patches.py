@@ -147,7 +147,7 @@ def test_what_is_close_to_where_effects_matter_has_the_digits_that_tell(found: J
 
 
 def test_a_number_before_says_why_a_page_of_suspects_has_another(found: Job, designer: Client) -> None:
-    said = "A Suspects page rests on other battles, so its number for the same piece may differ by chance."
+    said = "Suspects rest on other battles, so their number for the same piece may differ by chance."
     pairs = "Of a pair it may differ more"
     content = designer.get(page(found)).content.decode()
     assert (said in content, pairs in content) == (True, True)
@@ -212,6 +212,9 @@ def test_where_nothing_is_told_yet_or_was_lost_the_page_says_so(found: Job, desi
         ({"table": table(PATCHES[3:], WATCHED)}, Status.RUNNING, "To be mended: Warhorn, Frost Captain + Warhorn."),
         ({"table": table(PATCHES[2:])}, Status.RUNNING, "Nothing is told before it is proved"),
         ({"table": table(PATCHES[1:])}, Status.FINISHED, "No change was proved to work with 399,000 battles."),
+        ({"table": table(PATCHES[3:], free=False)}, Status.FINISHED, "Nothing of that may change in this search."),
+        ({"table": table(PATCHES[3:], free=False)}, Status.FINISHED, "or a rule that keeps a pair apart."),
+        ({"table": table(PATCHES[3:], takes=500_000)}, Status.FINISHED, "Start it again with 500,000 or more."),
         ({"table": table(PATCHES[1:])}, Status.RUNNING, "No change is proved to work yet."),
         ({"table": "0" * 64}, Status.FINISHED, "The table was lost"),
         ({}, Status.RUNNING, "two fifths of the battles"),

@@ -70,8 +70,17 @@ def test_the_page_of_an_ended_search_shows_spread_and_skill_and_offers_the_contr
     assert shown.count("<polyline") == 4
     found = kinds.of(job).found(job)
     assert found is not None
-    assert f"{again.skilled} of 4 play well" in found.words
+    assert f"{again.skilled} of 4 score within 0.1 of the best" in found.words
     assert "Run the control" not in page(signed_in(team.producer), job)
+
+
+@pytest.mark.parametrize(("ends", "says"), [((0.02, 0.09), True), ((0.4, 0.6), False), (None, True)])
+def test_a_search_in_which_nobody_plays_well_says_so_and_what_helps(
+    team: Studio, client: Client, monkeypatch: pytest.MonkeyPatch, ends: tuple[float, float] | None, says: bool
+) -> None:
+    monkeypatch.setattr(evidence, "best_of", lambda job: evidence.Best(0.05, ends, True))
+    shown = page(client, bred(team.project))
+    assert ("even the best one scores 0.05, where 0 is the worst and 1 the best" in shown) == says
 
 
 def test_the_control_is_the_same_search_without_selection_and_is_drawn_beside_it(team: Studio, client: Client) -> None:

@@ -155,12 +155,42 @@ class Reading:
         found = self.meta.get("left_open", {}).get(of)  # searches from before this was kept have none
         return Furthest(**found) if found else Furthest()
 
+    @property
+    def of_before(self) -> list[str]:
+        """Where the numbers before a change come from, and why suspects have others, in sentences."""
+        said = [
+            "Before: what the battles of the search for changes say of the game as it is.",
+            "Suspects rest on other battles, so their number for the same piece may differ by chance.",
+        ]
+        pairs = (
+            "Of a pair it may differ more: under a change a pair is compared with an even battle, among suspects with "
+            "an average pair or with what its two pieces explain one by one."
+        )
+        return [*said, pairs] if self.of_pairs else said
+
     def _unproved_after(self, battles: int) -> str:
         """That it ended without a proof, and what to do next."""
+        if not self.meta.get("free", True):  # searches from before this was kept have none
+            return self._nothing_free
+        if takes := self.meta.get("takes"):
+            return (
+                f"So much is unfair that {plural(battles, 'battle')} are too few to try a change. Start it again with "
+                f"{number(takes)} or more."
+            )
         below = " The best ones are below, with what is still wrong." if len(self.rows) > 1 else ""
         return (
             f"No change was proved to work with {plural(battles, 'battle')}.{below} Start it again with more battles, "
             "with more changes together or with larger ones."
+        )
+
+    @property
+    def _nothing_free(self) -> str:
+        """What is unfair, that nothing of it may change, and what to do next."""
+        suspects = [each for each in self.meta["watched"] if each["suspect"]]
+        rule = ", or a rule that keeps a pair apart" if any(len(each["pieces"]) > 1 for each in suspects) else ""
+        return (
+            f"To be mended: {', '.join(each['name'] for each in suspects)}. Nothing of that may change in this search. "
+            f"Start it again and allow other numbers to change{rule}."
         )
 
     def of(self, number: int) -> Row | None:

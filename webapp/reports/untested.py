@@ -61,13 +61,22 @@ def _of_lineups(search: Job, lineups: Judged) -> Iterator[str]:
     if search.status != Status.FINISHED:
         yield f"The search ended after {number(search.tick)} of {plural(search.ticks, 'round')}."
     if lineups.searched:
-        said = plural(lineups.searched, "lineup is", "lineups are")
-        yield f"{said} over the line by the search’s own battles, which flatter; no fresh battles judged that."
+        yield of_searched(lineups.searched, lineups.tried)
     if lineups.weak:
         yield f"{plural(lineups.weak, 'lineup is', 'lineups are')} near or over the line but weak, and not counted."
     if playing := len(checking(search)):
         yield f"{plural(playing, 'lineup was', 'lineups were')} still being played again."
     yield f"The search played {plural(lineups.evaluated, 'lineup')}; others may be further over the line."
+
+
+def of_searched(searched: int, tried: int) -> str:
+    """Of lineups that the search alone puts over the line; ``tried``: so many met fresh battles with a change."""
+    said = f"{plural(searched, 'lineup is', 'lineups are')} over the line by the search’s own battles, which flatter; "
+    if not tried:
+        return f"{said}no fresh battles judged that."
+    some = f"{number(tried)} of them" if tried < searched else "them" if searched > 1 else "it"
+    rest = ", and the others nowhere" if tried < searched else ""
+    return f"{said}fresh battles judged {some} only where a change was tried{rest}."
 
 
 def _of_data(search: Job) -> Iterator[str]:
