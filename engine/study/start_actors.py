@@ -223,7 +223,7 @@ class OverRedis(_Received):
     ) -> None:
         super().__init__(end)
         self._line, self._redis, self._here, self._workers = end, redis, here, workers
-        self._silent, self._restarts = False, 0
+        self._state, self._restarts = "", 0
 
     def publish(self, weights: Weights) -> None:
         """As ``SamplerPool``."""
@@ -233,11 +233,11 @@ class OverRedis(_Received):
         """As ``SamplerPool``."""
         if self._here is not None:
             return self._here.gather(timeout_s, most)
+        assert self._workers is not None
         until = time.monotonic() + timeout_s
         while True:
-            assert self._workers is not None
-            self._workers.gather(_WAIT_S, 1)  # they stream nothing; the supervisor looks after them
             found = self.arrivals(self.end.take())
+            self._workers.gather(0.0 if found else _WAIT_S, 1)  # nothing streams; the supervisor looks after them
             if found or time.monotonic() >= until:
                 return found
 
@@ -246,14 +246,15 @@ class OverRedis(_Received):
         return self._workers.lost() if self._workers is not None else ""
 
     def incidents(self) -> list[Trouble]:
-        """Also when Redis stops answering, and when it answers again."""
+        """Also when Redis stops answering or is full, and when that is over."""
         found = self._workers.incidents() if self._workers is not None else []
         if self._redis.restarts > self._restarts:
             self._restarts = self._redis.restarts
             found.append(Trouble("redis", "The Redis of this study had ended. It was started again, empty."))
-        if self._silent != self._line.silent:
-            self._silent = self._line.silent
-            found.append(Trouble("redis", _SILENT if self._silent else "Redis answers again."))
+        state = _SILENT if self._line.silent else _FULL if self._line.full else ""
+        if state != self._state:
+            self._state = state
+            found.append(Trouble("redis", state or "Redis answers again, and has room."))
         return found
 
     def close(self) -> None:
@@ -266,9 +267,9 @@ class OverRedis(_Received):
         self._redis.close()
 
 
-_SILENT = (
-    "Redis does not answer. The learner goes on with what it has; what actors play meanwhile is lost, and counted."
-)
+_GOES_ON = "The learner goes on with what it has; what actors play meanwhile is lost, and counted."
+_SILENT = f"Redis does not answer. {_GOES_ON}"
+_FULL = f"Redis has no room for the newest network. {_GOES_ON}"
 
 
 def open_actors(
