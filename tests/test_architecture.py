@@ -108,6 +108,7 @@ APPS = (
     "self_play",
     "shared_critic",
     "gossip",
+    "starts",
     "sensitivity",
     "worth",
     "metagame",

@@ -20,6 +20,7 @@ from engine.config.patch import PatchConfig
 from engine.config.removal import RemovalConfig
 from engine.config.self_play import SelfPlayConfig
 from engine.config.sensitivity import SensitivityConfig
+from engine.config.starts import StartsConfig
 from engine.config.study import ChangeConfig, RecheckConfig, SampleConfig, SearchConfig
 from engine.config.styles import StylesConfig
 from engine.config.train import TrainConfig
@@ -86,6 +87,10 @@ STUDIES: dict[str, StudyKind] = {
     "arena": StudyKind(
         "Lessons for several agents", "course", ArenaConfig, "engine.study.arena:arena", "engine.console:Courses",
         "steps", "", gained="learned", hands="samplers",
+    ),
+    "starts": StudyKind(
+        "Easier starts", "training", StartsConfig, "engine.study.starts:starts", "engine.console:EasierStarts", "steps",
+        "", gained="learned", hands="actors",
     ),
     "evolve": StudyKind(
         "Search for training settings", "search", EvolveConfig, "engine.study.evolve:evolve", "engine.console:Evolved",
