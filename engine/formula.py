@@ -96,6 +96,8 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Array, Array], Array]] = {
 
 Names = frozenset[str] | set[str]
 _READING = threading.Lock()
+_SIGNS = str.maketrans({"−": "-", "×": "*", "·": "*", "÷": "/"})
+"""Signs as people print them, such as in the examples of pages."""
 
 
 def parse(text: str, team: Names, lineup: Names = frozenset(), *, chosen: bool = False) -> Formula:
@@ -122,11 +124,11 @@ def parse(text: str, team: Names, lineup: Names = frozenset(), *, chosen: bool =
 
 
 def read(text: str) -> ast.expr:
-    """The tree of a formula, unchecked. Raises what ``ast.parse`` raises. One thread at a time: Python 3.11 counts the
-    depth of trees for all threads together, and ends with SystemError where two of them read at once (CPython issue
-    106905)."""
+    """The tree of a formula, unchecked; printed signs such as − and × are read, too. Raises what ``ast.parse`` raises.
+    One thread at a time: Python 3.11 counts the depth of trees for all threads together, and ends with SystemError
+    where two of them read at once (CPython issue 106905)."""
     with _READING:
-        return ast.parse(text.strip(), mode="eval").body
+        return ast.parse(text.strip().translate(_SIGNS), mode="eval").body
 
 
 def part_of(node: ast.expr, team: Names, lineup: Names) -> Part:

@@ -36,7 +36,7 @@ class Orchard:
     def __init__(self) -> None:
         seen = ArraySpec("view", (2 + 2 * ENTITIES,), "float32", -2.0, 2.0)
         steers = Continuous((-1.0, -1.0), (1.0, 1.0), (2,))
-        kinds: list[ActionSpec] = [Discrete(len(WAYS))] * CHOOSING + [steers] * (ENTITIES - CHOOSING)
+        kinds: list[ActionSpec] = [*[Discrete(len(WAYS))] * CHOOSING, *[steers] * (ENTITIES - CHOOSING)]
         self.spec = MDPSpec("orchard", "1", tuple(SeatSpec((seen,), kind) for kind in kinds), TICKS)
 
     def reset(self, seeds: NDArray[np.uint64]) -> VectorStep:

@@ -19,6 +19,9 @@ from engine.config.style_reward import TIME, WINNING, StyleReward, formula_of, i
 from engine.errors import ConfigError
 
 Floats = NDArray[np.float64]
+LARGEST = 1e9
+"""Size of a reward of one decision, or of a goal, beyond which nobody can learn from it or be compared by it: networks
+reckon with squares of returns in single precision."""
 
 
 class Samples(NamedTuple):
@@ -78,8 +81,14 @@ def values(style: StyleReward, objectives: Sequence[AimConfig], samples: Samples
 
 
 def readable(style: StyleReward, objectives: Sequence[AimConfig], samples: Samples) -> list[Value]:
-    """``values`` of those formulas that can be read: while somebody types, one may not be yet."""
-    return _values(_read(style, objectives, samples), samples)
+    """``values`` of those formulas that can be read and give numbers up to ``LARGEST`` everywhere: while somebody
+    types, one may not do so yet."""
+    read = _read(style, objectives, samples)
+    return _values(read._replace(rewards=_sound(read.rewards), goals=_sound(read.goals)), samples)
+
+
+def _sound(every: Mapping[str, Floats]) -> dict[str, Floats]:
+    return {name: each for name, each in every.items() if np.abs(each).max(initial=0.0) <= LARGEST}  # never of a NaN
 
 
 def _values(read: _Read, samples: Samples) -> list[Value]:
@@ -94,17 +103,18 @@ def _values(read: _Read, samples: Samples) -> list[Value]:
 
 def problems(style: StyleReward, objectives: Sequence[AimConfig], samples: Samples) -> list[tuple[str, str]]:
     """(place, sentence) for each formula that names what the game does not have, each reward and goal that is not a
-    number somewhere, and each reward that is the same in all decisions of sample episodes. What is learned from is no
-    goal: it does not select."""
+    number or too large somewhere, and each reward that is the same in all decisions of sample episodes. What is learned
+    from is no goal: it does not select."""
     read = _read(style, objectives, samples)
     wrong = list(read.wrong)
     for name, paid in read.rewards.items():
         weight = style.w1 if name == WINNING else style.w2
-        wrong.append((f"task.style.{name}", _no_number(paid, samples) or (_same(paid, samples) if weight != 0 else "")))
+        sentence = _no_number(paid, samples) or _too_large(paid) or (_same(paid, samples) if weight != 0 else "")
+        wrong.append((f"task.style.{name}", sentence))
     for i, aim in enumerate(objectives):
-        if aim.measure in read.goals:
+        if (each := read.goals.get(aim.measure)) is not None:
             part = "formula" if aim.formula else "measure"
-            wrong.append((f"objectives.{i}.{part}", _no_goal(read.goals[aim.measure])))
+            wrong.append((f"objectives.{i}.{part}", _no_goal(each) or _too_large(each)))
     return [(place, sentence) for place, sentence in wrong if sentence]
 
 
@@ -178,12 +188,18 @@ def _no_number(paid: Floats, samples: Samples) -> str:
     return f"is not a number {many}, first in decision {tick} of the player {who}: there {given}"
 
 
+def _too_large(each: Floats) -> str:
+    most = float(np.abs(each).max(initial=0.0))
+    return f"is as large as {most:.3g}; {LARGEST:,.0f} is the most: divide it by a number" if most > LARGEST else ""
+
+
 def _same(paid: Floats, samples: Samples) -> str:
-    """Whether a reward never changes; where no episode ended, a change may be yet to come."""
-    if not len(samples.measures) or np.ptp(paid) > 0:
+    """Whether a reward never changes, as single precision tells it to who learns; where no episode ended, a change may
+    be yet to come."""
+    if not len(samples.measures) or np.ptp(paid.astype(np.float32)) > 0:
         return ""
     players, where = " and ".join(samples.players), f"in all {len(paid):,} decisions of sample episodes"
-    return f"is {paid[0]:g} {where} ({players}): nothing can be learned from it"
+    return f"is {np.float32(paid[0]):g} {where} ({players}): nothing can be learned from it"
 
 
 def _no_goal(each: Floats) -> str:

@@ -20,6 +20,7 @@ from engine.errors import ConfigError
 from engine.formula import Formula
 from engine.mdp.interface import Array, MDPSpec
 from engine.mdp.vector import VectorMDP, VectorStep
+from engine.styles.preview import LARGEST
 
 
 def with_signals(game: TrainGame) -> TrainGame:
@@ -49,8 +50,8 @@ def formulas(style: StyleReward, spec: MDPSpec) -> dict[str, Formula]:
 
 class Styled:
     """A game that pays its first seat for winning and for a style, whose weights are numbers, and others nothing. What
-    is not a number counts as 0; a study refuses such a formula where sample episodes show it. Raises ConfigError as
-    ``formulas``."""
+    is not a number counts as 0, and what is beyond ``LARGEST`` as that; a study refuses such a formula where sample
+    episodes show it. Raises ConfigError as ``formulas``."""
 
     def __init__(self, game: VectorMDP, style: StyleReward) -> None:
         self.game, self._weights = game, (style.w1, style.w2)
@@ -88,7 +89,8 @@ class Styled:
         found = np.zeros(len(signals))
         for weight, formula in zip(self._weights, self._formulas, strict=True):
             if weight:
-                found += weight * np.nan_to_num(formula.evaluate(values), nan=0.0, posinf=0.0, neginf=0.0)
+                paid = np.nan_to_num(formula.evaluate(values), nan=0.0, posinf=0.0, neginf=0.0)
+                found += weight * paid.clip(-LARGEST, LARGEST)
         return found.astype(np.float32)
 
     def close(self) -> None:

@@ -42,6 +42,7 @@ VALUES = {
         ("-duration + 2 % 2", [-7, -8]),
         ("sqrt(4) + log1p(0) + exp(0)", [3, 3]),
         ("1 < duration <= 7", [1, 0]),
+        ("2 × duration − 1 · 4 ÷ 2", [12, 14]),
     ],
 )
 def test_a_formula_computes_what_it_says(text: str, expected: list[float]) -> None:

@@ -330,6 +330,12 @@ def test_a_reward_is_shown_with_its_value_on_sample_episodes_of_each_player(samp
         ({"style": "moved / (1 - moved)", "w2": 1}, "task.style.style", "is not a number in"),
         ({"style": "moved - moved + 3", "w2": 1}, "task.style.style", "is 3 in all"),
         ({"winning": "0 * score", "style": "moved", "w2": 1}, "task.style.winning", "is 0 in all"),
+        (
+            {"style": "moved * 1e15 ** 3", "w2": 1},
+            "task.style.style",
+            "is as large as 1e+45; 1,000,000,000 is the most",
+        ),
+        ({"style": "moved / 1e15 ** 4", "w2": 1}, "task.style.style", "is 0 in all"),
         ({"style": "moved.real", "w2": 1}, "task.style.style", "uses a dot, which is not allowed"),
     ],
 )
@@ -339,6 +345,15 @@ def test_a_reward_that_cannot_be_learned_from_is_said_before_the_start(
     told = dict(preview.problems(parse(StyleReward, style), study().objectives, samples))
     assert sentence in told[place]
     assert f"{place}: " in failed(tmp_path, task=task(style=style))
+
+
+def test_what_is_paid_beyond_the_samples_is_never_too_large_to_learn_from() -> None:
+    game = Styled(
+        VectorPong(points=1, max_ticks=25, rewards=("moved",)),
+        StyleReward(winning="moved * 1e15 ** 3", style="moved", w1=1000, w2=1),
+    )
+    game.reset(np.arange(3, dtype=np.uint64))
+    assert 0 < max(float(game.step([np.full(3, a)]).rewards.max()) for a in (0, 1, 2)) <= 1000 * preview.LARGEST + 1
 
 
 def test_all_formulas_that_are_wrong_are_said_at_once(tmp_path: Path) -> None:
