@@ -73,5 +73,5 @@ def pace(lesson: LessonConfig, learners: Mapping[str, AnyLearner], how: Sampled,
     fragments, updates = whole(max(1, lesson.most // together), max(1, *usual))
     update = fragments * together
     decisions = updates * update if how.waiting else max(update, lesson.most)
-    every = max(checkpoint_every or decisions // PARTS, update)
+    every = max(checkpoint_every or -(-decisions // PARTS), update)
     return Pace(places, fragment, fragments, update, updates, decisions, every, -(-decisions // every))

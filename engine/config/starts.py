@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -182,8 +182,8 @@ class StartsConfig(OneTraining):
     @property
     def steps(self) -> int:
         """Decisions of the whole training, about: those before learning begins, and as many as minibatches need."""
-        updates: Any = self.learner.updates
-        return int(self.learner.warmup) + math.ceil(self.iterations / updates)
+        warmup, updates = int(self.learner.warmup), float(self.learner.updates)
+        return warmup + math.ceil(self.iterations / updates)
 
     @property
     def every(self) -> int:

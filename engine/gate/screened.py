@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.arrays import Bundle
 from engine.config.patterns import Pattern
-from engine.gate.report import Row, many, rounded
+from engine.gate.report import BATTLES, Row, many, rounded
 
 POINTS = 100
 DIGITS = 0.05
@@ -149,7 +149,7 @@ def _unfinished(bundle: Bundle, rest: Sequence[int], limits: ScreenLimits) -> It
         words = f"the game did not finish {left:,} of {bundle.meta['asked']:,}, which are left out"
         if worst is not None:
             words += f"; if these were all lost by {_name(bundle, worst)}, they hide up to {hidden[worst]:.1f} points"
-        yield Row("screen", "Battles", "open", words, battles=limits.battles, missing=None)
+        yield Row("screen", BATTLES, "open", words, battles=limits.battles, missing=None)
 
 
 def _narrowed(largest: float, worth: float, limits: ScreenLimits) -> tuple[int | None, str]:

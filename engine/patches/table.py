@@ -94,6 +94,7 @@ def _patch(course: Course, candidate: Candidate, proof: Proof | None) -> Json:
         "worths": _worths(course, candidate.patch, proof),
         "named": [names[p].name for t in proof.named for p in known.traits.all[t].pieces] if proof else [],
         "largest": proof.largest if proof else None,
+        "unfinished": [proof.unfinished, proof.battles] if proof else None,
         "excess": candidate.excess,
         "strongest": _strongest(course.spec, proof.strongest if proof else None),
         "stronger": bool(proof and proof.stronger),

@@ -160,6 +160,8 @@ class RedisLearner:
         self._queues = [place.key(f"task:{task}") for task in range(tasks)]
         self._network: Network | None = None
         self._look_at, self._open = 0.0, True
+        self.full = False
+        """Whether Redis had no room for the newest network when it was sent last."""
 
     def take(self) -> list[Parcel]:
         """What has arrived, looked for every ``PERIOD_S`` at most."""
@@ -202,11 +204,12 @@ class RedisLearner:
     def _send_network(self) -> None:
         assert self._network is not None
         version, network = self._place.key("version"), self._place.key("network")
-        self._line.together(
+        answers = self._line.together(
             ("MSET", version, self._network.version, network, bytes(self._network.frame)),
             ("EXPIRE", version, _KEPT_S),
             ("EXPIRE", network, _KEPT_S),
         )
+        self.full = answers is not None and isinstance(answers[0], Exception)
 
     def _read(self, task: int, queue: Any) -> list[Parcel]:
         """The parcels of a list that can be read, and were not here before; what cannot be read is gone."""

@@ -20,14 +20,13 @@ from engine.config.tournament import TournamentConfig
 from engine.errors import Cancelled, ConfigError, EngineError
 from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Started, Stopped
 from engine.means import range_of
-from engine.rl.factory import gives_gradients, make_learner
+from engine.rl.factory import gives_gradients
 from engine.rl.learner import called, on_threads
-from engine.rng import generator
 from engine.simulators import references
 from engine.store import Store
 from engine.study import checkpoint
 from engine.study.control import Command, Control
-from engine.study.course import Course, CourseCurve, Rung, becomes, happened, many
+from engine.study.course import Course, CourseCurve, Rung, becomes, beginner, happened, many
 from engine.study.course_checks import Checked, check
 from engine.study.curve import PolicyCurve
 from engine.study.failures import not_begun, with_failure
@@ -95,8 +94,7 @@ class _Arena(Learning):
 
     def _pupil(self, name: str, chosen: AnyLearner, checked: Checked) -> PolicyTraining:
         seat, config = checked.seats[name], self.config
-        seed = int(generator(config.seed, "policy", name).integers(2**63))
-        learner = make_learner(chosen, seat, seed, arena_plan.steps_of(config, name), config.place_of(name))
+        learner = beginner(config, name, seat)
         weights = [chosen.rewards[r].weight if r in chosen.rewards else 1.0 for r in called(seat)]
         curve = PolicyCurve(seat.rewards, weights, seat.signals, config.game.least_return)
         return PolicyTraining(name, Portion(0, self.waiting, False, 0), learner, curve)
@@ -156,7 +154,7 @@ class _Arena(Learning):
         """The lesson that is next, with its policies active."""
         present = {name: self.left.stored(policy)[1] for name, policy in self.policies.items()}
         past = {name: tuple(policy.snapshots) for name, policy in self.policies.items()}
-        self.task = lesson = Lesson(self.config, self.course.number, Known(present, past))
+        self.task = lesson = Lesson(self.config, self.course.number, Known(present, past, self.course.faced))
         self.active = {name: self.policies[name] for name in lesson.learners}
         self.curve.active = tuple(self.active)
         for name, policy in self.active.items():
@@ -192,7 +190,7 @@ class _Arena(Learning):
     def done(self) -> bool:
         for name, policy in self.active.items():
             new = policy.curve.episodes[self.seen.get(name, 0) :]
-            self.course.recent.add(name, new, policy.curve.weights)
+            self.course.note(name, new, policy.curve.weights)
             self.seen[name] = len(policy.curve.episodes)
         return self._full or self.course.reached()
 

@@ -216,16 +216,14 @@ class ActorsApart(_Received):
 
 
 class OverRedis(_Received):
-    """Actors whose experience goes over Redis. ``here``: those in this process; ``workers``: those in others.
-    ``restarted``: tells how often its own server was started again."""
+    """Actors whose experience goes over Redis. ``here``: those in this process; ``workers``: those in others."""
 
     def __init__(
-        self, end: RedisLearner, restarted: Callable[[], int], stop: Callable[[], None], *,
-        here: ActorsHere | None = None, workers: Supervisor | None = None,
-    ) -> None:  # fmt: skip
+        self, end: RedisLearner, redis: _Redis, *, here: ActorsHere | None = None, workers: Supervisor | None = None
+    ) -> None:
         super().__init__(end)
-        self._redis, self._restarted, self._stop, self._here, self._workers = end, restarted, stop, here, workers
-        self._silent, self._restarts = False, 0
+        self._line, self._redis, self._here, self._workers = end, redis, here, workers
+        self._state, self._restarts = "", 0
 
     def publish(self, weights: Weights) -> None:
         """As ``SamplerPool``."""
@@ -235,11 +233,11 @@ class OverRedis(_Received):
         """As ``SamplerPool``."""
         if self._here is not None:
             return self._here.gather(timeout_s, most)
+        assert self._workers is not None
         until = time.monotonic() + timeout_s
         while True:
-            assert self._workers is not None
-            self._workers.gather(_WAIT_S, 1)  # they stream nothing; the supervisor looks after them
             found = self.arrivals(self.end.take())
+            self._workers.gather(0.0 if found else _WAIT_S, 1)  # nothing streams; the supervisor looks after them
             if found or time.monotonic() >= until:
                 return found
 
@@ -248,14 +246,15 @@ class OverRedis(_Received):
         return self._workers.lost() if self._workers is not None else ""
 
     def incidents(self) -> list[Trouble]:
-        """Also when Redis stops answering, and when it answers again."""
+        """Also when Redis stops answering or is full, and when that is over."""
         found = self._workers.incidents() if self._workers is not None else []
-        if (restarts := self._restarted()) > self._restarts:
-            self._restarts = restarts
+        if self._redis.restarts > self._restarts:
+            self._restarts = self._redis.restarts
             found.append(Trouble("redis", "The Redis of this study had ended. It was started again, empty."))
-        if self._silent != self._redis.silent:
-            self._silent = self._redis.silent
-            found.append(Trouble("redis", _SILENT if self._silent else "Redis answers again."))
+        state = _SILENT if self._line.silent else _FULL if self._line.full else ""
+        if state != self._state:
+            self._state = state
+            found.append(Trouble("redis", state or "Redis answers again, and has room."))
         return found
 
     def close(self) -> None:
@@ -265,12 +264,12 @@ class OverRedis(_Received):
         if self._workers is not None:
             self._workers.close()
         self.end.close()
-        self._stop()
+        self._redis.close()
 
 
-_SILENT = (
-    "Redis does not answer. The learner goes on with what it has; what actors play meanwhile is lost, and counted."
-)
+_GOES_ON = "The learner goes on with what it has; what actors play meanwhile is lost, and counted."
+_SILENT = f"Redis does not answer. {_GOES_ON}"
+_FULL = f"Redis has no room for the newest network. {_GOES_ON}"
 
 
 def open_actors(
@@ -286,32 +285,42 @@ def open_actors(
     return ActorsApart(_workers(config, store, tick), before)
 
 
+class _Redis:
+    """The Redis of a study: its own, or the one at an address. ``restarts``: how often its own was started again."""
+
+    def __init__(self, config: StartsConfig) -> None:
+        from engine.runtime.redis_server import RedisServer  # other studies do not load it
+
+        self.server = None if config.replay.address else RedisServer(config.replay.megabytes)
+        self.url = config.replay.address if self.server is None else self.server.url
+        self.restarts = 0
+
+    def mend(self) -> bool:
+        """Start its own again if it has ended; whether it is there again."""
+        mended = self.server is not None and self.server.mend()
+        self.restarts += mended
+        return mended
+
+    def close(self) -> None:
+        """End its own."""
+        if self.server is not None:
+            self.server.close()
+
+
 def _over_redis(config: StartsConfig, store: Store, tick: int, before: Lost, should_stop: ShouldStop) -> OverRedis:
     from engine.runtime.redis_experience import Place, RedisActor, RedisLearner, reachable
-    from engine.runtime.redis_server import RedisServer  # other studies load neither
 
-    server = None if config.replay.address else RedisServer(config.replay.megabytes)
-    url = config.replay.address if server is None else server.url
-    restarts: list[bool] = []
-
-    def mend() -> bool:
-        if server is None or not server.mend():
-            return False
-        restarts.append(True)
-        return True
-
-    stop = (lambda: None) if server is None else server.close
+    redis = _Redis(config)
     try:
-        reachable(url, "replay.address")
-        place = Place(url, secrets.token_hex(8), 1)
-        end = RedisLearner(place, len(config.tasks), mend, before)
-        many = lambda: len(restarts)  # noqa: E731
+        reachable(redis.url, "replay.address")
+        place = Place(redis.url, secrets.token_hex(8), 1)
+        end = RedisLearner(place, len(config.tasks), redis.mend, before)
         if config.pool.kind == "local":
             here = ActorsHere(config, store, end, lambda task: RedisActor(place, task), tick * LIVES, should_stop)
-            return OverRedis(end, many, stop, here=here)
-        return OverRedis(end, many, stop, workers=_workers(config, store, tick, url, place.job))
+            return OverRedis(end, redis, here=here)
+        return OverRedis(end, redis, workers=_workers(config, store, tick, redis.url, place.job))
     except BaseException:
-        stop()
+        redis.close()
         raise
 
 

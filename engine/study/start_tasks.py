@@ -9,6 +9,7 @@ from engine.catalog import built_in
 from engine.config.starts import StartsConfig
 from engine.errors import ConfigError
 from engine.mdp.interface import SeatSpec
+from engine.mdp.vector import Game
 from engine.problem import ShouldStop
 from engine.simulators import references
 from engine.study.sampler_factory import seated
@@ -53,7 +54,7 @@ class _Checks:
             if not self.begun:
                 yield from self._begins(i, game)
 
-    def _begins(self, i: int, game: references.Game) -> Iterator[Fault]:
+    def _begins(self, i: int, game: Game) -> Iterator[Fault]:
         try:
             references.begin(game, self.config.seed)
         except ConfigError as error:

@@ -36,7 +36,7 @@ def of_pairs(reading: Reading) -> Reasons:
 
 def counted(reasons: Reasons) -> list[int]:
     """How many have each reason, by its number."""
-    return np.bincount(reasons, minlength=max(REASONS) + 1).tolist()
+    return [int(many) for many in np.bincount(reasons, minlength=max(REASONS) + 1)]
 
 
 def _seldom(many: Floats, left: Floats, needed: int) -> NDArray[np.int64]:

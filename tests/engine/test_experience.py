@@ -121,6 +121,7 @@ def test_when_redis_is_full_what_it_refused_is_counted_and_room_is_used_again(pl
     assert not actor.add(columns(7))
     arrived(learner, 1)
     learner.publish(b"network", 1)
+    assert learner.full
     assert client.get(place.key("network")) is None
     client.config_set("maxmemory", "64mb")
     actor.add(columns(2))
@@ -129,6 +130,7 @@ def test_when_redis_is_full_what_it_refused_is_counted_and_room_is_used_again(pl
     assert str(learner.lost).endswith("7 were refused because Redis had no room.")
     while client.get(place.key("network")) is None:
         learner.take()
+    assert not learner.full
     actor.close()
     learner.close()
 

@@ -369,6 +369,19 @@ def test_battles_that_the_game_does_not_finish_leave_a_build_open_when_they_coul
     assert verdicts(battles // 20) == ["under", "open"], "5 points and 5 are more"
 
 
+def test_a_build_that_is_over_says_how_many_battles_the_game_did_not_finish() -> None:
+    """They may be all that a piece lost, and then it stands out for that alone."""
+    bundle, limits = table((0.482, 0.429, 0.523, 90.0), (0.0, -0.05, 0.02, -np.inf)), ScreenLimits(3.0, 8.0, 10_000)
+
+    def sentence(unfinished: int) -> str:
+        meta = {**bundle.meta, "asked": 10_000, "unfinished": unfinished}
+        rows, tested = rows_of(Screened(bundle._replace(meta=meta), [0], [90.0]), [True], limits)
+        return judged(rows, GATE._replace(looked={"screen": tested})).sentence
+
+    assert "where the game did not finish 1,922 of 10,000, which are left out" in sentence(1_922)
+    assert sentence(0) == "Over the line: 1 suspect stood out in the screen, Piece 0 (+48.2 points)."
+
+
 def test_what_is_intended_is_told_in_the_screen_and_neither_counted_nor_left_open() -> None:
     bundle = table((0.06, 0.04, 0.09, 9.0), (0.01, -0.02, 0.04, -np.inf))
     found = screened(bundle, (Pattern(pieces=("p0",)),))

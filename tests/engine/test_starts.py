@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from redis import Redis
 
 from engine.arrays import unpack
 from engine.channel import Frame, Weights, encode_weights
@@ -230,21 +231,29 @@ def test_a_study_that_does_not_wait_goes_on_from_a_checkpoint(where: str, store:
     assert [e.metrics["iterations"] for e in rest if isinstance(e, Progressed)][-1] == 400
 
 
-def test_when_redis_is_killed_training_goes_on_and_what_was_lost_is_said(
-    store: FolderStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    servers: list[redis_server.RedisServer] = []
+@pytest.fixture
+def servers(monkeypatch: pytest.MonkeyPatch) -> list[redis_server.RedisServer]:
+    """The Redis of each study that has one of its own."""
+    found: list[redis_server.RedisServer] = []
     begin = redis_server.RedisServer.__init__
 
     def begun(self: redis_server.RedisServer, megabytes: int = 256) -> None:
         begin(self, megabytes)
-        servers.append(self)
+        found.append(self)
 
     monkeypatch.setattr(redis_server.RedisServer, "__init__", begun)
-    config = study(sampling="asynchronous", replay={"where": "redis", "megabytes": 64},
-                   **LONGER | {"ahead": 50, "iterations": 1500})  # fmt: skip
+    return found
+
+
+OVER_REDIS = {"sampling": "asynchronous", "replay": {"where": "redis", "megabytes": 64},
+              **LONGER | {"ahead": 50, "iterations": 1500}}  # fmt: skip
+
+
+def test_when_redis_is_killed_training_goes_on_and_what_was_lost_is_said(
+    store: FolderStore, servers: list[redis_server.RedisServer]
+) -> None:
     found: list[AnyEvent] = []
-    for event in run(config, store):
+    for event in run(study(**OVER_REDIS), store):
         found.append(event)
         if isinstance(event, Progressed) and event.tick == 1:
             os.kill(servers[0].pid, signal.SIGKILL)
@@ -255,6 +264,23 @@ def test_when_redis_is_killed_training_goes_on_and_what_was_lost_is_said(
     last = [event.metrics for event in found if isinstance(event, Progressed)][-1]
     assert last["missing_unsent"] > 0
     assert len(servers) == 1
+
+
+def test_when_redis_is_full_training_says_so_and_goes_on_once_there_is_room(
+    store: FolderStore, servers: list[redis_server.RedisServer]
+) -> None:
+    found: list[AnyEvent] = []
+    for event in run(study(**OVER_REDIS), store):
+        found.append(event)
+        if isinstance(event, Progressed) and event.tick == 1:
+            Redis.from_url(servers[0].url).config_set("maxmemory", 1)
+        if isinstance(event, Incident) and "no room for the newest network" in event.message:
+            Redis.from_url(servers[0].url).config_set("maxmemory", "64mb")
+    assert isinstance(found[-1], Finished)
+    said = [event.message for event in found if isinstance(event, Incident)]
+    assert [each for each in said if "answers again, and has room" in each], said
+    last = [event.metrics for event in found if isinstance(event, Progressed)][-1]
+    assert last["iterations"] == 1500
 
 
 def test_a_learner_that_hears_nothing_for_long_goes_on_with_what_it_has(store: FolderStore) -> None:

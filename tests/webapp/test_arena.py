@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+import numpy as np
 import pytest
 from django.test import Client
 from django.urls import reverse
 
+from engine.arrays import Bundle
 from engine.config.arena import ArenaConfig
 from tests.contracts.asked_kind import AskedKindContract, form, page
 from tests.engine.test_arena import DQN, PPO, course, lesson
@@ -15,6 +18,7 @@ from tests.factories import Studio, signed_in
 from tests.webapp.recorded import recorded
 from webapp.agents.keeping import keep, left_by
 from webapp.arena import typed
+from webapp.arena.reading import standings, strongest, unrated
 from webapp.studies import actions
 from webapp.studies.models import Job
 from webapp.training.games import OFFERS
@@ -98,6 +102,17 @@ def test_the_plan_stands_beside_the_form_before_the_start(team: Studio, designer
     assert "play fewer battles together, or make lessons longer" in short
 
 
+def test_the_time_of_each_lesson_is_told_once_a_course_like_it_was_held(team: Studio, designer: Client) -> None:
+    at = f"{form(team, 'arena')}before/"
+    assert "How long a lesson takes is told here once" in designer.post(at, MINE).content.decode()
+    designer.post(form(team, "arena"), MINE)
+    counters = {"steps": 1000, "seconds": 10.0}
+    Job.objects.filter(kind="arena").update(status="finished", counters=counters)
+    before = designer.post(at, {**MINE, "steps1": "100000"}).content.decode()
+    assert re.search(r"Lesson 1: [\d,]+ decisions at most, .* at once, 13 min to 17 min\.", before), before
+    assert "How long a lesson" not in before
+
+
 @pytest.mark.parametrize("plan", ["league", "ladder", "best"])
 def test_a_course_of_the_list_runs_again_as_itself(team: Studio, designer: Client, plan: str) -> None:
     designer.post(form(team, "arena"), {"game": "tanks-two-teams", "plan": plan, "learner": "sac", "steps": "500000"})
@@ -117,6 +132,7 @@ def test_the_page_tells_lessons_who_plays_whom_and_who_beats_whom(team: Studio, 
                  "Who beats whom", "Strength, Elo points", "main@1"):  # fmt: skip
         assert told in content, told
     assert "<svg" in content
+    assert "no bound" not in content
     csv = designer.get(reverse("studies:results", args=[team.project.slug, job.pk])).content.decode()
     assert csv.splitlines()[0] == "first,second,verdict,share,low,high,battles"
     assert len(csv.splitlines()) == 1 + 6
@@ -157,6 +173,14 @@ def test_agents_are_listed_as_people_count(team: Studio) -> None:
     assert [left.name for left in left_by(job)] == ["a", "a@2", "a@10", "a-3", "a-12", "b"]
 
 
+def test_whoever_looks_for_a_league_or_for_opponents_that_grow_finds_courses(team: Studio, designer: Client) -> None:
+    for name in ("training:new", "agents:list"):
+        content = designer.get(reverse(name, args=[team.project.slug])).content.decode()
+        assert form(team, "arena") in content, name
+        assert "league" in content
+        assert "opponents that grow" in content
+
+
 def test_a_course_that_has_no_round_yet_says_so(team: Studio, designer: Client) -> None:
     config = course({1: PPO, 2: "random"}, [lesson([1, 2], steps=10**6)], copies=64, pool={"kind": "ray"})
     assert isinstance(config, ArenaConfig)
@@ -164,6 +188,21 @@ def test_a_course_that_has_no_round_yet_says_so(team: Studio, designer: Client) 
     content = designer.get(page(job)).content.decode()
     assert "The first round is not complete yet" in content
     assert "64 samplers share" in content
+
+
+def test_strength_is_told_with_a_range_or_a_sentence_says_why_there_is_none() -> None:
+    def table(*rows: tuple[float, float]) -> Bundle:
+        names = [f"p{i}" for i in range(len(rows))]
+        own = {"standing": [row[0] for row in rows], "rating": [row[1] for row in rows], "picked": [0.5] * len(rows)}
+        columns = {f"{name}{end}": np.array(told) for name, told in own.items() for end in ("", "_low", "_high")}
+        return Bundle({"teams": [{"name": name} for name in names]}, columns)
+
+    known, none = standings(table((0.4, -3.0), (0.6, 3.0))), standings(table((0.2, np.nan), (0.8, np.nan)))
+    assert [(each.name, each.rating, each.range) for each in known] == [("p1", "3", "3 to 3"), ("p0", "−3", "−3 to −3")]
+    assert unrated(known) == ""
+    assert unrated(none).startswith("Nobody has Elo points")
+    assert strongest(table((0.2, np.nan), (0.8, np.nan))) == ("p1", 2)
+    assert unrated(standings(table((0.5, 0.0), (0.5, 0.0), (1.0, np.nan)))).startswith("p2 has no Elo points")
 
 
 @pytest.mark.parametrize(

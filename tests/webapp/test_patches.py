@@ -135,6 +135,14 @@ def test_where_other_pieces_may_matter_more_than_the_goal_a_change_says_what_sta
     assert "Finished" in content
 
 
+def test_a_change_says_how_many_battles_the_game_did_not_finish(found: Job, designer: Client) -> None:
+    assert "did not finish" not in designer.get(page(found)).content.decode()
+    patches = [{**PATCHES[0], "unfinished": [431, 9_000]}, {**PATCHES[1], "unfinished": [0, 9_000]}, *PATCHES[2:]]
+    Job.objects.filter(pk=found.pk).update(artifacts={"table": table(patches)})
+    content = designer.get(page(found)).content.decode()
+    assert content.count("The game did not finish 431 of its 9,000 fresh battles.") == 1
+
+
 def test_what_is_close_to_where_effects_matter_has_the_digits_that_tell(found: Job, designer: Client) -> None:
     close = [0.0302, 0.02996, 0.03044]
     patches = [{**PATCHES[1], "worths": [close, close, [None] * 3], "largest": 0.03004}, PATCHES[3]]

@@ -14,7 +14,9 @@ from django.urls import reverse
 
 from engine.arrays import Bundle
 from engine.catalog import GAMES
+from engine.config import parse
 from engine.config.agent_games import SETTINGS
+from engine.config.starts import StartsConfig
 from tests.contracts.asked_kind import AskedKindContract, form, page
 from tests.engine.test_starts import study
 from tests.factories import Studio
@@ -24,6 +26,7 @@ from webapp.starts.reading import Practised, Reading
 from webapp.starts.rows import COLUMNS, OFFERED
 from webapp.studies import actions
 from webapp.studies.models import Job
+from webapp.training import first_rounds
 
 pytestmark = pytest.mark.django_db
 
@@ -172,3 +175,15 @@ def test_a_form_shows_what_was_typed_wrong_in_its_row(team: Studio, designer: Cl
     content = answer.content.decode()
     row = content[content.index('data-start="1"') : content.index('data-start="2"')]
     assert "no episode can begin" in row.lower()
+
+
+def test_how_long_it_takes_is_known_by_an_earlier_one_or_by_first_rounds_in_step(team: Studio) -> None:
+    config = study(sampling="asynchronous", replay={"where": "redis"}, actors=2, seed=5)
+    first = first_rounds.of(config)
+    assert isinstance(parse(StartsConfig, first.model_dump(mode="json")), StartsConfig)
+    assert (first.sampling, first.replay.where, first.pool.kind) == ("synchronous", "memory", "local")
+    assert first_rounds.estimate(config, None, team.project) is None
+    recorded(team, study(sampling="asynchronous", actors=2), "Earlier")
+    found = first_rounds.estimate(config, None, team.project)
+    assert found is not None
+    assert "one earlier training" in found.note

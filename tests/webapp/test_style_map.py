@@ -137,7 +137,9 @@ def test_axes_say_in_words_which_way_is_which_and_in_which_unit(team: Studio) ->
     assert [said[name].title for name in ("dealt", "explored")] == [
         "Deals (% of the other team’s life)", "Covers (% of the field)",
     ]  # fmt: skip
-    assert known["busy"].along == "Goal “Busy” = score + moved: less good … better"
+    assert known["busy"].along == "Goal “Busy”, score and style together: less good … better"
+    own = {**bred(team.project).config, "objectives": [{**goals[0], "measure": "mine", "formula": "score * moved"}]}
+    assert axes(own)["mine"].title == "Goal “Mine” = score × moved"
 
 
 def test_where_both_ends_count_alike_the_head_says_that_the_edge_proves_nothing(team: Studio, designer: Client) -> None:

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from engine.config.styles import StylesConfig
 from engine.studies import load
+from engine.styles.preview import Value
 from tests.factories import Studio, game_version, signed_in, studio
 from tests.webapp.bred import GAME, SHORT, breeding, config, sampled
 from tests.webapp.trainings import training
@@ -169,6 +170,7 @@ def test_every_mistake_of_ones_own_formulas_is_told_at_its_field(team: Studio) -
     assert "speed" in found["style"][0]
     assert "jumps" in found["goal-1"][0]
     assert "does not measure luck" in found["behaviour"][0]
+    assert "is what is paid for" in wrong(team, **{**OWN, "goal-1-called": "style"})["goal-1"][0]
     found = wrong(team, **PONG, scale="own")
     assert (found["style"], found["goal-1"]) == ([NOT_WRITTEN], [TOO_FEW_GOALS])
 
@@ -207,6 +209,8 @@ def test_pictures_show_each_reward_and_each_goal_for_both_players(team: Studio) 
     assert [(line.player, line.shape) for line in lines] == [("Random", "circle"), ("Follows the ball", "square")]
     assert all(len(line.places) and all(0 <= place <= 100 for place in line.places) for line in lines)
     assert "an episode" in lines[0].words
+    one = Value("Random", "style", 0.5, 3.0, 3.0, 1, (3.0,))
+    assert pictures._words(one) == "3 in the one episode that ended"
     drawn = pictures.pictures(form(team, **{**OWN, "style": "speed"}))
     assert drawn.keys() == {"winning", "goal-1", "goal-2"}
 

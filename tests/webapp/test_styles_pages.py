@@ -70,8 +70,17 @@ def test_the_page_of_an_ended_search_shows_spread_and_skill_and_offers_the_contr
     assert shown.count("<polyline") == 4
     found = kinds.of(job).found(job)
     assert found is not None
-    assert f"{again.skilled} of 4 play well" in found.words
+    assert f"{again.skilled} of 4 score within 0.1 of the best" in found.words
     assert "Run the control" not in page(signed_in(team.producer), job)
+
+
+@pytest.mark.parametrize(("ends", "says"), [((0.02, 0.09), True), ((0.4, 0.6), False), (None, True)])
+def test_a_search_in_which_nobody_plays_well_says_so_and_what_helps(
+    team: Studio, client: Client, monkeypatch: pytest.MonkeyPatch, ends: tuple[float, float] | None, says: bool
+) -> None:
+    monkeypatch.setattr(evidence, "best_of", lambda job: evidence.Best(0.05, ends, True))
+    shown = page(client, bred(team.project))
+    assert ("even the best one scores 0.05, where 0 is the worst and 1 the best" in shown) == says
 
 
 def test_the_control_is_the_same_search_without_selection_and_is_drawn_beside_it(team: Studio, client: Client) -> None:
@@ -124,7 +133,13 @@ def test_goals_that_do_not_add_up_are_not_called_tied(team: Studio) -> None:
 def test_what_was_lost_from_the_store_leaves_the_page_alive(team: Studio, client: Client) -> None:
     job = breeding(team.project, artifacts={"population": "0" * 64}, status=Status.FINISHED, tick=2)
     assert evidence.of(job) is None
-    assert "The first round is not complete yet." in page(client, job)
+    assert "What its rounds left is not in the store any more." in page(client, job)
+
+
+def test_a_search_that_was_stopped_before_its_first_round_promises_nothing(team: Studio, client: Client) -> None:
+    shown = page(client, breeding(team.project, status=Status.STOPPED))
+    assert "It ended before its first round was complete" in shown
+    assert "not complete yet" not in shown
 
 
 def test_lists_and_programs_read_a_search_for_styles_as_any_other(team: Studio, client: Client) -> None:

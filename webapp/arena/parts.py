@@ -9,7 +9,7 @@ from engine.config.arena import ArenaConfig
 from webapp.accounts.models import User
 from webapp.arena.asking import ArenaForm
 from webapp.arena.intake import ArenaIntake
-from webapp.arena.reading import MOST_MATCHES, Course, latest, standings, told
+from webapp.arena.reading import MOST_MATCHES, Course, latest, standings, strongest, told, unrated
 from webapp.arena.watching import watchable
 from webapp.lib.words import number
 from webapp.metagame.reading import Reading
@@ -61,6 +61,7 @@ class Lessons(Learning):
             "wins": bool(wins.lines),
             "reading": Reading(table) if table else None,
             "standings": standings(table) if table else [],
+            "unrated": unrated(standings(table)) if table else "",
             "sharing": crowded(course.config.copies, "sampler") if job.config["pool"]["kind"] != "local" else "",
         }
 
@@ -75,9 +76,8 @@ class Lessons(Learning):
         table = latest_table(job)
         if table is None:
             return None
-        ratings = table.arrays["rating"].tolist()
-        names = [team["name"] for team in table.meta["teams"]]
-        return Found(f"{names[max(range(len(names)), key=lambda i: ratings[i])]} is the strongest of {len(names)}")
+        name, many = strongest(table)
+        return Found(f"{name} is the strongest of {many}")
 
     def rounds(self, job: Job, most: int) -> Columns:
         """Every number of rounds."""

@@ -86,6 +86,18 @@ class Row(NamedTuple):
         return number(self.largest, telling(self.largest or 0.0, None, 1, [self.matters]))
 
     @property
+    def unfinished(self) -> str:
+        """How many of its fresh battles the game did not finish; empty where it finished all. Searches from before
+        that was counted say nothing."""
+        many, played = self.table.get("unfinished") or (0, 0)
+        if not many:
+            return ""
+        return (
+            f"The game did not finish {number(many)} of its {plural(played, 'fresh battle')}. Ranges hold whichever "
+            "way these would have ended, so they are wide."
+        )
+
+    @property
     def digits(self) -> int:
         """After the point, of the farthest and its range."""
         return telling(self.worst, (self.low, self.high), 1, [self.matters])

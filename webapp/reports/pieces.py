@@ -111,6 +111,8 @@ def told(suspect: Suspect, decision: Decision | None, *, meant: bool = False) ->
         "cost": line.cost,
         "fair": line.fair,
         "fair_low": line.fair_low,
+        "or_less": line.or_less,
+        "or_more": line.or_more,
         "fair_high": line.fair_high,
         "decision": str(decision) if decision else "",
         "decided_by": str(decision.created_by or "somebody") if decision else "",

@@ -30,8 +30,7 @@ def _of_pieces(pieces: Pieces) -> Iterator[str]:
         return
     if pieces.unfinished:
         yield pieces.unfinished
-    if pieces.untested:
-        yield f"Not tested, as the rules or these battles do not tell them apart: {_names(pieces.untested)}."
+    yield from _of_reasons(pieces.untested)
     if pieces.open_pieces:
         yield f"Not settled: {_waiting(pieces.open_pieces)}."
     if pieces.pairs_looked_at:
@@ -44,6 +43,13 @@ def _of_pieces(pieces: Pieces) -> Iterator[str]:
     yield f"Effects of less than {number(pieces.matters)} points were not looked for."
     found = pieces.faults or pieces.intended or measured(pieces.experiment)
     yield ("" if found else NOTHING) + " ".join(told(pieces.experiment))
+
+
+def _of_reasons(lines: Sequence[Line]) -> Iterator[str]:
+    """Those that were not tested by why; tables from before reasons were kept have none."""
+    for why in sorted({line.untested for line in lines}):
+        alike = [line for line in lines if line.untested == why]
+        yield f"Not tested{f', {why}' if why else ''}: {_names(alike)}."
 
 
 def _of_lineups(search: Job, lineups: Judged) -> Iterator[str]:

@@ -11,6 +11,7 @@ from engine.config import parse
 from engine.config.starts import StartsConfig, name_of
 from webapp.lib.words import number, percent
 from webapp.starts.picture import MARKS, PICTURES, Mark, Picture
+from webapp.starts.rows import where
 from webapp.studies.lines import Column, Frame, Lines, ends, known, marks, path
 from webapp.studies.models import Job
 from webapp.studies.rounds import Columns
@@ -57,19 +58,18 @@ def _band(frame: Frame, x: Sequence[float], low: Sequence[float], high: Sequence
 
 class Row(NamedTuple):
     """A start in the ranking. ``rank``: such as "1" or "2 to 3"; ``reached``: after how many minibatches it was
-    mastered, in words; ``share``: of what is practised now, in words."""
+    mastered, in words; ``share``: of what is practised now, in words; ``where`` episodes begin."""
 
     name: str
     number: int
     hard: bool
     rank: str
     success: float | None
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     reached: str
     forgotten: str
     share: str
-    chance: str
     where: str
 
 
@@ -133,15 +133,13 @@ class Reading:
         return value if known(value) else None
 
     def _row(self, i: int) -> Row:
-        told = {name: self.metrics.get(f"{name_of(i)}/{name}") for name in ("practised", "chance")}
+        share = self.metrics.get(f"{name_of(i)}/practised")
         lost = self._value("forgotten", i)
         task = self.config.ordered[i]
         return Row(
             task.name, min(i + 1, MARKS), task.hard, self._rank(i), self._value("success", i),
-            self._value("low", i) or 0.0, self._value("high", i) if self._value("high", i) is not None else 1.0,
-            self._reached(i), f"at least {percent(lost)}" if lost else "",
-            *("" if told[name] is None else percent(told[name]) for name in ("practised", "chance")),
-            ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in task.settings.items()),
+            self._value("low", i), self._value("high", i), self._reached(i),
+            f"at least {percent(lost)}" if lost else "", "" if share is None else percent(share), where(task.settings),
         )  # fmt: skip
 
     def _rank(self, i: int) -> str:

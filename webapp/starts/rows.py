@@ -10,10 +10,11 @@ from django import forms
 from engine.catalog import GAMES
 from webapp.games.fields import NumberField
 from webapp.lib.text import seen
+from webapp.studies.lines import shown
 
 ROWS = 5
 """Starts that the form has room for; a file or a program may name more."""
-NAMES = ("Very easy", "Easy", "Halfway", "Nearly there", "The hard one")
+NAMES = ("Very easy", "Easy", "Halfway", "Harder", "The hard one")
 
 
 class Typed(NamedTuple):
@@ -91,6 +92,20 @@ def typed(cleaned: Mapping[str, Any], game: str) -> Iterator[tuple[int, dict[str
         if settings or hard:
             name = cleaned.get(f"name{i}") or f"Start {i}"
             yield i, {"name": name, "settings": settings} | ({"hard": True} if hard else {})
+
+
+def where(settings: Mapping[str, Any]) -> str:
+    """The settings of a start in words: "along 0.5 to 0.7, player’s distance 0"."""
+    found = []
+    for name, value in settings.items():
+        head = COLUMNS[name].head if name in COLUMNS else name
+        base = head.partition(",")[0].lower()
+        other = name.replace("_min", "_max")
+        if other != name and other in settings:
+            found.append(f"{base} {shown(value)} to {shown(settings[other])}")
+        elif not (name.endswith("_max") and name.replace("_max", "_min") in settings):
+            found.append(f"{head.lower()} {shown(value) if isinstance(value, int | float) else value}")
+    return ", ".join(found)
 
 
 def filled(config: Mapping[str, Any]) -> dict[str, Any]:

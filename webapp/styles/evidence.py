@@ -23,7 +23,7 @@ from webapp.studies.models import Job
 from webapp.studies.table_rows import newest
 
 SKILLED = 0.1
-"""An agent plays well whose score is at most so far below the best."""
+"""An agent scores nearly as well as the best that is at most so far below."""
 SAME = 1e-6
 """Two goals whose sum depends on the score alone differ by no more than rounding."""
 ENDS = ("score.low", "score.high")
@@ -64,7 +64,7 @@ class Population(NamedTuple):
 
     @property
     def skilled(self) -> int:
-        """Agents that play well, by the best of these."""
+        """Agents that score nearly as well as the best of these."""
         return int((self.score >= self.score.max() - SKILLED).sum())
 
     @property
@@ -138,6 +138,16 @@ def best(job: Job, mine: Population, again: Population | None) -> Best:
     low, high = known.ends.get("score", (-np.inf, np.inf)) if known is not None else (-np.inf, np.inf)
     wide = widened(score, Range(*mine.ends[row].tolist()), ERROR / among)
     return Best(score, _known(np.clip(wide, low, high)) if np.isfinite(wide).all() else None, False)
+
+
+def weak(job: Job) -> tuple[float, float] | None:
+    """The ends of the game's scale where even the best score so far is surely below its middle; None where it is not,
+    or where nobody knows the ends."""
+    found, game = best_of(job), built_in(job.config["task"]["game"]["name"])
+    ends = game.ends.get("score") if game is not None else None
+    if found is None or ends is None:
+        return None
+    return ends if (found.ends or (0.0, found.score))[1] < sum(ends) / 2 else None
 
 
 def _known(ends: Floats) -> tuple[float, float] | None:

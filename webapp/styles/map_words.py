@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.catalog import Signal, built_in
 from engine.config.style_reward import formula_of, identifier
-from engine.config.style_templates import TEMPLATES, Template
+from engine.config.style_templates import TEMPLATES, Template, renamed
 from webapp.lib.words import number
 from webapp.styles.map_agents import SCORE, Agents
 from webapp.training.goals import title_of
@@ -49,7 +49,7 @@ def axes(config: dict[str, Any]) -> dict[str, Axis]:
     for aim in config["objectives"]:
         name, more = aim["measure"], aim["direction"] == "max"
         formula = aim.get("formula", "")  # left out where the measure alone counts
-        title = f"Goal “{title_of(name)}”{f' = {_in_words(formula)}' if formula else ''}"
+        title = f"Goal “{title_of(name)}”{_made_of(formula, template_of(config))}"
         found[name] = Axis(name, title, "less good" if more else "better", "better" if more else "less good", False)
     whole = game is not None and game.ends.get(SCORE) == (0.0, 1.0)
     found[SCORE] = Axis(SCORE, "Score (0 to 1)" if whole else "Score", "plays worse", "plays better", False)
@@ -61,14 +61,24 @@ def axes(config: dict[str, Any]) -> dict[str, Axis]:
     return found
 
 
+def _made_of(formula: str, scale: Template | None) -> str:
+    """What a goal adds up; of goals that somebody wrote, the formula."""
+    if scale is not None:
+        return ", score and style together"
+    return f" = {_in_words(formula)}" if formula else ""
+
+
 def _in_words(formula: str) -> str:
     return formula.replace("*", "×").replace("-", "−").replace("_", " ")
 
 
 def template_of(config: dict[str, Any]) -> Template | None:
     """The scale in plain words that a job's goals are those of; None for goals of its own."""
-    given = [aim["measure"] for aim in config["objectives"]]
-    return next((t for t in TEMPLATES.values() if given == [name for name, _ in t.objectives]), None)
+    game = built_in(config["task"]["game"]["name"])
+    names = game.names if game is not None else {}
+    given = [(aim["measure"], aim.get("formula", "")) for aim in config["objectives"]]
+    scales = (t for t in TEMPLATES.values() if given == [(name, renamed(text, names)) for name, text in t.objectives])
+    return next(scales, None)
 
 
 def _ends(config: dict[str, Any], name: str) -> tuple[str, str]:

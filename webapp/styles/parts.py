@@ -48,12 +48,12 @@ class StyleSearches(SettingsSearches):
         return typed.values_of(job, job.project)
 
     def found(self, job: Job) -> Found | None:
-        """How far apart its agents lie, and how many of them play well."""
+        """How far apart its agents lie, and how many of them score nearly as well as the best."""
         agents = evidence.compared(job, None).mine if job.status in (Status.FINISHED, Status.STOPPED) else None
         if agents is None or not agents.spreads:
             return None
         first = agents.spreads[0]
-        many = f"{agents.skilled} of {len(agents.score)} play well"
+        many = f"{agents.skilled} of {len(agents.score)} score within {evidence.SKILLED:g} of the best"
         way = _way(job)
         return Found(f"{way.title}: {way.text(first.low)} to {way.text(first.high)}; {many}")
 
@@ -65,6 +65,7 @@ def _proved(job: Job) -> dict[str, Any]:
     return {
         "mine": evidence.compared(job, None).mine,
         "best": evidence.best_of(job),
+        "weak": evidence.weak(job),
         "run": run,
         "told": told,
         "sides": evidence.sides(told, job, run),

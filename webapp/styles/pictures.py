@@ -77,6 +77,8 @@ def _place(value: float, start: float, span: float) -> float:
 def _words(value: Value) -> str:
     if not value.episodes:
         return f"{figure(value.per)} a decision; no sample episode ended"
+    if value.episodes == 1:
+        return f"{figure(value.low)} in the one episode that ended"
     if value.low == value.high:
         return f"{figure(value.low)} in each of {value.episodes} episodes"
     return f"{figure(value.low)} to {figure(value.high)} an episode"

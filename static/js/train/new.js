@@ -126,6 +126,11 @@ function showBeside() {
   if (staleness) staleness.hidden = valueOf(form, "sampling") !== "asynchronous";
 }
 
+/** Another game begins with the settings that are best for it, not with those of the game before. */
+function beginAsUsual() {
+  for (const preset of findAll(form, '[name="preset"]', HTMLInputElement)) preset.checked = false;
+}
+
 /* ---------- goals, on the page that searches ---------- */
 const goalRows = findAll(form, "[data-goal-row]");
 const fineRows = findAll(form, "[data-goal-fine]");
@@ -151,6 +156,7 @@ moreGoals?.addEventListener("click", () => {
 form.addEventListener("input", ({ target }) => {
   showBeside();
   if (target instanceof Element && target.matches("[data-parts]")) showMethod(form);
+  if (target instanceof HTMLInputElement && target.name === "game") beginAsUsual();
   changed();
 });
 at("again").addEventListener("click", () => ask({ again: 1 }));
