@@ -151,6 +151,30 @@ class SideBySide(Trained):
         return f"{super().round(metrics)}, {metrics['distance']:.3g}{bound} apart"
 
 
+class EasierStarts(Trained):
+    """Texts of trainings with easier starts."""
+
+    def planned(self, event: Started, study: Settings) -> str:
+        """Starts, and minibatches to learn from."""
+        limit = f" ({study['minutes']:g} minutes at most)" if study.get("minutes") else ""
+        return f"{many(len(study['tasks']), 'start')}, {many(study['iterations'], 'minibatch')[:-1]}es{limit}"
+
+    def round(self, metrics: Mapping[str, float]) -> str:
+        """How well it does from each start, easiest first, and what it learns from."""
+        m = metrics
+        starts = [name.removesuffix("/practised") for name in m if name.endswith("/practised")]
+        each = [f"{self._success(m, start)} of the minibatches {m[f'{start}/practised']:.0%}" for start in starts]
+        speed, done = f"{m['steps_per_second']:,.0f} a second", f"{m['iterations']:,.0f} minibatches"
+        return "; ".join([done, speed, *(f"{start}: {told}" for start, told in zip(starts, each, strict=True))])
+
+    def _success(self, m: Mapping[str, float], start: str) -> str:
+        """That of the last evaluation, where this round made one; otherwise the score while learning."""
+        if f"{start}/success_low" in m:
+            low, high = m[f"{start}/success_low"], m[f"{start}/success_high"]
+            return f"succeeds {m[f'{start}/success']:.0%} ({low:.0%} to {high:.0%}),"
+        return f"score {m[f'{start}/score']:.3g}," if f"{start}/score" in m else "no episode ended,"
+
+
 class Courses(Trained):
     """Texts of courses."""
 
@@ -161,7 +185,7 @@ class Courses(Trained):
         most = max((one.counted for one in plans), key=lambda how: how.processes)
         paper = f"{many(most.environments, 'environment')} and {many(most.workers, 'worker')}"
         here = f"{many(config.copies, 'sampler')} and the learners" if arena_plan.started(config) else "this one alone"
-        work = f"{many(config.count, 'lesson')}, {many(config.steps, 'decision')} at most"
+        work = f"{many(config.count, 'lesson')}, {many(config.steps, 'decision')}{'' if config.exact else ' at most'}"
         return f"{work}, on {most.processes} processes by AI Arena’s count ({paper}; here {here})"
 
     def round(self, metrics: Mapping[str, float]) -> str:

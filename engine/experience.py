@@ -7,7 +7,8 @@ An actor numbers its transitions from 0 on and says with each parcel how many it
 learner knows what is missing, whatever happened on the way: ``Lost``. What an actor loses after its last parcel nobody
 knows; ``close`` sends a last one.
 
-Departures from the paper: an episode carries its return, so that no signal arrives apart from it; a queue has a bound.
+Departures from the paper: episodes travel with their transitions, so that no signal arrives apart from them; a queue
+has a bound.
 """
 
 from __future__ import annotations
@@ -25,8 +26,11 @@ from engine.channel import Frame
 from engine.errors import StoreError
 
 Columns = Mapping[str, NDArray[Any]]
+Floats = NDArray[np.float64]
 BOUND = 1024
 """Parcels of a task that may wait; of more, the oldest are given up."""
+NO_EPISODES = np.empty((0, 0))
+_TOLD = ".told"  # no column is named so
 
 
 class Network(NamedTuple):
@@ -37,9 +41,10 @@ class Network(NamedTuple):
 
 
 class Parcel(NamedTuple):
-    """Transitions of ``task``, columns [n, …], that the network of ``version`` made; ``returns`` float64: of the
-    episodes that ended with them. ``actor``: who sent them; ``first``: their number there. ``unsent``, ``refused``:
-    transitions that this actor could not deliver before, because nobody answered, or because there was no room."""
+    """Transitions of ``task``, columns [n, …], that the network of ``version`` made; ``returns`` float64[m]: of the
+    episodes that ended with them, and ``told`` float64[m, k]: what else is told of each. ``actor``: who sent them;
+    ``first``: their number there. ``unsent``, ``refused``: transitions that this actor could not deliver before,
+    because nobody answered, or because there was no room."""
 
     task: int
     columns: dict[str, NDArray[Any]]
@@ -49,11 +54,21 @@ class Parcel(NamedTuple):
     first: int
     unsent: int = 0
     refused: int = 0
+    told: NDArray[np.float64] = NO_EPISODES
 
     @property
     def size(self) -> int:
         """Transitions in it."""
         return len(next(iter(self.columns.values()), ()))
+
+    @property
+    def oldest(self) -> int:
+        """The version of the network that made them."""
+        return self.version
+
+    def encode(self, meta: Mapping[str, Any]) -> list[Frame]:
+        """As one frame, which needs no ``meta``."""
+        return [encode(self)]
 
 
 class Lost(NamedTuple):
@@ -86,13 +101,15 @@ NOTHING = Lost()
 class ActorEnd(Protocol):
     """An actor's end; used by one thread. None of its methods raises because the way is interrupted."""
 
-    def add(self, columns: Columns, returns: Sequence[float] = (), version: int = 0) -> bool:
+    def add(
+        self, columns: Columns, returns: Sequence[float] = (), version: int = 0, told: Floats = NO_EPISODES
+    ) -> bool:
         """Send transitions of the actor's task; False if they are lost. Whole episodes, or several, make good parcels:
         each costs a round trip."""
         ...
 
-    def newest(self) -> Network | None:
-        """The newest network, unless it was returned before."""
+    def newest(self, *, ask: bool = False) -> Network | None:
+        """The newest network, unless it was returned before; ``ask``: even if ``add`` has seen no newer one."""
         ...
 
     def close(self) -> None:
@@ -124,16 +141,17 @@ class LearnerEnd(Protocol):
 def encode(parcel: Parcel) -> bytes:
     """The parcel as bytes, without pickle (``engine.arrays``)."""
     meta = {name: getattr(parcel, name) for name in ("task", "version", "actor", "first", "unsent", "refused")}
-    return pack(meta | {"returns": list(parcel.returns)}, parcel.columns)
+    return pack(meta | {"returns": list(parcel.returns)}, {**parcel.columns, _TOLD: parcel.told})
 
 
 def decode(data: bytes) -> Parcel:
     """The parcel; its columns are read-only views of ``data``. Raises StoreError for a damaged one."""
     meta, columns = unpack(data)
+    told = columns.pop(_TOLD, NO_EPISODES)
     try:
         counts = {name: int(meta[name]) for name in ("task", "version", "first", "unsent", "refused")}
         returns = np.array(meta["returns"], np.float64)
-        parcel = Parcel(columns=columns, returns=returns, actor=str(meta["actor"]), **counts)
+        parcel = Parcel(columns=columns, returns=returns, actor=str(meta["actor"]), told=told, **counts)
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"This is not a parcel of experience: {error}.") from error
     if len({len(column) for column in columns.values()}) > 1:
@@ -150,10 +168,10 @@ class Numbering:
         self.told = NOTHING
         """What the last parcel that was delivered said."""
 
-    def parcel(self, columns: Columns, returns: Sequence[float], version: int) -> Parcel:
+    def parcel(self, columns: Columns, returns: Sequence[float], version: int, told: Floats = NO_EPISODES) -> Parcel:
         """These transitions with their numbers."""
         parcel = Parcel(self.task, dict(columns), np.array(returns, np.float64), version, self.actor, self.first,
-                        self.unsent, self.refused)  # fmt: skip
+                        self.unsent, self.refused, told)  # fmt: skip
         self.first += parcel.size
         return parcel
 
@@ -243,12 +261,14 @@ class ActorHere:
         self._experience, self._queue, self._numbering = experience, queue, Numbering(task)
         self._version = -1
 
-    def add(self, columns: Columns, returns: Sequence[float] = (), version: int = 0) -> bool:
+    def add(
+        self, columns: Columns, returns: Sequence[float] = (), version: int = 0, told: Floats = NO_EPISODES
+    ) -> bool:
         """Send transitions; they must not change any more."""
-        self._queue.append(self._numbering.parcel(columns, returns, version))
+        self._queue.append(self._numbering.parcel(columns, returns, version, told))
         return True
 
-    def newest(self) -> Network | None:
+    def newest(self, *, ask: bool = False) -> Network | None:
         """The newest network, unless it was returned before."""
         network = self._experience.network
         if network is None or network.version == self._version:

@@ -80,6 +80,7 @@ INSTALLED_APPS = [
     "webapp.self_play",
     "webapp.shared_critic",
     "webapp.gossip",
+    "webapp.starts",
     "webapp.sensitivity",
     "webapp.worth",
     "webapp.metagame",

@@ -49,6 +49,7 @@ MODULES = (
     "two_seats",
     "arena_navigation",
     "arena_tanks",
+    "arena_mixed",
     "half_field",
     "platform",
     "commanders",

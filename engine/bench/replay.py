@@ -25,7 +25,7 @@ from engine.bench.row import row
 from engine.channel import Frame
 from engine.experience import Arrivals, Columns, ExperienceHere, LearnerEnd, Lost, Numbering, Parcel, decode, encode
 from engine.rl.dpcer import Exp3
-from engine.rl.task_replays import TaskReplays
+from engine.rl.task_replays import rings
 from engine.rng import generator
 from engine.runtime.channels import Ticket
 from engine.runtime.redis_experience import Place, RedisActor, RedisLearner
@@ -86,7 +86,7 @@ def measured(way: Callable[[], Any], seconds: float) -> Rates:
         until = time.monotonic() + _WAIT_S
         while learner.replays.sizes.min() < EPISODE:
             meanwhile()
-            learner.replays.fill()
+            learner.replays.fill(end.take())
             if time.monotonic() > until:
                 raise TimeoutError("nothing arrived")
         for _ in range(100):
@@ -94,7 +94,7 @@ def measured(way: Callable[[], Any], seconds: float) -> Rates:
         began, worked, before, count = time.perf_counter(), time.thread_time(), learner.replays.written.sum(), 0
         while (spent := time.perf_counter() - began) < seconds:
             meanwhile()
-            learner.replays.fill()
+            learner.replays.fill(end.take())
             learner.iteration()
             count += 1
         work_ms = 1000 * (time.thread_time() - worked) / count
@@ -106,7 +106,7 @@ class Learner:
 
     def __init__(self, end: LearnerEnd) -> None:
         self.end, self.count = end, 0
-        self.replays = TaskReplays(end, TASKS, CAPACITY, generator(1, "replays"))
+        self.replays = rings(TASKS, CAPACITY, generator(1, "replays"))
         self.scheduler = Exp3(TASKS, generator(1, "scheduler"), signal="td")
         sizes = (SEEN, 256, 128, 64, CHOICES)
         layers = [part for a, b in pairwise(sizes) for part in (torch.nn.Linear(a, b), torch.nn.ReLU())]
@@ -116,7 +116,7 @@ class Learner:
     def iteration(self) -> None:
         """One minibatch of a chosen task."""
         task = self.scheduler.choose()
-        batch = {name: torch.from_numpy(column) for name, column in self.replays.sample(task, BATCH).columns.items()}
+        batch = {name: torch.from_numpy(column) for name, column in self.replays.of(task).sample(BATCH).columns.items()}
         with torch.no_grad():
             y = batch["reward"] + 0.99 * ~batch["ended"] * self.q(batch["next"]).max(1).values
         delta = y - self.q(batch["seen"]).gather(1, batch["choice"][:, None])[:, 0]

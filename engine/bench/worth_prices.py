@@ -4,7 +4,8 @@ Teams of a ``Market`` hold one of its pieces; what a price leaves to the rest of
 all pieces cost the same, and gold is worth the same everywhere. ``costs``: they differ by a factor of five, and what is
 left is worth the more the less of it there is. ``amounts``: teams hold one to nine of a piece. ``interactions``: what
 gold buys goes with one piece better than with another. ``rare``: of some pieces there are fifty battles, of others four
-thousand. ``all``: all of that together.
+thousand. ``all``: all of that together. ``bounds``: as ``plain``, but of a game that permits only prices near the
+present ones, so that many fair ones lie near its bounds or beyond them.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Floats = NDArray[np.float64]
 PIECES, BATTLES, CHANGED = 40, 4_000, 40_000
 SPREAD = 2.58
 """Standard errors of the curve: 1 % of the error; outcomes have the other 4."""
-MARKETS = ("plain", "costs", "amounts", "interactions", "rare", "all")
+MARKETS = ("plain", "costs", "amounts", "interactions", "rare", "all", "bounds")
 LUCK = ("wins", "draws", "tails")
 GOLD, PRICE, SLOPE = 400.0, 100.0, 0.001
 """What a team may cost, what a piece costs as a rule, and what gold is worth there."""
@@ -34,7 +35,8 @@ GAMES, QUICK_GAMES = 30, 3
 
 class Market(NamedTuple):
     """By piece: how much teams with it have beyond even, its price, how many ``units`` a team holds, how well gold goes
-    with it, and the number of battles; ``bend``: whether what is left is worth more the less of it there is."""
+    with it, and the number of battles; ``bend``: whether what is left is worth more the less of it there is;
+    ``bounds`` [n, 2]: the permitted prices."""
 
     worth: Floats
     price: Floats
@@ -42,6 +44,7 @@ class Market(NamedTuple):
     suits: Floats
     battles: NDArray[np.int64]
     bend: bool
+    bounds: Floats
 
     @classmethod
     def drawn(cls, kind: str, rng: np.random.Generator) -> Market:
@@ -62,7 +65,10 @@ class Market(NamedTuple):
         if kind in ("rare", "all"):
             battles = np.geomspace(50, BATTLES, PIECES)[rng.permutation(PIECES)].astype(np.int64)
         worth = np.asarray(np.clip(0.03 * rng.standard_t(4, PIECES), -0.08, 0.08), np.float64)
-        return cls(worth, gold / units, units, suits, battles, kind in ("costs", "all"))
+        bounds = np.tile([0.0, 1e6], (PIECES, 1))
+        if kind == "bounds":
+            bounds = PRICE + rng.uniform(0, 60, (PIECES, 2)) * [-1, 1]
+        return cls(worth, gold / units, units, suits, battles, kind in ("costs", "all"), bounds)
 
     def moved(self, i: NDArray[np.int64], change: Floats) -> Floats:
         """What a change of the price of pieces ``i`` does to the outcome of their teams."""
@@ -72,13 +78,19 @@ class Market(NamedTuple):
 
     def reach(self, i: int) -> Reach:
         """How far the price of a piece is changed."""
+        low, high = self._wished(i)
+        least, most = (self.bounds[i] - self.price[i]).tolist()
+        return Reach(max(low, least), min(high, most))
+
+    def _wished(self, i: int) -> Range:
+        """The same, whatever the game permits."""
         half = max(0.09, WIDER * float(np.abs(self.worth).max())) / SLOPE / float(self.units[i])
         half = min(half, 0.45 * (GOLD / float(self.units[i]) - float(self.price[i])))
-        return Reach(-min(half, float(self.price[i])), half)
+        return Range(-min(half, float(self.price[i])), half)
 
     def fair(self, i: int) -> float:
-        """The fair price of a piece; outside its reach where none within it is."""
-        ends = np.array(self.reach(i)[:2])
+        """The fair price of a piece, permitted or not; at an end of what is wished for where none within it is."""
+        ends = np.array(self._wished(i))
         for _ in range(60):
             middle = ends.mean()
             above = self.worth[i] + self.moved(np.array([i]), np.array([middle]))[0] > 0
@@ -108,7 +120,11 @@ def measured(rng: np.random.Generator, market: Market, luck: str, changed: int =
     prices, widths = [], []
     for i, worth in enumerate(market.worth):
         sample = outcomes(rng, np.full(market.battles[i], worth), luck)
-        ends, bounds, held = bounds_once(sample, -1.0, 1.0, 0.04), Range(0.0, 1e6), Held(market.units[i], lean[i], i)
+        ends, bounds, held = (
+            bounds_once(sample, -1.0, 1.0, 0.04),
+            Range(*market.bounds[i].tolist()),
+            Held(market.units[i], lean[i], i),
+        )
         told = float(sample.mean())
         prices.append(fair(float(market.price[i]), market.reach(i), bounds, told, ends, found, SPREAD, held))
         here = -float(market.moved(np.array([i]), np.array([1e-3]))[0]) / 1e-3
@@ -134,7 +150,7 @@ def covered(kind: str, luck: str, games: int, seed: int, changed: int = CHANGED)
         prices, plain = measured(rng, market, luck, changed)
         for i, (price, width) in enumerate(zip(prices, plain.tolist(), strict=True)):
             if price.why == PRICED:
-                inside += price.low <= market.fair(i) <= price.high
+                inside += price.holds(market.fair(i))
                 ratios.append((price.high - price.low) / width)
     return Covered(games * PIECES, len(ratios), inside, float(np.median(ratios)) if ratios else math.nan)
 

@@ -11,7 +11,7 @@ from pydantic import Field, field_validator, model_validator
 from engine.config.base import Config, Shown, Study, refuse
 from engine.config.genes import genes
 from engine.config.learners import Learner
-from engine.config.lesson_pace import Pace, pace
+from engine.config.lesson_pace import Pace, Sampled, pace
 from engine.config.lessons import MOST_LESSONS, LessonConfig
 from engine.config.policies import ONE_NUMBER
 from engine.config.rl import AnyLearner, PPOConfig
@@ -120,12 +120,19 @@ class ArenaConfig(Study):
 
     @property
     def steps(self) -> int:
-        """Decisions of all lessons at most."""
-        return sum(lesson.times * lesson.most for lesson in self.lessons)
+        """Decisions of all lessons: so many where they are in step and without conditions, otherwise at most."""
+        return sum(lesson.times * self.pace(lesson).decisions for lesson in self.lessons)
+
+    @property
+    def exact(self) -> bool:
+        """Whether it is known how many decisions will be learned from."""
+        return self.sampling == "synchronous" and not any(lesson.until for lesson in self.lessons)
 
     def pace(self, lesson: LessonConfig) -> Pace:
         """How a lesson is learned."""
-        return pace(lesson, self.learners, self.environments * self.fragment, self.copies, self.checkpoint_every)
+        waiting, each = self.sampling == "synchronous", self.environments * self.fragment
+        how = Sampled(each, self.copies if waiting else 1, waiting)
+        return pace(lesson, self.learners, how, self.checkpoint_every)
 
     @property
     def ticks(self) -> int:

@@ -29,14 +29,13 @@ class Counted(NamedTuple):
 
 class Planned(NamedTuple):
     """A lesson of a plan: its place in the list, how often it is held, and what it amounts to each time; ``battles``
-    that are played at once; ``updates`` of every policy that learns."""
+    that are played at once; ``asked``: decisions that it was to last."""
 
     place: int
     times: int
     counted: Counted
     battles: int
-    decisions: int
-    updates: int
+    asked: int
     pace: Pace
 
 
@@ -50,11 +49,9 @@ def plan(config: ArenaConfig) -> list[Planned]:
     """All lessons."""
     found = []
     for i, lesson in enumerate(config.lessons):
-        one = config.pace(lesson)
         battles = config.copies * len(lesson.matches) * config.environments
-        updates = -(-lesson.most // one.update)
         how = counted(lesson.matches, config.copies)
-        found.append(Planned(i, lesson.times, how, battles, lesson.most, updates, one))
+        found.append(Planned(i, lesson.times, how, battles, lesson.most, config.pace(lesson)))
     return found
 
 
@@ -63,7 +60,7 @@ def steps_of(config: ArenaConfig, policy: str) -> int:
     total = 0
     for lesson in config.lessons:
         one = config.pace(lesson)
-        total += lesson.times * lesson.most * one.fragment.get(policy, 0) // sum(one.fragment.values())
+        total += lesson.times * one.decisions * one.fragment.get(policy, 0) // sum(one.fragment.values())
     return max(1, total)
 
 

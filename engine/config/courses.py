@@ -43,13 +43,13 @@ AMONG = ("first", "second", "third")
 
 
 def league(arena: Arena) -> Table:
-    """The main agent meets earlier selves of all and its exploiter; the exploiter meets the main agent alone (after
-    Vinyals et al. 2019, with one exploiter that is never reset)."""
+    """The main agent meets earlier selves of all, most often those that it does not beat, and its exploiter; the
+    exploiter meets the main agent alone (after Vinyals et al. 2019, with one exploiter that is never reset)."""
     matches = [arena.match("main", "past"), arena.match("main", "exploiter"), arena.match("exploiter", "main")]
     each = {"matches": matches, "steps": arena.steps // ROUNDS, "times": ROUNDS}
     roster = {
         "main": {"learner": arena.learner}, "exploiter": {"learner": arena.learner},
-        "past": {"kind": "pool", "of": ["main", "exploiter"]},
+        "past": {"kind": "pool", "of": ["main", "exploiter"], "choice": "hardest"},
     }  # fmt: skip
     return {
         "roster": roster, "lessons": [{"title": "League", **each, "after": {"pool": ["main", "exploiter"]}}],

@@ -79,6 +79,15 @@ class HuntConfig(Config):
         return {"kind": "nsga2", **given} if isinstance(given, Mapping) else given
 
 
+def _other_size(here: int, there: int) -> str:
+    """Why a lineup of so many teams cannot be judged where lineups have another number of them."""
+    here_said, there_said = (f"{many} team{'' if many == 1 else 's'}" for many in (here, there))
+    return (
+        f"a lineup is {here_said} here, not {there_said}, and objectives measure a whole lineup; put lineups of "
+        f"{there_said} into a gate of their own, with lineups.teams {there} and objectives for these"
+    )
+
+
 class GateConfig(BalanceStudy):
     """May this build go out? Plays earlier exploits again, screens the pieces and searches, each for a short while."""
 
@@ -120,7 +129,7 @@ class GateConfig(BalanceStudy):
             )
         if (rules := info.data.get("lineups")) is not None:
             refuse(
-                (f"{i}.teams", f"a lineup is {rules.teams} teams here, not {len(exploit.teams)}")
+                (f"{i}.teams", _other_size(rules.teams, len(exploit.teams)))
                 for i, exploit in enumerate(exploits)
                 if len(exploit.teams) != rules.teams
             )

@@ -19,8 +19,8 @@ def merged(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _preset(given: Any) -> Any:
-    """Expands a preset's name, or settings that name a preset as their base."""
+def preset(given: Any) -> Any:
+    """A validator: expands a preset's name, or settings that name a preset as their base."""
     name = given if isinstance(given, str) else given.get("preset") if isinstance(given, Mapping) else None
     if name is None:
         return given
@@ -30,6 +30,6 @@ def _preset(given: Any) -> Any:
     return merged(PRESETS[name].model_dump(), own)
 
 
-Learner = Annotated[AnyLearner, Field(discriminator="kind"), BeforeValidator(_preset)]
-A3CLearner = Annotated[A3CConfig, BeforeValidator(_preset)]
+Learner = Annotated[AnyLearner, Field(discriminator="kind"), BeforeValidator(preset)]
+A3CLearner = Annotated[A3CConfig, BeforeValidator(preset)]
 """For studies whose learners must be A2C."""

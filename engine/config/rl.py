@@ -346,6 +346,9 @@ class MADDPGConfig(SteeringConfig):
     tau: Rate = Field(0.01, title="Share by which targets follow", description="τ, an update")
     max_gradient: Norm = Field(0.5, title="Largest norm of a member's gradient", description="0: any")
     explore: Decay = Field(0.1, title="Noise of exploration", description="spread, as a share of half the range")
+    penalty: Weight = Field(
+        1e-3, title="Weight that keeps actions off their bounds", description="κ, of the square of unbounded outputs"
+    )
 
 
 def _one_layer() -> ApartConfig:
@@ -373,6 +376,12 @@ class NumberedConfig(ReplayedConfig):
     start: tuple[float, ...] = Field(
         (), max_length=1000, title="Numbers to begin with",
         description="of all choices, one after the other, as the game has them; empty: the middle of their bounds",
+    )  # fmt: skip
+    slopes: tuple[tuple[float, ...], ...] = Field(
+        (), max_length=1000, title="How these numbers follow what is seen",
+        description="W_0: for each number how much it grows with each number seen, as a share of half its range; "
+        "empty: not at all",
+        exclude_if=lambda slopes: not slopes,  # keeps the hash of studies without them
     )  # fmt: skip
     explore: Rate = Field(0.1, title="Share of training over which exploration falls")
     epsilon: Share = Field(0.02, title="Exploration after that", description="chance of a random action")
@@ -443,6 +452,12 @@ _GOAL = {
     "network": ApartConfig(policy=(256,), critic=(256,)),
 }  # fmt: skip
 """The same for Goal."""
+_HALF_FIELD = {
+    "warmup": 1000, "minibatch": 32, "updates": 0.1, "explore": 0.1, "epsilon": 0.1, "beta": 0.2, "tau": 0.001,
+    "numbers_rate": 1e-5, "max_gradient": 1.0, "fragment": 50,
+    "network": ApartConfig(policy=(256, 128, 64), critic=(256, 128, 64), activation="leaky_relu"),
+}  # fmt: skip
+"""The same for half-field offence, with a shorter replay."""
 _SHORT = NetworkConfig(policy=(64, 64), critic=(64, 64), sharing="separate", activation="tanh")
 PRESETS: dict[str, AnyLearner] = {
     "table3-pendulum": PPOConfig(
@@ -482,6 +497,9 @@ PRESETS: dict[str, AnyLearner] = {
     "platform-paddpg": PADDPGConfig(**_PLATFORM),
     "goal-pdqn": PDQNConfig(tau=0.1, **_GOAL),
     "goal-mpdqn": MPDQNConfig(tau=0.1, **_GOAL),
+    "half-field-mpdqn": MPDQNConfig(**_HALF_FIELD),
+    "half-field-pdqn": PDQNConfig(**_HALF_FIELD),
+    "half-field-paddpg": PADDPGConfig(**_HALF_FIELD),
     "pong-ppo": PPOConfig(fragment=128, minibatch=1024, reuse=4, rate=1e-3, entropy_weight=0.003, max_gradient=0.5),
     "pong-a3c": A3CConfig(
         batch=512, fragment=16, rate=3e-3, trace=0.95, entropy_weight=0.003, max_gradient=0.5,

@@ -103,6 +103,12 @@ class PoolMemberConfig(MemberConfig):
 
     kind: Literal["pool"]
     of: tuple[MemberName, ...] = Field(min_length=1, max_length=50, title="Of which policies")
+    choice: Literal["uniform", "hardest"] = Field(
+        "uniform", title="Which of them",
+        description="uniform: equally often; hardest: the more often the less those who learn in the match have beaten "
+        "them in earlier lessons (prioritised fictitious self-play)",
+        exclude_if=lambda choice: choice == "uniform",  # keeps the hash of studies without it
+    )  # fmt: skip
 
     def misfits(self, roster: Mapping[str, MemberConfig]) -> Iterator[tuple[str, str]]:
         """Policies that do not exist or do not learn."""

@@ -24,6 +24,8 @@ FAIR = ("under", "weak", "meant")
 UNCOUNTED = {"weak": "too weak to count", "meant": "meant to be so"}
 SHOWN = 3
 """Names that a sentence lists."""
+BATTLES = "Battles"
+"""The name of the row that says how many battles of the screen the game did not finish."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -148,7 +150,8 @@ def _over(rows: Sequence[Row], gate: Gate) -> str:
     if pieces := _of(rows, "screen", "over"):
         more = f" and {len(pieces) - SHOWN:,} more" if len(pieces) > SHOWN else ""
         named = ", ".join(f"{row.name} ({row.value:+.1f} points)" for row in pieces[:SHOWN])
-        found.append(f"{many(len(pieces), 'suspect')} stood out in the screen, {named}{more}")
+        left = next((f", where {row.words}" for row in _of(rows, "screen", "open") if row.name == BATTLES), "")
+        found.append(f"{many(len(pieces), 'suspect')} stood out in the screen, {named}{more}{left}")
     if lineups := _of(rows, "search", "over"):
         found.append(f"the search found {many(len(lineups), 'lineup')} over the line")
     return f"Over the line: {'; '.join(found)}."

@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.arrays import Bundle
 from engine.config.patterns import Pattern
-from engine.gate.report import Row, many, rounded
+from engine.gate.report import BATTLES, Row, many, rounded
 
 POINTS = 100
 DIGITS = 0.05
@@ -98,7 +98,8 @@ def _told(bundle: Bundle, i: int, limits: ScreenLimits) -> Row:
     what, way = ("too good", "more") if worth > 0 else ("too weak", "less")
     often = f"win {abs(worth):.1f} points {way} often"
     if bundle.arrays["piece"][i][1] >= 0:
-        return _row(bundle, i, "over", f"{what} together: they {often} than what each brings alone explains", limits)
+        words = f"{what} together: they {often} than the two pieces would explain on their own"
+        return _row(bundle, i, "over", words, limits)
     return _row(bundle, i, "over", f"{what} for its price: teams that hold it {often}", limits)
 
 
@@ -148,7 +149,7 @@ def _unfinished(bundle: Bundle, rest: Sequence[int], limits: ScreenLimits) -> It
         words = f"the game did not finish {left:,} of {bundle.meta['asked']:,}, which are left out"
         if worst is not None:
             words += f"; if these were all lost by {_name(bundle, worst)}, they hide up to {hidden[worst]:.1f} points"
-        yield Row("screen", "Battles", "open", words, battles=limits.battles, missing=None)
+        yield Row("screen", BATTLES, "open", words, battles=limits.battles, missing=None)
 
 
 def _narrowed(largest: float, worth: float, limits: ScreenLimits) -> tuple[int | None, str]:
@@ -161,6 +162,4 @@ def _narrowed(largest: float, worth: float, limits: ScreenLimits) -> tuple[int |
 
 
 def _left_out(untested: int) -> str:
-    if not untested:
-        return ""
-    return f"; {many(untested, 'piece')} could not be tested, being too rare or in every team"
+    return f"; {many(untested, 'piece')} could not be tested" if untested else ""

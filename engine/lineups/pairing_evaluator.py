@@ -23,6 +23,8 @@ from engine.simulators.loaders import heed, load
 
 Ints = NDArray[np.int32]
 Played = WorthConfig | MetagameConfig | PatchConfig
+MOST = 1e300
+"""Strength left, at most: of larger numbers no differences and squares can be reckoned."""
 OUTCOMES = ("win", "strength")
 """Outcomes of the left team: its win minus one half, and its lead in strength."""
 
@@ -86,10 +88,21 @@ class PairingEvaluator:
         if len(answer.status) != len(rows):
             raise SimulatorError(f"The simulator answered {len(answer.status)} battles of {len(rows)}.")
         side = answer.side
+        self._refuse_huge(side[:, :, self.strength], answer.status == OK, numbers)
         ahead = side[:, 0, self.strength] - side[:, 1, self.strength]
         found = np.stack([side[:, 0, self.win] - 0.5, ahead], axis=1)
         found[answer.status != OK] = np.nan
         return np.asarray(found)
+
+    def _refuse_huge(self, strength: NDArray[np.float64], good: NDArray[np.bool_], numbers: NDArray[np.uint64]) -> None:
+        """Raise SimulatorError where a finished battle left more than MOST strength [n, 2]."""
+        huge = np.argwhere((np.abs(strength) > MOST) & good[:, None])
+        if len(huge):
+            at, side = huge[0].tolist()
+            raise SimulatorError(
+                f"Battle {int(numbers[at]):,} ended with {strength[at, side]:g} strength left on the "
+                f"{('left', 'right')[side]} side: the game must report at most {MOST:g}."
+            )
 
 
 def checked(config: Played, simulator: LineupSimulator) -> GameSpec:

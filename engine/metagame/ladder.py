@@ -16,6 +16,10 @@ with j. A meeting is two battles, one from each seat; its result is the first on
 * An end is infinite where the meetings leave it open: i may be arbitrarily far above j unless j took a share from
   somebody, who took one from somebody …, who took one from i (Ford 1957). Only the prior would close it.
 * Players between whom no chain of meetings runs cannot be compared. Those of the largest group are rated.
+* Where match-ups are to weigh ``alike``, as in ``split``, each counts as the mean number of meetings, so that ratings
+  are those of the shares, whoever met more often. The likelihood is then a weighted one, whose fall says too much of
+  contrasts that hang on few meetings; it is divided by how much larger their variance is than the weights pretend
+  (Pace, Salvan and Sartori 2011, "Adjusting composite likelihood ratio statistics"). With equal counts that is 1.
 * ``surely_above`` decides on differences of two players, which are known better than either rating, at an error that
   all differences that are looked at share (Bonferroni, one-sided). So the highest of many is surely the best with an
   error of 5 % in all, though the same meetings say who is highest (Hsu 1984, "Constrained simultaneous confidence
@@ -63,12 +67,14 @@ class Meetings(NamedTuple):
 class Ladder:
     """``ratings`` float64[players] in log odds, around the mean of those ``around`` bool[players] whom they can be
     compared with; NaN for others. ``low`` and ``high``: ends of 95 % ranges, infinite where nothing bounds them.
-    ``group`` int64[...]: the players who are rated; ``scale`` as above."""
+    ``group`` int64[...]: the players who are rated; ``scale`` and ``alike`` as above."""
 
-    def __init__(self, players: int, played: Meetings, around: Bools) -> None:
+    def __init__(self, players: int, played: Meetings, around: Bools, alike: bool = False) -> None:
         table, won = _tables(players, played)
         self.group = _largest(table, around)
         many, won = (each[np.ix_(self.group, self.group)] for each in (table, won))
+        self._weights = _alike(many) if alike else np.ones_like(many)
+        many, won = many * self._weights, won * self._weights
         self.ratings, self.low, self.high = np.full((3, players), np.nan)
         if not len(self.group):
             return
@@ -91,7 +97,8 @@ class Ladder:
         for i, other in enumerate(others):
             if self.ratings[one] > self.ratings[other]:
                 apart = _unit(len(place), place[one]) - _unit(len(place), place[other])
-                found[i] = min(view.depth(view.profile(apart, 0.0)) for view in views) >= wanted**2
+                depth = min(view.depth(view.profile(apart, 0.0)) for view in views)
+                found[i] = depth >= wanted**2 * self._wider(apart)
         return found
 
     def _views(self, error: float) -> list[_Profiles]:
@@ -106,9 +113,18 @@ class Ladder:
         rating = float(contrast @ self._told[2].ratings)
         if not np.abs(contrast).max() > 0:
             return Range(rating, rating)
-        low = min(-v.end(-contrast) for v in views) if self._above[:, k].all() else -math.inf
-        high = max(v.end(contrast) for v in views) if self._above[k].all() else math.inf
+        wider = self._wider(contrast)
+        low = min(-v.end(-contrast, wider) for v in views) if self._above[:, k].all() else -math.inf
+        high = max(v.end(contrast, wider) for v in views) if self._above[k].all() else math.inf
         return Range(min(low, rating), max(high, rating))
+
+    def _wider(self, contrast: Floats) -> float:
+        """How many times the variance that the weights pretend a contrast of ratings has."""
+        many, _, fit = self._told
+        chance = expit(fit.ratings[:, None] - fit.ratings)
+        known = many * chance * (1 - chance)
+        along = np.linalg.solve(_laplacian(known) + 1 / len(known), contrast)
+        return float(along @ _laplacian(known * self._weights) @ along) / float(along @ contrast)
 
 
 class _Fit(NamedTuple):
@@ -180,11 +196,11 @@ class _Profiles:
                 break
         return r
 
-    def end(self, contrast: Floats) -> float:
-        """The largest value of a contrast within its 95 % range: Newton's method on the root of the depth, between the
-        largest value found inside and the smallest found outside. Only the likeliest ratings with a value tell its
-        depth: of others it is too large."""
-        wanted, start = -float(ndtri(DOUBT / 2)), float(contrast @ self.r)
+    def end(self, contrast: Floats, wider: float) -> float:
+        """The largest value of a contrast, of ``wider`` variance, within its 95 % range: Newton's method on the root of
+        the depth, between the largest value found inside and the smallest found outside. Only the likeliest ratings
+        with a value tell its depth: of others it is too large."""
+        wanted, start = -float(ndtri(DOUBT / 2)) * math.sqrt(wider), float(contrast @ self.r)
         spread = math.sqrt(contrast @ np.linalg.solve(self._bent(expit(self.r[:, None] - self.r)), contrast))
         r, target, inside, outside = self.r, start + wanted * spread, start, math.inf
         for _ in range(_STEPS):
@@ -232,6 +248,13 @@ def _tables(players: int, played: Meetings) -> tuple[Floats, Floats]:
         np.add.at(table, (one, other), played.many)
         np.add.at(won, (one, other), wins)
     return table, won
+
+
+def _alike(many: Floats) -> Floats:
+    """By match-up, how many times each of its meetings counts where all match-ups weigh alike; 1 where nobody met."""
+    met = many > 0
+    mean = float(many[met].mean()) if met.any() else 1.0
+    return np.where(met, mean / np.where(met, many, mean), 1.0)
 
 
 def _largest(table: Floats, around: Bools) -> NDArray[np.int64]:

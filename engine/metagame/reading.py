@@ -26,8 +26,10 @@ def read(teams: int, results: Floats, seed: int) -> tuple[dict[str, Any], Arrays
     the ranges of ``picked`` are taken.
 
     Meta: ``cyclic`` {share, low, high}: cyclic share of the differences between teams (None: no difference is known),
-    ``missing``: pairs that never met. Columns [teams]: ``order`` on a map, ``rating`` {"", "_low", "_high"} in Elo
-    points, as of a ladder (NaN where no chain of meetings runs to a team, infinite where none bounds it), ``picked``
+    ``missing``: pairs that never met, ``unfinished``: meetings of all pairs that are left out. Columns [teams]:
+    ``order`` on a map, ``rating`` {"", "_low", "_high"} in Elo points, as of a ladder in which all match-ups weigh
+    alike, however many of their meetings ended (NaN where no chain of meetings runs to a team, infinite where none
+    bounds it), ``picked``
     {"", "_low", "_high"}: how often it is seen when everybody picks optimally, ``standing`` {"", "_low", "_high"}: its
     share of wins against all others, its ``tier``, ``dominant``. Columns [teams, teams] of the row team against the
     column team: ``share``, ``low``, ``high``, ``least``, ``most``, ``meetings``, ``dominates``. ``counter`` [k, 2]:
@@ -36,7 +38,7 @@ def read(teams: int, results: Floats, seed: int) -> tuple[dict[str, Any], Arrays
     found, rows = matchups(teams, results), tiers(teams, results)
     parts = split(found)
     missing = int((found.meetings[pairs_of(teams)] == 0).sum())
-    meta = {"cyclic": _cyclic(parts), "missing": missing}
+    meta = {"cyclic": _cyclic(parts), "missing": missing, "unfinished": int(np.isnan(results).sum())}
     picked_low, picked_high = ranges(found, generator(seed, "picked"))
     columns: Arrays = {
         "order": order(found.payoff),
@@ -62,7 +64,7 @@ def _ratings(teams: int, results: Floats) -> Arrays:
     told = ~np.isnan(results)
     wins = np.where(told, results, 0.0)
     played = Meetings(pairs_of(teams), told.sum(axis=1).astype(float), wins.sum(axis=1), (wins**2).sum(axis=1))
-    found = Ladder(teams, played, np.ones(teams, np.bool_))
+    found = Ladder(teams, played, np.ones(teams, np.bool_), alike=True)
     return {"rating": ELO * found.ratings, "rating_low": ELO * found.low, "rating_high": ELO * found.high}
 
 

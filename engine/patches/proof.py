@@ -8,6 +8,9 @@ finals are proved, one of them is recommended because it works, so they share bo
 An adversary that began anew has its word, too: a patch does not work under which the strongest team it found surely
 wins more than the one it found in the game as it is. Their ranges hold together with those of the other finals (5 %).
 Forecasts are those of the experiment: fitted to battles that are none of these.
+
+A battle that the game does not finish may have ended in any way, so ranges hold whichever way these would have: a patch
+that works because the game breaks off battles under it is none.
 """
 
 from __future__ import annotations
@@ -48,7 +51,8 @@ class Strongest(NamedTuple):
 class Proof(NamedTuple):
     """``worths`` of what is watched with their ranges (not a number: there is no such team any more), pieces by their
     trait that are ``named``, and the ``largest`` effect of another piece that is not excluded; all in chances to
-    win. ``stronger``: whether the ``strongest`` team surely wins more than that of the game as it is."""
+    win. ``stronger``: whether the ``strongest`` team surely wins more than that of the game as it is. ``unfinished``:
+    how many of its ``battles`` the game did not finish."""
 
     verdict: str
     worths: list[tuple[float, float, float]]
@@ -57,6 +61,7 @@ class Proof(NamedTuple):
     battles: int
     strongest: Strongest | None = None
     stronger: bool = False
+    unfinished: int = 0
 
 
 def judged(
@@ -69,18 +74,22 @@ def judged(
     values, compared = _at_random(candidate, trials, any_team, at_random)
     expected, singles = trials.reference(candidate.patch), range(len(values))
     known = np.isfinite(expected.variance) & (compared.share > 0)
-    tested = [t for t in singles if t not in intended and len(values[t]) >= FEWEST and known[t]]
+    played = [own[np.isfinite(own)] for own in values]
+    tested = [t for t in singles if t not in intended and len(played[t]) >= FEWEST and known[t]]
     errors = _errors(finals, len(tested), len(watched))
     means, variances = expected.mean.tolist(), expected.variance.tolist()
     lines = {t: _line(compared, t, (means[t], variances[t]), errors) for t in tested}
-    logs = np.array([_evidence(values[t], lines[t], matters) if t in lines else -math.inf for t in singles])
+    logs = np.array([_evidence(played[t], lines[t], matters) if t in lines else -math.inf for t in singles])
     named = np.flatnonzero(confidence.e_bh(logs, np.full(len(logs), 1 / len(logs)), errors.one)).tolist()
     worths = [_watched(candidate, w, trials, closer.get(i), purpose, compared, errors) for i, w in enumerate(watched)]
     seen = {w.trait for w in watched}
     ends = [_within(values[t], line, errors.one) for t, line in lines.items() if t not in seen]
+    ends += [SIDES for t in singles if len(values[t]) >= FEWEST > len(played[t]) and t not in (seen | intended)]
     largest = max((max(abs(low), abs(high)) for low, high in ends), default=0.0)
-    battles = len(any_team) + sum(map(len, closer.values()))
-    return Proof(_verdict(worths, named, matters), worths, named, largest, battles)
+    every = np.concatenate([any_team, *closer.values()])
+    unfinished = int(np.isnan(every[:, WIN]).sum())
+    verdict = _verdict(worths, named, matters)
+    return Proof(verdict, worths, named, largest, len(every), unfinished=unfinished)
 
 
 def met_by(proof: Proof, strongest: Strongest, present: Strongest, matters: float) -> Proof:
@@ -94,7 +103,7 @@ def met_by(proof: Proof, strongest: Strongest, present: Strongest, matters: floa
 def share_of(best: Best, wins: Floats, error: float) -> Strongest:
     """A team's share of wins by outcomes beyond even, against opponents drawn for this alone."""
     good = wins[np.isfinite(wins)] + 0.5
-    ends = confidence.bounds_once(good, 0.0, 1.0, error)
+    ends = _any_way(confidence.bounds_once(good, 0.0, 1.0, error), Range(0.0, 1.0), _share(good, wins))
     return Strongest(best, float(good.mean()) if len(good) else math.nan, ends.low, ends.high)
 
 
@@ -121,14 +130,15 @@ def _errors(finals: int, tested: int, watched: int) -> _Errors:
 
 
 def _at_random(candidate: Candidate, trials: Trials, ahead: Floats, purpose: int) -> tuple[list[Floats], Others]:
-    """Of each piece the residuals of teams that hold it, in random battles, and what it is compared with."""
+    """Of each piece the residuals of teams that hold it, in random battles, not a number where these were not finished,
+    and what it is compared with."""
     rows = trials.draw(candidate.patch, -1, len(ahead), purpose).rows
     rest = trials.screen.left(rows, ahead)[:, WIN]
     held = trials.traits.held(np.concatenate([rows[:, 0], rows[:, 1]]))
     both, columns = np.concatenate([rest, -rest]), held[:, : len(trials.traits.single)].tocsc()
     found = [both[own] for own in np.split(columns.indices, columns.indptr[1:-1])]
     compared = others(trials.screen.group, held, rest, trials.reference(candidate.patch))
-    return [own[np.isfinite(own)] for own in found], compared
+    return found, compared
 
 
 def _line(compared: Others, trait: int, expected: tuple[float, float], errors: _Errors) -> _Line:
@@ -141,15 +151,16 @@ def _watched(
     candidate: Candidate, watched: Watched, trials: Trials, ahead: Floats | None, purpose: int, compared: Others,
     errors: _Errors,
 ) -> tuple[float, float, float]:  # fmt: skip
-    """The worth of something that is watched, and a range that holds for all of these together."""
+    """The worth of something that is watched, and a range that holds for all of these together; where no battle was
+    finished, the middle of it."""
     if ahead is None:
         return math.nan, math.nan, math.nan
     rows = trials.draw(candidate.patch, watched.trait, len(ahead), purpose).rows
     rest = trials.screen.left(rows, ahead)[:, WIN]
-    rest = rest[np.isfinite(rest)]
     line = _line(compared, watched.trait, trials.expectation(candidate.patch, watched.trait), errors)
-    ends = _within(rest, line, errors.each)
-    return line.share * (float(rest.mean()) - line.at) if len(rest) else math.nan, ends.low, ends.high
+    ends, good = _within(rest, line, errors.each), rest[np.isfinite(rest)]
+    middle = float(np.mean(ends))
+    return line.share * (float(good.mean()) - line.at) if len(good) else middle, ends.low, ends.high
 
 
 def _evidence(values: Floats, line: _Line, matters: float) -> float:
@@ -161,8 +172,21 @@ def _evidence(values: Floats, line: _Line, matters: float) -> float:
 
 
 def _within(values: Floats, line: _Line, error: float) -> Range:
-    ends = confidence.bounds_once(values, *SIDES, error)
+    good = values[np.isfinite(values)]
+    ends = _any_way(confidence.bounds_once(good, *SIDES, error), SIDES, _share(good, values))
     return Range(line.share * (ends.low - line.at - line.doubt), line.share * (ends.high - line.at + line.doubt))
+
+
+def _share(good: Floats, values: Floats) -> float:
+    """How many of all battles were finished; all of none."""
+    return len(good) / len(values) if len(values) else 1.0
+
+
+def _any_way(ends: Range, sides: Range, share: float) -> Range:
+    """The range of a mean, by that of the ``share`` of battles that were finished, whichever way the others would have
+    ended."""
+    low, high = (share * end + (1 - share) * side for end, side in zip(ends, sides, strict=True))
+    return Range(low, high)
 
 
 def _verdict(worths: list[tuple[float, float, float]], named: list[int], matters: float) -> str:

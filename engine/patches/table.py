@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.arrays import Bundle
 from engine.columns import Arrays
 from engine.lineups.schema import team_costs, team_name, team_parts
 from engine.patches.candidates import Candidate, front, standing, words
@@ -14,6 +15,8 @@ from engine.patches.course import NOTHING, Course
 from engine.patches.proof import FAILS, OPEN, WORKS, Proof, Strongest
 from engine.patches.space import Patch
 from engine.simulators.contract import GameSpec
+from engine.worth import table as worths
+from engine.worth.findings_in_words import left_open
 
 UNPROVED = "unproved"
 MERIT = {WORKS: 0, OPEN: 1, FAILS: 2}
@@ -25,7 +28,9 @@ def tabled(course: Course) -> tuple[Json, Arrays]:
     """Meta and columns. Rows are patches, the one that is recommended first, then those that were proved, then the rest
     of the front; the game as it is comes last. Of each in chances to win how far from fair the ``worst`` of what is
     watched is, with its range ``low`` to ``high``, and what is ``left`` beyond what matters; its ``size`` in shares of
-    ranges, ``changes`` int32[n] and ``battles`` int64[n]. Meta has the rest of it: ``patches``, ``watched``."""
+    ranges, ``changes`` int32[n] and ``battles`` int64[n]. Meta has the rest of it: ``patches``, ``watched``; where
+    nothing is to be mended, ``left_open`` has the largest effects that the experiment leaves open. ``free`` is whether
+    anything of what is unfair may change, ``takes`` the battles that would do where there are too few, else 0."""
     rows = _rows(course)
     patches = [_patch(course, candidate, proof) for candidate, proof in rows]
     columns: Arrays = {
@@ -42,7 +47,12 @@ def tabled(course: Course) -> tuple[Json, Arrays]:
         "stage": course.stage,
         "proved": bool(course.proofs),
         "present": _strongest(course.spec, course.present),
+        "free": course.known is None or bool(course.known.numbers or course.known.pairs),
+        "takes": course.takes,
     }
+    if course.known is not None and not course.known.watched:
+        found = left_open(Bundle(*worths.tabled(course.experiment.reading, course.spec)))
+        meta["left_open"] = {of: end._asdict() for of, end in found.items()}
     return meta, columns
 
 
@@ -84,6 +94,7 @@ def _patch(course: Course, candidate: Candidate, proof: Proof | None) -> Json:
         "worths": _worths(course, candidate.patch, proof),
         "named": [names[p].name for t in proof.named for p in known.traits.all[t].pieces] if proof else [],
         "largest": proof.largest if proof else None,
+        "unfinished": [proof.unfinished, proof.battles] if proof else None,
         "excess": candidate.excess,
         "strongest": _strongest(course.spec, proof.strongest if proof else None),
         "stronger": bool(proof and proof.stronger),

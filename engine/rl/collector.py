@@ -17,6 +17,7 @@ import numpy as np
 import torch
 
 from engine.channel import Frame, Subscriber, Weights, decode_weights
+from engine.experience import Parcel
 from engine.mdp.trajectory import Trajectory
 from engine.rl.gradient import Gradient
 from engine.rl.sampler import Episode
@@ -29,7 +30,7 @@ Beat = Callable[[bool], None]
 """Called often; with True while waiting for weights."""
 
 
-Work = Trajectory | Gradient
+Work = Trajectory | Gradient | Parcel
 
 
 class Producer(Protocol):
@@ -50,9 +51,9 @@ class Producer(Protocol):
 
 
 class Arrival(NamedTuple):
-    """A fragment or gradient of one ``policy`` and its origin: sampler ``number``, the ``epoch`` and version of the
-    weights at its beginning, its ``place`` among those of that version, the policy's episodes that ended in it, and its
-    cost in processor seconds."""
+    """A fragment, gradient or parcel of one ``policy`` and its origin: sampler ``number``, the ``epoch`` and version of
+    the weights at its beginning, its ``place`` among those of that version, the policy's episodes that ended in it, and
+    its cost in processor seconds."""
 
     number: int
     policy: str
@@ -93,7 +94,7 @@ def pack(arrival: Arrival) -> list[Frame]:
 
 def unpack(number: int, frames: Sequence[Frame]) -> Arrival:
     """The arrival from sampler ``number`` in these frames. Raises EngineError for malformed ones."""
-    kind: type[Work] = Gradient if len(frames) == 1 else Trajectory
+    kind: type[Trajectory | Gradient] = Gradient if len(frames) == 1 else Trajectory
     work, meta = kind.decode(frames)
     policy = meta["policy"]
     episodes = [

@@ -59,9 +59,10 @@ class DQN(Replayed):
         super().warm_start(weights)
         self.target.copy_(self.theta.detach())
 
-    def _buffer(self) -> ReplayBuffer:
+    def buffer(self) -> ReplayBuffer:
+        """A prioritised one, unless that is switched off."""
         c = self.config
-        return PrioritisedReplay(c.capacity, self.rng, c.alpha) if c.prioritised else super()._buffer()
+        return PrioritisedReplay(c.capacity, self.rng, c.alpha) if c.prioritised else super().buffer()
 
     @property
     def epsilon(self) -> float:
@@ -100,7 +101,7 @@ class DQN(Replayed):
         self.learned += 1
         if self.learned % self.config.target_every == 0:
             self.target.copy_(self.theta.detach())
-        return numbers(critic_loss=loss, q=Q.mean()) | {"gradient": norm}
+        return numbers(critic_loss=loss, td=delta.abs().mean(), q=Q.mean()) | {"gradient": norm}
 
     def _targets(self, parts: Mapping[str, Tensor], after: Mapping[str, Tensor], c: Mapping[str, Tensor]) -> Tensor:
         """y [n]."""

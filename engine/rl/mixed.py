@@ -17,6 +17,7 @@ within their bounds.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -47,9 +48,9 @@ class MixedReturns(Replayed):
         super().__init__(seat, config, seed, steps, on)
         low, high = seat.action.bounds
         self._centre, self._half = (low + high) / 2, np.maximum((high - low) / 2, 1e-6)
-        if config.start:
-            flat = np.zeros((len(low), self.layer.flat), np.float32)
-            self.pass_through(flat, self._unit(np.array(config.start, np.float32)))
+        if config.start or config.slopes:
+            b_0 = self._unit(np.array(config.start, np.float32)) if config.start else np.zeros(len(low), np.float32)
+            self.pass_through(self._slopes(config.slopes, len(low)), b_0)
         self.target = self.theta.detach().clone()
 
     @property
@@ -73,6 +74,15 @@ class MixedReturns(Replayed):
         with torch.no_grad():
             self.theta[self.layer.size - len(end) : self.layer.size] = end.to(self.device)
         self.target = self.theta.detach().clone()
+
+    def _slopes(self, slopes: Sequence[Sequence[float]], D: int) -> F32:
+        """W_0 [D, flat]."""
+        if not slopes:
+            return np.zeros((D, self.layer.flat), np.float32)
+        if len(slopes) != D or any(len(row) != self.layer.flat for row in slopes):
+            why = f"the action has {D} numbers, and {self.layer.flat} are seen: give as many rows of as many slopes"
+            raise ConfigError([("slopes", why)])
+        return np.array(slopes, np.float32)
 
     def _unit(self, numbers: F32) -> F32:
         if len(numbers) != len(self._centre):

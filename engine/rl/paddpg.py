@@ -97,7 +97,7 @@ class PADDPG(MixedReturns):
         self.phi_target.lerp_(self.phi.detach(), self.config.tau)
         self.target.lerp_(self.theta.detach(), self.config.numbers_tau)
         self.learned += 1
-        return numbers(critic_loss=loss, q=Q.mean(), policy_loss=-value) | {"gradient": norm}
+        return numbers(critic_loss=loss, td=(y - Q).abs().mean(), q=Q.mean(), policy_loss=-value) | {"gradient": norm}
 
     def actor_gradient(self, s: Seen) -> tuple[Tensor, Tensor]:
         """(−∇_θ J with inverted gradients, J) at these observations; φ is a constant."""

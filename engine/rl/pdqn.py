@@ -72,7 +72,7 @@ class PDQN(MixedReturns):
         self.numbers_optimiser.step(g, self.numbers_eta)
         self._follow()
         self.learned += 1
-        return numbers(critic_loss=loss, q=Q.mean(), policy_loss=-value) | {"gradient": norm}
+        return numbers(critic_loss=loss, td=(y - Q).abs().mean(), q=Q.mean(), policy_loss=-value) | {"gradient": norm}
 
     def numbers_gradient(self, s: Seen) -> tuple[Tensor, Tensor]:
         """(∇ L(θ_X) with inverted gradients, −L) at these observations; θ_Q is a constant."""

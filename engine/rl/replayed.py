@@ -38,7 +38,7 @@ class Replayed(BaseLearner):
             why = f"{type(self).__name__} learns from single transitions; take an actor-critic for an LSTM"
             raise ConfigError([("network.lstm", why)])
         super().__init__(seat, config, seed, steps, on)
-        self.replay = self._buffer()
+        self.replay = self.buffer()
         self.learned = 0
         self.owed = 0.0
 
@@ -46,8 +46,18 @@ class Replayed(BaseLearner):
     def _minibatch(self) -> Metrics:
         """Learn from one minibatch."""
 
-    def _buffer(self) -> ReplayBuffer:
+    def buffer(self) -> ReplayBuffer:
+        """A new replay of its kind, which draws with its generator."""
         return ReplayBuffer(self.config.capacity, self.rng)
+
+    def practise(self, replay: ReplayBuffer) -> Metrics:
+        """Learn from one minibatch of a replay, which is its own from then on; ``td``: the mean |δ| of it."""
+        self.replay = replay
+        return self._minibatch()
+
+    def arrived(self, versions: NDArray[np.int64], steps: int) -> Metrics:
+        """Count an update, from ``steps`` decisions that are in a replay, by policies of these ``versions``."""
+        return self._now() | self.count(versions, steps)
 
     def _now(self) -> Metrics:
         """Metrics of an update beside those of its minibatches."""

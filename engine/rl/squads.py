@@ -1,4 +1,5 @@
-"""A group's policy on the seats of a side: each member plays its seat, by its own network and what it sees itself."""
+"""A group's policy on the seats of a side: members with networks of their own play by what each sees itself, one large
+network by what all see. A member that sees nothing but zeros is out of its battle, as in ``engine.mdp.groups``."""
 
 from __future__ import annotations
 
@@ -6,22 +7,29 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from engine.errors import ConfigError
 from engine.mdp.groups import HERE, numbered
-from engine.mdp.interface import GroupSpec, SeatSpec
+from engine.mdp.interface import GroupSpec, SeatSpec, members_of
 from engine.mdp.trajectory import Batch, Decision
-from engine.rl.policy import TEAM, Policy
+from engine.rl.policy import Policy
 from engine.rl.seats import Player
 
 
 def fits(policy: Policy, seat: SeatSpec, side: int = 0) -> bool:
-    """Whether a policy can play such a seat: it sees and does the same or, of a group whose members play apart, each
-    member does. ``side``: seats of a side, where that is known."""
+    """Whether a policy can play such a seat: it sees and does the same or, of a group, each member does. ``side``:
+    seats of a side, where that is known."""
     spec = policy.spec.seat
-    apart = isinstance(spec, GroupSpec) and policy.spec.kind.startswith(TEAM)
-    own = spec.members if isinstance(spec, GroupSpec) and apart else (spec,)
-    return (not apart or side in (0, len(own))) and all(
+    own = members_of(spec)
+    return (not isinstance(spec, GroupSpec) or side in (0, len(own))) and all(
         (each.observations, each.action) == (seat.observations, seat.action) for each in own
     )
+
+
+def fill(player: Player, side: int) -> None:
+    """Raises ConfigError at ``policy`` for the player of a group that is not as large as a side of so many seats."""
+    if isinstance(player, _Squad) and player.count != side:
+        why = f"this agent steers {player.count} entities together, and a side has {side} here: take a game that fits"
+        raise ConfigError([("policy", why)])
 
 
 def on_seats(policy: Policy, player: Player) -> Player:
@@ -36,16 +44,17 @@ class _Squad:
 
     def __init__(self, player: Player, seat: GroupSpec) -> None:
         self.memory: Mapping[str, tuple[int, ...]] = {}
-        self._player, self._count = player, len(seat.members)
+        self._player, self.count = player, len(seat.members)
 
     def __call__(self, batch: Batch) -> Decision:
         """Each member's action, in the order of the rows."""
-        n = len(batch.keys) // self._count
+        n = len(batch.keys) // self.count
         seen = {
             numbered(name, i): array[i * n : (i + 1) * n]
-            for i in range(self._count)
+            for i in range(self.count)
             for name, array in batch.observations.items()
         }
-        seen[HERE] = np.full((n, self._count), 255, np.uint8)
+        rows = [array.reshape(len(array), -1).any(axis=1) for array in batch.observations.values()]
+        seen[HERE] = np.any(rows, axis=0).reshape(self.count, n).T.astype(np.uint8) * np.uint8(255)
         actions = self._player(Batch(seen, None, batch.keys[:n])).actions
-        return Decision(np.concatenate(np.split(actions, self._count, axis=1)))
+        return Decision(np.concatenate(np.split(actions, self.count, axis=1)))

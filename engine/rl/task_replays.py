@@ -6,22 +6,21 @@ moments give the same training.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.experience import LearnerEnd, Parcel
-from engine.rl.replay import Arrays, Minibatch, ReplayBuffer
+from engine.arrays import Bundle
+from engine.experience import Parcel
+from engine.rl.replay import ReplayBuffer
 
 
 class TaskReplays:
-    """A ring of ``capacity`` transitions for each of ``tasks``, sampled uniformly with one generator."""
+    """A replay for each task."""
 
-    def __init__(self, experience: LearnerEnd, tasks: int, capacity: int, rng: np.random.Generator) -> None:
-        self._experience = experience
-        self._replays = [ReplayBuffer(capacity, rng) for _ in range(tasks)]
+    def __init__(self, replays: Sequence[ReplayBuffer]) -> None:
+        self._replays = replays
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -33,27 +32,28 @@ class TaskReplays:
         """Transitions of each task that ever arrived."""
         return np.array([replay.written for replay in self._replays], np.int64)
 
-    def fill(self) -> Sequence[Parcel]:
-        """Put in what has arrived, of a longer parcel its newest transitions; the parcels, for their returns."""
-        parcels = self._experience.take()
+    def of(self, task: int) -> ReplayBuffer:
+        """That of one task."""
+        return self._replays[task]
+
+    def fill(self, parcels: Iterable[Parcel]) -> None:
+        """Put in what has arrived, of a longer parcel its newest transitions."""
         for parcel in parcels:
             replay = self._replays[parcel.task]
             replay.add({name: column[-replay.capacity :] for name, column in parcel.columns.items()})
-        return parcels
 
-    def sample(self, task: int, n: int) -> Minibatch:
-        """n transitions of a task that has some, uniformly with replacement."""
-        return self._replays[task].sample(n)
-
-    def state(self) -> tuple[Arrays, dict[str, Any]]:
-        """All transitions, and the position of each task's next one; the owner saves the generator."""
+    def state(self) -> dict[str, Bundle]:
+        """All transitions, and the position of each task's next one, by task; the owner saves the generator."""
         states = [replay.state() for replay in self._replays]
-        arrays = {f"{task}/{name}": column for task, (own, _) in enumerate(states) for name, column in own.items()}
-        return arrays, {"tasks": [meta for _, meta in states]}
+        return {str(task): Bundle(meta, arrays) for task, (arrays, meta) in enumerate(states)}
 
-    def load(self, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> None:
+    def load(self, state: Mapping[str, Bundle]) -> None:
         """Continue from ``state``."""
-        for task, (replay, told) in enumerate(zip(self._replays, meta["tasks"], strict=True)):
-            start = f"{task}/"
-            own = {name.removeprefix(start): column for name, column in arrays.items() if name.startswith(start)}
-            replay.load(own, told)
+        for task, replay in enumerate(self._replays):
+            meta, arrays = state[str(task)]
+            replay.load(arrays, meta)
+
+
+def rings(tasks: int, capacity: int, rng: np.random.Generator) -> TaskReplays:
+    """A ring of ``capacity`` transitions for each task, sampled uniformly with one generator."""
+    return TaskReplays([ReplayBuffer(capacity, rng) for _ in range(tasks)])

@@ -155,4 +155,4 @@ class TwinLearner(Replayed):
         g = self.descend(loss, self.phi)
         norm = self.clip(g)
         self.critic_optimiser.step(g, self.eta)
-        return numbers(critic_loss=loss, q=Q1.mean()) | {"gradient": norm}
+        return numbers(critic_loss=loss, td=(y - Q1).abs().mean(), q=Q1.mean()) | {"gradient": norm}

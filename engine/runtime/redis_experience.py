@@ -22,7 +22,20 @@ from redis.retry import Retry
 
 from engine.channel import Frame
 from engine.errors import ConfigError, StoreError
-from engine.experience import BOUND, NOTHING, Arrivals, Columns, Lost, Network, Numbering, Parcel, decode, encode
+from engine.experience import (
+    BOUND,
+    NO_EPISODES,
+    NOTHING,
+    Arrivals,
+    Columns,
+    Floats,
+    Lost,
+    Network,
+    Numbering,
+    Parcel,
+    decode,
+    encode,
+)
 
 PERIOD_S = 0.02
 """How often the learner looks at most: a round trip then costs about a hundredth of its time."""
@@ -59,6 +72,11 @@ class Line:
             raise ConfigError([("redis", said)]) from error
         self._pause_s, self._again_at = 0.0, 0.0
 
+    @property
+    def silent(self) -> bool:
+        """Whether the last try failed."""
+        return self._pause_s > 0
+
     def together(self, *commands: Command) -> list[Any] | None:
         """The answers to commands sent as one batch, an error in the place of its answer; None if nobody answers."""
         if time.monotonic() < self._again_at:
@@ -92,9 +110,11 @@ class RedisActor:
         self._version, self._there = -1, -1
         self._open = True
 
-    def add(self, columns: Columns, returns: Sequence[float] = (), version: int = 0) -> bool:
+    def add(
+        self, columns: Columns, returns: Sequence[float] = (), version: int = 0, told: Floats = NO_EPISODES
+    ) -> bool:
         """Send transitions of the actor's task; False if they are lost."""
-        parcel = self._numbering.parcel(columns, returns, version)
+        parcel = self._numbering.parcel(columns, returns, version, told)
         key = self._place.key(f"task:{self._numbering.task}")
         answers = self._line.together(
             ("RPUSH", key, encode(parcel)),
@@ -112,9 +132,9 @@ class RedisActor:
         self._numbering.delivered(parcel)
         return True
 
-    def newest(self) -> Network | None:
+    def newest(self, *, ask: bool = False) -> Network | None:
         """The newest network, unless it was returned before; what ``add`` saw of its version spares a question."""
-        if self._there == self._version and self._version >= 0:
+        if self._there == self._version and self._version >= 0 and not ask:
             return None
         answers = self._line.together(("MGET", self._place.key("version"), self._place.key("network")))
         version, frame = answers[0] if answers and isinstance(answers[0], list) else (None, None)
@@ -140,6 +160,8 @@ class RedisLearner:
         self._queues = [place.key(f"task:{task}") for task in range(tasks)]
         self._network: Network | None = None
         self._look_at, self._open = 0.0, True
+        self.full = False
+        """Whether Redis had no room for the newest network when it was sent last."""
 
     def take(self) -> list[Parcel]:
         """What has arrived, looked for every ``PERIOD_S`` at most."""
@@ -167,6 +189,11 @@ class RedisLearner:
         """What is missing by now."""
         return self._arrivals.lost
 
+    @property
+    def silent(self) -> bool:
+        """Whether Redis did not answer when it was asked last."""
+        return self._line.silent
+
     def close(self) -> None:
         """Remove all keys of the attempt, and close."""
         if self._open:
@@ -177,11 +204,12 @@ class RedisLearner:
     def _send_network(self) -> None:
         assert self._network is not None
         version, network = self._place.key("version"), self._place.key("network")
-        self._line.together(
+        answers = self._line.together(
             ("MSET", version, self._network.version, network, bytes(self._network.frame)),
             ("EXPIRE", version, _KEPT_S),
             ("EXPIRE", network, _KEPT_S),
         )
+        self.full = answers is not None and isinstance(answers[0], Exception)
 
     def _read(self, task: int, queue: Any) -> list[Parcel]:
         """The parcels of a list that can be read, and were not here before; what cannot be read is gone."""
@@ -202,3 +230,17 @@ def _number(answer: Any) -> int:
         return int(answer)
     except (TypeError, ValueError):
         return -1
+
+
+def reachable(url: str, field: str) -> None:
+    """Raises ConfigError at ``field`` where ``url`` is no address of a Redis, or nobody answers there."""
+    try:
+        line = Line(url)
+    except ConfigError as error:
+        raise ConfigError([(field, error.problems[0].message)]) from error
+    answers = line.together(("PING",))
+    line.close()
+    if answers is None:
+        raise ConfigError([(field, "no Redis answers there; start one, or leave this empty for one of its own")])
+    if isinstance(answers[0], Exception):
+        raise ConfigError([(field, f"the Redis there says: {answers[0]}")])

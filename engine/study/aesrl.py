@@ -21,6 +21,7 @@ from engine.arrays import pack
 from engine.catalog import METHODS
 from engine.config.aesrl import AESRLConfig
 from engine.config.study import study_hash
+from engine.errors import ConfigError
 from engine.events import AnyEvent, Counters, Logged, Started
 from engine.evorl.individuals import as_json, made
 from engine.evorl.shared_critic import SharedCritic
@@ -78,6 +79,7 @@ class _AESRL(Scheduled):
         game = references.make_for_one(config.game, 1, self.stopped)
         try:
             self.learner = made(config, game.spec.seats[0])
+            _keeps_an_episode(config, game.spec.max_ticks)
             if saved is None:
                 begin_with(self.learner, "start", config.start, self.store)
                 references.begin(game, config.seed)
@@ -168,6 +170,14 @@ class _AESRL(Scheduled):
     def reached(self) -> tuple[int, Counters]:
         x = self.schedule
         return x.tick, Counters(steps=x.played, seconds=self._seconds)
+
+
+def _keeps_an_episode(config: AESRLConfig, max_ticks: int) -> None:
+    """Raise ConfigError where an episode may be longer than the replay; ``max_ticks``: as in ``MDPSpec``."""
+    longest = min(max_ticks or config.longest, config.longest)
+    if config.learner.capacity < longest:
+        why = f"an episode can last {longest:,} decisions, and all are kept at once: give as many at least"
+        raise ConfigError([("learner.capacity", why)])
 
 
 def too_many(workers: int, processors: int) -> str:

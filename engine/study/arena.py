@@ -20,14 +20,13 @@ from engine.config.tournament import TournamentConfig
 from engine.errors import Cancelled, ConfigError, EngineError
 from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Started, Stopped
 from engine.means import range_of
-from engine.rl.factory import gives_gradients, make_learner
+from engine.rl.factory import gives_gradients
 from engine.rl.learner import called, on_threads
-from engine.rng import generator
 from engine.simulators import references
 from engine.store import Store
 from engine.study import checkpoint
 from engine.study.control import Command, Control
-from engine.study.course import Course, CourseCurve, Rung, becomes, happened, many
+from engine.study.course import Course, CourseCurve, Rung, becomes, beginner, happened, many
 from engine.study.course_checks import Checked, check
 from engine.study.curve import PolicyCurve
 from engine.study.failures import not_begun, with_failure
@@ -95,8 +94,7 @@ class _Arena(Learning):
 
     def _pupil(self, name: str, chosen: AnyLearner, checked: Checked) -> PolicyTraining:
         seat, config = checked.seats[name], self.config
-        seed = int(generator(config.seed, "policy", name).integers(2**63))
-        learner = make_learner(chosen, seat, seed, arena_plan.steps_of(config, name), config.place_of(name))
+        learner = beginner(config, name, seat)
         weights = [chosen.rewards[r].weight if r in chosen.rewards else 1.0 for r in called(seat)]
         curve = PolicyCurve(seat.rewards, weights, seat.signals, config.game.least_return)
         return PolicyTraining(name, Portion(0, self.waiting, False, 0), learner, curve)
@@ -156,7 +154,7 @@ class _Arena(Learning):
         """The lesson that is next, with its policies active."""
         present = {name: self.left.stored(policy)[1] for name, policy in self.policies.items()}
         past = {name: tuple(policy.snapshots) for name, policy in self.policies.items()}
-        self.task = lesson = Lesson(self.config, self.course.number, Known(present, past))
+        self.task = lesson = Lesson(self.config, self.course.number, Known(present, past, self.course.faced))
         self.active = {name: self.policies[name] for name in lesson.learners}
         self.curve.active = tuple(self.active)
         for name, policy in self.active.items():
@@ -171,7 +169,8 @@ class _Arena(Learning):
         if self.waiting:
             need = lesson.samplers * lesson.fragments
         else:
-            need = 1 if gradients else max(1, -(-learner.least_batch // lesson.pace.fragment[name]))
+            usual = 1 if gradients else max(1, -(-learner.least_batch // lesson.pace.fragment[name]))
+            need = min(usual, lesson.pace.fragments)
         return Portion(need, self.waiting, gradients, config.max_staleness)
 
     @property
@@ -191,9 +190,14 @@ class _Arena(Learning):
     def done(self) -> bool:
         for name, policy in self.active.items():
             new = policy.curve.episodes[self.seen.get(name, 0) :]
-            self.course.recent.add(name, new, policy.curve.weights)
+            self.course.note(name, new, policy.curve.weights)
             self.seen[name] = len(policy.curve.episodes)
-        return self.learned >= self.course.lesson.most or self.course.reached()
+        return self._full or self.course.reached()
+
+    @property
+    def _full(self) -> bool:
+        """Whether another update would be more than the lesson asks for."""
+        return bool(self.learned) and self.learned + self.task.pace.update > self.course.lesson.most
 
     @property
     def least(self) -> int:
@@ -233,12 +237,12 @@ class _Arena(Learning):
             rung = Rung(number + 1, name, *self.left.stored(policy))
             self.course.rungs.append(rung)
             climbed |= rung.roles
+        self.late = not (self._full or self.course.reached())
         learned, chosen = self.learned, self._replaced()
         for new, old in lesson.after.fork.items():
             becomes(self.policies[new].learner, self.policies[old].learner)
         for name in lesson.after.pool:
             self.policies[name].snapshots.append(self.left.stored(self.policies[name])[1])
-        self.late = learned < lesson.most and not self.course.reached()
         self.course.end(learned, self.tick)
         self.active, self.began = {}, 0
         return list(happened(chosen, lesson)), climbed
@@ -269,11 +273,11 @@ class _Arena(Learning):
         """What the next lesson is, and what it amounts to."""
         number, (place, lesson) = self.course.number, self.config.lesson(self.course.number)
         how, one = arena_plan.plan(self.config)[place], f"{number + 1} of {self.config.count}"
-        title = f", “{lesson.title}”" if lesson.title else ""
-        until = "" if lesson.until is None else " at most"
+        title, pace = f", “{lesson.title}”" if lesson.title else "", how.pace
+        most = "" if lesson.until is None and self.waiting else " at most"
         return (
-            f"Lesson {one}{title}: {many(how.decisions, 'decision')}{until}, {many(how.updates, 'update')} of "
-            f"{', '.join(how.pace.workers)}, {many(how.battles, 'battle')} at once."
+            f"Lesson {one}{title}: {many(pace.decisions, 'decision')}{most}, {many(pace.updates, 'update')} of "
+            f"{', '.join(pace.workers)}, {many(how.battles, 'battle')} at once."
         )
 
     def _results(self) -> dict[str, str]:

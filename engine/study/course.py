@@ -12,12 +12,18 @@ from numpy.typing import NDArray
 
 from engine.arrays import Bundle
 from engine.config.arena import ArenaConfig
+from engine.config.arena_plan import steps_of
 from engine.config.lessons import BestConfig, LessonConfig, Measure
+from engine.mdp.interface import SeatSpec
+from engine.rl.factory import make_learner
 from engine.rl.learner import Learner, Metrics
 from engine.rl.sampler import Episode
+from engine.rng import generator
 from engine.study.curve import Curve, PolicyCurve
 
 Floats = NDArray[np.float64]
+Faced = dict[str, tuple[float, float]]
+"""By opponent: episodes against it and the wins in them."""
 MEASURES: tuple[Measure, ...] = ("win", "score", "return")
 
 
@@ -63,12 +69,16 @@ class Recent:
 
 class Course:
     """``number``: lessons that are over; ``before``: decisions learned from in them; ``base``: the tick at which the
-    one under way began; ``rungs``: its policies after each."""
+    one under way began; ``rungs``: its policies after each; ``faced``: by policy that learns and earlier self
+    (NAME@HASH) the episodes in lessons that are over and the wins in them, of which half are forgotten with each lesson
+    as in self-play; ``met``: the same of the lesson under way."""
 
     def __init__(self, config: ArenaConfig) -> None:
         self.config = config
         self.number, self.before, self.base = 0, 0, 0
         self.rungs: list[Rung] = []
+        self.faced: dict[str, Faced] = {}
+        self.met: dict[str, Faced] = {}
         self.recent = Recent(_longest(config))
 
     @property
@@ -88,6 +98,15 @@ class Course:
             until is not None and self.recent.mean(until.policy, until.measure, until.of, whole=True) >= until.reaches
         )
 
+    def note(self, policy: str, episodes: Sequence[Episode], weights: Floats) -> None:
+        """Episodes of a policy that have just ended."""
+        self.recent.add(policy, episodes, weights)
+        own = self.met.setdefault(policy, {})
+        for one in episodes:
+            for other in {name for name in one.others if "@" in name} if math.isfinite(one.win) else ():
+                games, wins = own.get(other, (0.0, 0.0))
+                own[other] = games + 1, wins + one.win
+
     def best(self, best: BestConfig) -> str:
         """The best of several policies by their last episodes in this lesson; the first of equals."""
         means = {name: self.recent.mean(name, best.measure, best.of, whole=False) for name in best.among}
@@ -97,16 +116,28 @@ class Course:
         """Close a lesson in which policies learned from ``learned`` decisions."""
         self.number, self.before, self.base = self.number + 1, self.before + learned, tick
         self.recent.clear()
+        for policy, met in self.met.items():
+            before = {name: (games / 2, wins / 2) for name, (games, wins) in self.faced.get(policy, {}).items()}
+            for name, (games, wins) in met.items():
+                half = before.get(name, (0.0, 0.0))
+                before[name] = half[0] + games, half[1] + wins
+            self.faced[policy] = before
+        self.met = {}
 
     def part(self) -> Bundle:
         """As a part of a checkpoint."""
-        told = {"number": self.number, "before": self.before, "base": self.base, "rungs": [list(r) for r in self.rungs]}
+        told = {"number": self.number, "before": self.before, "base": self.base, "rungs": [list(r) for r in self.rungs],
+                "faced": self.faced, "met": self.met}  # fmt: skip
         return Bundle(told, {f"recent/{name}": rows for name, rows in self.recent.rows.items()})
 
     def load(self, part: Bundle) -> None:
         """Continue from a part."""
         self.number, self.before, self.base = (int(part.meta[name]) for name in ("number", "before", "base"))
         self.rungs = [Rung(*row) for row in part.meta["rungs"]]
+        self.faced, self.met = (
+            {name: {other: (games, wins) for other, (games, wins) in faced.items()} for name, faced in told.items()}
+            for told in (part.meta["faced"], part.meta["met"])
+        )
         self.recent.rows = {name.removeprefix("recent/"): rows for name, rows in part.arrays.items()}
 
 
@@ -114,6 +145,12 @@ def _longest(config: ArenaConfig) -> int:
     conditions = [lesson.until.of for lesson in config.lessons if lesson.until]
     choices = [lesson.after.best.of for lesson in config.lessons if lesson.after.best]
     return max([1, *conditions, *choices])
+
+
+def beginner(config: ArenaConfig, name: str, seat: SeatSpec) -> Learner:
+    """The learner of a policy on such a seat, as it begins the course."""
+    seed = int(generator(config.seed, "policy", name).integers(2**63))
+    return make_learner(config.learners[name], seat, seed, steps_of(config, name), config.place_of(name))
 
 
 def becomes(learner: Learner, other: Learner) -> None:

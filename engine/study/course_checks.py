@@ -85,7 +85,7 @@ class _Checks:
             return
         try:
             specs = played(game, seats).spec.seats
-            cast = cast_of(self.config, lesson, seats, specs)
+            cast = cast_of(self.config, lesson, seats, specs, Known({}, {}))
         except ConfigError as error:
             yield _group(seats), error.problems[0].message
             return

@@ -8,7 +8,7 @@ learner gets the same from each copy. Settings reach their own match alone: each
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -24,6 +24,7 @@ from engine.config.matches import MatchConfig, Seated
 from engine.config.rl import AnyLearner
 from engine.config.train import TrainGame, TrainPool
 from engine.errors import below
+from engine.evorl.opponents import shares
 from engine.mdp.groups import Group, grouped
 from engine.mdp.interface import SeatSpec
 from engine.mdp.trajectory import Trajectory, join
@@ -60,10 +61,12 @@ class Seating(NamedTuple):
 
 class Known(NamedTuple):
     """What is settled for a whole lesson: store hashes of the descriptions of policies that learn in the course, as
-    they are at its beginning, and of their earlier selves that are played against."""
+    they are at its beginning, and of their earlier selves that are played against; ``faced``: by policy that learns and
+    earlier self (NAME@HASH) the episodes in earlier lessons and the wins in them."""
 
     present: dict[str, str]
     past: dict[str, tuple[str, ...]]
+    faced: Mapping[str, Mapping[str, tuple[float, float]]] = {}
 
 
 class Order(msgspec.Struct, frozen=True):
@@ -76,6 +79,7 @@ class Order(msgspec.Struct, frozen=True):
     lesson: int
     present: dict[str, str]
     past: dict[str, tuple[str, ...]]
+    faced: dict[str, dict[str, tuple[float, float]]]
 
 
 class Lesson:
@@ -114,21 +118,36 @@ def played(game: Game, seats: Seating) -> Game:
     return grouped(game, seats.groups)
 
 
-def cast_of(config: ArenaConfig, lesson: LessonConfig, seats: Seating, specs: Sequence[SeatSpec]) -> Cast:
+def cast_of(config: ArenaConfig, lesson: LessonConfig, seats: Seating, specs: Sequence[SeatSpec], known: Known) -> Cast:
     """The cast of a match on seats with these descriptions."""
+    learning = {s.policy for s in seats.who if config.roster[s.policy].learns and s.policy not in lesson.frozen}
     kinds: dict[str, list[SeatSpec]] = {}
     found = []
     for one, spec in zip(seats.who, specs, strict=True):
         member = config.roster[one.policy]
         if member.recalls:
-            found.append([Candidate(one.policy, of=old) for old in member.recalls])
+            found.append(_earlier(one.policy, member, learning, known))
             continue
-        known = kinds.setdefault(one.policy, [])
-        if spec not in known:
-            known.append(spec)
-        k, learns = known.index(spec), member.learns and one.policy not in lesson.frozen
+        sat = kinds.setdefault(one.policy, [])
+        if spec not in sat:
+            sat.append(spec)
+        k, learns = sat.index(spec), one.policy in learning
         found.append([Candidate(f"{one.policy}{KINDS}{k}" if k and not member.learns else one.policy, learns=learns)])
     return Cast(found)
+
+
+def _earlier(policy: str, pool: Any, learning: Collection[str], known: Known) -> list[Candidate]:
+    """Earlier selves on a seat, for those who learn in the match."""
+    names = [f"{old}@{digest}" for old in pool.recalls for digest in known.past.get(old, ())]
+    if pool.choice == "uniform" or not names:
+        return [Candidate(policy, of=old) for old in pool.recalls]
+    faced: dict[str, tuple[float, float]] = {}
+    for met in (known.faced.get(name, {}) for name in learning):
+        for name, (games, wins) in met.items():
+            before = faced.get(name, (0.0, 0.0))
+            faced[name] = before[0] + games, before[1] + wins
+    drawn = shares(pool.choice, [], names, faced)
+    return [Candidate(name, share) for name, share in drawn.items() if share > 0]
 
 
 def players_of(config: ArenaConfig, specs: Sequence[SeatSpec], cast: Cast, store: Store, known: Known) -> Players:
@@ -202,7 +221,7 @@ def match_sampler(
     game = references.make(variant(config, lesson.told, match), config.environments, should_stop)
     whole = played(game, seats)
     specs = whole.spec.seats
-    cast = cast_of(config, lesson.told, seats, specs)
+    cast = cast_of(config, lesson.told, seats, specs, lesson.known)
     learning = {name: policy_spec(config.learners[name], specs[cast.places(name)[0]]).model() for name in cast.learning}
     given: dict[str, Any] = {
         "learning": learning, "battles": config.environments, "length": config.fragment, "seed": config.seed,
@@ -233,7 +252,7 @@ def sampler(lesson: Lesson, store: Store, number: int, should_stop: ShouldStop =
 def build(payload: bytes) -> Collector:
     """The sampler of an actor."""
     order = msgspec.json.decode(payload, type=Order)
-    lesson = Lesson(parse(ArenaConfig, order.config), order.lesson, Known(order.present, order.past))
+    lesson = Lesson(parse(ArenaConfig, order.config), order.lesson, Known(order.present, order.past, order.faced))
     made = sampler(lesson, open_store(order.store), order.number)
     return Collector(
         made, fragments=lesson.fragments if lesson.sampling == "synchronous" else 0, beginning=order.beginning
@@ -248,8 +267,6 @@ def open_lesson(lesson: Lesson, store: Store, tick: int, should_stop: ShouldStop
 
     def payload(number: int, life: int) -> bytes:
         beginning = tick * LIVES + life
-        return msgspec.json.encode(
-            Order(settled, store.address, number, beginning, lesson.number, known.present, known.past)
-        )
+        return msgspec.json.encode(Order(settled, store.address, number, beginning, lesson.number, *known))
 
     return remote(lesson, SAMPLERS["arena"], payload, together=lesson.sampling == "synchronous")

@@ -34,7 +34,7 @@ from engine.rl.onnx_acting import acting
 from engine.rl.policy import Policy
 from engine.rl.recording import drawing_of, record, tally
 from engine.rl.seats import Player, Seats, nobody_else
-from engine.rl.squads import fits, on_seats
+from engine.rl.squads import fill, fits, on_seats
 from engine.rl.take_home import VECTORS, checked, milliseconds, vectors, zipped
 from engine.rl.turns import Table
 from engine.rng import battle_seeds
@@ -130,8 +130,10 @@ class _Measurement(Session):
         own = self._own(made)
         game = as_slow_as(made, self.config.agent, own)
         seat = seats[self.config.seat]
-        if not fits(self.policy, seat, len(own)):
+        if not fits(self.policy, seat):
             raise ConfigError([("agent", "this agent sees or does something else than this game shows and takes")])
+        with below("agent"):
+            fill(on_seats(self.policy, self.policy.actor(False)), len(own))
         self.names = (*seat.rewards, *seat.signals)
         others = [seat for seat in range(len(seats)) if seat not in own]
         if not others:
@@ -141,7 +143,9 @@ class _Measurement(Session):
         with below(place):
             game = as_slow_as(game, other, others)
             facing = seats[others[0]]
-            return _Ground(game, MAKERS[other.kind](other, facing, self.store, other.sampled))
+            opponent = MAKERS[other.kind](other, facing, self.store, other.sampled)
+            fill(opponent, made.spec.squad)
+        return _Ground(game, opponent)
 
     def _own(self, game: Game) -> range:
         """The seats of its side."""

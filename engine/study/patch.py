@@ -11,6 +11,7 @@ from engine.errors import ConfigError
 from engine.events import AnyEvent, Counters, Logged, Started
 from engine.lineups.named import unknown
 from engine.lineups.pairing_evaluator import checked
+from engine.patches.course import Course
 from engine.patches.finder import Finder
 from engine.patches.table import tabled
 from engine.rl.learner import on_threads
@@ -32,6 +33,7 @@ SAID = {
 }
 """What is said when a stage begins."""
 NOTHING_TOLD = "Nothing stands out, so there is nothing to change."
+NOTHING_FREE = "Something is unfair, but none of its numbers may change, and no rule may keep it apart."
 TOO_FEW = "So much is unfair that these battles are too few to try a change: it takes {:,} at least."
 
 
@@ -75,8 +77,7 @@ class _Patching(Scheduled):
 
     def conclude(self) -> Generator[AnyEvent, None, dict[str, str]]:
         if not self.schedule.course.candidates:
-            takes = self.schedule.course.takes
-            yield self.say(Logged, message=TOO_FEW.format(takes) if takes else NOTHING_TOLD)
+            yield self.say(Logged, message=why_nothing(self.schedule.course))
         return {}
 
     def results(self, last: bool) -> dict[str, str]:
@@ -97,6 +98,13 @@ class _Patching(Scheduled):
             "played": float(len(course.candidates)),
             "work": float(verdicts.count("works")),
         }
+
+
+def why_nothing(course: Course) -> str:
+    """Why no change was tried."""
+    if course.takes:
+        return TOO_FEW.format(course.takes)
+    return NOTHING_FREE if course.known is not None and course.known.watched else NOTHING_TOLD
 
 
 class Words:

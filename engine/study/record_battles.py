@@ -19,6 +19,7 @@ from engine.events import AnyEvent, Counters, Finished, Paused, Progressed, Star
 from engine.mdp.vector import Game
 from engine.rl.recording import Recording, drawing_of, record, scenery_of, tally
 from engine.rl.seats import Player
+from engine.rl.squads import fill
 from engine.simulators import references
 from engine.store import Store
 from engine.study import checkpoint
@@ -71,7 +72,9 @@ class _Recordings(Session):
 
     def _player(self, place: str, player: Any, game: Game, seat: int) -> Player:
         with below(place):
-            return MAKERS[player.kind](player, game.spec.seats[seat], self.store, player.sampled)
+            made = MAKERS[player.kind](player, game.spec.seats[seat], self.store, player.sampled)
+            fill(made, game.spec.squad)
+        return made
 
     def _opponent(self, game: Game) -> Player | None:
         """Raises ConfigError where nobody sits on the other seats."""

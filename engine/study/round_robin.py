@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from engine.arrays import Bundle, pack
 from engine.config.evaluate import EvaluateConfig
-from engine.errors import Cancelled
+from engine.errors import Cancelled, below
 from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Started, Stopped
 from engine.mdp.vector import Game
 from engine.means import range_of
 from engine.rl.seats import Player
+from engine.rl.squads import fill
 from engine.rng import battle_seeds, combine64
 from engine.simulators import references
 from engine.store import Store
@@ -90,8 +91,12 @@ class _RoundRobin(Session):
     def _players(self, game: Game) -> dict[str, Player]:
         """All players. Raises ConfigError where the game does not have two equal seats, or a policy cannot play it."""
         two_sides(game.spec)
-        seats = game.spec.seats
-        return {name: player_of(name, policy, seats[0], self.store) for name, policy in self.config.policies.items()}
+        seat, found = game.spec.seats[0], {}
+        for name, policy in self.config.policies.items():
+            found[name] = player_of(name, policy, seat, self.store)
+            with below(f"policies.{name}"):
+                fill(found[name], game.spec.squad)
+        return found
 
     def _pair(self, first: str, second: str, game: Game, players: Mapping[str, Player]) -> Iterator[AnyEvent]:
         """Play one pair; a command ends it without a result."""

@@ -45,7 +45,8 @@ def seated(config: TrainConfig, game: Game) -> Game:
         raise ConfigError(
             [("policies", f"{game.spec.name} has {seats} seats, and there are policies for {config.seats}")]
         )
-    why = f"{game.spec.name} has {seats} seats; take a game with one, or name its policies in a table ``policies``"
+    table = "name its policies in a table ``policies`` of a study of kind train"
+    why = f"{game.spec.name} has {seats} seats; take a game with one, or {table}"
     raise ConfigError([("game.name", why)])
 
 

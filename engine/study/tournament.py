@@ -2,7 +2,9 @@
 
 A round is one pair. Its seeds are a hash of the course's seed, its number and the meeting's; each is played twice, once
 with exchanged sides, and a meeting's result is the first one's share of both wins. The table is that of a round robin
-(``engine.metagame.reading``): Elo and Nash shares with their ranges, and the match-ups.
+(``engine.metagame.reading``): Elo and Nash shares with their ranges, and the match-ups. Elo points are of those
+between whom shares went both ways, directly or in a chain, and around their mean: whoever only won or only lost against
+all of them is arbitrarily far away, has no points, and would leave nobody's range with an end.
 
 A Swiss tournament takes turns. In each, those meet who stand alike: the list by points is paired from the top, the
 nearest below whom one has not met yet; a choice is taken back where it leaves others without an opponent. Where
@@ -18,12 +20,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 
 from engine.arrays import Bundle
 from engine.columns import Arrays
 from engine.config.tournament import TournamentConfig
 from engine.mdp.vector import Game
+from engine.metagame.ladder import Ladder, Meetings
+from engine.metagame.matchups import Pairs, pairs_of
 from engine.metagame.reading import read
+from engine.metagame.split import ELO
 from engine.rl.seats import Player
 from engine.rng import battle_seeds, combine64
 from engine.study.meetings import meet
@@ -99,6 +105,7 @@ class Tournament:
             flat = np.concatenate(told) if told else np.empty(0)
             results[i, : len(flat)] = flat
         meta, columns = read(n, results, self.seed)
+        columns |= _rated(n, results)
         teams = [{"name": name, "parts": "", "cost": 0.0} for name in self.entrants]
         return {"teams": teams, "battles": self.config.episodes, **meta}, columns
 
@@ -113,6 +120,26 @@ class Tournament:
         pairs = [(int(a), int(b)) for a, b in part.arrays["pairs"]]
         self.results = list(zip(pairs, part.arrays["shares"], strict=True))
         self.moves = int(part.meta["moves"])
+
+
+def _rated(players: int, results: Floats) -> Arrays:
+    """Elo points and the ends of their ranges, NaN for those who cannot be compared; ``results`` as ``matchups``."""
+    pairs, told = pairs_of(players), ~np.isnan(results)
+    wins, many = np.where(told, results, 0.0), told.sum(axis=1)
+    took = np.zeros((players, players), np.bool_)
+    took[pairs.first, pairs.second], took[pairs.second, pairs.first] = wins.sum(axis=1) > 0, wins.sum(axis=1) < many
+    label = connected_components(took, connection="strong")[1]
+    within = label == np.bincount(label).argmax()
+    found = {name: np.full(players, np.nan) for name in ("rating", "rating_low", "rating_high")}
+    if within.sum() < 2:
+        return found
+    place, here = np.cumsum(within) - 1, within[pairs.first] & within[pairs.second]
+    among = Pairs(place[pairs.first[here]], place[pairs.second[here]])
+    met = Meetings(among, many[here].astype(float), wins[here].sum(axis=1), (wins[here] ** 2).sum(axis=1))
+    ladder = Ladder(int(within.sum()), met, np.ones(int(within.sum()), np.bool_))
+    for name, column in zip(found, (ladder.ratings, ladder.low, ladder.high), strict=True):
+        found[name][within] = ELO * column
+    return found
 
 
 def paired(count: int, before: Sequence[Sequence[Pair]], points: Floats) -> list[Pair]:

@@ -101,7 +101,8 @@ class _Worth(Scheduled):
         """The table of all complete stages."""
         reading = self.schedule.reading
         if len(reading.played) > self.tabled:
-            self.tabled, self.table = len(reading.played), self.store.put(pack(*tabled(reading, self.spec)))
+            self.tabled = len(reading.played)
+            self.table = self.store.put(pack(*tabled(reading, self.spec, self.schedule.done)))
         return {"table": self.table} if self.table else {}
 
     def metrics(self) -> dict[str, float]:

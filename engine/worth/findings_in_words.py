@@ -1,17 +1,23 @@
-"""What an experiment's table says, in lines for the command line."""
+"""What an experiment's table says, in sentences."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from engine.arrays import Bundle
 from engine.config.patterns import Pattern
 from engine.worth.missing import Missing, missing
-from engine.worth.verdicts import OPEN, TOO_GOOD, TOO_WEAK, UNTESTED
+from engine.worth.verdicts import OPEN, REASONS, TOO_GOOD, TOO_WEAK, UNTESTED
 
 SHOWN = 12
 """Rows that are not settled, before the rest is counted."""
+PLURAL = {"piece or amount": "pieces or amounts", "pair": "pairs"}
+EACH = (
+    "Of what an experiment tells, 5 % at most is expected to be false. Each has its own 5 %: whoever runs it again "
+    "with other seeds until something is told adds these up."
+)
 SIDES = {TOO_GOOD: "good", TOO_WEAK: "weak"}
 
 
@@ -24,7 +30,8 @@ def lines(bundle: Bundle, intended: Sequence[Pattern] = ()) -> list[str]:
     found = [f"{_claim(bundle, i)}{', as is intended' if _key(bundle, i) in known else ''}" for i in told]
     if all(_key(bundle, i) in known for i in told):
         found = [*_nothing(bundle), *found]
-    return [*filter(None, [unfinished(bundle)]), *found, *_open(bundle), *_untested(bundle)]
+    own = [EACH] if told else []
+    return [*filter(None, [unfinished(bundle)]), *found, *own, *_open(bundle), *untested(bundle)]
 
 
 def unfinished(bundle: Bundle) -> str:
@@ -47,18 +54,34 @@ def _claim(bundle: Bundle, i: int) -> str:
 
 def _nothing(bundle: Bundle) -> Iterator[str]:
     """What "nothing stands out" leaves open, of single pieces and of pairs."""
-    said = "Nothing stands out" if bundle.meta["proved"] else "Nothing is proved yet"
+    told = bundle.meta["proved"] or bundle.meta.get("over", False)
+    said = "Nothing stands out" if told else "Nothing is proved yet"
     yield f"{said}."
+    for of, end in left_open(bundle).items():
+        yield f"The largest effect of a {of} that these battles do not rule out: {end.name}, {end.points:+.1f} points."
+
+
+class Furthest(NamedTuple):
+    """The end of a range, in points of the chance to win, and whose it is."""
+
+    points: float
+    name: str
+
+
+def left_open(bundle: Bundle) -> dict[str, Furthest]:
+    """The largest effect that the battles do not rule out, of a "single piece" and of a "pair"; none of what was not
+    measured, and none of what stands out."""
     pair = bundle.arrays["piece"][:, 1] >= 0
-    rows = [(_furthest(bundle, i), _name(bundle, i), bool(pair[i])) for i in range(len(pair))]
+    rows = [(Furthest(_furthest(bundle, i), _name(bundle, i)), bool(pair[i])) for i in range(len(pair))]
     if (other := bundle.meta.get("furthest_pair")) is not None:
         end = 100 * max(other["low"], other["high"], key=abs)
-        rows.append((end, " + ".join(bundle.meta["pieces"][p]["name"] for p in other["piece"]), True))
-    for of, both in (("a single piece", False), ("a pair", True)):
-        ends = [(end, name) for end, name, paired in rows if paired is both and math.isfinite(end)]
+        rows.append((Furthest(end, " + ".join(bundle.meta["pieces"][p]["name"] for p in other["piece"])), True))
+    found = {}
+    for of, both in (("single piece", False), ("pair", True)):
+        ends = [end for end, paired in rows if paired is both and math.isfinite(end.points)]
         if ends:
-            end, name = max(ends, key=lambda each: abs(each[0]))
-            yield f"The largest effect of {of} that these battles do not rule out: {name}, {end:+.1f} points."
+            found[of] = max(ends, key=lambda each: abs(each.points))
+    return found
 
 
 def _open(bundle: Bundle) -> Iterator[str]:
@@ -75,16 +98,26 @@ def _needs(bundle: Bundle, i: int, each: Missing) -> str:
     worth = f"({_points(bundle, 'worth', i):+.1f} points so far)"
     if not each.more:
         return f"is too close to tell {worth}"
-    held = "both" if bundle.arrays["piece"][i][1] >= 0 else "it" if bundle.arrays["least"][i] == 1 else "so many of it"
+    held = "it" if bundle.arrays["least"][i] == 1 else "that many of it"
+    held = "both" if bundle.arrays["piece"][i][1] >= 0 else held
     side = "good" if bundle.arrays["worth"][i] > 0 else "weak"
     to = f"to tell whether it is too {side}" if each.matters else "to show that it is fine"
     return f"needs {each.more:,} more battles with {held} {to} {worth}"
 
 
-def _untested(bundle: Bundle) -> Iterator[str]:
-    many = int((bundle.arrays["verdict"] == UNTESTED).sum())
-    if many:
-        yield f"Not tested, being too rare or in every team: {many}."
+def untested(bundle: Bundle) -> Iterator[str]:
+    """How many are not tested, by why, a sentence for each reason; a table from before that was kept knows none."""
+    columns = bundle.arrays
+    if "untested" not in columns:
+        many = int((columns["verdict"] == UNTESTED).sum())
+        yield from [f"Not tested: {many}."] if many else []
+        return
+    single, pairs = columns["untested"][columns["verdict"] == UNTESTED], bundle.meta["untested_pairs"]
+    for reason, why in REASONS.items():
+        counts = {"piece or amount": int((single == reason).sum()), "pair": pairs[reason - 1]}
+        said = [f"{many:,} {of if many == 1 else PLURAL[of]}" for of, many in counts.items() if many]
+        if said:
+            yield f"Not tested: {' and '.join(said)}, {why}."
 
 
 def _furthest(bundle: Bundle, i: int) -> float:

@@ -64,10 +64,10 @@ class _Row(NamedTuple):
 
 
 def missing(bundle: Bundle) -> dict[int, Missing]:
-    """By row of an experiment's table, for all that are not settled; none before a part of the proof is complete, and
-    in tables from before evidence was kept."""
+    """By row of an experiment's table, for all that are not settled; none before a part of the proof is complete or all
+    is over, and in tables from before evidence was kept."""
     columns = bundle.arrays
-    if "evidence" not in columns or not bundle.meta["proved"]:
+    if "evidence" not in columns or not (bundle.meta["proved"] or bundle.meta.get("over", False)):
         return {}
     verdicts, logs = columns["verdict"].tolist(), columns["evidence"].tolist()
     told, played = sum(each > OPEN for each in verdicts), sum(log > -math.inf for log in logs)

@@ -12,7 +12,8 @@ its curve.
 
 With an outcome o beyond even at the present price, the fair change d solves o + H(d) = 0. Its range contains every d at
 which o and H(d), each within its own range, can add up to 0 (their errors add up: Bonferroni). Like Fieller's (1954) it
-may be unbounded; then, and where no change within reach makes the piece fair, there is no fair price.
+may be unbounded; then, and where no change within reach makes the piece fair, there is no fair price. Where only the
+permitted costs end it, the range is open there: nothing rules out that the fair price lies beyond them.
 
 How far prices are changed follows from the slope of the outcome in the teams' cost difference in the reference; it ends
 where hardly any team can field the piece.
@@ -229,17 +230,24 @@ class Reach(NamedTuple):
 
 
 class Fair(NamedTuple):
-    """A fair price and its range; NaN where it cannot be measured, and ``why``."""
+    """A fair price and its range; NaN where it cannot be measured, and ``why``. ``below``, ``above``: the range ends
+    where the permitted costs do, and the fair price may as well lie beyond that."""
 
     price: float
     low: float
     high: float
     why: int = PRICED
+    below: bool = False
+    above: bool = False
 
     @classmethod
     def none(cls, why: int) -> Fair:
         """It cannot be measured."""
         return cls(math.nan, math.nan, math.nan, why)
+
+    def holds(self, price: float) -> bool:
+        """Whether the range, open where it is, holds this price."""
+        return (self.below or self.low <= price) and (self.above or price <= self.high)
 
 
 class Held(NamedTuple):
@@ -277,4 +285,5 @@ def fair(
     k, inside = int(crossing[0]), np.flatnonzero(may)
     exact = change[k] + step * left[k] / (left[k] - left[k + 1])
     first, last = price + float(change[inside[0]]) - step, price + float(change[inside[-1]]) + step
-    return Fair(price + float(exact), max(first, bounds.low), min(last, bounds.high))
+    low, high = max(first, bounds.low), min(last, bounds.high)
+    return Fair(price + float(exact), low, high, below=bool(may[0]), above=bool(may[-1]))

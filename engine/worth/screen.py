@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cached_property
 
@@ -23,6 +24,8 @@ Ints = NDArray[np.int32]
 Index = NDArray[np.int64]
 LEARNED = 100_000
 """Largest number of battles to fit forecasts to; more hardly help."""
+LEAST = 1e-305
+"""The smallest lead in strength that is told from none."""
 WIN, LEAD = OUTCOMES = 0, 1
 SIDES = Range(-1.0, 1.0)
 """Bounds of an outcome minus its forecast."""
@@ -42,12 +45,11 @@ class Screen:
     ) -> None:
         good = np.isfinite(ahead).all(axis=1)
         self.traits, self.rules, self.seed, self.stopped = traits, traits.rules, seed, stopped
+        self._unfinished = rows[~good]
         rows, ahead = rows[good], ahead[good]
         self.battles = len(rows)
         self._ranges: dict[tuple[int, float], Range] = {}
-        spread = float(ahead[:, 1].var())
-        together = float(np.mean(ahead[:, 0] * ahead[:, 1]))
-        self.scale = np.array([1.0, together / spread if spread > 0 else 0.0])
+        self.scale = np.array([1.0, _predicting(*ahead.T)])
         outcome = ahead * self.scale
         self.trust = np.ones(2)
         self.forecasts, forecast = self._fitted(rows, outcome)
@@ -124,6 +126,14 @@ class Screen:
         place = {t.pieces: i for i, t in enumerate(self.traits.single)}
         of = [place[t.pieces] for t in [*self.traits.single, *self.traits.amounts]]
         return np.asarray((same.sum(axis=1) == 1)[of] & (many < 2 * self.battles))
+
+    @cached_property
+    def unfinished(self) -> tuple[Floats, Floats]:
+        """How many teams had each piece and amount, and each two pieces [pieces, pieces], in battles that the game did
+        not finish."""
+        held = _held(self.traits, self._unfinished)
+        pieces = held[:, : len(self.traits.single)]
+        return np.asarray(held.sum(axis=0), np.float64).ravel(), np.asarray((pieces.T @ pieces).toarray(), np.float64)
 
     @cached_property
     def tested(self) -> NDArray[np.bool_]:
@@ -225,6 +235,18 @@ class Screen:
             expected[unseen] = made.of(teams, first[unseen], second[unseen])
             forecasts.append(made)
         return forecasts, expected
+
+
+def _predicting(win: Floats, lead: Floats) -> float:
+    """By which number a lead is multiplied to predict the win best. The lead is first halved or doubled until it is
+    near 1, for squares of numbers such as 1e-200 and 1e200 are none; that changes no digit of the result. One that is
+    nowhere as far from 0 as ``LEAST`` is none."""
+    if not np.abs(lead).max(initial=0.0) >= LEAST:
+        return 0.0
+    unit = math.ldexp(1.0, -math.frexp(float(np.abs(lead).max(initial=0.0)))[1])
+    lead = lead * unit
+    spread = float(lead.var())
+    return float(np.mean(win * lead)) / spread * unit if spread > 0 else 0.0
 
 
 def _held(traits: Traits, rows: Ints) -> sparse.csr_matrix:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from engine.columns import Arrays
 from engine.confidence import Range
 from engine.simulators.contract import GameSpec
+from engine.worth import untested
 from engine.worth.changed_prices import OFFSET
 from engine.worth.interplay import furthest
 from engine.worth.prices import UNMOVED, UNTRIED, Fair, Held, fair
@@ -24,16 +25,19 @@ EFFECTS = ("worth", "low", "high", "evidence", "doubt", "error")
 PRICES = ("fair", "fair_low", "fair_high")
 
 
-def tabled(reading: Reading, spec: GameSpec) -> tuple[dict[str, Any], Arrays]:
+def tabled(reading: Reading, spec: GameSpec, over: bool = False) -> tuple[dict[str, Any], Arrays]:
     """Meta and columns: ``piece`` int32[n, 2] (-1: no second piece), ``least`` int32[n], ``battles`` int64[n],
     ``worth`` and its range ``low`` to ``high`` float64[n] in win probability (NaN: unknown), log ``evidence`` that it
     matters, the ``doubt`` that no battle takes away (a distance, part of the range on each side), the standard
     ``error`` of its battles, and the ``verdict`` uint8[n]; for pieces the ``fair`` price, its range ``fair_low`` to
-    ``fair_high``, the reason ``why`` there is none uint8[n] (``prices``), and the average amount ``units`` in teams
-    that hold any. Pieces come first, then amounts, then pairs that may well matter; a pair without battles of its own
-    was not proved and has no range. Of pairs without one, the meta's ``furthest_pair`` has the largest effect that is
-    left open; ``asked`` battles are over by then, of which the game left ``unfinished``; ``finalists``: how many traits
-    share the error of the proof, played or not."""
+    ``fair_high``, whether that is open below (1) or above (2) because the game permits no such cost (``fair_open``
+    uint8[n], 3: both), the reason ``why`` there is none uint8[n] (``prices``), and the average amount ``units`` in
+    teams that hold any; ``untested`` uint8[n]: why its verdict is that (``verdicts.REASONS``). Pieces come first, then
+    amounts, then pairs that may well matter; a pair without battles of its own was not proved and has no range. Of
+    pairs without one, the meta's ``furthest_pair`` has the largest effect that is left open; ``asked`` battles are over
+    by then, of which the game left ``unfinished``; ``finalists``: how many traits share the error of the proof, played
+    or not. ``over``: whether the experiment is, all it can prove being proved; ``untested_pairs``: how many pairs are
+    untested for each reason."""
     pairs = zip(reading.finalists, reading.findings, strict=True) if reading.proving else ()
     found = {f.trait: (f, finding) for f, finding in pairs}
     singles = len(reading.traits.single) + len(reading.traits.amounts)
@@ -54,10 +58,14 @@ def tabled(reading: Reading, spec: GameSpec) -> tuple[dict[str, Any], Arrays]:
         for i, row in zip(shown, rows, strict=True)
     ]
     columns |= {name: np.array([price[k] for price in prices]) for k, name in enumerate(PRICES)}
+    columns["fair_open"] = np.array([price.below + 2 * price.above for price in prices], np.uint8)
     columns["why"] = np.array([price.why for price in prices], np.uint8)
     columns["units"] = np.array([reading.screen.units[i] if i < singles else math.nan for i in shown])
-    meta = {"pieces": pieces, "matters": reading.matters, "game": spec.title, "proved": reading.proving}
+    own = untested.of_singles(reading.screen)
+    columns["untested"] = np.array([own[i] if i < singles else 0 for i in shown], np.uint8)
+    meta = {"pieces": pieces, "over": over, "matters": reading.matters, "game": spec.title, "proved": reading.proving}
     meta |= {"asked": sum(len(p.ahead) for p in reading.played), "unfinished": sum(map(_unfinished, reading.played))}
+    meta["untested_pairs"] = untested.counted(untested.of_pairs(reading))[1:]
     meta["finalists"] = len(reading.finalists) if reading.proving else 0
     return meta | _unlisted(reading, [i for i, row in zip(shown, rows, strict=True) if row.battles]), columns
 

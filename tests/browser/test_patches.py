@@ -19,7 +19,7 @@ def test_a_change_is_read_and_saved_by_keyboard_and_fits_a_phone(enter: Enter, t
     job = search_for_changes(team.project, team.designer)
     page = enter(team.designer, f"/p/herobattle/jobs/{job.pk}/")
     expect(page.locator(".patch-verdict")).to_contain_text("Warhorn costs 120 instead of 90")
-    expect(page.locator(".patch-chart .fair")).to_be_visible()
+    expect(page.locator(".plot .fair")).to_be_visible()
     assert not serious_violations(page)
     page.emulate_media(color_scheme="dark")
     assert not serious_violations(page)

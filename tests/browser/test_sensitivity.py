@@ -39,7 +39,7 @@ def test_a_sensitivity_is_asked_for_from_suspects_and_read_at_any_width(enter: E
     job = over(Job.objects.get(kind="sensitivity"), FOUND, beside=True)
     page.goto(page.url)
     expect(page.get_by_text("A piece 5 points too strong or too weak is found in 18 of 20 plantings")).to_be_visible()
-    expect(page.locator(".sensitivity-chart .piece")).to_have_count(3)
+    expect(page.locator(".plot .piece")).to_have_count(3)
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         assert not serious_violations(page)

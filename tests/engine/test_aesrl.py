@@ -167,6 +167,8 @@ def test_what_does_not_suit_the_game_is_said_at_its_field(store: FolderStore) ->
     assert failure(store, game="pong-two-seats").startswith("game.name: ")
     low = {"kind": "aes-rl", "mean": {"kind": "absolute", "baseline": -1.0}}
     assert failure(store, method=low).startswith("method.mean.baseline: chance alone scored -")
+    small = {**LEARNER, "capacity": LEARNER["minibatch"]}
+    assert failure(store, learner=small).startswith("learner.capacity: an episode can last 20 decisions")
 
 
 def test_it_begins_with_a_trained_policy_and_ends_when_its_minutes_are_over(store: FolderStore) -> None:

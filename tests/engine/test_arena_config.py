@@ -8,6 +8,7 @@ import pytest
 
 from engine.config import arena_plan
 from engine.config.arena import ArenaConfig
+from engine.config.lesson_pace import whole
 from engine.config.matches import MatchConfig, Seated
 from engine.config.study import study_hash
 from engine.errors import ConfigError
@@ -110,13 +111,41 @@ def test_the_plan_says_what_a_lesson_amounts_to() -> None:
     assert one.battles == 2 * 5 * 2
     assert one.pace.fragments == 2, "192 decisions of each in a fragment of a copy, and 512 to learn from"
     assert one.pace.update == 2 * 2 * (192 + 192)
-    assert one.updates == -(-100_000 // one.pace.update)
+    assert (one.pace.updates, one.pace.decisions) == (65, 65 * one.pace.update)
+    assert config.steps == 3 * 65 * one.pace.update <= 3 * one.asked
     assert config.ticks == 3 * one.pace.ticks
-    assert arena_plan.steps_of(config, "1") == 150_000
+    assert arena_plan.steps_of(config, "1") == config.steps // 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "updates", "decisions"),
+    [(10_000, 1, 9_216), (20_000, 2, 18_432), (7_000, 1, 6_144), (12_288, 2, 12_288), (1_000_000, 122, 999_424),
+     (1_000, 1, 1_024)],
+)  # fmt: skip
+def test_no_lesson_is_longer_than_asked_for_unless_battles_are_too_many(
+    asked: int, updates: int, decisions: int
+) -> None:
+    roster = {"a": "ppo", "old": {"kind": "pool", "of": ["a"]}, "b": "random"}
+    lesson = {"steps": asked}
+    config = course([["a", "old"], ["a", "b"]], roster, game="pong-two-seats", copies=2, lesson=lesson)
+    (one,) = arena_plan.plan(config)
+    assert (one.pace.updates, one.pace.decisions) == (updates, decisions)
+    assert config.exact
+    free = course([["a", "b"]], {"a": "ppo", "b": "random"}, sampling="asynchronous", lesson=lesson)
+    assert not free.exact
+    assert free.steps == asked
+
+
+def test_updates_in_short_lessons_keep_their_size_about_and_leave_little_out() -> None:
+    for usual in range(1, 40):
+        for room in range(1, 500):
+            size, updates = whole(room, usual)
+            assert 0.8 * room <= size * updates <= room
+            assert 2 / 3 * min(usual, room) <= size <= 1.5 * usual
 
 
 def test_a_learner_that_would_not_begin_in_the_whole_course_is_refused() -> None:
     late = course([[1, 2]], {1: {"learner": {"kind": "dqn", "warmup": 100_000}}, 2: "random"})
     ((place, why),) = arena_plan.misfits(late)
     assert place == "roster.1.learner.warmup"
-    assert "100,000 decisions" in why
+    assert "99,840 decisions" in why

@@ -18,7 +18,7 @@ from redis import Redis
 
 from engine.errors import ConfigError, StoreError
 from engine.experience import ActorEnd, Arrivals, ExperienceHere, LearnerEnd, Lost, Numbering, decode, encode
-from engine.rl.task_replays import TaskReplays
+from engine.rl.task_replays import rings
 from engine.rng import generator
 from engine.runtime import redis_experience
 from engine.runtime.redis_experience import Place, RedisActor, RedisLearner
@@ -121,6 +121,7 @@ def test_when_redis_is_full_what_it_refused_is_counted_and_room_is_used_again(pl
     assert not actor.add(columns(7))
     arrived(learner, 1)
     learner.publish(b"network", 1)
+    assert learner.full
     assert client.get(place.key("network")) is None
     client.config_set("maxmemory", "64mb")
     actor.add(columns(2))
@@ -129,6 +130,7 @@ def test_when_redis_is_full_what_it_refused_is_counted_and_room_is_used_again(pl
     assert str(learner.lost).endswith("7 were refused because Redis had no room.")
     while client.get(place.key("network")) is None:
         learner.take()
+    assert not learner.full
     actor.close()
     learner.close()
 
@@ -220,15 +222,15 @@ def test_what_is_lost_is_what_was_made_and_did_not_arrive(fates: list[tuple[int,
 
 def test_each_task_s_replay_has_what_its_actors_sent_and_a_checkpoint_has_all_of_them() -> None:
     experience = ExperienceHere(2)
-    replays = TaskReplays(experience, 2, 8, generator(1))
+    replays = rings(2, 8, generator(1))
     actors = [experience.actor(task) for task in range(2)]
     actors[0].add(columns(20), [1.0])
     actors[1].add(columns(3, 100), [2.0])
-    assert [parcel.returns.tolist() for parcel in replays.fill()] == [[1.0], [2.0]]
+    replays.fill(experience.take())
     assert replays.sizes.tolist() == [8, 3]
-    assert set(replays.sample(0, 200).columns["action"].tolist()) == set(range(12, 20))
-    assert set(replays.sample(1, 200).columns["action"].tolist()) == {100, 101, 102}
-    again = TaskReplays(experience, 2, 8, generator(1, "again"))
-    again.load(*replays.state())
+    assert set(replays.of(0).sample(200).columns["action"].tolist()) == set(range(12, 20))
+    assert set(replays.of(1).sample(200).columns["action"].tolist()) == {100, 101, 102}
+    again = rings(2, 8, generator(1, "again"))
+    again.load(replays.state())
     assert again.sizes.tolist() == [8, 3]
-    assert set(again.sample(1, 200).columns["action"].tolist()) == {100, 101, 102}
+    assert set(again.of(1).sample(200).columns["action"].tolist()) == {100, 101, 102}

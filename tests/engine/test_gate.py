@@ -118,8 +118,20 @@ def problems(**more: Any) -> dict[str, str]:
     return {problem.place: problem.message for problem in caught.value.problems}
 
 
+def test_exploits_of_a_search_for_single_teams_are_played_again_by_a_gate_for_single_teams(tmp_path: Path) -> None:
+    single = {"lineups": {**study()["lineups"], "teams": 1}, "screen": None, "search": None}
+    goals = {"objectives": [{**WINS, "formula": "strongest(win_vs_baselines)", "threshold": 0.6}]}
+    config = gate(**single, objectives=goals, exploits=[{"teams": TEAMS[:1]}, {"teams": TEAMS[1:]}])
+    store = FolderStore(tmp_path)
+    end = run(config, store)[-1]
+    assert isinstance(end, Finished)
+    assert [row.verdict for row in report(store, end).rows] == ["over", "under"]
+
+
 def test_what_cannot_be_asked_is_said_at_its_place() -> None:
-    assert "exploits.0.teams" in problems(exploits=[{"teams": TEAMS[:1]}])
+    why = problems(exploits=[{"teams": TEAMS[:1]}])["exploits.0.teams"]
+    assert "a lineup is 2 teams here, not 1 team" in why
+    assert "gate of their own, with lineups.teams 1 and objectives for these" in why
     assert "screen.leaves_open" in problems(screen={"matters": 5, "leaves_open": 4})
     assert "search" in problems(exploits=[], screen=None, search=None)
     assert "search.algorithm.kind" in problems(search={"algorithm": {"kind": "map-elites"}})
@@ -332,6 +344,7 @@ def test_the_screen_tells_what_stands_out_what_may_and_how_much_the_rest_leaves_
     assert (rest.verdict, rest.name, rest.high) == ("open", "All pieces", pytest.approx(11.0))
     assert rest.missing
     assert "1 piece could not be tested" in rest.words
+    assert "too rare" not in rest.words, "its battles may as well have failed"
     (far,), _ = rows_of(Screened(table((0.079, -0.01, 0.17, none)), [], []), [], limits)
     assert far.missing is None, "nobody would play three million battles after ten thousand"
     assert far.words.endswith("; 20 times as many battles of the screen would not narrow that to 8")
@@ -354,6 +367,19 @@ def test_battles_that_the_game_does_not_finish_leave_a_build_open_when_they_coul
 
     assert verdicts(0) == verdicts(battles // 50) == ["under"], "5 points and 2 are fewer than 8"
     assert verdicts(battles // 20) == ["under", "open"], "5 points and 5 are more"
+
+
+def test_a_build_that_is_over_says_how_many_battles_the_game_did_not_finish() -> None:
+    """They may be all that a piece lost, and then it stands out for that alone."""
+    bundle, limits = table((0.482, 0.429, 0.523, 90.0), (0.0, -0.05, 0.02, -np.inf)), ScreenLimits(3.0, 8.0, 10_000)
+
+    def sentence(unfinished: int) -> str:
+        meta = {**bundle.meta, "asked": 10_000, "unfinished": unfinished}
+        rows, tested = rows_of(Screened(bundle._replace(meta=meta), [0], [90.0]), [True], limits)
+        return judged(rows, GATE._replace(looked={"screen": tested})).sentence
+
+    assert "where the game did not finish 1,922 of 10,000, which are left out" in sentence(1_922)
+    assert sentence(0) == "Over the line: 1 suspect stood out in the screen, Piece 0 (+48.2 points)."
 
 
 def test_what_is_intended_is_told_in_the_screen_and_neither_counted_nor_left_open() -> None:

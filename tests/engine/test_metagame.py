@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from engine.metagame import matchups as tables
+from engine.metagame import reading
 from engine.metagame.counters import beats, counters, rings
 from engine.metagame.dominance import dominant, dominates
 from engine.metagame.equilibrium import ALIKE, shares
+from engine.metagame.ladder import Ladder, Meetings
 from engine.metagame.matchups import Matchups, matchups, pairs_of, redrawn
 from engine.metagame.order import order
 from engine.metagame.reading import read
@@ -427,6 +429,46 @@ def test_ratings_of_a_round_robin_have_ranges_and_none_ends_where_everything_was
     columns = read(6, played(ladder(np.array([0.0, 0.0, 0.0, 0.0, 0.0, 40.0])), 10), 1)[1]
     assert np.isposinf(columns["rating_high"][5])
     assert np.isfinite(columns["rating_low"][5])
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.sampled_from([3, 5]), st.data())
+def test_a_ring_of_equals_is_rated_alike_however_many_meetings_of_each_two_ended(
+    teams: int, data: st.DataObject
+) -> None:
+    """Each beats the next ones by 0.7. By counts one of them would be above the others."""
+    pairs = pairs_of(teams)
+    counts = 10 * np.array([data.draw(st.integers(1, 60)) for _ in pairs.first])
+    ahead = np.where((pairs.second - pairs.first) % teams <= teams // 2, 0.7, 0.3)
+    won = np.arange(counts.max()) < np.round(ahead * counts)[:, None]
+    results = np.where(np.arange(counts.max()) < counts[:, None], won, np.nan)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, "range_of", lambda *_: (0.0, 1.0))
+        patch.setattr(reading, "ranges", lambda *_: (0.0, 1.0))
+        columns = read(teams, results, 1)[1]
+    assert np.abs(columns["rating"]).max() < 1e-6
+    assert (columns["rating_low"] < 0).all()
+    assert (columns["rating_high"] > 0).all()
+
+
+def test_ranges_of_ratings_hold_where_counts_are_unequal_and_are_wider_where_there_are_fewer() -> None:
+    """Players in no ring and in one; what their ratings truly are follows from the true shares, all alike."""
+    rng, pairs, missed = np.random.default_rng(3), pairs_of(6), 0
+    for trial in range(60):
+        chance = ladder(np.array([-1, -0.5, 0, 0.2, 0.4, 0.9]))[pairs]
+        if trial % 2:
+            chance = np.clip(chance + 0.2 * np.where((pairs.second - pairs.first) % 2, 1, -1), 0.05, 0.95)
+        true = Ladder(6, Meetings(pairs, np.full(15, 1e7), 1e7 * chance, 1e7 * chance), np.ones(6, bool)).ratings
+        counts = np.exp(rng.uniform(np.log(3), np.log(300), 15)).astype(int)
+        shares = [(rng.random((n, 2)) < p).mean(axis=1) for n, p in zip(counts, chance, strict=True)]
+        sums = [np.array([(each**power).sum() for each in shares]) for power in (1, 2)]
+        found = Ladder(6, Meetings(pairs, counts.astype(float), *sums), np.ones(6, bool), alike=True)
+        missed += int(((true < found.low) | (found.high < true)).sum())
+    assert 0.02 <= missed / 360 <= 0.08
+    met = [np.where(pairs.first == 0, 4.0, many) for many in (4.0, 400.0)]
+    few, many = (Ladder(6, Meetings(pairs, n, n / 2, n / 2), np.ones(6, bool), alike=True) for n in met)
+    assert many.high[0] == pytest.approx(few.high[0], rel=0.1)
+    assert many.high[1] < 0.6 * many.high[0]
 
 
 def test_the_reading_of_a_round_robin_stays_what_it_is() -> None:

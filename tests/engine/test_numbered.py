@@ -284,6 +284,19 @@ def test_numbers_to_begin_with_that_the_action_cannot_have_are_refused_at_their_
         learner(MPDQNConfig(start=start), Signals(CHOICES))
 
 
+def test_numbers_follow_what_is_seen_from_the_first_as_they_are_told_to() -> None:
+    slopes = ((0.5, -1.0, 0.0), (0.0, 0.25, 0.0), (0.0, 0.0, 2.0))
+    made = learner(MPDQNConfig(slopes=slopes, start=(0.5, 3.0, 5.9)), Signals(CHOICES))
+    plain = learner(MPDQNConfig(start=(0.5, 3.0, 5.9)), Signals(CHOICES))
+    seen = {made.spec.seat.observations[0].name: torch.tensor([[0.2, 0.6, 0.0], [-1.0, 0.1, 0.5]])}
+    x, without = (one.layer.policy_of(one.theta[: one.layer.size], seen).policy for one in (made, plain))
+    flat = next(iter(seen.values()))
+    assert torch.allclose(x - without, flat @ torch.tensor(slopes).T, atol=1e-6)
+    with pytest.raises(ConfigError, match=r"slopes: .*3 numbers, and 3 are seen"):
+        learner(MPDQNConfig(slopes=((1.0,),)), Signals(CHOICES))
+    assert "slopes" not in MPDQNConfig().model_dump(), "studies without them keep their hash"
+
+
 def test_choices_without_numbers_are_refused_in_words() -> None:
     with pytest.raises(ConfigError, match="kind: none of the choices has a number of its own; take PPO"):
         learner(MPDQNConfig(), Signals(Parameterised((0, 0, 0))))

@@ -15,7 +15,7 @@ from engine.lineups.rules import compile_rules
 from engine.patches.adversary import Best
 from engine.patches.candidates import Candidate
 from engine.patches.compared import others
-from engine.patches.proof import FAILS, OPEN, WORKS, Proof, Strongest, judged, met_by
+from engine.patches.proof import FAILS, OPEN, WORKS, Proof, Strongest, judged, met_by, share_of
 from engine.patches.response import Watched
 from engine.patches.space import Patch
 from engine.patches.trials import Trials
@@ -126,6 +126,39 @@ def test_a_worth_that_a_patch_leaves_is_in_its_range_and_more_finals_make_ranges
         assert low < worth_of(x, good) < high
         assert lower < low < high < higher
     assert proved(x, 0.2, rng).verdict == FAILS
+
+
+def test_a_patch_under_which_the_game_breaks_battles_off_is_not_said_to_work() -> None:
+    rng = np.random.default_rng(3)
+    x = trials(2, rng)
+    any_team = battles(x.draw(Patch(), -1, 12_000, SCREEN).rows, TOO_GOOD, rng)
+    closer = battles(x.draw(Patch(), place(x), 12_000, LOOK).rows, TOO_GOOD, rng)
+    watched = [Watched(place(x), (CHARM,), 0.0, 0.0)]
+    held = (x.draw(Patch(), -1, 12_000, SCREEN).rows[:, :, 1] == CHARM).any(axis=1)
+
+    def proof(lost: Floats, of: Floats) -> Proof:
+        cut, other = closer.copy(), any_team.copy()
+        cut[lost], other[of] = np.nan, np.nan
+        return judged(Candidate(Patch(), "", 0), watched, x, 0.04, other, {0: cut}, SCREEN, LOOK)
+
+    assert proof(np.zeros(12_000, bool), np.zeros(12_000, bool)).verdict == FAILS
+    none = proof(np.ones(12_000, bool), held)
+    assert (none.verdict, none.unfinished) == (OPEN, 12_000 + int(held.sum()))
+    assert none.largest > 0.25, "of heroes, who had half of their battles broken off"
+    ((_, low, high),) = none.worths
+    assert low < -0.4 < 0.4 < high
+    won = closer[:, 0] > 0
+    lost = won & (np.cumsum(won) <= 2 * won.sum() - len(won))
+    fair = proof(lost, held)
+    assert abs(np.nanmean(np.where(lost, np.nan, closer[:, 0]))) < 0.01, "it looks fair by what was finished"
+    assert fair.verdict == OPEN
+
+
+def test_a_strongest_team_may_have_won_or_lost_what_was_not_finished() -> None:
+    best = Best(np.zeros(2, np.int32), 0.0)
+    wins = np.array([0.5] * 300 + [-0.5] * 300)
+    whole, cut = share_of(best, wins, 0.05), share_of(best, np.append(wins, [np.nan] * 200), 0.05)
+    assert (cut.share, cut.low, cut.high) == pytest.approx((0.5, 0.75 * whole.low, 0.75 * whole.high + 0.25))
 
 
 @pytest.mark.parametrize("charms", [2, 4])

@@ -38,6 +38,7 @@ from engine.simulators.contract import Battles
 from engine.simulators.contract import Patch as Changes
 from engine.store import FolderStore
 from engine.studies import load
+from engine.study.patch import NOTHING_FREE, NOTHING_TOLD, why_nothing
 from engine.worth import changed_prices, expectations
 from engine.worth import forecast as forecasts
 from engine.worth import reading as readings
@@ -178,16 +179,26 @@ def test_of_two_that_are_unfair_together_a_rule_and_weaker_halves_are_offered_wi
     assert ways["attributes"]["worths"][names.index("Hero 4")][0] is not None
 
 
-def test_of_a_fair_game_nothing_is_changed() -> None:
+def test_of_a_fair_game_nothing_is_changed_and_the_largest_effects_that_stay_open_are_told() -> None:
     x = whole(Mendable(), config(25_000))
     assert x.done
-    assert tabled(x.course)[0]["patches"] == []
+    meta, _ = tabled(x.course)
+    assert (meta["patches"], why_nothing(x.course)) == ([], NOTHING_TOLD)
     assert x.played < 25_000
+    names = [piece.name for piece in SPEC.pieces]
+    single, pair = (meta["left_open"][of] for of in ("single piece", "pair"))
+    assert single["name"].partition(", ")[0] in names
+    assert 0 < abs(single["points"]) < abs(pair["points"]), "of a pair fewer battles tell"
+    assert set(pair["name"].split(" + ")) <= set(names)
 
 
 def test_pieces_and_numbers_that_are_to_stay_as_they_are_do() -> None:
     x = whole(STRONG, config(25_000, fixed=["hero-1"], suspects=[{"pieces": ["hero-1"]}]))
     assert not x.course.candidates
+    assert why_nothing(x.course) == NOTHING_FREE
+    meta, _ = tabled(x.course)
+    assert "left_open" not in meta, "something stands out"
+    assert (meta["free"], meta["takes"]) == (False, 0)
     kept = numbers(SPEC, config(categories=["charm"]), range(13))
     assert {SPEC.pieces[number.piece].category for number in kept} == {"charm"}
     assert {number.name for number in numbers(SPEC, config(may=["cost"]), range(13))} == {"cost"}

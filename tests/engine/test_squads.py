@@ -103,8 +103,9 @@ def test_sides_that_do_not_fill_the_seats_of_a_program_are_refused() -> None:
     assert list(game_problems(spec)) == ["it has 3 seats, and sides of 2 seats do not fill them"]
 
 
-@pytest.mark.parametrize("kind", ["team-squashed", "team-deterministic"])
-def test_a_group_whose_members_play_apart_is_measured_and_watched_on_its_side(store: FolderStore, kind: str) -> None:
+@pytest.mark.parametrize("kind", ["team-squashed", "team-deterministic", "squashed", "deterministic"])
+def test_a_group_is_measured_and_watched_on_its_side(store: FolderStore, kind: str) -> None:
+    """Its members have networks of their own (MASAC, MADDPG), or all have one (joint SAC, joint TD3)."""
     seat = Grouped(Navigation(), [Group((0, 1, 2))]).spec.seats[0]
     spec = PolicySpec(seat, ApartConfig(policy=(16,), critic=()), kind)
     policy = kept(Policy(spec, spec.model().initial(np.random.default_rng(5))), store)
@@ -119,6 +120,62 @@ def test_a_group_whose_members_play_apart_is_measured_and_watched_on_its_side(st
     (failed,) = run(measurement(policy, game=other, episodes=50), store)
     assert isinstance(failed, Failed)
     assert "sees or does something else" in failed.message
+
+
+def test_a_group_that_is_smaller_than_a_side_is_refused_with_what_would_fit(store: FolderStore) -> None:
+    seat = Grouped(Tanks(sides=(0, 1)), [Group((0, 1, 2)), *(Group((i,)) for i in range(3, 10))]).spec.seats[0]
+    spec = PolicySpec(seat, ApartConfig(policy=(16,), critic=()), "squashed")
+    policy = kept(Policy(spec, spec.model().initial(np.random.default_rng(5))), store)
+    game = {"name": "tanks-two-teams", "settings": {"max_ticks": 20}}
+    me = {"kind": "frozen", "policy": policy}
+    script = {"kind": "scripted", "player": "tanks-static"}
+    for study in (
+        measurement(policy, game=game, episodes=50, opponent=script),
+        load({"kind": "record", "game": game, "agents": [me], "opponent": script}),
+        load({"kind": "evaluate", "game": game, "policies": {"me": me, "other": script}, "episodes": 10}),
+    ):
+        *_, failed = run(study, store)
+        assert isinstance(failed, Failed)
+        assert "steers 3 entities together, and a side has 5 here" in failed.message
+
+
+def test_agents_of_one_seat_and_of_a_whole_team_meet_in_an_evaluation_and_are_watched(store: FolderStore) -> None:
+    """SAC and TD3 on each seat, and one large SAC of a team."""
+    one, team = Tanks().spec.seats[0], Grouped(Tanks(), [Group(tuple(range(5)))]).spec.seats[0]
+    players = {}
+    for name, kind, seat in (("sac", "squashed", one), ("td3", "deterministic", one), ("joint", "squashed", team)):
+        spec = PolicySpec(seat, ApartConfig(policy=(16,), critic=()), kind)
+        policy = Policy(spec, spec.model().initial(np.random.default_rng(5)))
+        players[name] = {"kind": "frozen", "policy": kept(policy, store), "title": name}
+    game = {"name": "tanks-two-teams", "settings": {"max_ticks": 20}}
+    *_, end = run(load({"kind": "evaluate", "game": game, "policies": players, "episodes": 4}), store)
+    assert isinstance(end, Finished), end
+    study = {"kind": "record", "game": game, "agents": [players["sac"], players["joint"]], "opponent": players["td3"]}
+    *_, end = run(load(study), store)
+    assert isinstance(end, Finished), end
+    assert unpack(store.get(end.artifacts["recording"])).arrays["positions/1"].shape[1] == 126
+
+
+def test_one_network_of_a_group_decides_by_what_all_see_and_by_who_is_there() -> None:
+    """On the seats of a side it does what it does on the group's own seat, also once members are out."""
+    plain = Tanks(sides=(0, 1))
+    whole = Grouped(Tanks(sides=(0, 1)), [Group(tuple(range(5))), Group(tuple(range(5, 10)))])
+    spec = PolicySpec(whole.spec.seats[0], ApartConfig(policy=(16,), critic=()), "squashed")
+    policy = Policy(spec, spec.model().initial(np.random.default_rng(5)))
+    seeds, keys = np.arange(4, dtype=np.uint64), np.zeros(4, np.uint64)
+    together, apart = whole.reset(seeds), plain.reset(seeds)
+    attack, out = Aggressive(plain.spec.seats[0]), False
+    for _ in range(60):
+        own = policy.actor(False)(Batch(together.observations[0], None, keys)).actions
+        names = apart.observations[0]
+        seen = {name: np.concatenate([apart.observations[i][name] for i in range(5)]) for name in names}
+        found = on_seats(policy, policy.actor(False))(Batch(seen, None, np.tile(keys, 5))).actions
+        np.testing.assert_array_equal(np.concatenate(np.split(found, 5), axis=1), own)
+        others = [attack(Batch(apart.observations[i], None, keys)).actions for i in range(5, 10)]
+        moves = [*np.split(found, 5), *others]
+        out = out or not apart.alive[:, :5].all()
+        together, apart = whole.step([own, np.concatenate(others, axis=1)]), plain.step(moves)
+    assert out, "somebody was out"
 
 
 def test_each_member_of_a_group_plays_its_own_seat_by_its_own_network() -> None:

@@ -215,13 +215,16 @@ def test_in_step_battles_in_turns_leave_the_same_on_any_pool_whoever_is_killed(r
 
 
 def test_in_step_a_course_leaves_the_same_on_any_pool_whoever_is_killed(ray: RayServer, tmp_path: Path) -> None:
-    """In its second lesson policies meet earlier selves, which copies get from the store by their hash."""
-    lessons = [
-        arena.lesson([1, 2], [3, 2], steps=1536, after={"pool": [1]}), arena.lesson(["old", 2], [1, 2], steps=1024),
-    ]  # fmt: skip
-    more: dict[str, Any] = {"copies": 2, "checkpoint_every": 256}
-    here = list(run(arena.course(arena.LEAGUE, lessons, **more), FolderStore(tmp_path)))
-    there = run(arena.course(arena.LEAGUE, lessons, **more, pool={"kind": "ray"}), FolderStore(tmp_path))
+    """A group of two, and in its second lesson earlier selves, which copies get from the store by their hash."""
+    rare = {**arena.SAC["learner"], "updates": 0.1}
+    team, old = {"learner": {**rare, "kind": "masac"}}, {"kind": "pool", "of": ["solo"], "choice": "hardest"}
+    roster = {"team": team, "solo": {"learner": rare}, "old": old}
+    both, earlier = [["team", "team"], "solo"], [["team", "team"], "old"]
+    lessons = [arena.lesson(both, steps=1536, after={"pool": ["solo"]}), arena.lesson(earlier, both, steps=1024)]
+    game = {"name": "navigation", "settings": {"max_ticks": 8}}
+    more: dict[str, Any] = {"copies": 2, "checkpoint_every": 256, "game": game}
+    here = list(run(arena.course(roster, lessons, **more), FolderStore(tmp_path)))
+    there = run(arena.course(roster, lessons, **more, pool={"kind": "ray"}), FolderStore(tmp_path))
     told, _ = killed(ray, there, 3, 8)
 
     def kept(found: list[AnyEvent]) -> list[tuple[Any, ...]]:

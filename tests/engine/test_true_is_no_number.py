@@ -32,6 +32,7 @@ STUDIES: dict[str, dict[str, Any]] = {
         "lessons": [{"matches": [["a", "b"]], "steps": 10, "until": {"policy": "a"}}],
         "tournament": {},
     },
+    "starts": {"game": "platform", "tasks": [{"name": "a", "settings": {"first": 2}}, {"name": "b", "hard": True}]},
     "evaluate": {"game": "pong-two-seats", "policies": {"a": SCRIPT, "b": SCRIPT}},
 }
 Path = tuple[str | int, ...]

@@ -8,20 +8,22 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from engine.arrays import Bundle, unpack
 from engine.catalog import STUDIES
 from engine.config import LineupConfig
 from engine.config.worth import WorthConfig
-from engine.errors import Cancelled, ConfigError
+from engine.errors import Cancelled, ConfigError, SimulatorError
 from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Stopped
 from engine.lineups import pairing_evaluator
 from engine.lineups.pairing_evaluator import PairingEvaluator
 from engine.lineups.pairings import PairingSpace, draw
 from engine.lineups.rules import compile_rules
 from engine.problem import Request
-from engine.simulators.contract import Category, Distinct, GameSpec, Piece, Rules, Slot
+from engine.simulators.contract import Battles, Category, Distinct, GameSpec, Piece, Rules, Slot
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import worth
@@ -33,10 +35,11 @@ from engine.worth.findings_in_words import lines
 from engine.worth.missing import missing
 from engine.worth.prices import cost_bounds
 from engine.worth.reading import Reading
+from engine.worth.screen import _predicting
 from engine.worth.stages import Played, Stage
 from engine.worth.table import tabled
 from engine.worth.traits import Traits
-from engine.worth.verdicts import FINE, OPEN, TOO_GOOD, TOO_WEAK, UNTESTED
+from engine.worth.verdicts import ALONE, FINE, OPEN, TOO_GOOD, TOO_WEAK, UNFINISHED, UNTESTED
 from tests.engine.sample_simulators import SPEC
 from tests.engine.tugs_of_war import Fair
 
@@ -321,6 +324,64 @@ def test_that_nothing_stands_out_is_told_with_the_largest_effects_of_a_piece_and
     assert said[1].startswith("The largest effect of a single piece that these battles do not rule out: ")
     assert said[2].startswith("The largest effect of a pair that these")
     assert " + " in said[2]
+    over = lines(Bundle(*tabled(reading, charms(), over=True)))
+    assert over[:3] == ["Nothing stands out.", *said[1:3]], "though nothing was worth proving"
+    assert any(line.startswith("Not settled: ") for line in over), "and what is needed is told"
+
+
+def test_why_something_is_not_tested_is_told_and_counted() -> None:
+    """Few random teams, of which those with hero 1 crash the game."""
+    reading = screened(charms(copies=9), lambda rows: 0.0 * rows[:, 0], 600)
+    screen = reading.played[0]
+    failed = (screen.rows[:, :, 0] == 1).any(axis=1)
+    reading.played[0] = screen._replace(ahead=np.where(failed[:, None], np.nan, screen.ahead))
+    bundle = Bundle(*tabled(reading, charms(copies=9)))
+    why = bundle.arrays["untested"].tolist()
+    assert why[1] == UNFINISHED
+    assert why[15] == ALONE, "the banner"
+    assert set(why) == {0, UNFINISHED, ALONE}
+    rare, unfinished, *_ = bundle.meta["untested_pairs"]
+    assert rare > 0, "some two charms are in a handful of teams"
+    assert unfinished >= 10, "hero 1 with each charm and the banner, and what its opponents had"
+    said = lines(bundle)
+    assert f"Not tested: {rare} pairs, too rare for this many battles." in said
+    assert f"Not tested: 1 piece or amount and {unfinished} pairs, in too few battles that the game finished." in said
+
+
+def test_a_strength_that_is_as_good_as_none_predicts_nothing() -> None:
+    win = np.array([0.5, -0.5, 0.5])
+    assert _predicting(win, win * 1e-323) == 0.0
+    assert _predicting(win, win * 0.0) == 0.0
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_what_strength_is_counted_in_changes_nothing(scale: float) -> None:
+    usual, other = (screened(charms(), lambda rows: 0.1 * (rows[:, 0] == 1), 600) for _ in range(2))
+    screen = other.played[0]
+    other.played[0] = screen._replace(ahead=screen.ahead * [1.0, scale])
+    for j in (0, 1):
+        np.testing.assert_allclose(other.screen.outcome(j), usual.screen.outcome(j), atol=1e-4)
+    (_, columns), (_, same) = tabled(usual, charms()), tabled(other, charms())
+    np.testing.assert_array_equal(columns["untested"], same["untested"])
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.floats(-300, 300))
+def test_a_lead_predicts_the_win_in_whatever_it_is_counted(power: float) -> None:
+    win, lead = np.array([0.5, -0.5, 0.5, 0.0]), np.array([3.0, -1.0, 1.0, 0.25])
+    assert _predicting(win, lead * 10**power) * 10**power == pytest.approx(_predicting(win, lead))
+
+
+def test_more_strength_than_can_be_reckoned_with_is_refused_where_it_is_told() -> None:
+    class Huge(Fair):
+        def battles(self, *given: Any, **more: Any) -> Battles:
+            found = super().battles(*given, **more)
+            found.side[3, 1, [metric.name for metric in SPEC.side_metrics].index(SPEC.strength)] = -1.5e308
+            return found
+
+    evaluator, x = PairingEvaluator(config(2_000), Huge()), Experiment(RULES, 2_000, 3.0, 1, BOUNDS)
+    with pytest.raises(SimulatorError, match=r"Battle 3 ended with -1.5e\+308 strength left on the right side"):
+        list(evaluator.evaluate(x.ask(1), lambda: False))
 
 
 def same(one: Experiment, other: Experiment) -> None:

@@ -104,12 +104,14 @@ def test_a_piece_that_no_price_within_reach_makes_fair_has_none_and_why_is_said(
     assert fair(100.0, REACH, Range(0, 1e6), 0.0, Range(-0.02, 0.02), steep, SPREAD, ALONE).why == PRICED
 
 
-def test_a_price_goes_no_lower_than_the_game_lets_it() -> None:
+def test_a_price_goes_no_lower_than_the_game_lets_it_and_its_range_is_open_there() -> None:
     steep = Curve(np.array([-0.09, 0.0, 0.0]), np.zeros((3, 3)), 90.0)
     found = fair(30.0, Reach(-30.0, 90.0), Range(0.0, 1e6), -0.02, Range(-0.05, 0.01), steep, SPREAD, ALONE)
     assert found.low == 0.0
     assert found.price == pytest.approx(10.0, abs=0.1)
     assert found.high == pytest.approx(40.0, abs=0.3)
+    assert (found.below, found.above) == (True, False), "by its battles it may as well be below 0"
+    assert [found.holds(price) for price in (-5.0, 20.0, 41.0)] == [True, True, False]
 
 
 @pytest.mark.parametrize(("low", "high"), [(2.9, 100.0), (1.7, 100.0), (0.0, 26.4)])
@@ -119,6 +121,7 @@ def test_a_range_ends_at_a_bound_whatever_the_rounding_on_the_way_there(low: flo
     found = fair(price, reach, Range(low, high), 0.0, Range(-0.03, 0.03), steep, SPREAD, ALONE)
     assert found.why == PRICED
     assert (found.low, found.high) == (low, pytest.approx(min(high, 39.5), abs=0.3))
+    assert (found.below, found.above) == (True, high < 39)
 
 
 def test_teams_at_a_changed_price_are_those_of_the_game_with_that_price() -> None:

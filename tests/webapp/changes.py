@@ -44,8 +44,8 @@ PATCHES = [
 NOTHING: list[dict[str, Any]] = []
 
 
-def table(patches: list[dict[str, Any]] = PATCHES, watched: list[dict[str, Any]] = WATCHED) -> str:
-    """The table of these patches, in the store."""
+def table(patches: list[dict[str, Any]] = PATCHES, watched: list[dict[str, Any]] = WATCHED, **more: Any) -> str:
+    """The table of these patches, in the store; ``more``: of its meta."""
     n = len(patches)
     columns = {
         "changes": np.array([bool(each["words"]) for each in patches], np.int32),
@@ -59,7 +59,7 @@ def table(patches: list[dict[str, Any]] = PATCHES, watched: list[dict[str, Any]]
         "left": np.zeros(n),
     }  # fmt: skip
     meta = {"patches": patches, "watched": watched, "matters": 0.03, "game": "Herobattle", "stage": "proof",
-            "proved": bool(n), "present": STRONGEST}  # fmt: skip
+            "proved": bool(n), "present": STRONGEST, **more}  # fmt: skip
     return store().put(pack(meta, columns))
 
 

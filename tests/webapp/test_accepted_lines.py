@@ -14,7 +14,8 @@ from webapp.balance import lines
 from webapp.balance.models import Draft, ObjectiveSet
 from webapp.games.models import GameVersion
 from webapp.studies import line_origin, pending
-from webapp.studies.forms import NewJobForm, first_values
+from webapp.studies.form_values import first_values
+from webapp.studies.forms import NewJobForm
 from webapp.studies.models import Job
 
 pytestmark = pytest.mark.django_db

@@ -32,7 +32,8 @@ from webapp.lib import once
 from webapp.lib.storage import store
 from webapp.studies import explore_build as build
 from webapp.studies.explore_shortlist import decide
-from webapp.studies.forms import NewJobForm, first_values
+from webapp.studies.form_values import first_values
+from webapp.studies.forms import NewJobForm
 from webapp.studies.models import Job, Status
 
 pytestmark = pytest.mark.django_db

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+import numpy as np
 import pytest
 from django.test import Client
 from django.urls import reverse
 
+from engine.arrays import Bundle
 from engine.config.arena import ArenaConfig
 from tests.contracts.asked_kind import AskedKindContract, form, page
 from tests.engine.test_arena import DQN, PPO, course, lesson
-from tests.factories import Studio
+from tests.factories import Studio, signed_in
 from tests.webapp.recorded import recorded
 from webapp.agents.keeping import keep, left_by
 from webapp.arena import typed
+from webapp.arena.reading import standings, strongest, unrated
 from webapp.studies import actions
 from webapp.studies.models import Job
 from webapp.training.games import OFFERS
@@ -87,9 +91,26 @@ class TestCourse(AskedKindContract):
 
 def test_the_plan_stands_beside_the_form_before_the_start(team: Studio, designer: Client) -> None:
     before = designer.post(f"{form(team, 'arena')}before/", MINE).content.decode()
-    for told in ("2 lessons, 700,000 decisions at most", "AI Arena would start 18 processes for that: 6 environments",
-                 "Here 3 play and one learns", "Lesson 1: 300,000 decisions at most"):  # fmt: skip
+    for told in ("2 lessons, 680,064 decisions at most", "You asked for 700,000; each lesson ends with the last whole",
+                 "AI Arena would start 18 processes for that: 6 environments", "Here 3 play and one learns",
+                 "Lesson 1: 287,232 decisions at most"):  # fmt: skip
         assert told in before, told
+    ladder = {"game": "pong-two-seats", "plan": "ladder", "steps": "120000", "copies": "2"}
+    before = designer.post(f"{form(team, 'arena')}before/", ladder).content.decode()
+    assert "11 lessons, 112,128 decisions at most" in before
+    short = designer.post(f"{form(team, 'arena')}before/", {**ladder, "steps": "1200"}).content.decode()
+    assert "play fewer battles together, or make lessons longer" in short
+
+
+def test_the_time_of_each_lesson_is_told_once_a_course_like_it_was_held(team: Studio, designer: Client) -> None:
+    at = f"{form(team, 'arena')}before/"
+    assert "How long a lesson takes is told here once" in designer.post(at, MINE).content.decode()
+    designer.post(form(team, "arena"), MINE)
+    counters = {"steps": 1000, "seconds": 10.0}
+    Job.objects.filter(kind="arena").update(status="finished", counters=counters)
+    before = designer.post(at, {**MINE, "steps1": "100000"}).content.decode()
+    assert re.search(r"Lesson 1: [\d,]+ decisions at most, .* at once, 13 min to 17 min\.", before), before
+    assert "How long a lesson" not in before
 
 
 @pytest.mark.parametrize("plan", ["league", "ladder", "best"])
@@ -111,6 +132,7 @@ def test_the_page_tells_lessons_who_plays_whom_and_who_beats_whom(team: Studio, 
                  "Who beats whom", "Strength, Elo points", "main@1"):  # fmt: skip
         assert told in content, told
     assert "<svg" in content
+    assert "no bound" not in content
     csv = designer.get(reverse("studies:results", args=[team.project.slug, job.pk])).content.decode()
     assert csv.splitlines()[0] == "first,second,verdict,share,low,high,battles"
     assert len(csv.splitlines()) == 1 + 6
@@ -135,8 +157,28 @@ def test_what_an_agent_was_after_a_lesson_can_be_kept(team: Studio) -> None:
     names = [left.name for left in left_by(job)]
     assert names == ["main", "main@1", "main@2", "rival", "rival@1"]
     agent = keep(job, team.designer, "rival@1", "", False)
-    assert agent.name == "Four of them: rival@1"
+    assert agent.name == "Four of them: rival after lesson 1"
     assert agent.origin["learner"] == "DQN"
+    content = signed_in(team.designer).get(reverse("agents:keep", args=[team.project.slug, job.pk])).content.decode()
+    assert content.count("<button") == 5, "one click for each, and nothing to type"
+    assert 'type="text"' not in content
+    assert "Main after lesson 2" in content
+    assert "kept as" in content
+
+
+def test_agents_are_listed_as_people_count(team: Studio) -> None:
+    job = held(team)
+    digest = job.artifacts["policy_description/main"]
+    job.artifacts = {f"policy_description/{name}": digest for name in ("b", "a@10", "a@2", "a-3", "a", "a-12")}
+    assert [left.name for left in left_by(job)] == ["a", "a@2", "a@10", "a-3", "a-12", "b"]
+
+
+def test_whoever_looks_for_a_league_or_for_opponents_that_grow_finds_courses(team: Studio, designer: Client) -> None:
+    for name in ("training:new", "agents:list"):
+        content = designer.get(reverse(name, args=[team.project.slug])).content.decode()
+        assert form(team, "arena") in content, name
+        assert "league" in content
+        assert "opponents that grow" in content
 
 
 def test_a_course_that_has_no_round_yet_says_so(team: Studio, designer: Client) -> None:
@@ -146,6 +188,21 @@ def test_a_course_that_has_no_round_yet_says_so(team: Studio, designer: Client) 
     content = designer.get(page(job)).content.decode()
     assert "The first round is not complete yet" in content
     assert "64 samplers share" in content
+
+
+def test_strength_is_told_with_a_range_or_a_sentence_says_why_there_is_none() -> None:
+    def table(*rows: tuple[float, float]) -> Bundle:
+        names = [f"p{i}" for i in range(len(rows))]
+        own = {"standing": [row[0] for row in rows], "rating": [row[1] for row in rows], "picked": [0.5] * len(rows)}
+        columns = {f"{name}{end}": np.array(told) for name, told in own.items() for end in ("", "_low", "_high")}
+        return Bundle({"teams": [{"name": name} for name in names]}, columns)
+
+    known, none = standings(table((0.4, -3.0), (0.6, 3.0))), standings(table((0.2, np.nan), (0.8, np.nan)))
+    assert [(each.name, each.rating, each.range) for each in known] == [("p1", "3", "3 to 3"), ("p0", "−3", "−3 to −3")]
+    assert unrated(known) == ""
+    assert unrated(none).startswith("Nobody has Elo points")
+    assert strongest(table((0.2, np.nan), (0.8, np.nan))) == ("p1", 2)
+    assert unrated(standings(table((0.5, 0.0), (0.5, 0.0), (1.0, np.nan)))).startswith("p2 has no Elo points")
 
 
 @pytest.mark.parametrize(

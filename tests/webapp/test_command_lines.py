@@ -30,7 +30,7 @@ from webapp.games.commands import without_command
 from webapp.games.models import Simulator
 from webapp.games.simulators import record
 from webapp.projects.models import Membership, Role
-from webapp.studies.forms import first_values
+from webapp.studies.form_values import first_values
 from webapp.studies.models import Job
 from workers import claims
 from workers.relay import Relay

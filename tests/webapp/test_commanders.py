@@ -30,7 +30,8 @@ from webapp.gates.archive import exploits
 from webapp.lib.storage import store
 from webapp.projects.models import Project
 from webapp.studies import commanders, throughput
-from webapp.studies.forms import NewJobForm, first_values, values_of
+from webapp.studies.form_values import first_values, values_of
+from webapp.studies.forms import NewJobForm
 from webapp.studies.models import Job, Status
 
 pytestmark = pytest.mark.django_db

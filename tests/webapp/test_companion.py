@@ -17,7 +17,7 @@ from tests.factories import Studio, ready_studio, signed_in
 from tests.webapp.test_jobs_new import finished_sample
 from webapp.api import tokens
 from webapp.studies import actions, companion, pending, queue
-from webapp.studies.forms import first_values
+from webapp.studies.form_values import first_values
 from webapp.studies.models import Job, Status
 from workers import claims, reconcile
 

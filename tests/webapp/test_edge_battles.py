@@ -17,7 +17,8 @@ from engine.studies import load
 from engine.study import run
 from tests.factories import game_version, studio
 from webapp.studies import plans, previews
-from webapp.studies.forms import NewJobForm, first_values
+from webapp.studies.form_values import first_values
+from webapp.studies.forms import NewJobForm
 from webapp.studies.methods import LINEUPS
 from webapp.studies.questions import QUESTIONS, with_line
 

@@ -22,7 +22,8 @@ from webapp.lib.words import lower_first
 from webapp.studies import explore_build as build
 from webapp.studies import explore_source as source
 from webapp.studies.explore_line import asked, moved
-from webapp.studies.forms import NewJobForm, first_values
+from webapp.studies.form_values import first_values
+from webapp.studies.forms import NewJobForm
 from webapp.studies.models import Job
 from webapp.studies.questions import QUESTIONS, verdict_words
 from webapp.studies.result_rows import Lineups

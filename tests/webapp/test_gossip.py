@@ -48,6 +48,7 @@ class TestSideBySide(AskedKindContract):
         ({"game": "x"}, "game", ""),
         ({"game": "gymnasium", "gymnasium": "CartPole"}, "gymnasium", "with its version"),
         ({"minutes": "0"}, "minutes", "0.1"),
+        ({"rate": "0"}, "rate", "more than 0"),
     )
     asks = {"game": "pong"}
     refused = (

@@ -18,7 +18,8 @@ from tests.webapp.test_jobs_new import address, client, filled, form_of, ids  # 
 from webapp.balance.models import ObjectiveSet
 from webapp.balance.saving import save
 from webapp.studies import previews
-from webapp.studies.forms import NewJobForm, values_of
+from webapp.studies.form_values import values_of
+from webapp.studies.forms import NewJobForm
 from webapp.studies.method_menu import lineups
 from webapp.studies.methods import LINEUPS, METHODS
 from webapp.studies.models import Job

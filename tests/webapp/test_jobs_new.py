@@ -32,7 +32,8 @@ from webapp.games.models import Simulator
 from webapp.lib.storage import store
 from webapp.studies import line_origin, plans, previews, random_lineups
 from webapp.studies.explore_source import Median
-from webapp.studies.forms import NewJobForm, first_values, values_of
+from webapp.studies.form_values import first_values, values_of
+from webapp.studies.forms import NewJobForm
 from webapp.studies.models import Job, JobEvent, Status
 from webapp.studies.questions import QUESTIONS, with_line
 

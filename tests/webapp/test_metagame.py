@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.html import escape
 
-from engine.arrays import unpack
+from engine.arrays import pack, unpack
 from tests.engine.test_metagame import LADDER, RING, ladder
 from tests.factories import Studio, maker, search_job, signed_in, studio
 from tests.webapp.round_robins import bundle, over
@@ -236,3 +236,11 @@ def test_the_sentence_says_ladder_rings_and_when_it_is_too_early() -> None:
     mixed = ladder(LADDER / 2)
     mixed[:3, :3] = RING
     assert Reading(bundle(mixed, 60, names)).sentence.startswith("Mostly a ladder: ")
+
+
+def test_the_page_says_how_many_meetings_the_game_did_not_finish(met: Job, designer: Client) -> None:
+    assert "did not finish" not in designer.get(page(met)).content.decode()
+    meta, arrays = unpack(store().get(met.artifacts["table"]))
+    met.artifacts["table"] = store().put(pack({**meta, "unfinished": 41}, arrays))
+    met.save()
+    assert "The game did not finish 41 of 600 meetings" in designer.get(page(met)).content.decode()

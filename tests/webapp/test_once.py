@@ -15,7 +15,7 @@ from tests.factories import Studio, ready_studio, signed_in
 from webapp.lib import once
 from webapp.projects import making
 from webapp.projects.models import Project
-from webapp.studies.forms import first_values
+from webapp.studies.form_values import first_values
 from webapp.studies.models import Job
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -17,6 +17,7 @@ from tests.webapp.experiments import experiment
 from webapp.api import tokens
 from webapp.balance.saving import ensure_defaults
 from webapp.games.versions import current
+from webapp.patches.chart import chart
 from webapp.patches.reading import Reading
 from webapp.studies.models import Job, Status
 from webapp.studies.table_rows import latest
@@ -134,6 +135,63 @@ def test_where_other_pieces_may_matter_more_than_the_goal_a_change_says_what_sta
     assert "Finished" in content
 
 
+def test_a_change_says_how_many_battles_the_game_did_not_finish(found: Job, designer: Client) -> None:
+    assert "did not finish" not in designer.get(page(found)).content.decode()
+    patches = [{**PATCHES[0], "unfinished": [431, 9_000]}, {**PATCHES[1], "unfinished": [0, 9_000]}, *PATCHES[2:]]
+    Job.objects.filter(pk=found.pk).update(artifacts={"table": table(patches)})
+    content = designer.get(page(found)).content.decode()
+    assert content.count("The game did not finish 431 of its 9,000 fresh battles.") == 1
+
+
+def test_what_is_close_to_where_effects_matter_has_the_digits_that_tell(found: Job, designer: Client) -> None:
+    close = [0.0302, 0.02996, 0.03044]
+    patches = [{**PATCHES[1], "worths": [close, close, [None] * 3], "largest": 0.03004}, PATCHES[3]]
+    Job.objects.filter(pk=found.pk).update(artifacts={"table": table(patches)})
+    content = designer.get(page(found)).content.decode()
+    row, card = content.partition("<tbody>")[2], content.partition('id="change-1"')[2]
+    for place in (row.partition("</table>")[0], card):
+        assert "2.996 to 3.044" in place, "one digit would put both ends at what matters"
+    assert "Effects of up to 3.004 points of other pieces stay open, more than the 3 that matter." in card
+
+
+def test_a_number_before_says_why_a_page_of_suspects_has_another(found: Job, designer: Client) -> None:
+    said = "Suspects rest on other battles, so their number for the same piece may differ by chance."
+    pairs = "Of a pair it may differ more"
+    content = designer.get(page(found)).content.decode()
+    assert (said in content, pairs in content) == (True, True)
+    singles = [{**each, "worths": each["worths"][:2]} for each in PATCHES]
+    Job.objects.filter(pk=found.pk).update(artifacts={"table": table(singles, WATCHED[:2])})
+    content = designer.get(page(found)).content.decode()
+    assert (said in content, pairs in content) == (True, False)
+
+
+def test_the_chart_holds_every_range_and_its_axes_name_round_values(found: Job) -> None:
+    patches = [{**PATCHES[0], "worths": [[0.02, 0.01, 0.123]] * 3}, PATCHES[3]]
+    Job.objects.filter(pk=found.pk).update(artifacts={"table": table(patches)})
+    bundle = latest(Job.objects.get(pk=found.pk))
+    assert bundle is not None
+    drawn = chart(Reading(bundle))
+    assert [words for _, words in drawn.up] == ["0", "5", "10"]
+    assert drawn.up[0][0] == "100.00%"
+    first, present = drawn.dots
+    assert 0 < float(first.high[:-1]) < float(first.y[:-1]) < float(first.low[:-1]) <= 100
+    assert (present.x, present.row.number) == ("0.00%", 0)
+    assert float(drawn.up[1][0][:-1]) < float(drawn.line[:-1]) < 100, "3 points lie below 5"
+
+
+def test_nothing_to_change_is_said_with_the_largest_effects_that_are_left_open(found: Job, designer: Client) -> None:
+    lost = "The largest effect of a single piece that these battles do not rule out is"
+    Job.objects.filter(pk=found.pk).update(artifacts={"table": table(NOTHING, [])})
+    assert lost not in designer.get(page(found)).content.decode(), "searches from before it was kept"
+    ends = {"single piece": {"points": 4.2, "name": "Marrow Duke"}, "pair": {"points": -8.6, "name": "Pikes + Bows"}}
+    config = {**found.config, "intended": [{"pieces": ["warhorn"], "least": 1}]}
+    Job.objects.filter(pk=found.pk).update(artifacts={"table": table(NOTHING, [], left_open=ends)}, config=config)
+    content = designer.get(page(found)).content.decode()
+    assert "Apart from what is meant to be so, nothing stands out, so there is nothing to change." in content
+    assert f"{lost} Marrow Duke’s: +4.2 points" in content
+    assert "Of a pair it is that of Pikes + Bows: −8.6 points." in content
+
+
 def test_each_effect_is_drawn_by_its_own_range_and_not_by_the_verdict_of_all(found: Job) -> None:
     patches = [
         {**PATCHES[1], "worths": [[0.002, -0.01, 0.014], [0.05, 0.01, 0.09], [0.067, 0.041, 0.09]]},
@@ -162,6 +220,9 @@ def test_where_nothing_is_told_yet_or_was_lost_the_page_says_so(found: Job, desi
         ({"table": table(PATCHES[3:], WATCHED)}, Status.RUNNING, "To be mended: Warhorn, Frost Captain + Warhorn."),
         ({"table": table(PATCHES[2:])}, Status.RUNNING, "Nothing is told before it is proved"),
         ({"table": table(PATCHES[1:])}, Status.FINISHED, "No change was proved to work with 399,000 battles."),
+        ({"table": table(PATCHES[3:], free=False)}, Status.FINISHED, "Nothing of that may change in this search."),
+        ({"table": table(PATCHES[3:], free=False)}, Status.FINISHED, "or a rule that keeps a pair apart."),
+        ({"table": table(PATCHES[3:], takes=500_000)}, Status.FINISHED, "Start it again with 500,000 or more."),
         ({"table": table(PATCHES[1:])}, Status.RUNNING, "No change is proved to work yet."),
         ({"table": "0" * 64}, Status.FINISHED, "The table was lost"),
         ({}, Status.RUNNING, "two fifths of the battles"),

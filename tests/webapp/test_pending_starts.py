@@ -15,7 +15,7 @@ from tests.webapp.test_jobs_new import finished_sample
 from webapp.balance.models import Draft
 from webapp.games.models import Simulator
 from webapp.studies import actions, journal, pending
-from webapp.studies.forms import first_values
+from webapp.studies.form_values import first_values
 from webapp.studies.journal import Entry
 from webapp.studies.models import Job, Status
 from webapp.training import trials

@@ -27,7 +27,7 @@ from webapp.balance.saving import ensure_defaults
 from webapp.lib import alive
 from webapp.lib.deadline import SECONDS
 from webapp.lib.storage import store
-from webapp.studies.forms import first_values
+from webapp.studies.form_values import first_values
 from webapp.studies.models import Job, JobEvent, Status
 from workers.app import app, enqueue
 

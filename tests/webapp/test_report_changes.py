@@ -16,7 +16,7 @@ from tests.webapp.changes import PATCHES, search_for_changes, table
 from tests.webapp.experiments import experiment
 from tests.webapp.published import link_to, report
 from tests.webapp.replays import shortlist, tried
-from tests.webapp.test_reports import words_of
+from tests.webapp.test_reports import SETTLED, words_of
 from webapp.changes import proposing, starting
 from webapp.changes.reading import read
 from webapp.games import versions
@@ -27,6 +27,7 @@ from webapp.reports.mended import mended
 from webapp.reports.models import Report, ReportDraft
 from webapp.reports.onefile import for_paper, one_file
 from webapp.reports.pieces import pieces_of
+from webapp.reports.untested import of_searched
 from webapp.reports.workbook import to_xlsx
 from webapp.studies.models import Job
 
@@ -148,6 +149,7 @@ def test_a_change_that_was_found_and_proved_is_proposed_and_leads_the_verdict(te
         "Frost Captain + Warhorn: 6.7 points (4.1 to 9.0) before, 0.2 points (−1.0 to 1.4) after.",
         "suspects are confirmed.",
         "Dashed: the smallest effect that matters, 3 points.",
+        "Suspects rest on other battles, so their number for the same piece may differ by chance.",
     )
     link = words_of(signed_in(team.stranger).get(link_to(made, team.owner)[1]))
     page = words_of(signed_in(team.producer).get(made.get_absolute_url()))
@@ -187,6 +189,33 @@ def test_what_was_proved_on_other_data_or_is_not_over_is_not_offered(team: Studi
     other = versions.save(team.project, version.simulator, version_spec(version), {}, user=team.designer)
     Job.objects.filter(pk=job.pk).update(status="finished", game_version=other)
     assert not proposals.offered(search)
+
+
+def test_lineups_that_fresh_battles_judged_only_where_a_change_was_tried_are_told_as_that(team: Studio) -> None:
+    search = search_job(team.project, rows=200)
+    experiment(search, SETTLED)
+    shortlist(search)
+    (alone,) = (each for each in content(search)["untested"] if "which flatter" in each)
+    assert alone.endswith("no fresh battles judged that.")
+    tried(search)
+    found = content(search)
+    (said,) = (each for each in found["untested"] if "which flatter" in each)
+    assert said.endswith("fresh battles judged 3 of them only where a change was tried, and the others nowhere.")
+    assert found["verdict"]["words"] == (
+        "Cannot tell yet: no lineup was played again on fresh battles but where a change was tried."
+    )
+
+
+@pytest.mark.parametrize(
+    ("searched", "tried", "ends"),
+    [
+        (1, 0, "1 lineup is over the line by the search’s own battles, which flatter; no fresh battles judged that."),
+        (1, 1, "fresh battles judged it only where a change was tried."),
+        (3, 3, "fresh battles judged them only where a change was tried."),
+    ],
+)  # fmt: skip
+def test_of_what_the_search_alone_says_it_is_told_who_else_judged_it(searched: int, tried: int, ends: str) -> None:
+    assert of_searched(searched, tried).endswith(ends)
 
 
 def test_the_verdict_says_of_a_change_that_was_tried_what_fresh_battles_proved(team: Studio) -> None:

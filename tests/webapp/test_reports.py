@@ -6,11 +6,13 @@ import re
 from html import unescape
 from typing import Any
 
+import numpy as np
 import pytest
 from django.core.cache import cache
 from django.urls import reverse
 
 from engine.arrays import pack, unpack
+from engine.worth.verdicts import UNFINISHED
 from tests.factories import Studio, search_job, signed_in, studio
 from tests.webapp.experiments import CAPTAIN, DUKE, FINE, HORN, NOTHING, OPEN, ROWS, TOO_GOOD, experiment, table
 from tests.webapp.published import OVER, UNDER, UNSURE, played_again, report
@@ -151,6 +153,26 @@ def test_what_is_intended_is_a_decision_and_no_fault(team: Studio, search: Job) 
     assert found["intended"][0]["decision"] == "Intended: “It is the theme”"
 
 
+def test_why_a_piece_was_not_tested_and_whose_fair_price_may_lie_beyond_its_bounds_are_told(
+    team: Studio, search: Job
+) -> None:
+    rows = [(("coil-bow",), 1, float("nan"), float("nan"), float("nan"), 0, 3), *ROWS]
+    meta, columns = unpack(store().get(table(rows)))
+    alone = np.array([row[0] == ("marrow-duke",) for row in rows])
+    reasons = np.where(np.isnan(columns["worth"]), UNFINISHED, 0).astype(np.uint8)
+    whole = {**columns, "untested": reasons, "fair_open": np.where(alone, 2, 0).astype(np.uint8)}
+    digest = store().put(pack({**meta, "untested_pairs": [0] * 5}, whole))
+    experiment(search, artifacts={"table": digest})
+    found = content(search)
+    assert "Not tested, in too few battles that the game finished: Coil Bow." in found["untested"]
+    duke = next(each for each in found["suspects"] if each["name"] == "Marrow Duke")
+    assert (duke["or_more"], duke["or_less"]) == (True, False)
+    made = report(search, team.designer)
+    assert re.search(
+        r"a fair price is \d+ \(\d+ to \d+ or more\)", words_of(signed_in(team.designer).get(made.get_absolute_url()))
+    )
+
+
 def test_what_was_not_tested_follows_from_the_data(team: Studio, search: Job) -> None:
     untested = [(("coil-bow",), 1, float("nan"), float("nan"), float("nan"), 0, 3), *ROWS]
     experiment(search, untested, metrics={"looked_at": 542.0})
@@ -159,7 +181,7 @@ def test_what_was_not_tested_follows_from_the_data(team: Studio, search: Job) ->
     newer.pk, newer.number = None, 15
     newer.save()
     found = " ".join(content(search)["untested"])
-    assert "Not tested, as the rules or these battles do not tell them apart: Coil Bow." in found
+    assert "Not tested: Coil Bow." in found, "a table from before reasons were kept"
     assert "Not settled: Coil Bow." in found
     assert re.search(r"Of pairs, \d+ were looked at", found)
     assert "Effects of less than 3 points were not looked for." in found
@@ -271,6 +293,19 @@ def test_whoever_was_not_told_that_a_report_is_published_and_sends_it_again_is_l
     assert browser.post(compose(search), filled)["Location"] == made.get_absolute_url()
     assert "Edition 2 is published , today" in words_of(browser.get(compose(search)))
     assert Report.objects.count() == 2
+
+
+def test_a_preview_that_arrives_after_its_form_was_published_leaves_no_draft(team: Studio, search: Job) -> None:
+    browser = signed_in(team.designer)
+    page = browser.get(compose(search)).content.decode()
+    once = re.search(r'name="once" value="([^"]+)"', page)
+    assert once is not None
+    filled = {**TYPED, "once": once[1]}
+    browser.post(compose(search), filled)
+    assert browser.post(compose(search, "preview"), filled).status_code == 200
+    assert not ReportDraft.objects.exists()
+    browser.post(compose(search, "preview"), {**filled, "words": "The next edition."})
+    assert ReportDraft.objects.get().typed["words"] == "The next edition."
 
 
 def test_decisions_of_one_minute_stand_in_one_order_the_newest_first(team: Studio, search: Job) -> None:

@@ -17,7 +17,7 @@ from webapp.api import tokens
 from webapp.balance.models import Draft
 from webapp.studies import actions, pending
 from webapp.studies.compare.differences import differences, settings_shown
-from webapp.studies.forms import first_values
+from webapp.studies.form_values import first_values
 from webapp.studies.models import Job, Status
 from webapp.training.models import TrainDraft
 from workers import claims

@@ -43,6 +43,8 @@ class TestTogether(AskedKindContract):
         ({"mean": "full-move"}, "baseline", "no such number"),
         ({"method": "cem"}, "mean", "Only AES-RL"),
         ({"mean": "absolute", "baseline": "-20", "variance": "elites"}, "variance", "Elites are those of"),
+        ({"explore": "1"}, "explore", "less than 1"),
+        ({"workers": "1025"}, "workers", "to 1,024"),
     )
     asks = {"game": "pendulum", "spread": 1000}
     refused = (

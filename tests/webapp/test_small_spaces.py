@@ -16,7 +16,7 @@ from tests.webapp.test_jobs_new import finished_sample
 from tests.webapp.test_pending_starts import rows
 from webapp.balance.models import LineupRules
 from webapp.studies import plans
-from webapp.studies.forms import first_values
+from webapp.studies.form_values import first_values
 from webapp.studies.models import Job
 
 pytestmark = pytest.mark.django_db

@@ -11,6 +11,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from engine.arrays import pack, unpack
 from engine.config import LineupConfig
 from engine.config.patterns import Pattern
 from engine.games.herobattle.spec import game_spec
@@ -19,6 +20,7 @@ from engine.lineups.companion import seed
 from engine.lineups.patterns import Patterns
 from tests.factories import Studio, search_job, signed_in, studio
 from tests.webapp.experiments import CAPTAIN, DUKE, HORN, NOTHING, ROWS, experiment, table
+from webapp.lib.storage import store
 from webapp.studies import companion, progress
 from webapp.studies import explore_source as source
 from webapp.studies.explore_build import explored
@@ -73,8 +75,8 @@ def test_each_suspect_is_named_with_what_is_wrong_and_how_much(team: Studio, sea
     assert "percentage points more often such teams win than teams with the average hero" in duke
     half = shown(team.producer, search, f"{CAPTAIN}+{DUKE}")
     assert (
-        "are too weak together. Teams that hold both win 5.1 points less often than its two pieces explain one by one"
-        in half
+        "are too weak together. Teams that hold both win 5.1 points less often than the two pieces would explain on "
+        "their own" in half
     )
     assert "Coil Bow, 2 or more, are too weak." in shown(team.producer, search, BOWS)
 
@@ -114,6 +116,18 @@ def test_nothing_stands_out_is_said_with_the_largest_effect_left_open(team: Stud
     assert "that these battles do not rule out is Coil Bow’s: +5.0 points" in page
     assert "1 of the 3 pieces, amounts and pairs in the table is not settled: it says how many" in page
     assert "It is not measured" in page
+
+
+@pytest.mark.parametrize("rows", [ROWS, NOTHING])
+def test_how_many_battles_the_game_did_not_finish_stands_above_what_is_told(
+    team: Studio, search: Job, rows: Any
+) -> None:
+    found = experiment(search, rows)
+    assert "did not finish" not in shown(team.producer, search)
+    meta, arrays = unpack(store().get(found.artifacts["table"]))
+    found.artifacts["table"] = store().put(pack({**meta, "asked": 2_000, "unfinished": 431}, arrays))
+    found.save()
+    assert "The game did not finish 431 of 2,000 battles, which are left out" in shown(team.producer, search)
 
 
 def test_while_it_runs_the_page_says_how_far_it_is(team: Studio, search: Job) -> None:

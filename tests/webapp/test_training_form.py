@@ -26,7 +26,8 @@ from webapp.studies.models import Job, Status
 from webapp.training import trials
 from webapp.training.beginnings import misfits
 from webapp.training.entrants import limits_of
-from webapp.training.forms import TrainForm, values_of
+from webapp.training.form_values import values_of
+from webapp.training.forms import TrainForm
 from webapp.training.games import OFFERS
 from webapp.training.hands import NO_CLOCK
 from webapp.training.methods import ALGORITHMS, PRESET_LIST

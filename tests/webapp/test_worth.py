@@ -16,6 +16,7 @@ from django.utils import timezone
 from openpyxl import load_workbook
 
 from engine.arrays import pack, unpack
+from engine.worth.verdicts import UNFINISHED
 from tests.factories import Studio, ready_studio, signed_in
 from webapp.api import tokens
 from webapp.games.models import Simulator
@@ -123,11 +124,38 @@ def test_pairs_that_were_looked_at_and_are_not_in_the_table_are_counted(designer
     assert "40 other pairs showed too little" in designer.get(page(measured)).content.decode()
 
 
+def test_what_is_not_tested_says_why_and_a_range_that_the_game_ends_is_open(designer: Client, measured: Job) -> None:
+    table = unpack(store().get(measured.artifacts["table"]))
+    many = len(table.arrays["least"])
+    told = {"fair": 12.9, "fair_low": 11.0, "fair_high": 14.0}
+    own = {
+        **{name: np.full(many, number) for name, number in told.items()},
+        "fair_open": np.full(many, 1, np.uint8),
+        "untested": np.where(np.isnan(table.arrays["worth"]), UNFINISHED, 0).astype(np.uint8),
+    }
+    meta = {**table.meta, "untested_pairs": [30, 0, 0, 0, 0]}
+    other = Job.objects.create(
+        **{name: getattr(measured, name) for name in ("project", "created_by", "kind", "config", "game_version")},
+        title="Again", status="finished",
+    )  # fmt: skip
+    Job.objects.filter(pk=measured.pk).update(
+        artifacts={"table": store().put(pack(meta, {**table.arrays, **own}))}, metrics={"looked_at": float(many + 40)}
+    )
+    content = designer.get(page(measured)).content.decode()
+    assert 'title="not tested: in too few battles that the game finished"' in content
+    assert "Not tested: 30 pairs, too rare for this many battles." in content
+    assert "10 other pairs showed too little" in content
+    assert "11 or less to 14<" in content
+    assert "There are 2 experiments on these numbers of the game, and each has its own 5" in content
+    other.delete()
+    assert "each has its own 5" not in designer.get(page(measured)).content.decode()
+
+
 def test_a_dash_says_what_it_means(designer: Client, measured: Job) -> None:
     content = designer.get(page(measured)).content.decode()
     assert 'title="not tested"' in content
     assert '<span class="visually-hidden">not tested</span>' in content
-    assert "A dash under Worth: not tested, because the rules field the piece too seldom" in content
+    assert "A dash under Worth: not tested; it says why." in content
     assert content.count(">–<") == content.count('<span aria-hidden="true">–</span>')
 
 
@@ -240,9 +268,9 @@ def test_what_is_nearly_proved_says_how_many_more_battles_it_needs_and_of_what(m
     Job.objects.filter(pk=measured.pk).update(artifacts={"table": kept})
     said = re.sub(r"<[^>]+>", "", designer.get(page(measured)).content.decode())
     assert re.search(r"Pikes \+ =Bows: needs [\d,]+ more battles\. Teams that hold both won 5\.0 points more", said)
-    assert "so many more with both would tell whether it is too good" in said
+    assert "that many more with both would tell whether it is too good" in said
     assert re.search(r"Not settledNeeds [\d,]+ more battles with both to tell whether it is too good", said)
-    assert re.search(r"Not settledNeeds [\d,]+ more battles with so many of it to show that it is fine", said)
+    assert re.search(r"Not settledNeeds [\d,]+ more battles with that many of it to show that it is fine", said)
     lines = list(csv.DictReader(io.StringIO(designer.get(f"{page(measured)}results.csv").content.decode())))
     waiting = [line for line in lines if line["verdict"] == "Not settled"]
     assert [(int(line["missing"]) > 0, line["needs"].partition(" ")[0]) for line in waiting] == [(True, "Needs")] * 2

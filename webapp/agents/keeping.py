@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from typing import Any, NamedTuple
 
 from django.db import transaction
@@ -41,6 +42,11 @@ class Left(NamedTuple):
     kept: list[Agent]
 
     @property
+    def called(self) -> str:
+        """Its name for people: "main after lesson 3"."""
+        return _words(self.name)
+
+    @property
     def draws(self) -> bool:
         """Whether it has odds to draw its actions by."""
         try:
@@ -56,8 +62,20 @@ def left_by(job: Job) -> list[Left]:
     kept: dict[str, list[Agent]] = {}
     for agent in job.project.agents.kept():
         kept.setdefault(agent.policy, []).append(agent)
-    roles = ((role.partition("/"), digest) for role, digest in sorted(job.artifacts.items()))
-    return [Left(name, digest, kept.get(digest, [])) for (role, _, name), digest in roles if role == ROLE]
+    roles = ((role.partition("/"), digest) for role, digest in job.artifacts.items())
+    found = [Left(name, digest, kept.get(digest, [])) for (role, _, name), digest in roles if role == ROLE]
+    return sorted(found, key=lambda left: [_counted(part) for part in left.name.partition("@")])
+
+
+def _counted(name: str) -> list[str | int]:
+    """As a key that puts 2 before 10."""
+    return [int(part) if i % 2 else part for i, part in enumerate(re.split(r"(\d+)", name))]
+
+
+def _words(name: str) -> str:
+    """What people call a policy of a job; one with @ and a number is what it was after that lesson."""
+    policy, _, lesson = name.partition("@")
+    return f"{policy} after lesson {lesson}" if lesson else policy
 
 
 def keep(job: Job, user: User, of: str, name: str, sampled: bool) -> Agent:
@@ -105,7 +123,7 @@ def _tensors(policy: str) -> str:
 
 
 def _called(job: Job, of: str) -> str:
-    return f"{job.title}: {of}" if of else job.title
+    return f"{job.title}: {_words(of)}" if of else job.title
 
 
 def game(job: Job) -> dict[str, Any]:

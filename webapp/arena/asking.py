@@ -31,7 +31,7 @@ OWN = "own"
 DECISIONS = 1_000_000
 ROUNDING = 25
 """Decisions by which the lessons of a course may be fewer than were asked for."""
-LEARN, SCRIPT, PAST = "learn:", "script:", "past"
+LEARN, SCRIPT, PAST, HARDEST = "learn:", "script:", "past", "hardest"
 OFFERED = {name: offer.title for name, offer in OFFERS.items() if offer.sides}
 """Games in which several entities play."""
 PLANS = {
@@ -41,7 +41,8 @@ PLANS = {
 PLAYS = [
     ("", "Nobody"),
     *((f"{LEARN}{kind}", f"Learns by {entry.label}") for kind, entry in LEARNERS.items()),
-    (PAST, "Earlier selves of all who learn"),
+    (PAST, "Earlier selves of all who learn, equally often"),
+    (HARDEST, "Earlier selves of all who learn, the hardest most often"),
     *((f"{SCRIPT}{key}", f"Script: {entry.label}") for key, entry in PLAYERS.items()),
 ]
 
@@ -156,8 +157,8 @@ class ArenaForm(StudyForm):
         rows = [(found[f"name{i}"] or f"player-{i}", found[f"plays{i}"]) for i in range(1, ROWS + 1)]
         learning = [name for name, plays in rows if plays.startswith(LEARN)]
         for name, plays in rows:
-            if plays == PAST:
-                yield name, {"kind": "pool", "of": learning}
+            if plays in (PAST, HARDEST):
+                yield name, {"kind": "pool", "of": learning, "choice": "uniform" if plays == PAST else HARDEST}
             elif plays:
                 learner = {"learner": {"kind": plays.removeprefix(LEARN)}}
                 yield name, learner if plays.startswith(LEARN) else plays.removeprefix(SCRIPT)
@@ -204,8 +205,10 @@ class ArenaForm(StudyForm):
         """What it amounts to: lessons, processes by the paper's count and here, and how long it takes where an earlier
         course tells."""
         assert isinstance(study, ArenaConfig)
+        fast = pace.speed(study, self.project)
         return {
-            "time": pace.time(study, self.project), "note": " ".join(pace.told(study)),
+            "time": "" if fast is None else fast.told(study.steps).capitalize(),
+            "note": " ".join(pace.told(study, fast)),
             "crowded": crowded(arena_plan.started(study), "sampler"),
         }  # fmt: skip
 
@@ -239,7 +242,8 @@ def _players(config: Mapping[str, Any]) -> Sequence[tuple[tuple[str, str], tuple
         if member["kind"] == "learning":
             plays = f"{LEARN}{(member['learner'] or config['learner'])['kind']}"
         else:
-            plays = PAST if member["kind"] == "pool" else f"{SCRIPT}{member.get('player', 'random')}"
+            earlier = HARDEST if member.get("choice") == HARDEST else PAST
+            plays = earlier if member["kind"] == "pool" else f"{SCRIPT}{member.get('player', 'random')}"
         found.append((("name", name), ("plays", plays)))
     return found
 

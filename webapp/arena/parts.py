@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from engine.config import parse
+from engine.config.arena import ArenaConfig
 from webapp.accounts.models import User
 from webapp.arena.asking import ArenaForm
 from webapp.arena.intake import ArenaIntake
-from webapp.arena.reading import MOST_MATCHES, Course, latest, standings, told
+from webapp.arena.reading import MOST_MATCHES, Course, latest, standings, strongest, told, unrated
 from webapp.arena.watching import watchable
 from webapp.lib.words import number
 from webapp.metagame.reading import Reading
 from webapp.studies.kinds import Found, Rows
-from webapp.studies.models import Job
+from webapp.studies.models import Job, Status
 from webapp.studies.rounds import Columns
 from webapp.studies.table_rows import TableRows
 from webapp.studies.table_rows import latest as latest_table
@@ -59,23 +61,23 @@ class Lessons(Learning):
             "wins": bool(wins.lines),
             "reading": Reading(table) if table else None,
             "standings": standings(table) if table else [],
+            "unrated": unrated(standings(table)) if table else "",
             "sharing": crowded(course.config.copies, "sampler") if job.config["pool"]["kind"] != "local" else "",
         }
 
     def work(self, job: Job) -> float:
         """The share of its decisions that are learned from; conditions may end lessons earlier."""
-        whole = sum(lesson["times"] * (lesson["steps"] or 0) for lesson in job.config["lessons"])
-        ended = job.terminal and job.status == "finished"
-        return 1.0 if ended else min(1.0, float(job.counters.get("steps", 0) / max(1, whole)))
+        if job.status == Status.FINISHED:
+            return 1.0
+        return min(1.0, float(job.counters.get("steps", 0) / parse(ArenaConfig, job.config).steps))
 
     def found(self, job: Job) -> Found | None:
         """Who is the strongest, where a tournament told."""
         table = latest_table(job)
         if table is None:
             return None
-        ratings = table.arrays["rating"].tolist()
-        names = [team["name"] for team in table.meta["teams"]]
-        return Found(f"{names[max(range(len(names)), key=lambda i: ratings[i])]} is the strongest of {len(names)}")
+        name, many = strongest(table)
+        return Found(f"{name} is the strongest of {many}")
 
     def rounds(self, job: Job, most: int) -> Columns:
         """Every number of rounds."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from engine.arrays import Bundle
@@ -22,6 +22,8 @@ from webapp.training.games import OFFERS, Offer, named
 MARKS = ("first", "second", "third", "other")
 MOST_MATCHES = 12
 """Columns of the table of entities; of more, the export has all."""
+SHOWN = 5
+"""Players that a sentence names."""
 
 
 class Player(NamedTuple):
@@ -82,7 +84,8 @@ class Course:
         where = f"{self.number - before} of {lesson.times}" if here and lesson.times > 1 else ""
         until = lesson.until
         condition = "" if until is None else _until(until.policy, until.measure, until.reaches, until.of)
-        length = f"{number(lesson.most)} decisions" + (f", {plural(lesson.times, 'time')}" if lesson.times > 1 else "")
+        length = plural(self.config.pace(lesson).decisions, "decision")
+        length += f", {plural(lesson.times, 'time')}" if lesson.times > 1 else ""
         matches = [told(match, self.offer) for match in lesson.matches]
         return Held(i + 1, lesson.title, state, where, length, condition, matches, list(_notes(lesson)))
 
@@ -131,7 +134,8 @@ def _does(member: Any) -> str:
     if member.learns:
         return f"Learns by {LEARNERS[member.learner.kind].label}" if member.learner else "Learns"
     if member.recalls:
-        return f"Earlier selves of {', '.join(member.recalls)}"
+        most = ", the hardest most often" if member.choice == "hardest" else ""
+        return f"Earlier selves of {', '.join(member.recalls)}{most}"
     player = getattr(member, "player", "")
     return f"Script: {PLAYERS[player].label}" if player in PLAYERS else "A saved agent, which stays as it is"
 
@@ -183,9 +187,13 @@ def _entity(place: int, offer: Offer) -> str:
 
 
 class Standing(NamedTuple):
-    """How strong a player of a tournament is, and how often it would be seen if everybody picked well."""
+    """How strong a player of a tournament is, and how often it would be seen if everybody picked well. ``share`` of
+    wins against all others; ``rating`` in Elo points, empty where it has none."""
 
     name: str
+    share: float
+    share_low: float
+    share_high: float
     rating: str
     range: str
     picked: float
@@ -197,11 +205,12 @@ def standings(table: Bundle) -> list[Standing]:
     """All players, the strongest first."""
     names = [team["name"] for team in table.meta["teams"]]
     columns = {name: table.arrays[name].tolist() for name in
-            ("rating", "rating_low", "rating_high", "picked", "picked_low", "picked_high")}  # fmt: skip
-    order = sorted(range(len(names)), key=lambda i: -columns["rating"][i])
+            ("standing", "standing_low", "standing_high", "rating", "rating_low", "rating_high", "picked", "picked_low",
+             "picked_high")}  # fmt: skip
+    order = sorted(range(len(names)), key=lambda i: -_known(columns["standing"][i]))
     return [
         Standing(
-            names[i], _points(columns["rating"][i]),
+            names[i], *(columns[f"standing{end}"][i] for end in ("", "_low", "_high")), _points(columns["rating"][i]),
             f"{_points(columns['rating_low'][i])} to {_points(columns['rating_high'][i])}",
             columns["picked"][i], columns["picked_low"][i], columns["picked_high"][i],
         )
@@ -209,8 +218,36 @@ def standings(table: Bundle) -> list[Standing]:
     ]  # fmt: skip
 
 
+def strongest(table: Bundle) -> tuple[str, int]:
+    """Who won most against all others, and of how many."""
+    first, *others = standings(table)
+    return first.name, 1 + len(others)
+
+
+def unrated(told: Sequence[Standing]) -> str:
+    """Why some have no Elo points, in a sentence; empty where all have them."""
+    names = [each.name for each in told if not each.rating]
+    if not names:
+        return ""
+    if len(names) == len(told):
+        return (
+            "Nobody has Elo points: who won between two of them always was the same one, so nothing says how far apart "
+            "they are. Their shares of wins tell who is above whom."
+        )
+    shown = ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+    have = "has" if len(names) == 1 else "have"
+    return (
+        f"{shown} {have} no Elo points: against those who have them {'it' if have == 'has' else 'they'} won everything "
+        "or nothing, so nothing says how far apart they are. Shares of wins tell who is above whom."
+    )
+
+
+def _known(value: float) -> float:
+    return value if math.isfinite(value) else 0.0
+
+
 def _points(value: float) -> str:
-    return number(round(value)) if math.isfinite(value) else "no bound"
+    return number(round(value)) if math.isfinite(value) else ""
 
 
 def latest(columns: Columns, player: Player) -> str:

@@ -18,14 +18,14 @@ from webapp.studies.models import Job
 from webapp.training.entrants import ROLE
 
 NOT_YET = "Nothing is learned yet: the first round is not complete."
-TOGETHER = "Several players share a side of this match, or one steers a group: it cannot be drawn here."
+TOGETHER = "Several players share a side of this match, or one steers a part of it: it cannot be drawn here."
 
 
 def watchable(course: Course, match: MatchConfig) -> bool:
-    """Whether each side of a match has one player that plays entities one by one."""
+    """Whether each side of a match has one player, which plays its entities one by one or all of them together."""
     sides = sides_of(match, course.offer)
-    plain = not any(one.together for one in match.seated) and len(sides) == max(1, len(course.offer.sides))
-    return plain and all(len(names) == 1 for names in sides)
+    whole = all(not one.together or len(one.entities) == course.offer.squad for one in match.seated)
+    return whole and len(sides) == max(1, len(course.offer.sides)) and all(len(names) == 1 for names in sides)
 
 
 def recording(job: Job, place: int) -> RecordConfig:

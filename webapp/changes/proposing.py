@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from engine.config.lineups import TeamRow
 from engine.errors import ConfigError
-from webapp.changes import starting
+from engine.lineups.schema import team_row
+from webapp.changes import meant, starting
 from webapp.changes.reading import Replayed, read
+from webapp.studies import explore_source as source
+from webapp.studies.fresh_battles import genome_key
 from webapp.studies.models import Job, Status
 
 MOST = 12
@@ -25,6 +29,18 @@ def offered(search: Job) -> list[Replayed]:
 def usual(changes: Sequence[Replayed]) -> Replayed | None:
     """The newest that somebody saved as data, or that works. One that was only looked at is nobody's proposal."""
     return next((each for each in changes if works(each) or saved(each.job)), None)
+
+
+def judged_before(search: Job) -> set[bytes]:
+    """Lineups of which the fresh battles of such a change told something before it, by genome. Raises StoreError and
+    ConfigError where the game is no longer described."""
+    found = set[bytes]()
+    for change in offered(search):
+        spec = source.spec(search)
+        for each, told in zip(change.job.config["replayed"], change.lineups, strict=True):
+            if told.found_before or told.finding == meant.FINDING:
+                found.add(genome_key([team_row(spec, TeamRow(**team)) for team in each["teams"]]))
+    return found
 
 
 def works(change: Replayed) -> bool:

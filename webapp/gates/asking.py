@@ -138,7 +138,8 @@ class GateForm(StudyForm):
         self.dropped = False
         self.fields["exploits"].help_text = (
             "Lineups that are on a shortlist, then those that fresh battles confirmed, of the newest "
-            f"{plural(archive.SEARCHES, 'search', 'searches')}: {archive.MOST} at most."
+            f"{plural(archive.SEARCHES, 'search', 'searches')}: {archive.MOST} at most. Searches whose lineups have "
+            "another number of teams than the project’s rules are left out."
         )
         self.takes = _takes(project)
 

@@ -73,8 +73,9 @@ class GossipForm(LearningForm):
         help_text="16 where nothing is typed.",
     )  # fmt: skip
     rate: Any = NumberField(
-        label="Learning rate", low=0, high=1, required=False, help_text="As usual for the game where nothing is typed."
-    )
+        label="Learning rate", low=0, high=1, above=True, required=False,
+        help_text="As usual for the game where nothing is typed.",
+    )  # fmt: skip
 
     def __init__(self, data: Any = None, *, project: Any, kind: str) -> None:
         super().__init__(data, project=project, kind=kind)

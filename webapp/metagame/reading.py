@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from engine.arrays import Bundle
 from webapp.lib.figures import share_told
-from webapp.lib.words import NBSP, plural
+from webapp.lib.words import NBSP, number, plural
 
 STEPS = 10
 """Shades of the map, from never to always."""
@@ -96,6 +96,19 @@ class Reading:
         return (
             f"{_called(told['share'])}: {strength}{NBSP}% of what decides is strength, {rest}{NBSP}% "
             f"({ends}) is rock-paper-scissors."
+        )
+
+    @property
+    def unfinished(self) -> str:
+        """How many meetings the game did not finish, and what that may do to all findings; empty where it finished all.
+        A table from before they were counted says nothing."""
+        many, pairs = int(self.meta.get("unfinished", 0)), len(self.names) * (len(self.names) - 1) // 2
+        if not many:
+            return ""
+        asked = plural(pairs * int(self.meta["battles"]) // 2, "meeting")
+        return (
+            f"The game did not finish {number(many)} of {asked} (two battles each), which are left out: where it "
+            "depends on who plays or wins which these are, no finding can be relied on."
         )
 
     @property

@@ -10,6 +10,7 @@ from django.shortcuts import render
 from webapp.accounts.models import User
 from webapp.lib.words import plural
 from webapp.patches.asking import PatchForm, PatchIntake
+from webapp.patches.chart import chart
 from webapp.patches.reading import Reading, Row
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job
@@ -36,8 +37,9 @@ class Patching(Parts):
         """The patches as they are found."""
         bundle = latest(job)
         ended_after = int(job.counters.get("battles", 0)) if job.terminal else None
-        reading = Reading(bundle, ended_after) if bundle else None
-        own = {"reading": reading, "lost": bundle is None and bool(job.artifacts)}
+        reading = Reading(bundle, ended_after, intended=bool(job.config["intended"])) if bundle else None
+        front = chart(reading) if reading and len(reading.rows) > 1 else None
+        own = {"reading": reading, "front": front, "lost": bundle is None and bool(job.artifacts)}
         return render(request, "patches/job.html", context | own)
 
     def found(self, job: Job) -> Found | None:

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from engine.arrays import Bundle
-from webapp.lib.words import plural
+from webapp.lib.figures import telling
+from webapp.lib.words import number, plural
+from webapp.worth.furthest import Furthest
 
 POINTS = 100
 WAYS = {"prices": "Prices alone", "attributes": "What pieces do", "rules": "With a rule", "": "As it is"}
@@ -17,13 +19,11 @@ VERDICTS = {
     "unproved": "Not proved",
 }
 MARKS = {"works": "fair", "fails": "strong", "open": "unsure", "unproved": ""}
-WIDTH, HEIGHT, LEFT, TOP = 640, 260, 56, 16
-"""Of the chart: its drawing area begins at LEFT and TOP and ends 16 before the right and 40 before the bottom."""
 
 
 class Effect(NamedTuple):
     """How far something that is watched is from fair, in points, before and after; None: there is no such team.
-    ``mark``: how it is drawn after, by fresh battles."""
+    ``mark``: how it is drawn after, by fresh battles; ``digits``: after the point, of before and after alike."""
 
     name: str
     suspect: bool
@@ -32,11 +32,13 @@ class Effect(NamedTuple):
     low: float | None
     high: float | None
     mark: str = ""
+    digits: int = 1
 
 
 class Row(NamedTuple):
     """A patch. ``worst``: how far from fair, in points, the farthest of what is watched is, with its range; ``size``:
-    shares of ranges, in per cent. ``number`` names it in addresses; 0 is the game as it is."""
+    shares of ranges, in per cent. ``number`` names it in addresses; 0 is the game as it is. ``matters``: from how many
+    points on an effect does."""
 
     number: int
     words: list[str]
@@ -51,6 +53,7 @@ class Row(NamedTuple):
     battles: int
     effects: list[Effect]
     table: Mapping[str, Any]
+    matters: float
 
     @property
     def said(self) -> str:
@@ -78,6 +81,28 @@ class Row(NamedTuple):
         return _points(self.table["largest"])
 
     @property
+    def largest_told(self) -> str:
+        """It, in as many digits as tell it from what matters."""
+        return number(self.largest, telling(self.largest or 0.0, None, 1, [self.matters]))
+
+    @property
+    def unfinished(self) -> str:
+        """How many of its fresh battles the game did not finish; empty where it finished all. Searches from before
+        that was counted say nothing."""
+        many, played = self.table.get("unfinished") or (0, 0)
+        if not many:
+            return ""
+        return (
+            f"The game did not finish {number(many)} of its {plural(played, 'fresh battle')}. Ranges hold whichever "
+            "way these would have ended, so they are wide."
+        )
+
+    @property
+    def digits(self) -> int:
+        """After the point, of the farthest and its range."""
+        return telling(self.worst, (self.low, self.high), 1, [self.matters])
+
+    @property
     def proved(self) -> bool:
         """Whether fresh battles say so."""
         return self.verdict in ("works", "fails", "open")
@@ -85,11 +110,12 @@ class Row(NamedTuple):
 
 class Reading:
     """``rows``: the recommended patch first, then the others by size, the game as it is last. ``ended_after``: so many
-    battles, where the search is over."""
+    battles, where the search is over; ``intended``: whether something was said to be meant so."""
 
-    def __init__(self, bundle: Bundle, ended_after: int | None = None) -> None:
+    def __init__(self, bundle: Bundle, ended_after: int | None = None, *, intended: bool = False) -> None:
         self.meta, self.columns = bundle
         self.ended_after = ended_after
+        self._nothing = "Apart from what is meant to be so, nothing" if intended else "Nothing"
         self.matters = POINTS * float(self.meta["matters"])
         rows = [self._row(i) for i in range(len(self.meta["patches"]))]
         best = next((row for row in rows if row.verdict == "works"), None)
@@ -115,7 +141,7 @@ class Reading:
         """The answer."""
         suspects = [each["name"] for each in self.meta["watched"] if each["suspect"]]
         if not suspects:
-            return "Nothing stands out, so there is nothing to change."
+            return f"{self._nothing} stands out, so there is nothing to change."
         if self.best:
             changes = "One small change works" if self.best.changes == 1 else f"{self.best.changes} changes work"
             return f"{changes}: {self.best.title}."
@@ -127,12 +153,56 @@ class Reading:
             return "Changes are being tried. Nothing is told before it is proved on fresh battles."
         return f"To be mended: {', '.join(suspects)}."
 
+    @property
+    def furthest(self) -> Furthest:
+        """Where nothing is to be mended, the largest effect of a single piece that its battles do not rule out."""
+        return self._left_open("single piece")
+
+    @property
+    def furthest_pair(self) -> Furthest:
+        """The same of a pair."""
+        return self._left_open("pair")
+
+    def _left_open(self, of: str) -> Furthest:
+        found = self.meta.get("left_open", {}).get(of)  # searches from before this was kept have none
+        return Furthest(**found) if found else Furthest()
+
+    @property
+    def of_before(self) -> list[str]:
+        """Where the numbers before a change come from, and why suspects have others, in sentences."""
+        said = [
+            "Before: what the battles of the search for changes say of the game as it is.",
+            "Suspects rest on other battles, so their number for the same piece may differ by chance.",
+        ]
+        pairs = (
+            "Of a pair it may differ more: under a change a pair is compared with an even battle, among suspects with "
+            "an average pair or with what its two pieces explain one by one."
+        )
+        return [*said, pairs] if self.of_pairs else said
+
     def _unproved_after(self, battles: int) -> str:
         """That it ended without a proof, and what to do next."""
+        if not self.meta.get("free", True):  # searches from before this was kept have none
+            return self._nothing_free
+        if takes := self.meta.get("takes"):
+            return (
+                f"So much is unfair that {plural(battles, 'battle')} are too few to try a change. Start it again with "
+                f"{number(takes)} or more."
+            )
         below = " The best ones are below, with what is still wrong." if len(self.rows) > 1 else ""
         return (
             f"No change was proved to work with {plural(battles, 'battle')}.{below} Start it again with more battles, "
             "with more changes together or with larger ones."
+        )
+
+    @property
+    def _nothing_free(self) -> str:
+        """What is unfair, that nothing of it may change, and what to do next."""
+        suspects = [each for each in self.meta["watched"] if each["suspect"]]
+        rule = ", or a rule that keeps a pair apart" if any(len(each["pieces"]) > 1 for each in suspects) else ""
+        return (
+            f"To be mended: {', '.join(each['name'] for each in suspects)}. Nothing of that may change in this search. "
+            f"Start it again and allow other numbers to change{rule}."
         )
 
     def of(self, number: int) -> Row | None:
@@ -151,36 +221,9 @@ class Reading:
         return max([*ends, self.matters])
 
     @property
-    def dots(self) -> list[dict[str, Any]]:
-        """The chart: how large each patch is, and how far from fair it leaves the game."""
-        wide, tall = max([*(row.size for row in self.rows), 1.0]), max([*(row.high for row in self.rows), self.matters])
-
-        def x(value: float) -> float:
-            return round(LEFT + (WIDTH - LEFT - 16) * value / wide, 1)
-
-        def y(value: float) -> float:
-            return round(TOP + (HEIGHT - TOP - 40) * (1 - value / tall), 1)
-
-        return [
-            {"row": row, "x": x(row.size), "y": y(row.worst), "low": y(row.low), "high": y(row.high)}
-            for row in self.rows
-        ]
-
-    @property
-    def line(self) -> float:
-        """Where what matters is on the chart."""
-        tall = max([*(row.high for row in self.rows), self.matters])
-        return round(TOP + (HEIGHT - TOP - 40) * (1 - self.matters / tall), 1)
-
-    @property
-    def widest(self) -> float:
-        """Where the chart's axis ends, in per cent."""
-        return max([*(row.size for row in self.rows), 1.0])
-
-    @property
-    def tallest(self) -> float:
-        """The same of the other one, in points."""
-        return max([*(row.high for row in self.rows), self.matters])
+    def of_pairs(self) -> bool:
+        """Whether a pair is watched."""
+        return any(len(each["pieces"]) > 1 for each in self.meta["watched"])
 
     def _row(self, i: int) -> Row:
         told = self.meta["patches"][i]
@@ -190,15 +233,18 @@ class Reading:
         changes = int(self.columns["changes"][i])
         return Row(
             i + 1 if changes else 0, told["words"], told["way"], told["verdict"], changes,
-            size, worst, low, high, left, int(self.columns["battles"][i]), self._effects(told), told,
+            size, worst, low, high, left, int(self.columns["battles"][i]), self._effects(told), told, self.matters,
         )  # fmt: skip
 
     def _effects(self, told: Mapping[str, Any]) -> list[Effect]:
-        before, fresh, found = self.meta["patches"][-1]["worths"], MARKS[told["verdict"]], list[Effect]()
-        for each, was, now in zip(self.meta["watched"], before, told["worths"], strict=True):
+        present, fresh, found = self.meta["patches"][-1]["worths"], MARKS[told["verdict"]], list[Effect]()
+        for each, was, now in zip(self.meta["watched"], present, told["worths"], strict=True):
             worth, low, high = (_points(end) for end in now)
             mark = self._side(low, high) if fresh else ""
-            found.append(Effect(each["name"], each["suspect"], POINTS * (was[0] or 0.0), worth, low, high, mark))
+            before, lines = POINTS * (was[0] or 0.0), (-self.matters, self.matters)
+            ends = None if low is None or high is None else (low, high)
+            digits = max(telling(before, None, 1, lines), telling(worth or 0.0, ends, 1, lines))
+            found.append(Effect(each["name"], each["suspect"], before, worth, low, high, mark, digits))
         return found
 
     def _side(self, low: float | None, high: float | None) -> str:

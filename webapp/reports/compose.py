@@ -6,6 +6,7 @@ import hashlib
 from typing import Any
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -97,8 +98,13 @@ def preview(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _keep(request: HttpRequest, search: Job) -> dict[str, str]:
+    """Keep what was typed, but for what came late: the form says what was published from it meanwhile."""
     typed = {name: request.POST.get(name, "")[:LONGEST_DRAFT] for name in FIELDS}
-    ReportDraft.objects.update_or_create(search=search, person=signed_in(request), defaults={"typed": typed})
+    person = signed_in(request)
+    with transaction.atomic():  # written first: whoever publishes meanwhile waits, and removes it then
+        draft, _ = ReportDraft.objects.update_or_create(search=search, person=person, defaults={"typed": typed})
+        if made_by(search.project, person, _key(request)):
+            draft.delete()
     return typed
 
 

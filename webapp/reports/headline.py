@@ -107,7 +107,8 @@ def _reasons(pieces: Pieces, lineups: Judged) -> list[str]:
     elif not lineups.lined:
         found.append("The search has no line to judge lineups by.")
     elif not lineups.played:
-        found.append("No lineup was played again on fresh battles.")
+        but = " but where a change was tried" if lineups.tried else ""
+        found.append(f"No lineup was played again on fresh battles{but}.")
     if many := len(lineups.open):
         found.append(f"{counted(many, 'lineup is', 'lineups are')} not settled.")
     return found

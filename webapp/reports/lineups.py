@@ -14,12 +14,14 @@ from engine.indicators import STRONG
 from engine.lineups import schema
 from engine.lineups.patterns import Patterns
 from engine.simulators.contract import GameSpec
+from webapp.changes import proposing
 from webapp.lib.figures import telling, with_unit
 from webapp.lib.words import number
 from webapp.reports.lineup_names import told_apart
 from webapp.studies import explore_source as source
 from webapp.studies.explore_build import Explored, explored
 from webapp.studies.fresh import Fresh
+from webapp.studies.fresh_battles import genome_keys
 from webapp.studies.models import Job
 from webapp.suspects.reading import Suspect
 
@@ -36,7 +38,7 @@ class Judged(NamedTuple):
     as the report keeps it; ``open``: by name, with what would tell. ``played``: on fresh battles in all; ``weak``: over
     the line or near it, but weak; ``searched``: over the line by the search's own battles and not played again.
     ``lined``: whether there is a line; ``lost``: why nothing can be read. ``held``: how many of all lineups are
-    meant to be so."""
+    meant to be so; ``tried``: of those ``searched``, so many that fresh battles told of where a change was tried."""
 
     confirmed: list[dict[str, Any]]
     meant: list[dict[str, Any]]
@@ -49,6 +51,7 @@ class Judged(NamedTuple):
     lined: bool = True
     lost: str = ""
     held: int = 0
+    tried: int = 0
 
 
 class _Lineups(NamedTuple):
@@ -67,7 +70,7 @@ class _Lineups(NamedTuple):
 def judged(search: Job, intended: Sequence[Suspect]) -> Judged:
     """What fresh battles say by now of a search's lineups; what holds an ``intended`` suspect is counted by itself."""
     try:
-        found, spec = explored(search), source.spec(search)
+        found, spec, tried = explored(search), source.spec(search), proposing.judged_before(search)
     except (StoreError, ConfigError) as error:
         return Judged([], [], [], lost=str(error))
     if not found.core:
@@ -80,18 +83,20 @@ def judged(search: Job, intended: Sequence[Suspect]) -> Judged:
     names = dict(zip(every, told_apart([*map(lineups.teams, every)]), strict=True))
     told = [{"name": names[row], **_told(lineups, row, fresh[row], intended)} for row in [*sure, *meant]]
     confirmed, apart = (sorted(each, key=lambda row: -row["beyond"]) for each in (told[: len(sure)], told[len(sure) :]))
-    words = source.words(search)
+    words, keys = source.words(search), list(genome_keys(lineups.genome))
+    searched = [row for row in np.flatnonzero(found.core["verdict"] == STRONG).tolist() if row not in fresh]
     return Judged(
         confirmed,
         apart,
         [{"name": names[row], "words": fresh[row].sentence(words)} for row in open_],
         len(fresh),
         sum(said.finding == "weak" for said in fresh.values()),
-        max(0, int((found.core["verdict"] == STRONG).sum()) - len(sure)),
+        len(searched),
         len(rows),
         sum(said.battles for said in fresh.values()),
         found.lined,
         held=int(found.core["meant"].sum()),
+        tried=sum(keys[row] in tried for row in searched),
     )
 
 

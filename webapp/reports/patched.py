@@ -115,17 +115,18 @@ def _names(job: Job) -> dict[str, str]:
 
 
 def _said(found: Patched) -> Iterator[str]:
-    """What fresh battles prove of it."""
+    """What fresh battles prove of it, and why the suspects above it have other numbers."""
     row, matters = found.row, number(found.reading.matters)
     yield (
         f"By {plural(row.battles, 'fresh battle')}, nothing that was to be mended is further than {matters} points "
         "from fair, and no other piece is named."
     )
     if row.largest is not None and row.largest > found.reading.matters:
-        yield f"Effects of up to {number(row.largest, 1)} points of other pieces stay open."
+        yield f"Effects of up to {row.largest_told} points of other pieces stay open."
     now, was = row.table["strongest"], found.reading.meta["present"]
     if now and was:
         yield f"The strongest team that an adversary found wins {_share(now)} under it, {_share(was)} before."
+    yield " ".join(found.reading.of_before)
 
 
 def _share(team: dict[str, Any]) -> str:

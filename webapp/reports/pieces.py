@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from engine.worth.findings_in_words import unfinished
 from engine.worth.verdicts import OPEN, UNTESTED
 from webapp.lib.words import number
 from webapp.studies import companion
@@ -82,7 +81,7 @@ def pieces_of(search: Job) -> Pieces:
         float(experiment.config["matters"]),
         found.reach,
         abs(found.furthest_pair.points),
-        unfinished(bundle) if bundle else "",
+        found.unfinished,
     )
 
 
@@ -112,6 +111,8 @@ def told(suspect: Suspect, decision: Decision | None, *, meant: bool = False) ->
         "cost": line.cost,
         "fair": line.fair,
         "fair_low": line.fair_low,
+        "or_less": line.or_less,
+        "or_more": line.or_more,
         "fair_high": line.fair_high,
         "decision": str(decision) if decision else "",
         "decided_by": str(decision.created_by or "somebody") if decision else "",

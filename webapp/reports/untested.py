@@ -30,8 +30,7 @@ def _of_pieces(pieces: Pieces) -> Iterator[str]:
         return
     if pieces.unfinished:
         yield pieces.unfinished
-    if pieces.untested:
-        yield f"Not tested, as the rules or these battles do not tell them apart: {_names(pieces.untested)}."
+    yield from _of_reasons(pieces.untested)
     if pieces.open_pieces:
         yield f"Not settled: {_waiting(pieces.open_pieces)}."
     if pieces.pairs_looked_at:
@@ -46,6 +45,13 @@ def _of_pieces(pieces: Pieces) -> Iterator[str]:
     yield ("" if found else NOTHING) + " ".join(told(pieces.experiment))
 
 
+def _of_reasons(lines: Sequence[Line]) -> Iterator[str]:
+    """Those that were not tested by why; tables from before reasons were kept have none."""
+    for why in sorted({line.untested for line in lines}):
+        alike = [line for line in lines if line.untested == why]
+        yield f"Not tested{f', {why}' if why else ''}: {_names(alike)}."
+
+
 def _of_lineups(search: Job, lineups: Judged) -> Iterator[str]:
     if lineups.lost:
         yield f"The lineups of the search cannot be read: {lineups.lost}"
@@ -55,13 +61,22 @@ def _of_lineups(search: Job, lineups: Judged) -> Iterator[str]:
     if search.status != Status.FINISHED:
         yield f"The search ended after {number(search.tick)} of {plural(search.ticks, 'round')}."
     if lineups.searched:
-        said = plural(lineups.searched, "lineup is", "lineups are")
-        yield f"{said} over the line by the search’s own battles, which flatter, and not played again on fresh ones."
+        yield of_searched(lineups.searched, lineups.tried)
     if lineups.weak:
         yield f"{plural(lineups.weak, 'lineup is', 'lineups are')} near or over the line but weak, and not counted."
     if playing := len(checking(search)):
         yield f"{plural(playing, 'lineup was', 'lineups were')} still being played again."
     yield f"The search played {plural(lineups.evaluated, 'lineup')}; others may be further over the line."
+
+
+def of_searched(searched: int, tried: int) -> str:
+    """Of lineups that the search alone puts over the line; ``tried``: so many met fresh battles with a change."""
+    said = f"{plural(searched, 'lineup is', 'lineups are')} over the line by the search’s own battles, which flatter; "
+    if not tried:
+        return f"{said}no fresh battles judged that."
+    some = f"{number(tried)} of them" if tried < searched else "them" if searched > 1 else "it"
+    rest = ", and the others nowhere" if tried < searched else ""
+    return f"{said}fresh battles judged {some} only where a change was tried{rest}."
 
 
 def _of_data(search: Job) -> Iterator[str]:

@@ -23,6 +23,10 @@ HEADS = (
 """Columns of the plantings for programs."""
 
 
+SHARES = [("0%", "100\u00a0%"), ("50%", "50\u00a0%"), ("100%", "0\u00a0%")]
+"""Where the chart's axis names a share, from the top."""
+
+
 class Planting(Parts):
     """Sensitivities: how hard did we look?"""
 
@@ -46,6 +50,7 @@ class Planting(Parts):
             "beside": beside(bundle) if bundle else [],
             "dots": dots(cells),
             "sizes": sizes_along(cells).items(),
+            "shares": SHARES,
             "kinds": [(kind, PLURALS[kind]) for kind in config.planted],
             "lost": bundle is None and bool(job.artifacts.get("table")),
             "plantings": config.many,

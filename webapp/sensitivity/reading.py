@@ -15,8 +15,8 @@ SIDES = {"either": "too strong or too weak", "strong": "too strong", "weak": "to
 WORDS = {"piece": "A piece", "pair": "A pair", "triple": "A part of a triple"}
 PLURALS = {"piece": "Pieces", "pair": "Pairs", "triple": "Triples"}
 TO_COME, DONE, LOST = range(3)
-TOP, BOTTOM, LEFT, RIGHT = 16.0, 220.0, 56.0, 616.0
-"""Where a chart's axes stand."""
+ASIDE = 9.0
+"""How far kinds stand from one another in a chart, in pixels."""
 
 
 class Cell(NamedTuple):
@@ -65,9 +65,11 @@ class Cell(NamedTuple):
 
 
 class Dot(NamedTuple):
-    """A cell in a chart."""
+    """A cell in a chart: where it stands, in per cent from the left and from the top, and ``aside`` of that in
+    pixels."""
 
     x: float
+    aside: float
     y: float
     low: float
     high: float
@@ -111,22 +113,19 @@ def innocents(cells: list[Cell]) -> str:
 
 
 def sizes_along(cells: list[Cell]) -> dict[float, float]:
-    """Where each size stands in a chart."""
+    """Where each size stands in a chart, in per cent."""
     widest = max((cell.size for cell in cells), default=1.0) * 1.1
-    return {cell.size: LEFT + (RIGHT - LEFT) * cell.size / widest for cell in cells}
+    return {cell.size: 100 * cell.size / widest for cell in cells}
 
 
 def dots(cells: list[Cell]) -> list[Dot]:
     """Size of break against how often it was found; kinds stand side by side."""
-    along = sizes_along(cells)
-    kinds = list(dict.fromkeys(cell.kind for cell in cells))
-    found = []
-    for cell in cells:
-        if cell.planted:
-            aside = 9 * (kinds.index(cell.kind) - (len(kinds) - 1) / 2)
-            x = along[cell.size] + aside
-            found.append(Dot(x, _height(cell.share), _height(cell.low), _height(cell.high), cell.kind))
-    return found
+    along, kinds = sizes_along(cells), list(dict.fromkeys(cell.kind for cell in cells))
+    return [
+        Dot(along[cell.size], ASIDE * (kinds.index(cell.kind) - (len(kinds) - 1) / 2),
+            _height(cell.share), _height(cell.low), _height(cell.high), cell.kind)
+        for cell in cells if cell.planted
+    ]  # fmt: skip
 
 
 def beside(bundle: Bundle) -> list[Named]:
@@ -182,4 +181,4 @@ def _points(value: float | None) -> float | None:
 
 
 def _height(share: float) -> float:
-    return BOTTOM - (BOTTOM - TOP) * share
+    return 100 * (1 - share)

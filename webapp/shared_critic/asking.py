@@ -115,9 +115,10 @@ class TogetherForm(LearningForm):
         help_text="Replay; 200,000 in the paper’s comparison.",
     )  # fmt: skip
     explore: Any = NumberField(
-        label="Noise of actions", low=0, high=10, required=False, help_text="σ of what is added to each action."
-    )
-    workers: Any = NumberField(label="Workers", whole=True, low=1, high=4096, required=False)
+        label="Noise of actions", low=0, high=1, below=True, required=False,
+        help_text="σ of what is added to each action.",
+    )  # fmt: skip
+    workers: Any = NumberField(label="Workers", whole=True, low=1, high=1024, required=False)
 
     def __init__(self, data: Any = None, *, project: Any, kind: str) -> None:
         super().__init__(data, project=project, kind=kind)

@@ -18,6 +18,7 @@ from engine.config.agents import RecordConfig
 from engine.config.episodes import EpisodesConfig
 from engine.config.gossip import GossipConfig
 from engine.config.removal import RemovalConfig
+from engine.config.starts import StartsConfig
 from engine.config.worth import WorthConfig
 from webapp.lib.disk import require_room
 from webapp.projects.models import Project
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from webapp.accounts.models import User
 
 
-Trial = SampleConfig | TrainConfig | GossipConfig | AESRLConfig | RecordConfig | EpisodesConfig
+Trial = SampleConfig | TrainConfig | GossipConfig | AESRLConfig | StartsConfig | RecordConfig | EpisodesConfig
 """What is played to tell a form or a page something."""
 
 

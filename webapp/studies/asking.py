@@ -105,6 +105,7 @@ def _fields(form: Any) -> dict[str, Any]:
                 title,
                 [f for f in found if hasattr(f.field, "cards")],
                 [f for f in found if not hasattr(f.field, "cards")],
+                form.drawn.get(title, ""),
             )
             for title, found in groups
         ],

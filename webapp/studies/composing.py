@@ -21,7 +21,8 @@ from webapp.projects.access import project_for
 from webapp.projects.models import Project
 from webapp.studies import actions, kinds, line_origin, pending, previews, retired
 from webapp.studies.asked import last_search
-from webapp.studies.forms import NewJobForm, first_values
+from webapp.studies.form_values import first_values
+from webapp.studies.forms import NewJobForm
 from webapp.studies.method_menu import lineups
 from webapp.studies.models import Job
 from webapp.studies.pictures import job_for

@@ -17,7 +17,8 @@ from webapp.games.simulators import ensure_builtin_simulators, record
 from webapp.games.specs import spec_of
 from webapp.projects.models import Membership, Project
 from webapp.studies import actions, previews
-from webapp.studies.forms import NewJobForm, first_values
+from webapp.studies.form_values import first_values
+from webapp.studies.forms import NewJobForm
 from webapp.studies.line_origin import USUAL
 from webapp.studies.models import Job
 

@@ -9,16 +9,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 
-from engine.config import (
-    GameConfig,
-    LineupConfig,
-    ObjectiveConfig,
-    ObjectiveSetConfig,
-    PoolConfig,
-    SampleConfig,
-    SearchConfig,
-    parse,
-)
+from engine.config import GameConfig, LineupConfig, PoolConfig, SampleConfig, SearchConfig, parse
 from engine.config.algorithms import MAPElitesConfig
 from engine.config.commander import CommanderConfig
 from engine.config.study import FEWEST_MEASURING
@@ -30,45 +21,33 @@ from engine.lineups.schema import battles_of_lineup, unbounded
 from engine.simulators.contract import GameSpec
 from webapp.balance.feasible import counted
 from webapp.balance.forms import sentence
-from webapp.balance.models import LineupRules, ObjectiveSet
+from webapp.balance.models import LineupRules
 from webapp.balance.saving import ensure_defaults
 from webapp.games.fields import NumberField
 from webapp.games.models import GameVersion
-from webapp.games.numbers import field_text
 from webapp.games.simulators import plays_inside
 from webapp.games.specs import patched_spec
 from webapp.lib.digits import whole
-from webapp.lib.first import first
 from webapp.lib.words import number
 from webapp.projects.models import Project
 from webapp.studies import checks, commanders, companion
-from webapp.studies.accepted_line import Accepted, accepted
-from webapp.studies.line_origin import ANEW, CLONED
-from webapp.studies.line_origin import OWN as OWN_OBJECTIVES
-from webapp.studies.method_form import MethodForm, fields_of, typed_of_method
+from webapp.studies.line_form import LineForm
+from webapp.studies.method_form import fields_of
 from webapp.studies.methods import LINEUPS
-from webapp.studies.models import Job
-from webapp.studies.plans import EFFORTS, FRESH, OWN, PLAN, Edge, Plan, edge_of, effort_of, plan
-from webapp.studies.questions import QUESTIONS, Question, main_measure, with_line
+from webapp.studies.plans import EFFORTS, FRESH, OWN, PLAN, Edge, Plan, edge_of, plan
 
 SAMPLE_SIZE = 200
 
 
-class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its fields are made from the engine's models
+class NewJobForm(LineForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its fields are made from the engine's models
     """``search(pace)`` and ``sample()`` build configurations once the form is valid."""
 
     menu, usual_population = LINEUPS, 200
-    aim = forms.CharField(label="What is the best?", max_length=40, required=False)
-    question = forms.ChoiceField(choices=[(q.key, q.title) for q in QUESTIONS.values()], initial="unfair")
     version = forms.ModelChoiceField(GameVersion.objects.none(), label="Game data", empty_label=None)
     commander = forms.ChoiceField(
         label="Who leads both sides", required=False, error_messages={"invalid_choice": commanders.GONE}
     )
     rules = forms.ModelChoiceField(LineupRules.objects.none(), label="Lineup rules", empty_label=None)
-    objectives = forms.ModelChoiceField(ObjectiveSet.objects.none(), label="Objectives", empty_label=None)
-    measure = forms.CharField(label="A lineup is over the line when its", max_length=40, required=False)
-    line = NumberField(label="The line", required=False)
-    line_from = forms.CharField(max_length=20, required=False)
     effort = forms.ChoiceField(
         choices=[*((e.key, e.title) for e in EFFORTS.values()), (OWN, "Your own numbers")], initial="usual"
     )
@@ -101,9 +80,8 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
     )  # fmt: skip
 
     def __init__(self, data: Mapping[str, Any] | None, *, project: Project, user: Any) -> None:
-        super().__init__(data)
+        super().__init__(data, project=project)
         ensure_defaults(project, user)
-        self.project = project
         self._offer("version", project.versions.all(), data)
         self._offer("rules", project.lineup_rules.all(), data)
         self._offer("objectives", project.objective_sets.all(), data)
@@ -111,13 +89,7 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
         offered: Any = self.fields["commander"]
         offered.choices = [("", commanders.SCRIPT), *((each.key, each.name) for each in self.led.values())]
         self.spec: GameSpec | None = None
-        self.lineups = LineupConfig()
-        self.offered: ObjectiveSetConfig | None = None
-        self.measured: ObjectiveSetConfig | None = None
         self.there_are: int | None = None
-        self.proposes = False
-        self.fallback: float | None = None
-        self.origin = ""
 
     def _offer(self, name: str, rows: Any, data: Mapping[str, Any] | None) -> None:
         """The current rows to choose from, and an older one where that was chosen before it was replaced."""
@@ -127,10 +99,6 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
         shown = rows if name == "version" else rows.filter(replaced_by=None)
         old = rows.filter(pk=whole(chosen) or 0)
         field.choices = [(row.pk, str(row)) for row in dict.fromkeys([*shown, *old])]
-
-    @property
-    def asked(self) -> Question:
-        return QUESTIONS[self.cleaned_data["question"]]
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
@@ -147,7 +115,7 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
         for _, reason in feasibility(self.spec, self.lineups):
             self.add_error("rules", sentence(reason))
         self._count_lineups(cleaned)
-        self._clean_objectives(cleaned, self.spec)
+        self.check_objectives(cleaned, self.spec)
         if self.measured is not None:
             names = [o.name for o in self.measured.objectives]
             why = unbounded(self.spec, self.measured, self.lineups.teams)
@@ -186,61 +154,6 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
         """Put what the engine has against the search at its fields."""
         for place, message in error.problems:
             self.add_error(self.field_of(place), self.menu.worded(sentence(message)))
-
-    def _clean_objectives(self, cleaned: dict[str, Any], spec: GameSpec) -> None:
-        own = cleaned["question"] == "own"
-        found = ObjectiveSetConfig.model_validate(cleaned["objectives"].config) if own else self.asked.objectives(spec)
-        for problem in checks.formulas(found, spec, self.lineups):
-            self.add_error("objectives" if own else None, problem.message)
-        self.offered = found
-        found = self._aimed(found)
-        # Nothing chosen yet, or what was chosen belongs to another question: the question's own measure and line.
-        if not cleaned.get("measure") and cleaned.get("line") is not None:  # typed before a measure was shown
-            cleaned["measure"] = main_measure(found).name
-        self.proposes = cleaned.get("measure") not in [o.name for o in found.objectives]
-        self.origin = str(cleaned.get("line_from", ""))
-        if self.proposes:
-            cleaned["measure"], cleaned["line"] = self._usual_line(found)
-        self.measured = with_line(found, cleaned["measure"], cleaned.get("line"), keep=own)
-        for problem in checks.lines(self.measured, spec, self.lineups):
-            theirs = self.measured.objectives[int(problem.place.split(".")[2])].name == cleaned["measure"]
-            self.add_error("line" if theirs else "objectives", sentence(problem.message))
-
-    def _usual_line(self, objectives: ObjectiveSetConfig) -> tuple[str, float | None]:
-        """The measure and line of the question where nobody typed one: as the project accepted it, or of its own
-        objectives. Else random lineups are to say where the line is; ``fallback`` is for games too slow for that."""
-        main, asked = main_measure(objectives), self.cleaned_data["question"]
-        if self.origin != ANEW:
-            own: ObjectiveSet | None = self.cleaned_data.get("objectives") if asked == "own" else None
-            if found := accepted(self.project, asked, objectives, own.created_at if own else None):
-                self.origin = found.origin
-                return found.objective, found.line
-            if asked == "own":
-                self.origin = OWN_OBJECTIVES
-                return main.name, main.threshold
-        self.fallback = main.threshold
-        return main.name, None
-
-    def _aimed(self, objectives: ObjectiveSetConfig) -> ObjectiveSetConfig:
-        """The objectives that are searched: all of them, or for a method that looks for one best the chosen one."""
-        chosen = [o for o in objectives.objectives if o.name == self.cleaned_data.get("aim")]
-        if not self.method.single or not chosen:
-            return objectives
-        return objectives.model_copy(update={"objectives": tuple(chosen)})
-
-    def propose(self, line: float, origin: str) -> None:
-        """Put the line where the sample says it tells most, or at the question's usual place; only when nobody chose
-        one. ``origin``: see ``line_origin``."""
-        assert self.measured is not None
-        self.origin = origin
-        self.cleaned_data["line"] = line
-        self.measured = with_line(self.measured, self.cleaned_data["measure"], line, keep=True)
-
-    @property
-    def main(self) -> ObjectiveConfig:
-        """The measure that the line is about."""
-        assert self.measured is not None
-        return first(o for o in self.measured.objectives if o.name == self.cleaned_data["measure"])
 
     @property
     def own_numbers(self) -> bool:
@@ -369,63 +282,3 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
             "lineup_rules": typed["rules"],
             "objective_set": typed["objectives"] if own else None,
         }
-
-
-def first_values(project: Project) -> dict[str, Any]:
-    """What the form shows to somebody who has not typed anything yet."""
-    version = project.versions.first()
-    rules = project.lineup_rules.filter(replaced_by=None).first()
-    own = project.objective_sets.filter(replaced_by=None).first()
-    chosen = {"version": version, "rules": rules, "objectives": own}
-    ids = {name: str(row.pk) for name, row in chosen.items() if row is not None}
-    chosen_method = {LINEUPS.choice: LINEUPS.usual}
-    found = _accepted(project, version)
-    # Without a line that the project accepted, random lineups propose one.
-    told = (found.objective, field_text(found.line), found.origin) if found else ("", "", "")
-    line = dict(zip(("measure", "line", "line_from"), told, strict=True))
-    return {"question": "unfair", "effort": "usual", **line, **chosen_method, **ids}
-
-
-def _accepted(project: Project, version: GameVersion | None) -> Accepted | None:
-    """The line of the first question in the list; None where the game cannot be read by now, which the form says."""
-    if version is None:
-        return None
-    try:
-        return accepted(project, "unfair", QUESTIONS["unfair"].objectives(patched_spec(version)))
-    except ConfigError:
-        return None
-
-
-def values_of(job: Job) -> dict[str, Any]:
-    """The form that would have made ``job``: what Clone starts from."""
-    search = job.config
-    measures = search["objectives"]["objectives"]
-    main = next((o for o in measures if o["threshold"] is not None), measures[0])
-    algorithm = search.get("algorithm", {})
-    plan = Plan(algorithm.get("population", 0), search.get("ticks", 0), search.get("replicates", 0))
-    effort = effort_of(plan)
-    found = {
-        "question": job.template if job.template in QUESTIONS else "own",
-        "version": job.game_version_id,
-        "commander": commanders.key_of(job),
-        "rules": job.lineup_rules_id,
-        "objectives": job.objective_set_id,
-        "measure": main["name"],
-        "line": main["threshold"],
-        "line_from": CLONED,
-        "effort": effort,
-        **(plan.numbers if effort == OWN else {}),
-        "fresh": search.get("fresh"),
-        "seed": search["seed"],
-        "workers": search["pool"]["workers"],
-        **_experiment(job),
-        **typed_of_method(LINEUPS, search),
-        **({"aim": main["name"]} if len(measures) == 1 and LINEUPS.of(algorithm.get("kind", "")).single else {}),
-    }
-    return {name: field_text(v) if isinstance(v, float) else str(v) for name, v in found.items() if v is not None}
-
-
-def _experiment(job: Job) -> dict[str, Any]:
-    """What the form says of the experiment that came with a search."""
-    found = companion.of(job)
-    return {"experiment": "yes", "experiment_battles": found.config["battles"]} if found else {"experiment": "no"}

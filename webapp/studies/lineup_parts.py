@@ -19,7 +19,7 @@ from webapp.studies import explore_build, explore_source, front, patterns, plans
 from webapp.studies.compare.differences import method_title, settings_shown
 from webapp.studies.compare.lineups import LineupsCompared
 from webapp.studies.comparing import Comparing
-from webapp.studies.forms import values_of
+from webapp.studies.form_values import values_of
 from webapp.studies.found_counts import found_by, metrics_now, plain_counts
 from webapp.studies.intake import Intake
 from webapp.studies.job_page import links, live, worker_words

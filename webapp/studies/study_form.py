@@ -32,6 +32,7 @@ class StudyForm(forms.Form):
 
     - ``usual``: what it shows at first. ``places``: fields by places of the study, where they are not named alike.
     - ``groups``: questions, each with the fields that answer it; with none, the fields stand below each other.
+    - ``drawn``: the template of a question that is not answered by fields below each other, by its title.
     - ``folded``: fields that a fold at the end hides.
     - ``tells``: whether ``before`` says something; with ``groups`` it does.
     """
@@ -39,6 +40,7 @@ class StudyForm(forms.Form):
     usual: ClassVar[Mapping[str, Any]] = {}
     places: ClassVar[Mapping[str, str]] = {}
     groups: ClassVar[tuple[tuple[str, tuple[str, ...]], ...]] = ()
+    drawn: ClassVar[Mapping[str, str]] = {}
     folded: ClassVar[tuple[str, ...]] = ("seed",)
     tells: ClassVar[bool] = False
     title = forms.CharField(label="Name", max_length=120, required=False, validators=[seen])

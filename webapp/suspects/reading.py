@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from engine.arrays import Bundle
 from engine.config.patterns import Pattern
+from engine.worth.findings_in_words import unfinished
 from engine.worth.verdicts import OPEN, UNTESTED
 from webapp.lib.words import lower_first
 from webapp.studies import companion, patterns
@@ -71,7 +72,7 @@ class Suspects(NamedTuple):
     """All that an experiment says: what it ``named``, how many ``lines`` are ``open`` still, and the ``furthest``
     effect of a single piece that it leaves open, and that of a pair. ``intended``: what it also named, and somebody
     means to be so; ``near``: what is nearly proved; ``untested``: single pieces of which nothing can be said.
-    ``lost``: its table is gone from the store."""
+    ``lost``: its table is gone from the store; ``unfinished``: what the game did not finish, in words."""
 
     named: list[Suspect]
     open: int
@@ -84,6 +85,7 @@ class Suspects(NamedTuple):
     near: tuple[Near, ...] = ()
     untested: int = 0
     furthest_pair: Furthest = Furthest()
+    unfinished: str = ""
 
     @property
     def many(self) -> str:
@@ -137,7 +139,7 @@ def read(experiment: Job) -> Suspects:
     reach = _reach(told, bundle)
     return Suspects(
         named, waits, len(lines), furthest(rest), reach, proved, intended=intended, near=near, untested=untested,
-        furthest_pair=furthest_pair(lines, bundle),
+        furthest_pair=furthest_pair(lines, bundle), unfinished=unfinished(bundle),
     )  # fmt: skip
 
 

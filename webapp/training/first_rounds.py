@@ -11,6 +11,7 @@ from engine.config import parse, study_hash
 from engine.config.aesrl import AbsoluteConfig, AESRLConfig
 from engine.config.gossip import GossipConfig
 from engine.config.pool import PoolConfig
+from engine.config.starts import ReplayConfig, StartsConfig
 from engine.config.train import TrainPool
 from engine.errors import ConfigError
 from engine.text import figures
@@ -20,15 +21,19 @@ from webapp.studies.models import Job, Status
 from webapp.training import trials
 from webapp.training.trials import FASTER, SLOWER, START_S, UNSETTLED, Estimate
 
-Several = AESRLConfig | GossipConfig
+Several = AESRLConfig | GossipConfig | StartsConfig
 CHANCE, ROUND, ENOUGH = 1000, 1000, 5
 """Decisions by chance at most, decisions in a round, and rounds that tell enough."""
+FEW = 200
+"""Minibatches in a round of a study of starts, and decisions before learning at most."""
 EARLIER = 20
 """Trainings that are looked at."""
 
 
 def of(study: Several) -> Several:
     """The first rounds of a study, in one process."""
+    if isinstance(study, StartsConfig):
+        return _of_starts(study)
     same = {"name": f"speed of {study.game.name}"[:120], "steps": UNSETTLED, "minutes": 0.0, "start": "",
             "evaluate_every": 0, "episodes": 2}  # fmt: skip
     if isinstance(study, GossipConfig):
@@ -42,6 +47,15 @@ def of(study: Several) -> Several:
         own = {"learner": learner, "method": study.method.model_copy(update=rules), "spread": 1.0}
         own |= {"checkpoint_every": ROUND, "pool": PoolConfig(kind="local", workers=1)}
     return study.model_copy(update=same | own)
+
+
+def _of_starts(study: StartsConfig) -> StartsConfig:
+    learner = study.learner.model_copy(update={"warmup": min(study.learner.warmup, FEW)})
+    return study.model_copy(update={
+        "name": f"speed of {study.game.name}"[:120], "iterations": UNSETTLED, "checkpoint_every": FEW, "minutes": 0.0,
+        "start": "", "evaluate_every": 0, "episodes": 2, "learner": learner, "replay": ReplayConfig(),
+        "sampling": "synchronous", "seed": 1, "pool": TrainPool(kind="local"),
+    })  # fmt: skip
 
 
 def known(study: Several, project: Project) -> Job | None:
@@ -89,8 +103,15 @@ def estimate(study: Several, played: Job | None, project: Project) -> Estimate |
 
 
 def side_by_side(study: Several) -> int:
-    """Processes that play and learn at once."""
+    """Processes that play and learn at once; with easier starts one learner does most of the work."""
+    if isinstance(study, StartsConfig):
+        return 1
     return study.agents if isinstance(study, GossipConfig) else study.pool.processes
+
+
+def players(study: StartsConfig) -> int:
+    """Processes that only play."""
+    return study.samplers if study.pool.kind != "local" else 1
 
 
 def _whole(study: Several, low: float, high: float, note: str) -> Estimate:

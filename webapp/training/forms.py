@@ -15,18 +15,14 @@ from engine.errors import ConfigError
 from engine.studies import load
 from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
-from webapp.games.models import Simulator
-from webapp.games.numbers import field_text
-from webapp.games.simulators import by_moves, obstacle
 from webapp.lib.digits import whole
 from webapp.lib.text import seen
 from webapp.projects.models import Project
 from webapp.studies import checks
 from webapp.studies.models import Job
-from webapp.training import beginnings, games, hands, methods, settings, trials
-from webapp.training.games import ATARI, ATARI_NAME, GYMNASIUM, GYMNASIUM_ID, OFFERS, SIMULATOR, Offer
-from webapp.training.hand_fields import HandFields
-from webapp.training.methods import ALGORITHMS, PRESET_LIST, Preset
+from webapp.training import beginnings, games, methods, settings, trials
+from webapp.training.game_fields import GameFields
+from webapp.training.methods import ALGORITHMS, Preset
 from webapp.training.trials import UNSETTLED
 
 EPISODES = 50
@@ -43,32 +39,14 @@ LARGER = (
     "A saved agent goes on learning, by the settings chosen here. They may give it a larger network: what is added "
     "changes nothing at first."
 )
-FIRST = {"game": "cartpole", "algorithm": "ppo", "sampling": "synchronous", "atari": "pong"}
+FIRST = {"algorithm": "ppo", "sampling": "synchronous"}
 
 
-class GameField(forms.ModelChoiceField):
-    """The choice of a simulator, which says of each whether it can be played now."""
-
-    def label_from_instance(self, obj: Simulator) -> str:
-        """Its name, and that it cannot be played."""
-        return f"{obj}, cannot be played now" if obstacle(obj) else str(obj)
-
-
-class TrainForm(HandFields):
+class TrainForm(GameFields):
     """``config`` is the training once the form is valid. ``shown``: the algorithm and preset that the page shows, which
     are the nearest that exist when those that were typed do not."""
 
-    offers: ClassVar[Mapping[str, Offer]] = OFFERS
     begins_new: ClassVar[str] = "A new network"
-    game = forms.ChoiceField(choices=[(o.key, o.title) for o in OFFERS.values()], label="Game")
-    gymnasium = forms.CharField(
-        max_length=80, required=False, label="Its name in Gymnasium", help_text="Such as LunarLander-v3 or Hopper-v5."
-    )
-    atari = forms.CharField(max_length=60, required=False, label="Atari game", help_text="Such as pong or breakout.")
-    simulator = GameField(
-        Simulator.objects.none(), required=False, label="Simulator", empty_label="Choose one",
-        help_text="A game that asks for every decision. It is tried before the training starts.",
-    )  # fmt: skip
     algorithm = forms.ChoiceField(choices=[(a.kind, a.title) for a in ALGORITHMS.values()], label="Algorithm")
     preset = forms.CharField(max_length=40, required=False, label="Settings to begin from")
     steps = NumberField(
@@ -95,12 +73,9 @@ class TrainForm(HandFields):
     title = forms.CharField(label="Name", max_length=100, required=False, validators=[seen])
 
     def __init__(self, data: Mapping[str, Any], *, project: Project) -> None:
-        super().__init__({**FIRST, **data})
-        self.project, self.as_typed = project, dict(data)
-        chosen: forms.ModelChoiceField = self.fields["simulator"]  # type: ignore[assignment]
-        chosen.queryset = by_moves(project)
+        super().__init__({**FIRST, **data}, project=project)
+        self.as_typed = dict(data)
         self._offer_starts()
-        self.offer = self.offers.get(self._said("game"), OFFERS[FIRST["game"]])
         self.shown = self._shown()
         count = whole(self._said("samplers"), 4096) or site.CPUS
         self.groups = self._groups(count)
@@ -129,32 +104,10 @@ class TrainForm(HandFields):
         begun = self._said("start")
         return " ".join((self.offer.key, self.shown.key, self.does, str(self.groups[0].settings[1].default), begun))
 
-    def _said(self, name: str) -> str:
-        return str(self.data.get(name, "")).strip()
-
     @property
     def kind(self) -> str:
         """The algorithm that the page shows."""
         return self.shown.kind
-
-    @property
-    def does(self) -> str:
-        return games.does(self.offer, self.game_name)
-
-    @property
-    def game_name(self) -> str:
-        """The game as the engine calls it; empty while it is not said."""
-        if self.offer.key == GYMNASIUM:
-            return f"gym:{self._said('gymnasium')}" if self._said("gymnasium") else ""
-        if self.offer.key == ATARI:
-            return f"ale:{self._said('atari')}" if self._said("atari") else ""
-        row = self.cleaned_data.get("simulator") if hasattr(self, "cleaned_data") else None
-        return self.offer.name or (row.reference if row is not None else "")
-
-    @property
-    def game_field(self) -> str:
-        """The field that says which game of its kind."""
-        return self.offer.key if self.offer.key in (GYMNASIUM, ATARI, SIMULATOR) else "game"
 
     def _shown(self) -> Preset:
         kind = self._said("algorithm") if self._said("algorithm") in ALGORITHMS else "ppo"
@@ -206,7 +159,7 @@ class TrainForm(HandFields):
 
     def _check(self, cleaned: dict[str, Any]) -> None:
         """Say whatever is wrong with what was typed."""
-        self._clean_game(cleaned)
+        self.check_game(cleaned)
         if reason := methods.misfit(self._said("algorithm"), self.does, self.offer.sees):
             self.add_error("algorithm", reason)
         if self.game_name:
@@ -217,23 +170,6 @@ class TrainForm(HandFields):
             learner = None if study is None else getattr(study, "task", study).learner
             for why in beginnings.misfits(self.began, self.game_name, learner):
                 self.add_error("start", why)
-
-    def _clean_game(self, cleaned: dict[str, Any]) -> None:
-        key, wanted = self.offer.key, cleaned.get(self.game_field)
-        if key == GYMNASIUM and not GYMNASIUM_ID.fullmatch(wanted or ""):
-            self.add_error(key, "Type a name of Gymnasium with its version, such as LunarLander-v3.")
-        if key == ATARI and not ATARI_NAME.fullmatch(wanted or ""):
-            self.add_error(key, "Type the name of an Atari game in small letters, such as pong.")
-        if key == SIMULATOR and key not in self.errors:
-            self._clean_simulator(wanted)
-
-    def _clean_simulator(self, row: Simulator | None) -> None:
-        if row is None:
-            self.add_error(
-                SIMULATOR, "Choose one of the project's simulators. Who may register simulators can bring another."
-            )
-        elif reason := obstacle(row):
-            self.add_error(SIMULATOR, reason)
 
     def _keep(self, study: Study | None) -> None:
         """What the form describes, once nothing is wrong with it."""
@@ -309,34 +245,3 @@ class TrainForm(HandFields):
                 return next((name for name in inside if name.endswith(".critic")), inside[0])
             parts.pop()
         return None
-
-
-def values_of(job: Job, project: Project) -> dict[str, str]:
-    """The form that would have made ``job``: what "Run again with changes" starts from."""
-    config = job.config
-    learner, game = config["learner"], config["game"]["name"]
-    offer, beside = games.named(game, project)
-    preset = PRESET_LIST.get(job.template)
-    fits = preset is not None and preset.kind == learner["kind"]
-    usual = preset if preset is not None and fits else PRESET_LIST[f"{learner['kind']}-{methods.USUAL}"]
-    start = beginnings.number_of(config, project)
-    chosen = beginnings.going_on(usual, beginnings.offered(project).get(start))
-    found = {
-        "game": offer,
-        offer: beside,
-        "algorithm": learner["kind"],
-        "preset": chosen.key,
-        "steps": config["steps"],
-        "minutes": field_text(config["minutes"]) if config.get("minutes") else "",
-        "sampling": config["sampling"],
-        "max_staleness": config["max_staleness"],
-        "episodes": config["episodes"],
-        "seed": config["seed"],
-        "start": start,
-        "title": job.title,
-        **hands.typed(config["game"]),
-        **settings.texts(settings.groups(OFFERS[offer], chosen, config["samplers"]), config),
-        "samplers": config["samplers"],
-        "environments": config["environments"],
-    }
-    return {name: str(value) for name, value in found.items() if str(value)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from engine.catalog import LEARNERS
+from engine.catalog import GAMES, LEARNERS
 from engine.config.genes import genes
 from engine.config.rl import K4S2, PRESETS, AnyLearner, LearnerConfig, NetworkConfig
 from webapp.training.games import NUMBERS, PARAMETERISED, PICTURES, STEERING
@@ -152,11 +152,12 @@ PRESET_LIST = {
         ),
         *(
             _engine(
-                f"{game}-{kind}", f"Published for {game.capitalize()}", f"{_PAPER}. {steps:,} decisions.",
-                games=(game,), battles=8, steps=steps,
+                f"{game}-{kind}", f"Published for {GAMES[game].label}", f"{_PAPER}. {steps:,} decisions.",
+                games=tuple(name for name in GAMES if name in (game, f"{game}-keeper")), battles=8, steps=steps,
             )
             for game, kinds, steps in (
                 ("platform", ("mpdqn", "pdqn", "paddpg"), 200_000), ("goal", ("mpdqn", "pdqn"), 200_000),
+                ("half-field", ("mpdqn", "pdqn", "paddpg"), 4_000_000),
             )
             for kind in kinds
         ),

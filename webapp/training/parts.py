@@ -16,7 +16,7 @@ from webapp.studies.job_page import live
 from webapp.studies.kinds import Parts, Rows
 from webapp.studies.models import Job, Status
 from webapp.studies.rounds import Columns
-from webapp.training import curve, evolved, evolving, forms, pages
+from webapp.training import curve, evolved, evolving, form_values, pages
 from webapp.training.comparing import PlayersCompared
 from webapp.training.evolving import NETWORKS
 from webapp.training.games import title_on_menu
@@ -61,7 +61,7 @@ class Trainings(Parts):
 
     def typed(self, job: Job) -> dict[str, Any]:
         """As the Train-an-agent page has them."""
-        return forms.values_of(job, job.project)
+        return form_values.values_of(job, job.project)
 
     def rounds(self, job: Job, most: int) -> Columns:
         """Every number of rounds, evaluations among them."""

@@ -32,7 +32,7 @@ class Near(NamedTuple):
         seen = f"Teams that hold {self.line.held} won {often}"
         if not self.more:
             return f"{seen}, so near what matters that more battles would hardly tell."
-        more = f"so many more with {self.line.held} would tell whether it is {side}"
+        more = f"that many more with {self.line.held} would tell whether it is {side}"
         return f"{seen} in {number(self.line.battles)} battles: {more}."
 
 

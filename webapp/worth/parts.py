@@ -11,9 +11,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from engine.arrays import Bundle
-from engine.worth.findings_in_words import unfinished
+from engine.worth.findings_in_words import unfinished, untested
 from engine.worth.missing import Missing, missing
-from engine.worth.verdicts import FINE, OPEN, TOO_GOOD, TOO_WEAK, UNTESTED
+from engine.worth.verdicts import FINE, OPEN, REASONS, TOO_GOOD, TOO_WEAK, UNTESTED
 from webapp.accounts.models import User
 from webapp.lib.figures import exact_digits, price_digits, telling
 from webapp.lib.words import lower_first, number
@@ -53,7 +53,9 @@ class Line(NamedTuple):
     ``pieces``: by their ids; ``least``: the amount from which on it counts; ``fair``: its fair price, with its range;
     ``units``: how many of it teams hold that have any; ``matters``: from how many points on an effect does; ``why``:
     see UNPRICED; ``alone_fine``: of a pair, whether each of its pieces is fine by itself; ``paid``: the round part of
-    costs in this game that worth is told for; ``missing``: what would settle it."""
+    costs in this game that worth is told for; ``missing``: what would settle it; ``beyond``: whether its fair price may
+    be lower (1) or higher (2, 3: both) than the game permits; ``reason``: why it is not tested
+    (``engine.worth.verdicts``)."""
 
     name: str
     category: str
@@ -74,6 +76,8 @@ class Line(NamedTuple):
     alone_fine: bool = False
     paid: int = 1
     missing: Missing | None = None
+    beyond: int = 0
+    reason: int = 0
 
     @property
     def against(self) -> str:
@@ -82,7 +86,7 @@ class Line(NamedTuple):
         (``engine.worth.reading``)."""
         if len(self.pieces) > 1:
             usual = "teams with an average pair of the same kinds"
-            return usual if self.alone_fine else "its two pieces explain one by one"
+            return usual if self.alone_fine else "the two pieces would explain on their own"
         many = "the average" if self.least == 1 else "as many of the average"
         return f"teams with {many} {lower_first(self.category)}"
 
@@ -90,6 +94,21 @@ class Line(NamedTuple):
     def unpriced(self) -> str:
         """Why it has no fair price; nothing where it has, and in tables from before that was kept."""
         return UNPRICED.get(self.why, "")
+
+    @property
+    def or_less(self) -> bool:
+        """Whether its fair price may be lower than the game permits."""
+        return self.beyond in (1, 3)
+
+    @property
+    def or_more(self) -> bool:
+        """Whether its fair price may be higher than the game permits."""
+        return self.beyond in (2, 3)
+
+    @property
+    def untested(self) -> str:
+        """Why it is not tested; empty where it is, and in tables from before that was kept."""
+        return REASONS.get(self.reason, "")
 
     @property
     def key(self) -> str:
@@ -131,7 +150,7 @@ class Line(NamedTuple):
     @property
     def held(self) -> str:
         """What teams hold that hold it."""
-        return "both" if len(self.pieces) > 1 else "it" if self.least == 1 else "so many"
+        return "both" if len(self.pieces) > 1 else "it" if self.least == 1 else "that many"
 
     @property
     def needs(self) -> str:
@@ -191,7 +210,9 @@ class Measuring(Parts):
             "waiting": waiting,
             "shown": shown,
             "rest": len(shown) - SHOWN,
-            "unlisted": _unlisted(job, lines),
+            "unlisted": _unlisted(job, lines, bundle),
+            "not_tested": list(untested(bundle)) if bundle else [],
+            "runs": _runs(job),
             "told": told,
             "good": [line for line in told if line.verdict == TOO_GOOD],
             "weak": [line for line in told if line.verdict == TOO_WEAK],
@@ -205,6 +226,7 @@ class Measuring(Parts):
             "cost_digits": exact_digits(line.cost for line in lines),
             "fair_digits": price_digits(median([line.cost for line in lines if line.cost is not None] or [0.0])),
             "untested": any(line.worth is None for line in lines),
+            "beyond": any(line.beyond for line in lines),
             "nothing": not any(line.stands_out for line in lines),
             "unfinished": unfinished(bundle) if bundle else "",
             "lost": bundle is None and bool(job.artifacts),
@@ -228,9 +250,20 @@ class Measuring(Parts):
         return rows_of(latest(job))
 
 
-def _unlisted(job: Job, lines: list[Line]) -> int:
-    """Pairs that were looked at and showed too little to be proved: the table does not have them."""
-    return max(0, int(job.metrics.get("looked_at", 0)) - len(lines)) if lines else 0
+def _unlisted(job: Job, lines: list[Line], bundle: Bundle | None) -> int:
+    """Pairs that were tested and showed too little to be proved: the table does not have them."""
+    untested = sum(bundle.meta.get("untested_pairs", [])) if bundle else 0
+    return max(0, int(job.metrics.get("looked_at", 0)) - len(lines) - untested) if lines else 0
+
+
+def _runs(job: Job) -> int:
+    """How many experiments there are on these numbers of the game, this one included."""
+    return (
+        job.project.jobs.filter(kind=job.kind, game_version=job.game_version, status=Status.FINISHED)
+        .exclude(pk=job.pk)
+        .count()
+        + 1
+    )
 
 
 def lines_of(bundle: Bundle) -> list[Line]:
@@ -251,7 +284,7 @@ def lines_of(bundle: Bundle) -> list[Line]:
                 worth, low, high, int(columns["verdict"][i]), int(columns["battles"][i]),
                 tuple(meta["pieces"][p]["id"] for p in (first, second) if p >= 0), least,
                 fair, fair_low, fair_high, units, matters, int(columns["why"][i]) if "why" in columns else 0,
-                missing=needed.get(i),
+                missing=needed.get(i), beyond=_number(columns, "fair_open", i), reason=_number(columns, "untested", i),
             )
         )  # fmt: skip
     fine = {line.pieces[0] for line in found if line.verdict == FINE and len(line.pieces) == 1 and line.least == 1}
@@ -272,22 +305,28 @@ def _known(columns: Mapping[str, Any], key: str, i: int) -> float | None:
     return float(columns[key][i]) if key in columns and math.isfinite(columns[key][i]) else None
 
 
+def _number(columns: Mapping[str, Any], key: str, i: int) -> int:
+    """A whole number of a row; 0 in tables from before there were such numbers."""
+    return int(columns[key][i]) if key in columns else 0
+
+
 def _points(value: float) -> float | None:
     return POINTS * value if math.isfinite(value) else None
 
 
 HEADS = (
     "name", "category", "pieces", "least", "cost", "worth", "low", "high", "verdict", "battles", "fair", "fair_low",
-    "fair_high", "unpriced", "per_unit", "per_cost", "missing", "needs",
+    "fair_high", "unpriced", "per_unit", "per_cost", "missing", "needs", "or_less", "or_more", "untested",
 )  # fmt: skip
 """Columns of the table for programs. ``missing``: battles that would settle what is not settled; 0: too close to
-tell."""
+tell. ``or_less``, ``or_more``: the fair price may lie beyond that end of its range, where the game permits no cost.
+``untested``: why."""
 
 
 def rows_of(bundle: Bundle | None) -> TableRows:
     """The table as rows for programs."""
     lines = lines_of(bundle) if bundle is not None else []
-    own = ("unpriced", "per_unit", "per_cost", "needs")
+    own = ("unpriced", "per_unit", "per_cost", "needs", "or_less", "or_more", "untested")
     told = ({"verdict": line.words, **{name: getattr(line, name) for name in own}, **_needed(line)} for line in lines)
     return TableRows(HEADS, [{**line._asdict(), **more} for line, more in zip(lines, told, strict=True)])
 

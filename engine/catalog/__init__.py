@@ -1,0 +1,32 @@
+"""The tables of everything that can be chosen by name: each kind's label, configuration model and dotted path, which is
+imported on first use. Importing this package loads neither torch nor ray nor numba.
+"""
+
+from __future__ import annotations
+
+from engine.catalog.agent_game import AgentGame, Signal
+from engine.catalog.algorithms import ALGORITHMS
+from engine.catalog.entry import imported
+from engine.catalog.games import GAMES, built_in, of_two, shares_of
+from engine.catalog.learners import LEARNERS, METHODS
+from engine.catalog.players import PLAYERS
+from engine.catalog.studies import STUDIES, StudyKind
+from engine.catalog.workers import EVALUATORS, SAMPLERS
+
+__all__ = [
+    "ALGORITHMS",
+    "EVALUATORS",
+    "GAMES",
+    "LEARNERS",
+    "METHODS",
+    "PLAYERS",
+    "SAMPLERS",
+    "STUDIES",
+    "AgentGame",
+    "Signal",
+    "StudyKind",
+    "built_in",
+    "imported",
+    "of_two",
+    "shares_of",
+]

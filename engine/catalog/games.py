@@ -1,0 +1,230 @@
+"""The built-in games for agents, and how a study's name for one is read."""
+
+from __future__ import annotations
+
+from engine.catalog.agent_game import AgentGame, Clock, Signal
+
+_COMMANDERS = ("every", "rewards", "same_teams")
+_PONG_ACTIONS = ("stays", "up", "down")
+_PONG_CAPTIONS = {
+    "moved": Signal("moves"), "stayed": Signal("is told to stay"),
+    "hits": Signal("hits the ball", share=False, unit="times an episode"),
+}  # fmt: skip
+_PONG = ("points", "max_ticks", "frame_skip", "rewards")
+_PONG_SIGNALS = ("score", "moved", "stayed", "hit")
+_PONG_MEANINGS = {
+    "score": "points that this decision won minus those it lost",
+    "moved": "share of the time in which the paddle moved, 0 to 1",
+    "stayed": "share of the time in which it was told to stay, 0 to 1", "hit": "times it hit the ball",
+}  # fmt: skip
+_SHARES = {"score": (0.0, 1.0), "moved": (0.0, 1.0), "stayed": (0.0, 1.0)}
+_MAZE_SIGNALS = ("score", "win", "moved", "bumped", "ground")
+_MAZE_MEANINGS = {
+    "score": "how much nearer the goal came, as a share of the longest way", "win": "1 when the goal is reached",
+    "moved": "1 where it moved to another cell", "bumped": "1 where a wall was in its way",
+    "ground": "1 in a cell that it enters for the first time",
+}  # fmt: skip
+_ORDERS_SIGNALS = (
+    "score", "win", "dealt", "taken", "walked", "idle", "ground", "waited", "waiting", "explored", "forward",
+)  # fmt: skip
+_ORDERS_MEANINGS = {
+    "score": "what the other team lost of its life minus what the own one lost, −1 to 1",
+    "win": "1 at the end of a battle that is won, −1 of one that is lost",
+    "dealt": "damage dealt, as a share of the other team’s life", "taken": "damage taken, as a share of the own life",
+    "walked": "share of the units’ time in which they walked, 0 to 1",
+    "idle": "share of the units’ time in which they did nothing, 0 to 1",
+    "ground": "squares of two paces walked on for the first time", "waited": "ticks that passed before the first blow",
+    "waiting": "share of the time in which the team had not struck a blow yet, 0 to 1",
+    "explored": "squares walked on for the first time, as a share of the field",
+    "forward": "how far forward the units stand, from 0 where they began to 1 in the middle of the field",
+}  # fmt: skip
+_ORDERS_CAPTIONS = {
+    "walked": Signal("walks", unit="of its units’ time"), "idle": Signal("stands idle", unit="of its units’ time"),
+    "dealt": Signal("deals", unit="of the other team’s life"), "taken": Signal("loses", unit="of its own team’s life"),
+    "first_attack": Signal("strikes first after", unit="of the battle"),
+    "explored": Signal("covers", unit="of the field"),
+    "forward": Signal("stands forward", unit="of the way to the middle of the field"),
+    "paces": Signal("walks", share=False, unit="paces a unit"),
+    "first_blow": Signal("strikes first after", share=False, unit="ticks"),
+    "ground": Signal("covers", share=False, unit="squares of two paces"),
+}  # fmt: skip
+_ORDERS_ENDS = {
+    name: (0.0, 1.0) for name in ("score", "dealt", "taken", "walked", "idle", "first_attack", "explored", "forward")
+}
+_NAVIGATION = ("hard", "max_ticks", "rewards")
+_NAVIGATION_WAYS = ("stay", "up", "up right", "right", "down right", "down", "down left", "left", "up left")
+_NAVIGATION_CAPTIONS = {
+    "own": Signal("is in a target"), "shared": Signal("shares its target"),
+    "moved": Signal("moves", unit="of the longest way"),
+}  # fmt: skip
+_TANKS = ("opponent", "penalty", "reward", "obstacles", "max_ticks", "rewards")
+_TANKS_CAPTIONS = {
+    "dealt": Signal("deals", unit="of the other team’s life"),
+    "friendly": Signal("hurts its own team by", unit="of its life"),
+    "neutral": Signal("hurts neutral tanks by", unit="of their life"),
+    "lost": Signal("loses", unit="of its own team’s life"),
+    "shots": Signal("shoots", share=False, unit="times a tank"),
+}  # fmt: skip
+_PLATFORM_CAPTIONS = {
+    "run": Signal("runs", unit="of its decisions"), "hop": Signal("hops", unit="of its decisions"),
+    "leap": Signal("leaps", unit="of its decisions"), "fell": Signal("falls", unit="in episodes"),
+    "hit": Signal("runs into an enemy", unit="in episodes"),
+}  # fmt: skip
+_GOAL_STARTS = ("x_min", "x_max", "y_min", "y_max")
+_GOAL_CAPTIONS = {
+    "kicks": Signal("kicks to a point", share=False, unit="times an episode"),
+    "caught": Signal("loses the ball to the keeper", unit="in episodes"),
+    "out": Signal("misses the goal", unit="in episodes"),
+}  # fmt: skip
+_HALF_FIELD_STARTS = ("ball_x_min", "ball_x_max", "ball_y_min", "ball_y_max", "apart")
+_HALF_FIELD = (*_HALF_FIELD_STARTS, "max_ticks", "untouched", "rewards")
+_HALF_FIELD_ACTIONS = ("dash", "turn", "kick")
+_HALF_FIELD_CAPTIONS = {
+    "out": Signal("kicks the ball out", unit="in episodes"),
+    "caught": Signal("loses the ball to the keeper", unit="in episodes"),
+    "late": Signal("runs out of time", unit="in episodes"),
+    "kicks": Signal("kicks", share=False, unit="times an episode"),
+}  # fmt: skip
+_HALF_FIELD_MEANINGS = {
+    "score": "5 for a goal",
+    "shaped": "how much nearer the player gets to the ball, 1 when it gets there, three times how much nearer the ball "
+    "gets to the goal, and 5 for a goal",
+    "approached": "how much nearer the player gets to the ball, in halves of the field’s longest way",
+    "reached": "1 when the player can kick the ball for the first time",
+    "advanced": "how much nearer the ball gets to the goal, in halves of the field’s longest way",
+}  # fmt: skip
+GAMES: dict[str, AgentGame] = {
+    "pong": AgentGame(
+        "Pong, numbers", "Our Pong against a scripted player. The agent is told where things are.",
+        "engine.games.pong:VectorPong", "numbers", "discrete", 6000, _PONG,
+        actions=_PONG_ACTIONS, captions=_PONG_CAPTIONS, signals=_PONG_SIGNALS, scripted="pong-follower",
+        strangers=("random", "pong-follower"), ends=_SHARES, meanings=_PONG_MEANINGS, clock=Clock(40, "frame_skip", 1),
+    ),
+    "pong-two-seats": AgentGame(
+        "Pong for two", "Two agents, one on each side, learn from the same battles.",
+        "engine.games.pong:VectorPong", "numbers", "discrete", 6000, _PONG, ("left", "right"),
+        given={"seats": (0, 1)},
+        actions=_PONG_ACTIONS, captions=_PONG_CAPTIONS, clock=Clock(40, "frame_skip", 1),
+    ),
+    "image-pong": AgentGame(
+        "Pong, pictures", "The same Pong, seen as a player sees it: far slower to learn.",
+        "engine.games.pong:ImagePong", "pictures", "discrete", 1500, _PONG,
+        actions=_PONG_ACTIONS, captions=_PONG_CAPTIONS, signals=_PONG_SIGNALS, ends=_SHARES, meanings=_PONG_MEANINGS,
+        clock=Clock(40, "frame_skip", 4),
+    ),
+    "commanders": AgentGame(
+        "Herobattle, commander", "Commands a team of the demo game against one that fights by itself: whom to attack, "
+        "where to stand, when to use the skill.",
+        "engine.games.herobattle.commanders:HeroBattleCommanders", "numbers", "hybrid", 75, _COMMANDERS,
+        captions=_ORDERS_CAPTIONS, signals=_ORDERS_SIGNALS, scripted="hero-hunter",
+        strangers=("random", "hero-hunter"), ends=_ORDERS_ENDS, meanings=_ORDERS_MEANINGS,
+        names={"moved": "walked"}, clock=Clock(12, "every", 4),
+    ),
+    "commanders-two-seats": AgentGame(
+        "Herobattle, two commanders", "Two agents, one in command of each team, learn from the same battles.",
+        "engine.games.herobattle.commanders:HeroBattleCommanders", "numbers", "hybrid", 75, _COMMANDERS,
+        ("left", "right"), given={"seats": (0, 1)},
+        captions=_ORDERS_CAPTIONS, clock=Clock(12, "every", 4),
+    ),
+    "rock-paper-scissors": AgentGame(
+        "Rock, paper, scissors", "Two agents choose at once. Nobody is best, so learning may run in circles.",
+        "engine.games.rock_paper_scissors:RockPaperScissors", "numbers", "discrete", 1, (), ("left", "right"),
+        actions=("rock", "paper", "scissors"),
+    ),
+    "connect-four": AgentGame(
+        "Connect Four", "Two agents drop discs in turn; four in a line win. Who begins is drawn.",
+        "engine.games.connect_four:connect_four", "numbers", "discrete", 42, ("opening",), ("one", "two"),
+        turns=True, actions=tuple(f"column {i}" for i in range(1, 8)),
+    ),
+    "maze": AgentGame(
+        "Maze with planted bugs", "Find the goal of a maze. Twelve bugs are hidden in it, for hunts for bugs.",
+        "engine.games.maze:Maze", "numbers", "discrete", 300, ("size", "layout", "max_ticks", "rewards"),
+        actions=("up", "right", "down", "left"),
+        captions={
+            "moved": Signal("moves"), "bumped": Signal("bumps into walls"),
+            "ground": Signal("enters", share=False, unit="cells an episode"),
+        },
+        signals=_MAZE_SIGNALS, ends={name: (0.0, 1.0) for name in ("score", "moved", "bumped")},
+        meanings=_MAZE_MEANINGS, alone=True,
+    ),
+    "navigation": AgentGame(
+        "Cover all targets", "Three agents steer on a square and must cover three targets together. All have the same "
+        "policy and the same reward, so nobody is told who did what.",
+        "engine.games.navigation:Navigation", "numbers", "continuous", 300, _NAVIGATION, ("team",), 3,
+        captions=_NAVIGATION_CAPTIONS, clock=Clock(40, "frame_skip", 1), alone=True,
+    ),
+    "navigation-choices": AgentGame(
+        "Cover all targets, choices", "The same in steps: each agent stays or goes one of eight ways.",
+        "engine.games.navigation:NavigationChoices", "numbers", "discrete", 300, _NAVIGATION, ("team",), 3,
+        actions=_NAVIGATION_WAYS, captions=_NAVIGATION_CAPTIONS,
+        clock=Clock(40, "frame_skip", 1), alone=True,
+    ),
+    "tanks": AgentGame(
+        "Tanks", "A team of five tanks against five that the game leads, with two neutral tanks between them. Whoever "
+        "hurts friends or neutral tanks pays a penalty that you set.",
+        "engine.games.tanks:Tanks", "numbers", "continuous", 84, _TANKS, ("red",), 5,
+        captions=_TANKS_CAPTIONS, clock=Clock(40, "frame_skip", 6), scripted="tanks-aggressive",
+        strangers=("random", "tanks-passive"),
+    ),
+    "tanks-two-teams": AgentGame(
+        "Tanks, two teams", "Two agents, one in each team of five tanks, learn from the same battles.",
+        "engine.games.tanks:Tanks", "numbers", "continuous", 84, _TANKS[1:], ("red", "blue"), 5,
+        given={"sides": (0, 1)}, captions=_TANKS_CAPTIONS, clock=Clock(40, "frame_skip", 6),
+    ),
+    "image-tanks": AgentGame(
+        "Tanks, pictures", "The same against the game’s own team, seen as a map around each tank: far slower to learn.",
+        "engine.games.tanks:TanksPictures", "pictures", "continuous", 84, _TANKS, ("red",), 5,
+        captions=_TANKS_CAPTIONS, clock=Clock(40, "frame_skip", 6),
+    ),
+    "platform": AgentGame(
+        "Platform", "Run, hop and leap over two gaps and past two enemies. Each choice has a number of its own: how "
+        "hard to run, how far to hop or to leap.",
+        "engine.games.platform:Platform", "numbers", "parameterised", 200, ("first", "max_ticks"),
+        actions=("run", "hop", "leap"), captions=_PLATFORM_CAPTIONS, scripted="platform-crosser",
+        ends={name: (0.0, 1.0) for name in ("score", "run", "hop", "leap", "fell", "hit")},
+        clock=Clock(1, "frame_skip", 1), alone=True, starts=("first",),
+    ),
+    "goal": AgentGame(
+        "Goal", "Kick a ball past a keeper: take it to a point, or shoot at a height of the goal line.",
+        "engine.games.goal:Goal", "numbers", "parameterised", 100, _GOAL_STARTS,
+        actions=("kick to a point", "shoot left", "shoot right"), captions=_GOAL_CAPTIONS, scripted="goal-striker",
+        ends={name: (0.0, 1.0) for name in ("score", "caught", "out")},
+        clock=Clock(1, "frame_skip", 1), starts=_GOAL_STARTS,
+    ),
+    "half-field": AgentGame(
+        "Half field", "Soccer on half a field: run to the ball, take it towards an empty goal, and score. Each choice "
+        "has numbers of its own: how hard to run or to kick, and which way.",
+        "engine.games.half_field:HalfField", "numbers", "parameterised", 500, _HALF_FIELD,
+        actions=_HALF_FIELD_ACTIONS, captions=_HALF_FIELD_CAPTIONS, scripted="half-field-attacker",
+        ends={name: (0.0, 1.0) for name in ("score", "out", "caught", "late")}, meanings=_HALF_FIELD_MEANINGS,
+        clock=Clock(10, "frame_skip", 1), alone=True, starts=_HALF_FIELD_STARTS,
+    ),
+    "half-field-keeper": AgentGame(
+        "Half field, keeper", "The same against a goalkeeper that the game leads.",
+        "engine.games.half_field:HalfFieldGoalkeeper", "numbers", "parameterised", 500, _HALF_FIELD,
+        actions=_HALF_FIELD_ACTIONS, captions=_HALF_FIELD_CAPTIONS, scripted="half-field-attacker",
+        ends={name: (0.0, 1.0) for name in ("score", "out", "caught", "late")}, meanings=_HALF_FIELD_MEANINGS,
+        clock=Clock(10, "frame_skip", 1), starts=_HALF_FIELD_STARTS,
+    ),
+}  # fmt: skip
+"""Built-in games for agents: a study calls one by its name here, or ``builtin:NAME``."""
+
+
+def built_in(name: str) -> AgentGame | None:
+    """The built-in game that a study calls so; None for any other game."""
+    short = name.strip().removeprefix("builtin:")
+    return GAMES.get("pong" if short == "vector-pong" else short)
+
+
+def of_two(game: str) -> str:
+    """The name of the same built-in game with both seats played from outside; empty where there is none."""
+    known = built_in(game)
+    if known is None:
+        return ""
+    return next((name for name, each in GAMES.items() if each.path == known.path and each.for_two), "")
+
+
+def shares_of(game: str) -> tuple[str, ...]:
+    """The signals of a game that are shares, from 0 to 1."""
+    known = built_in(game)
+    return tuple(name for name, signal in known.captions.items() if signal.share) if known else ()

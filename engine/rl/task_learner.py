@@ -1,0 +1,84 @@
+"""A learner with a replay a task, and a scheduler that says from which it learns next (DPCER: Li & Ji 2021, "Parallel
+Curriculum Experience Replay in Distributed Reinforcement Learning", Algorithms 2 and 3).
+
+Departures: 1. an iteration is due for each 1/ρ decisions that have arrived, where ρ is the learner's updates a
+decision, so that methods can be compared at one replay ratio; in the paper the learner never waits, and ``at_least``
+lets it go on so; 2. a task's r(i) is the mean score of the episodes that ended in a parcel (``engine.rl.dpcer``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from engine.arrays import Bundle
+from engine.experience import Parcel
+from engine.rl.dpcer import Scheduler
+from engine.rl.learner import Metrics, State
+from engine.rl.replayed import Replayed
+from engine.rl.task_replays import TaskReplays
+
+
+class Practised(NamedTuple):
+    """What an update was: its ``metrics``, and those of each minibatch with its task, in order."""
+
+    metrics: Metrics
+    minibatches: list[tuple[int, Metrics]]
+
+
+class TaskLearner:
+    """``learner`` with replays of its own kind for the scheduler's tasks. ``iterations``: minibatches so far, of
+    ``most`` in all; ``owed``: those due for decisions that have arrived. ``score``: the column of ``Parcel.told`` that
+    has episodes' scores."""
+
+    def __init__(self, learner: Replayed, scheduler: Scheduler, most: int, score: int) -> None:
+        self.learner, self.scheduler, self.most, self._score = learner, scheduler, most, score
+        self.replays = TaskReplays([learner.buffer() for _ in range(scheduler.N)])
+        self.iterations, self.owed = 0, 0.0
+
+    def update(self, parcels: Sequence[Parcel], *, at_least: int = 0) -> Practised:
+        """Keep what has arrived, then learn from the minibatches that are due: ``at_least`` so many, if there is
+        anything to learn from."""
+        learner, new = self.learner, sum(parcel.size for parcel in parcels)
+        self.replays.fill(parcels)
+        for parcel in parcels:
+            if len(parcel.told):
+                self.scheduler.played(parcel.task, float(parcel.told[:, self._score].mean()))
+        versions = np.array([parcel.version for parcel in parcels] or [learner.version], np.int64)
+        metrics = learner.arrived(versions, new)
+        if learner.steps < learner.config.warmup:
+            return Practised(metrics, [])
+        self.owed = max(float(at_least), self.owed + learner.config.updates * new)
+        return Practised(metrics, self._minibatches())
+
+    def _minibatches(self) -> list[tuple[int, Metrics]]:
+        found = []
+        while self.owed >= 1 and self.iterations < self.most:
+            task = self.scheduler.choose()
+            replay = self.replays.of(task)
+            if not replay.size:
+                break  # a task whose first decisions are still on their way
+            metrics = self.learner.practise(replay)
+            self.scheduler.learned(task, metrics["td"])
+            self.owed, self.iterations = self.owed - 1, self.iterations + 1
+            found.append((task, metrics))
+        return found
+
+    def state(self) -> State:
+        """The learner's state with a replay for each task, and the scheduler's."""
+        state = {name: part for name, part in self.learner.state().items() if name != "replay"}
+        state |= {f"replay-{task}": part for task, part in self.replays.state().items()}
+        meta: dict[str, Any] = {"iterations": self.iterations, "owed": self.owed, "scheduler": self.scheduler.state()}
+        return state | {"scheduler": Bundle(meta | {"rng": self.scheduler.rng.bit_generator.state}, {})}
+
+    def load(self, state: State) -> None:
+        """Continue from a state."""
+        meta = state["scheduler"].meta
+        self.learner.replay = self.replays.of(0)
+        self.learner.load({**state, "replay": state["replay-0"]})
+        self.replays.load({name.removeprefix("replay-"): part for name, part in state.items() if "replay-" in name})
+        self.scheduler.load(meta["scheduler"])
+        self.scheduler.rng.bit_generator.state = meta["rng"]
+        self.iterations, self.owed = int(meta["iterations"]), float(meta["owed"])

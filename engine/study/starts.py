@@ -1,0 +1,291 @@
+"""Studies of tasks: one agent learns a hard task from easier ones at the same time (DPCER: Li & Ji 2021). Each task has
+actors and a replay of its own; a scheduler says from which the learner learns next.
+
+In step, actors wait for each update, and all battles begin afresh at the end of a round, so a study that goes on from a
+checkpoint ends with the same agent as one that was never interrupted. Otherwise nobody waits, except that the learner
+makes no more minibatches for a decision than its settings say, as long as decisions arrive.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterable, Iterator
+from typing import cast
+
+import numpy as np
+
+from engine.arrays import Bundle, pack
+from engine.channel import Weights
+from engine.config.policies import AGENT
+from engine.config.starts import StartsConfig
+from engine.errors import Cancelled, ConfigError, EngineError
+from engine.events import AnyEvent, Counters, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
+from engine.experience import NOTHING, Lost, Parcel
+from engine.mdp.interface import SeatSpec
+from engine.rl.collector import Arrival
+from engine.rl.dpcer import scheduler
+from engine.rl.factory import make_learner
+from engine.rl.learner import Metrics, State, averaged, on_threads
+from engine.rl.onnx import exported
+from engine.rl.replayed import Replayed
+from engine.rl.task_actor import ACTIVE, SCORE
+from engine.rl.task_learner import TaskLearner
+from engine.rng import generator
+from engine.store import Store
+from engine.study import checkpoint
+from engine.study.control import Command, Control
+from engine.study.curve import too_short
+from engine.study.evaluation import Measured, evaluate
+from engine.study.failures import not_begun, with_failure
+from engine.study.learner_factory import begin_with
+from engine.study.learning import Learning, long_enough
+from engine.study.policy_training import PolicyTraining, Portion
+from engine.study.sampler_pool import SamplerPool
+from engine.study.start_actors import ActorsApart, ActorsHere, OverRedis, open_actors
+from engine.study.start_tasks import seat_of_all
+from engine.study.starts_curve import StartsCurve
+
+_LAST = 1_000_000
+"""The first seed of the last evaluation; evaluations during training never reach it."""
+QUIET_S = 5.0
+"""Seconds without a decision after which the learner goes on with what it has."""
+ALONE = 32
+"""Minibatches of an update without one."""
+
+
+def starts(config: StartsConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
+    """As ``engine.study.lineups.run``, for a study of tasks."""
+    return with_failure(_Starts(config, store, control).events(resume))
+
+
+class TaskTraining(PolicyTraining):
+    """The agent in training: a learner with a replay a task."""
+
+    curve: StartsCurve  # type: ignore[assignment]
+
+    def __init__(self, config: StartsConfig, seat: SeatSpec) -> None:
+        learner = cast(Replayed, make_learner(config.learner, seat, config.seed, config.steps))
+        chosen, rng = config.scheduler, generator(config.seed, "scheduler")
+        schedule = scheduler(
+            chosen.kind, len(config.tasks), rng, chosen.low, chosen.high, T=config.iterations, signal=chosen.signal,
+            gamma=chosen.gamma, bar=chosen.bar,
+        )  # fmt: skip
+        self.config, self.tasks = config, TaskLearner(learner, schedule, config.iterations, SCORE)
+        self.record = StartsCurve(config, seat, schedule)
+        waiting = config.sampling == "synchronous"
+        super().__init__(AGENT, Portion(1, waiting, False, 0), learner, self.record.whole)
+
+    @property
+    def need(self) -> int:
+        """In step, a parcel of every actor that plays at present; otherwise what has arrived."""
+        if not self.portion.waiting:
+            return 1
+        return self.config.actors * sum(self.tasks.scheduler.active)
+
+    def batch(self) -> list[Arrival]:
+        """All that is held, in step in the order of actors, once it is complete."""
+        if len(self.held) < self.need:
+            return []
+        batch, self.held = self.held, []
+        return sorted(batch, key=lambda arrival: (arrival.number, arrival.place)) if self.portion.waiting else batch
+
+    def learn(self, batch: list[Arrival]) -> None:
+        """One update: keep what has arrived, and make the minibatches that are due."""
+        parcels, began = [cast(Parcel, arrival.work) for arrival in batch], time.process_time()
+        done = self.tasks.update(parcels, at_least=0 if batch else ALONE)
+        metrics = done.metrics | averaged([told for _, told in done.minibatches]) if done.minibatches else done.metrics
+        metrics |= {"kept": float(self.tasks.replays.sizes.sum())}
+        steps = sum(parcel.size for parcel in parcels)
+        self.record.whole.learned(batch, metrics, steps, time.process_time() - began)
+        self.record.taken(batch, done.minibatches)
+
+    @property
+    def vectors(self) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float32]]]:
+        """What actors are sent: the network, and which tasks are played."""
+        return self.learner.publish() | {ACTIVE: np.array(self.tasks.scheduler.active, np.float32)}
+
+    def parts(self) -> State:
+        """Its complete state, in parts named ``learner/agent``, ``replay-0/agent`` and so on."""
+        return {f"{part}/{AGENT}": bundle for part, bundle in self.tasks.state().items()}
+
+    def load(self, parts: State) -> None:
+        """Continue from the parts in a checkpoint."""
+        self.tasks.load({key.removesuffix(f"/{AGENT}"): part for key, part in parts.items()})
+        self.held = []
+
+
+class _Starts(Learning):
+    curve: StartsCurve
+
+    def __init__(self, config: StartsConfig, store: Store, control: Control) -> None:
+        super().__init__(store, control, waiting=config.sampling == "synchronous")
+        self.config = self.task = config
+        self.actors: ActorsHere | ActorsApart | OverRedis | None = None
+        self.before, self.told_lost = NOTHING, 0
+        self.warned = False
+        self.pending: Metrics = {}
+        self.table = ""
+        self._heard_at = time.monotonic()
+
+    def events(self, resume: str) -> Iterator[AnyEvent]:
+        config = self.config
+        try:
+            self._prepare(begun=bool(resume))
+            if resume:
+                self.restore(resume)
+            opened = open_actors(config, self.store, self.tick, self.before, self.stopped)
+        except Cancelled:
+            yield not_begun(self.control, resume)
+            return
+        with on_threads(config.threads), opened as self.actors:
+            yield self.say(Started, workers=config.samplers, pool=config.pool.kind, ticks=config.ticks, battles=0,
+                            resumed=bool(resume))  # fmt: skip
+            self.saved = self.saved or self.checkpoint()
+            self._heard_at = time.monotonic()
+            try:
+                command = yield from self.drive(self.actors)
+            except EngineError:
+                yield from self.troubles(self.actors)
+                raise
+        yield from self._ended(command)
+
+    def _prepare(self, *, begun: bool) -> None:
+        """Everything as it begins. Raises ConfigError with all that does not fit, SimulatorError, Cancelled."""
+        seat, self.longest = seat_of_all(self.config, begun=begun, should_stop=self.stopped)
+        self.agent = TaskTraining(self.config, seat)
+        self.active, self.curve = {AGENT: self.agent}, self.agent.record
+        if not begun:
+            begin_with(self.agent.learner, "start", self.config.start, self.store)
+
+    @property
+    def steps(self) -> int:
+        return self.agent.learner.steps
+
+    def done(self) -> bool:
+        return self.curve.iterations >= self.config.iterations
+
+    def due(self) -> int:
+        return self.curve.iterations // self.config.every
+
+    @property
+    def least(self) -> int:
+        """As of a training: battles begin afresh at the end of a round."""
+        if not self.waiting or self.config.checkpoint_every:
+            return 1
+        return long_enough(self.curve, self.agent.need * self.config.environments)
+
+    def _batches(self) -> dict[str, list[Arrival]]:
+        """Also an update without new decisions, where none has arrived for long though there are some to learn from."""
+        found = super()._batches()
+        now = time.monotonic()
+        if found:
+            self._heard_at = now
+        elif not self.waiting and now - self._heard_at > QUIET_S and self.agent.tasks.replays.sizes.any():
+            return {AGENT: []}
+        return found
+
+    def _publish(self, samplers: SamplerPool, names: Iterable[str]) -> None:
+        """The network, and which tasks are played."""
+        learner = self.agent.learner
+        samplers.publish(Weights(AGENT, self.epoch, self.tick, learner.version, self.agent.vectors))
+
+    def progressed(self, before: int) -> Iterator[AnyEvent]:
+        """Also evaluates the agent in each task when that is due."""
+        every = self.config.evaluate_every
+        if self.waiting and not (self.curve.ended or self.warned):
+            self.warned = True
+            training = self.config.training(0).model_copy(update={"checkpoint_every": self.config.checkpoint_every})
+            yield self.say(Logged, message=too_short(training, self.curve.steps, self.longest, "actors"))
+        yield from self._missing()
+        metrics = self.curve.metrics() | {f"missing_{name}": float(n) for name, n in self.missing._asdict().items()}
+        self.curve.restart()
+        self.losses = 0
+        due = self.over or (every > 0 and self.tick // every > before // every)
+        yield from self._close_round(metrics, due)
+
+    @property
+    def missing(self) -> Lost:
+        """Decisions that actors made and that never arrived."""
+        return self.before if self.actors is None else self.actors.missing
+
+    def _missing(self) -> Iterator[AnyEvent]:
+        """What was lost on the way since it was last said."""
+        if (missing := self.missing).all > self.told_lost:
+            self.told_lost = missing.all
+            yield self.say(Incident, what="lost-experience", message=f"{missing} The agent learns without them.")
+
+    def interrupted(self) -> Iterator[AnyEvent]:
+        if self.pending:
+            yield from self._close_round(self.pending, due=True)
+
+    @property
+    def finishing(self) -> bool:
+        return bool(self.pending)
+
+    def _close_round(self, metrics: Metrics, due: bool) -> Iterator[AnyEvent]:
+        """Report the round, after an evaluation where one is ``due``. If a command ends the evaluation early, the
+        checkpoint holds the pending metrics, and the attempt that continues from it evaluates again."""
+        self.pending = metrics if due else {}
+        if due and not self._examine():
+            self.saved = self.checkpoint()
+            return
+        metrics, self.pending = metrics | (self.curve.evaluations() if due else {}), {}
+        tensors, description = self.stored(self.agent.learner.policy())
+        self.table = self.store.put(pack({"tasks": [t.name for t in self.config.ordered]}, self.curve.table()))
+        self.saved = self.checkpoint()
+        artifacts = {"policy": tensors, "policy_description": description, "table": self.table}
+        yield self.say(Progressed, metrics=metrics, artifacts=artifacts | {"checkpoint": self.saved})
+        self.throttle.restart()
+        self._heard_at = time.monotonic()
+
+    def _examine(self) -> bool:
+        """Evaluate the agent in every task; False when a command interrupted it."""
+        found = []
+        for task in range(len(self.config.tasks)):
+            measured = Measured(self.config.training(task), self.store, {AGENT: self.agent.learner.policy()}, {})
+            one = evaluate(measured, _LAST if self.over else 0, self.control)
+            if one is None:
+                return False
+            found.append(one[AGENT][""])
+        for task, examined in enumerate(found):
+            self.curve.examined(task, examined)
+        return True
+
+    def _ended(self, command: Command) -> Generator[AnyEvent, None, None]:
+        if command:
+            yield from self.keep(command)
+        yield from self._missing()
+        if command == "pause":
+            yield self.say(Paused, artifacts={"checkpoint": self.saved})
+            return
+        kind, more = (Stopped, {"reason": "Stopped by request."}) if command else (Finished, {})
+        yield self.say(kind, artifacts=self._results(), summary=self.curve.summary(self.steps), **more)
+
+    def _results(self) -> dict[str, str]:
+        policy = self.agent.learner.policy()
+        tensors, description = self.stored(policy)
+        kept = {"policy": tensors, "policy_description": description, "onnx": self.store.put(exported(policy))}
+        return kept | {"checkpoint": self.saved} | ({"table": self.table} if self.table else {})
+
+    def checkpoint(self) -> str:
+        self.kept = self.steps
+        told = {"over": self.over, "pending": self.pending, "table": self.table, "missing": list(self.missing)}
+        parts = {"round": Bundle(self.curve.state() | told, {}), **self.agent.parts()}
+        return checkpoint.write(self.config, self.tick, parts, self.store)
+
+    def restore(self, digest: str) -> None:
+        self.tick, parts = checkpoint.read(self.config, digest, self.store)
+        told = parts.pop("round").meta
+        if parts.keys() != (known := self.agent.parts()).keys():
+            wrong = ", ".join(sorted(parts.keys() ^ known.keys()))
+            why = f"this checkpoint has other parts than this version knows ({wrong}): start the study anew"
+            raise ConfigError([("resume", why)])
+        self.agent.load(parts)
+        self.curve.load(told)
+        self.over, self.pending, self.table = told["over"], told["pending"], told["table"]
+        self.saved, self.kept = digest, self.steps
+        self.before = Lost(*told["missing"])
+        self.told_lost = self.before.all
+
+    def reached(self) -> tuple[int, Counters]:
+        return self.tick, self.curve.counters(self.steps)

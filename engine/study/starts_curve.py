@@ -1,0 +1,169 @@
+"""The record of a study of tasks: the agent as a whole, each task, what is learned from at present, what is forgotten
+again, and how hard each task is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from engine.columns import Arrays
+from engine.config.starts import StartsConfig, name_of
+from engine.mdp.interface import SeatSpec
+from engine.rl.collector import Arrival
+from engine.rl.dpcer import Scheduler
+from engine.rl.examine import Examination
+from engine.rl.learner import Metrics, averaged
+from engine.study.curve import Curve, PolicyCurve
+
+MASTERED = 0.9
+"""The share of episodes that succeed from which on a task counts as mastered."""
+PLAYED = ("return", "score", "win", "length")
+LEARNED = ("td", "q")
+
+
+class Success(NamedTuple):
+    """The share of fresh episodes of a task that succeeded, with its 95 % range; where the game tells of no wins, the
+    mean score."""
+
+    mean: float
+    low: float
+    high: float
+
+
+class Difficulty:
+    """How hard a task is: after how many minibatches its success reached ``MASTERED``. ``perhaps``: after so many the
+    range's upper end had reached it, ``surely``: its lower end; None: not yet."""
+
+    def __init__(self) -> None:
+        self.perhaps: int | None = None
+        self.surely: int | None = None
+        self.now: Success | None = None
+        self.best_low = -math.inf
+
+    def examined(self, success: Success, iterations: int) -> None:
+        """An evaluation after so many minibatches."""
+        self.now, self.best_low = success, max(self.best_low, success.low)
+        if self.perhaps is None and success.high >= MASTERED:
+            self.perhaps = iterations
+        if self.surely is None and success.low >= MASTERED:
+            self.surely = iterations
+
+    @property
+    def forgotten(self) -> float:
+        """How much of its success is surely lost again: what it was at least, less what it is at most."""
+        return 0.0 if self.now is None else max(0.0, self.best_low - self.now.high)
+
+    def state(self) -> dict[str, Any]:
+        """As JSON."""
+        best = self.best_low if math.isfinite(self.best_low) else None
+        return {"perhaps": self.perhaps, "surely": self.surely, "best": best, "now": self.now and list(self.now)}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Continue from ``state``."""
+        self.perhaps, self.surely = state["perhaps"], state["surely"]
+        self.now = None if state["now"] is None else Success(*state["now"])
+        self.best_low = -math.inf if state["best"] is None else float(state["best"])
+
+
+class WholeCurve(PolicyCurve):
+    """That of the agent over all tasks. An update without new decisions is no skipped one: it learns from old ones."""
+
+    def learned(self, arrivals: Any, metrics: Metrics, steps: int, seconds: float) -> None:
+        """As ``PolicyCurve.learned``."""
+        super().learned(arrivals, metrics, steps, seconds)
+        self.totals["skipped"] = 0
+
+
+class StartsCurve(Curve):
+    """``whole``: the agent; ``each``: it in each task, easiest first. ``practised``: minibatches of each task in this
+    round; ``iterations``: in all."""
+
+    def __init__(self, config: StartsConfig, seat: SeatSpec, scheduler: Scheduler) -> None:
+        rewards = config.learner.rewards
+        weights = [rewards[name].weight if name in rewards else 1.0 for name in seat.rewards]
+        told = seat.rewards, weights, seat.signals, config.game.least_return
+        self.config, self.scheduler, self.iterations = config, scheduler, 0
+        self.whole, self.each = WholeCurve(*told), [PolicyCurve(*told) for _ in config.tasks]
+        self.difficulty = [Difficulty() for _ in config.tasks]
+        super().__init__({"agent": self.whole})
+
+    def restart(self) -> None:
+        """Begin a round."""
+        super().restart()
+        self.practised = [0] * len(self.each)
+        self._minibatches: list[list[Metrics]] = [[] for _ in self.each]
+        for curve in self.each:
+            curve.restart()
+
+    def taken(self, arrivals: Sequence[Arrival], minibatches: Sequence[tuple[int, Metrics]]) -> None:
+        """What arrived of each task, and what was learned from each."""
+        for task, metrics in minibatches:
+            self.practised[task] += 1
+            self._minibatches[task].append({name: metrics[name] for name in LEARNED})
+        self.iterations += len(minibatches)
+        for arrival in arrivals:
+            parcel: Any = arrival.work
+            self.each[parcel.task].episodes += arrival.episodes
+
+    def examined(self, task: int, found: Examination) -> None:
+        """The last evaluation of a task."""
+        self.each[task].examined({"": found})
+        self.difficulty[task].examined(success_of(found), self.iterations)
+
+    def metrics(self) -> Metrics:
+        """The numbers of a closed round: of the agent, and of each task."""
+        found = super().metrics() | {"iterations": float(self.iterations)}
+        every, chances = max(1, sum(self.practised)), self.scheduler.p.tolist()
+        for task, curve in enumerate(self.each):
+            told = {name: value for name, value in curve.played().items() if name in PLAYED}
+            told |= averaged(self._minibatches[task]) if self._minibatches[task] else {}
+            told |= {"practised": self.practised[task] / every, "chance": chances[task]}
+            found |= {f"{name_of(task)}/{name}": value for name, value in told.items()}
+        return found
+
+    def evaluations(self) -> Metrics:
+        """The last evaluation of each task; those of the hard one also as the agent's."""
+        found = dict(self.each[-1].evaluation)
+        for task, one in enumerate(self.difficulty):
+            if one.now is not None:
+                told = {"success": one.now.mean, "success_low": one.now.low, "success_high": one.now.high}
+                found |= {f"{name_of(task)}/{name}": v for name, v in told.items() if math.isfinite(v)}
+                found[f"{name_of(task)}/forgotten"] = one.forgotten
+        return found
+
+    def table(self) -> Arrays:
+        """A row for each task, easiest first: success with its range, the least and the most minibatches after which
+        it was mastered (−1: not yet), and how much of its success is surely lost again."""
+        nothing = Success(math.nan, math.nan, math.nan)
+        rows = [one.now or nothing for one in self.difficulty]
+        columns = dict(zip(("success", "low", "high"), np.array(rows, np.float64).T, strict=True))
+        for name in ("perhaps", "surely"):
+            known = [getattr(one, name) for one in self.difficulty]
+            columns[name] = np.array([-1 if value is None else value for value in known], np.int64)
+        return columns | {"forgotten": np.array([one.forgotten for one in self.difficulty])}
+
+    def state(self) -> dict[str, Any]:
+        """As JSON."""
+        mine = {"iterations": self.iterations, "difficulty": [one.state() for one in self.difficulty]}
+        each = [curve.state() for curve in self.each]
+        return super().state() | mine | {"whole": self.whole.state(), "each": each}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Continue from ``state``."""
+        self.iterations = int(state["iterations"])
+        for one, known in zip(self.difficulty, state["difficulty"], strict=True):
+            one.load(known)
+        self.whole.load(state["whole"])
+        for curve, known in zip(self.each, state["each"], strict=True):
+            curve.load(known)
+        super().load(state)
+
+
+def success_of(found: Examination) -> Success:
+    """Of one evaluation."""
+    wins = np.isfinite(found.win).all()
+    mean, ends = found.mean(found.win if wins else found.score, 0.0, 1.0 if wins else math.inf)
+    return Success(mean, ends.low, ends.high)

@@ -1,0 +1,38 @@
+"""The form and the page of an agent with easier starts, in a real browser."""
+
+from __future__ import annotations
+
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.conftest import DESKTOP, PHONE, let_in
+from tests.browser.looking import complaints
+from tests.contracts.asked_kind import form
+from tests.contracts.asked_kind import page as address
+from tests.factories import Studio
+from tests.webapp.test_starts import played
+
+
+def test_the_page_and_its_form_fit_and_starts_are_drawn_while_they_are_typed(
+    team: Studio, site: str, context: BrowserContext, page: Page
+) -> None:
+    let_in(context, site, team.designer)
+    page.goto(address(played(team)))
+    fills = page.locator(".starts-bands path").evaluate_all("(all) => all.map((one) => getComputedStyle(one).fill)")
+    assert len({*fills, "none"}) == 4, "each start has a colour of its own in what is practised"
+    for where in (address(played(team)), form(team, "starts")):
+        page.goto(where)
+        assert not complaints(page, DESKTOP, PHONE), where
+    first = page.locator("figure:visible [data-mark='1']")
+    before = first.bounding_box()
+    page.locator("input[name=ball_x_min1]").fill("0.1")
+    after = first.bounding_box()
+    assert before is not None
+    assert after is not None
+    assert after["width"] > 3 * before["width"], "the range has grown to the left"
+    for setting in ("ball_x_min", "ball_x_max", "ball_y_min", "ball_y_max", "apart"):
+        page.locator(f"input[name={setting}2]").fill("")
+    expect(page.locator("figure:visible [data-mark='2']")).to_be_hidden()
+    page.locator("select[name=game]").select_option("platform")
+    expect(page.locator("input[name=first1]")).to_be_visible()
+    expect(page.locator("input[name=ball_x_min1]")).to_be_hidden()
+    expect(page.locator("figure:visible")).to_have_count(1)

@@ -1,0 +1,488 @@
+"""One agent that learns a hard start from easier ones: rounds, what is told of each start, stop, pause, kill and
+resume, a Redis that dies, and errors that name the field."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from redis import Redis
+
+from engine.arrays import unpack
+from engine.channel import Frame, Weights, encode_weights
+from engine.config.starts import StartsConfig
+from engine.errors import ConfigError, SimulatorError
+from engine.events import AnyEvent, Failed, Finished, Incident, Paused, Progressed, Started, Stopped
+from engine.experience import NOTHING, Lost, Parcel, decode
+from engine.games.platform import Platform
+from engine.rl.dpcer import Scheduler
+from engine.rl.examine import Examination
+from engine.rl.policy import Policy
+from engine.rl.task_actor import ACTIVE, RETURNS, TaskActor
+from engine.rng import generator
+from engine.runtime import redis_server
+from engine.store import FolderStore
+from engine.studies import load
+from engine.study import run
+from engine.study.start_actors import StreamedEnd, build, make_actor, open_actors
+from engine.study.start_tasks import seat_of_all
+from engine.study.starts import QUIET_S, TaskTraining, _Starts
+from engine.study.starts_curve import Difficulty, StartsCurve, Success
+
+GOLDEN = Path(__file__).parent.parent / "golden" / "starts.json"
+TIMES = {"steps_per_second", "sampling_seconds", "learning_seconds"}
+TASKS = [
+    {"name": "The last platform", "settings": {"first": 3}},
+    {"name": "From the second", "settings": {"first": 2}},
+    {"name": "All three", "hard": True},
+]
+
+
+LONGER = {"iterations": 400, "checkpoint_every": 50, "evaluate_every": 0, "episodes": 2, "ahead": 1}
+"""So long that rounds end while experience is on its way."""
+
+
+def settings(**more: Any) -> dict[str, Any]:
+    """Three starts of Platform, four rounds: about a second."""
+    small = {"policy": [8], "critic": [8]}
+    learner = {"preset": "platform-mpdqn", "warmup": 64, "minibatch": 8, "updates": 0.25, "capacity": 200}
+    return {
+        "kind": "starts", "game": {"name": "platform", "settings": {"max_ticks": 30}}, "tasks": TASKS,
+        "learner": learner | {"network": small} | more.pop("learner", {}), "iterations": 80, "checkpoint_every": 20,
+        "evaluate_every": 2, "episodes": 4, "environments": 4, "pool": {"kind": "local"}, **more,
+    }  # fmt: skip
+
+
+def study(**more: Any) -> StartsConfig:
+    config = load(settings(**more))
+    assert isinstance(config, StartsConfig)
+    return config
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FolderStore:
+    return FolderStore(tmp_path)
+
+
+def curve(found: list[AnyEvent]) -> list[tuple[Any, ...]]:
+    """What does not depend on the clock."""
+    return [
+        (e.tick, e.counters.steps, e.artifacts["policy"], {k: v for k, v in e.metrics.items() if k not in TIMES})
+        for e in found
+        if isinstance(e, Progressed)
+    ]
+
+
+def until(ticks: int, command: str, config: StartsConfig, store: FolderStore) -> list[AnyEvent]:
+    """A study to which a command comes after so many rounds."""
+    seen: list[AnyEvent] = []
+    for event in run(
+        config, store, control=lambda: command if sum(isinstance(e, Progressed) for e in seen) >= ticks else ""
+    ):
+        seen.append(event)
+    return seen
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[AnyEvent], FolderStore]:
+    """A study from its beginning to its end."""
+    store = FolderStore(tmp_path_factory.mktemp("store"))
+    return list(run(study(), store)), store
+
+
+Whole = tuple[list[AnyEvent], FolderStore]
+
+
+def test_a_study_tells_its_rounds_and_leaves_its_agent(whole: Whole) -> None:
+    found, store = whole
+    assert isinstance(found[0], Started)
+    assert (found[0].ticks, found[0].workers) == (4, 3)
+    rounds = [event for event in found if isinstance(event, Progressed)]
+    assert [event.tick for event in rounds] == [1, 2, 3, 4]
+    assert rounds[-1].metrics["iterations"] == 80
+    end = found[-1]
+    assert isinstance(end, Finished)
+    assert {"policy", "onnx", "table", "checkpoint"} < end.artifacts.keys()
+    assert Policy.stored(store, end.artifacts["policy_description"]).version > 0
+
+
+def test_a_round_tells_of_each_start_what_was_learned_from_it_and_evaluations_how_often_it_succeeds(
+    whole: Whole,
+) -> None:
+    rounds = [event.metrics for event in whole[0] if isinstance(event, Progressed)]
+    for metrics in rounds:
+        assert sum(metrics[f"task-{i}/practised"] for i in (1, 2, 3)) == pytest.approx(1)
+        assert sum(metrics[f"task-{i}/chance"] for i in (1, 2, 3)) == pytest.approx(1)
+        assert {"task-1/td", "task-2/score", "task-3/win"} < metrics.keys()
+    assert ["task-3/success" in metrics for metrics in rounds] == [False, True, False, True]
+    last = rounds[-1]
+    for i in (1, 2, 3):
+        assert 0 <= last[f"task-{i}/success_low"] <= last[f"task-{i}/success"] <= last[f"task-{i}/success_high"] <= 1
+        assert last[f"task-{i}/forgotten"] == 0
+    assert last["evaluation_win"] == last["task-3/success"], "the agent's own evaluation is that of the hard start"
+
+
+def test_its_table_has_a_row_for_each_start_the_easiest_first(whole: Whole) -> None:
+    found, store = whole
+    meta, columns = unpack(store.get(found[-1].artifacts["table"]))
+    assert meta["tasks"] == ["The last platform", "From the second", "All three"]
+    assert {len(column) for column in columns.values()} == {3}
+    reached = columns["low"] >= 0.9
+    assert (columns["surely"][~reached] == -1).all()
+
+
+def test_a_study_gives_the_same_numbers_as_ever(whole: Whole) -> None:
+    golden = json.loads(GOLDEN.read_text())
+    rounds = [event.metrics for event in whole[0] if isinstance(event, Progressed)]
+    found = [{name: metrics[name] for name in golden[0]} for metrics in rounds]
+    for mine, recorded in zip(found, golden, strict=True):
+        assert mine == pytest.approx(recorded, rel=1e-3, abs=1e-5)
+
+
+def test_the_same_study_gives_the_same_rounds_however_often(whole: Whole, store: FolderStore) -> None:
+    assert curve(list(run(study(), store))) == curve(whole[0])
+
+
+@pytest.mark.parametrize(("command", "last"), [("stop", Stopped), ("pause", Paused)])
+def test_what_is_stopped_or_paused_goes_on_as_if_it_had_never_been_interrupted(
+    command: str, last: type[AnyEvent], whole: Whole, store: FolderStore
+) -> None:
+    begun = until(2, command, study(), store)
+    assert isinstance(begun[-1], last)
+    rest = list(run(study(), store, resume=begun[-1].artifacts["checkpoint"]))
+    assert isinstance(rest[0], Started)
+    assert rest[0].resumed
+    assert curve(begun) + curve(rest) == curve(whole[0])
+
+
+def test_a_study_that_is_killed_after_any_round_ends_with_the_same_agent(whole: Whole) -> None:
+    found, store = whole
+    saved = [event.artifacts["checkpoint"] for event in found if isinstance(event, Progressed)]
+    for k in (1, 3):
+        assert curve(list(run(study(), store, resume=saved[k - 1]))) == curve(found)[k:]
+
+
+def test_an_evaluation_that_is_broken_off_is_made_up_for(
+    whole: Whole, store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken: list[int] = []
+    monkeypatch.setattr("engine.study.starts.evaluate", lambda *_: broken.append(1))
+    begun = list(run(study(), store, control=lambda: "pause" if broken else ""))
+    monkeypatch.undo()
+    assert isinstance(begun[-1], Paused)
+    rest = list(run(study(), store, resume=begun[-1].artifacts["checkpoint"]))
+    assert curve(begun) + curve(rest) == curve(whole[0])
+
+
+@pytest.mark.parametrize(
+    ("kind", "signal", "only"),
+    [("uniform", "progress", None), ("exp3", "return", None), ("exp3", "td", None), ("db", "progress", {2}),
+     ("dbc", "progress", None), ("drc", "progress", None)],
+)  # fmt: skip
+def test_every_scheduler_runs_and_the_hard_start_alone_is_played_alone(
+    kind: str, signal: str, only: set[int] | None, store: FolderStore
+) -> None:
+    config = study(scheduler={"kind": kind, "signal": signal}, iterations=40, evaluate_every=0, episodes=2)
+    found = list(run(config, store))
+    assert isinstance(found[-1], Finished)
+    rounds = [event.metrics for event in found if isinstance(event, Progressed)]
+    practised = {i for metrics in rounds for i in range(3) if metrics[f"task-{i + 1}/practised"]}
+    if only:
+        assert practised == only
+        assert config.samplers == 1
+        assert "task-1/success" in rounds[-1], "it is evaluated in all of them all the same"
+    else:
+        assert len(practised) > 1 if kind != "drc" else practised >= {0}
+
+
+@pytest.mark.parametrize("kind", ["pdqn", "paddpg"])
+def test_other_learners_of_choices_with_numbers_learn_too(kind: str, store: FolderStore) -> None:
+    config = study(learner={"preset": f"platform-{kind}"}, iterations=20, evaluate_every=0, episodes=2)
+    assert isinstance(list(run(config, store))[-1], Finished)
+
+
+@pytest.mark.parametrize(("kind", "game"), [("dqn", "cartpole"), ("td3", "pendulum")])
+def test_ordinary_learners_with_a_replay_learn_where_choices_have_no_numbers(
+    kind: str, game: str, store: FolderStore
+) -> None:
+    learner = {"kind": kind, "warmup": 16, "minibatch": 8, "capacity": 100, "updates": 0.25, "fragment": 4,
+               "network": {"policy": [8], "critic": [8]}}  # fmt: skip
+    tasks = [{"name": "one"}, {"name": "two", "hard": True}]
+    config = load({**settings(), "game": game, "tasks": tasks, "learner": learner, "iterations": 20,
+                   "checkpoint_every": 10, "evaluate_every": 0, "episodes": 2, "environments": 2})  # fmt: skip
+    found = list(run(config, store))
+    assert isinstance(found[-1], Finished), found[-1]
+
+
+@pytest.mark.parametrize("where", ["memory", "redis"])
+def test_a_study_that_does_not_wait_goes_on_from_a_checkpoint(where: str, store: FolderStore) -> None:
+    config = study(sampling="asynchronous", replay={"where": where}, **LONGER)
+    begun = until(2, "pause", config, store)
+    assert isinstance(begun[-1], Paused)
+    rest = list(run(config, store, resume=begun[-1].artifacts["checkpoint"]))
+    assert isinstance(rest[-1], Finished)
+    assert [e.metrics["iterations"] for e in rest if isinstance(e, Progressed)][-1] == 400
+
+
+@pytest.fixture
+def servers(monkeypatch: pytest.MonkeyPatch) -> list[redis_server.RedisServer]:
+    """The Redis of each study that has one of its own."""
+    found: list[redis_server.RedisServer] = []
+    begin = redis_server.RedisServer.__init__
+
+    def begun(self: redis_server.RedisServer, megabytes: int = 256) -> None:
+        begin(self, megabytes)
+        found.append(self)
+
+    monkeypatch.setattr(redis_server.RedisServer, "__init__", begun)
+    return found
+
+
+OVER_REDIS = {"sampling": "asynchronous", "replay": {"where": "redis", "megabytes": 64},
+              **LONGER | {"ahead": 50, "iterations": 1500}}  # fmt: skip
+
+
+def test_when_redis_is_killed_training_goes_on_and_what_was_lost_is_said(
+    store: FolderStore, servers: list[redis_server.RedisServer]
+) -> None:
+    found: list[AnyEvent] = []
+    for event in run(study(**OVER_REDIS), store):
+        found.append(event)
+        if isinstance(event, Progressed) and event.tick == 1:
+            os.kill(servers[0].pid, signal.SIGKILL)
+    assert isinstance(found[-1], Finished)
+    said = [event.message for event in found if isinstance(event, Incident)]
+    assert any("had ended. It was started again, empty" in each for each in said), said
+    assert any("could not be sent because Redis did not answer" in each for each in said), said
+    last = [event.metrics for event in found if isinstance(event, Progressed)][-1]
+    assert last["missing_unsent"] > 0
+    assert len(servers) == 1
+
+
+def test_when_redis_is_full_training_says_so_and_goes_on_once_there_is_room(
+    store: FolderStore, servers: list[redis_server.RedisServer]
+) -> None:
+    found: list[AnyEvent] = []
+    for event in run(study(**OVER_REDIS), store):
+        found.append(event)
+        if isinstance(event, Progressed) and event.tick == 1:
+            Redis.from_url(servers[0].url).config_set("maxmemory", 1)
+        if isinstance(event, Incident) and "no room for the newest network" in event.message:
+            Redis.from_url(servers[0].url).config_set("maxmemory", "64mb")
+    assert isinstance(found[-1], Finished)
+    said = [event.message for event in found if isinstance(event, Incident)]
+    assert [each for each in said if "answers again, and has room" in each], said
+    last = [event.metrics for event in found if isinstance(event, Progressed)][-1]
+    assert last["iterations"] == 1500
+
+
+def test_a_learner_that_hears_nothing_for_long_goes_on_with_what_it_has(store: FolderStore) -> None:
+    made = _Starts(study(sampling="asynchronous"), store, lambda: "")
+    made._prepare(begun=False)
+    agent = made.agent
+    with open_actors(made.config, store, 0, NOTHING) as actors:
+        actors.publish(Weights("agent", 0, 0, 0, agent.vectors))
+        while agent.learner.steps < 64:
+            agent.learn(actors.gather(0.0, 1))
+    made._heard_at = time.monotonic()
+    assert made._batches() == {}
+    made._heard_at -= 2 * QUIET_S
+    before = agent.tasks.iterations
+    assert made._batches() == {"agent": []}
+    agent.learn([])
+    assert agent.tasks.iterations > before
+    assert agent.curve.totals["skipped"] == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "place", "why"),
+    [
+        ({"tasks": []}, "tasks", "at least 1"),
+        ({"tasks": [{"name": "a"}]}, "tasks", "none of them is the hard one"),
+        ({"tasks": [{"name": "a", "hard": True}, {"name": "b", "hard": True}]}, "tasks.1.hard", "one of them only"),
+        ({"tasks": [{"name": "a", "hard": True}, {"name": "a"}]}, "tasks.1.name", "has this name"),
+        ({"tasks": [{"name": "a", "hard": True, "settings": {"first": 9}}]}, "tasks.0.settings.first", "1 to 3"),
+        ({"game": "goal", "tasks": [{"name": "a", "hard": True, "settings": {"x_min": 9.0, "x_max": 5.0}}]},
+         "tasks.0.settings.x_max", "no episode can begin"),
+        ({"learner": {"kind": "ppo"}}, "learner", "must be one of"),
+        ({"learner": {"kind": "pdqn", "normalise_observations": True}}, "learner.normalise_observations",
+         "share no scale"),
+        ({"replay": {"where": "redis"}}, "replay.where", "in step the learner would wait"),
+        ({"replay": {"address": "redis://x"}}, "replay.address", "choose redis"),
+        ({"scheduler": {"low": 2.0}}, "scheduler.high", "more than the least"),
+        ({"scheduler": {"kind": "best"}}, "scheduler.kind", "must be one of"),
+        ({"learner": {"kind": "pdqn", "rate": [0.1, 0.2]}}, "learner.rate", "one number"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_told_at_its_field(more: dict[str, Any], place: str, why: str) -> None:
+    given = settings(**{key: value for key, value in more.items() if key != "learner"})
+    given["learner"] = more.get("learner", given["learner"])
+    with pytest.raises(ConfigError) as wrong:
+        load(given)
+    assert place in {problem.place for problem in wrong.value.problems}, wrong.value.problems
+    assert why in str(wrong.value)
+
+
+@pytest.mark.parametrize(
+    ("more", "place", "why"),
+    [
+        ({"game": "pong", "tasks": [{"name": "a", "hard": True}]}, "game.name", "no easier starts"),
+        ({"game": "half-field", "tasks": [{"name": "near", "settings": {"rewards": ["score", "shaped"]}},
+                                          {"name": "far", "hard": True}]},
+         "tasks.1.settings", "is rewarded with something else here than in “near”"),
+        ({"learner": {"preset": "cartpole-dqn"}}, "learner.kind", "needs a single choice"),
+        ({"tasks": [{"name": "a", "hard": True, "settings": {"where": 1}}]}, "tasks.0.settings.where", ""),
+        ({"replay": {"where": "redis", "address": "nowhere"}, "sampling": "asynchronous"}, "replay.address",
+         "must be an address"),
+        ({"replay": {"where": "redis", "address": "unix:///nowhere"}, "sampling": "asynchronous"}, "replay.address",
+         "no Redis answers there"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_told_at_its_place_before_anything_starts(
+    more: dict[str, Any], place: str, why: str, store: FolderStore
+) -> None:
+    given = settings(**{key: value for key, value in more.items() if key != "learner"})
+    given["learner"] = more.get("learner", given["learner"])
+    (only,) = run(load(given), store)
+    assert isinstance(only, Failed)
+    assert place in only.message
+    assert why in only.message
+
+
+def test_a_start_in_which_no_episode_begins_is_named(store: FolderStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    begins = Platform.reset
+
+    def reset(self: Platform, seeds: Any) -> Any:
+        if len(seeds) and self._first == 1:
+            raise SimulatorError("there is no ground here", permanent=True)
+        return begins(self, seeds)
+
+    monkeypatch.setattr(Platform, "reset", reset)
+    (only,) = run(study(), store)
+    assert isinstance(only, Failed)
+    assert "tasks.1: no episode can begin here: there is no ground here" in only.message
+
+
+def test_the_hard_start_is_the_last_whereever_it_stands_in_the_list() -> None:
+    config = study(tasks=[TASKS[2], TASKS[0], TASKS[1]])
+    assert [task.name for task in config.ordered] == ["The last platform", "From the second", "All three"]
+    assert [config.game_of(i).settings.get("first") for i in range(3)] == [3, 2, None]
+    assert config.game_of(0).settings["max_ticks"] == 30
+
+
+def test_difficulty_is_a_range_of_minibatches_and_only_sure_losses_are_forgotten() -> None:
+    one = Difficulty()
+    for mean, low, high, iterations in ((0.5, 0.4, 0.6, 10), (0.85, 0.8, 0.92, 20), (0.95, 0.91, 0.98, 30)):
+        one.examined(Success(mean, low, high), iterations)
+        assert one.forgotten == 0
+    assert (one.perhaps, one.surely) == (20, 30)
+    one.examined(Success(0.9, 0.85, 0.95), 40)
+    assert one.forgotten == 0, "the ranges overlap"
+    one.examined(Success(0.3, 0.2, 0.4), 50)
+    assert one.forgotten == pytest.approx(0.51)
+    again = Difficulty()
+    again.load(json.loads(json.dumps(one.state())))
+    assert again.state() == one.state()
+
+
+def test_a_game_without_wins_succeeds_by_its_score(store: FolderStore) -> None:
+    seat, _ = seat_of_all(study(), begun=True, should_stop=lambda: False)
+    made = StartsCurve(study(), seat, Scheduler(3, generator(1)))
+    n = 20
+    examined = Examination(np.zeros((n, 1)), np.linspace(0.4, 0.6, n), np.full(n, np.nan),
+                           np.zeros((n, len(seat.signals))), np.ones(n, np.int64))  # fmt: skip
+    made.examined(0, examined)
+    told = made.evaluations()
+    assert told["task-1/success"] == pytest.approx(0.5)
+    assert told["task-1/success_low"] < 0.5 < told["task-1/success_high"]
+    assert "task-2/success" not in told
+
+
+class Published:
+    """A subscriber that a test publishes to."""
+
+    def __init__(self) -> None:
+        self.frames: deque[Frame] = deque()
+
+    def newest(self, timeout_s: float) -> Frame | None:
+        return self.frames.pop() if self.frames else None
+
+
+def test_an_actor_of_its_own_process_streams_one_parcel_for_each_network_and_rests_where_its_start_does(
+    store: FolderStore,
+) -> None:
+    config = study()
+    payload = json.dumps({"config": config.model_dump(mode="json"), "store": store.address, "number": 1}).encode()
+    acting = build(payload)
+    agent = TaskTraining(config, acting.actor.learner.spec.seat)
+    subscriber, beats = Published(), []
+    stream = acting.stream(subscriber, beats.append)
+    assert next(stream) == []
+    assert beats == [True], "it waits for a network"
+    subscriber.frames.append(encode_weights(Weights("agent", 4, 0, 7, agent.vectors)))
+    head, body = next(stream)
+    parcel = decode(bytes(body))
+    assert json.loads(bytes(head)) == [4]
+    assert (parcel.task, parcel.version, parcel.size) == (1, 7, 4 * config.learner.fragment)
+    assert next(stream) == [], "one for each network"
+    resting = agent.vectors | {ACTIVE: np.array([1, 0, 1], np.float32)}
+    subscriber.frames.append(encode_weights(Weights("agent", 4, 0, 8, resting)))
+    assert next(stream) == []
+    acting.close()
+
+
+def test_an_actor_that_does_not_wait_plays_so_far_ahead_and_no_farther(store: FolderStore) -> None:
+    config = study(sampling="asynchronous", ahead=3)
+    actor, end = actor_of(config, store)
+    vectors = TaskTraining(config, actor.learner.spec.seat).vectors
+    end.subscriber = subscriber = Published()
+    for version in (0, 1):
+        subscriber.frames.append(encode_weights(Weights("agent", 0, version, version, vectors)))
+        played = 0
+        while actor.look() or actor.busy:
+            actor.play()
+            played += 1
+        assert played == 3
+    parcels = list(end.parcels)
+    assert [parcel.version for parcel in parcels] == [0] * 3 + [1] * 3
+    assert [parcel.first for parcel in parcels] == [32 * i for i in range(6)], "battles go on"
+    actor.close()
+
+
+def actor_of(config: StartsConfig, store: FolderStore) -> tuple[TaskActor, StreamedEnd]:
+    end = StreamedEnd(0)
+    return make_actor(config, store, 0, end), end
+
+
+def test_episodes_travel_with_their_transitions(store: FolderStore) -> None:
+    made = _Starts(study(), store, lambda: "")
+    made._prepare(begun=False)
+    with open_actors(made.config, store, 0, NOTHING) as actors:
+        actors.publish(Weights("agent", 0, 0, 0, made.agent.vectors))
+        arrivals = [arrival for _ in range(3) for arrival in actors.gather(0.0, 1)]
+        assert actors.gather(0.0, 1) == [], "all wait for the next network"
+    assert [arrival.work.task for arrival in arrivals] == [0, 1, 2]
+    for arrival in arrivals:
+        parcel: Parcel = arrival.work
+        assert parcel.told[:, RETURNS].tolist() == parcel.returns.tolist()
+        assert [e.length for e in arrival.episodes] == parcel.told[:, 0].tolist()
+    assert sum(len(arrival.episodes) for arrival in arrivals) > 0
+
+
+def test_decisions_lost_before_a_study_was_interrupted_are_not_forgotten(store: FolderStore) -> None:
+    config = study(sampling="asynchronous")
+    made = _Starts(config, store, lambda: "")
+    made._prepare(begun=False)
+    made.before = Lost(3, 4, 5)
+    again = _Starts(config, store, lambda: "")
+    again._prepare(begun=True)
+    again.restore(made.checkpoint())
+    assert again.missing == Lost(3, 4, 5)
+    assert list(again._missing()) == []

@@ -1,0 +1,60 @@
+"""Actors of starts as Ray actors: in step they give the same agent as in one process though one is killed; over Redis
+nobody waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.events import AnyEvent, Finished, Incident, Progressed
+from engine.store import FolderStore
+from engine.study import run
+from tests.contracts.ray_server import RayServer, all_gone, ray_server
+from tests.engine.test_starts import curve, study
+
+RAY = {"kind": "ray"}
+LONG = {"iterations": 640, "checkpoint_every": 160, "evaluate_every": 0, "episodes": 2}
+
+
+@pytest.fixture(scope="module")
+def ray() -> Iterator[RayServer]:
+    """One Ray for all tests of this file; its two processors must do for three actors."""
+    with ray_server(cpus=2) as server:
+        yield server
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FolderStore:
+    return FolderStore(tmp_path)
+
+
+def test_in_step_they_end_with_the_same_agent_though_one_is_killed(ray: RayServer, store: FolderStore) -> None:
+    def without(found: list[AnyEvent]) -> list[object]:
+        return [(*row[:3], {k: v for k, v in row[3].items() if k != "lost"}) for row in curve(found)]
+
+    here = without(list(run(study(**LONG), store)))
+    found: list[AnyEvent] = []
+    for event in run(study(pool=RAY, **LONG), store):
+        found.append(event)
+        if isinstance(event, Progressed) and event.tick == 1:
+            victim = ray.workers()[0]
+            victim.kill()
+            assert all_gone([victim])
+    assert isinstance(found[-1], Finished), found[-1]
+    assert [e.what for e in found if isinstance(e, Incident)] == ["lost-worker"]
+    assert without(found) == here
+
+
+def test_over_redis_they_play_on_without_the_one_that_is_killed(ray: RayServer, store: FolderStore) -> None:
+    config = study(pool=RAY, sampling="asynchronous", replay={"where": "redis"}, **LONG)
+    found: list[AnyEvent] = []
+    for event in run(config, store):
+        found.append(event)
+        if isinstance(event, Progressed) and event.tick == 1:
+            ray.workers()[0].kill()
+    assert isinstance(found[-1], Finished), found[-1]
+    last = [event.metrics for event in found if isinstance(event, Progressed)][-1]
+    assert last["iterations"] == 640
+    assert last["missing_unsent"] == 0

@@ -1,0 +1,189 @@
+"""Easier starts on the site: the form, what the API takes, and the page with success, practice and the ranking."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from engine.arrays import Bundle
+from engine.catalog import GAMES
+from engine.config import parse
+from engine.config.agent_games import SETTINGS
+from engine.config.starts import StartsConfig
+from tests.contracts.asked_kind import AskedKindContract, form, page
+from tests.engine.test_starts import study
+from tests.factories import Studio
+from tests.webapp.recorded import recorded
+from webapp.starts.picture import LEAST, PICTURES
+from webapp.starts.reading import Practised, Reading
+from webapp.starts.rows import COLUMNS, OFFERED
+from webapp.studies import actions
+from webapp.studies.models import Job
+from webapp.training import first_rounds
+
+pytestmark = pytest.mark.django_db
+
+CHOSEN = {
+    "game": "half-field", "learner": "pdqn", "hard": "3", "name1": "At the goal", "ball_x_min1": "0.8",
+    "ball_x_max1": "0.9", "apart1": "0", "name2": "Half the way", "ball_x_min2": "0.5", "ball_x_max2": "0,7",
+    "name3": "Anywhere", "name4": "Left",
+    "scheduler": "exp3", "signal": "td", "waits": "never", "iterations": "5000", "minutes": "30", "battles": "4",
+    "actors": "2", "rate": "0.002", "seed": "7",
+}  # fmt: skip
+
+
+def played(team: Studio, **more: Any) -> Job:
+    """Three starts of Platform, ended."""
+    return recorded(team, study(**more), "Three starts")
+
+
+class TestEasierStarts(AskedKindContract):
+    kind = "starts"
+    typed = CHOSEN
+    least = {"game": "platform", "learner": "mpdqn", "hard": "1", "scheduler": "exp3", "waits": "step"}
+    title = "Easier starts: Half field"
+    becomes = {
+        "game.name": "half-field", "iterations": 5000, "minutes": 30, "seed": 7, "environments": 4, "actors": 2,
+        "scheduler.signal": "td", "sampling": "asynchronous", "replay.where": "redis", "learner.kind": "pdqn",
+        "learner.rate": 0.002, "learner.network.policy": [256, 128, 64],
+        "tasks": [
+            {"name": "At the goal", "settings": {"ball_x_min": 0.8, "ball_x_max": 0.9, "apart": 0}, "hard": False},
+            {"name": "Half the way", "settings": {"ball_x_min": 0.5, "ball_x_max": 0.7}, "hard": False},
+            {"name": "Anywhere", "settings": {}, "hard": True},
+        ],
+    }  # fmt: skip
+    usually = {
+        "iterations": 100_000,
+        "sampling": "synchronous",
+        "replay.where": "memory",
+        "scheduler.signal": "progress",
+    }
+    wrong = (
+        ({"ball_x_max1": "0.5"}, "ball_x_max1", "no episode can begin"),
+        ({"ball_x_min2": "2"}, "ball_x_min2", "0.98"),
+        ({"name2": "At the goal"}, "name2", "Another task has this name"),
+        ({"hard": "9"}, "hard", ""),
+        ({"game": "pong"}, "game", ""),
+        ({"minutes": "0"}, "minutes", "0.1"),
+    )
+    asks = {"game": "platform", "tasks": [{"name": "a", "settings": {"first": 3}}, {"name": "b", "hard": True}]}
+    refused = (
+        ({"game": "pong"}, "config.game.name"),
+        ({"game": "command:rm -rf"}, "config.game.name"),
+        ({"tasks": [{"name": "a"}]}, "config.tasks"),
+        ({"tasks": [{"name": "a", "hard": True, "settings": {"nothing": 1}}]}, "config.tasks.0.settings.nothing"),
+        (
+            {"replay": {"where": "redis", "address": "redis://10.0.0.1"}, "sampling": "asynchronous"},
+            "config.replay.address",
+        ),
+        ({"start": "e" * 64}, "config.start"),
+    )
+    games = ("platform", "goal", "half-field", "half-field-keeper")
+    not_games = ("pong", "maze", "gymnasium")
+
+    def played(self, team: Studio) -> Job:
+        return played(team)
+
+
+def test_a_page_tells_how_often_it_succeeds_what_it_practises_and_what_is_hard(team: Studio, designer: Client) -> None:
+    job = played(team)
+    content = designer.get(page(job)).content.decode()
+    for told in ("4 of 4 rounds", "How often it succeeds", "What it practises", "How hard each start is",
+                 "The last platform", "the hard one", "Where it learns most"):  # fmt: skip
+        assert told in content, told
+    assert len(re.findall(r'<path class="start-\d" d="M[^"]+Z"', content)) == 3, "a band for each start"
+    assert content.count('class="starts-mark') == 3
+    answer = designer.get(reverse("studies:results", args=[team.project.slug, job.pk]))
+    rows = list(csv.DictReader(io.StringIO(answer.content.decode())))
+    assert [row["start"] for row in rows] == ["The last platform", "From the second", "All three"]
+    assert rows[2]["hard"] == "True"
+    assert all(0 <= float(row["low"]) <= float(row["success"]) <= float(row["high"]) <= 1 for row in rows)
+
+
+def test_a_page_that_has_no_round_yet_says_so_and_draws_the_starts(team: Studio, designer: Client) -> None:
+    job = actions.submit(team.project, team.designer, study(pool={"kind": "ray"}, actors=9), title="Many")
+    content = designer.get(page(job)).content.decode()
+    assert content.count("The first round is not complete yet") == 2
+    assert "27 players share" in content
+    assert content.count('class="starts-mark') == 3
+
+
+def test_decisions_that_were_lost_are_told(team: Studio, designer: Client) -> None:
+    job = played(team)
+    job.metrics |= {"missing_unsent": 1200.0, "missing_gone": 34.0}
+    job.save(update_fields=["metrics"])
+    assert "1,234 decisions were lost on their way to the learner" in designer.get(page(job)).content.decode()
+
+
+def test_starts_are_ranked_by_when_they_were_mastered_and_ranges_that_meet_share_places(team: Studio) -> None:
+    job = played(team)
+    table = Bundle({}, {
+        "success": np.array([0.99, 0.97, 0.2]), "low": np.array([0.95, 0.92, 0.1]), "high": np.array([1, 0.99, 0.3]),
+        "perhaps": np.array([20, 30, -1]), "surely": np.array([40, 60, -1]), "forgotten": np.array([0, 0, 0.25]),
+    })  # fmt: skip
+    rows = Reading(job, {}, table).rows
+    assert [(row.rank, row.name) for row in rows] == [
+        ("1", "All three"), ("2 to 3", "From the second"), ("2 to 3", "The last platform"),
+    ]  # fmt: skip
+    assert [row.reached for row in rows] == ["", "30 to 60", "20 to 40"]
+    assert [row.forgotten for row in rows] == ["at least 25\xa0%", "", ""]
+
+
+def test_bands_of_what_is_practised_add_up_to_everything() -> None:
+    found = Practised(["a", "b"], [10.0, 20.0], [[0.25, 1.0], [0.75, 0.0]])
+    points = [
+        [tuple(map(float, p.split())) for p in re.split("[ML]", band.path.rstrip(" Z"))[1:]] for band in found.bands
+    ]
+    (a, b) = points
+    top, bottom = min(y for _, y in b), max(y for _, y in a)
+    assert (top, bottom) == (16.0, 220.0)
+    upper_of_a, lower_of_b = a[:4], b[4:]
+    assert upper_of_a == list(reversed(lower_of_b)), "one stands on the other"
+    assert found.rows == [["10", "25\xa0%", "75\xa0%"], ["20", "100\xa0%", "0\xa0%"]]
+    assert not Practised(["a"], [10.0], [[None]]).known
+
+
+@pytest.mark.parametrize("game", OFFERED)
+def test_every_setting_of_a_start_can_be_typed_and_is_drawn_within_the_picture(game: str) -> None:
+    model = SETTINGS[game]()
+    picture = PICTURES[game]
+    for setting in GAMES[game].starts:
+        told = COLUMNS[setting]
+        assert float(told.usual) == getattr(model, setting), setting
+        for value in (told.low, told.high):
+            type(model).model_validate({**model.model_dump(), **_paired(setting, int(value) if told.whole else value)})
+            (mark,) = picture.marks([("a", _paired(setting, value))])
+            assert -LEAST <= mark.x <= picture.width, (setting, value)
+            assert -LEAST <= mark.y <= picture.height, (setting, value)
+
+
+def _paired(setting: str, value: float) -> dict[str, float]:
+    """A value of a setting, and the same of the other end of its range."""
+    other = setting.replace("_min", "_max") if "_min" in setting else setting.replace("_max", "_min")
+    return {setting: value, other: value}
+
+
+def test_a_form_shows_what_was_typed_wrong_in_its_row(team: Studio, designer: Client) -> None:
+    answer = designer.post(form(team, "starts"), {**CHOSEN, "ball_x_max1": "0.5"})
+    content = answer.content.decode()
+    row = content[content.index('data-start="1"') : content.index('data-start="2"')]
+    assert "no episode can begin" in row.lower()
+
+
+def test_how_long_it_takes_is_known_by_an_earlier_one_or_by_first_rounds_in_step(team: Studio) -> None:
+    config = study(sampling="asynchronous", replay={"where": "redis"}, actors=2, seed=5)
+    first = first_rounds.of(config)
+    assert isinstance(parse(StartsConfig, first.model_dump(mode="json")), StartsConfig)
+    assert (first.sampling, first.replay.where, first.pool.kind) == ("synchronous", "memory", "local")
+    assert first_rounds.estimate(config, None, team.project) is None
+    recorded(team, study(sampling="asynchronous", actors=2), "Earlier")
+    found = first_rounds.estimate(config, None, team.project)
+    assert found is not None
+    assert "one earlier training" in found.note

@@ -1,0 +1,199 @@
+"""Which game one agent learns from easier starts, and where episodes begin: the form, and what the API takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from django import forms
+
+from engine.catalog import LEARNERS, built_in
+from engine.config.starts import StartsConfig
+from webapp.accounts.models import User
+from webapp.games.fields import NumberField
+from webapp.projects.models import Project
+from webapp.starts import picture, rows
+from webapp.starts.rows import COLUMNS, OFFERED, ROWS
+from webapp.studies.intake import Table
+from webapp.studies.models import Job
+from webapp.studies.study_form import CardsField
+from webapp.training import first_rounds, games
+from webapp.training.intake import AloneIntake
+from webapp.training.learning import crowded
+from webapp.training.learning_form import LearningForm
+from webapp.training.methods import presets_for
+
+ITERATIONS = 100_000
+HERE = "the site has a Redis of its own for this: leave it empty"
+LEARNS = ("mpdqn", "pdqn", "paddpg")
+SCHEDULERS = {
+    "exp3": ("Where it learns most", "It goes where its success changes, and comes back to what it forgets."),
+    "uniform": ("All equally often", "The simplest, and hard to beat."),
+    "drc": ("One after the other, and all before", "The next is added once it succeeds in 90 of 100."),
+    "dbc": ("One after the other", "The next replaces the one before. It forgets: to compare with."),
+    "db": ("The hard one alone", "No easier starts at all: to compare with."),
+}
+SIGNALS = {
+    "progress": "How much its success changes",
+    "return": "How well it does, as in the paper",
+    "td": "How wrong its forecasts are",
+}
+WAITS = {
+    "step": ("They wait for each other", "The same seed gives the same agent, bit for bit."),
+    "never": ("Nobody waits", "Players and learner work at the same time, over a Redis of their own."),
+}
+
+
+class StartsIntake(AloneIntake):
+    """How the site starts it: in a built-in game whose settings say where an episode begins."""
+
+    def workers(self) -> int:
+        """Actors are the study's own setting."""
+        return 0
+
+    def title(self, game: str) -> str:
+        """What it is called where the body says nothing."""
+        return f"Easier starts: {game}"
+
+    def unfit(self, data: Table, study: Any, project: Project) -> Iterator[tuple[str, str]]:
+        """Also games without starts, settings that a game does not have, and a Redis of somebody else's."""
+        yield from super().unfit(data, study, project)
+        if not isinstance(study, StartsConfig):
+            return
+        if study.replay.address:
+            yield "replay.address", HERE
+        known = built_in(study.game.name)
+        if known is None or not known.starts:
+            yield "game.name", f"no setting says where its episodes begin; choose one of {', '.join(OFFERED)}"
+            return
+        for i, task in enumerate(study.tasks):
+            wrong = games.unfit(study.game.name, task.settings, project)
+            yield from ((f"tasks.{i}.{at}", why) for at, why in wrong if at.startswith("settings."))
+
+
+class StartsForm(LearningForm):
+    """Which game, where its episodes begin, which of these is to be learned, and how."""
+
+    offered: ClassVar[Mapping[str, str]] = {name: game.label for name, game in OFFERED.items()}
+    several: ClassVar[str] = "player"
+    usual: ClassVar[Mapping[str, Any]] = {"game": "half-field", "learner": "mpdqn", "hard": str(ROWS)}
+    groups: ClassVar[tuple[tuple[str, tuple[str, ...]], ...]] = (
+        ("Which game, and how does it learn?", ("game", "learner")),
+        ("Where do episodes begin?", ()),
+        ("From which start does it learn next?", ("scheduler",)),
+        ("Do players wait for the learner?", ("waits",)),
+        ("How far?", ("start", "iterations", "minutes")),
+    )
+    drawn: ClassVar[Mapping[str, str]] = {"Where do episodes begin?": "starts/rows.html"}
+    folded: ClassVar[tuple[str, ...]] = ("signal", "actors", "battles", "rate", "seed")
+    places: ClassVar[Mapping[str, str]] = {
+        **LearningForm.places, "learner.kind": "learner", "learner.rate": "rate", "scheduler.kind": "scheduler",
+        "scheduler.signal": "signal", "environments": "battles", "sampling": "waits", "replay": "waits",
+    }  # fmt: skip
+    learner = forms.ChoiceField(label="Learns by", choices=[(key, LEARNERS[key].label) for key in LEARNS])
+    hard = forms.ChoiceField(
+        label="The hard one", choices=[(str(i), f"Start {i}") for i in range(1, ROWS + 1)], widget=forms.RadioSelect
+    )
+    scheduler = CardsField(SCHEDULERS, label="From which start it learns next", initial="exp3")
+    waits = CardsField(WAITS, label="Whether players wait", initial="step")
+    iterations: Any = NumberField(
+        label="Minibatches to learn from", whole=True, low=1, high=10**12, required=False,
+        help_text="Each is some of the decisions that the agent remembers.",
+    )  # fmt: skip
+    signal = forms.ChoiceField(
+        label="What draws it to a start", choices=list(SIGNALS.items()), required=False,
+        help_text="Where it learns most.",
+    )  # fmt: skip
+    actors: Any = NumberField(
+        label="Players of each start", whole=True, low=1, high=1024, required=False,
+        help_text="Each on a processor of its own. 1 where nothing is typed.",
+    )  # fmt: skip
+    battles: Any = NumberField(
+        label="Episodes that each plays together", whole=True, low=1, high=100_000, required=False,
+        help_text="8 where nothing is typed.",
+    )  # fmt: skip
+    rate: Any = NumberField(
+        label="Learning rate", low=0, high=1, required=False, help_text="As usual for the game where nothing is typed."
+    )
+
+    def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
+        super().__init__(data, project=project, kind=kind)
+        self.fields.update(rows.fields())
+        del self.fields["steps"]
+        menu: Any = self.fields["game"]
+        menu.choices = list(self.offered.items())
+        self.fields["iterations"].widget.attrs["placeholder"] = f"{ITERATIONS:,}"
+        self.fields["seed"].help_text = "Same seed, same result, where they wait for each other."
+        self.rows: list[int] = []
+
+    def clean(self) -> dict[str, Any]:
+        """The hard one may stay as the game has it; every other start says where it begins."""
+        cleaned = super().clean()
+        if not self.errors:
+            self.rows = [i for i, _ in rows.typed(cleaned, cleaned["game"])]
+        return cleaned
+
+    def table(self) -> dict[str, Any]:
+        """The study, as a body of the API would have it."""
+        found = self.cleaned_data
+        begun, game = self.starts.get(found.get("start", "")), found["game"]
+        learner = presets_for(found["learner"], game, OFFERED[game].sees)[0].learner.model_dump()
+        waits = found["waits"] == "step"
+        return {
+            **self.typed(name="title", seed="seed", minutes="minutes", environments="battles", actors="actors"),
+            "game": game,
+            "tasks": [task for _, task in rows.typed(found, game)],
+            "learner": learner if found["rate"] is None else {**learner, "rate": found["rate"]},
+            "scheduler": {"kind": found["scheduler"], "signal": found["signal"] or "progress"},
+            "iterations": found["iterations"] or ITERATIONS,
+            "sampling": "synchronous" if waits else "asynchronous",
+            "replay": {"where": "memory" if waits else "redis"},
+            **({} if begun is None else {"start": begun.policy}),
+        }
+
+    def point_at(self, place: str, why: str) -> None:
+        """A place of a task is its row's."""
+        parts = place.split(".")
+        if parts[0] == "tasks" and self.rows:
+            row = self.rows[min(int(parts[1]), len(self.rows) - 1)] if len(parts) > 1 else self.rows[0]
+            setting = f"{parts[3]}{row}" if len(parts) > 3 else ""
+            field = setting if setting in self.fields else "hard" if parts[-1] == "hard" else f"name{row}"
+            self.add_error(field, why[:1].upper() + why[1:] + ("" if why.endswith(".") else "."))
+        else:
+            super().point_at(place, why)
+
+    @classmethod
+    def typed_of(cls, job: Job) -> dict[str, Any]:
+        """Its starts, as far as the form has room for them."""
+        config = job.config
+        own = {
+            "game": config["game"]["name"], "learner": config["learner"]["kind"],
+            "waits": "step" if config["sampling"] == "synchronous" else "never",
+        }  # fmt: skip
+        found = {name: value for name, value in super().typed_of(job).items() if name in cls.base_fields}
+        return {**found, **own, **rows.filled(config)}
+
+    def before(self, study: Any, user: User) -> dict[str, Any]:
+        """How long it takes, and what it amounts to."""
+        return super().before(study, user) | {"crowded": crowded(first_rounds.players(study), self.several)}
+
+    @property
+    def heads(self) -> list[tuple[str, str]]:
+        """(games, head) of each column of settings."""
+        return [(" ".join(rows.games_of(name)), told.head) for name, told in COLUMNS.items()]
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """A row for each start: its number, its name, and (games, setting, field) of each column."""
+        return [
+            {
+                "number": i, "name": self[f"name{i}"], "hard": str(self["hard"].value()) == str(i),
+                "cells": [(" ".join(rows.games_of(name)), name, self[f"{name}{i}"]) for name in COLUMNS],
+            }
+            for i in range(1, ROWS + 1)
+        ]  # fmt: skip
+
+    @property
+    def pictures(self) -> list[tuple[str, picture.Picture]]:
+        """The picture of each game, which a script draws the starts on."""
+        return [(name, drawn) for name, drawn in picture.PICTURES.items() if name in OFFERED]

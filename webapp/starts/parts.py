@@ -1,0 +1,98 @@
+"""The pages of one agent with easier starts, and what is taken away from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from webapp.accounts.models import User
+from webapp.lib.words import number, percent
+from webapp.starts.asking import SCHEDULERS, SIGNALS, StartsForm, StartsIntake
+from webapp.starts.reading import Reading
+from webapp.studies.kinds import Found, Rows
+from webapp.studies.models import Job
+from webapp.studies.rounds import Columns
+from webapp.studies.table_rows import TableRows, latest
+from webapp.training import curve, first_rounds
+from webapp.training.learning import Learning, crowded
+
+HEADS = ("start", "hard", "success", "low", "high", "perhaps", "surely", "forgotten")
+"""Columns of the starts for programs."""
+ROUNDS = 300
+"""Rounds of a chart, about."""
+
+
+class EasierStarts(Learning):
+    """One agent with easier starts: how often it succeeds from each, what it practises, what is hard."""
+
+    template = "starts/job.html"
+    intake = StartsIntake()
+    form = StartsForm
+    question = "Is the goal too rare to be found by luck?", "One agent learns from easier starts at the same time."
+    about = (
+        "An agent that never reaches the goal learns nothing. You say where episodes begin, from easy to hard. It "
+        "plays all of them at the same time and learns where it learns most, until it succeeds from the hard one."
+    )
+    results: ClassVar[tuple[str, ...]] = ("table",)
+    files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy", "policy.onnx": "onnx"}
+    gives = "agent"
+    help_section = "easier-starts"
+
+    def shown(self, job: Job) -> dict[str, Any]:
+        """The curves, what is practised, the ranking, and the picture."""
+        reading = Reading(job, curve.columns(job, ROUNDS), latest(job))
+        apart = job.config["pool"]["kind"] != "local"
+        return {
+            "reading": reading,
+            "how": SCHEDULERS[job.config["scheduler"]["kind"]],
+            "sharing": crowded(reading.config.samplers, "player") if apart else "",
+        }
+
+    def tells_enough(self, job: Job, counters: Mapping[str, float]) -> bool:
+        """Rounds enough for its speed to be known."""
+        return job.tick >= first_rounds.ENOUGH
+
+    def found(self, job: Job) -> Found | None:
+        """How often it succeeds from the hard start."""
+        hard = f"task-{len(job.config['tasks'])}/success"
+        share = job.metrics.get(hard)
+        return (
+            None if share is None else Found(f"It succeeds from the hard start in {percent(share)} of fresh episodes")
+        )
+
+    def rounds(self, job: Job, most: int) -> Columns:
+        """Every number of rounds, evaluations among them."""
+        return curve.columns(job, most)
+
+    def table(self, job: Job, of: str, user: User) -> Rows:
+        """A line for each start, the easiest first; minibatches of one that is not mastered are empty."""
+        table = latest(job)
+        if table is None:
+            return TableRows(HEADS, [])
+        names, columns = table.meta["tasks"], {name: column.tolist() for name, column in table.arrays.items()}
+        rows = []
+        for i, name in enumerate(names):
+            told = {head: columns[head][i] for head in HEADS[2:]}
+            reached = {head: None if told[head] == -1 else told[head] for head in ("perhaps", "surely")}
+            rows.append({"start": name, "hard": i == len(names) - 1, **told, **reached})
+        return TableRows(HEADS, rows)
+
+    def specialist(self, job: Job) -> list[tuple[str, Any]]:
+        """Every technical word."""
+        config = job.config
+        learner, chosen = config["learner"], config["scheduler"]
+        return [
+            ("Algorithm", f"DPCER, {chosen['kind']}; {learner['kind']}"),
+            ("Signal of EXP3", f"{chosen['signal']}: {SIGNALS[chosen['signal']]}"),
+            ("γ of EXP3", f"{chosen['gamma']:g}"),
+            ("Replay", f"{number(learner['capacity'])} decisions a start, {config['replay']['where']}"),
+            ("Minibatch", number(learner["minibatch"])),
+            ("Minibatches a decision", f"{learner['updates']:g}"),
+            ("Learning rate", f"{learner['rate']:g}, {learner['schedule']}"),
+            ("Discount", f"{learner['discount']:g}"),
+            ("Policy network", " ".join(map(str, learner["network"]["policy"]))),
+            ("Critic network", " ".join(map(str, learner["network"]["critic"]))),
+            ("Actors", f"{number(config['actors'])} a start × {number(config['environments'])} episodes"),
+            ("Sampling", config["sampling"]),
+            ("Minibatches", number(config["iterations"])),
+        ]

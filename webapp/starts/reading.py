@@ -1,0 +1,189 @@
+"""What the page of an agent with easier starts tells: the success of each start, what is practised now, what is
+forgotten, and how hard each start is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from engine.arrays import Bundle
+from engine.config import parse
+from engine.config.starts import StartsConfig, name_of
+from webapp.lib.words import number, percent
+from webapp.starts.picture import MARKS, PICTURES, Mark, Picture
+from webapp.starts.rows import where
+from webapp.studies.lines import Column, Frame, Lines, ends, known, marks, path
+from webapp.studies.models import Job
+from webapp.studies.rounds import Columns
+
+ALONG = "Minibatches learned from → later"
+
+
+class Band(NamedTuple):
+    """A start in the drawing of what is practised; ``number``: its colour."""
+
+    name: str
+    number: int
+    path: str
+
+
+class Practised:
+    """The share of each start in what was learned from, round by round, stacked. ``levels`` and ``places``: texts of
+    the axes and where they stand; ``heads`` and ``rows``: all as a table."""
+
+    def __init__(self, names: Sequence[str], x: Sequence[float], shares: Sequence[Column]) -> None:
+        told = [i for i in range(len(x)) if all(known(column[i]) for column in shares)]
+        at = [x[i] for i in told]
+        frame = Frame(ends([0.0, *at]), (0.0, 1.0))
+        self.along, self.bands = ALONG, []
+        low = [0.0] * len(told)
+        for i, (name, column) in enumerate(zip(names, shares, strict=True)):
+            high = [a + (column[k] or 0.0) for a, k in zip(low, told, strict=True)]
+            self.bands.append(Band(name, min(i + 1, MARKS), _band(frame, at, low, high)))
+            low = high
+        self.known = bool(told)
+        self.levels = [(percent(value), frame.y(value)) for value in (0.0, 0.5, 1.0)]
+        self.places = [(number(round(value)), frame.x(value)) for value in marks(*frame.across)]
+        self.heads = ["Minibatches", *names]
+        self.rows = [[number(round(x[k])), *(percent(column[k] or 0.0) for column in shares)] for k in told]
+
+
+def _band(frame: Frame, x: Sequence[float], low: Sequence[float], high: Sequence[float]) -> str:
+    """A band as SVG has it: steps, for a share is that of a whole round."""
+    before = [0.0, *x][: len(x)]
+    upper = [(at, up) for first, last, up in zip(before, x, high, strict=True) for at in (first, last)]
+    lower = [(at, up) for first, last, up in zip(before, x, low, strict=True) for at in (first, last)]
+    return path([(frame.x(at), frame.y(up)) for at, up in [*upper, *reversed(lower)]]) + " Z" if x else ""
+
+
+class Row(NamedTuple):
+    """A start in the ranking. ``rank``: such as "1" or "2 to 3"; ``reached``: after how many minibatches it was
+    mastered, in words; ``share``: of what is practised now, in words; ``where`` episodes begin."""
+
+    name: str
+    number: int
+    hard: bool
+    rank: str
+    success: float | None
+    low: float | None
+    high: float | None
+    reached: str
+    forgotten: str
+    share: str
+    where: str
+
+
+class Reading:
+    """A job's starts, the easiest first, as ``StartsConfig.ordered`` has them."""
+
+    def __init__(self, job: Job, columns: Columns, table: Bundle | None) -> None:
+        self.config = parse(StartsConfig, job.config)
+        self.names = [task.name for task in self.config.ordered]
+        self.columns, self.metrics = columns, job.metrics
+        self._x = [value or 0.0 for value in columns.get("iterations", [])]
+        self._told: Mapping[str, list[Any]] = (
+            {} if table is None else {name: column.tolist() for name, column in table.arrays.items()}
+        )
+
+    @property
+    def success(self) -> Lines:
+        """How often it succeeds from each start, by evaluations on fresh episodes."""
+        return self._lines("success", (0.0, 1.0))
+
+    @property
+    def playing(self) -> Lines:
+        """How well it does while it learns."""
+        return self._lines("score", None)
+
+    def _lines(self, what: str, up: tuple[float, float] | None) -> Lines:
+        lines = [
+            (f"start-{min(i + 1, MARKS)}", name, self._column(i, what)) for i, name in enumerate(self.names)
+        ]  # fmt: skip
+        return Lines(ALONG, self._x, lines, lambda x: number(round(x)), up=up)
+
+    def _column(self, task: int, what: str) -> Column:
+        return self.columns.get(f"{name_of(task)}/{what}", [None] * len(self._x))
+
+    @property
+    def practised(self) -> Practised:
+        """What is learned from, round by round."""
+        return Practised(self.names, self._x, [self._column(i, "practised") for i in range(len(self.names))])
+
+    @property
+    def rows(self) -> list[Row]:
+        """The starts, the hardest first."""
+        order = sorted(range(len(self.names)), key=self._hardness, reverse=True)
+        return [self._row(i) for i in order]
+
+    def _hardness(self, i: int) -> tuple[float, float, int]:
+        """What was mastered late is hard, and so is what fails most."""
+        low, high = self._span(i)
+        success = self._value("success", i)
+        return (low + high) / 2, -(success if success is not None else 0.0), i
+
+    def _span(self, i: int) -> tuple[float, float]:
+        """The fewest and the most minibatches after which it was mastered; both endless where it is not."""
+        first, last = self._value("perhaps", i), self._value("surely", i)
+        endless = float("inf")
+        return (endless if first in (None, -1) else float(first), endless if last in (None, -1) else float(last))
+
+    def _value(self, name: str, i: int) -> float | None:
+        column = self._told.get(name)
+        value = None if column is None else column[i]
+        return value if known(value) else None
+
+    def _row(self, i: int) -> Row:
+        share = self.metrics.get(f"{name_of(i)}/practised")
+        lost = self._value("forgotten", i)
+        task = self.config.ordered[i]
+        return Row(
+            task.name, min(i + 1, MARKS), task.hard, self._rank(i), self._value("success", i),
+            self._value("low", i), self._value("high", i), self._reached(i),
+            f"at least {percent(lost)}" if lost else "", "" if share is None else percent(share), where(task.settings),
+        )  # fmt: skip
+
+    def _rank(self, i: int) -> str:
+        """Its places in the ranking that the ranges allow, 1 the hardest; empty while nothing is known."""
+        if self._value("success", i) is None:
+            return ""
+        others = [k for k in range(len(self.names)) if k != i]
+        harder = sum(self._surely_harder(k, i) for k in others)
+        easier = sum(self._surely_harder(i, k) for k in others)
+        first, last = 1 + harder, len(self.names) - easier
+        return str(first) if first == last else f"{first} to {last}"
+
+    def _surely_harder(self, one: int, other: int) -> bool:
+        """Whether the ranges of two starts do not meet: of minibatches or, where neither was mastered, of success."""
+        (low, _), (_, high) = self._span(one), self._span(other)
+        if low == high == float("inf"):
+            mine, theirs = self._value("high", one), self._value("low", other)
+            return mine is not None and theirs is not None and mine < theirs
+        return low > high
+
+    def _reached(self, i: int) -> str:
+        low, high = self._span(i)
+        if low == float("inf"):
+            return ""
+        if high == float("inf"):
+            return f"{number(low)} or more"
+        return number(high) if low == high else f"{number(low)} to {number(high)}"
+
+    @property
+    def picture(self) -> Picture | None:
+        """The game's picture."""
+        return PICTURES.get(self.config.game.name.removeprefix("builtin:"))
+
+    @property
+    def marks(self) -> list[Mark]:
+        """The starts on it."""
+        drawn = self.picture
+        starts = [(task.name, {**self.config.game.settings, **task.settings}) for task in self.config.ordered]
+        return drawn.marks(starts) if drawn else []
+
+    @property
+    def missing(self) -> str:
+        """What was lost on the way to the learner, in a sentence."""
+        each = [self.metrics.get(f"missing_{name}", 0) or 0 for name in ("unsent", "refused", "gone")]
+        if not sum(each):
+            return ""
+        return f"{number(sum(each))} decisions were lost on their way to the learner, which learns without them."

@@ -1,0 +1,119 @@
+"""Starts as rows of the form: a name and, for each game, the settings that say where its episodes begin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from django import forms
+
+from engine.catalog import GAMES
+from webapp.games.fields import NumberField
+from webapp.lib.text import seen
+from webapp.studies.lines import shown
+
+ROWS = 5
+"""Starts that the form has room for; a file or a program may name more."""
+NAMES = ("Very easy", "Easy", "Halfway", "Harder", "The hard one")
+
+
+class Typed(NamedTuple):
+    """A setting as a column: its head, its bounds, and what the game has where nothing is typed."""
+
+    head: str
+    low: float
+    high: float
+    usual: str
+    whole: bool = False
+
+
+COLUMNS = {
+    "first": Typed("Platform", 1, 3, "1", True),
+    "x_min": Typed("Along, from", 0, 12, "0"),
+    "x_max": Typed("Along, to", 0, 12, "0"),
+    "y_min": Typed("Across, from", -15, 15, "-15"),
+    "y_max": Typed("Across, to", -15, 15, "15"),
+    "ball_x_min": Typed("Along, from", 0, 0.98, "0"),
+    "ball_x_max": Typed("Along, to", 0, 0.98, "0.2"),
+    "ball_y_min": Typed("Across, from", -0.98, 0.98, "-0.8"),
+    "ball_y_max": Typed("Across, to", -0.98, 0.98, "0.8"),
+    "apart": Typed("Player’s distance", 0, 1, "1"),
+}
+OFFERED = {name: game for name, game in GAMES.items() if game.starts}
+"""Games whose settings say where an episode begins."""
+FIRST: Mapping[str, Mapping[str, tuple[float, ...]]] = {
+    "platform": {"first": (3, 2)},
+    "goal": {"x_min": (7, 4, 2), "x_max": (8, 6, 4), "y_min": (-3, -6, -10), "y_max": (3, 6, 10)},
+    "half-field": {
+        "ball_x_min": (0.85, 0.7, 0.5, 0.3), "ball_x_max": (0.9, 0.85, 0.7, 0.5),
+        "ball_y_min": (-0.1, -0.3, -0.5, -0.7), "ball_y_max": (0.1, 0.3, 0.5, 0.7), "apart": (0, 0, 0.3, 0.6),
+    },
+}  # fmt: skip
+"""Rows to begin with, the easiest first, by game; those after them are empty."""
+
+
+def games_of(setting: str) -> list[str]:
+    """The games that have a setting."""
+    return [name for name, game in OFFERED.items() if setting in game.starts]
+
+
+def fields() -> dict[str, Any]:
+    """The fields of all rows, by name."""
+    found: dict[str, Any] = {}
+    for i in range(1, ROWS + 1):
+        found[f"name{i}"] = forms.CharField(
+            label=f"Name of start {i}", max_length=60, required=False, initial=NAMES[i - 1], validators=[seen],
+            widget=forms.TextInput({
+                "aria-label": f"Name of start {i}", "class": "form-control", "autocomplete": "off",
+            }),
+        )  # fmt: skip
+        for setting, told in COLUMNS.items():
+            label = f"{told.head}, start {i}"
+            made: Any = NumberField(
+                label=label, low=told.low, high=told.high, whole=told.whole, required=False,
+                initial=_first(setting, i - 1),
+            )  # fmt: skip
+            made.widget.attrs |= {"aria-label": label, "placeholder": told.usual, "class": "form-control"}
+            found[f"{setting}{i}"] = made
+    return found
+
+
+def _first(setting: str, row: int) -> str:
+    told = next((columns[setting] for columns in FIRST.values() if setting in columns), ())
+    return f"{told[row]:g}" if row < len(told) else ""
+
+
+def typed(cleaned: Mapping[str, Any], game: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """(row, task of the study) of each row that somebody filled in, or marked as the hard one."""
+    for i in range(1, ROWS + 1):
+        own = {name: cleaned.get(f"{name}{i}") for name in OFFERED[game].starts}
+        settings = {name: value for name, value in own.items() if value is not None}
+        hard = cleaned.get("hard") == str(i)
+        if settings or hard:
+            name = cleaned.get(f"name{i}") or f"Start {i}"
+            yield i, {"name": name, "settings": settings} | ({"hard": True} if hard else {})
+
+
+def where(settings: Mapping[str, Any]) -> str:
+    """The settings of a start in words: "along 0.5 to 0.7, player’s distance 0"."""
+    found = []
+    for name, value in settings.items():
+        head = COLUMNS[name].head if name in COLUMNS else name
+        base = head.partition(",")[0].lower()
+        other = name.replace("_min", "_max")
+        if other != name and other in settings:
+            found.append(f"{base} {shown(value)} to {shown(settings[other])}")
+        elif not (name.endswith("_max") and name.replace("_max", "_min") in settings):
+            found.append(f"{head.lower()} {shown(value) if isinstance(value, int | float) else value}")
+    return ", ".join(found)
+
+
+def filled(config: Mapping[str, Any]) -> dict[str, Any]:
+    """What would have to be typed for the tasks of a study; rows that it does not need are empty."""
+    found: dict[str, Any] = {f"{name}{i}": "" for i in range(1, ROWS + 1) for name in ("name", *COLUMNS)}
+    for i, task in enumerate(config["tasks"][:ROWS], 1):
+        found[f"name{i}"] = task["name"]
+        found |= {f"{name}{i}": value for name, value in task["settings"].items() if name in COLUMNS}
+        if task["hard"]:
+            found["hard"] = str(i)
+    return found
