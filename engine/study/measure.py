@@ -208,7 +208,7 @@ class _Measurement(Session):
         found = []
         for name, column in zip(self._named(game), self.values[which].T, strict=True):
             if not np.isnan(column).any():
-                ends = range_of(column, *ends_of.get(name, ()))
+                ends = range_of(column, *ends_of.get(name, (-math.inf, math.inf)))
                 found.append({"name": name, "mean": float(column.mean()), "low": _known(ends.low),
                               "high": _known(ends.high)})  # fmt: skip
         return found
