@@ -56,6 +56,10 @@ class SchedulerConfig(Config):
     bar: float = Field(
         0.9, gt=0, le=1, title="Score from which the next task begins", description="of dbc and drc, from 0 to 1"
     )
+    episodes: int = Field(
+        20, ge=1, le=100_000, title="Episodes that a score is the mean of",
+        description="of one task: the change between single episodes is chance, not progress",
+    )  # fmt: skip
     low: float = Field(0.0, title="Least score of an episode", description="as the game tells scores")
     high: float = Field(1.0, title="Largest score of an episode")
 

@@ -3,7 +3,8 @@ Curriculum Experience Replay in Distributed Reinforcement Learning", Algorithms 
 
 Departures: 1. an iteration is due for each 1/ρ decisions that have arrived, where ρ is the learner's updates a
 decision, so that methods can be compared at one replay ratio; in the paper the learner never waits, and ``at_least``
-lets it go on so; 2. a task's r(i) is the mean score of the episodes that ended in a parcel (``engine.rl.dpcer``).
+lets it go on so; 2. a task's R is the mean score of its newest ``episodes`` episodes, told once so many have ended. Of
+the few that end in one parcel the mean changes by chance, and EXP3 takes that for progress.
 """
 
 from __future__ import annotations
@@ -31,10 +32,11 @@ class Practised(NamedTuple):
 class TaskLearner:
     """``learner`` with replays of its own kind for the scheduler's tasks. ``iterations``: minibatches so far, of
     ``most`` in all; ``owed``: those due for decisions that have arrived. ``score``: the column of ``Parcel.told`` that
-    has episodes' scores."""
+    has episodes' scores; ``scores``: those of each task that the scheduler was not told of yet."""
 
-    def __init__(self, learner: Replayed, scheduler: Scheduler, most: int, score: int) -> None:
-        self.learner, self.scheduler, self.most, self._score = learner, scheduler, most, score
+    def __init__(self, learner: Replayed, scheduler: Scheduler, most: int, score: int, episodes: int) -> None:
+        self.learner, self.scheduler, self.most, self._score, self._episodes = learner, scheduler, most, score, episodes
+        self.scores: list[list[float]] = [[] for _ in range(scheduler.N)]
         self.replays = TaskReplays([learner.buffer() for _ in range(scheduler.N)])
         self.iterations, self.owed = 0, 0.0
 
@@ -44,14 +46,21 @@ class TaskLearner:
         learner, new = self.learner, sum(parcel.size for parcel in parcels)
         self.replays.fill(parcels)
         for parcel in parcels:
-            if len(parcel.told):
-                self.scheduler.played(parcel.task, float(parcel.told[:, self._score].mean()))
+            self._played(parcel)
         versions = np.array([parcel.version for parcel in parcels] or [learner.version], np.int64)
         metrics = learner.arrived(versions, new)
         if learner.steps < learner.config.warmup:
             return Practised(metrics, [])
         self.owed = max(float(at_least), self.owed + learner.config.updates * new)
         return Practised(metrics, self._minibatches())
+
+    def _played(self, parcel: Parcel) -> None:
+        """Tell the scheduler how a task goes, once enough of its episodes have ended."""
+        scores = self.scores[parcel.task]
+        scores += parcel.told[:, self._score].tolist() if len(parcel.told) else []
+        if len(scores) >= self._episodes:
+            self.scheduler.played(parcel.task, float(np.mean(scores)))
+            scores.clear()
 
     def _minibatches(self) -> list[tuple[int, Metrics]]:
         found = []
@@ -71,6 +80,7 @@ class TaskLearner:
         state = {name: part for name, part in self.learner.state().items() if name != "replay"}
         state |= {f"replay-{task}": part for task, part in self.replays.state().items()}
         meta: dict[str, Any] = {"iterations": self.iterations, "owed": self.owed, "scheduler": self.scheduler.state()}
+        meta |= {"scores": self.scores}
         return state | {"scheduler": Bundle(meta | {"rng": self.scheduler.rng.bit_generator.state}, {})}
 
     def load(self, state: State) -> None:
@@ -82,3 +92,4 @@ class TaskLearner:
         self.scheduler.load(meta["scheduler"])
         self.scheduler.rng.bit_generator.state = meta["rng"]
         self.iterations, self.owed = int(meta["iterations"]), float(meta["owed"])
+        self.scores = [list(scores) for scores in meta["scores"]]

@@ -70,7 +70,7 @@ class TaskTraining(PolicyTraining):
             chosen.kind, len(config.tasks), rng, chosen.low, chosen.high, T=config.iterations, signal=chosen.signal,
             gamma=chosen.gamma, bar=chosen.bar,
         )  # fmt: skip
-        self.config, self.tasks = config, TaskLearner(learner, schedule, config.iterations, SCORE)
+        self.config, self.tasks = config, TaskLearner(learner, schedule, config.iterations, SCORE, chosen.episodes)
         self.record = StartsCurve(config, seat, schedule)
         waiting = config.sampling == "synchronous"
         super().__init__(AGENT, Portion(1, waiting, False, 0), learner, self.record.whole)

@@ -476,6 +476,20 @@ def test_episodes_travel_with_their_transitions(store: FolderStore) -> None:
     assert sum(len(arrival.episodes) for arrival in arrivals) > 0
 
 
+def test_the_scheduler_is_told_of_a_task_once_enough_of_its_episodes_have_ended(store: FolderStore) -> None:
+    made = _Starts(study(scheduler={"episodes": 5}), store, lambda: "")
+    made._prepare(begun=False)
+    tasks, told = made.agent.tasks, []
+    tasks.scheduler.played = lambda i, R: told.append((i, R))  # type: ignore[method-assign]
+    for score in (0.0, 1.0):
+        rows = np.full((2, RETURNS + 1), score)
+        tasks._played(Parcel(1, {}, np.zeros(2), 0, "a", 0, told=rows))
+    assert told == []
+    tasks._played(Parcel(1, {}, np.zeros(1), 0, "a", 0, told=np.ones((1, RETURNS + 1))))
+    assert told == [(1, 0.6)]
+    assert tasks.scores == [[], [], []]
+
+
 def test_decisions_lost_before_a_study_was_interrupted_are_not_forgotten(store: FolderStore) -> None:
     config = study(sampling="asynchronous")
     made = _Starts(config, store, lambda: "")
