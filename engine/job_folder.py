@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -61,14 +62,10 @@ def execute(
     from engine.study import run
 
     kept = open_store(store)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError) as error:
-        raise ConfigError([("--job-dir", f"{error.filename} is a file; name a folder")]) from error
+    _make(folder)
     _listen_to_signals()
-    write = _to_descriptor(events) if events is not None else _to_folder(folder, config.model_dump(mode="json"), said)
     code = 1
-    with _log_of(config, folder) as log:
+    with _told(config, folder, events, said) as write, _log_of(config, folder) as log:
         for event in run(config, kept, resume, control=lambda: _command["now"]):  # type: ignore[arg-type,return-value]
             write(msgspec.structs.replace(event, job=job[0], attempt=job[1]))
             log(event)
@@ -80,6 +77,25 @@ def execute(
             elif isinstance(event, Failed):
                 code = 2 if event.permanent else 1
     return code
+
+
+def _make(folder: Path) -> None:
+    """Make the folder, if it is not there. Raises ConfigError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise ConfigError([("--job-dir", f"{error.filename} is a file; name a folder")]) from error
+    except OSError as error:
+        raise ConfigError([("--job-dir", f"{error.filename} cannot be made: {error.strerror}")]) from error
+
+
+def _told(
+    config: Any, folder: Path, events: int | None, said: TextIO | None
+) -> AbstractContextManager[Callable[[AnyEvent], None]]:
+    """What takes the study's events: a descriptor, else its folder. Raises ConfigError."""
+    if events is not None:
+        return nullcontext(_to_descriptor(events))
+    return _to_folder(folder, config.model_dump(mode="json"), said)
 
 
 @contextmanager
@@ -170,23 +186,30 @@ def _to_descriptor(descriptor: int) -> Callable[[AnyEvent], None]:
     return write
 
 
-def _to_folder(folder: Path, config: dict[str, Any], said: TextIO | None) -> Callable[[AnyEvent], None]:
-    """Events into events.jsonl, and one line each for the person who watches."""
-    (folder / "study.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
-    log = open(folder / "events.jsonl", "ab")  # noqa: SIM115 - open as long as the study runs
-    empty = log.tell() == 0
+@contextmanager
+def _to_folder(folder: Path, config: dict[str, Any], said: TextIO | None) -> Iterator[Callable[[AnyEvent], None]]:
+    """Events into events.jsonl, and one line each for the person who watches. Raises ConfigError while another process
+    runs the study of this folder."""
+    with open(folder / "events.jsonl", "ab") as log:
+        try:
+            fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the system lets go of it when this process dies
+        except BlockingIOError as error:
+            why = f"another process runs the study in {folder}: stop it first, or wait for its end"
+            raise ConfigError([("folder", why)]) from error
+        (folder / "study.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
+        empty = log.tell() == 0
 
-    def write(event: AnyEvent) -> None:
-        print(console.line(event, config), file=said, flush=True)
-        if isinstance(event, Failed) and event.permanent and empty and log.tell() == 0:
-            _forget(folder)  # it never began: mended, it may have the same folder
-            return
-        log.write(encode(event) + b"\n")
-        log.flush()
-        if isinstance(event, Finished | Stopped | Paused):
-            _keep_results(folder, event)
+        def write(event: AnyEvent) -> None:
+            print(console.line(event, config), file=said, flush=True)
+            if isinstance(event, Failed) and event.permanent and empty and log.tell() == 0:
+                _forget(folder)  # it never began: mended, it may have the same folder
+                return
+            log.write(encode(event) + b"\n")
+            log.flush()
+            if isinstance(event, Finished | Stopped | Paused):
+                _keep_results(folder, event)
 
-    return write
+        yield write
 
 
 def _forget(folder: Path) -> None:

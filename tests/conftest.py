@@ -25,6 +25,7 @@ from tests.own_s3 import OwnS3
 from tests.processes import environment
 from webapp.lib import alive
 
+gc.disable()  # nothing is garbage while thousands of tests are collected; see pytest_collection_finish
 # Tests compare bits, and those of a processor are what they were written with.
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
 # Threads of several test processes that wait for one another on two processors burned ten times what they computed.
@@ -121,6 +122,7 @@ def pytest_collection_finish() -> None:
     """Thousands of tests and their modules stay until the end: nobody need look at them for garbage again and again."""
     gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(50_000, 20, 100)
 
 

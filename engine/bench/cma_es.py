@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from statistics import median
 from typing import Any
 
-import cma
 import numpy as np
 from numpy.typing import NDArray
 from pymoo.problems import get_problem
@@ -56,6 +55,8 @@ def ours(f: Function, seed: int) -> int:
 
 def pycmas(f: Function, seed: int) -> int:
     """Evaluations of pycma's."""
+    import cma  # which loads a library of drawing that nothing else needs
+
     start = generator(seed, "start").uniform(-5, 5, VARIABLES)
     settings = {"popsize": POPULATION, "bounds": [-5, 5], "seed": seed, "verbose": -9}
     strategy, count = cma.CMAEvolutionStrategy(start, 3.0, settings), 0

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from statistics import median
 from typing import Any, NamedTuple
 
-import cma
 import numpy as np
 from numpy.typing import NDArray
 from pymoo.algorithms.moo.age import AGEMOEA
@@ -119,6 +118,8 @@ def pymoos(make: Callable[[Task, int], Any]) -> Search:
 
 def pycmas(task: Task, population: int, generations: int, seed: int) -> Found:
     """pycma's, from a random point and with its own bounds; its stopping rules are not asked."""
+    import cma  # which loads a library of drawing that nothing else needs
+
     low, high = task.problem.bounds()
     rng, noise = generator(seed, "start"), generator(seed, "noise")
     settings = {"popsize": population, "bounds": [low[0], high[0]], "seed": seed, "verbose": -9}

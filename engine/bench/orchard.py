@@ -13,8 +13,19 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.errors import ConfigError
 from engine.games.navigation.game import WAYS
-from engine.mdp.interface import ActionSpec, Array, ArraySpec, Continuous, Discrete, MDPSpec, Observations, SeatSpec
+from engine.mdp.interface import (
+    ActionSpec,
+    Array,
+    ArraySpec,
+    Continuous,
+    Discrete,
+    MDPSpec,
+    Observations,
+    SeatSpec,
+    action_problem,
+)  # fmt: skip
 from engine.mdp.vector import Ended, VectorStep, episode_seeds
 from engine.rng import combine64
 
@@ -61,6 +72,9 @@ class Orchard:
 
     def step(self, actions: Sequence[Array]) -> VectorStep:
         """As ``VectorMDP.step``."""
+        for seat, given in enumerate(actions):
+            if problem := action_problem(self.spec.seats[seat].action, given, len(self._base)):
+                raise ConfigError([(f"seat {seat}", f"the actions {problem}")])
         ways = [WAYS[given] if seat < CHOOSING else np.clip(given, -1, 1) for seat, given in enumerate(actions)]
         self._at = np.clip(self._at + STRIDE * np.stack(ways, axis=1), -1, 1)
         shares = np.exp(-np.linalg.norm(self._at - self._apple[:, None], axis=2) / REACH)

@@ -194,11 +194,20 @@ def _open(rows: Sequence[Row], gate: Gate) -> str:
 
 
 def _needs(rows: Sequence[Row]) -> str:
-    """What is missing to tell these."""
+    """What is missing to tell these: those without a value could not be played to an end."""
+    lost = sum(row.value is None for row in rows)
+    if lost == len(rows):
+        return "could not be played to an end"
+    also = f", and {lost:,} of them could not be played to an end" if lost else ""
+    return f"{_more([row for row in rows if row.value is not None], len(rows))}{also}"
+
+
+def _more(rows: Sequence[Row], of: int) -> str:
+    """The battles that are missing to tell these, which are some ``of`` so many."""
     known = [row.missing for row in rows if row.missing]
-    word = "needs" if len(rows) == 1 else "need"
+    word = "needs" if of == 1 else "need"
     if not known:
-        return f"{'is' if len(rows) == 1 else 'are'} too close to the line to tell"
+        return f"{'is' if of == 1 else 'are'} too close to the line to tell"
     close = len(rows) - len(known)
     rest = f" ({close:,} of them may stay too close to tell)" if close else ""
     return f"{word} about {rounded(sum(known)):,} more battles{rest}"

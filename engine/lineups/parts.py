@@ -39,7 +39,7 @@ class Sums:
 
     def parts(self, values: Sequence[Floats | None], costs: Floats) -> list[tuple[Parts | None, ...]]:
         """The ``Parts`` of each objective of n lineups whose teams cost float64[n, T], from the columns [samples, k] of
-        their replicates; None where these were not kept."""
+        their replicates; None where these were not kept, or there are none, as of a lineup that could not be played."""
         known = known_spans(self.spec, costs)
         spans = [term.span(known) for term in self._columns]
         n, k = len(costs), len(spans)
@@ -51,7 +51,9 @@ class Sums:
     def _one(self, values: Floats | None, low: Floats, high: Floats) -> tuple[Parts | None, ...]:
         many = [len(apart.terms) if apart else 0 for apart in self._apart]
         ends = pairwise((0, *accumulate(many)))
+        if values is None or not len(values):
+            return (None,) * len(self._apart)
         return tuple(
-            None if apart is None or values is None else Parts.make(apart, values[:, a:b], low[a:b], high[a:b])
+            None if apart is None else Parts.make(apart, values[:, a:b], low[a:b], high[a:b])
             for apart, (a, b) in zip(self._apart, ends, strict=True)
         )

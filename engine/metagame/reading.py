@@ -42,7 +42,7 @@ def read(teams: int, results: Floats, seed: int) -> tuple[dict[str, Any], Arrays
     picked_low, picked_high = ranges(found, generator(seed, "picked"))
     columns: Arrays = {
         "order": order(found.payoff),
-        **_ratings(teams, results),
+        **ratings(teams, results),
         "picked": shares(found.payoff),
         "picked_low": picked_low,
         "picked_high": picked_high,
@@ -60,7 +60,8 @@ def _cyclic(parts: Split) -> dict[str, float | None]:
     return {"share": parts.cyclic if known else None, "low": parts.range.low, "high": parts.range.high}
 
 
-def _ratings(teams: int, results: Floats) -> Arrays:
+def ratings(teams: int, results: Floats) -> Arrays:
+    """The columns ``rating`` of ``read``."""
     told = ~np.isnan(results)
     wins = np.where(told, results, 0.0)
     played = Meetings(pairs_of(teams), told.sum(axis=1).astype(float), wins.sum(axis=1), (wins**2).sum(axis=1))

@@ -10,7 +10,7 @@ maker: for [256, 400] · [400, 300] on a Zen 5, MKL reaches 105 GFLOP/s and oneD
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -32,7 +32,7 @@ _BACK: dict[Activation, Callable[[Tensor, Tensor], Tensor]] = {
 }
 """δ from the gradient of an activation and from the activation itself."""
 _mkldnn: Any = torch.backends.mkldnn
-_one_dnn: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None) if _mkldnn.is_available() else None
+_one_dnn: Any = torch.ops.mkldnn._linear_pointwise.default if _mkldnn.is_available() else None
 WORTH = 1 << 23
 """Multiplications in all layers from which on one node is faster than a node for each step, which costs less Python."""
 _LEAST = 1 << 21
@@ -41,10 +41,14 @@ _LEAST = 1 << 21
 
 def product(x: Tensor, W: Tensor, b: Tensor | None = None) -> Tensor:
     """x Wᵀ + b, float32: x [n, i], W [o, i], b [o]; any strides."""
-    if _one_dnn is None or x.device.type != "cpu" or len(x) * W.numel() < _LEAST:
+    if x.shape[0] * W.numel() < _LEAST or _one_dnn is None or not x.is_cpu:
         return torch.nn.functional.linear(x, W, b)
     found: Tensor = _one_dnn(x, W, b, "none", [], "")
     return found
+
+
+Parts = Sequence[tuple[Tensor, Tensor]]
+"""(W, b) of each layer."""
 
 
 class Layers(NamedTuple):
@@ -58,13 +62,17 @@ class Layers(NamedTuple):
         """Numbers in θ: each layer's matrix, then its biases."""
         return sum((width + 1) * units for width, units in itertools.pairwise(self.widths))
 
-    def parts(self, theta: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+    def parts(self, theta: Tensor) -> Parts:
         """Views (W, b) of each layer."""
-        at = 0
-        for width, units in itertools.pairwise(self.widths):
-            end = at + units * width
-            yield theta[at:end].view(units, width), theta[end : end + units]
-            at = end + units
+        return self.each(theta[None])[0]
+
+    def each(self, theta: Tensor) -> list[Parts]:
+        """The same of each of K networks, θ [K, ``size``]."""
+        shapes, K = list(itertools.pairwise(self.widths)), theta.shape[0]
+        pieces = theta.split_with_sizes([n for width, units in shapes for n in (units * width, units)], 1)
+        W = [piece.view(K, units, width).unbind() for piece, (width, units) in zip(pieces[::2], shapes, strict=True)]
+        b = [piece.unbind() for piece in pieces[1::2]]
+        return [[(W[i][k], b[i][k]) for i in range(len(shapes))] for k in range(K)]
 
 
 def forward(theta: Tensor, x: Tensor, layers: Layers) -> Tensor:
@@ -81,35 +89,34 @@ def stacked(theta: Tensor, x: Tensor, layers: Layers) -> Tensor:
     return found
 
 
-def _run(theta: Tensor, x: Tensor, layers: Layers) -> tuple[Tensor, list[Tensor]]:
+def _run(parts: Parts, x: Tensor, activation: Activation) -> tuple[Tensor, list[Tensor]]:
     """y, and what each layer was given."""
-    inputs, h = [], x
-    for i, (W, b) in enumerate(layers.parts(theta)):
-        h = _IN_PLACE[layers.activation](h) if i else h
+    inputs, h, bounded = [], x, _IN_PLACE[activation]
+    for i, (W, b) in enumerate(parts):
+        h = bounded(h) if i else h
         inputs.append(h)
         h = product(h, W, b)
     return h, inputs
 
 
 def _back(
-    theta: Tensor, inputs: list[Tensor], delta: Tensor, layers: Layers, g: Tensor | None, of_x: bool
+    parts: Parts, inputs: Sequence[Tensor], delta: Tensor, activation: Activation, places: Parts | None, of_x: bool
 ) -> Tensor | None:
-    """∂L/∂x if ``of_x``; ∂L/∂θ goes to ``g``."""
-    places = list(layers.parts(g)) if g is not None else []
-    for i, (W, _) in reversed(list(enumerate(layers.parts(theta)))):
-        if g is not None:
+    """∂L/∂x if ``of_x``; ∂L/∂θ goes to ``places``."""
+    for i in reversed(range(len(parts))):
+        if places is not None:
             _weights_of(delta, inputs[i], *places[i])
         if i or of_x:
-            delta = product(delta, W.t())
+            delta = product(delta, parts[i][0].t())
         if i:
-            delta = _BACK[layers.activation](delta, inputs[i])
+            delta = _BACK[activation](delta, inputs[i])
     return delta if of_x else None
 
 
 class _Node(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, theta: Tensor, x: Tensor, layers: Layers) -> Tensor:
-        y, inputs = _run(theta, x, layers)
+        y, inputs = _run(layers.parts(theta), x, layers.activation)
         ctx.save_for_backward(theta, *inputs)
         ctx.layers = layers
         return y
@@ -117,16 +124,19 @@ class _Node(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, delta: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
-        theta, *inputs = ctx.saved_tensors
+        (theta, *inputs), layers = ctx.saved_tensors, ctx.layers
         of_theta, of_x, _ = ctx.needs_input_grad
         g = torch.empty_like(theta) if of_theta else None
-        return g, _back(theta, inputs, delta, ctx.layers, g, of_x), None
+        places = None if g is None else layers.parts(g)
+        return g, _back(layers.parts(theta), inputs, delta, layers.activation, places, of_x), None
 
 
 class _Stack(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, theta: Tensor, x: Tensor, layers: Layers) -> Tensor:
-        made = [_run(each, x if x.dim() == 2 else x[k], layers) for k, each in enumerate(theta)]
+        whole = layers.each(theta)
+        seen = [x] * len(whole) if x.dim() == 2 else x.unbind()
+        made = [_run(parts, own, layers.activation) for parts, own in zip(whole, seen, strict=True)]
         ctx.save_for_backward(theta, *(h for _, inputs in made for h in inputs))
         ctx.layers, ctx.shared = layers, x.dim() == 2
         return torch.stack([y for y, _ in made])
@@ -134,18 +144,19 @@ class _Stack(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, delta: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
-        theta, *inputs = ctx.saved_tensors
+        (theta, *inputs), layers = ctx.saved_tensors, ctx.layers
         of_theta, of_x, _ = ctx.needs_input_grad
-        g, each = torch.empty_like(theta) if of_theta else None, len(inputs) // len(theta)
+        whole, each = layers.each(theta), len(layers.widths) - 1
+        g = torch.empty_like(theta) if of_theta else None
+        places = [None] * len(whole) if g is None else layers.each(g)
         found = []
-        for k, own in enumerate(theta):
-            place = None if g is None else g[k]
+        for k, (parts, place, own) in enumerate(zip(whole, places, delta.unbind(), strict=True)):
             seen = inputs[k * each : (k + 1) * each]
-            found.append(_back(own, seen, delta[k], ctx.layers, place, of_x))
+            found.append(_back(parts, seen, own, layers.activation, place, of_x))
         if not of_x:
             return g, None, None
-        whole = torch.stack([one for one in found if one is not None])
-        return g, whole.sum(0) if ctx.shared else whole, None
+        gx = torch.stack([one for one in found if one is not None])
+        return g, gx.sum(0) if ctx.shared else gx, None
 
 
 def _weights_of(delta: Tensor, h: Tensor, W: Tensor, b: Tensor) -> None:

@@ -7,6 +7,8 @@ x = (o_1, …, o_N) and a = (a_1, …, a_N).
 y_i = r_i + γ Q_φ'i(x', a'_1, …, a'_N), a'_j = μ_θ'j(o'_j);  L(φ_i) = S⁻¹ Σ (y_i − Q_φi(x, a))²       (eq. 6)
 ∇_θi J ≈ S⁻¹ Σ ∇_θi μ_θi(o_i) ∇_{a_i} Q_φi(x, a_1, …, a_i, …, a_N) at a_i = μ_θi(o_i), the others' from the replay
                                                                                                       (eq. 5)
+With u_i what actor i puts out, a_i = tanh u_i, the released code adds κ = 10⁻³ times the mean square of u_i to its
+loss; without it the first, wrong critics drive all u to ±10, where tanh has no slope and an actor learns no more.
 θ' and φ' follow by τ. Samplers act uniformly until learning begins, then with μ_θ + N(0, σ²), clipped.
 
 How a group is given: as to ``engine.rl.masac``, with each member's rewards ``apart``.
@@ -15,10 +17,9 @@ Departures: 1. those of ``engine.rl.twin``; 2. exploration by Gaussian noise (th
 draws from the policy's own distribution); 3. decisions come in fragments of several battles, and updates follow as
 decisions came (the paper: one update of every entity in a hundred decisions, each with a minibatch of its own; here
 all have the same); 4. actions are numbers; choices (by Gumbel softmax) are not taken; 5. no other entity's policy is
-approximated and there are no ensembles (sections 4.2 and 4.3); 6. the released code adds 10⁻³ times the mean square of
-what an actor puts out to its loss; 7. an entity that is out of its battle counts in no actor's step, its observations
-and actions are 0, and critics are told who is there; 8. networks, learning rate, discount, minibatch and replay are as
-MASAC's (the paper: two layers of 64, 0.01, 0.95, 1,024 and a million).
+approximated and there are no ensembles (sections 4.2 and 4.3); 6. an entity that is out of its battle counts in no
+actor's step, its observations and actions are 0, and critics are told who is there; 7. networks, learning rate,
+discount, minibatch and replay are as MASAC's (the paper: two layers of 64, 0.01, 0.95, 1,024 and a million).
 """
 
 from __future__ import annotations
@@ -58,6 +59,8 @@ class MADDPG(TwinLearner):
         for i, member in enumerate(self.team.members):
             own[i, :, member.does] = 1
         self._own = own
+        each = [1 / width for width in self.team.widths for _ in range(width)]
+        self._each = torch.tensor(each, device=self.device)
         assert isinstance(self.model.network, TeamNetwork)
         self._sizes = [network.size for network in self.model.network.networks]
 
@@ -95,8 +98,13 @@ class MADDPG(TwinLearner):
     def mu(self, theta: Tensor, o: Seen) -> Tensor:
         """μ_θ(o) [n, D] of all entities for scaled observations, in units in which the bounds are ±1; 0 for one that is
         out."""
-        a = self.model.head.numbers(self.model.network.policy_of(theta, o))
-        return a * self.team.doing(self.team.here(o))
+        return self._acts(theta, o)[0]
+
+    def _acts(self, theta: Tensor, o: Seen) -> tuple[Tensor, Tensor]:
+        """(μ_θ(o), u): with what the actors put out, μ = tanh u; both 0 for one that is out."""
+        outputs = self.model.network.policy_of(theta, o)
+        here = self.team.doing(self.team.here(o))
+        return self.model.head.numbers(outputs) * here, outputs.policy * here
 
     def draw(self) -> Transitions:
         """A minibatch of the replay: ``r`` [n, N]; the action of an entity that was out is 0."""
@@ -118,10 +126,12 @@ class MADDPG(TwinLearner):
         return numbers(critic_loss=loss, q=Q.mean()) | {"gradient": norm}
 
     def actor_loss(self, t: Transitions) -> Tensor:
-        """−Σ_i of what Q_φi says of its own entity's new action; φ is a constant."""
-        a = self._own * self.mu(self.theta, t.s) + (1 - self._own) * t.a
+        """−Σ_i of what Q_φi says of its own entity's new action, + κ S⁻¹ Σ_i |u_i|² / D_i; φ is a constant."""
+        mu, u = self._acts(self.theta, t.s)
+        a = self._own * mu + (1 - self._own) * t.a
         Q: Tensor = self.critics.values(self.phi.detach(), self.critics.seen(t.s), a)
-        return -(Q * self.team.here(t.s).T).mean(dim=1).sum()
+        size = self.config.penalty * (u.square().mean(dim=0) * self._each).sum()
+        return size - (Q * self.team.here(t.s).T).mean(dim=1).sum()
 
     def _clip_each(self, g: Tensor, sizes: list[int]) -> float:
         """Clip each network's own part of a gradient; returns the largest of their original norms."""

@@ -52,13 +52,14 @@ class Adam:
     def __init__(self, theta: Tensor, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-5) -> None:
         self.theta, self.beta1, self.beta2, self.epsilon = theta, beta1, beta2, epsilon
         self.m, self.v, self.t = torch.zeros_like(theta), torch.zeros_like(theta), 0
+        self._root = torch.empty_like(theta)
 
     def step(self, g: Tensor, eta: float) -> None:
         """θ ← θ − η m̂ / (√v̂ + ε)."""
         self.t += 1
         self.m.lerp_(g, 1 - self.beta1)
         self.v.mul_(self.beta2).addcmul_(g, g, value=1 - self.beta2)
-        root = self.v.div(1 - self.beta2**self.t).sqrt_().add_(self.epsilon)
+        root = torch.div(self.v, 1 - self.beta2**self.t, out=self._root).sqrt_().add_(self.epsilon)
         self.theta.addcdiv_(self.m, root, value=-eta / (1 - self.beta1**self.t))
 
     def state(self) -> Arrays:

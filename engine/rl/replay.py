@@ -84,7 +84,7 @@ class ReplayBuffer:
             self.columns[name][: self.size] = values
 
     def _take(self, rows: NDArray[np.int64]) -> Arrays:
-        return {name: column[rows] for name, column in self.columns.items()}
+        return {name: column.take(rows, axis=0) for name, column in self.columns.items()}
 
 
 def written(meta: Mapping[str, Any], capacity: int) -> int:

@@ -126,12 +126,17 @@ class TeamNetwork(Network):
 
     def policy_of(self, theta: Tensor, observations: Seen) -> Outputs:
         """As ``__call__`` with the parts of θ, faster."""
+        if len(self._alike) == 1:
+            ((_, layers),) = self._alike
+            x = torch.stack([_flat(member, observations) for member in self.members])
+            y = dense.stacked(theta.view(len(x), -1), x, layers)
+            return self._of(y.view(*y.shape[:2], self.each, -1).permute(1, 2, 0, 3).flatten(1))
         made: list[Tensor] = [theta] * len(self.members)
         pieces = torch.split(theta, [network.size for network in self.networks])
         for alike, layers in self._alike:
             x = torch.stack([_flat(self.members[i], observations) for i in alike])
-            own = torch.stack([pieces[i] for i in alike]) if len(alike) < len(pieces) else theta.view(len(alike), -1)
-            for i, y in zip(alike, dense.stacked(own, x, layers), strict=True):
+            own = torch.stack([pieces[i] for i in alike])
+            for i, y in zip(alike, dense.stacked(own, x, layers).unbind(), strict=True):
                 made[i] = y
         return self._together(made)
 
@@ -147,7 +152,10 @@ class TeamNetwork(Network):
     def _together(self, made: list[Tensor]) -> Outputs:
         """All members' outputs, kind by kind."""
         kinds = [y.view(len(y), self.each, -1) for y in made]
-        y = torch.cat(kinds, dim=2).flatten(1)
+        return self._of(torch.cat(kinds, dim=2).flatten(1))
+
+    @staticmethod
+    def _of(y: Tensor) -> Outputs:
         return Outputs(y, y.new_empty(0))
 
 

@@ -151,7 +151,8 @@ class Ground:
         return Compared(own, both, alone=False)
 
     def _average(self, piece: int, least: int, broken: Break, many: int, seed: int, should_stop: ShouldStop) -> Outcome:
-        """Of teams with the average piece of a category, in the same amount."""
+        """Of teams with the average piece of a category, in the same amount; not a number where none of their battles
+        was finished."""
         rows = self.drawn((), 1, many, seed, should_stop)
         won = self.won(broken, rows, seed, should_stop)
         good = np.isfinite(won)
@@ -161,6 +162,8 @@ class Ground:
         kind = self.rules.category[piece]
         of = [i for i, t in enumerate(every) if self.rules.category[t.pieces[0]] == kind and t.least == least]
         own = means.at(np.array([i for i in of if means.many[i] > 1], np.int64))
+        if not len(own.many):
+            return Outcome(math.nan, math.inf)
         return Outcome(float(own.mean.mean()), float(own.variance.sum()) / len(own.many) ** 2)
 
     def _parts(self, many: int, should_stop: ShouldStop) -> Iterator[tuple[int, int]]:

@@ -55,18 +55,21 @@ class Tuning:
         self.places = {path: i for i, path in enumerate(self.tunables)}
 
     def tuned(self, planting: Planting, should_stop: ShouldStop) -> Tuned:
-        """The break that a planting wants. Raises EvaluationError where teams with the pattern cannot be drawn, and
-        Cancelled."""
+        """The break that a planting wants. Raises EvaluationError where teams with the pattern cannot be drawn, where
+        not even turning all battles makes nearly the wanted effect, and Cancelled."""
         before = self._compared(planting, 0.0, should_stop)
         effect = before.effect(planting.sign).size
         if not math.isfinite(effect):
-            raise EvaluationError("Hardly any teams with it can be drawn under these rules.")
+            raise EvaluationError("Hardly any teams with it can be drawn under these rules, or no battle of them ends.")
         missing = planting.target - effect
         by_number = planting.kind == "piece" and self.config.through == "numbers"
         if by_number and (found := self._by_number(planting, missing, should_stop)):
             return found
         sure = math.copysign(1.0, missing)
         after = self._compared(planting, sure, should_stop)
+        left = planting.target - after.effect(planting.sign).size
+        if missing * left > 0 and abs(left) > _near(planting):
+            raise EvaluationError("Turning all battles does not make the effect as large as was wanted.")
         return Tuned(Break(planting.pieces, {}, sure * _chance(planting, before, after)))
 
     def _compared(self, planting: Planting, chance: float, should_stop: ShouldStop) -> Compared:
@@ -90,7 +93,7 @@ class Tuning:
                 return _mean(self.ground.won(broken, rows, seed, should_stop) - present) - missing
 
             value, miss = _solved(moved, number.default, far, -missing)
-            if abs(miss) <= max(NEAR, abs(planting.target) / 4):
+            if abs(miss) <= _near(planting):
                 broken = Break(planting.pieces, {number.path: value})
                 return Tuned(broken, self.places[number.path], value)
         return None
@@ -108,6 +111,11 @@ class Tuning:
             if value and ends[0] < ends[1]:
                 found.append((number, ends))
         return found
+
+
+def _near(planting: Planting) -> float:
+    """By how much an effect may miss the wanted one."""
+    return max(NEAR, abs(planting.target) / 4)
 
 
 def _chance(planting: Planting, before: Compared, after: Compared) -> float:

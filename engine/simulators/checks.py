@@ -232,15 +232,22 @@ def _values(spec: GameSpec, results: Battles) -> list[str]:
         found.append(f"battle {row} has status {int(results.status[row])}; it is 0 (ok) or 1 (failed)")
     ok = results.status == OK
     for k, metric in enumerate(spec.side_metrics):
-        found += _metric_values(metric, results.side[:, :, k], ok[:, None])
+        ends = _WON if metric.name == spec.win else (-np.inf, np.inf)
+        found += _metric_values(metric, results.side[:, :, k], ok[:, None], ends)
     for k, metric in enumerate(spec.battle_metrics):
         found += _metric_values(metric, results.battle[:, k : k + 1], ok[:, None])
     return found
 
 
-def _metric_values(metric: Metric, values: NDArray[np.float64], ok: NDArray[np.bool_]) -> list[str]:
-    low = -np.inf if metric.low is None else metric.low
-    high = np.inf if metric.high is None else metric.high
+_WON = 0.0, 1.0
+"""Between what a win lies, whatever range a game declares for it: all that is said of chances to win rests on that."""
+
+
+def _metric_values(
+    metric: Metric, values: NDArray[np.float64], ok: NDArray[np.bool_], ends: tuple[float, float] = (-np.inf, np.inf)
+) -> list[str]:
+    low = max(ends[0], -np.inf if metric.low is None else metric.low)
+    high = min(ends[1], np.inf if metric.high is None else metric.high)
     slack = 1e-9 * max(1.0, *(abs(b) for b in (low, high) if math.isfinite(b)), 1.0)
     with np.errstate(invalid="ignore"):
         good = np.isfinite(values) & (values >= low - slack) & (values <= high + slack)

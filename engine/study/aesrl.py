@@ -33,7 +33,7 @@ from engine.rl.policy import Policy
 from engine.rl.shared_replay import SharedReplay
 from engine.runtime.pool import Pool
 from engine.simulators import references
-from engine.store import Store
+from engine.store import LEASE_S, Store
 from engine.study.checkpoint import Checkpoint
 from engine.study.control import Command, Control
 from engine.study.failures import with_failure
@@ -73,6 +73,14 @@ class _AESRL(Scheduled):
             yield from super().events(resume)
         finally:
             self.lease.drop()
+            self._sweep()
+
+    def _sweep(self) -> None:
+        """Remove what attempts left that were killed less than a minute before they went on."""
+        mine = f"{study_hash(self.config)}-"
+        for known in list(self.store.leases()):
+            if known.name.startswith(mine) and known.age > LEASE_S and (left := self.store.lease(known.name)):
+                left.drop()
 
     def prepare(self, saved: Checkpoint | None) -> None:
         config = self.config

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.arrays import Bundle, pack
-from engine.catalog import of_two, shares_of
+from engine.catalog import built_in, of_two, shares_of
 from engine.config.agents import PART, MeasureConfig, PlayerConfig
 from engine.config.train import TrainGame
 from engine.errors import Cancelled, ConfigError, below
@@ -203,10 +203,12 @@ class _Measurement(Session):
     def _measures(self, game: Game, which: int) -> list[dict[str, Any]]:
         """Every measure that the game gives, with its mean and its 95 % range (None: unknown), against the usual
         opponent (0) or a stranger."""
-        bounded, found = self._bounded, []
+        known = built_in(self.config.game.name)
+        ends_of = {**(known.ends if known else {}), **dict.fromkeys(self._bounded, (0.0, 1.0))}
+        found = []
         for name, column in zip(self._named(game), self.values[which].T, strict=True):
             if not np.isnan(column).any():
-                ends = range_of(column, *((0.0, 1.0) if name in bounded else ()))
+                ends = range_of(column, *ends_of.get(name, (-math.inf, math.inf)))
                 found.append({"name": name, "mean": float(column.mean()), "low": _known(ends.low),
                               "high": _known(ends.high)})  # fmt: skip
         return found

@@ -134,7 +134,7 @@ def fit(config: RemovalConfig, spec: GameSpec) -> None:
         shape = (len(suspect.genomes), config.lineups.teams, len(spec.slots))
         try:
             lineups = np.array(suspect.genomes, np.int32).reshape(shape)
-        except ValueError:
+        except (ValueError, OverflowError):
             wrong.append((f"suspects.{i}.genomes", f"each is {shape[1]} teams of {shape[2]} numbers"))
             continue
         wrong += _strange(lineups, suspect, spec, f"suspects.{i}.genomes")

@@ -24,6 +24,8 @@ Ints = NDArray[np.int32]
 Index = NDArray[np.int64]
 LEARNED = 100_000
 """Largest number of battles to fit forecasts to; more hardly help."""
+LEAST = 1e-305
+"""The smallest lead in strength that is told from none."""
 WIN, LEAD = OUTCOMES = 0, 1
 SIDES = Range(-1.0, 1.0)
 """Bounds of an outcome minus its forecast."""
@@ -237,7 +239,10 @@ class Screen:
 
 def _predicting(win: Floats, lead: Floats) -> float:
     """By which number a lead is multiplied to predict the win best. The lead is first halved or doubled until it is
-    near 1, for squares of numbers such as 1e-200 and 1e200 are none; that changes no digit of the result."""
+    near 1, for squares of numbers such as 1e-200 and 1e200 are none; that changes no digit of the result. One that is
+    nowhere as far from 0 as ``LEAST`` is none."""
+    if not np.abs(lead).max(initial=0.0) >= LEAST:
+        return 0.0
     unit = math.ldexp(1.0, -math.frexp(float(np.abs(lead).max(initial=0.0)))[1])
     lead = lead * unit
     spread = float(lead.var())

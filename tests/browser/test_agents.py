@@ -124,7 +124,7 @@ def test_who_is_ticked_to_play_stays_ticked_after_an_error_and_after_leaving(ent
 
 
 def test_the_pages_hold_on_a_phone_and_for_everybody(enter: Enter, team: Studio) -> None:
-    agents = [kept(team.project, "Ada"), kept(team.project, "A name without any room for breaking" * 2)]
+    agents = [kept(team.project, "Ada"), kept(team.project, "Anamewithoutanyroomforbreaking" * 2)]
     job = watched(team.project, agents)
     addresses = ("agents/", f"agents/{agents[0].pk}/", f"watch/?agent={agents[1].pk}", f"watch/{job.pk}/")
     page = enter(team.designer, "/")

@@ -65,6 +65,14 @@ def test_a_style_is_composed_and_its_value_on_sample_episodes_follows_what_is_ty
     assert [goal["measure"] for goal in job.config["objectives"]] == ["busy", "calm"]
 
 
+def test_another_game_begins_with_the_settings_tuned_for_it(enter: Enter, team: Studio) -> None:
+    page = enter(team.designer, f"/p/{team.project.slug}/styles/")
+    page.locator("details[data-more] summary").first.click()
+    expect(page.locator('[name="preset"]:checked')).to_have_value("ppo-usual")
+    page.locator('[name="game"][value="pong"]').check()
+    expect(page.locator('[name="preset"]:checked')).to_have_value("pong-ppo", timeout=SOON)
+
+
 def test_the_page_of_a_search_for_styles_shows_what_it_proves(enter: Enter, team: Studio) -> None:
     job = bred(team.project)
     page = enter(team.designer, f"/p/{team.project.slug}/jobs/{job.pk}/")

@@ -3,6 +3,7 @@ that end whatever happens."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,9 @@ import pytest
 
 from engine.arrays import unpack
 from engine.config.aesrl import AESRLConfig
+from engine.config.study import study_hash
 from engine.errors import ConfigError
-from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, decode, encode
+from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, decode, encode
 from engine.rl.policy import Policy
 from engine.store import FolderStore
 from engine.studies import load
@@ -113,6 +115,19 @@ def test_where_nobody_waits_a_paused_study_goes_on_with_what_was_outstanding(sto
     end = ended(config, store, paused.artifacts["checkpoint"])
     assert isinstance(end, Finished), end
     assert 400 <= end.counters.steps < 520
+
+
+def test_what_an_attempt_left_that_was_killed_is_removed_by_the_one_that_goes_on(store: FolderStore) -> None:
+    config = study(steps=120)
+    left = store.lease(f"{study_hash(config)}-1")
+    assert left is not None
+    left.put(b"a replay")
+    (folder,) = (store.folder / "leases").glob("*/*")
+    for event in run(config, store):
+        if isinstance(event, Started):
+            assert len([*(store.folder / "leases").glob("*/*")]) == 2, "it may still be at work"
+            os.utime(folder, (0, 0))
+    assert not any((store.folder / "leases").glob("*/*"))
 
 
 def test_a_study_tells_for_how_long_players_waited_for_the_critic(store: FolderStore) -> None:

@@ -140,12 +140,14 @@ def silent() -> Policy:
     return Policy(spec, model.weights(tensors))
 
 
-@pytest.mark.parametrize("every", [1, 4, 50])
-def test_a_commander_who_orders_nothing_leaves_the_battle_as_it_is_bit_for_bit(store: FolderStore, every: int) -> None:
+@pytest.mark.parametrize(("every", "battles"), [(1, 8), (4, N), (50, N)])
+def test_a_commander_who_orders_nothing_leaves_the_battle_as_it_is_bit_for_bit(
+    store: FolderStore, every: int, battles: int
+) -> None:
     quiet = StoredPolicy.read(store, kept(silent(), store), False)
     plain, led = HeroBattle(), CommandedBattles(HeroBattle(), quiet, every)
     for patch in ({}, {"battle.field": 6.0}):
-        a, b = (game.battles(LEFT, RIGHT, SEEDS, patch) for game in (plain, led))
+        a, b = (game.battles(LEFT[:battles], RIGHT[:battles], SEEDS[:battles], patch) for game in (plain, led))
         np.testing.assert_array_equal(a.side, b.side)
         np.testing.assert_array_equal(a.battle, b.battle)
     assert led.describe() == plain.describe()
@@ -220,10 +222,12 @@ def results(store: FolderStore, study: dict[str, Any]) -> dict[str, str]:
 def test_a_search_that_an_agent_commands_is_the_same_however_it_is_cut_and_another_than_the_script_s(
     store: FolderStore,
 ) -> None:
-    led = {**STUDIED, "game": game(kept(policy(), store), sampled=True)}
+    teams = {"kind": "pasted", "teams": [_team(LEFT[2]), _team(RIGHT[2])]}  # to draw them takes 16,000 battles
+    study = {**STUDIED, "lineups": {"teams": 2, "baselines": teams}}
+    led = {**study, "game": game(kept(policy(), store), sampled=True, every=20)}
     found = results(store, led)
     assert found == results(store, {**led, "pool": {"kind": "local", "batch_ms": 1}, "cache": False})
-    assert found != results(store, {**STUDIED, "game": {"simulator": "builtin:herobattle"}})
+    assert found != results(store, {**study, "game": {"simulator": "builtin:herobattle"}})
 
 
 def test_settings_name_the_commander_and_those_without_one_keep_their_hash(store: FolderStore) -> None:

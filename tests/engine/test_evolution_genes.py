@@ -207,6 +207,8 @@ def test_the_command_line_takes_settings_and_names_what_is_wrong_with_them(tmp_p
     (tmp_path / "file").touch()
     lost = engine(*command, "file")
     assert (lost.returncode, "is a file; name a folder" in lost.stderr) == (2, True)
+    nowhere = engine(*command, "/proc/nowhere")
+    assert (nowhere.returncode, "/proc/nowhere cannot be made: " in nowhere.stderr) == (2, True)
     bad = engine(*command, "job", "-m", "algorithm.population=1", "-m", "sped=3")
     assert bad.returncode == 2
     assert "algorithm.population:" in bad.stderr

@@ -177,6 +177,19 @@ def test_wherever_it_is_interrupted_it_ends_with_the_same_verdict(
     assert end.counters.battles == whole.battles
 
 
+def test_an_exploit_whose_battles_the_game_does_not_finish_leaves_the_gate_open_and_ends_nothing(
+    store: FolderStore,
+) -> None:
+    game = {"simulator": "python:tests.engine.tugs_of_war:HeroZeroFailing"}
+    lineups = {"teams": 2, "cost_tolerance": None, "baselines": {"kind": "pasted", "teams": [TEAMS[0]]}}
+    found = report(store, run(gate(game=game, lineups=lineups, screen=None, search=None), store)[-1])
+    assert [(row.verdict, row.words) for row in found.rows] == [("open", "its battles could not be played to an end")]
+    assert (found.exit_code, found.sentence) == (
+        4,
+        "Cannot tell: 1 of 1 earlier exploit could not be played to an end.",
+    )
+
+
 def test_an_exploit_that_the_rules_forbid_by_now_is_no_fault_of_the_build(store: FolderStore) -> None:
     end = run(gate(lineups={**study()["lineups"], "banned": ["hero-5"]}, screen=None, search=None), store)[-1]
     found = report(store, end)

@@ -169,7 +169,7 @@ def test_masac_is_the_released_algorithm_number_by_number() -> None:
 
 
 def test_maddpg_is_the_published_algorithm_number_by_number() -> None:
-    learning = made("maddpg")
+    learning = made("maddpg", penalty=0.3)
     theirs, tau = Reference(learning, 1, 2), learning.config.tau
     minibatches = [drawn(learning) for _ in range(5)]
     assert minibatches[0].r.shape == (20, 2)
@@ -185,9 +185,9 @@ def test_maddpg_is_the_published_algorithm_number_by_number() -> None:
         theirs.step_critics(losses[0] + losses[1])
         values = []
         for i, (mu, q) in enumerate(zip(theirs.actors, theirs.critics, strict=True)):
-            mine = torch.tanh(mu(own[i]))
-            a = torch.cat([mine if j == i else t.a[:, j : j + 1] for j in range(2)], 1)
-            values.append(q(torch.cat([x, a], 1)).mean())
+            u = mu(own[i])
+            a = torch.cat([torch.tanh(u) if j == i else t.a[:, j : j + 1] for j in range(2)], 1)
+            values.append(q(torch.cat([x, a], 1)).mean() - 0.3 * u.square().mean())
         theirs.step_actors(-(values[0] + values[1]))
         theirs.follow(theirs.critic_targets, theirs.critics, tau)
         theirs.follow(theirs.actor_targets, theirs.actors, tau)

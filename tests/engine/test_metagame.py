@@ -21,7 +21,7 @@ from engine.metagame.equilibrium import ALIKE, shares
 from engine.metagame.ladder import Ladder, Meetings
 from engine.metagame.matchups import Matchups, matchups, pairs_of, redrawn
 from engine.metagame.order import order
-from engine.metagame.reading import read
+from engine.metagame.reading import ratings, read
 from engine.metagame.split import ELO, expected, split
 from engine.metagame.tiers import NONE, standings, tiers
 
@@ -423,10 +423,10 @@ def test_ratings_of_a_round_robin_have_ranges_and_none_ends_where_everything_was
     missed, skill = 0, np.array([0.5, 0.2, 0.0, -0.2, -0.5, 5.0])
     truth = ELO * (skill - skill.mean())
     for seed in range(40):
-        columns = read(6, played(ladder(skill), 10, seed), 1)[1]
+        columns = ratings(6, played(ladder(skill), 10, seed))
         missed += int(((truth < columns["rating_low"]) | (columns["rating_high"] < truth)).sum())
     assert missed <= 0.1 * 40 * 6
-    columns = read(6, played(ladder(np.array([0.0, 0.0, 0.0, 0.0, 0.0, 40.0])), 10), 1)[1]
+    columns = ratings(6, played(ladder(np.array([0.0, 0.0, 0.0, 0.0, 0.0, 40.0])), 10))
     assert np.isposinf(columns["rating_high"][5])
     assert np.isfinite(columns["rating_low"][5])
 

@@ -47,7 +47,7 @@ def test_every_program_that_people_start_ends_quietly_when_nobody_reads_on() -> 
         ("-m", "engine.simulators.serve", "--help"),
         ("-m", "engine", "list", "no-such-folder"),
         ("-m", "engine", "--help"),
-        ("-m", "engine.bench", "--list"),
+        ("-m", "engine.bench", "--help"),
         ("manage.py", "help"),
         ("manage.py", "diffsettings"),
         ("manage.py", "sqlmigrate", "games", "0001"),

@@ -175,6 +175,8 @@ def test_a_game_that_shows_battles_leaves_one_to_watch(store: FolderStore) -> No
     [
         ({"suspects": [{"pattern": {"pieces": ["nobody"]}}]}, "suspects.0.pattern.pieces.0"),
         ({"suspects": [{"pattern": {"pieces": [DUKE]}, "genomes": [[[0] * 8] * 2], "anchors": [[0, 1]]}]}, "genomes"),
+        ({"suspects": [{"pattern": {"pieces": [DUKE]}, "genomes": [[[10**12] * 8] * 3], "anchors": [[0, 1]]}]},
+         "genomes"),
         ({"suspects": [{"pattern": {"pieces": [DUKE]}, "genomes": [[[0] * 8] * 3], "anchors": [[0, 1]]}]},
          "its strongest team does not hold the suspect"),
         ({"objectives": {"objectives": [{"name": "gap", "title": "Gap", "formula": "mean(strength)"}]}},

@@ -94,7 +94,7 @@ def test_a_measurement_tells_means_with_ranges_of_fresh_episodes(store: FolderSt
     figures = {each["name"]: each for each in told.meta["measures"]}
     assert told.meta["episodes"] == 100 == len(told.arrays["values"])
     assert {"win", "score", "length", "moved", "stayed", "hits"} <= figures.keys()
-    for name in ("win", "moved"):
+    for name in ("win", "score", "moved"):
         assert 0 <= figures[name]["low"] <= figures[name]["mean"] <= figures[name]["high"] <= 1
     assert told.meta["milliseconds"] > 0
     assert told.meta["poster"]["drawing"] == "pong"

@@ -12,7 +12,7 @@ import pytest
 from engine.arrays import Bundle, unpack
 from engine.catalog import STUDIES
 from engine.config.sensitivity import SensitivityConfig
-from engine.errors import ConfigError
+from engine.errors import ConfigError, EvaluationError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, Stopped
 from engine.indicators import wilson
 from engine.lineups.pairings import PairingSpace
@@ -26,6 +26,7 @@ from engine.sensitivity.plan import Planting, planned
 from engine.sensitivity.planted import Break, PlantedGame
 from engine.sensitivity.table import tabled
 from engine.sensitivity.tuning import Tuning
+from engine.simulators.contract import FAILED, OK, Battles
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study.sensitivity import Words
@@ -182,6 +183,22 @@ def test_where_no_number_reaches_the_effect_outcomes_are_turned() -> None:
     )
     assert not tuned.broken.changes, "a soldier has two points of power to lose"
     assert tuned.broken.chance < 0
+
+
+@pytest.mark.parametrize("drawn", [True, False])
+def test_what_cannot_be_made_as_large_as_was_wanted_is_not_planted(drawn: bool) -> None:
+    """A game whose battles are all drawn, and one that finishes none."""
+
+    class Stuck(Numbers):
+        def battles(self, *given: Any, **more: Any) -> Battles:
+            found = super().battles(*given, **more)
+            found.side[:, :, 2] = 0.5
+            found.status[:] = OK if drawn else FAILED
+            return found
+
+    tuning = Tuning(config(battles=4_000, through="outcomes"), SPEC, ground(Stuck()))
+    with pytest.raises(EvaluationError, match="as large as was wanted" if drawn else "no battle of them ends"):
+        tuning.tuned(Planting(0, "piece", (1,), 1, 0.08, 7), never)
 
 
 @pytest.mark.parametrize("chance", [0.4, -0.4])

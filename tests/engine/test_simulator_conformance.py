@@ -33,7 +33,7 @@ from engine.studies import load
 from engine.study.lineups import sample
 from tests.contracts.simulator import SimulatorContract
 from tests.engine import bad_simulators
-from tests.engine.sample_simulators import SPEC, TugOfWar
+from tests.engine.sample_simulators import SPEC, TugOfWar, team_rows
 
 PAGE = Path(__file__).parents[2] / "engine" / "PROTOCOL.md"
 HONEST = "python:tests.engine.sample_simulators:TugOfWar"
@@ -342,3 +342,16 @@ def test_nothing_that_a_program_says_is_obeyed_by_a_terminal(
     shown = "\n".join(json.loads(line).get("message", "") if how and line else line for line in lines)
     assert "no\ufffddice" in shown
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202e]", shown)
+
+
+def test_a_win_lies_between_0_and_1_whatever_range_a_game_declares_for_it() -> None:
+    for low, high in ((None, None), (0.0, 100.0)):
+        win = contract.Metric("win", "Won", "", "higher", low, high)
+        spec = msgspec.structs.replace(SPEC, side_metrics=(*SPEC.side_metrics[:2], win))
+        played = TugOfWar().battles(team_rows(4, 1), team_rows(4, 2), np.arange(4, dtype=np.uint64), {})
+        assert checks.result_problems(spec, 4, played) == []
+        played.side[2, 1, 2] = 100.0
+        said = "win of battle 2, right side is 100.0; it must be a number from 0 to 1"
+        assert checks.result_problems(spec, 4, played) == [said]
+        played.status[2] = 1
+        assert checks.result_problems(spec, 4, played) == [], "what was not finished says nothing"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import random
@@ -471,3 +472,14 @@ def test_a_study_saved_in_an_earlier_format_says_in_a_sentence_why_it_cannot_go_
     assert failed.permanent
     assert "resume: this checkpoint was written by an earlier version of the engine" in failed.message
     assert "start the study anew" in failed.message
+
+
+def test_a_study_that_another_process_runs_is_left_alone(tmp_path: Path, engine: Engine) -> None:
+    (held := tmp_path / "held").mkdir()
+    (held / "study.json").write_text(json.dumps({"kind": "gossip", "game": "pong"}))
+    with (held / "events.jsonl").open("ab") as log:
+        fcntl.flock(log, fcntl.LOCK_EX)
+        told = engine("resume", "held")
+    assert told.returncode == 2
+    assert "folder: another process runs the study in held" in told.stderr
+    assert not (held / "events.jsonl").stat().st_size

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from engine.catalog import STUDIES
 from engine.cli import main
@@ -21,9 +20,17 @@ from engine.tensorboard_log import TensorBoardLog
 STUDY = {"name": "small", "game": {"simulator": "builtin:herobattle"}}
 
 
+def accumulated(folder: Path) -> Any:
+    """All that was written into a folder."""
+    # Imported here, for every process of the tests imports this file, and few need what this loads.
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    return EventAccumulator(str(folder)).Reload()
+
+
 def read(folder: Path) -> dict[str, list[tuple[int, float]]]:
     """The points (step, value) of each curve."""
-    log = EventAccumulator(str(folder)).Reload()
+    log = accumulated(folder)
     return {tag: [(p.step, p.value) for p in log.Scalars(tag)] for tag in log.Tags()["scalars"]}
 
 
@@ -83,7 +90,7 @@ def test_the_settings_are_shown_as_text(tmp_path: Path) -> None:
     log = TensorBoardLog(tmp_path, {"kind": "train", "name": "größer"})
     log(started())
     log.close()
-    (text,) = EventAccumulator(str(tmp_path)).Reload().Tensors("study")
+    (text,) = accumulated(tmp_path).Tensors("study")
     lines = text.tensor_proto.string_val[0].decode().splitlines()
     assert json.loads("\n".join(line.removeprefix("    ") for line in lines)) == log.study
 

@@ -348,6 +348,12 @@ def test_why_something_is_not_tested_is_told_and_counted() -> None:
     assert f"Not tested: 1 piece or amount and {unfinished} pairs, in too few battles that the game finished." in said
 
 
+def test_a_strength_that_is_as_good_as_none_predicts_nothing() -> None:
+    win = np.array([0.5, -0.5, 0.5])
+    assert _predicting(win, win * 1e-323) == 0.0
+    assert _predicting(win, win * 0.0) == 0.0
+
+
 @pytest.mark.parametrize("scale", [1e-300, 1e300])
 def test_what_strength_is_counted_in_changes_nothing(scale: float) -> None:
     usual, other = (screened(charms(), lambda rows: 0.1 * (rows[:, 0] == 1), 600) for _ in range(2))

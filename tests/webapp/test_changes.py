@@ -179,6 +179,9 @@ def test_a_try_starts_one_job_however_often_it_is_sent(team: Studio, search: Job
     attempt(team.designer, search, "410")
     assert Job.objects.filter(kind="change").latest("pk").config["tried"] == 1
     assert "Try a change" in shown(team.designer, reverse("studies:jobs", args=["herobattle"]))
+    waiting = shown(team.designer, address(search))
+    assert "Waiting to start" in waiting
+    assert waiting.count("by the search’s own battles") >= 3, "the lineups stay drawn until it tells something"
 
 
 def test_what_is_wrong_stands_at_its_number_and_what_was_typed_stays(team: Studio, search: Job) -> None:

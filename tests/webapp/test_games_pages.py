@@ -105,6 +105,21 @@ def test_a_game_that_cannot_be_played_any_more_says_why_and_cannot_be_chosen(sta
     assert not team.project.versions.exists()
 
 
+def test_a_version_that_rests_on_no_other_is_saved_though_another_is_saved_at_the_same_moment(
+    team: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As two builds that keep their data do."""
+    first = newest(team)
+    versions.save(team.project, first.simulator, SPEC, {"pikes.cost": 90.0}, user=None)
+    seen, real = [first], versions.current
+    monkeypatch.setattr(versions, "current", lambda project: seen.pop() if seen else real(project))
+    made = versions.save(team.project, first.simulator, SPEC, {"pikes.cost": 80.0}, user=None)
+    assert (made.number, made.patch) == (first.number + 2, {"pikes.cost": 80.0})
+    seen.append(first)
+    with pytest.raises(versions.Stale):
+        versions.save(team.project, first.simulator, SPEC, {"pikes.cost": 70.0}, user=None, base=first.number)
+
+
 # The tables
 
 

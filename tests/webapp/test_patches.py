@@ -102,13 +102,25 @@ def test_a_script_changes_nothing_but_the_project_s_own_game(team: Studio) -> No
     for config, place in (
         ({"game": {"simulator": "command:sh -c reboot"}}, "config.game.simulator"),
         ({"suspects": [{"pieces": ["nobody"]}]}, "config.suspects.0.pieces"),
+        ({"intended": [{"pieces": ["nobody"]}]}, "config.intended.0.pieces.0"),
         ({"may": []}, "config.may"),
         ({"lineups": {"budget_high": 1}}, "config.lineups.budget_high"),
     ):
         answer = ask(config)
         assert answer.status_code == 422
-        assert place in {problem["place"] for problem in answer.json()["problems"]}
+        assert [problem["place"] for problem in answer.json()["problems"]].count(place) == 1
     assert ask({"battles": 25_000}).status_code == 201
+
+
+@pytest.mark.parametrize("kind", ["search", "worth", "gate"])
+def test_what_is_intended_is_of_the_game_or_nothing_is_started(team: Studio, kind: str) -> None:
+    client = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
+    body = {"kind": kind, "config": {"intended": [{"pieces": ["warhorn"]}, {"pieces": ["pikes", "nobody"]}]}}
+    answer = client.post(
+        f"/api/v1/projects/{team.project.slug}/jobs", json.dumps(body), content_type="application/json"
+    )
+    assert [each["place"] for each in answer.json()["problems"]] == ["config.intended.1.pieces.1"]
+    assert not Job.objects.exists()
 
 
 def test_its_page_tells_its_team_what_to_change_and_nobody_else(team: Studio, found: Job) -> None:

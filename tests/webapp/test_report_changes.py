@@ -211,6 +211,7 @@ def test_lineups_that_fresh_battles_judged_only_where_a_change_was_tried_are_tol
     [
         (1, 0, "1 lineup is over the line by the search’s own battles, which flatter; no fresh battles judged that."),
         (1, 1, "fresh battles judged it only where a change was tried."),
+        (6, 5, "fresh battles judged 5 of them only where a change was tried, and the other nowhere."),
         (3, 3, "fresh battles judged them only where a change was tried."),
     ],
 )  # fmt: skip

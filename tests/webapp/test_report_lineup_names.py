@@ -41,7 +41,7 @@ def test_the_page_lists_twenty_that_are_not_settled_and_the_workbook_all(team: S
     played_again(search, list(range(25)), UNSURE, 0.1)
     made = report(search, team.designer)
     page = one_file(made.content, made.content_hash)
-    assert "20 of 25 are listed. The Excel file lists all." in page
+    assert "20 of 25 are listed. Members of the project find all in its Excel file." in page
     sheet = load_workbook(io.BytesIO(to_xlsx(made.content, made.content_hash)))["Not settled"]
     names = [row[0] for row in sheet.iter_rows(min_row=2, values_only=True)]
     assert len(names) == len(set(names)) == 25

@@ -170,6 +170,7 @@ def test_every_mistake_of_ones_own_formulas_is_told_at_its_field(team: Studio) -
     assert "speed" in found["style"][0]
     assert "jumps" in found["goal-1"][0]
     assert "does not measure luck" in found["behaviour"][0]
+    assert "is what is paid for" in wrong(team, **{**OWN, "goal-1-called": "style"})["goal-1"][0]
     found = wrong(team, **PONG, scale="own")
     assert (found["style"], found["goal-1"]) == ([NOT_WRITTEN], [TOO_FEW_GOALS])
 

@@ -133,7 +133,13 @@ def test_goals_that_do_not_add_up_are_not_called_tied(team: Studio) -> None:
 def test_what_was_lost_from_the_store_leaves_the_page_alive(team: Studio, client: Client) -> None:
     job = breeding(team.project, artifacts={"population": "0" * 64}, status=Status.FINISHED, tick=2)
     assert evidence.of(job) is None
-    assert "The first round is not complete yet." in page(client, job)
+    assert "What its rounds left is not in the store any more." in page(client, job)
+
+
+def test_a_search_that_was_stopped_before_its_first_round_promises_nothing(team: Studio, client: Client) -> None:
+    shown = page(client, breeding(team.project, status=Status.STOPPED))
+    assert "It ended before its first round was complete" in shown
+    assert "not complete yet" not in shown
 
 
 def test_lists_and_programs_read_a_search_for_styles_as_any_other(team: Studio, client: Client) -> None:

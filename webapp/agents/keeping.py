@@ -44,7 +44,7 @@ class Left(NamedTuple):
     @property
     def called(self) -> str:
         """Its name for people: "main after lesson 3"."""
-        return _words(self.name)
+        return _words(self.name) or "as it is at the end"
 
     @property
     def draws(self) -> bool:

@@ -208,7 +208,7 @@ class ArenaForm(StudyForm):
         fast = pace.speed(study, self.project)
         return {
             "time": "" if fast is None else fast.told(study.steps).capitalize(),
-            "note": " ".join(pace.told(study, fast)),
+            "note": " ".join(pace.whole(study)), "lines": list(pace.told(study, fast)),
             "crowded": crowded(arena_plan.started(study), "sampler"),
         }  # fmt: skip
 

@@ -15,6 +15,8 @@ EARLIER = 20
 """Courses that are looked at."""
 SHOWN = 4
 """Lessons that are told one by one."""
+NEAR = 0.95
+"""Share of the decisions asked for from which on nobody needs to know why they are not all."""
 LEAST_S = 5.0
 """Seconds that one must have lasted to tell anything."""
 
@@ -47,11 +49,15 @@ def _work(config: Mapping[str, Any]) -> tuple[Any, ...]:
     return game["name"], learners, *(config[name] for name in same)
 
 
-def told(study: ArenaConfig, fast: Speed | None) -> Iterator[str]:
-    """The plan of a course in sentences; with the time of each lesson, where its speed is known."""
-    plans = arena_plan.plan(study)
+def whole(study: ArenaConfig) -> Iterator[str]:
+    """Lessons and decisions of a course, and why these are not what was asked for, in sentences."""
     yield f"{plural(study.count, 'lesson')}, {number(study.steps)} decisions{'' if study.exact else ' at most'}."
-    yield from _rounded(study.steps, sum(one.times * one.asked for one in plans))
+    yield from _rounded(study.steps, sum(lesson.times * lesson.most for lesson in study.lessons))
+
+
+def told(study: ArenaConfig, fast: Speed | None) -> Iterator[str]:
+    """The plan of a course line by line; with the time of each lesson, where its speed is known."""
+    plans = arena_plan.plan(study)
     for one in plans[:SHOWN]:
         most = "" if study.lessons[one.place].until is None else " at most"
         times = f", {plural(one.times, 'time')}" if one.times > 1 else ""
@@ -73,5 +79,5 @@ def _rounded(played: int, asked: int) -> Iterator[str]:
             f"You asked for {number(asked)}, but every battle plays a few decisions before anybody learns: play fewer "
             "battles together, or make lessons longer."
         )
-    elif played < asked:
+    elif played < NEAR * asked:
         yield f"You asked for {number(asked)}; each lesson ends with the last whole update that fits in."

@@ -70,6 +70,7 @@ def about(request: HttpRequest, search: Job, typed: Typed, trial: Job | None = N
     paths = [*typed.paths, *(numbers.costs(spec, pieces) if not typed.texts or typed.pieces else ())]
     sliders = numbers.sliders(spec, paths, typed.texts, _fair(suspect))
     known = list(dict.fromkeys([*pieces, *(path.rpartition(".")[0] for path in paths)]))
+    told = shown(trial) if trial else None
     return {
         "change_over": source.words(search).over,
         "change_key": suspect.key if suspect else "",
@@ -79,8 +80,8 @@ def about(request: HttpRequest, search: Job, typed: Typed, trial: Job | None = N
         "offered": _offered(spec, replayed, known),
         "replayed": len(replayed),
         "changed": [each for each in sliders if each.changed and not each.problem],
-        "trial": shown(trial) if trial else None,
-        "standing": None if trial else standing(search, replayed),
+        "trial": told,
+        "standing": None if told and told["found"] else standing(search, replayed),
         "may_try": allowed(role_in(signed_in(request), search.project), "write"),
         "change_obstacle": playable.obstacle(search),
     }

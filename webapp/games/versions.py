@@ -112,7 +112,8 @@ def save(
     note: str = "",
     base: int | None = None,
 ) -> GameVersion:
-    """A new version. ``base``: the number of the version the changes were made against.
+    """A new version. ``base``: the number of the version the changes were made against; None: whatever is the newest,
+    also where somebody saves another one at the same moment.
 
     Raises Stale when there is a newer one, ConfigError for a patch that the game does not allow.
     """
@@ -139,10 +140,12 @@ def save(
             transaction.on_commit(lambda: arrivals.arrived(made), robust=True)
             return made
     except IntegrityError:
-        newest = current(project)
-        if newest is None:
+        later = current(project)
+        if later is None:
             raise
-        raise Stale(newest) from None
+        if base is not None or newest in (None, later):
+            raise Stale(later) from None
+    return save(project, simulator, spec, patch, user=user, label=label, note=note)
 
 
 def first_version(project: Project, simulator: Simulator, user: User | None) -> GameVersion:

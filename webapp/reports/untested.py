@@ -75,7 +75,7 @@ def of_searched(searched: int, tried: int) -> str:
     if not tried:
         return f"{said}no fresh battles judged that."
     some = f"{number(tried)} of them" if tried < searched else "them" if searched > 1 else "it"
-    rest = ", and the others nowhere" if tried < searched else ""
+    rest = f", and the {'other' if tried == searched - 1 else 'others'} nowhere" if tried < searched else ""
     return f"{said}fresh battles judged {some} only where a change was tried{rest}."
 
 

@@ -37,7 +37,7 @@ class PinnedIntake(Intake):
         study: Any
         study, wrong = body.loaded(data, settings.CPUS)
         if study is not None:
-            wrong += [*pins.changed(study), *self.unfit(study, pins)]
+            wrong += dict.fromkeys([*pins.changed(study), *self.unfit(study, pins)])
         body.refuse(wrong)
         assert study is not None
         refers = {"game_version": pins.version, "lineup_rules": pins.rules}

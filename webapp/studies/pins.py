@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from engine.config import BalanceStudy, LineupConfig, ObjectiveSetConfig
 from engine.config.study import GameConfig
 from engine.errors import ConfigError
+from engine.lineups.patterns import strangers
 from engine.simulators.contract import GameSpec
 from webapp.accounts.models import User
 from webapp.balance.models import LineupRules, ObjectiveSet
@@ -96,7 +97,7 @@ class Pins:
         patch: Mapping[str, float] | None = None,
     ) -> list[tuple[str, str]]:
         """Where a study plays another game or other numbers than the version's (or than those of ``patch``, which was
-        sent with it), or in a way that the game has not."""
+        sent with it), in a way that the game has not, or calls pieces intended that it has not."""
         game, version, found = config.game, self.version, list[tuple[str, str]]()
         if game.simulator != version.simulator.reference:
             found.append(("game.simulator", f"{version} is data of {version.simulator}; {GAME_DATA}"))
@@ -107,7 +108,7 @@ class Pins:
             found.append(("game.fidelity", f"this game is played as {', '.join(ways)}"))
         if why := commanders.problem(version.project, game.commander):
             found.append(("game.commander", why))
-        return found
+        return [*found, *strangers(self.spec.extended(patch or {}), getattr(config, "intended", ()), "intended")]
 
     def refers(self, config: BalanceStudy) -> dict[str, Any]:
         """The rows that the job points at: only those it really plays by. Where the line lies may differ."""

@@ -221,6 +221,9 @@ class StyleForm(GoalFields, TrainForm):
             self.add_error(STYLE, NOT_WRITTEN)
         if len(self.goals) < 2:
             self.add_error("goal-2" if self.goals else "goal-1", TOO_FEW_GOALS)
+        for goal in self.goals:
+            if goal["measure"] in FORMULAS:
+                self.add_error(goal["field"], f"“{goal['measure']}” is what is paid for. Call this goal otherwise.")
         strange = scales.unmeasured(self.ways, self.told) if self.samples is not None else []
         if strange:
             measured = ", ".join(word.name for word in self.told.measures)

@@ -28,7 +28,7 @@ LONG = 3600.0
 SAME_PACE = ("steps", "minutes", "seed", "episodes", "evaluate_every", "checkpoint_every")
 PACELESS = (
     "discount", "rate", "schedule", "trace", "policy_weight", "critic_weight", "entropy_weight", "max_gradient", "clip",
-    "clip_schedule", "target_kl", "trace_clip", "rho_clip", "decay", "epsilon", "alpha", "beta", "explore",
+    "clip_schedule", "target_kl", "trace_clip", "rho_clip", "decay", "epsilon", "alpha", "beta", "explore", "penalty",
 )  # fmt: skip
 """Settings of a learner that change what it learns and not how fast it goes."""
 _PROBLEM = re.compile(r"(?P<place>[a-z_]+(?:\.[\w-]+)*): (?P<message>.*)", re.DOTALL)
