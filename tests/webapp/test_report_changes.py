@@ -65,6 +65,17 @@ def test_bars_before_and_after_begin_where_their_scale_does_also_of_a_lineup_wit
     assert len(re.findall(r'<li><(?:svg|span) class="vm', drawn)) == 3
 
 
+def test_many_lineups_of_a_change_are_folded_on_screens_and_stand_on_paper(team: Studio) -> None:
+    search = search_job(team.project, rows=200)
+    shortlist(search)
+    change = report(search, team.designer, change=read(tried(search))).content["change"]
+    many = {**change, "rows": [{**change["rows"][0], "name": f"Lineup {n}"} for n in range(8)]}
+    screen, paper = (render_to_string("reports/change.html", {"change": many, "unfolded": on}) for on in (False, True))
+    folded = screen.partition("<details")[2].partition("</details>")[0]
+    assert ("2 more" in folded, "Lineup 5" in folded, "Lineup 6" in folded) == (True, False, True)
+    assert ("<details" in paper, paper.count("<li>")) == (False, 8)
+
+
 def test_a_change_that_came_as_a_version_is_not_called_proposed(team: Studio) -> None:
     search = search_job(team.project, rows=200)
     shortlist(search)
