@@ -79,7 +79,7 @@ class Order(msgspec.Struct, frozen=True):
     lesson: int
     present: dict[str, str]
     past: dict[str, tuple[str, ...]]
-    faced: dict[str, dict[str, tuple[float, float]]]
+    faced: Mapping[str, Mapping[str, tuple[float, float]]]
 
 
 class Lesson:

@@ -66,9 +66,9 @@ def told(study: ArenaConfig, fast: Speed | None) -> Iterator[str]:
         yield f"Lesson {one.place + 1}{times}: {work}, {plural(one.battles, 'battle')} at once{lasts}."
     if fast is None:
         yield "How long a lesson takes is told here once a course with the same game and learners has been held."
-    most = max((one.counted for one in plans), key=lambda how: how.processes)
-    parts = f"{plural(most.environments, 'environment')} and {plural(most.workers, 'worker')}"
-    yield f"AI Arena would start {number(most.processes)} processes for that: {parts}."
+    largest = max((one.counted for one in plans), key=lambda how: how.processes)
+    parts = f"{plural(largest.environments, 'environment')} and {plural(largest.workers, 'worker')}"
+    yield f"AI Arena would start {number(largest.processes)} processes for that: {parts}."
     yield f"Here {number(arena_plan.started(study))} play and one learns."
 
 

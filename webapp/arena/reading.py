@@ -210,8 +210,8 @@ def standings(table: Bundle) -> list[Standing]:
     order = sorted(range(len(names)), key=lambda i: -_known(columns["standing"][i]))
     return [
         Standing(
-            names[i], *(columns[f"standing{end}"][i] for end in ("", "_low", "_high")), _points(columns["rating"][i]),
-            f"{_points(columns['rating_low'][i])} to {_points(columns['rating_high'][i])}",
+            names[i], columns["standing"][i], columns["standing_low"][i], columns["standing_high"][i],
+            _points(columns["rating"][i]), f"{_points(columns['rating_low'][i])} to {_points(columns['rating_high'][i])}",
             columns["picked"][i], columns["picked_low"][i], columns["picked_high"][i],
         )
         for i in order
