@@ -211,7 +211,8 @@ def standings(table: Bundle) -> list[Standing]:
     return [
         Standing(
             names[i], columns["standing"][i], columns["standing_low"][i], columns["standing_high"][i],
-            _points(columns["rating"][i]), f"{_points(columns['rating_low'][i])} to {_points(columns['rating_high'][i])}",
+            _points(columns["rating"][i]),
+            f"{_points(columns['rating_low'][i])} to {_points(columns['rating_high'][i])}",
             columns["picked"][i], columns["picked_low"][i], columns["picked_high"][i],
         )
         for i in order
