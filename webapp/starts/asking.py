@@ -97,8 +97,8 @@ class StartsForm(LearningForm):
     scheduler = CardsField(SCHEDULERS, label="From which start it learns next", initial="exp3")
     waits = CardsField(WAITS, label="Whether players wait", initial="step")
     iterations: Any = NumberField(
-        label="Minibatches to learn from", whole=True, low=1, high=10**12, required=False,
-        help_text="Each is some of the decisions that the agent remembers.",
+        label="Learning steps", whole=True, low=1, high=10**12, required=False,
+        help_text="In each it learns from some of the decisions that it remembers.",
     )  # fmt: skip
     signal = forms.ChoiceField(
         label="What draws it to a start", choices=list(SIGNALS.items()), required=False,

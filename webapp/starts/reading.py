@@ -16,7 +16,7 @@ from webapp.studies.lines import Column, Frame, Lines, ends, known, marks, path
 from webapp.studies.models import Job
 from webapp.studies.rounds import Columns
 
-ALONG = "Minibatches learned from → later"
+ALONG = "Learning steps → later"
 
 
 class Band(NamedTuple):
@@ -44,7 +44,7 @@ class Practised:
         self.known = bool(told)
         self.levels = [(percent(value), frame.y(value)) for value in (0.0, 0.5, 1.0)]
         self.places = [(number(round(value)), frame.x(value)) for value in marks(*frame.across)]
-        self.heads = ["Minibatches", *names]
+        self.heads = ["Learning steps", *names]
         self.rows = [[number(round(x[k])), *(percent(column[k] or 0.0) for column in shares)] for k in told]
 
 
