@@ -17,7 +17,7 @@ is known beforehand, and is none of the findings.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +29,7 @@ from engine.config.lineups import DrawnBaselines
 from engine.gate import lineups, screened
 from engine.gate.exploits import Group
 from engine.gate.lineups import Lineups
-from engine.gate.report import Gate, Report, Row, judged
+from engine.gate.report import BATTLES, Gate, Report, Row, judged, many
 from engine.gate.screened import Screened, ScreenLimits
 from engine.simulators.contract import GameSpec
 from engine.verdicts import BASELINE_ERROR, ERROR
@@ -44,7 +44,7 @@ class Parts(NamedTuple):
     """What is known by now: artifacts by part (the replay's: one of each of its ``groups`` that is over; the search's:
     its edge, then what else of its map was played again), the exploits that are ``barred`` (name and why), the parts
     that are ``unfinished``, how many lineups the search ``evaluated``, the ``battles`` in all and those of the
-    screen."""
+    screen, and how many lineups of the search ``failed``."""
 
     found: Mapping[str, Sequence[Bundle]]
     groups: Sequence[Group]
@@ -53,6 +53,7 @@ class Parts(NamedTuple):
     evaluated: int
     battles: int
     screen_battles: int
+    failed: int = 0
 
 
 def read(config: GateConfig, spec: GameSpec, parts: Parts) -> Report:
@@ -75,13 +76,23 @@ def read(config: GateConfig, spec: GameSpec, parts: Parts) -> Report:
             rows += found
     if "search" in parts.found:
         looked["search"] = parts.evaluated
-        if not parts.found["search"]:
-            rows.append(
-                Row("search", "The search", "open", "it ended with no lineup that could be measured", missing=None)
-            )
+        rows += _unmeasured(config, parts)
     by = tuple(dict.fromkeys(_met_by(config, each) for each in every if isinstance(each, Lineups)))
     gate = Gate(config.name, spec.title, parts.battles, looked, tuple(parts.unfinished), tuple(filter(None, by)))
     return judged(rows, gate)
+
+
+def _unmeasured(config: GateConfig, parts: Parts) -> Iterator[Row]:
+    """What a search that is over could not measure. A build that breaks off the battles of an unfair lineup would hide
+    it so."""
+    if not parts.found["search"]:
+        yield Row("search", "The search", "open", "it ended with no lineup that could be measured", missing=None)
+    if parts.failed:
+        divides = any("/" in objective.formula for objective in config.objectives.objectives)
+        why = " (or a formula divides by zero for them)" if divides else ""
+        left = f"{parts.failed:,} of {many(parts.evaluated, 'lineup')}{why}"
+        words = f"the game did not finish battles of {left}, which {'is' if parts.failed == 1 else 'are'} left out"
+        yield Row("search", BATTLES, "open", words, missing=None)
 
 
 def _lineups(config: GateConfig, spec: GameSpec, parts: Parts, part: str, i: int) -> Lineups:

@@ -25,7 +25,7 @@ UNCOUNTED = {"weak": "too weak to count", "meant": "meant to be so"}
 SHOWN = 3
 """Names that a sentence lists."""
 BATTLES = "Battles"
-"""The name of the row that says how many battles of the screen the game did not finish."""
+"""The name of the row that says what of the screen, or of the search, the game did not finish."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -141,6 +141,15 @@ def _of(rows: Sequence[Row], part: str, *verdicts: str) -> list[Row]:
     return [row for row in rows if row.part == part and (not verdicts or row.verdict in verdicts)]
 
 
+def _ended(rows: Sequence[Row], *verdicts: str) -> list[Row]:
+    """The lineups that the search ended with."""
+    return [row for row in _of(rows, "search", *verdicts) if row.name != BATTLES]
+
+
+def _left(rows: Sequence[Row], part: str) -> str:
+    return next((f", where {row.words}" for row in _of(rows, part, "open") if row.name == BATTLES), "")
+
+
 def _over(rows: Sequence[Row], gate: Gate) -> str:
     replayed, told = _of(rows, "replay"), _of(rows, "replay", "over")
     found = []
@@ -150,10 +159,9 @@ def _over(rows: Sequence[Row], gate: Gate) -> str:
     if pieces := _of(rows, "screen", "over"):
         more = f" and {len(pieces) - SHOWN:,} more" if len(pieces) > SHOWN else ""
         named = ", ".join(f"{row.name} ({row.value:+.1f} points)" for row in pieces[:SHOWN])
-        left = next((f", where {row.words}" for row in _of(rows, "screen", "open") if row.name == BATTLES), "")
-        found.append(f"{many(len(pieces), 'suspect')} stood out in the screen, {named}{more}{left}")
+        found.append(f"{many(len(pieces), 'suspect')} stood out in the screen, {named}{more}{_left(rows, 'screen')}")
     if lineups := _of(rows, "search", "over"):
-        found.append(f"the search found {many(len(lineups), 'lineup')} over the line")
+        found.append(f"the search found {many(len(lineups), 'lineup')} over the line{_left(rows, 'search')}")
     return f"Over the line: {'; '.join(found)}."
 
 
@@ -170,7 +178,7 @@ def _under(rows: Sequence[Row], gate: Gate) -> str:
         )
         shifts = "which does not shift" if pieces == 1 else "none of which shifts"
         found.append(f"{many(pieces, 'piece')}, {shifts} the chance to win by more than {reach:.1f} points,")
-    ended = sum(row.many for row in _of(rows, "search"))
+    ended = sum(row.many for row in _ended(rows))
     if ended and (looked := gate.looked.get("search", 0)):
         found.append(f"the {many(ended, 'lineup')} that a search of {looked:,} ended with")
     rest = f" {many(len(barred), 'earlier exploit')} may not be fielded any more." if barred else ""
@@ -187,9 +195,10 @@ def _open(rows: Sequence[Row], gate: Gate) -> str:
     found += [f"{row.name}: {row.words}" for row in pieces[:SHOWN]]
     if len(pieces) > SHOWN:
         found.append(f"{len(pieces) - SHOWN:,} more of the screen cannot be told either")
-    if lineups := _of(rows, "search", "open"):
-        found.append(f"{len(lineups):,} of {many(sum(r.many for r in _of(rows, 'search')), 'lineup')} that the search "
+    if lineups := _ended(rows, "open"):
+        found.append(f"{len(lineups):,} of {many(sum(r.many for r in _ended(rows)), 'lineup')} that the search "
                      f"ended with {_needs(lineups)}")  # fmt: skip
+    found += [f"in the search, {row.words}" for row in _of(rows, "search", "open") if row.name == BATTLES]
     return f"Cannot tell: {'; '.join(each.rstrip('.') for each in found)}."
 
 

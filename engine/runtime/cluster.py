@@ -109,11 +109,12 @@ class Cluster:
         return float(load_ray().cluster_resources().get("CPU", 1.0))
 
     def short_of(self, cpus: float) -> str:
-        """Why an actor that needs ``cpus`` would have to wait; empty if it would not."""
+        """Why an actor that needs ``cpus`` would have to wait; empty if it would not. Those that begin have theirs
+        already, so one that is late may wait for a processor or for the machine."""
         free = load_ray().available_resources().get("CPU", 0.0)
         if free >= cpus:
             return ""
-        return "Every processor is taken by other jobs; this one goes on as soon as one is free."
+        return "A worker has not started yet: every processor is taken, or the machine is overloaded."
 
     def look(self) -> None:
         """Check whether a daemon that this process depends on is certainly gone; a slow network proves nothing."""

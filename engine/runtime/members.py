@@ -12,6 +12,9 @@ from engine.runtime.broadcast import Post
 from engine.runtime.channels import Source, Ticket
 from engine.runtime.codec import Beat
 
+OVERLOADED = "; the machine may be overloaded"
+"""Of a worker that is silent: nobody can see from outside why."""
+
 
 class WorkerLimits(msgspec.Struct, frozen=True):
     """Seconds: between heartbeats, without a heartbeat until a worker is given up, without progress in its work, from
@@ -69,10 +72,11 @@ class Member:
     def complaint(self, limits: WorkerLimits, now: float, *, holds: bool) -> str:
         """Why a connected worker must be given up; empty if it need not. ``holds``: it has work."""
         if now - self.heard_at > limits.silence_s:
-            return f"it gave no sign of life for {limits.silence_s:g} s"
+            return f"it gave no sign of life for {limits.silence_s:g} s{OVERLOADED}"
         if self.beat.busy:
             patience = limits.progress_s if self.ready else max(limits.progress_s, limits.start_s)
-            return f"its work made no progress for {patience:g} s" * (self.beat.quiet_s > patience)
+            stuck = f"its work made no progress for {patience:g} s; it hangs, or the machine is overloaded"
+            return stuck * (self.beat.quiet_s > patience)
         forgotten = holds and min(self.beat.quiet_s, now - self.dealt_at) > limits.silence_s
         return "it does not know of the work it was given" if forgotten else ""
 

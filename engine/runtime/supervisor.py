@@ -21,7 +21,7 @@ from engine.runtime.broadcast import Broadcast, Post
 from engine.runtime.channels import TO_HUB, Hub
 from engine.runtime.codec import Beat, Broken, Crashed, Done, Ready, Stream, Work
 from engine.runtime.ledger import HELD, Ledger
-from engine.runtime.members import Member, Recruiter, WorkerLimits
+from engine.runtime.members import OVERLOADED, Member, Recruiter, WorkerLimits
 from engine.runtime.outcomes import Closed, Streams, Trouble, Verdicts
 
 STILLBORN = 3
@@ -254,7 +254,8 @@ class Supervisor(Closed):
                 self._shortage_reported = True
                 self._verdicts.troubles.append(Trouble("waiting-for-capacity", short))
             return ""
-        return f"it did not start within {self._limits.start_s:g} s" * (now - member.heard_at > self._limits.start_s)
+        late = f"it did not start within {self._limits.start_s:g} s{OVERLOADED}"
+        return late * (now - member.heard_at > self._limits.start_s)
 
     def _lose(self, name: bytes, reason: str, *, counted: bool = False) -> None:
         """Give up a worker: others take its work, and a new one its post."""

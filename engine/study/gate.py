@@ -60,7 +60,8 @@ class Stage(NamedTuple):
 
 class Done(msgspec.Struct):
     """How far a gate is: which stage it is in, what earlier ones left (role to hash, by part) and their totals; the
-    totals and the round of the one under way; the lineups that the search evaluated, and the battles of the screen."""
+    totals and the round of the one under way; the lineups that the search evaluated and those of them that failed, and
+    the battles of the screen."""
 
     stage: int = 0
     tick: int = 0
@@ -69,6 +70,7 @@ class Done(msgspec.Struct):
     inner: Counters = Counters()
     inner_tick: int = 0
     evaluated: int = 0
+    failed: int = 0
     screen_battles: int = 0
 
 
@@ -178,7 +180,8 @@ class _Gate(Session):
         again = f"_{len(before) + 1}" if before and stage.part == "replay" else ""
         left = {f"{ROLES[role]}{again}": event.artifacts[role] for role in KEPT[stage.part] if role in event.artifacts}
         before |= left
-        done.evaluated += event.counters.evaluations if stage.part == "search" else 0
+        if stage.part == "search":
+            done.evaluated, done.failed = event.counters.evaluations, int(event.summary["failed"])
         done.screen_battles += event.counters.battles if stage.part == "screen" else 0
         done.counters, done.inner = self._counters, Counters()
         done.stage, done.tick, done.inner_tick = done.stage + 1, done.tick + 1, 0
@@ -195,7 +198,7 @@ class _Gate(Session):
         }
         parts = reading.Parts(
             read, self.groups, self.barred, self._left(), self.done.evaluated, self._counters.battles,
-            self.done.screen_battles,
+            self.done.screen_battles, self.done.failed,
         )  # fmt: skip
         return reading.read(self.config, self.spec, parts)
 

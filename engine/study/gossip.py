@@ -179,8 +179,8 @@ class _Gossip(Session):
         self.curve.lost += 1
         if self.losses >= STUBBORN * (1 if self.config.waits else self.config.agents):
             raise SimulatorError(
-                f"{self.losses} agents were lost in round {self.tick + 1}, which the game does not get through. The "
-                f"last one: {reason}."
+                f"{self.losses} agents were lost in round {self.tick + 1}, so the training ends. The last one: "
+                f"{reason}."
             )
         if not self.config.waits:
             return

@@ -207,8 +207,8 @@ class Learning(Session):
         self.curve.lost += 1
         if self.losses >= STUBBORN * (1 if self.waiting else self.task.samplers):
             raise SimulatorError(
-                f"{self.losses} samplers in a row were lost in round {self.tick + 1}, which the game does not get "
-                f"through. The last one: {reason}."
+                f"{self.losses} samplers in a row were lost in round {self.tick + 1}, so the training ends. "
+                f"The last one: {reason}."
             )
         if not self.waiting:
             return

@@ -238,7 +238,7 @@ def test_all_losses_are_told_before_the_end_which_quotes_the_game(
     assert incidents == [f"Sampler 1 was lost: loss {n}: the referee has left." for n in range(1, 6)]
     end = found[-1]
     assert isinstance(end, Failed)
-    assert end.message.startswith("5 samplers in a row were lost in round 1")
+    assert end.message.startswith("5 samplers in a row were lost in round 1, so the training ends.")
     assert end.message.endswith("The last one: loss 5: the referee has left.")
 
 

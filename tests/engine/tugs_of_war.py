@@ -84,3 +84,35 @@ class Fair(TugOfWar):
         for pieces, points in self.planted.items():
             found += points / 100 * np.logical_and.reduce([held[p] for p in pieces])
         return found
+
+
+class Drawn(TugOfWar):
+    """Every battle is a draw."""
+
+    def battles(
+        self,
+        left: NDArray[np.int32],
+        right: NDArray[np.int32],
+        seeds: NDArray[np.uint64],
+        patch: Patch,
+        fidelity: str = "full",
+    ) -> Battles:
+        found = super().battles(left, right, seeds, patch, fidelity)
+        found.side[:, :, 2] = 0.5
+        return found
+
+
+class HeroFiveHidden(Drawn):
+    """As that, but a battle in which hero 5 takes part breaks off."""
+
+    def battles(
+        self,
+        left: NDArray[np.int32],
+        right: NDArray[np.int32],
+        seeds: NDArray[np.uint64],
+        patch: Patch,
+        fidelity: str = "full",
+    ) -> Battles:
+        found = super().battles(left, right, seeds, patch, fidelity)
+        found.status[(left[:, 0] == 5) | (right[:, 0] == 5)] = FAILED
+        return found

@@ -94,5 +94,5 @@ class EasierStarts(Learning):
             ("Critic network", " ".join(map(str, learner["network"]["critic"]))),
             ("Actors", f"{number(config['actors'])} a start × {number(config['environments'])} episodes"),
             ("Sampling", config["sampling"]),
-            ("Minibatches", number(config["iterations"])),
+            ("Learning steps", number(config["iterations"])),
         ]

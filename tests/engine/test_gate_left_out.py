@@ -1,0 +1,90 @@
+"""A build that breaks off the battles of an unfair lineup does not pass the search of a gate."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from defusedxml import ElementTree
+
+from engine.config.gate import GateConfig
+from engine.events import Finished, Paused
+from engine.gate.junit import to_junit
+from engine.gate.reading import Parts, read
+from engine.gate.report import BATTLES, Gate, Row, judged, to_csv
+from engine.store import FolderStore
+from tests.engine.sample_simulators import SPEC
+from tests.engine.test_gate import TEAMS, WINS, commanded, gate, report, run
+
+SEARCH = {"algorithm": {"population": 8}, "ticks": 3, "fresh": 100, "replicates": 2}
+LEFT_OUT = "the game did not finish battles of 7 of 1,200 lineups, which are left out"
+WHOLE = Gate("Build 7", "A game", 1000, {"search": 1200}, ())
+
+
+def searched(game: str, **more: Any) -> GateConfig:
+    """A gate of a search alone, on a game of ``tugs_of_war``, whose line draws are far under."""
+    baselines = {"kind": "pasted", "teams": TEAMS[1:]}
+    return gate(
+        game={"simulator": f"python:tests.engine.tugs_of_war:{game}"}, exploits=[], screen=None, search=SEARCH,
+        lineups={"teams": 2, "cost_tolerance": None, "baselines": baselines},
+        objectives={"objectives": [{**WINS, "threshold": 0.9, **more}]},
+    )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _here(played_here: None) -> None:
+    """Games are played in this process."""
+
+
+def test_a_search_whose_battles_the_game_breaks_off_cannot_tell_wherever_it_was_interrupted(tmp_path: Path) -> None:
+    store = FolderStore(tmp_path)
+    (end,) = run(searched("HeroFiveHidden"), store)[-1:]
+    assert isinstance(end, Finished)
+    found = report(store, end)
+    (left,) = [row for row in found.rows if row.name == BATTLES]
+    assert (found.exit_code, left.part, left.verdict) == (4, "search", "open")
+    assert {row.verdict for row in found.rows if row is not left} == {"under"}, "all that it could measure"
+    assert f"Cannot tell: in the search, {left.words}." == found.sentence
+    *_, cut = run(searched("HeroFiveHidden"), store, control=commanded("pause", 6))
+    assert isinstance(cut, Paused)
+    for checkpoint in (cut.artifacts["checkpoint"], end.artifacts["checkpoint"]):
+        assert report(store, run(searched("HeroFiveHidden"), store, checkpoint)[-1]) == found
+
+
+def test_a_search_of_which_nothing_is_left_out_says_nothing_of_it(tmp_path: Path) -> None:
+    store = FolderStore(tmp_path)
+    found = report(store, run(searched("Drawn"), store)[-1])
+    assert (found.exit_code, {row.verdict for row in found.rows}) == (0, {"under"})
+    assert BATTLES not in [row.name for row in found.rows]
+
+
+@pytest.mark.parametrize(("formula", "why"), [
+    ("strongest(win) - weakest(win)", ""),
+    ("strongest(win) / weakest(win)", " (or a formula divides by zero for them)"),
+])  # fmt: skip
+def test_a_formula_that_may_divide_by_zero_may_be_why_a_lineup_is_left_out(formula: str, why: str) -> None:
+    found = read(searched("Drawn", formula=formula), SPEC, Parts({"search": []}, [], [], [], 3, 60, 0, 1))
+    assert found.rows[1].words == f"the game did not finish battles of 1 of 3 lineups{why}, which is left out"
+
+
+def test_what_a_search_left_out_is_in_the_sentence_the_table_and_for_build_servers() -> None:
+    left, under = Row("search", BATTLES, "open", LEFT_OUT, missing=None), Row("search", "A", "under", "under the line")
+    found = judged([under, left], WHOLE)
+    assert (found.exit_code, found.sentence) == (4, f"Cannot tell: in the search, {LEFT_OUT}.")
+    assert found.lines == [f"open    {BATTLES}: {LEFT_OUT}"]
+    (case,) = ElementTree.fromstring(to_junit(found), forbid_dtd=True).iter("testcase")
+    assert case.find("skipped").get("message") == f"{BATTLES}: {LEFT_OUT}"
+    assert LEFT_OUT in [row["words"] for row in csv.DictReader(io.StringIO(to_csv(found).decode()))]
+    unsure = Row("search", "B", "open", "needs more", 0.9, missing=10)
+    assert "1 of 2 lineups that the search ended with" in judged([under, unsure, left], WHOLE).sentence
+
+
+def test_a_search_that_is_over_says_what_it_left_out_too() -> None:
+    rows = [Row("search", "A", "over", "confirmed"), Row("search", BATTLES, "open", LEFT_OUT, missing=None)]
+    found = judged(rows, WHOLE)
+    assert (found.exit_code, found.sentence) == (
+        3, f"Over the line: the search found 1 lineup over the line, where {LEFT_OUT}.",
+    )  # fmt: skip
