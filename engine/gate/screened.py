@@ -84,6 +84,11 @@ def _name(bundle: Bundle, i: int) -> str:
     return f"{name}, {least} or more" if least > 1 else str(name)
 
 
+def _hidden(bundle: Bundle, i: int) -> float:
+    """How much of a range comes from battles that the game did not finish, on each side, whatever is played."""
+    return _points(bundle.arrays["hidden"][i]) if "hidden" in bundle.arrays else 0.0
+
+
 def _row(bundle: Bundle, i: int, verdict: Any, words: str, limits: ScreenLimits, missing: int | None = 0) -> Row:
     columns = bundle.arrays
     worth, low, high = (_points(columns[key][i]) for key in ("worth", "low", "high"))
@@ -106,7 +111,8 @@ def _told(bundle: Bundle, i: int, limits: ScreenLimits) -> Row:
 def _suspected(bundle: Bundle, i: int, limits: ScreenLimits) -> Row:
     worth, columns = _points(bundle.arrays["worth"][i]), bundle.arrays
     what, near = ("good", float(columns["low"][i])) if worth > 0 else ("weak", float(columns["high"][i]))
-    gap, half = abs(worth) - limits.matters, abs(_points(near) - worth)
+    hidden = _hidden(bundle, i)
+    gap, half = abs(worth) - limits.matters - hidden, abs(_points(near) - worth) - hidden
     missing = rounded(((half / gap) ** 2 - 1) * columns["battles"][i]) if gap > DIGITS and half > gap else None
     said = "no number of battles may tell" if missing is None else f"about {missing:,} more battles with it would tell"
     where = "for its price" if columns["piece"][i][1] < 0 else "together"
@@ -129,7 +135,7 @@ def _rest(bundle: Bundle, rest: Sequence[int], untested: int, others: bool, limi
     missing: int | None = 0
     verdict, said = "under", "nothing stands out"
     if largest > limits.leaves_open:
-        missing, narrows = _narrowed(largest, worth, limits)
+        missing, narrows = _narrowed(largest, worth + _hidden(bundle, widest), limits)
         verdict, said, hidden = "open", hidden, narrows
     words = f"{said}; {hidden}{left}"
     return Row("screen", name, verdict, words, worth, -largest, largest, limits.leaves_open, "points",  # type: ignore[arg-type]
@@ -137,11 +143,12 @@ def _rest(bundle: Bundle, rest: Sequence[int], untested: int, others: bool, limi
 
 
 def _unfinished(bundle: Bundle, rest: Sequence[int], limits: ScreenLimits) -> Iterator[Row]:
-    """That the game did not finish battles which, had one piece lost all of them, hide more than may stay open."""
+    """That the game did not finish battles which, had one piece lost all of them, hide more than may stay open. Ranges
+    allow for them, but in tables from before they did."""
     left, columns = int(bundle.meta.get("unfinished", 0)), bundle.arrays
     hidden = {
         i: max(abs(_points(columns["low"][i])), abs(_points(columns["high"][i])))
-        + _points(left / (left + columns["battles"][i]))
+        + (0.0 if "hidden" in columns else _points(left / (left + columns["battles"][i])))
         for i in rest
     }
     worst = max(hidden, key=lambda i: hidden[i], default=None)
@@ -154,6 +161,8 @@ def _unfinished(bundle: Bundle, rest: Sequence[int], limits: ScreenLimits) -> It
 
 def _narrowed(largest: float, worth: float, limits: ScreenLimits) -> tuple[int | None, str]:
     """How many more battles would narrow a range to what may stay open; None where they are too many to be told."""
+    if worth >= limits.leaves_open:
+        return None, f"no number of battles would narrow that to {limits.leaves_open:g}"
     times = ((largest - worth) / max(limits.leaves_open - worth, DIGITS)) ** 2 - 1
     if times > MOST:
         return None, f"{MOST} times as many battles of the screen would not narrow that to {limits.leaves_open:g}"

@@ -18,6 +18,7 @@ EACH = (
     "Of what an experiment tells, 5 % at most is expected to be false. Each has its own 5 %: whoever runs it again "
     "with other seeds until something is told adds these up."
 )
+HIDES = "is told by no number of battles, for those that the game did not finish may hide {:.1f} points"
 SIDES = {TOO_GOOD: "good", TOO_WEAK: "weak"}
 
 
@@ -35,12 +36,14 @@ def lines(bundle: Bundle, intended: Sequence[Pattern] = ()) -> list[str]:
 
 
 def unfinished(bundle: Bundle) -> str:
-    """How many battles the game did not finish, and what that may do to all findings; empty where it finished all. A
-    table from before they were counted says nothing."""
+    """How many battles the game did not finish, and what that may do to findings; empty where it finished all. A
+    table from before they were counted says nothing, and one from before findings allowed for them warns of all."""
     many, asked = (int(bundle.meta.get(name, 0)) for name in ("unfinished", "asked"))
     if not many:
         return ""
     share = f"The game did not finish {many:,} of {asked:,} battles, which are left out"
+    if "hidden" in bundle.arrays:
+        return f"{share}: what is told and every range hold whichever way these would have ended, but for fair prices."
     return f"{share}: where it depends on who plays or wins which these are, no finding can be relied on."
 
 
@@ -97,7 +100,7 @@ def _open(bundle: Bundle) -> Iterator[str]:
 def _needs(bundle: Bundle, i: int, each: Missing) -> str:
     worth = f"({_points(bundle, 'worth', i):+.1f} points so far)"
     if not each.more:
-        return f"is too close to tell {worth}"
+        return f"{HIDES.format(100 * each.hidden)} {worth}" if each.hidden else f"is too close to tell {worth}"
     held = "it" if bundle.arrays["least"][i] == 1 else "that many of it"
     held = "both" if bundle.arrays["piece"][i][1] >= 0 else held
     side = "good" if bundle.arrays["worth"][i] > 0 else "weak"

@@ -46,7 +46,9 @@ def furthest(reading: Reading, but: Collection[int]) -> Interplay | None:
         return None
     (outcome, variance), (_, _, line, spread) = screen.outcomes(halves), reading.lines(pairs, WIN)
     wide = np.maximum(WIDE * np.sqrt(variance), ALIKE / many)
-    reach = np.abs(outcome - line) + wide + OFFSET * np.sqrt(spread)
+    left = screen.unfinished[1][halves[:, 0], halves[:, 1]]
+    doubt = OFFSET * np.sqrt(spread) + reading.hidden(pairs)[1]
+    reach = np.abs(outcome - line) + wide + doubt + left / (left + many)
     order = np.argsort(-np.where(np.isfinite(reach), reach, -np.inf), kind="stable")[:LOOKED_AT]
     found = [_range(reading, int(pairs[i]), halves[i], float(line[i]), float(spread[i])) for i in order]
     return max(found, key=lambda each: max(-each.low, each.high))
@@ -56,5 +58,5 @@ def _range(reading: Reading, pair: int, halves: Chosen, line: float, spread: flo
     """``line``: what its two pieces bring one by one, with its variance ``spread``."""
     one, other = halves.tolist()
     outcome, ends, variance = reading.screen.together(one, other, ERROR - OFFSET_ERROR)
-    doubt = OFFSET * math.sqrt(variance + spread)
+    doubt = OFFSET * math.sqrt(variance + spread) + float(reading.hidden(np.array([pair]))[1][0])
     return Interplay(pair, outcome - line, ends.low - line - doubt, ends.high - line + doubt)

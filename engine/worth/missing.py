@@ -14,7 +14,8 @@ the battles of the whole experiment, but for the doubt that teams leave which ar
 In simulations of 300 rows each what was said was enough for 0.77 of those that seem to matter, 0.78 of those that seem
 fine, and 0.80 of those that had no battles of their own in the proof.
 
-Where that is many times what was played, the effect lies too close to what matters to be told.
+Where that is many times what was played, the effect lies too close to what matters to be told. Where battles that the
+game did not finish may hide as much (the column ``hidden``), more of them do not tell.
 """
 
 from __future__ import annotations
@@ -44,16 +45,18 @@ ENDS = 2 * math.log(2 / ALLOWED)
 
 
 class Missing(NamedTuple):
-    """``more`` battles with it that would tell (0: too close to tell) whether it ``matters``, as it seems to, or is
-    fine."""
+    """``more`` battles with it that would tell (0: none do) whether it ``matters``, as it seems to, or is fine. Where
+    none do because of battles that the game did not finish, these may hide ``hidden``; 0: it is too close to tell."""
 
     more: int
     matters: bool
+    hidden: float = 0.0
 
 
 class _Row(NamedTuple):
     """A row that is not settled: the size of its effect, half its range without ``doubt``, and the standard error of
-    the effect; ``evidence``: -inf where it was not taken to the proof."""
+    the effect; ``evidence``: -inf where it was not taken to the proof; ``hidden``: the part of ``doubt`` that comes
+    from battles that were not finished."""
 
     battles: int
     size: float
@@ -61,6 +64,7 @@ class _Row(NamedTuple):
     doubt: float
     error: float
     evidence: float
+    hidden: float
 
 
 def missing(bundle: Bundle) -> dict[int, Missing]:
@@ -82,14 +86,18 @@ def _row(bundle: Bundle, i: int) -> _Row:
     columns = bundle.arrays
     battles, worth, low, high = (float(columns[name][i]) for name in ("battles", "worth", "low", "high"))
     doubt, error = (float(columns[name][i]) if name in columns else math.nan for name in ("doubt", "error"))
-    doubt = doubt if math.isfinite(doubt) else 0.0
+    hidden = float(columns["hidden"][i]) if "hidden" in columns else 0.0
+    doubt = (doubt if math.isfinite(doubt) else 0.0) + hidden
     half = max((high - low) / 2 - doubt, 0.0)
     if not math.isfinite(error):
         error = half / math.sqrt(ENDS) if math.isfinite(half) else math.inf
-    return _Row(int(battles), abs(worth), half, doubt, error, float(columns["evidence"][i]))
+    return _Row(int(battles), abs(worth), half, doubt, error, float(columns["evidence"][i]), hidden)
 
 
 def _missing(row: _Row, matters: float, needed: float) -> Missing:
+    gap = abs(row.size - matters)
+    if gap <= row.doubt and max(gap, row.hidden) > row.doubt - row.hidden:
+        return Missing(0, row.size > matters, row.hidden)
     if row.size <= matters:
         return Missing(_within(row, matters), matters=False)
     if row.battles and row.evidence > -math.inf:

@@ -10,7 +10,8 @@ not to be told from another piece, is not tested (``Screen.tested``).
 Findings are proved by battles that had no part in selecting them: evidence that the effect exceeds what matters, above
 or below (``confidence.log_evidence``: any distribution, any look), in one list of which at most 5 % is expected to be
 false (e-BH), and on which a finding stays once it is told (``told``). One of the five percentage points, for all
-findings together, pays for the error of what effects are compared with, which is measured, too.
+findings together, pays for the error of what effects are compared with, which is measured, too. Battles that the game
+did not finish may have ended in any way: ranges and findings hold whichever that was (``hidden``).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from engine.confidence import Range
 from engine.worth.changed_prices import ChangedPrices
 from engine.worth.estimates import by_group, surprise
 from engine.worth.evidence import told_by_now
+from engine.worth.hidden import LOST, WON, Ways
 from engine.worth.prices import Curve
 from engine.worth.screen import LEAD, SIDES, WIN, Screen
 from engine.worth.stages import PRICES, PROOFS, Chosen, Floats, Played
@@ -55,7 +57,7 @@ class Finalist(NamedTuple):
     """A trait to be proved: its ``effect`` so far and the variance of that. ``expected``: the mean forecast of teams
     with it. Claims about its outcome: beyond ``line`` by what matters, and in the same direction beyond ``other``
     (NaN: no such claim) by ``margin``; each line is known up to its doubt, a distance, of which ``stays`` is left
-    whatever is played."""
+    whatever is played, and so is what battles that were not finished have ``hidden``."""
 
     trait: int
     effect: float
@@ -67,11 +69,13 @@ class Finalist(NamedTuple):
     other_doubt: float = 0.0
     margin: float = 0.0
     stays: float = 0.0
+    hidden: float = 0.0
 
 
 class Finding(NamedTuple):
     """The result of proof: number of battles, worth beyond its line, ``variance`` of one battle, range of the worth,
-    log of the evidence that it matters, and whether it is ``told`` as proved: once told, whatever later battles say."""
+    log of the evidence that it matters, and whether it is ``told`` as proved: once told, whatever later battles say.
+    ``hidden``: how far its battles that were not finished may move the worth, a distance."""
 
     trait: int
     battles: int
@@ -80,6 +84,7 @@ class Finding(NamedTuple):
     range: Range
     evidence: float
     told: bool = False
+    hidden: float = 0.0
 
 
 class Reading:
@@ -150,7 +155,7 @@ class Reading:
         """The battles that may prove a finalist, from the precision-weighted mean of prior estimate and proof."""
         prior, weight = 1 / f.variance, finding.battles / finding.variance if finding.battles > 1 else 0.0
         effect = (prior * f.effect + weight * finding.worth) / (prior + weight) if weight else f.effect
-        gap = abs(effect) - self.matters - f.doubt
+        gap = abs(effect) - self.matters - f.doubt - finding.hidden
         spread = finding.variance if finding.battles > 1 else 0.25
         missing = math.log(len(self.finalists) / (ERROR - OFFSET_ERROR)) + math.log(4) - max(finding.evidence, -1.0)
         return missing * 2 * spread / gap**2 if gap > 0 else HOPELESS * (1 - gap)
@@ -209,6 +214,14 @@ class Reading:
         beyond, doubt = (np.where(screen.compared, each, 0.0)[halves].sum(axis=1) for each in (beyond, doubt))
         return base, spread, base + beyond, spread + doubt
 
+    def hidden(self, pairs: Chosen) -> tuple[Floats, Floats]:
+        """How far battles that were not finished may have moved what pairs are compared with: the average pair; and
+        this with the halves."""
+        screen, halves = self.screen, self._halves[pairs - self._first]
+        base = screen.hidden_pair_base[pairs - self._first]
+        beyond = np.where(screen.compared, screen.hidden + screen.hidden_base, 0.0)
+        return base, base + beyond[halves].sum(axis=1)
+
     @cached_property
     def finalists(self) -> list[Finalist]:
         """The traits to prove: those that may well matter by all battles before the proof."""
@@ -264,6 +277,7 @@ class Reading:
         if not self.screen.compared[halves].all():
             return True
         worth = np.abs(self.screen.outcome()[halves] - self.screen.base[halves])
+        worth += (self.screen.hidden + self.screen.hidden_base)[halves]
         return bool((worth + 1.65 * np.sqrt(self.screen.variance()[halves]) > self.matters).any())
 
     def _finalist(self, candidate: _Candidate, expected: float, variance: float, errors: float) -> Finalist:
@@ -271,12 +285,17 @@ class Reading:
         trait, stays = candidate.trait, errors * math.sqrt(variance)
         if trait < self._first:
             base, own = float(self.screen.base[trait]), float(self.screen.base_variance[trait])
-            return Finalist(*candidate, expected, base, errors * math.sqrt(variance + own), stays=stays)
-        base, own, of_halves, both = (float(each[0]) for each in self.lines(np.array([trait]), WIN))
-        average, halves = (base, errors * math.sqrt(variance + own)), (of_halves, errors * math.sqrt(variance + both))
+            hides = float(self.screen.hidden_base[trait])
+            doubt = errors * math.sqrt(variance + own) + hides
+            return Finalist(*candidate, expected, base, doubt, stays=stays, hidden=hides)
+        at = np.array([trait])
+        base, own, of_halves, both = (float(each[0]) for each in self.lines(at, WIN))
+        hides, more = (float(each[0]) for each in self.hidden(at))
+        average = base, errors * math.sqrt(variance + own) + hides
+        halves = of_halves, errors * math.sqrt(variance + both) + more
         if self._half_matters(trait):
-            return Finalist(*candidate, expected, *halves, *average, self.matters, stays)
-        return Finalist(*candidate, expected, *average, *halves, stays=stays)
+            return Finalist(*candidate, expected, *halves, *average, self.matters, stays, more)
+        return Finalist(*candidate, expected, *average, *halves, stays=stays, hidden=hides)
 
     def halves(self, pairs: Chosen) -> Chosen:
         """The places among the traits of the two pieces of each pair, int64[n, 2]."""
@@ -291,30 +310,46 @@ class Reading:
 
     def _proved(self) -> list[Finding]:
         proofs = [p for p in self.played if p.stage.name in PROOFS]
-        rests = [self.screen.left(p.rows, p.ahead)[:, WIN] for p in proofs]
+        ways = [self._ways(p) for p in proofs]
         found, logs = list[Finding](), np.zeros((max(len(proofs), 1), len(self.finalists)))
         for i, finalist in enumerate(self.finalists):
-            pairs = zip(proofs, rests, strict=True)
-            values = [np.empty(0), *(rest[(p.dealt == finalist.trait) & np.isfinite(rest)] for p, rest in pairs)]
-            until = [np.concatenate(values[:many]) for many in range(2, len(values) + 1)] or values
+            own = [each.at(p.dealt == finalist.trait) for p, each in zip(proofs, ways, strict=True)]
+            until = [Ways.together(own[:many]) for many in range(1, len(own) + 1)] or [Ways.together([])]
             logs[:, i] = [self._evidence(finalist, each) for each in until]
             found.append(self._finding(finalist, until[-1], float(logs[-1, i])))
         told = told_by_now(logs, ERROR - OFFSET_ERROR)
         return [f._replace(told=bool(t)) for f, t in zip(found, told, strict=True)]
 
-    def _finding(self, f: Finalist, rest: Floats, evidence: float) -> Finding:
-        values = rest + f.expected
-        ends = confidence.bounds(values, SIDES.low + f.expected, SIDES.high + f.expected, ERROR - OFFSET_ERROR)
+    def _ways(self, played: Played) -> Ways:
+        """Residuals of a stage's battles."""
+        rest = self.screen.left(played.rows, played.ahead)[:, WIN]
+        if np.isfinite(rest).all():
+            return Ways(rest, rest, rest)
+        left, (lost, won) = ~np.isfinite(rest), (rest.copy(), rest.copy())
+        for each, edge in ((lost, LOST), (won, WON)):
+            each[left] = self.screen.left(played.rows[left], np.full((int(left.sum()), 2), edge))[:, WIN]
+        return Ways(rest, lost, won)
+
+    def _finding(self, f: Finalist, ways: Ways, evidence: float) -> Finding:
+        values, low, high = ways.rest + f.expected, SIDES.low + f.expected, SIDES.high + f.expected
+        ends = Ways(values, ways.lost + f.expected, ways.won + f.expected).range(low, high, ERROR - OFFSET_ERROR)
         worth = float(values.mean()) - f.line if len(values) else math.nan
         reach = Range(ends.low - f.line - f.doubt, ends.high - f.line + f.doubt)
-        return Finding(f.trait, len(values), worth, float(values.var()) if len(values) else math.nan, reach, evidence)
+        spread = float(values.var()) if len(values) else math.nan
+        return Finding(f.trait, len(values), worth, spread, reach, evidence, hidden=ways.hidden)
 
-    def _evidence(self, f: Finalist, rest: Floats) -> float:
-        values, low, high = rest + f.expected, SIDES.low + f.expected, SIDES.high + f.expected
+    def _evidence(self, f: Finalist, ways: Ways) -> float:
+        low, high = SIDES.low + f.expected, SIDES.high + f.expected
         over = [(f.line + self.matters + f.doubt), (f.other + f.margin + f.other_doubt)]
         under = [(f.line - self.matters - f.doubt), (f.other - f.margin - f.other_doubt)]
-        above = min(confidence.log_evidence(values, low, high, line) for line in over if not math.isnan(line))
-        below = min(confidence.log_evidence(-values, -high, -low, -line) for line in under if not math.isnan(line))
+        above = min(
+            confidence.log_evidence(rest + f.expected, low, high, line)
+            for rest in ways.least for line in over if not math.isnan(line)
+        )  # fmt: skip
+        below = min(
+            confidence.log_evidence(-(rest + f.expected), -high, -low, -line)
+            for rest in ways.most for line in under if not math.isnan(line)
+        )  # fmt: skip
         return float(np.logaddexp(above, below)) - math.log(2)
 
     def _open(self, finding: Finding) -> bool:

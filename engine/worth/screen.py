@@ -16,6 +16,7 @@ from engine.lineups.drawing import costs
 from engine.worth.estimates import by_pair, by_traits, trust, weighted
 from engine.worth.expectations import Expectations, paired
 from engine.worth.forecast import Forecast, Kinds, Teams, fitted
+from engine.worth.hidden import LOST, WON, hidden
 from engine.worth.prices import Slope, Slopes
 from engine.worth.traits import Traits
 
@@ -45,7 +46,7 @@ class Screen:
     ) -> None:
         good = np.isfinite(ahead).all(axis=1)
         self.traits, self.rules, self.seed, self.stopped = traits, traits.rules, seed, stopped
-        self._unfinished = rows[~good]
+        self._every, self._good, self._unfinished = rows, good, rows[~good]
         rows, ahead = rows[good], ahead[good]
         self.battles = len(rows)
         self._ranges: dict[tuple[int, float], Range] = {}
@@ -62,6 +63,7 @@ class Screen:
         self.expectations = Expectations(traits, self.met, seed, stopped)
         kinds = traits.pairs_held(held)
         self._kinds = [weighted(kinds, rest[:, j]) for j in OUTCOMES]
+        self._kinds_many = np.asarray(kinds.sum(axis=0), np.float64).ravel()
         self.expected, self._expected_kinds, self._drawn, self._expected_pairs = self.expectations.reference(len(rows))
 
     def outcome(self, j: int = WIN) -> Floats:
@@ -136,6 +138,44 @@ class Screen:
         return np.asarray(held.sum(axis=0), np.float64).ravel(), np.asarray((pieces.T @ pieces).toarray(), np.float64)
 
     @cached_property
+    def hidden(self) -> Floats:
+        """By piece and amount, how far its outcome may be off given the battles that the game did not finish."""
+        rest = self.rest[WIN]
+        return hidden(_held(self.traits, self._unfinished), self._not_seen, rest.mean, rest.many)
+
+    @cached_property
+    def hidden_base(self) -> Floats:
+        """The same of ``base``; a piece of which hardly any battle was finished has no part in that."""
+        (totals, many), never = self._by_group(self.hidden), (self.rest[WIN].many <= 1) & (self.unfinished[0] > 0)
+        lost = np.bincount(self.group[never], None, len(many))
+        return np.asarray(((totals + lost) / np.maximum(many, 1))[self.group])
+
+    @cached_property
+    def hidden_pair_base(self) -> Floats:
+        """The same, by pair, of ``pair_base``."""
+        kinds = self.traits.pairs_held(_held(self.traits, self._unfinished))
+        return hidden(kinds, self._not_seen, self._kinds[WIN][0], self._kinds_many)[self.traits.kinds]
+
+    @cached_property
+    def _not_seen(self) -> Floats:
+        """Forecasts for the teams of the battles that were not finished."""
+        if not len(self._unfinished):
+            return np.empty(0)
+        ahead = self.forecast(self._unfinished)[:, WIN]
+        return np.concatenate([ahead, -ahead])
+
+    @cached_property
+    def _ways(self) -> tuple[sparse.csc_matrix, list[Floats]]:
+        """The traits of all teams in the order of their battles, and their residuals, had each lost what was not
+        finished, and had each won it."""
+        known, found = np.tile(self._good, 2), []
+        for edge in (LOST, WON):
+            rest = np.empty(len(known))
+            rest[known], rest[~known] = self._rest, edge - self._not_seen
+            found.append(rest)
+        return _held(self.traits, self._every).tocsc(), found
+
+    @cached_property
     def tested(self) -> NDArray[np.bool_]:
         """By trait, whether it can be tested at all: a piece or an amount that is ``separable`` and ``compared``; a
         pair of two separable pieces, if teams hold another pair of the same two categories."""
@@ -195,7 +235,8 @@ class Screen:
         return np.asarray(self.trust * np.mean([f.of(teams, first, second) for f in self.forecasts], axis=0))
 
     def range(self, trait: int, error: float) -> Range:
-        """Range of the mean of a trait's ``rest``, for one look: the screen is analysed once, when it is complete."""
+        """Range of the mean of a trait's ``rest``, for one look: the screen is analysed once, when it is complete. It
+        holds whichever way the battles that were not finished would have ended."""
         if (trait, error) not in self._ranges:
             self._ranges[trait, error] = self._range(trait, error)
         return self._ranges[trait, error]
@@ -203,11 +244,11 @@ class Screen:
     def together(self, one: int, other: int, error: float) -> tuple[float, Range, float]:
         """Of two pieces, by their places among the traits: the outcome beyond even of teams with both, its range as of
         ``range``, and the variance of what forecasts expect of these teams."""
-        rest = self._rest[np.intersect1d(self._rows(one), self._rows(other), assume_unique=True)]
+        rest = self._rest[_both_in(self._held, (one, other))]
         expected, variance = (
             float(each[one, other]) for each in (self._expected_pairs.mean, self._expected_pairs.variance)
         )
-        ends = confidence.bounds_once(rest, *SIDES, error)
+        ends = self._any_way((one, other), confidence.bounds_once(rest, *SIDES, error), error)
         return float(rest.mean()) + expected, Range(ends.low + expected, ends.high + expected), variance
 
     def outcomes(self, halves: Index) -> tuple[Floats, Floats]:
@@ -215,12 +256,19 @@ class Screen:
         rest, expected = self.pairs[WIN].at(*halves.T), self._expected_pairs.at(*halves.T)
         return rest.mean + expected.mean, rest.variance + expected.variance
 
-    def _rows(self, trait: int) -> Index:
-        """The teams that have a trait."""
-        return np.asarray(self._held.indices[self._held.indptr[trait] : self._held.indptr[trait + 1]])
-
     def _range(self, trait: int, error: float) -> Range:
-        return confidence.bounds_once(self._rest[self._rows(trait)], *SIDES, error)
+        ends = confidence.bounds_once(self._rest[_both_in(self._held, (trait,))], *SIDES, error)
+        return self._any_way((trait,), ends, error)
+
+    def _any_way(self, traits: tuple[int, ...], ends: Range, error: float) -> Range:
+        """The range of teams with these traits whichever way the battles that were not finished would have ended, by
+        that of those that were."""
+        if self._good.all():
+            return ends
+        held, ways = self._ways
+        at = _both_in(held, traits)
+        least, most = (confidence.bounds_once(rest[at], *SIDES, error) for rest in ways)
+        return Range(min(ends.low, least.low), max(ends.high, most.high))
 
     def _fitted(self, rows: Ints, outcome: Floats) -> tuple[list[Forecast], Floats]:
         """Two forecasts, each fitted to one half of the battles, and the prediction of each for the other half."""
@@ -252,6 +300,12 @@ def _predicting(win: Floats, lead: Floats) -> float:
 def _held(traits: Traits, rows: Ints) -> sparse.csr_matrix:
     """The traits of the first teams, then of the second ones."""
     return traits.held(np.concatenate([rows[:, 0], rows[:, 1]]))
+
+
+def _both_in(held: sparse.csc_matrix, traits: tuple[int, ...]) -> Index:
+    """The teams that have all of one or two traits."""
+    one, *others = (held.indices[held.indptr[t] : held.indptr[t + 1]] for t in traits)
+    return np.asarray(np.intersect1d(one, others[0], assume_unique=True) if others else one)
 
 
 def _both(ahead: Floats) -> Floats:

@@ -21,7 +21,7 @@ from engine.worth.stages import Played
 from engine.worth.verdicts import FINE, NEEDED, OPEN, TOO_GOOD, TOO_WEAK, UNTESTED
 
 Floats = NDArray[np.float64]
-EFFECTS = ("worth", "low", "high", "evidence", "doubt", "error")
+EFFECTS = ("worth", "low", "high", "evidence", "doubt", "error", "hidden")
 PRICES = ("fair", "fair_low", "fair_high")
 
 
@@ -29,15 +29,16 @@ def tabled(reading: Reading, spec: GameSpec, over: bool = False) -> tuple[dict[s
     """Meta and columns: ``piece`` int32[n, 2] (-1: no second piece), ``least`` int32[n], ``battles`` int64[n],
     ``worth`` and its range ``low`` to ``high`` float64[n] in win probability (NaN: unknown), log ``evidence`` that it
     matters, the ``doubt`` that no battle takes away (a distance, part of the range on each side), the standard
-    ``error`` of its battles, and the ``verdict`` uint8[n]; for pieces the ``fair`` price, its range ``fair_low`` to
-    ``fair_high``, whether that is open below (1) or above (2) because the game permits no such cost (``fair_open``
-    uint8[n], 3: both), the reason ``why`` there is none uint8[n] (``prices``), and the average amount ``units`` in
-    teams that hold any; ``untested`` uint8[n]: why its verdict is that (``verdicts.REASONS``). Pieces come first, then
-    amounts, then pairs that may well matter; a pair without battles of its own was not proved and has no range. Of
-    pairs without one, the meta's ``furthest_pair`` has the largest effect that is left open; ``asked`` battles are over
-    by then, of which the game left ``unfinished``; ``finalists``: how many traits share the error of the proof, played
-    or not. ``over``: whether the experiment is, all it can prove being proved; ``untested_pairs``: how many pairs are
-    untested for each reason."""
+    ``error`` of its battles, how far battles that the game did not finish may have moved the worth (``hidden``, a
+    distance, part of the range on each side: it holds whichever way these would have ended), and the ``verdict``
+    uint8[n]; for pieces the ``fair`` price, its range ``fair_low`` to ``fair_high``, whether that is open below (1) or
+    above (2) because the game permits no such cost (``fair_open`` uint8[n], 3: both), the reason ``why`` there is none
+    uint8[n] (``prices``), and the average amount ``units`` in teams that hold any; ``untested`` uint8[n]: why its
+    verdict is that (``verdicts.REASONS``). Pieces come first, then amounts, then pairs that may well matter; a pair
+    without battles of its own was not proved and has no range. Of pairs without one, the meta's ``furthest_pair`` has
+    the largest effect that is left open; ``asked`` battles are over by then, of which the game left ``unfinished``;
+    ``finalists``: how many traits share the error of the proof, played or not. ``over``: whether the experiment is, all
+    it can prove being proved; ``untested_pairs``: how many pairs are untested for each reason."""
     pairs = zip(reading.finalists, reading.findings, strict=True) if reading.proving else ()
     found = {f.trait: (f, finding) for f, finding in pairs}
     singles = len(reading.traits.single) + len(reading.traits.amounts)
@@ -94,12 +95,13 @@ class Row(NamedTuple):
     verdict: int
     doubt: float = math.nan
     error: float = math.nan
+    hidden: float = 0.0
 
 
 class _Levels(NamedTuple):
     """By piece and amount, from random teams: battles, outcome beyond even, that of the forecast alone, what it is
-    compared with, how unsure the last two are, how unsure they stay whatever is played, and the standard error of the
-    battles."""
+    compared with, how unsure the last two are, how unsure they stay whatever is played, the standard error of the
+    battles, and what those that were not finished may hide."""
 
     battles: Floats
     outcome: Floats
@@ -108,14 +110,18 @@ class _Levels(NamedTuple):
     doubt: Floats
     stays: Floats
     error: Floats
+    hidden: Floats
 
 
 def _levels(screen: Screen) -> _Levels:
     """All at once: each is an array over all of them."""
     expected, (base, spread) = screen.expected[WIN], screen.average()
-    doubt = OFFSET * np.sqrt(expected.variance + spread)
+    doubt, hidden = (
+        OFFSET * np.sqrt(expected.variance + spread) + screen.hidden_base,
+        screen.hidden + screen.hidden_base,
+    )
     rest, stays = screen.rest[WIN], OFFSET * np.sqrt(screen.drawn_variance)
-    return _Levels(rest.many, screen.outcome(), expected.mean, base, doubt, stays, np.sqrt(rest.variance))
+    return _Levels(rest.many, screen.outcome(), expected.mean, base, doubt, stays, np.sqrt(rest.variance), hidden)
 
 
 def _proved(finalist: Finalist, finding: Finding, reading: Reading, levels: _Levels) -> Row:
@@ -124,8 +130,9 @@ def _proved(finalist: Finalist, finding: Finding, reading: Reading, levels: _Lev
         ends = finding.range
         verdict = (TOO_GOOD if finding.worth > 0 else TOO_WEAK) if finding.told else _within(ends, reading.matters)
         error = math.sqrt(finding.variance / finding.battles)
+        worth, hidden = finding.worth, finding.hidden + finalist.hidden
         return Row(
-            finding.battles, finding.worth, ends.low, ends.high, finding.evidence, verdict, finalist.stays, error
+            finding.battles, worth, ends.low, ends.high, finding.evidence, verdict, finalist.stays, error, hidden
         )
     if finalist.trait < len(levels.base):
         return _screened(reading, levels, finalist.trait)
@@ -136,13 +143,13 @@ def _proved(finalist: Finalist, finding: Finding, reading: Reading, levels: _Lev
 def _screened(reading: Reading, levels: _Levels, i: int) -> Row:
     """The row of a piece or an amount that was not worth proving, from random teams."""
     count, *known = (float(each[i]) for each in levels)
-    outcome, expected, base, doubt, stays, error = known
+    outcome, expected, base, doubt, stays, error, hidden = known
     if count < NEEDED or not reading.screen.tested[i]:
         return _nothing(int(count))
     rest = reading.screen.range(i, ERROR - OFFSET_ERROR)
     ends = Range(rest.low + expected - base - doubt, rest.high + expected - base + doubt)
     verdict = _within(ends, reading.matters)
-    return Row(int(count), outcome - base, ends.low, ends.high, -math.inf, verdict, stays, error)
+    return Row(int(count), outcome - base, ends.low, ends.high, -math.inf, verdict, stays, error, hidden)
 
 
 def _fair(reading: Reading, levels: _Levels, i: int, row: Row) -> Fair:

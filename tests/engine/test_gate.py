@@ -382,6 +382,22 @@ def test_battles_that_the_game_does_not_finish_leave_a_build_open_when_they_coul
     assert verdicts(battles // 20) == ["under", "open"], "5 points and 5 are more"
 
 
+def test_a_range_that_battles_which_the_game_did_not_finish_keep_wide_is_narrowed_by_no_number_of_battles() -> None:
+    """They are a part of the range (``hidden``), so they are not added once more."""
+    bundle, limits = table((0.06, -0.02, 0.14, 0.5), (0.0, -0.07, 0.07, -np.inf)), ScreenLimits(3.0, 8.0, 10_000)
+    meta = {**bundle.meta, "asked": 10_000, "unfinished": 1_000}
+
+    def rows(hidden: float, finalists: list[int]) -> list[Row]:
+        hides = bundle._replace(meta=meta, arrays={**bundle.arrays, "hidden": np.full(2, hidden)})
+        return rows_of(Screened(hides, finalists, [0.5] * len(finalists)), [False] * len(finalists), limits)[0]
+
+    suspect, rest = rows(0.06, [0])
+    assert (suspect.missing, rest.verdict) == (None, "under")
+    assert rows(0.005, [0])[0].missing
+    (everything, battles) = rows(0.06, [])
+    assert (everything.missing, everything.verdict, battles.verdict) == (None, "open", "open")
+
+
 def test_a_build_that_is_over_says_how_many_battles_the_game_did_not_finish() -> None:
     """They may be all that a piece lost, and then it stands out for that alone."""
     bundle, limits = table((0.482, 0.429, 0.523, 90.0), (0.0, -0.05, 0.02, -np.inf)), ScreenLimits(3.0, 8.0, 10_000)

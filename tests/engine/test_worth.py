@@ -403,7 +403,7 @@ def test_it_does_not_depend_on_the_order_in_which_battles_are_over() -> None:
 
 def test_battles_that_cannot_be_finished_are_left_out() -> None:
     x = whole(Fair({(HERO + 1,): 16.0}, failing=True), 24_000)
-    assert (HERO + 1,) in told(x)
+    assert (HERO + 1,) not in told(x), "had it lost the fifth that is missing, it would be no better than others"
     finished = np.isfinite(x.reading.played[0].ahead[:, 0]).mean()
     assert 0.7 < finished < 0.9
     assert x.reading.screen.battles == int(np.isfinite(x.reading.played[0].ahead[:, 0]).sum())

@@ -320,6 +320,19 @@ def test_how_many_battles_the_game_did_not_finish_stands_above_what_is_told(meas
     assert "The game did not finish 431 of 2,000 battles" in designer.get(page(measured)).content.decode()
 
 
+def test_what_the_game_did_not_finish_is_told_where_no_number_of_battles_settles_a_piece(
+    measured: Job, designer: Client
+) -> None:
+    meta, arrays = unpack(store().get(measured.artifacts["table"]))
+    still = {**arrays, "verdict": np.full(len(arrays["verdict"]), OPEN, np.uint8)}
+    still |= {"hidden": np.full(len(arrays["verdict"]), 0.482), "evidence": np.full(len(arrays["verdict"]), 2.0)}
+    measured.artifacts["table"] = store().put(pack({**meta, "asked": 2_000, "unfinished": 431}, still))
+    measured.save()
+    content = designer.get(page(measured)).content.decode()
+    assert "what is told and every range hold whichever way these would have ended, but for fair prices." in content
+    assert "No number of battles tells: those that the game did not finish may hide 48.2 points" in content
+
+
 def test_before_the_first_table_and_where_it_was_lost_the_page_says_so(measured: Job, designer: Client) -> None:
     Job.objects.filter(pk=measured.pk).update(artifacts={"table": "0" * 64})
     assert "The table was lost" in designer.get(page(measured)).content.decode()

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from webapp.lib.words import number
-from webapp.worth.parts import Line
+from webapp.worth.parts import POINTS, Line
 
 SHOWN = 8
 
 
 class Near(NamedTuple):
-    """``more`` battles with it that would tell; 0: too close to tell."""
+    """``more`` battles with it that would tell; 0: none do."""
 
     line: Line
     more: int
@@ -20,7 +20,18 @@ class Near(NamedTuple):
     @property
     def words(self) -> str:
         """ "Needs 4,200 more battles"."""
-        return f"Needs {number(self.more)} more battles" if self.more else "Too close to tell"
+        return (
+            f"Needs {number(self.more)} more battles"
+            if self.more
+            else "Cannot be told"
+            if self.hidden
+            else "Too close to tell"
+        )
+
+    @property
+    def hidden(self) -> float:
+        """What battles that the game did not finish may hide, in points, where no more battles tell for that."""
+        return POINTS * self.line.missing.hidden if self.line.missing else 0.0
 
     @property
     def why(self) -> str:
@@ -30,6 +41,8 @@ class Near(NamedTuple):
         points = f"{abs(worth):.{self.line.digits}f} points"
         often = f"{points} {'more' if worth > 0 else 'less'} often than {self.line.against}"
         seen = f"Teams that hold {self.line.held} won {often}"
+        if self.hidden:
+            return f"{seen}, and battles that the game did not finish may hide {self.hidden:.1f} points."
         if not self.more:
             return f"{seen}, so near what matters that more battles would hardly tell."
         more = f"that many more with {self.line.held} would tell whether it is {side}"

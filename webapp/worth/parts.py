@@ -24,6 +24,7 @@ from webapp.studies.table_rows import TableRows, latest
 from webapp.worth.asking import WorthForm, WorthIntake
 from webapp.worth.furthest import Furthest, furthest, furthest_pair
 
+HIDES = "No number of battles tells: those that the game did not finish may hide {} points"
 VERDICTS = {
     UNTESTED: "Not tested",
     FINE: "Fine",
@@ -158,7 +159,7 @@ class Line(NamedTuple):
         if self.missing is None:
             return ""
         if not self.missing.more:
-            return "Too close to tell"
+            return HIDES.format(f"{POINTS * self.missing.hidden:.1f}") if self.missing.hidden else "Too close to tell"
         held = f"{self.held} of it" if self.least > 1 else self.held
         side = f"tell whether it is too {'good' if (self.worth or 0.0) > 0 else 'weak'}"
         to = side if self.missing.matters else "show that it is fine"
@@ -318,8 +319,8 @@ HEADS = (
     "name", "category", "pieces", "least", "cost", "worth", "low", "high", "verdict", "battles", "fair", "fair_low",
     "fair_high", "unpriced", "per_unit", "per_cost", "missing", "needs", "or_less", "or_more", "untested",
 )  # fmt: skip
-"""Columns of the table for programs. ``missing``: battles that would settle what is not settled; 0: too close to
-tell. ``or_less``, ``or_more``: the fair price may lie beyond that end of its range, where the game permits no cost.
+"""Columns of the table for programs. ``missing``: battles that would settle what is not settled; 0: none
+do. ``or_less``, ``or_more``: the fair price may lie beyond that end of its range, where the game permits no cost.
 ``untested``: why."""
 
 
