@@ -37,9 +37,9 @@ from engine.study.start_actors import open_actors
 from engine.study.start_tasks import seat_of_all
 from engine.study.starts import QUIET_S, TaskTraining, _Starts
 from engine.study.starts_curve import Difficulty, StartsCurve, Success
+from tests.engine.rounds_told import curve
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "starts.json"
-TIMES = {"steps_per_second", "sampling_seconds", "learning_seconds"}
 TASKS = [
     {"name": "The last platform", "settings": {"first": 3}},
     {"name": "From the second", "settings": {"first": 2}},
@@ -66,20 +66,6 @@ def study(**more: Any) -> StartsConfig:
     config = load(settings(**more))
     assert isinstance(config, StartsConfig)
     return config
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> FolderStore:
-    return FolderStore(tmp_path)
-
-
-def curve(found: list[AnyEvent]) -> list[tuple[Any, ...]]:
-    """What does not depend on the clock."""
-    return [
-        (e.tick, e.counters.steps, e.artifacts["policy"], {k: v for k, v in e.metrics.items() if k not in TIMES})
-        for e in found
-        if isinstance(e, Progressed)
-    ]
 
 
 def until(ticks: int, command: str, config: StartsConfig, store: FolderStore) -> list[AnyEvent]:
