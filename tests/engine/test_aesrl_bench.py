@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from engine.bench.aesrl_time import method, simulate
-from engine.bench.asynchrony import busy
 
 
 @pytest.mark.parametrize("driven", [0.0, 0.5])
@@ -20,10 +19,6 @@ def test_one_after_the_other_takes_what_each_takes_and_what_the_study_takes_betw
     found = simulate(alone, 1, second, driven=driven)
     assert len(asked) > 20
     assert found.seconds == pytest.approx(len(asked) * (1.0 + driven))
-
-
-def test_workers_are_idle_while_the_last_of_them_works() -> None:
-    assert busy([(0.0, 1.0), (0.0, 3.0)], 2, 0.0) == pytest.approx(4 / 6)
 
 
 def test_what_all_share_serves_one_after_the_other() -> None:
