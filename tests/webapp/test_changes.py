@@ -204,6 +204,7 @@ def test_a_replay_says_what_the_change_does(team: Studio, search: Job) -> None:
     assert (number.path, number.piece, number.name, number.new) == (COST, "Marrow Duke", "cost", 400.0)
     assert head(found).startswith("With Marrow Duke’s cost at 400, ")
     page = shown(team.producer, reverse("studies:job", args=["herobattle", job.pk]))
+    assert "Fresh battles, both versions" in page, "a verdict has only those of one"
     assert head(found) in page
     for each in found.lineups:
         assert each.name in page

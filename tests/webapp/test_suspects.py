@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import reverse
 
@@ -381,6 +382,16 @@ def test_producers_read_and_decide_nothing(team: Studio, search: Job) -> None:
         assert signed_in(team.stranger).post(address(search, name), {"choice": "fix"}).status_code == 404
     assert signed_in(team.stranger).get(address(search)).status_code == 404
     assert Client().get(address(search)).status_code == 302
+
+
+def test_where_nothing_is_swapped_only_lineups_with_the_suspect_are_said_to_be_weak_or_unsure() -> None:
+    tests = {"rows": [], "alone": [], "lineups": 0, "impossible": "Every team has it."}
+    said = render_to_string(
+        "suspects/swap.html",
+        {"tests": tests, "standing": {"lineups": [1]}, "state": "over the line and strong", "unswapped": "None."},
+    )
+    told = " ".join(re.sub(r"<[^>]+>", "", said).split())
+    assert "The lineups under Try a change that hold it are not both" in told, "the shortlist may have some that are"
 
 
 def test_names_are_text(team: Studio, search: Job) -> None:
