@@ -322,7 +322,7 @@ def test_searching_again_saves_the_change_and_asks_the_same_of_it(team: Studio, 
     assert new.config["game"]["patch"] == CHANGE
     same = ("algorithm", "ticks", "replicates", "seed", "lineups", "objectives")
     assert {name: new.config[name] for name in same} == {name: search.config[name] for name in same}
-    assert new.title == "Which teams are unfair?, with Marrow Duke’s cost at 400"
+    assert new.title == "Which teams are unfair? With Marrow Duke’s cost at 400"
 
 
 def arrive(team: Studio, patch: dict[str, float]) -> Any:
