@@ -26,10 +26,11 @@ import numpy as np
 
 from engine import confidence
 from engine.confidence import Range
-from engine.worth.changed_prices import ChangedPrices
+from engine.worth.changed_prices import ChangedPrices, Read
 from engine.worth.estimates import by_group, surprise
 from engine.worth.evidence import told_by_now
 from engine.worth.hidden import LOST, WON, Ways
+from engine.worth.hidden_prices import Moves
 from engine.worth.prices import Curve
 from engine.worth.screen import LEAD, SIDES, WIN, Screen
 from engine.worth.stages import PRICES, PROOFS, Chosen, Floats, Played
@@ -135,11 +136,20 @@ class Reading:
     @property
     def curves(self) -> dict[int, Curve]:
         """By category, the curve of the outcome over price changes; empty before the prices stage is complete."""
-        return self._played_curves if any(p.stage.name == PRICES for p in self.played) else {}
+        return self._prices_read.curves if self._priced else {}
+
+    @property
+    def off(self) -> dict[int, Moves]:
+        """By category with battles at changed prices that the game did not finish, how far its curve may be off."""
+        return self._prices_read.off if self._priced else {}
+
+    @property
+    def _priced(self) -> bool:
+        return any(p.stage.name == PRICES for p in self.played)
 
     @cached_property
-    def _played_curves(self) -> dict[int, Curve]:
-        return self.prices.curves(next(p for p in self.played if p.stage.name == PRICES))
+    def _prices_read(self) -> Read:
+        return self.prices.read(next(p for p in self.played if p.stage.name == PRICES))
 
     def _provable(self, battles: int) -> tuple[int, ...]:
         """The open finalists that should be proved soonest: as many as ``battles`` may prove, but at least the first
