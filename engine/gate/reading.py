@@ -35,7 +35,7 @@ from engine.simulators.contract import GameSpec
 from engine.verdicts import BASELINE_ERROR, ERROR
 
 OFFSET_ERROR = 0.01
-"""Of what pieces are compared with, as ``engine.worth.reading`` spends it (which loads torch; a test compares them)."""
+"""Of what pieces are compared with, as ``engine.worth.proof`` spends it (which loads torch; a test compares them)."""
 EVIDENCE_ERROR = ERROR - BASELINE_ERROR - OFFSET_ERROR
 """Of the findings of all parts together."""
 

@@ -17,7 +17,7 @@ from engine.worth.stages import Chosen, Floats, Played
 TURNS = 200_000
 """Pairings drawn at changed prices for expected forecasts."""
 OFFSET = 2.58
-"""Standard errors on both sides, of a row by itself, for ``engine.worth.reading.OFFSET_ERROR``."""
+"""Standard errors on both sides, of a row by itself, for ``engine.worth.proof.OFFSET_ERROR``."""
 
 
 class Read(NamedTuple):

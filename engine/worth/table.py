@@ -15,7 +15,8 @@ from engine.worth import untested
 from engine.worth.changed_prices import OFFSET
 from engine.worth.interplay import furthest
 from engine.worth.prices import HIDDEN, PRICED, UNMOVED, UNTRIED, Fair, Held, Off, fair
-from engine.worth.reading import ERROR, OFFSET_ERROR, Finalist, Finding, Reading
+from engine.worth.proof import ERROR, OFFSET_ERROR, Finalist, Finding
+from engine.worth.reading import Reading
 from engine.worth.screen import WIN, Screen
 from engine.worth.stages import Played
 from engine.worth.verdicts import FINE, NEEDED, OPEN, TOO_GOOD, TOO_WEAK, UNTESTED
