@@ -121,4 +121,4 @@ class ChangedPrices:
             lost[~finished], won[~finished] = LOST - forecast, WON - forecast
         of, gold = played.dealt, self._screen.units[played.dealt] * played.dearer
         every, kinds = Priced(of, gold, self.leans[of], lost, won, finished), self._kinds[of]
-        return {k: Priced(*(each[kinds == k] for each in every)) for k in set(kinds.tolist())}
+        return {k: every.at(kinds == k) for k in set(kinds.tolist())}

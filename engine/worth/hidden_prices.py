@@ -35,7 +35,12 @@ class Priced(NamedTuple):
 
     def ended(self) -> Priced:
         """Those that were finished."""
-        return Priced(*(each[self.finished] for each in self))
+        return self.at(self.finished)
+
+    def at(self, where: NDArray[np.bool_]) -> Priced:
+        """Those ``where`` it is true, bool[n]."""
+        pieces, gold, lean, low, high, finished = self
+        return Priced(pieces[where], gold[where], lean[where], low[where], high[where], finished[where])
 
 
 class Steered(NamedTuple):
