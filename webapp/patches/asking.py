@@ -15,7 +15,6 @@ from webapp.games.fields import NumberField
 from webapp.games.specs import patched_spec
 from webapp.games.versions import current
 from webapp.lib.first import first
-from webapp.projects.models import Project
 from webapp.studies import checks
 from webapp.studies.pinned_intake import PinnedIntake
 from webapp.studies.pins import Pins
@@ -89,19 +88,17 @@ class PatchForm(StudyForm):
         label="Seed", whole=True, low=0, required=False, help_text="The same seed, the same changes."
     )
 
-    def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
-        super().__init__(data, project=project, kind=kind)
-        version = current(project)
+    def prepare(self) -> None:
+        version = current(self.project)
         self.spec: GameSpec | None = None
         try:
             self.spec = patched_spec(version) if version else None
         except ConfigError:
             self.spec = None  # the intake says what is lost
-        kinds = [(category.id, category.plural) for category in self.spec.categories] if self.spec else []
-        field: Any = self.fields["categories"]
-        field.choices = kinds
+        categories = self.spec.categories if self.spec else ()
+        self.offer("categories", ((category.id, category.plural) for category in categories))
         self.fields["battles"].help_text = f"{BATTLES:,} where nothing is typed."
-        self.takes = pace(project, BATTLES)
+        self.takes = pace(self.project, BATTLES)
 
     def clean_suspects(self) -> list[dict[str, Any]]:
         """Each as its pieces."""

@@ -47,9 +47,8 @@ class WorthForm(StudyForm):
     )  # fmt: skip
     seed: Any = NumberField(label="Seed", whole=True, low=0, required=False, help_text="The same seed, the same table.")
 
-    def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
-        super().__init__(data, project=project, kind=kind)
-        self.takes = pace(project, BATTLES)
+    def prepare(self) -> None:
+        self.takes = pace(self.project, BATTLES)
 
     def table(self) -> dict[str, Any]:
         """The study, as a body of the API would have it."""
