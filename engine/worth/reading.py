@@ -29,7 +29,7 @@ from engine.confidence import Range
 from engine.worth.changed_prices import ChangedPrices
 from engine.worth.estimates import by_group, surprise
 from engine.worth.evidence import told_by_now
-from engine.worth.hidden import LOST, WON, Ways
+from engine.worth.hidden import Ways, ways
 from engine.worth.prices import Curve
 from engine.worth.screen import LEAD, SIDES, WIN, Screen
 from engine.worth.stages import PRICES, PROOFS, Chosen, Floats, Played
@@ -310,25 +310,15 @@ class Reading:
 
     def _proved(self) -> list[Finding]:
         proofs = [p for p in self.played if p.stage.name in PROOFS]
-        ways = [self._ways(p) for p in proofs]
+        every = [ways(self.screen.left, p.rows, p.ahead) for p in proofs]
         found, logs = list[Finding](), np.zeros((max(len(proofs), 1), len(self.finalists)))
         for i, finalist in enumerate(self.finalists):
-            own = [each.at(p.dealt == finalist.trait) for p, each in zip(proofs, ways, strict=True)]
+            own = [each.at(p.dealt == finalist.trait) for p, each in zip(proofs, every, strict=True)]
             until = [Ways.together(own[:many]) for many in range(1, len(own) + 1)] or [Ways.together([])]
             logs[:, i] = [self._evidence(finalist, each) for each in until]
             found.append(self._finding(finalist, until[-1], float(logs[-1, i])))
         told = told_by_now(logs, ERROR - OFFSET_ERROR)
         return [f._replace(told=bool(t)) for f, t in zip(found, told, strict=True)]
-
-    def _ways(self, played: Played) -> Ways:
-        """Residuals of a stage's battles."""
-        rest = self.screen.left(played.rows, played.ahead)[:, WIN]
-        if np.isfinite(rest).all():
-            return Ways(rest, rest, rest)
-        left, (lost, won) = ~np.isfinite(rest), (rest.copy(), rest.copy())
-        for each, edge in ((lost, LOST), (won, WON)):
-            each[left] = self.screen.left(played.rows[left], np.full((int(left.sum()), 2), edge))[:, WIN]
-        return Ways(rest, lost, won)
 
     def _finding(self, f: Finalist, ways: Ways, evidence: float) -> Finding:
         values, low, high = ways.rest + f.expected, SIDES.low + f.expected, SIDES.high + f.expected
