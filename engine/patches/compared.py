@@ -54,7 +54,7 @@ def others(
     each = sparse.diags(np.where(met, 1 / np.maximum(many, 1), 0.0))
     counts = ((held[: len(rest)] - held[len(rest) :]) @ each).tocsr()
     outcome = np.asarray(counts.T @ rest) + np.where(met, expected.mean, 0.0)
-    own = np.where(met, expected.variance, 0.0)
+    own = np.where(met, expected.careful, 0.0)
     k = _rest_of(group, met.astype(np.float64))
     usual = np.full(len(rest), np.mean(rest**2) if len(rest) else 0.0)
     noise = np.maximum(_noise(group, counts, rest**2), _noise(group, counts, usual))

@@ -79,7 +79,7 @@ def judged(
     known = np.isfinite(expected.variance) & (compared.share > 0)
     tested = [t for t in singles if t not in intended and len(values[t].rest) >= FEWEST and known[t]]
     errors = _errors(finals, len(tested), len(watched))
-    means, variances = expected.mean.tolist(), expected.variance.tolist()
+    means, variances = expected.mean.tolist(), expected.careful.tolist()
     lines = {t: _line(compared, t, (means[t], variances[t]), errors) for t in tested}
     logs = np.array([_evidence(values[t], lines[t], matters) if t in lines else -math.inf for t in singles])
     named = np.flatnonzero(confidence.e_bh(logs, np.full(len(logs), 1 / len(logs)), errors.one)).tolist()

@@ -216,7 +216,7 @@ def test_the_others_mean_and_its_variance_are_those_of_sums_over_battles(seed: i
             continue
         weight = counts[:, of].mean(axis=1)
         mean = float(weight @ rest + expected.mean[of].mean())
-        variance = float((weight**2).sum() / 4 + expected.variance[of].sum() / len(of) ** 2)
+        variance = float((weight**2).sum() / 4 + expected.careful[of].sum() / len(of) ** 2)
         np.testing.assert_allclose(found.of(i), (mean, variance, len(of) / (len(of) + 1), of.mean()), atol=1e-9)
     assert found.of(99) == (0.0, 0.0, 1.0, 0.0)
 
