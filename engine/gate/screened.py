@@ -11,13 +11,15 @@ import numpy as np
 from engine.arrays import Bundle
 from engine.config.patterns import Pattern
 from engine.gate.report import BATTLES, Row, many, rounded
-from engine.worth.verdicts import UNFINISHED
 
 POINTS = 100
 DIGITS = 0.05
 MOST = 20
 """Where it would take more than so many times the battles, nobody asks for them."""
 MEANT = "not counted, as it is intended"
+UNFINISHED = 2
+"""Why a piece is not tested of which the game finished hardly any battle, as ``engine.worth.verdicts`` has it (another
+room; a test compares them)."""
 
 
 class Screened(NamedTuple):

@@ -22,6 +22,7 @@ from engine.config.patterns import Pattern
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, Stopped
 from engine.gate import junit
+from engine.gate import screened as screened_module
 from engine.gate.lineups import Lineups
 from engine.gate.reading import OFFSET_ERROR, confirmed
 from engine.gate.report import EXIT_CODES, HEADS, Gate, Row, decoded, encoded, judged, to_csv
@@ -397,6 +398,7 @@ def test_a_build_is_not_under_where_the_game_finishes_no_battle_of_a_piece() -> 
         return rows_of(found, [], limits)[0]
 
     assert [row.verdict for row in rows(RARE, [])] == ["under"], "no battle tells that"
+    assert screened_module.UNFINISHED == UNFINISHED
     rest, battles = rows(UNFINISHED, [])
     assert (rest.verdict, battles.verdict) == ("under", "open")
     assert battles.words == "the game did not finish 100 of 10,000, which are left out; so 1 piece could not be tested"
