@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from engine.worth.verdicts import NEEDED
+
 Floats = NDArray[np.float64]
 LEAST = 1e-305
 """The smallest lead in strength that is told from none."""
@@ -41,6 +43,13 @@ class Means(NamedTuple):
         """The variance of the mean; infinite for fewer than two observations."""
         spread = np.maximum(self.squares / np.maximum(self.many, 1) - self.mean**2, 0.0)
         return np.where(self.many > 1, spread / np.maximum(self.many - 1, 1), np.inf)
+
+    @property
+    def careful(self) -> Floats:
+        """The same. Few observations say little of their own spread, and two that are alike nothing: of fewer than
+        NEEDED it is at least what it would be with the mean square of all."""
+        usual = self.squares.sum() / max(float(self.many.sum()), 1.0) / np.maximum(self.many, 1)
+        return np.where(self.many < NEEDED, np.maximum(self.variance, usual), self.variance)
 
     def plus(self, other: Means) -> Means:
         """Both sets of observations together."""
@@ -74,6 +83,13 @@ class Grouped(NamedTuple):
         apart = np.maximum(self.squares - 2 * self.mean * self.products + self.mean**2 * self.counts, 0.0)
         surely = self.groups / np.maximum(self.groups - 1, 1)
         return np.where(self.groups > 1, surely * apart / np.maximum(self.many, 1) ** 2, np.inf)
+
+    @property
+    def careful(self) -> Floats:
+        """The same; of fewer than NEEDED groups at least what it would be with the mean square of all
+        (``Means.careful``)."""
+        usual = self.squares.sum() / max(float(self.counts.sum()), 1.0) * self.counts / np.maximum(self.many, 1) ** 2
+        return np.where(self.groups < NEEDED, np.maximum(self.variance, usual), self.variance)
 
     def plus(self, other: Grouped) -> Grouped:
         """Both sets of groups together."""

@@ -18,8 +18,8 @@ import numpy as np
 from engine import confidence
 from engine.confidence import Range
 from engine.worth.evidence import told_by_now
-from engine.worth.hidden import LOST, WON, Ways
-from engine.worth.screen import SIDES, WIN, Screen
+from engine.worth.hidden import Ways, ways
+from engine.worth.screen import SIDES, Screen
 from engine.worth.stages import Played
 
 HOPELESS = 1e12
@@ -64,26 +64,15 @@ class Finding(NamedTuple):
 
 def proved(screen: Screen, finalists: Sequence[Finalist], proofs: Sequence[Played], matters: float) -> list[Finding]:
     """What the stages of the proof say of the finalists, one for each."""
-    ways = [_ways(screen, p) for p in proofs]
+    every = [ways(screen.left, p.rows, p.ahead) for p in proofs]
     found, logs = list[Finding](), np.zeros((max(len(proofs), 1), len(finalists)))
     for i, finalist in enumerate(finalists):
-        own = [each.at(p.dealt == finalist.trait) for p, each in zip(proofs, ways, strict=True)]
+        own = [each.at(p.dealt == finalist.trait) for p, each in zip(proofs, every, strict=True)]
         until = [Ways.together(own[:many]) for many in range(1, len(own) + 1)] or [Ways.together([])]
         logs[:, i] = [_evidence(finalist, each, matters) for each in until]
         found.append(_finding(finalist, until[-1], float(logs[-1, i])))
     told = told_by_now(logs, ERROR - OFFSET_ERROR)
     return [f._replace(told=bool(t)) for f, t in zip(found, told, strict=True)]
-
-
-def _ways(screen: Screen, played: Played) -> Ways:
-    """Residuals of a stage's battles."""
-    rest = screen.left(played.rows, played.ahead)[:, WIN]
-    if np.isfinite(rest).all():
-        return Ways(rest, rest, rest)
-    left, (lost, won) = ~np.isfinite(rest), (rest.copy(), rest.copy())
-    for each, edge in ((lost, LOST), (won, WON)):
-        each[left] = screen.left(played.rows[left], np.full((int(left.sum()), 2), edge))[:, WIN]
-    return Ways(rest, lost, won)
 
 
 def _finding(f: Finalist, ways: Ways, evidence: float) -> Finding:

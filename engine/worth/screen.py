@@ -67,7 +67,7 @@ class Screen:
 
     def variance(self, j: int = WIN) -> Floats:
         """The variance of ``outcome``."""
-        return self.rest[j].variance + self.expected[j].variance
+        return self.rest[j].careful + self.expected[j].careful
 
     @property
     def base(self) -> Floats:
@@ -97,7 +97,7 @@ class Screen:
     def drawn_variance(self) -> Floats:
         """By piece and amount, how much of the variance of its outcome and of ``base`` comes from the teams that are
         drawn but do not play: so much no battle takes away."""
-        own = self.expected[WIN].variance
+        own = self.expected[WIN].careful
         totals, many = self._by_group(own)
         return np.asarray(own + (totals / np.maximum(many, 1) ** 2)[self.group])
 
@@ -188,8 +188,10 @@ class Screen:
         return np.asarray(np.unique(of, axis=0, return_inverse=True)[1].ravel(), np.int64)
 
     def _by_group(self, values: Floats) -> tuple[Floats, Floats]:
-        """By group, the sum of values over traits that occurred, and the number of these."""
-        met, groups = self.rest[WIN].many > 1, int(self.group.max()) + 1
+        """By group, the sum of values over traits that occurred, also among teams that are drawn but do not play, and
+        the number of these."""
+        known, groups = np.isfinite(self.expected[WIN].variance), int(self.group.max()) + 1
+        met = (self.rest[WIN].many > 1) & known
         own = self.group[met]
         return np.bincount(own, values[met], groups).astype(np.float64), np.bincount(own, None, groups).astype(
             np.float64

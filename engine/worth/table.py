@@ -120,7 +120,7 @@ def _levels(screen: Screen) -> _Levels:
     """All at once: each is an array over all of them."""
     expected, (base, spread) = screen.expected[WIN], screen.average()
     doubt, hidden = (
-        OFFSET * np.sqrt(expected.variance + spread) + screen.hidden_base,
+        OFFSET * np.sqrt(expected.careful + spread) + screen.hidden_base,
         screen.hidden + screen.hidden_base,
     )
     rest, stays = screen.rest[WIN], OFFSET * np.sqrt(screen.drawn_variance)
