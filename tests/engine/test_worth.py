@@ -267,6 +267,23 @@ def test_two_pieces_that_the_rules_always_put_together_are_not_tested_nor_their_
     assert not any(reading.screen.tested[i] for i, pieces in pairs if pieces & tied)
 
 
+def test_the_luck_of_a_piece_that_hardly_ever_occurs_does_not_move_what_others_are_compared_with() -> None:
+    of = {"hero": [10.0] * 4 + [70.0], "weapon": [100.0] * 9 + [70.0], "charm": [100.0] * 9 + [70.0]}
+    spec = GameSpec(
+        name="rare", title="Rare", version="1", categories=tuple(Category(c, c, c) for c in of),
+        pieces=tuple(Piece(f"{c}{i}", f"{c} {i}", c, cost) for c, costs in of.items() for i, cost in enumerate(costs)),
+        slots=tuple(Slot(c, c, category=c) for c in of), side_metrics=SPEC.side_metrics,
+        rules=Rules(budget_low=209, budget_high=211),
+    )  # fmt: skip
+    reading = screened(spec, lambda rows: 0.6 * (rows[:, 0] == 4), 1_500)
+    screen = reading.screen
+    assert 1 < screen.rest[0].many[4] < 30, "it occurs, but too seldom to be tested"
+    assert screen.outcome()[4] > 0.4, "and always wins"
+    assert np.abs(screen.base[:4]).max() < 0.02
+    assert np.sqrt(screen.base_variance[:4]).max() < 0.02
+    assert screen.tested[:5].tolist() == [True] * 4 + [False]
+
+
 def test_the_more_is_proved_the_more_is_allowed_for_what_effects_are_compared_with(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
