@@ -25,6 +25,7 @@ from engine.gate import junit
 from engine.gate.lineups import Lineups
 from engine.gate.reading import OFFSET_ERROR, confirmed
 from engine.gate.report import EXIT_CODES, HEADS, Gate, Row, decoded, encoded, judged, to_csv
+from engine.gate.screened import UNFINISHED as gate_unfinished
 from engine.gate.screened import Screened, ScreenLimits, rows_of, screened
 from engine.lineups.encoding import LineupSpace
 from engine.lineups.legality import obstacles
@@ -37,6 +38,7 @@ from engine.verdicts import Goals, Sample
 from engine.worth import changed_prices, expectations
 from engine.worth import forecast as forecasts
 from engine.worth import reading as readings
+from engine.worth.verdicts import RARE, UNFINISHED
 from tests.engine.broken_rules import violations
 from tests.engine.sample_simulators import SPEC
 
@@ -380,6 +382,23 @@ def test_battles_that_the_game_does_not_finish_leave_a_build_open_when_they_coul
 
     assert verdicts(0) == verdicts(battles // 50) == ["under"], "5 points and 2 are fewer than 8"
     assert verdicts(battles // 20) == ["under", "open"], "5 points and 5 are more"
+
+
+def test_a_piece_of_which_the_game_finishes_hardly_any_battle_leaves_a_build_open_unless_it_is_intended() -> None:
+    bundle, limits = table((0.0, -0.05, 0.02, -np.inf), (np.nan,) * 3 + (-np.inf,)), ScreenLimits(3.0, 8.0, 10_000)
+    meta = {**bundle.meta, "asked": 10_000, "unfinished": 40}
+
+    def rows(why: int, intended: tuple[Pattern, ...] = ()) -> list[Row]:
+        arrays = {**bundle.arrays, "hidden": np.zeros(2), "untested": np.array([0, why], np.uint8)}
+        return rows_of(screened(Bundle(meta, arrays), intended), [], limits)[0]
+
+    rest, battles = rows(UNFINISHED)
+    assert (rest.verdict, battles.verdict, battles.name) == ("under", "open", "Battles")
+    assert "did not finish 40 of 10,000" in battles.words
+    assert battles.words.endswith("of those with Piece 1 it finished hardly any")
+    assert [row.verdict for row in rows(RARE)] == ["under"]
+    assert "open" not in [row.verdict for row in rows(UNFINISHED, (Pattern(pieces=("p1",)),))]
+    assert gate_unfinished == UNFINISHED
 
 
 def test_a_range_that_battles_which_the_game_did_not_finish_keep_wide_is_narrowed_by_no_number_of_battles() -> None:
