@@ -1,9 +1,10 @@
 """What a piece is compared with under a patch: the other pieces of its category, by random battles under that patch.
 
-A worth is an outcome less that of the average piece of the category in the same amount. That average is the patched
-game's: where teams may leave a slot empty, making one of two charms weaker moves what the average charm wins. The piece
-itself is one of the k + 1 that are averaged, so its worth is k / (k + 1) of its distance to the mean of the k others,
-and that mean is estimated apart from the battles that were drawn to hold the piece.
+A worth is an outcome less that of the average piece of the category in the same amount, over those that met often
+enough to be tested, as in ``engine.worth``. That average is the patched game's: where teams may leave a slot empty,
+making one of two charms weaker moves what the average charm wins. The piece itself is one of the k + 1 that are
+averaged, so its worth is k / (k + 1) of its distance to the mean of the k others, and that mean is estimated apart from
+the battles that were drawn to hold the piece.
 
 Of each of the others the outcome is the mean of what forecasts left over plus what they expect (``engine.worth``). All
 of these means share battles, so their common variance is that of one sum over battles: sum of w^2 r^2, w being by how
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from engine.worth.estimates import Grouped, Means
+from engine.worth.verdicts import NEEDED
 
 Floats = NDArray[np.float64]
 
@@ -45,7 +47,7 @@ def others(group: NDArray[np.int64], held: sparse.csr_matrix, rest: Floats, expe
     good = np.isfinite(rest)
     held, rest = held[np.tile(good, 2)], rest[good]
     many = np.asarray(held.sum(axis=0)).ravel()
-    met = (many > 0) & np.isfinite(expected.variance)
+    met = (many >= NEEDED) & np.isfinite(expected.variance)
     each = sparse.diags(np.where(met, 1 / np.maximum(many, 1), 0.0))
     counts = ((held[: len(rest)] - held[len(rest) :]) @ each).tocsr()
     outcome = np.asarray(counts.T @ rest) + np.where(met, expected.mean, 0.0)
