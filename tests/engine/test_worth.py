@@ -282,6 +282,7 @@ def test_the_luck_of_a_piece_that_hardly_ever_occurs_does_not_move_what_others_a
     assert np.abs(screen.base[:4]).max() < 0.02
     assert np.sqrt(screen.base_variance[:4]).max() < 0.02
     assert screen.tested[:5].tolist() == [True] * 4 + [False]
+    assert reading.prices._farthest[int(screen.rules.category[0])] < 0.1, "so no prices are tried that are far off"
 
 
 def test_the_more_is_proved_the_more_is_allowed_for_what_effects_are_compared_with(
