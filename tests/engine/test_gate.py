@@ -248,6 +248,14 @@ def test_of_gates_on_a_build_that_is_at_its_line_in_everything_few_say_over() ->
     assert over / gates <= 0.05
 
 
+def test_a_screen_that_finds_nothing_worth_proving_says_so_and_takes_nothing_from_the_other_parts() -> None:
+    """As in a game of which all battles are drawn, or where the one piece that was proved is intended."""
+    nothing = Screened(Bundle({}, {}), [], [])
+    strong = at_the_line(generator(3, "gates"), 6)._replace(goals=Goals([1.0], [1.0], None, None))
+    assert confirmed(gate(), [nothing]) == [[]]
+    assert confirmed(gate(), [strong, nothing]) == [*confirmed(gate(), [strong]), []]
+
+
 def test_what_the_screen_spends_on_comparisons_is_what_the_gate_reserves_for_it() -> None:
     assert OFFSET_ERROR == readings.OFFSET_ERROR
 
