@@ -235,6 +235,14 @@ def test_of_pairs_whose_battles_all_ended_alike_the_rarest_are_known_least(monke
     assert found == interplay.furthest(reading, ())
 
 
+def test_where_the_rules_let_nothing_be_tested_it_is_not_said_that_nothing_stands_out() -> None:
+    spec = charms(copies=1, banners=1)
+    meta, columns = tabled(screened(spec, lambda rows: 0.0 * rows[:, 0], 500), spec, over=True)
+    assert lines(Bundle(meta, columns))[0] == "Nothing stands out.", "heroes were tested"
+    untested = {**columns, "verdict": np.full_like(columns["verdict"], UNTESTED)}
+    assert lines(Bundle(meta, untested))[0] == "Nothing could be tested."
+
+
 def test_the_only_piece_of_its_category_has_nothing_to_be_compared_with() -> None:
     reading = screened(charms(), lambda rows: 0.1 * (rows[:, 3] >= 0), 2_000)
     banner = next(i for i, t in enumerate(reading.traits.single) if t.pieces == (10,))
