@@ -134,6 +134,6 @@ def confirmed(config: GateConfig, every: Sequence[Lineups | Screened]) -> list[l
     shares = []
     for each in every:
         many = each.of if isinstance(each, Lineups) else len(each.evidence)
-        shares += [share / many] * len(each.evidence)
+        shares += [share / max(many, 1)] * len(each.evidence)
     told = iter(confidence.e_bh(np.array(logs), np.array(shares), EVIDENCE_ERROR).tolist() if logs else [])
     return [[next(told, False) for _ in each.evidence] for each in every]

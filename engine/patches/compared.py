@@ -1,9 +1,10 @@
 """What a piece is compared with under a patch: the other pieces of its category, by random battles under that patch.
 
-A worth is an outcome less that of the average piece of the category in the same amount. That average is the patched
-game's: where teams may leave a slot empty, making one of two charms weaker moves what the average charm wins. The piece
-itself is one of the k + 1 that are averaged, so its worth is k / (k + 1) of its distance to the mean of the k others,
-and that mean is estimated apart from the battles that were drawn to hold the piece.
+A worth is an outcome less that of the average piece of the category in the same amount, over those that met often
+enough to be tested, as in ``engine.worth``. That average is the patched game's: where teams may leave a slot empty,
+making one of two charms weaker moves what the average charm wins. The piece itself is one of the k + 1 that are
+averaged, so its worth is k / (k + 1) of its distance to the mean of the k others, and that mean is estimated apart from
+the battles that were drawn to hold the piece.
 
 Of each of the others the outcome is the mean of what forecasts left over plus what they expect (``engine.worth``). All
 of these means share battles, so their common variance is that of one sum over battles: sum of w^2 r^2, w being by how
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from engine.worth.estimates import Grouped, Means
+from engine.worth.verdicts import NEEDED
 
 Floats = NDArray[np.float64]
 
@@ -48,7 +50,8 @@ def others(
     """``group`` [traits]: what is compared with one another; ``held`` [2 n, traits]: traits of the first teams, then of
     the second ones; ``rest`` [n]: residuals for the first teams, not a number where a battle was not finished;
     ``hidden`` [traits]: how far such battles may have moved the mean of each."""
-    good, met = np.isfinite(rest), (np.asarray(held.sum(axis=0)).ravel() > 0) & np.isfinite(expected.variance)
+    good = np.isfinite(rest)
+    met = (np.asarray(held.sum(axis=0)).ravel() >= NEEDED) & np.isfinite(expected.variance)
     held, rest = held[np.tile(good, 2)], rest[good]
     many = np.asarray(held.sum(axis=0)).ravel()
     each = sparse.diags(np.where(met, 1 / np.maximum(many, 1), 0.0))

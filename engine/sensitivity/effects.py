@@ -27,6 +27,7 @@ from engine.sensitivity.planted import Break, PlantedGame
 from engine.simulators.contract import LineupSimulator
 from engine.worth.estimates import by_traits
 from engine.worth.traits import Traits
+from engine.worth.verdicts import NEEDED
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int32]
@@ -161,7 +162,7 @@ class Ground:
         every = [*self.traits.single, *self.traits.amounts]
         kind = self.rules.category[piece]
         of = [i for i, t in enumerate(every) if self.rules.category[t.pieces[0]] == kind and t.least == least]
-        own = np.array([i for i in of if means.many[i] > 1], np.int64)
+        own = np.array([i for i in of if means.many[i] >= NEEDED], np.int64)
         if not len(own):
             return Outcome(math.nan, math.inf)
         return Outcome(float(means.mean[own].mean()), float(means.careful[own].sum()) / len(own) ** 2)

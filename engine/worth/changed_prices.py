@@ -13,6 +13,7 @@ from engine.worth.hidden_prices import Moves, Priced, moves
 from engine.worth.prices import LEAST, WIDER, Curve, Reach, curve, leans
 from engine.worth.screen import WIN, Screen
 from engine.worth.stages import Chosen, Floats, Played
+from engine.worth.verdicts import NEEDED
 
 TURNS = 200_000
 """Pairings drawn at changed prices for expected forecasts."""
@@ -73,8 +74,10 @@ class ChangedPrices:
 
     @cached_property
     def _farthest(self) -> dict[int, float]:
-        """By category, the largest distance from even of teams with one of its pieces."""
-        kinds, far = self._kinds, np.abs(self._screen.outcome()[: len(self._kinds)])
+        """By category, the largest distance from even of teams with one of its pieces, of those that met often enough:
+        few battles of a rare one would have prices tried that are far off."""
+        kinds, often = self._kinds, self._screen.rest[WIN].many[: len(self._kinds)] >= NEEDED
+        far = np.where(often, np.abs(self._screen.outcome()[: len(kinds)]), 0.0)
         return {k: float(far[kinds == k].max()) for k in set(kinds.tolist())}
 
     def dearer(self, dealt: Chosen, marks: Floats) -> Floats:

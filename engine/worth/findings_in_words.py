@@ -58,9 +58,10 @@ def _claim(bundle: Bundle, i: int) -> str:
 
 
 def _nothing(bundle: Bundle) -> Iterator[str]:
-    """What "nothing stands out" leaves open, of single pieces and of pairs."""
+    """What "nothing stands out" leaves open, of single pieces and of pairs; not said where nothing was tested."""
     told = bundle.meta["proved"] or bundle.meta.get("over", False)
-    said = "Nothing stands out" if told else "Nothing is proved yet"
+    none = bool((bundle.arrays["verdict"] == UNTESTED).all())
+    said = ("Nothing could be tested" if none else "Nothing stands out") if told else "Nothing is proved yet"
     yield f"{said}."
     for of, end in left_open(bundle).items():
         yield f"The largest effect of a {of} that these battles do not rule out: {end.name}, {end.points:+.1f} points."

@@ -18,6 +18,7 @@ from engine.worth.forecast import Teams, crossfitted
 from engine.worth.hidden import LOST, WON, hidden
 from engine.worth.prices import Slope, Slopes
 from engine.worth.traits import Traits
+from engine.worth.verdicts import NEEDED
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -72,7 +73,7 @@ class Screen:
     @property
     def base(self) -> Floats:
         """By piece and amount, how much teams win beyond even with the average piece of the same category in the same
-        amount, because many of any piece may be worse than few."""
+        amount, because many of any piece may be worse than few. Pieces that are too rare to be tested do not count."""
         return self.average()[0]
 
     @property
@@ -140,9 +141,9 @@ class Screen:
 
     @cached_property
     def hidden_base(self) -> Floats:
-        """The same of ``base``; a piece of which hardly any battle was finished has no part in that."""
-        (totals, many), never = self._by_group(self.hidden), (self.rest[WIN].many <= 1) & (self.unfinished[0] > 0)
-        lost = np.bincount(self.group[never], None, len(many))
+        """The same of ``base``; a piece that has no part in that only because of these battles may be anything."""
+        (totals, many), met, left = self._by_group(self.hidden), self.rest[WIN].many, self.unfinished[0]
+        lost = np.bincount(self.group[(met < NEEDED) & (met + left >= NEEDED)], None, len(many))
         return np.asarray(((totals + lost) / np.maximum(many, 1))[self.group])
 
     @cached_property
@@ -188,10 +189,11 @@ class Screen:
         return np.asarray(np.unique(of, axis=0, return_inverse=True)[1].ravel(), np.int64)
 
     def _by_group(self, values: Floats) -> tuple[Floats, Floats]:
-        """By group, the sum of values over traits that occurred, also among teams that are drawn but do not play, and
-        the number of these."""
+        """By group, the sum of values over traits that met often enough to be tested, also among teams that are drawn
+        but do not play, and the number of these: few battles of one that hardly ever occurs, all lost by luck, would
+        move the average, and say nothing of how far."""
         known, groups = np.isfinite(self.expected[WIN].variance), int(self.group.max()) + 1
-        met = (self.rest[WIN].many > 1) & known
+        met = (self.rest[WIN].many >= NEEDED) & known
         own = self.group[met]
         return np.bincount(own, values[met], groups).astype(np.float64), np.bincount(own, None, groups).astype(
             np.float64

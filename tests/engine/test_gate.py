@@ -22,10 +22,10 @@ from engine.config.patterns import Pattern
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, Stopped
 from engine.gate import junit
-from engine.gate import screened as screened_module
 from engine.gate.lineups import Lineups
 from engine.gate.reading import OFFSET_ERROR, confirmed
 from engine.gate.report import EXIT_CODES, HEADS, Gate, Row, decoded, encoded, judged, to_csv
+from engine.gate.screened import UNFINISHED as gate_unfinished
 from engine.gate.screened import Screened, ScreenLimits, rows_of, screened
 from engine.lineups.encoding import LineupSpace
 from engine.lineups.legality import obstacles
@@ -248,6 +248,14 @@ def test_of_gates_on_a_build_that_is_at_its_line_in_everything_few_say_over() ->
     assert over / gates <= 0.05
 
 
+def test_a_screen_that_finds_nothing_worth_proving_says_so_and_takes_nothing_from_the_other_parts() -> None:
+    """As in a game of which all battles are drawn, or where the one piece that was proved is intended."""
+    nothing = Screened(Bundle({}, {}), [], [])
+    strong = at_the_line(generator(3, "gates"), 6)._replace(goals=Goals([1.0], [1.0], None, None))
+    assert confirmed(gate(), [nothing]) == [[]]
+    assert confirmed(gate(), [strong, nothing]) == [*confirmed(gate(), [strong]), []]
+
+
 def test_what_the_screen_spends_on_comparisons_is_what_the_gate_reserves_for_it() -> None:
     assert OFFSET_ERROR == proof.OFFSET_ERROR
 
@@ -384,25 +392,21 @@ def test_battles_that_the_game_does_not_finish_leave_a_build_open_when_they_coul
     assert verdicts(battles // 20) == ["under", "open"], "5 points and 5 are more"
 
 
-def test_a_build_is_not_under_where_the_game_finishes_no_battle_of_a_piece() -> None:
-    """Among many pieces that moves what the others are compared with by little."""
-    bundle, limits = (
-        table((0.0, -0.05, 0.02, -np.inf), (np.nan, np.nan, np.nan, -np.inf)),
-        ScreenLimits(3.0, 8.0, 10_000),
-    )
-    meta = {**bundle.meta, "asked": 10_000, "unfinished": 100}
+def test_a_piece_of_which_the_game_finishes_hardly_any_battle_leaves_a_build_open_unless_it_is_intended() -> None:
+    bundle, limits = table((0.0, -0.05, 0.02, -np.inf), (np.nan,) * 3 + (-np.inf,)), ScreenLimits(3.0, 8.0, 10_000)
+    meta = {**bundle.meta, "asked": 10_000, "unfinished": 40}
 
-    def rows(reason: int, meant: list[int]) -> list[Row]:
-        columns = {**bundle.arrays, "hidden": np.full(2, 0.01), "untested": np.array([0, reason])}
-        found = Screened(bundle._replace(meta=meta, arrays=columns), [], [], meant)
-        return rows_of(found, [], limits)[0]
+    def rows(why: int, intended: tuple[Pattern, ...] = ()) -> list[Row]:
+        arrays = {**bundle.arrays, "hidden": np.zeros(2), "untested": np.array([0, why], np.uint8)}
+        return rows_of(screened(Bundle(meta, arrays), intended), [], limits)[0]
 
-    assert [row.verdict for row in rows(RARE, [])] == ["under"], "no battle tells that"
-    assert screened_module.UNFINISHED == UNFINISHED
-    rest, battles = rows(UNFINISHED, [])
-    assert (rest.verdict, battles.verdict) == ("under", "open")
-    assert battles.words == "the game did not finish 100 of 10,000, which are left out; so 1 piece could not be tested"
-    assert [row.verdict for row in rows(UNFINISHED, [1])] == ["under"], "it is meant to be so"
+    rest, battles = rows(UNFINISHED)
+    assert (rest.verdict, battles.verdict, battles.name) == ("under", "open", "Battles")
+    assert "did not finish 40 of 10,000" in battles.words
+    assert battles.words.endswith("of those with Piece 1 it finished hardly any")
+    assert [row.verdict for row in rows(RARE)] == ["under"]
+    assert "open" not in [row.verdict for row in rows(UNFINISHED, (Pattern(pieces=("p1",)),))]
+    assert gate_unfinished == UNFINISHED
 
 
 def test_a_range_that_battles_which_the_game_did_not_finish_keep_wide_is_narrowed_by_no_number_of_battles() -> None:

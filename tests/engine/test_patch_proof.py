@@ -198,6 +198,18 @@ def test_a_measured_shift_is_that_of_the_worth_though_the_average_moves_along(ch
     assert abs(found.size - (worth_of(x, 0.0) - worth_of(x, TOO_GOOD))) < 0.01
 
 
+def test_a_piece_that_hardly_any_team_holds_has_no_part_in_what_others_are_compared_with() -> None:
+    rng, n, group = np.random.default_rng(1), 400, np.zeros(4, np.int64)
+    held = np.zeros((2 * n, 4))
+    held[np.arange(2 * n), rng.integers(0, 3, 2 * n)] = 1
+    rest, expected = rng.choice([-0.5, 0.5], n), Means(np.full(4, 2.0), np.zeros(4), np.full(4, 9.0))
+    without = others(group, sparse.csr_matrix(held), rest, expected, np.zeros(4))
+    held[:5], rest[:5] = [0, 0, 0, 1], 0.5
+    found = others(group, sparse.csr_matrix(held), rest, expected, np.zeros(4))
+    assert np.abs(found.mean[:3] - without.mean[:3]).max() < 0.05, "though it won all of its five battles"
+    assert found.share[:3].tolist() == [2 / 3] * 3
+
+
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_the_others_mean_and_its_variance_are_those_of_sums_over_battles(seed: int) -> None:

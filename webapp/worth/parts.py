@@ -244,7 +244,8 @@ class Measuring(Parts):
         meant = {pattern.key for pattern in patterns.meant_by_now(job)}
         count = sum(line.stands_out and line.key not in meant for line in lines_of(bundle))
         if not count:
-            return Found("Nothing stands out")
+            none = bool((bundle.arrays["verdict"] == UNTESTED).all())
+            return Found("Nothing could be tested" if none else "Nothing stands out")
         return Found(f"{count:,} {'stands' if count == 1 else 'stand'} out", "strong")
 
     def table(self, job: Job, of: str, user: User) -> Rows:
