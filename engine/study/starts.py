@@ -33,6 +33,7 @@ from engine.rl.task_learner import TaskLearner
 from engine.rng import generator
 from engine.store import Store
 from engine.study import checkpoint
+from engine.study.actor_pool import ActorsApart, ActorsHere, OverRedis, open_actors
 from engine.study.control import Command, Control
 from engine.study.curve import too_short
 from engine.study.evaluation import Measured, evaluate
@@ -41,7 +42,6 @@ from engine.study.learner_factory import begin_with
 from engine.study.learning import Learning, long_enough
 from engine.study.policy_training import PolicyTraining, Portion
 from engine.study.sampler_pool import SamplerPool
-from engine.study.start_actors import ActorsApart, ActorsHere, OverRedis, open_actors
 from engine.study.start_tasks import seat_of_all
 from engine.study.starts_curve import StartsCurve
 

@@ -31,7 +31,8 @@ from engine.runtime import redis_server
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
-from engine.study.start_actors import StreamedEnd, build, make_actor, open_actors
+from engine.study.actor_pool import open_actors
+from engine.study.start_actors import StreamedEnd, build, make_actor
 from engine.study.start_tasks import seat_of_all
 from engine.study.starts import QUIET_S, TaskTraining, _Starts
 from engine.study.starts_curve import Difficulty, StartsCurve, Success
