@@ -49,6 +49,7 @@ class Counts(Comparing):
 class Counted(kinds.Parts):
     """What the site has of a count that brings parts of its own."""
 
+    without_data = "count to three"
     results = ("squares",)
     files = {"policy.onnx": "onnx"}
     comparing = Counts()
@@ -290,6 +291,15 @@ def test_with_parts_two_of_its_jobs_are_compared_by_what_they_say_of_themselves(
     assert f"compare-{job.pk}" in listed, "it can be ticked to be compared"
     training = client.get(reverse("studies:compare", args=[team.project.slug]), {"job": [job.pk]}).content.decode()
     assert "Only searches are compared here" not in training
+
+
+@pytest.mark.usefixtures("with_parts")
+def test_where_it_needs_no_game_data_it_is_offered_before_there_is_any(team: Studio, client: Client) -> None:
+    client.force_login(team.designer)
+    text = client.get(reverse("studies:new", args=[team.project.slug])).content.decode()
+    assert f'or to <a href="{reverse("studies:ask", args=[team.project.slug, "count"])}">count to three</a>.' in text
+    others = ["arena", "starts", "gossip", "hunt", "self-play", "aes-rl", "evaluate"]
+    assert sorted(kind for kind, _ in kinds.without_data()) == sorted([*others, "count"])
 
 
 @pytest.mark.usefixtures("with_parts")
