@@ -44,9 +44,9 @@ SLOW_FILES = {
         "gate", "gate_command", "herobattle", "hunt", "lineups", "masac", "match_memory", "mdp_external", "mdp_paths",
         "metagame", "metagame_study", "new_pieces", "numbered", "object_store", "objectives", "pairings", "patches",
         "pbt", "piping", "racing", "racing_lineups", "rl_learners", "scarce", "self_play", "sensitivity",
-        "simulator_client", "simulator_conformance", "simulator_tcp", "stops", "study", "study_troubles", "supervisor",
-        "termination", "train", "train_policies", "trust_finds_faults", "turns", "verdicts", "wesnoth", "worth",
-        "worth_prices",
+        "simulator_client", "simulator_conformance", "simulator_tcp", "starts", "stops", "study", "study_troubles",
+        "styles", "supervisor", "td3", "termination", "train", "train_policies", "trust_finds_faults", "turns",
+        "verdicts", "wesnoth", "worth", "worth_bench", "worth_prices",
     },
     "webapp": {
         "accounts", "agents", "api_access", "api_jobs", "bodies", "command_lines", "commanders", "compare", "deadline",
