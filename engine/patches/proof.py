@@ -30,7 +30,7 @@ from engine.patches.candidates import Candidate
 from engine.patches.compared import Others, others
 from engine.patches.response import Watched
 from engine.patches.trials import Trials
-from engine.worth.reading import ERROR, OFFSET_ERROR
+from engine.worth.proof import ERROR, OFFSET_ERROR
 from engine.worth.screen import SIDES, WIN
 
 Floats = NDArray[np.float64]

@@ -1,138 +1,65 @@
-"""The actors of a study of tasks as their workers run them: what each plays, and its end of the way to the learner."""
+"""The actors of a study of tasks: in this process, or in processes of their own; and the way from them to the learner,
+which is memory or a Redis."""
 
 from __future__ import annotations
 
 import json
-import time
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from typing import cast
+from typing import TYPE_CHECKING
 
-import msgspec
-
-from engine.channel import Frame, Subscriber
-from engine.config.base import parse
+from engine.channel import Weights, encode_weights
 from engine.config.starts import StartsConfig
-from engine.errors import ConfigError
-from engine.experience import NO_EPISODES, ActorEnd, Columns, Floats, Network, Numbering, Parcel, encode
-from engine.mdp.vector import in_turns
+from engine.experience import Arrivals, ExperienceHere, Lost, decode
 from engine.problem import ShouldStop
-from engine.rl.factory import make_learner
-from engine.rl.learner import on_threads
-from engine.rl.replayed import Replayed
-from engine.rl.task_actor import TaskActor
-from engine.simulators import references
+from engine.rl.collector import Arrival
 from engine.store import Store
-from engine.stores import open_store
-from engine.study.sampler_factory import at_once, seated
+from engine.study.pools import Apart
+from engine.study.sampler_pool import LIVES
+from engine.study.start_actor import workers
+from engine.study.start_actors_here import ActorsHere, arrivals
+from engine.study.start_actors_over_redis import OverRedis, over_redis
 
-WAIT_S = 0.02
-"""How long anybody looks away who waits for a network or for experience."""
-
-
-class Order(msgspec.Struct, frozen=True):
-    """The payload for an actor: the study, its store's address, the actor's number, how its battles begin, and where
-    its experience goes: Redis' address, and the attempt's part of its keys; empty: to the learner's process."""
-
-    config: dict[str, object]
-    store: str
-    number: int
-    beginning: int = 0
-    redis: str = ""
-    attempt: str = ""
+if TYPE_CHECKING:
+    from engine.runtime.supervisor import Supervisor
 
 
-def make_actor(
-    config: StartsConfig, store: Store, number: int, end: ActorEnd, beginning: int = 0,
-    should_stop: ShouldStop = lambda: False,
-) -> TaskActor:  # fmt: skip
-    """Actor ``number`` with the game of its task. Raises ConfigError, SimulatorError, and Cancelled once
-    ``should_stop`` returns True."""
-    task = config.task_of(number)
-    training = config.training(task)
-    game = seated(training, references.make(training.game, config.environments, should_stop))
-    if in_turns(game):
-        game.close()
-        raise ConfigError([("game.name", "its seats take turns, and here one agent plays alone: choose another game")])
-    sampler = at_once(training, game, store, number)
-    learner = cast(Replayed, make_learner(config.learner, game.spec.seats[0], config.seed, config.steps))
-    waits = config.sampling == "synchronous"
-    return TaskActor(task, sampler, learner, end, waits=waits, ahead=config.ahead, beginning=beginning)
+class ActorsApart(Apart):
+    """Actors in processes of their own that stream parcels to the learner's."""
+
+    def __init__(self, workers: Supervisor, before: Lost) -> None:
+        super().__init__(workers)
+        self._arrivals = Arrivals(before)
+
+    @property
+    def missing(self) -> Lost:
+        """Decisions that were made and never arrived."""
+        return self._arrivals.lost
+
+    def publish(self, weights: Weights) -> None:
+        """As ``SamplerPool``."""
+        self._workers.publish(encode_weights(weights))
+
+    def gather(self, timeout_s: float, most: int) -> list[Arrival]:
+        """As ``SamplerPool``."""
+        found = []
+        for one in self._workers.gather(timeout_s, most):
+            (epoch,), parcel = json.loads(bytes(one.frames[0])), decode(bytes(one.frames[1]))
+            if self._arrivals.admit(parcel):
+                found += arrivals([parcel], epoch, one.worker)
+        return found
 
 
-class StreamedEnd:
-    """An actor's end whose parcels its worker streams, and whose networks come as weights are published."""
-
-    def __init__(self, task: int) -> None:
-        self._numbering = Numbering(task)
-        self.parcels: deque[Parcel] = deque()
-        self.subscriber: Subscriber | None = None
-        self._seen = 0
-
-    def add(
-        self, columns: Columns, returns: Sequence[float] = (), version: int = 0, told: Floats = NO_EPISODES
-    ) -> bool:
-        """Keep transitions until they are streamed."""
-        parcel = self._numbering.parcel(columns, returns, version, told)
-        self.parcels.append(parcel)
-        self._numbering.delivered(parcel)
-        return True
-
-    def newest(self, *, ask: bool = False) -> Network | None:
-        """The newest network, unless it was returned before."""
-        frame = None if self.subscriber is None else self.subscriber.newest(0.0)
-        if frame is None:
-            return None
-        self._seen += 1
-        return Network(self._seen, frame)
-
-    def close(self) -> None:
-        """Nothing to close."""
+Actors = ActorsHere | ActorsApart | OverRedis
 
 
-class Acting:
-    """Runs one actor until its process ends."""
-
-    def __init__(self, actor: TaskActor, streamed: StreamedEnd | None) -> None:
-        self.actor, self.streamed = actor, streamed
-
-    def stream(self, subscriber: Subscriber, beat: Callable[[bool], None]) -> Iterator[list[Frame]]:
-        """Play for ever, with one thread of torch."""
-        actor, streamed = self.actor, self.streamed
-        if streamed is not None:
-            streamed.subscriber = subscriber
-        with on_threads(1):
-            while True:
-                actor.look()
-                if not actor.busy:
-                    beat(streamed is not None)
-                    time.sleep(WAIT_S)
-                    yield []
-                    continue
-                actor.play(lambda: beat(False))
-                yield from self._sent() if streamed is not None else ([],)
-
-    def _sent(self) -> Iterator[list[Frame]]:
-        assert self.streamed is not None
-        assert self.actor.weights is not None
-        while self.streamed.parcels:
-            head = json.dumps([self.actor.weights.epoch]).encode()
-            yield [head, encode(self.streamed.parcels.popleft())]
-
-    def close(self) -> None:
-        """Close its actor."""
-        self.actor.close()
-
-
-def build(payload: bytes) -> Acting:
-    """The actor of a worker."""
-    order = msgspec.json.decode(payload, type=Order)
-    config, store = parse(StartsConfig, order.config), open_store(order.store)
-    task = config.task_of(order.number)
-    if not order.redis:
-        streamed = StreamedEnd(task)
-        return Acting(make_actor(config, store, order.number, streamed, order.beginning), streamed)
-    from engine.runtime.redis_experience import Place, RedisActor
-
-    end = RedisActor(Place(order.redis, order.attempt, 1), task)
-    return Acting(make_actor(config, store, order.number, end, order.beginning), None)
+def open_actors(
+    config: StartsConfig, store: Store, tick: int, before: Lost, should_stop: ShouldStop = lambda: False, job: str = ""
+) -> Actors:
+    """The actors of a study, from round ``tick`` on. ``before``: what was lost earlier; ``job``: the same in all
+    attempts at it, and another in every other job. Raises ConfigError, SimulatorError when a game cannot be made here,
+    Cancelled, ActorLost when there is no Ray at the address."""
+    if config.replay.where == "redis":
+        return over_redis(config, store, tick, before, should_stop, job)
+    if config.pool.kind == "local":
+        here = ExperienceHere(len(config.tasks), before=before)
+        return ActorsHere(config, store, here, here.actor, tick * LIVES, should_stop)
+    return ActorsApart(workers(config, store, tick), before)

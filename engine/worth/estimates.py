@@ -7,6 +7,7 @@ precise the better the forecast (control variates). E[f | trait] comes from pair
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 Floats = NDArray[np.float64]
+LEAST = 1e-305
+"""The smallest lead in strength that is told from none."""
 
 
 class Means(NamedTuple):
@@ -161,6 +164,18 @@ def trust(outcome: Floats, forecast: Floats) -> float:
     spread = float(forecast.var())
     together = float(np.mean((outcome - outcome.mean()) * (forecast - forecast.mean())))
     return min(max(together / spread, 0.0), 1.0) if spread > 0 else 0.0
+
+
+def predicting(win: Floats, lead: Floats) -> float:
+    """By which number a lead is multiplied to predict the win best. The lead is first halved or doubled until it is
+    near 1, for squares of numbers such as 1e-200 and 1e200 are none; that changes no digit of the result. One that is
+    nowhere as far from 0 as ``LEAST`` is none."""
+    if not np.abs(lead).max(initial=0.0) >= LEAST:
+        return 0.0
+    unit = math.ldexp(1.0, -math.frexp(float(np.abs(lead).max(initial=0.0)))[1])
+    lead = lead * unit
+    spread = float(lead.var())
+    return float(np.mean(win * lead)) / spread * unit if spread > 0 else 0.0
 
 
 def surprise(effect: Floats, variance: Floats, size: float) -> Floats:

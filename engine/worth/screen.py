@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import cached_property
 
@@ -13,9 +12,9 @@ from scipy import sparse
 from engine import confidence
 from engine.confidence import Range
 from engine.lineups.drawing import costs
-from engine.worth.estimates import by_pair, by_traits, trust, weighted
+from engine.worth.estimates import by_pair, by_traits, predicting, trust, weighted
 from engine.worth.expectations import Expectations, paired
-from engine.worth.forecast import Forecast, Kinds, Teams, fitted
+from engine.worth.forecast import Teams, crossfitted
 from engine.worth.hidden import LOST, WON, hidden
 from engine.worth.prices import Slope, Slopes
 from engine.worth.traits import Traits
@@ -23,10 +22,6 @@ from engine.worth.traits import Traits
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Index = NDArray[np.int64]
-LEARNED = 100_000
-"""Largest number of battles to fit forecasts to; more hardly help."""
-LEAST = 1e-305
-"""The smallest lead in strength that is told from none."""
 WIN, LEAD = OUTCOMES = 0, 1
 SIDES = Range(-1.0, 1.0)
 """Bounds of an outcome minus its forecast."""
@@ -50,10 +45,10 @@ class Screen:
         rows, ahead = rows[good], ahead[good]
         self.battles = len(rows)
         self._ranges: dict[tuple[int, float], Range] = {}
-        self.scale = np.array([1.0, _predicting(*ahead.T)])
+        self.scale = np.array([1.0, predicting(*ahead.T)])
         outcome = ahead * self.scale
         self.trust = np.ones(2)
-        self.forecasts, forecast = self._fitted(rows, outcome)
+        self.forecasts, forecast = crossfitted(traits, rows, outcome, seed, stopped)
         self.trust = np.array([trust(outcome[:, j], forecast[:, j]) for j in OUTCOMES])
         held, rest = _held(traits, rows), _both(outcome - self.trust * forecast)
         self.rest, self._held, self._rest = by_traits(held, rest), held.tocsc(), rest[:, WIN]
@@ -269,32 +264,6 @@ class Screen:
         at = _both_in(held, traits)
         least, most = (confidence.bounds_once(rest[at], *SIDES, error) for rest in ways)
         return Range(min(ends.low, least.low), max(ends.high, most.high))
-
-    def _fitted(self, rows: Ints, outcome: Floats) -> tuple[list[Forecast], Floats]:
-        """Two forecasts, each fitted to one half of the battles, and the prediction of each for the other half."""
-        both, first, second = paired(rows)
-        kinds = Kinds.of(self.rules).many
-        teams, fold, forecasts, expected = Teams.of(self.rules, both), first % 2, [], np.zeros_like(outcome)
-        for k in (0, 1):
-            seen, unseen = np.flatnonzero(fold == k)[: LEARNED // 2], np.flatnonzero(fold != k)
-            made = fitted(
-                self.traits.pieces, kinds, teams, first[seen], second[seen], outcome[seen], self.seed + k, self.stopped
-            )
-            expected[unseen] = made.of(teams, first[unseen], second[unseen])
-            forecasts.append(made)
-        return forecasts, expected
-
-
-def _predicting(win: Floats, lead: Floats) -> float:
-    """By which number a lead is multiplied to predict the win best. The lead is first halved or doubled until it is
-    near 1, for squares of numbers such as 1e-200 and 1e200 are none; that changes no digit of the result. One that is
-    nowhere as far from 0 as ``LEAST`` is none."""
-    if not np.abs(lead).max(initial=0.0) >= LEAST:
-        return 0.0
-    unit = math.ldexp(1.0, -math.frexp(float(np.abs(lead).max(initial=0.0)))[1])
-    lead = lead * unit
-    spread = float(lead.var())
-    return float(np.mean(win * lead)) / spread * unit if spread > 0 else 0.0
 
 
 def _held(traits: Traits, rows: Ints) -> sparse.csr_matrix:

@@ -34,7 +34,7 @@ from engine.store import FolderStore
 from engine.studies import load
 from engine.study.gate import Words
 from engine.verdicts import Goals, Sample
-from engine.worth import changed_prices, expectations
+from engine.worth import changed_prices, expectations, proof
 from engine.worth import forecast as forecasts
 from engine.worth import reading as readings
 from tests.engine.broken_rules import violations
@@ -247,7 +247,7 @@ def test_of_gates_on_a_build_that_is_at_its_line_in_everything_few_say_over() ->
 
 
 def test_what_the_screen_spends_on_comparisons_is_what_the_gate_reserves_for_it() -> None:
-    assert OFFSET_ERROR == readings.OFFSET_ERROR
+    assert OFFSET_ERROR == proof.OFFSET_ERROR
 
 
 def test_a_part_that_ends_later_takes_nothing_back() -> None:

@@ -179,6 +179,10 @@ def test_a_game_that_shows_battles_leaves_one_to_watch(store: FolderStore) -> No
          "genomes"),
         ({"suspects": [{"pattern": {"pieces": [DUKE]}, "genomes": [[[0] * 8] * 3], "anchors": [[0, 1]]}]},
          "its strongest team does not hold the suspect"),
+        ({"suspects": [{"pattern": {"pieces": [DUKE]}, "genomes": [[[0] * 8] * 3], "anchors": [[0, 1]]}]},
+         "does not fit; it takes"),
+        ({"suspects": [{"pattern": {"pieces": [DUKE]}, "genomes": [[[0] * 3] * 8], "anchors": [[0, 7]]}]},
+         "each is 3 teams of"),
         ({"objectives": {"objectives": [{"name": "gap", "title": "Gap", "formula": "mean(strength)"}]}},
          "one of them needs a line"),
     ],
@@ -231,9 +235,9 @@ def test_a_twin_meets_the_luck_that_the_lineup_met() -> None:
     assert not (matches.play(other[None], 0, 4, seeded=lineup[None]).versus == alone.versus).all()
 
     class Seeds(TugOfWar):
-        def battles(self, left: Any, right: Any, seeds: Any, patch: Any, fidelity: str = "full") -> Any:
+        def play(self, left: Any, right: Any, seeds: Any, patch: Any) -> Any:
             seen.append(seeds)
-            return super().battles(left, right, seeds, patch, fidelity)
+            return super().play(left, right, seeds, patch)
 
     seen: list[Any] = []
     fresh = Matches(Seeds(), lineup[:1], {}, seed=3)
