@@ -39,21 +39,20 @@ hypothesis_settings.load_profile("calm")
 SLOW_FOLDERS = ("browser", "workers")
 SLOW_FILES = {
     "engine": {
-        "baselines", "battle_counts", "channels", "confidence", "evolution", "evolution_genes", "evolution_lineups",
-        "evolution_operators", "evolve", "fair_queue", "game_conformance", "gate",
-        "gate_command", "herobattle", "lineups", "match_memory",
-        "mdp_external", "mdp_paths", "metagame", "metagame_study", "new_pieces", "objectives", "pairings", "pbt",
-        "piping", "racing", "racing_lineups", "rl_learners", "self_play",
-        "sensitivity", "simulator_client", "simulator_conformance", "simulator_tcp", "stops", "study",
-        "study_troubles", "supervisor", "termination", "train", "trust_finds_faults",
-        "train_policies", "turns", "verdicts", "wesnoth", "worth", "worth_prices",
+        "aesrl", "arena", "baselines", "battle_counts", "cast", "channels", "commanded", "confidence", "evolution",
+        "evolution_genes", "evolution_lineups", "evolution_operators", "evolve", "fair_queue", "game_conformance",
+        "gate", "gate_command", "herobattle", "hunt", "lineups", "masac", "match_memory", "mdp_external", "mdp_paths",
+        "metagame", "metagame_study", "new_pieces", "numbered", "object_store", "objectives", "pairings", "patches",
+        "pbt", "piping", "racing", "racing_lineups", "rl_learners", "scarce", "self_play", "sensitivity",
+        "simulator_client", "simulator_conformance", "simulator_tcp", "starts", "stops", "study", "study_troubles",
+        "styles", "supervisor", "td3", "termination", "train", "train_policies", "trust_finds_faults", "turns",
+        "verdicts", "wesnoth", "worth", "worth_bench", "worth_prices",
     },
     "webapp": {
-        "accounts", "api_access", "api_jobs", "bodies", "command_lines", "compare", "deadline", "demo", "digits",
-        "edge_battles", "environment", "evolve_form", "explore_shortlist", "games_limits", "gates", "games_simulators",
-        "jobs_methods", "jobs_new", "old_site", "pages_access", "redis_away", "row_locks", "self_play",
-        "simulator_words", "stream", "styles_form", "styles_pages",
-        "web_server",
+        "accounts", "agents", "api_access", "api_jobs", "bodies", "command_lines", "commanders", "compare", "deadline",
+        "demo", "digits", "edge_battles", "environment", "evolve_form", "explore_shortlist", "games_limits",
+        "games_simulators", "gates", "jobs_methods", "jobs_new", "old_site", "pages_access", "redis_away", "row_locks",
+        "self_play", "sensitivity", "simulator_words", "stream", "styles_form", "styles_pages", "web_server",
     },
 }  # fmt: skip
 """Those that took some four seconds and more, all tests of a file together. Those that start Ray say so themselves."""

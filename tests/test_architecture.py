@@ -264,6 +264,21 @@ def test_no_page_knows_a_kind_of_search_algorithm() -> None:
     assert not [str(page.relative_to(ROOT)) for page in pages if named.search(page.read_text(encoding="utf-8"))]
 
 
+LONG = {
+    "engine.config.rl",  # every learner's settings
+    "engine.games.herobattle.kernel",  # one compiled unit
+    "engine.verdicts",
+}
+"""Files that were longer before there was a limit."""
+
+
+def test_no_file_is_much_longer_than_files_should_be() -> None:
+    """300 lines are the habit (CONTRIBUTING.md); from 400 on, a file has two subjects."""
+    files = (each for package in PACKAGES for each in modules(package))
+    lines = {name: path.read_text(encoding="utf-8").count("\n") for name, path in files if name not in LONG}
+    assert not {name: count for name, count in lines.items() if count > 400}
+
+
 TOLD_APART = {"Finished", "Failed", "Report", "StoreError", "int"}
 """Classes that studies may ask after: of events, messages and errors, and whether a setting is a number or a range."""
 

@@ -80,8 +80,8 @@ class Compared(NamedTuple):
         return Compared(own, line, self.alone)
 
 
-class Pace:
-    """Sizes of parts, so that each takes about SHORT_S."""
+class PartSize:
+    """How many pairings a part has, so that each takes about SHORT_S."""
 
     def __init__(self) -> None:
         self.many = FEW
@@ -100,7 +100,7 @@ class Ground:
         self.traits, self.played = Traits(rules), 0
         spec = simulator.describe()
         self.win = [metric.name for metric in spec.side_metrics].index(spec.win)
-        self.pace = Pace()
+        self.pace = PartSize()
 
     def player(self, broken: Break) -> PairingEvaluator:
         """What plays pairings of the game with a break."""
