@@ -132,7 +132,7 @@ class Trained:
 
     def _learned(self, m: Mapping[str, float], policy: str, *speed: str) -> str:
         """How one policy did; ``policy``: prefix of its metrics' names."""
-        words = [*speed, f"staleness {m[f'{policy}staleness_mean']:.2f}"]
+        words = [*speed, *self._age(m, policy)]
         if (mean := f"{policy}return") in m:
             words.insert(0, f"return {m[mean]:.4g}")
         if (mean := f"{policy}evaluation_return") in m:
@@ -141,9 +141,17 @@ class Trained:
             words.append(f"on fresh episodes {m[mean]:.4g}{ends}")
         return ", ".join(words)
 
+    def _age(self, m: Mapping[str, float], policy: str) -> list[str]:
+        """How old the data is that it learns from."""
+        return [f"staleness {m[f'{policy}staleness_mean']:.2f}"]
+
 
 class SideBySide(Trained):
     """Texts of trainings side by side."""
+
+    def _age(self, m: Mapping[str, float], policy: str) -> list[str]:
+        """How long an agent went without mixing at most, which τ bounds. It learns from nobody's data but its own."""
+        return [f"{many(round(m['link_age']), 'update')} without mixing at most"]
 
     def round(self, metrics: Mapping[str, float]) -> str:
         """How good the agents are, how fast they learn, and how far apart they are."""

@@ -20,7 +20,7 @@ from engine.errors import ConfigError
 
 Array = NDArray[Any]  # float or bool, [..., teams] or [..., 1]
 Values = Mapping[str, Array]
-LONGEST, DEEPEST, LARGEST_POWER = 500, 20, 8
+LONGEST, DEEPEST, IN_A_ROW, LARGEST_POWER = 500, 20, 100, 8
 MOST_TEAMS = 8
 """Largest number of teams in a lineup."""
 MOST_TERMS = 1000
@@ -111,6 +111,8 @@ def parse(text: str, team: Names, lineup: Names = frozenset(), *, chosen: bool =
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         where = f" near character {error.offset}" if isinstance(error, SyntaxError) and error.offset else ""
         raise _error(f"cannot be read{where}: check brackets and operators") from error
+    if _height(tree) > IN_A_ROW:
+        raise _error(f"strings more than {IN_A_ROW} operations together; write it shorter")
     checker = _Checker(team, lineup, chosen)
     part = checker.part(tree, 0)
     if part.team:
@@ -121,6 +123,14 @@ def parse(text: str, team: Names, lineup: Names = frozenset(), *, chosen: bool =
             "fewer of mean(), sum(), max() and min() in each other"
         )
     return Formula(text, frozenset(checker.used), part.run, part.degree)
+
+
+def goal(text: str, team: Names, lineup: Names = frozenset()) -> Formula:
+    """As ``parse``, for what is searched for. Raises ConfigError also where no variable is in it."""
+    formula = parse(text, team, lineup)
+    if not formula.names:
+        raise _error("is the same number for all, so none is better than another: name something that is measured")
+    return formula
 
 
 def read(text: str) -> ast.expr:
@@ -134,6 +144,23 @@ def read(text: str) -> ast.expr:
 def part_of(node: ast.expr, team: Names, lineup: Names) -> Part:
     """Part of a checked formula by itself, where the strongest and the weakest team are already chosen."""
     return _Checker(team, lineup, True).part(node, -LONGEST)
+
+
+def _height(tree: ast.expr) -> int:
+    """How many operations wait for each other: a + b + c has two. Never recursive, as the tree may be of any height."""
+    height, level = -1, [tree]
+    while level:
+        height, level = height + 1, [child for node in level for child in ast.iter_child_nodes(node)
+                                     if isinstance(child, ast.expr)]  # fmt: skip
+    return height
+
+
+_ROWS: tuple[tuple[type[ast.operator], ...], ...] = (ast.Add, ast.Sub), (ast.Mult, ast.Div)
+
+
+def _same_row(node: ast.expr, operator: ast.operator) -> bool:
+    """Whether ``node`` is the part of a sum, or of a product, in front of its last operator."""
+    return isinstance(node, ast.BinOp) and any(isinstance(node.op, r) and isinstance(operator, r) for r in _ROWS)
 
 
 def _degree(parts: Iterable[Part]) -> int:
@@ -207,7 +234,8 @@ class _Checker:
             raise _error("uses an operator that is not allowed; use + - * / % **", node)
         if isinstance(node.op, ast.Pow) and not _small_power(node.right):
             raise _error(f"may only use ** with a number from -{LARGEST_POWER} to {LARGEST_POWER}", node)
-        left, right = self.part(node.left, depth), self.part(node.right, depth)
+        left = self.part(node.left, depth - _same_row(node.left, node.op))  # a long sum is not a deep one
+        right = self.part(node.right, depth)
         degree = _degree([left, right])
         if isinstance(node.op, ast.Add | ast.Sub):
             degree = max(left.degree, right.degree)

@@ -124,10 +124,10 @@ def driven(pool: Pool, search: NSGA2) -> float:
 
 
 def busy(spans: list[tuple[float, float]], workers: int, first: float) -> float:
-    """Share of the workers' time that is spent in ``spans``, from ``first`` until the last of them begins."""
-    until = max(begin for begin, _ in spans)
-    work = sum(max(0.0, min(end, until) - begin) for begin, end in spans)
-    return work / (workers * (until - first))
+    """Share of the workers' time that is spent in ``spans``, from ``first`` until the last of them ends: also while
+    nothing is left to begin."""
+    until = max(end for _, end in spans)
+    return sum(end - begin for begin, end in spans) / (workers * (until - first))
 
 
 class Followed(NamedTuple):

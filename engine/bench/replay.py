@@ -185,7 +185,7 @@ def over_redis() -> Iterator[Way]:
     with ExitStack() as ends:
         server = RedisServer()
         ends.callback(server.close)
-        place = Place(server.url, "bench", 1)
+        place = Place(server.url, "bench", "1")
         learner = RedisLearner(place, TASKS, server.mend)
         ends.callback(learner.close)
         ends.enter_context(_process(_send_over_redis, place))

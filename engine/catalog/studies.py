@@ -153,7 +153,7 @@ STUDIES: dict[str, StudyKind] = {
         "engine.study.removal:Words", "battles", "table", tick="part", gained="measured",
     ),
     "sensitivity": StudyKind(
-        "How hard did we look", "sensitivity", SensitivityConfig, "engine.study.sensitivity:sensitivity",
+        "How hard did we look?", "sensitivity", SensitivityConfig, "engine.study.sensitivity:sensitivity",
         "engine.study.sensitivity:Words", "battles", "table", tick="planting", gained="counted",
     ),
 }  # fmt: skip

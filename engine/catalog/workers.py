@@ -19,5 +19,5 @@ SAMPLERS: dict[str, str] = {
     "train": "engine.study.sampler_factory:build",
     "gossip": "engine.study.gossip_agents:build",
     "arena": "engine.study.lessons:build",
-    "starts": "engine.study.start_actors:build",
+    "starts": "engine.study.start_actor:build",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -11,6 +12,7 @@ from engine.config.base import Config, Shown
 from engine.config.pool import PoolConfig
 from engine.config.rl import ApartConfig, TD3Config
 from engine.config.train import OneTraining, RarelyMinutes
+from engine.text import figures
 
 LEAST_LESSONS = 0.5
 PART = 6.0
@@ -61,6 +63,14 @@ class AbsoluteConfig(Config):
     baseline: float = Field(
         ge=-1e12, le=1e12, title="Baseline", description="f_b, a score below any that random actions reach"
     )
+
+    def too_high(self, worst: float) -> str:
+        """What is wrong where chance alone scored ``worst`` at worst; empty where the baseline lies below."""
+        if self.baseline < worst:
+            return ""
+        step = 10.0 ** (math.floor(math.log10(abs(worst) or 1.0)) - 3)  # four digits, and never above what was scored
+        said = figures(math.floor(worst / step) * step)
+        return f"chance alone scored about {said} at worst, and the baseline must lie below that"
 
 
 class RelativeConfig(Config):

@@ -28,8 +28,13 @@ SEARCHED = "searched"
 _NEW = "new"
 
 
+def newly_written(info: ValidationInfo) -> bool:
+    """Whether what is validated is newly written (``parse``): what was saved earlier is accepted as it is."""
+    return bool((info.context or {}).get(_NEW))
+
+
 def _seen(text: str, info: ValidationInfo) -> str:
-    return shown(text) if (info.context or {}).get(_NEW) else text
+    return shown(text) if newly_written(info) else text
 
 
 Shown = Annotated[str, AfterValidator(_seen)]
@@ -42,7 +47,7 @@ FARTHEST = 1e15
 
 
 def _ordinary(value: float, info: ValidationInfo) -> float:
-    if (info.context or {}).get(_NEW) and abs(value) > FARTHEST:
+    if newly_written(info) and abs(value) > FARTHEST:
         raise ValueError(f"must be between -{figures(FARTHEST)} and {figures(FARTHEST)}")
     return value
 

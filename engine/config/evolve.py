@@ -40,8 +40,8 @@ def measure_names(rewards: Sequence[str], signals: Sequence[str]) -> tuple[str, 
 
 def too_few(steps: float, batch: int) -> str:
     """What is wrong with so many steps of training where one update takes a ``batch`` of decisions."""
-    why = f"one update takes {figures(batch)} decisions, so {figures(steps)} train nobody once"
-    return f"{why}: give {figures(batch)} or more, or the learner a smaller batch"
+    why = f"one update takes {figures(batch)} decisions, so {figures(steps)} would train nobody"
+    return f"{why}: give {figures(batch)} or more"
 
 
 class TaskConfig(Config):

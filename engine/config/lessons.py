@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, model_validator
 
-from engine.config.base import Config
+from engine.config.base import Config, newly_written, refuse
 from engine.config.evaluate import Title
 from engine.config.matches import Match
 from engine.config.roster import Member, MemberName
 from engine.config.train import Setting
+from engine.text import figures
 
 Measure = Literal["win", "score", "return"]
 MOST_LESSONS = 1000
@@ -26,6 +27,12 @@ class UntilConfig(Config):
     measure: Measure = Field("win", title="Measure", description="win: share of wins, a draw as half")
     reaches: float = Field(0.7, ge=-1e12, le=1e12, title="Reaches")
     of: int = Field(100, ge=1, le=100_000, title="Of its last episodes", description="fewer do not count")
+
+    @model_validator(mode="after")
+    def _can_hold(self, info: ValidationInfo) -> Self:
+        if newly_written(info) and self.measure == "win" and not 0 <= self.reaches <= 1:
+            refuse([("reaches", f"nobody wins {figures(100 * self.reaches)} % of episodes: give a share from 0 to 1")])
+        return self
 
 
 class BestConfig(Config):

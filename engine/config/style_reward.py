@@ -9,7 +9,7 @@ which makes it a gene. Where w2 is below 0, the opposite of the style is paid fo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any
 
 from pydantic import Field, model_validator
@@ -55,9 +55,9 @@ def identifier(name: str) -> str:
     return re.sub(r"\W", "_", name) if name[:1].isalpha() or name[:1] == "_" else "_" + re.sub(r"\W", "_", name)
 
 
-def formula_of(text: str, names: Iterable[str], place: str) -> Formula:
+def formula_of(text: str, names: Iterable[str], place: str, read: Callable[..., Formula] = parse) -> Formula:
     """The formula ``text`` over numbers with these ``names`` of the game. Raises ConfigError at ``place``."""
     try:
-        return parse(text, frozenset(), {identifier(name) for name in names})
+        return read(text, frozenset(), {identifier(name) for name in names})
     except ConfigError as error:
         raise ConfigError([(place, problem.message) for problem in error.problems]) from error

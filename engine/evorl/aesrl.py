@@ -36,7 +36,6 @@ from engine.evolution.algorithm import Parts
 from engine.evorl.aes import AES, Running, p_rl
 from engine.evorl.shared_critic import F32, SharedCritic
 from engine.problem import Evaluation, Request
-from engine.text import figures
 
 EPISODES = 5
 """Of the mean, after each individual."""
@@ -76,8 +75,7 @@ class AESRL(SharedCritic):
 
     def _begin(self) -> None:
         rule = self.method.mean
-        if isinstance(rule, AbsoluteConfig) and rule.baseline >= self.worst:
-            why = f"chance alone scored {figures(self.worst)} at worst, and the baseline must lie below that"
+        if isinstance(rule, AbsoluteConfig) and (why := rule.too_high(self.worst)):
             raise ConfigError([("method.mean.baseline", why)])
 
     def _next(self) -> Iterator[Request]:

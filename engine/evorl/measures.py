@@ -9,7 +9,7 @@ from engine.catalog import built_in
 from engine.config.evolve import AimConfig, EvolveConfig, measure_names
 from engine.config.style_reward import formula_of, identifier
 from engine.errors import ConfigError
-from engine.formula import Formula
+from engine.formula import Formula, goal
 from engine.mdp.interface import SeatSpec
 from engine.means import range_of
 from engine.rl.examine import Examination
@@ -54,7 +54,7 @@ class Measures:
         return []
 
     def _formula(self, aim: AimConfig, place: str = "formula") -> Formula | None:
-        return formula_of(aim.formula, self.names, place) if aim.formula else None
+        return formula_of(aim.formula, self.names, place, goal) if aim.formula else None
 
     def goals(self, config: EvolveConfig, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The goals float64[n, goals] of n episodes with these measures."""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from engine.config.lineups import ObjectiveSetConfig
 from engine.errors import ConfigError
-from engine.formula import COST, STRONGEST, WEAKEST, Formula, parse
+from engine.formula import COST, STRONGEST, WEAKEST, Formula, goal, parse
 from engine.lineups.matches import Played
 from engine.lineups.parts import Sums
 from engine.lineups.schema import spans, unbounded, variables
@@ -51,11 +51,11 @@ def check(spec: GameSpec, config: ObjectiveSetConfig, teams: int) -> list[Formul
     team, lineup = (set(names) for names in variables(spec, teams))
     found: list[tuple[str, str]] = []
     formulas: list[Formula] = []
-    places = [(f"objectives.objectives.{i}.formula", o.formula) for i, o in enumerate(config.objectives)]
-    places += [(f"objectives.constraints.{i}", text) for i, text in enumerate(config.constraints)]
-    for place, text in places:
+    places = [(f"objectives.objectives.{i}.formula", o.formula, goal) for i, o in enumerate(config.objectives)]
+    places += [(f"objectives.constraints.{i}", text, parse) for i, text in enumerate(config.constraints)]
+    for place, text, read in places:
         try:
-            formulas.append(parse(text, team, lineup))
+            formulas.append(read(text, team, lineup))
         except ConfigError as error:
             found += [(place, p.message) for p in error.problems]
     if found:

@@ -2,7 +2,8 @@
 
 What is sent at once travels as one batch of commands: a parcel, the list's bound, and the question for the version
 cost an actor one round trip, and all lists together cost the learner one. Keys begin with the job and its attempt, so
-an older attempt's actors reach nobody, and end by themselves an hour after the last use, if nobody removes them.
+neither another job's actors nor an older attempt's reach a learner. An attempt removes its keys at its end, and what
+earlier ones of its job left that were killed; keys that nobody removes end by themselves an hour after the last use.
 
 Redis may be killed, emptied or full at any time. Who cannot reach it goes on without: an actor counts what it could not
 deliver, the learner starts its own server again if that has ended, and publishes its network again where it is
@@ -52,11 +53,24 @@ class Place(NamedTuple):
 
     url: str
     job: str
-    attempt: int
+    attempt: str
 
     def key(self, name: str) -> str:
         """The key of a list or a value."""
         return f"equipoise:{self.job}:{self.attempt}:{name}"
+
+    def queues(self, tasks: int) -> list[str]:
+        """The keys of the lists of so many tasks."""
+        return [self.key(f"task:{task}") for task in range(tasks)]
+
+    def keys(self, tasks: int) -> list[str]:
+        """All keys of the attempt."""
+        return [*self.queues(tasks), self.key("version"), self.key("network")]
+
+    @property
+    def attempts(self) -> str:
+        """The key of the attempts at the job that have keys: a set."""
+        return f"equipoise:{self.job}:attempts"
 
 
 class Line:
@@ -157,11 +171,12 @@ class RedisLearner:
 
     def __init__(self, place: Place, tasks: int, mend: Callable[[], bool] = bool, before: Lost = NOTHING) -> None:
         self._place, self._mend, self._line, self._arrivals = place, mend, Line(place.url), Arrivals(before)
-        self._queues = [place.key(f"task:{task}") for task in range(tasks)]
+        self._tasks, self._queues = tasks, place.queues(tasks)
         self._network: Network | None = None
         self._look_at, self._open = 0.0, True
         self.full = False
         """Whether Redis had no room for the newest network when it was sent last."""
+        self._remove_earlier()
 
     def take(self) -> list[Parcel]:
         """What has arrived, looked for every ``PERIOD_S`` at most."""
@@ -197,9 +212,21 @@ class RedisLearner:
     def close(self) -> None:
         """Remove all keys of the attempt, and close."""
         if self._open:
-            self._line.together(("DEL", *self._queues, self._place.key("version"), self._place.key("network")))
+            self._remove(self._place.attempt)
         self._open = False
         self._line.close()
+
+    def _remove_earlier(self) -> None:
+        """Remove what attempts left that were killed."""
+        answers = self._line.together(("SMEMBERS", self._place.attempts))
+        earlier = answers[0] if answers and not isinstance(answers[0], Exception) else ()
+        self._remove(*(attempt.decode() for attempt in earlier))
+
+    def _remove(self, *attempts: str) -> None:
+        """Remove all keys of attempts at the job."""
+        keys = [key for attempt in attempts for key in self._place._replace(attempt=attempt).keys(self._tasks)]
+        if keys:
+            self._line.together(("DEL", *keys), ("SREM", self._place.attempts, *attempts))
 
     def _send_network(self) -> None:
         assert self._network is not None
@@ -208,6 +235,8 @@ class RedisLearner:
             ("MSET", version, self._network.version, network, bytes(self._network.frame)),
             ("EXPIRE", version, _KEPT_S),
             ("EXPIRE", network, _KEPT_S),
+            ("SADD", self._place.attempts, self._place.attempt),
+            ("EXPIRE", self._place.attempts, _KEPT_S),
         )
         self.full = answers is not None and isinstance(answers[0], Exception)
 

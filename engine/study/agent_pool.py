@@ -12,11 +12,11 @@ from engine.config.gossip import GossipConfig
 from engine.peers import VIEW, Member, PeersHere, View
 from engine.problem import ShouldStop
 from engine.rl.gossip_agent import Agent, Report
-from engine.runtime.outcomes import Closed, Trouble
+from engine.runtime.outcomes import Trouble
 from engine.store import Store
 from engine.study.agent_wire import decode
 from engine.study.gossip_agents import Order, beginning_of, make_agent, state_of
-from engine.study.sampler_pool import PATIENCE
+from engine.study.pools import Apart, Here, workers
 
 if TYPE_CHECKING:
     from engine.runtime.supervisor import Supervisor
@@ -59,7 +59,7 @@ class AgentPool(AbstractContextManager["AgentPool"], Protocol):
         ...
 
 
-class AgentsHere(Closed):
+class AgentsHere(Here):
     """Agents that take turns in this process. Those that do not wait for each other mix when it is their turn, so the
     same study gives the same numbers."""
 
@@ -100,26 +100,19 @@ class AgentsHere(Closed):
         whole = due >= self._config.updates or due % self._config.every == 0
         return [agent.report(whole=whole) for agent in self.agents]
 
-    def lost(self) -> str:
-        """Never."""
-        return ""
-
-    def incidents(self) -> list[Trouble]:
-        """None."""
-        return []
-
     def close(self) -> None:
         """Close the games."""
         for agent in self.agents:
             agent.close()
 
 
-class AgentsApart(Closed):
+class AgentsApart(Apart):
     """Agents in actors. The first view waits for all of them, and so does one of another epoch where they wait for each
     other; elsewhere those that are there close their ranks round one that is lost."""
 
     def __init__(self, workers: Supervisor, config: GossipConfig) -> None:
-        self._workers, self._config = workers, config
+        super().__init__(workers)
+        self._config = config
         self._here: dict[int, Member] = {}
         self._direction: Direction | None = None
         self._views, self._begun, self._stale = 0, False, True
@@ -144,18 +137,6 @@ class AgentsApart(Closed):
         self._show()
         return found
 
-    def lost(self) -> str:
-        """As ``AgentPool``."""
-        return self._workers.lost()
-
-    def incidents(self) -> list[Trouble]:
-        """As ``AgentPool``."""
-        return self._workers.incidents()
-
-    def close(self) -> None:
-        """As ``AgentPool``."""
-        self._workers.close()
-
     def _show(self) -> None:
         """Publish who is there, if that has changed and they can go on."""
         everybody = len(self._here) == self._config.agents
@@ -174,15 +155,12 @@ def open_agents(
     when there is no Ray at the address."""
     if config.pool.kind == "local":
         return AgentsHere(config, store, should_stop)
-    from engine.runtime.members import WorkerLimits
-    from engine.runtime.ray_workers import RayWorkers  # a local study loads neither Ray nor ZeroMQ
 
     def payload(number: int, life: int) -> bytes:
         return msgspec.json.encode(Order(config.model_dump(mode="json"), store.address, number, life))
 
-    workers = RayWorkers(
-        SAMPLERS["gossip"], payload, config.agents, policies=(VIEW,), address=config.pool.address, bound=BOUND,
-        flat=config.pool.layout == "flat", title="Agent", allowed=allowed, together=True,
-        limits=WorkerLimits(**PATIENCE),
+    apart = workers(
+        config.pool, SAMPLERS["gossip"], payload, config.agents, title="Agent", policies=(VIEW,), bound=BOUND,
+        together=True, allowed=allowed,
     )  # fmt: skip
-    return AgentsApart(workers, config)
+    return AgentsApart(apart, config)

@@ -27,6 +27,8 @@ from engine.study.casting import cast_of, facing, players_of
 from engine.study.control import Control
 from engine.study.sampler_factory import seated
 
+LAST = 1_000_000
+"""The first seed of a study's last evaluation; those during training never reach it."""
 SILENT_S = 120.0
 """Seconds without an answer after which the game is given up: longer than the time limit of a game in a process of its
 own, whose error says more."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
@@ -15,20 +15,15 @@ from engine.config.rl import AnyLearner
 from engine.config.train import TrainConfig, TrainPool
 from engine.problem import ShouldStop
 from engine.rl.collector import Arrival, Producer, arrivals, unpack
-from engine.runtime.outcomes import Closed, Trouble
+from engine.runtime.outcomes import Trouble
 from engine.store import Store
+from engine.study.pools import Apart, Here, workers
 from engine.study.sampler_factory import Order, sampler
-
-if TYPE_CHECKING:
-    from engine.runtime.supervisor import Supervisor
 
 LIVES = 1_000
 """Numbers reserved per round for restarts: each replacement of a sampler plays battles of its own."""
 BOUND = 32
 """Largest number of one sampler's fragments that wait for the learner."""
-PATIENCE = {"beat_s": 0.5, "silence_s": 60.0, "progress_s": 60.0, "start_s": 180.0}
-"""Time limits for samplers, in seconds (``engine.runtime.members.WorkerLimits``): a game that hangs
-makes no progress."""
 
 
 class SamplerPool(AbstractContextManager["SamplerPool"], Protocol):
@@ -84,7 +79,7 @@ class _Member(NamedTuple):
     under_way: deque[list[Arrival]]
 
 
-class LocalSamplers(Closed):
+class LocalSamplers(Here):
     """Samplers that take turns in this process.
 
     Asynchronous ones are always one fragment ahead, made before the newest weights were published, as if they played in
@@ -145,14 +140,6 @@ class LocalSamplers(Closed):
         for weights in self._newest.values():
             member.load(weights)
 
-    def lost(self) -> str:
-        """Never."""
-        return ""
-
-    def incidents(self) -> list[Trouble]:
-        """None."""
-        return []
-
     def close(self) -> None:
         """Close the games."""
         for member, _ in self._members:
@@ -160,11 +147,8 @@ class LocalSamplers(Closed):
         self._members = []
 
 
-class RemoteSamplers(Closed):
+class RemoteSamplers(Apart):
     """Samplers in actors."""
-
-    def __init__(self, workers: Supervisor) -> None:
-        self._workers = workers
 
     def publish(self, weights: Weights) -> None:
         """As ``SamplerPool``."""
@@ -173,18 +157,6 @@ class RemoteSamplers(Closed):
     def gather(self, timeout_s: float, most: int) -> list[Arrival]:
         """As ``SamplerPool``."""
         return [unpack(one.worker, one.frames) for one in self._workers.gather(timeout_s, most)]
-
-    def lost(self) -> str:
-        """As ``SamplerPool``."""
-        return self._workers.lost()
-
-    def incidents(self) -> list[Trouble]:
-        """As ``SamplerPool``."""
-        return self._workers.incidents()
-
-    def close(self) -> None:
-        """As ``SamplerPool``."""
-        self._workers.close()
 
 
 def open_samplers(
@@ -208,15 +180,11 @@ def remote(
 ) -> RemoteSamplers:  # fmt: skip
     """Samplers in actors, each made by ``factory`` from ``payload(number, life)``. Raises ActorLost when there is no
     Ray at the address."""
-    from engine.runtime.members import WorkerLimits
-    from engine.runtime.ray_workers import RayWorkers  # a local study loads neither Ray nor ZeroMQ
-
     ahead = 1 if config.sampling == "synchronous" else max(1, config.max_staleness - 1)
     bound = max(2, min(config.fragments * ahead * len(config.learners), BOUND) - 1)  # the sampler holds one more
-    flat = config.pool.layout == "flat"
     return RemoteSamplers(
-        RayWorkers(
-            factory, payload, config.samplers, policies=list(config.learners), address=config.pool.address, flat=flat,
-            bound=bound, title="Sampler", allowed=allowed, limits=WorkerLimits(**PATIENCE), together=together,
+        workers(
+            config.pool, factory, payload, config.samplers, title="Sampler", policies=list(config.learners),
+            bound=bound, together=together, allowed=allowed,
         )
     )  # fmt: skip

@@ -4,193 +4,38 @@ which is memory or a Redis."""
 from __future__ import annotations
 
 import json
-import secrets
-import time
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-import msgspec
-
-from engine.catalog import SAMPLERS
-from engine.channel import Frame, Subscriber, Weights, encode_weights
-from engine.config.base import parse
-from engine.config.policies import AGENT
+from engine.channel import Weights, encode_weights
 from engine.config.starts import StartsConfig
-from engine.errors import ConfigError
-from engine.experience import (
-    NO_EPISODES,
-    ActorEnd,
-    Arrivals,
-    Columns,
-    ExperienceHere,
-    Floats,
-    LearnerEnd,
-    Lost,
-    Network,
-    Numbering,
-    Parcel,
-    decode,
-    encode,
-)
-from engine.mdp.vector import in_turns
+from engine.experience import Arrivals, ExperienceHere, Lost, decode
 from engine.problem import ShouldStop
 from engine.rl.collector import Arrival
-from engine.rl.factory import make_learner
-from engine.rl.learner import on_threads
-from engine.rl.replayed import Replayed
-from engine.rl.task_actor import TaskActor, episodes_of
-from engine.runtime.outcomes import Closed, Trouble
-from engine.simulators import references
 from engine.store import Store
-from engine.stores import open_store
-from engine.study.sampler_factory import at_once, seated
-from engine.study.sampler_pool import BOUND, LIVES, PATIENCE
+from engine.study.pools import Apart
+from engine.study.sampler_pool import LIVES
+from engine.study.start_actor import workers
+from engine.study.start_actors_here import ActorsHere, arrivals
+from engine.study.start_actors_over_redis import OverRedis, over_redis
 
 if TYPE_CHECKING:
-    from engine.runtime.redis_experience import RedisLearner
     from engine.runtime.supervisor import Supervisor
 
-_WAIT_S = 0.02
 
+class ActorsApart(Apart):
+    """Actors in processes of their own that stream parcels to the learner's."""
 
-class Order(msgspec.Struct, frozen=True):
-    """The payload for an actor: the study, its store's address, the actor's number, how its battles begin, and where
-    its experience goes: Redis' address, and the attempt's part of its keys; empty: to the learner's process."""
-
-    config: dict[str, object]
-    store: str
-    number: int
-    beginning: int = 0
-    redis: str = ""
-    attempt: str = ""
-
-
-def make_actor(
-    config: StartsConfig, store: Store, number: int, end: ActorEnd, beginning: int = 0,
-    should_stop: ShouldStop = lambda: False,
-) -> TaskActor:  # fmt: skip
-    """Actor ``number`` with the game of its task. Raises ConfigError, SimulatorError, and Cancelled once
-    ``should_stop`` returns True."""
-    task = config.task_of(number)
-    training = config.training(task)
-    game = seated(training, references.make(training.game, config.environments, should_stop))
-    if in_turns(game):
-        game.close()
-        raise ConfigError([("game.name", "its seats take turns, and here one agent plays alone: choose another game")])
-    sampler = at_once(training, game, store, number)
-    learner = cast(Replayed, make_learner(config.learner, game.spec.seats[0], config.seed, config.steps))
-    waits = config.sampling == "synchronous"
-    return TaskActor(task, sampler, learner, end, waits=waits, ahead=config.ahead, beginning=beginning)
-
-
-class _Received(Closed):
-    """What arrives at the learner from all actors: ``number``: that of an actor, by the name in its parcels."""
-
-    def __init__(self, end: LearnerEnd) -> None:
-        self.end = end
-        self.epoch = 0
-
-    def arrivals(self, parcels: Sequence[Parcel], number: int = 0) -> list[Arrival]:
-        """Parcels as what a training learns from."""
-        return [
-            Arrival(number, AGENT, self.epoch, parcel.version, parcel.first, parcel, episodes_of(parcel.told), 0.0)
-            for parcel in parcels
-        ]
+    def __init__(self, workers: Supervisor, before: Lost) -> None:
+        super().__init__(workers)
+        self._arrivals = Arrivals(before)
 
     @property
     def missing(self) -> Lost:
         """Decisions that were made and never arrived."""
-        return self.end.lost
-
-
-class ActorsHere(_Received):
-    """Actors that take turns in this process, one fragment each. The order of turns is fixed, so where nothing is lost
-    on the way the same study gives the same numbers."""
-
-    def __init__(
-        self, config: StartsConfig, store: Store, end: LearnerEnd, ends: Callable[[int], ActorEnd], beginning: int,
-        should_stop: ShouldStop,
-    ) -> None:  # fmt: skip
-        """``ends``: makes an actor's end for a task."""
-        super().__init__(end)
-        self._actors: list[TaskActor] = []
-        self._turn = 0
-        for number in range(config.samplers):
-            way = ends(config.task_of(number))
-            self._actors.append(make_actor(config, store, number, way, beginning, should_stop))
-
-    def publish(self, weights: Weights) -> None:
-        """As ``SamplerPool``."""
-        self.epoch = weights.epoch
-        self.end.publish(encode_weights(weights), weights.version)
-
-    def gather(self, timeout_s: float, most: int) -> list[Arrival]:
-        """What has arrived after the next actor's fragment. Not interrupted by ``timeout_s``, but by a stop if an
-        external program plays. Raises Cancelled."""
-        for _ in self._actors:
-            actor, self._turn = self._actors[self._turn], (self._turn + 1) % len(self._actors)
-            actor.look()
-            if actor.busy:
-                actor.play()
-                break
-        else:
-            time.sleep(min(timeout_s, _WAIT_S))  # all wait for a network that is on its way
-        return self.arrivals(self.end.take())
-
-    def lost(self) -> str:
-        """Never."""
-        return ""
-
-    def incidents(self) -> list[Trouble]:
-        """None."""
-        return []
-
-    def close(self) -> None:
-        """Close the games and both ends."""
-        for actor in self._actors:
-            actor.close()
-        self._actors = []
-        self.end.close()
-
-
-class _Counted:
-    """The learner's end of what its own process receives: counts it."""
-
-    def __init__(self, before: Lost) -> None:
-        self._arrivals = Arrivals(before)
-
-    def take(self) -> list[Parcel]:
-        """Nothing waits here."""
-        return []
-
-    def publish(self, frame: Frame, version: int) -> None:
-        """Networks go another way."""
-
-    def admit(self, parcel: Parcel) -> bool:
-        """Whether it is new."""
-        return self._arrivals.admit(parcel)
-
-    @property
-    def lost(self) -> Lost:
-        """What is missing by now."""
         return self._arrivals.lost
 
-    def close(self) -> None:
-        """Nothing to close."""
-
-
-class ActorsApart(_Received):
-    """Actors in processes of their own that stream parcels to the learner's."""
-
-    def __init__(self, workers: Supervisor, before: Lost) -> None:
-        self._counted = _Counted(before)
-        super().__init__(self._counted)
-        self._workers = workers
-
     def publish(self, weights: Weights) -> None:
         """As ``SamplerPool``."""
-        self.epoch = weights.epoch
         self._workers.publish(encode_weights(weights))
 
     def gather(self, timeout_s: float, most: int) -> list[Arrival]:
@@ -198,221 +43,23 @@ class ActorsApart(_Received):
         found = []
         for one in self._workers.gather(timeout_s, most):
             (epoch,), parcel = json.loads(bytes(one.frames[0])), decode(bytes(one.frames[1]))
-            if self._counted.admit(parcel):
-                found += [arrival._replace(epoch=epoch) for arrival in self.arrivals([parcel], one.worker)]
+            if self._arrivals.admit(parcel):
+                found += arrivals([parcel], epoch, one.worker)
         return found
 
-    def lost(self) -> str:
-        """As ``SamplerPool``."""
-        return self._workers.lost()
 
-    def incidents(self) -> list[Trouble]:
-        """As ``SamplerPool``."""
-        return self._workers.incidents()
-
-    def close(self) -> None:
-        """As ``SamplerPool``."""
-        self._workers.close()
-
-
-class OverRedis(_Received):
-    """Actors whose experience goes over Redis. ``here``: those in this process; ``workers``: those in others."""
-
-    def __init__(
-        self, end: RedisLearner, redis: _Redis, *, here: ActorsHere | None = None, workers: Supervisor | None = None
-    ) -> None:
-        super().__init__(end)
-        self._line, self._redis, self._here, self._workers = end, redis, here, workers
-        self._state, self._restarts = "", 0
-
-    def publish(self, weights: Weights) -> None:
-        """As ``SamplerPool``."""
-        self.end.publish(encode_weights(weights), weights.version)
-
-    def gather(self, timeout_s: float, most: int) -> list[Arrival]:
-        """As ``SamplerPool``."""
-        if self._here is not None:
-            return self._here.gather(timeout_s, most)
-        assert self._workers is not None
-        until = time.monotonic() + timeout_s
-        while True:
-            found = self.arrivals(self.end.take())
-            self._workers.gather(0.0 if found else _WAIT_S, 1)  # nothing streams; the supervisor looks after them
-            if found or time.monotonic() >= until:
-                return found
-
-    def lost(self) -> str:
-        """As ``SamplerPool``."""
-        return self._workers.lost() if self._workers is not None else ""
-
-    def incidents(self) -> list[Trouble]:
-        """Also when Redis stops answering or is full, and when that is over."""
-        found = self._workers.incidents() if self._workers is not None else []
-        if self._redis.restarts > self._restarts:
-            self._restarts = self._redis.restarts
-            found.append(Trouble("redis", "The Redis of this study had ended. It was started again, empty."))
-        state = _SILENT if self._line.silent else _FULL if self._line.full else ""
-        if state != self._state:
-            self._state = state
-            found.append(Trouble("redis", state or "Redis answers again, and has room."))
-        return found
-
-    def close(self) -> None:
-        """As ``SamplerPool``; its own Redis is ended."""
-        if self._here is not None:
-            self._here.close()
-        if self._workers is not None:
-            self._workers.close()
-        self.end.close()
-        self._redis.close()
-
-
-_GOES_ON = "The learner goes on with what it has; what actors play meanwhile is lost, and counted."
-_SILENT = f"Redis does not answer. {_GOES_ON}"
-_FULL = f"Redis has no room for the newest network. {_GOES_ON}"
+Actors = ActorsHere | ActorsApart | OverRedis
 
 
 def open_actors(
-    config: StartsConfig, store: Store, tick: int, before: Lost, should_stop: ShouldStop = lambda: False
-) -> ActorsHere | ActorsApart | OverRedis:
-    """The actors of a study, from round ``tick`` on; ``before``: what was lost earlier. Raises ConfigError,
-    SimulatorError when a game cannot be made here, Cancelled, ActorLost when there is no Ray at the address."""
+    config: StartsConfig, store: Store, tick: int, before: Lost, should_stop: ShouldStop = lambda: False, job: str = ""
+) -> Actors:
+    """The actors of a study, from round ``tick`` on. ``before``: what was lost earlier; ``job``: the same in all
+    attempts at it, and another in every other job. Raises ConfigError, SimulatorError when a game cannot be made here,
+    Cancelled, ActorLost when there is no Ray at the address."""
     if config.replay.where == "redis":
-        return _over_redis(config, store, tick, before, should_stop)
+        return over_redis(config, store, tick, before, should_stop, job)
     if config.pool.kind == "local":
         here = ExperienceHere(len(config.tasks), before=before)
         return ActorsHere(config, store, here, here.actor, tick * LIVES, should_stop)
-    return ActorsApart(_workers(config, store, tick), before)
-
-
-class _Redis:
-    """The Redis of a study: its own, or the one at an address. ``restarts``: how often its own was started again."""
-
-    def __init__(self, config: StartsConfig) -> None:
-        from engine.runtime.redis_server import RedisServer  # other studies do not load it
-
-        self.server = None if config.replay.address else RedisServer(config.replay.megabytes)
-        self.url = config.replay.address if self.server is None else self.server.url
-        self.restarts = 0
-
-    def mend(self) -> bool:
-        """Start its own again if it has ended; whether it is there again."""
-        mended = self.server is not None and self.server.mend()
-        self.restarts += mended
-        return mended
-
-    def close(self) -> None:
-        """End its own."""
-        if self.server is not None:
-            self.server.close()
-
-
-def _over_redis(config: StartsConfig, store: Store, tick: int, before: Lost, should_stop: ShouldStop) -> OverRedis:
-    from engine.runtime.redis_experience import Place, RedisActor, RedisLearner, reachable
-
-    redis = _Redis(config)
-    try:
-        reachable(redis.url, "replay.address")
-        place = Place(redis.url, secrets.token_hex(8), 1)
-        end = RedisLearner(place, len(config.tasks), redis.mend, before)
-        if config.pool.kind == "local":
-            here = ActorsHere(config, store, end, lambda task: RedisActor(place, task), tick * LIVES, should_stop)
-            return OverRedis(end, redis, here=here)
-        return OverRedis(end, redis, workers=_workers(config, store, tick, redis.url, place.job))
-    except BaseException:
-        redis.close()
-        raise
-
-
-def _workers(config: StartsConfig, store: Store, tick: int, redis: str = "", attempt: str = "") -> Supervisor:
-    from engine.runtime.members import WorkerLimits
-    from engine.runtime.ray_workers import RayWorkers  # a local study loads neither Ray nor ZeroMQ
-
-    settled = config.model_dump(mode="json")
-
-    def payload(number: int, life: int) -> bytes:
-        return msgspec.json.encode(Order(settled, store.address, number, tick * LIVES + life, redis, attempt))
-
-    return RayWorkers(
-        SAMPLERS["starts"], payload, config.samplers, policies=(AGENT,), address=config.pool.address, bound=BOUND,
-        flat=config.pool.layout == "flat", title="Actor", together=config.sampling == "synchronous",
-        limits=WorkerLimits(**PATIENCE),
-    )  # fmt: skip
-
-
-class StreamedEnd:
-    """An actor's end whose parcels its worker streams, and whose networks come as weights are published."""
-
-    def __init__(self, task: int) -> None:
-        self._numbering = Numbering(task)
-        self.parcels: deque[Parcel] = deque()
-        self.subscriber: Subscriber | None = None
-        self._seen = 0
-
-    def add(
-        self, columns: Columns, returns: Sequence[float] = (), version: int = 0, told: Floats = NO_EPISODES
-    ) -> bool:
-        """Keep transitions until they are streamed."""
-        parcel = self._numbering.parcel(columns, returns, version, told)
-        self.parcels.append(parcel)
-        self._numbering.delivered(parcel)
-        return True
-
-    def newest(self, *, ask: bool = False) -> Network | None:
-        """The newest network, unless it was returned before."""
-        frame = None if self.subscriber is None else self.subscriber.newest(0.0)
-        if frame is None:
-            return None
-        self._seen += 1
-        return Network(self._seen, frame)
-
-    def close(self) -> None:
-        """Nothing to close."""
-
-
-class Acting:
-    """Runs one actor until its process ends."""
-
-    def __init__(self, actor: TaskActor, streamed: StreamedEnd | None) -> None:
-        self.actor, self.streamed = actor, streamed
-
-    def stream(self, subscriber: Subscriber, beat: Callable[[bool], None]) -> Iterator[list[Frame]]:
-        """Play for ever, with one thread of torch."""
-        actor, streamed = self.actor, self.streamed
-        if streamed is not None:
-            streamed.subscriber = subscriber
-        with on_threads(1):
-            while True:
-                actor.look()
-                if not actor.busy:
-                    beat(streamed is not None)
-                    time.sleep(_WAIT_S)
-                    yield []
-                    continue
-                actor.play(lambda: beat(False))
-                yield from self._sent() if streamed is not None else ([],)
-
-    def _sent(self) -> Iterator[list[Frame]]:
-        assert self.streamed is not None
-        assert self.actor.weights is not None
-        while self.streamed.parcels:
-            head = json.dumps([self.actor.weights.epoch]).encode()
-            yield [head, encode(self.streamed.parcels.popleft())]
-
-    def close(self) -> None:
-        """Close its actor."""
-        self.actor.close()
-
-
-def build(payload: bytes) -> Acting:
-    """The actor of a worker."""
-    order = msgspec.json.decode(payload, type=Order)
-    config, store = parse(StartsConfig, order.config), open_store(order.store)
-    task = config.task_of(order.number)
-    if not order.redis:
-        streamed = StreamedEnd(task)
-        return Acting(make_actor(config, store, order.number, streamed, order.beginning), streamed)
-    from engine.runtime.redis_experience import Place, RedisActor
-
-    end = RedisActor(Place(order.redis, order.attempt, 1), task)
-    return Acting(make_actor(config, store, order.number, end, order.beginning), None)
+    return ActorsApart(workers(config, store, tick), before)

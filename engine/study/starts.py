@@ -8,8 +8,9 @@ makes no more minibatches for a decision than its settings say, as long as decis
 
 from __future__ import annotations
 
+import secrets
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import cast
 
 import numpy as np
@@ -19,7 +20,7 @@ from engine.channel import Weights
 from engine.config.policies import AGENT
 from engine.config.starts import StartsConfig
 from engine.errors import Cancelled, ConfigError, EngineError
-from engine.events import AnyEvent, Counters, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
+from engine.events import AnyEvent, Incident, Started
 from engine.experience import NOTHING, Lost, Parcel
 from engine.mdp.interface import SeatSpec
 from engine.rl.collector import Arrival
@@ -33,20 +34,19 @@ from engine.rl.task_learner import TaskLearner
 from engine.rng import generator
 from engine.store import Store
 from engine.study import checkpoint
-from engine.study.control import Command, Control
+from engine.study.control import Control
 from engine.study.curve import too_short
-from engine.study.evaluation import Measured, evaluate
+from engine.study.evaluated_rounds import EvaluatedRounds
+from engine.study.evaluation import LAST, Measured, evaluate
 from engine.study.failures import not_begun, with_failure
 from engine.study.learner_factory import begin_with
-from engine.study.learning import Learning, long_enough
+from engine.study.learning import long_enough
 from engine.study.policy_training import PolicyTraining, Portion
 from engine.study.sampler_pool import SamplerPool
-from engine.study.start_actors import ActorsApart, ActorsHere, OverRedis, open_actors
+from engine.study.start_actors import Actors, open_actors
 from engine.study.start_tasks import seat_of_all
 from engine.study.starts_curve import StartsCurve
 
-_LAST = 1_000_000
-"""The first seed of the last evaluation; evaluations during training never reach it."""
 QUIET_S = 5.0
 """Seconds without a decision after which the learner goes on with what it has."""
 ALONE = 32
@@ -114,17 +114,16 @@ class TaskTraining(PolicyTraining):
         self.held = []
 
 
-class _Starts(Learning):
+class _Starts(EvaluatedRounds):
     curve: StartsCurve
 
     def __init__(self, config: StartsConfig, store: Store, control: Control) -> None:
         super().__init__(store, control, waiting=config.sampling == "synchronous")
         self.config = self.task = config
-        self.actors: ActorsHere | ActorsApart | OverRedis | None = None
+        self.actors: Actors | None = None
         self.before, self.told_lost = NOTHING, 0
-        self.warned = False
-        self.pending: Metrics = {}
         self.table = ""
+        self.job = secrets.token_hex(8)
         self._heard_at = time.monotonic()
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
@@ -133,7 +132,7 @@ class _Starts(Learning):
             self._prepare(begun=bool(resume))
             if resume:
                 self.restore(resume)
-            opened = open_actors(config, self.store, self.tick, self.before, self.stopped)
+            opened = open_actors(config, self.store, self.tick, self.before, self.stopped, self.job)
         except Cancelled:
             yield not_begun(self.control, resume)
             return
@@ -147,7 +146,8 @@ class _Starts(Learning):
             except EngineError:
                 yield from self.troubles(self.actors)
                 raise
-        yield from self._ended(command)
+        yield from self._missing()
+        yield from self.ended(command)
 
     def _prepare(self, *, begun: bool) -> None:
         """Everything as it begins. Raises ConfigError with all that does not fit, SimulatorError, Cancelled."""
@@ -191,17 +191,13 @@ class _Starts(Learning):
 
     def progressed(self, before: int) -> Iterator[AnyEvent]:
         """Also evaluates the agent in each task when that is due."""
-        every = self.config.evaluate_every
-        if self.waiting and not (self.curve.ended or self.warned):
-            self.warned = True
-            training = self.config.training(0).model_copy(update={"checkpoint_every": self.config.checkpoint_every})
-            yield self.say(Logged, message=too_short(training, self.curve.steps, self.longest, "actors"))
+        training = self.config.training(0).model_copy(update={"checkpoint_every": self.config.checkpoint_every})
+        yield from self.short(too_short(training, self.curve.steps, self.longest, "actors"))
         yield from self._missing()
         metrics = self.curve.metrics() | {f"missing_{name}": float(n) for name, n in self.missing._asdict().items()}
         self.curve.restart()
         self.losses = 0
-        due = self.over or (every > 0 and self.tick // every > before // every)
-        yield from self._close_round(metrics, due)
+        yield from self.close_round(metrics, self.examines(self.config.evaluate_every, before))
 
     @property
     def missing(self) -> Lost:
@@ -214,36 +210,21 @@ class _Starts(Learning):
             self.told_lost = missing.all
             yield self.say(Incident, what="lost-experience", message=f"{missing} The agent learns without them.")
 
-    def interrupted(self) -> Iterator[AnyEvent]:
-        if self.pending:
-            yield from self._close_round(self.pending, due=True)
-
-    @property
-    def finishing(self) -> bool:
-        return bool(self.pending)
-
-    def _close_round(self, metrics: Metrics, due: bool) -> Iterator[AnyEvent]:
-        """Report the round, after an evaluation where one is ``due``. If a command ends the evaluation early, the
-        checkpoint holds the pending metrics, and the attempt that continues from it evaluates again."""
-        self.pending = metrics if due else {}
-        if due and not self._examine():
-            self.saved = self.checkpoint()
-            return
-        metrics, self.pending = metrics | (self.curve.evaluations() if due else {}), {}
-        tensors, description = self.stored(self.agent.learner.policy())
-        self.table = self.store.put(pack({"tasks": [t.name for t in self.config.ordered]}, self.curve.table()))
-        self.saved = self.checkpoint()
-        artifacts = {"policy": tensors, "policy_description": description, "table": self.table}
-        yield self.say(Progressed, metrics=metrics, artifacts=artifacts | {"checkpoint": self.saved})
-        self.throttle.restart()
+    def close_round(self, metrics: Metrics, due: bool) -> Iterator[AnyEvent]:
+        """Also listens anew: no actor was heard meanwhile."""
+        yield from super().close_round(metrics, due)
         self._heard_at = time.monotonic()
 
-    def _examine(self) -> bool:
-        """Evaluate the agent in every task; False when a command interrupted it."""
+    def artifacts(self) -> dict[str, str]:
+        tensors, description = self.stored(self.agent.learner.policy())
+        self.table = self.store.put(pack({"tasks": [t.name for t in self.config.ordered]}, self.curve.table()))
+        return {"policy": tensors, "policy_description": description, "table": self.table}
+
+    def examine(self) -> bool:
         found = []
         for task in range(len(self.config.tasks)):
             measured = Measured(self.config.training(task), self.store, {AGENT: self.agent.learner.policy()}, {})
-            one = evaluate(measured, _LAST if self.over else 0, self.control)
+            one = evaluate(measured, LAST if self.over else 0, self.control)
             if one is None:
                 return False
             found.append(one[AGENT][""])
@@ -251,17 +232,7 @@ class _Starts(Learning):
             self.curve.examined(task, examined)
         return True
 
-    def _ended(self, command: Command) -> Generator[AnyEvent, None, None]:
-        if command:
-            yield from self.keep(command)
-        yield from self._missing()
-        if command == "pause":
-            yield self.say(Paused, artifacts={"checkpoint": self.saved})
-            return
-        kind, more = (Stopped, {"reason": "Stopped by request."}) if command else (Finished, {})
-        yield self.say(kind, artifacts=self._results(), summary=self.curve.summary(self.steps), **more)
-
-    def _results(self) -> dict[str, str]:
+    def results(self) -> dict[str, str]:
         policy = self.agent.learner.policy()
         tensors, description = self.stored(policy)
         kept = {"policy": tensors, "policy_description": description, "onnx": self.store.put(exported(policy))}
@@ -270,6 +241,8 @@ class _Starts(Learning):
     def checkpoint(self) -> str:
         self.kept = self.steps
         told = {"over": self.over, "pending": self.pending, "table": self.table, "missing": list(self.missing)}
+        if self.config.replay.where == "redis":
+            told["job"] = self.job
         parts = {"round": Bundle(self.curve.state() | told, {}), **self.agent.parts()}
         return checkpoint.write(self.config, self.tick, parts, self.store)
 
@@ -283,9 +256,7 @@ class _Starts(Learning):
         self.agent.load(parts)
         self.curve.load(told)
         self.over, self.pending, self.table = told["over"], told["pending"], told["table"]
+        self.job = told.get("job", self.job)
         self.saved, self.kept = digest, self.steps
         self.before = Lost(*told["missing"])
         self.told_lost = self.before.all
-
-    def reached(self) -> tuple[int, Counters]:
-        return self.tick, self.curve.counters(self.steps)

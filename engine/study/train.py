@@ -8,22 +8,20 @@ from collections.abc import Iterator
 from engine.arrays import Bundle
 from engine.config.train import TrainConfig
 from engine.errors import Cancelled, ConfigError, EngineError
-from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Started, Stopped
-from engine.rl.learner import Metrics, on_threads
+from engine.events import AnyEvent, Started
+from engine.rl.learner import on_threads
 from engine.rl.onnx import exported
 from engine.rl.take_home import folders
 from engine.store import Store
 from engine.study import checkpoint
 from engine.study.control import Control
 from engine.study.curve import too_short
-from engine.study.evaluation import Measured, evaluate
+from engine.study.evaluated_rounds import EvaluatedRounds
+from engine.study.evaluation import LAST, Measured, evaluate
 from engine.study.failures import not_begun, with_failure
 from engine.study.learner_factory import make_learners
-from engine.study.learning import Learning, long_enough
+from engine.study.learning import long_enough
 from engine.study.sampler_pool import open_samplers
-
-_LAST = 1_000_000
-"""The first seed of the last evaluation; evaluations during training never reach it."""
 
 
 def train(config: TrainConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -31,12 +29,10 @@ def train(config: TrainConfig, store: Store, resume: str, control: Control) -> I
     return with_failure(_Train(config, store, control).events(resume))
 
 
-class _Train(Learning):
+class _Train(EvaluatedRounds):
     def __init__(self, config: TrainConfig, store: Store, control: Control) -> None:
         super().__init__(store, control, waiting=config.sampling == "synchronous")
         self.config = self.task = config
-        self.warned = False
-        self.pending: Metrics = {}
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
         config = self.config
@@ -59,16 +55,7 @@ class _Train(Learning):
             except EngineError:
                 yield from self.troubles(samplers)
                 raise
-        if command:
-            yield from self.keep(command)
-        if command == "pause":
-            yield self.say(Paused, artifacts={"checkpoint": self.saved})
-        elif command == "stop":
-            yield self.say(
-                Stopped, reason="Stopped by request.", artifacts=self._results(), summary=self.curve.summary(self.steps)
-            )
-        else:
-            yield self.say(Finished, artifacts=self._results(), summary=self.curve.summary(self.steps))
+        yield from self.ended(command)
 
     @property
     def steps(self) -> int:
@@ -96,50 +83,28 @@ class _Train(Learning):
 
     def progressed(self, before: int) -> Iterator[AnyEvent]:
         """Also evaluates the policies when that is due."""
-        every = self.config.evaluate_every
-        if self.waiting and not (self.curve.ended or self.warned):
-            self.warned = True
-            yield self.say(Logged, message=too_short(self.config, self.curve.steps, self.longest))
+        yield from self.short(too_short(self.config, self.curve.steps, self.longest))
         metrics = self.curve.metrics()
         self.curve.restart()
         self.losses = 0
-        due = self.over or (every > 0 and self.tick // every > before // every)
-        yield from self._close_round(metrics, due)
+        yield from self.close_round(metrics, self.examines(self.config.evaluate_every, before))
 
-    def interrupted(self) -> Iterator[AnyEvent]:
-        if self.pending:
-            yield from self._close_round(self.pending, due=True)
-
-    @property
-    def finishing(self) -> bool:
-        return bool(self.pending)
-
-    def _close_round(self, metrics: Metrics, due: bool) -> Iterator[AnyEvent]:
-        """Report the round, after an evaluation where one is ``due``. If a command ends the evaluation early, the
-        checkpoint holds the pending metrics, and the attempt that continues from it evaluates again."""
-        self.pending = metrics if due else {}
-        if due and not self._examine(self.over):
-            self.saved = self.checkpoint()
-            return
-        metrics, self.pending = metrics | (self.curve.evaluations() if due else {}), {}
-        artifacts: dict[str, str] = {}
+    def artifacts(self) -> dict[str, str]:
+        found: dict[str, str] = {}
         for name, policy in self.policies.items():
             tensors, description = self.stored(policy.learner.policy())
-            artifacts |= {self._role("policy", name): tensors, self._role("policy_description", name): description}
-        self.saved = artifacts["checkpoint"] = self.checkpoint()
-        yield self.say(Progressed, metrics=metrics, artifacts=artifacts)
-        self.throttle.restart()
+            found |= {self._role("policy", name): tensors, self._role("policy_description", name): description}
+        return found
 
     def _role(self, role: str, policy: str) -> str:
         """The role of a policy's artifact: the plain role where only one policy learns."""
         return role if len(self.policies) == 1 else f"{role}/{policy}"
 
-    def _examine(self, last: bool) -> bool:
-        """Evaluate the policies; False when a command interrupted it."""
+    def examine(self) -> bool:
         present = {name: policy.learner.policy() for name, policy in self.policies.items()}
         snapshots = {name: policy.snapshots for name, policy in self.policies.items()}
         measured = Measured(self.config, self.store, present, snapshots)
-        found = evaluate(measured, _LAST if last else 0, self.control)
+        found = evaluate(measured, LAST if self.over else 0, self.control)
         for name, against in (found or {}).items():
             self.policies[name].curve.examined(against)
         return found is not None
@@ -162,7 +127,7 @@ class _Train(Learning):
         self.curve.load(told)
         self.over, self.pending, self.saved, self.kept = told["over"], told["pending"], digest, self.steps
 
-    def _results(self) -> dict[str, str]:
+    def results(self) -> dict[str, str]:
         kept: dict[str, str] = {}
         for name, policy in self.policies.items():
             now = policy.learner.policy()
@@ -172,6 +137,3 @@ class _Train(Learning):
                 found["members"] = self.store.put(folders(members))
             kept |= {self._role(role, name): digest for role, digest in found.items()}
         return kept | {"checkpoint": self.saved}
-
-    def reached(self) -> tuple[int, Counters]:
-        return self.tick, self.curve.counters(self.steps)

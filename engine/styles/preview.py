@@ -6,7 +6,7 @@ may call it while somebody types.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from engine.columns import Arrays
 from engine.config.evolve import AimConfig
 from engine.config.style_reward import TIME, WINNING, StyleReward, formula_of, identifier
 from engine.errors import ConfigError
+from engine.formula import Formula, goal, parse
 
 Floats = NDArray[np.float64]
 LARGEST = 1e9
@@ -137,7 +138,7 @@ def _read(style: StyleReward, objectives: Sequence[AimConfig], samples: Samples)
     sums = {name: _summed(rewards[name], samples) for name in style.formulas if name in rewards}
     told = dict(zip(samples.measure_names, samples.measures.T, strict=True))
     texts = [(aim.measure, aim.formula, f"objectives.{i}.formula") for i, aim in enumerate(objectives) if aim.formula]
-    goals = _evaluated(texts, told, len(samples.measures), wrong)
+    goals = _evaluated(texts, told, len(samples.measures), wrong, goal)
     for i, aim in enumerate(objectives):
         if not aim.formula and aim.measure in told:
             goals[aim.measure] = told[aim.measure]
@@ -148,14 +149,15 @@ def _read(style: StyleReward, objectives: Sequence[AimConfig], samples: Samples)
 
 
 def _evaluated(
-    texts: Sequence[tuple[str, str, str]], given: Mapping[str, Floats], n: int, wrong: list[tuple[str, str]]
-) -> dict[str, Floats]:
-    """Formulas (name, text, place) as float64[n] by name; adds to ``wrong`` those that cannot be read."""
+    texts: Sequence[tuple[str, str, str]], given: Mapping[str, Floats], n: int, wrong: list[tuple[str, str]],
+    read: Callable[..., Formula] = parse,
+) -> dict[str, Floats]:  # fmt: skip
+    """Formulas (name, text, place) as float64[n] by name; adds to ``wrong`` those that cannot be ``read``."""
     columns = {identifier(name): column[:, None] for name, column in given.items()}
     found: dict[str, Floats] = {}
     for name, text, place in texts:
         try:
-            found[name] = np.broadcast_to(formula_of(text, given, place).evaluate(columns), n)
+            found[name] = np.broadcast_to(formula_of(text, given, place, read).evaluate(columns), n)
         except ConfigError as error:
             wrong += [(problem.place, problem.message) for problem in error.problems]
     return found

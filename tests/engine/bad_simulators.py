@@ -15,12 +15,11 @@ from typing import Any
 import msgspec
 import numpy as np
 import zmq
-from numpy.typing import NDArray
 
 from engine.simulators import protocol
 from engine.simulators.contract import Battles, GameSpec, Metric, Patch
 from engine.simulators.protocol import Arrays, Hello, PlayBattles, Results, Spec
-from tests.engine.sample_simulators import SPEC, TugOfWar
+from tests.engine.sample_simulators import SPEC, Rows, Seeds, TugOfWar
 
 ENDPOINT = os.environ.get(protocol.ENDPOINT_VARIABLE, "")
 KEY = os.environ.get(protocol.KEY_VARIABLE, "")
@@ -453,46 +452,23 @@ class Moving(TugOfWar):
     def __init__(self) -> None:
         self.calls = 0
 
-    def battles(
-        self,
-        left: NDArray[np.int32],
-        right: NDArray[np.int32],
-        seeds: NDArray[np.uint64],
-        patch: Patch,
-        fidelity: str = "full",
-    ) -> Battles:
+    def play(self, left: Rows, right: Rows, seeds: Seeds, patch: Patch) -> Battles:
         self.calls += 1
-        return super().battles(left, right, seeds + np.uint64(self.calls), patch, fidelity)
+        return super().play(left, right, seeds + np.uint64(self.calls), patch)
 
 
 class Stubborn(TugOfWar):
     """Ignores patches and seeds."""
 
-    def battles(
-        self,
-        left: NDArray[np.int32],
-        right: NDArray[np.int32],
-        seeds: NDArray[np.uint64],
-        patch: Patch,
-        fidelity: str = "full",
-    ) -> Battles:
-        return super().battles(left, right, np.zeros_like(seeds), {}, fidelity)
+    def play(self, left: Rows, right: Rows, seeds: Seeds, patch: Patch) -> Battles:
+        return super().play(left, right, np.zeros_like(seeds), {})
 
 
 class Lopsided(TugOfWar):
     """Row i depends on the whole batch: the results are centred on its mean."""
 
-    def battles(
-        self,
-        left: NDArray[np.int32],
-        right: NDArray[np.int32],
-        seeds: NDArray[np.uint64],
-        patch: Patch,
-        fidelity: str = "full",
-    ) -> Battles:
-        results = super().battles(left, right, seeds, patch, fidelity)
-        results.battle[...] += results.battle.mean() if len(seeds) else 0.0
-        return results
+    def twist(self, found: Battles, left: Rows, right: Rows, seeds: Seeds) -> None:
+        found.battle[...] += found.battle.mean() if len(seeds) else 0.0
 
 
 class Liar(TugOfWar):
@@ -507,14 +483,7 @@ class Liar(TugOfWar):
 class Raiser(TugOfWar):
     """Fails in every battle."""
 
-    def battles(
-        self,
-        left: NDArray[np.int32],
-        right: NDArray[np.int32],
-        seeds: NDArray[np.uint64],
-        patch: Patch,
-        fidelity: str = "full",
-    ) -> Battles:
+    def play(self, left: Rows, right: Rows, seeds: Seeds, patch: Patch) -> Battles:
         raise ZeroDivisionError("division by zero")
 
 

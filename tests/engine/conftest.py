@@ -14,6 +14,7 @@ from engine.cli import main
 from engine.simulators.client import ExternalSimulator
 from engine.simulators.entry_points import build
 from engine.simulators.game_client import ExternalGame
+from engine.store import FolderStore
 
 Engine = Callable[..., CompletedProcess[str]]
 
@@ -34,6 +35,12 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     yield run
     for number, handler in before.items():
         signal.signal(number, handler)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FolderStore:
+    """An empty store of this test alone."""
+    return FolderStore(tmp_path)
 
 
 @pytest.fixture

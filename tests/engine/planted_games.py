@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from engine.rng import combine64
 from engine.simulators.contract import OK, Battles, Patch
-from tests.engine.sample_simulators import SPEC, TugOfWar
+from tests.engine.sample_simulators import SPEC, Rows, Seeds, TugOfWar
 
 HERO, SOLDIER, CHARM = 0, 6, 9
 """The first of the pieces of each category."""
@@ -21,14 +21,7 @@ class Numbers(TugOfWar):
     def __init__(self, unfair: dict[tuple[int, ...], float] | None = None) -> None:
         self.unfair = unfair or {}
 
-    def battles(
-        self,
-        left: NDArray[np.int32],
-        right: NDArray[np.int32],
-        seeds: NDArray[np.uint64],
-        patch: Patch,
-        fidelity: str = "full",
-    ) -> Battles:
+    def play(self, left: Rows, right: Rows, seeds: Seeds, patch: Patch) -> Battles:
         pieces = zip(self.spec.patched(patch).pieces, SPEC.pieces, strict=True)
         more = {(i,): now.attributes["power"] - was.attributes["power"] for i, (now, was) in enumerate(pieces)}
         points = {**{held: each for held, each in more.items() if each}, **self.unfair}

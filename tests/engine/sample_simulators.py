@@ -60,6 +60,9 @@ SPEC = GameSpec(
     parameters=(Parameter("luck", "How much luck matters", 5.0, 0.0, 20.0),),
 )
 
+Rows, Seeds = NDArray[np.int32], NDArray[np.uint64]
+"""Teams, [n, 5], and a seed for each battle."""
+
 
 class TugOfWar:
     """The stronger team pulls harder; luck depends on the battle's seed only."""
@@ -77,6 +80,14 @@ class TugOfWar:
         patch: Patch,
         fidelity: str = "full",
     ) -> Battles:
+        found = self.play(left, right, seeds, patch)
+        self.twist(found, left, right, seeds)
+        return found
+
+    def twist(self, found: Battles, left: Rows, right: Rows, seeds: Seeds) -> None:
+        """Change what was found in its place: here nothing, elsewhere what a game does to its battles."""
+
+    def play(self, left: Rows, right: Rows, seeds: Seeds, patch: Patch) -> Battles:
         game = self.spec.patched(patch)
         power, cost = _sums(game, left, right)
         luck = game.parameters[0].default
@@ -113,20 +124,13 @@ class SlowTugOfWar(TugOfWar):
     def __init__(self) -> None:
         self._stop = False
 
-    def battles(
-        self,
-        left: NDArray[np.int32],
-        right: NDArray[np.int32],
-        seeds: NDArray[np.uint64],
-        patch: Patch,
-        fidelity: str = "full",
-    ) -> Battles:
+    def play(self, left: Rows, right: Rows, seeds: Seeds, patch: Patch) -> Battles:
         self._stop = False
         for _ in range(len(seeds)):
             time.sleep(0.05)
             if self._stop:
                 raise Cancelled("cancelled in the middle")
-        return super().battles(left, right, seeds, patch, fidelity)
+        return super().play(left, right, seeds, patch)
 
     def cancel(self) -> None:
         self._stop = True
@@ -135,17 +139,10 @@ class SlowTugOfWar(TugOfWar):
 class UnstoppableTugOfWar(TugOfWar):
     """Takes its time for a large message, and has no ``cancel``."""
 
-    def battles(
-        self,
-        left: NDArray[np.int32],
-        right: NDArray[np.int32],
-        seeds: NDArray[np.uint64],
-        patch: Patch,
-        fidelity: str = "full",
-    ) -> Battles:
+    def play(self, left: Rows, right: Rows, seeds: Seeds, patch: Patch) -> Battles:
         if len(seeds) > 100_000:
             time.sleep(1.0)
-        return super().battles(left, right, seeds, patch, fidelity)
+        return super().play(left, right, seeds, patch)
 
 
 class TugOfWarWithHelpers(TugOfWar):

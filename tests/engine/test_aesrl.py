@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from engine.arrays import unpack
-from engine.config.aesrl import AESRLConfig
+from engine.config.aesrl import AbsoluteConfig, AESRLConfig
 from engine.config.study import study_hash
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, decode, encode
@@ -181,7 +181,7 @@ def test_what_does_not_suit_the_game_is_said_at_its_field(store: FolderStore) ->
     assert failure(store, game="cartpole").startswith("game.name: one chooses")
     assert failure(store, game="pong-two-seats").startswith("game.name: ")
     low = {"kind": "aes-rl", "mean": {"kind": "absolute", "baseline": -1.0}}
-    assert failure(store, method=low).startswith("method.mean.baseline: chance alone scored -")
+    assert failure(store, method=low).startswith("method.mean.baseline: chance alone scored about -")
     small = {**LEARNER, "capacity": LEARNER["minibatch"]}
     assert failure(store, learner=small).startswith("learner.capacity: an episode can last 20 decisions")
 
@@ -210,3 +210,13 @@ def test_more_workers_than_processors_are_warned_of() -> None:
 def test_the_range_of_a_rule_is_a_sixth_of_the_spread() -> None:
     config = study()
     assert config.mean_rule(config.method.mean).baseline == 10  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("worst", "said"), [(-1346.23097586632, "-1,347"), (0.0, "0"), (0.012345, "0.01234"), (21.0, "21")]
+)
+def test_what_chance_scored_is_told_in_four_digits_below_which_a_baseline_may_lie(worst: float, said: str) -> None:
+    assert AbsoluteConfig(baseline=50.0).too_high(worst) == (
+        f"chance alone scored about {said} at worst, and the baseline must lie below that"
+    )
+    assert AbsoluteConfig(baseline=worst - 2).too_high(worst) == ""

@@ -12,6 +12,8 @@ import pytest
 from engine import console
 from engine.arrays import unpack
 from engine.config.arena import ArenaConfig
+from engine.config.base import parse
+from engine.config.lessons import UntilConfig
 from engine.config.tournament import TournamentConfig
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Started, Stopped
@@ -58,11 +60,6 @@ TWO_LESSONS = [
     lesson([1, 2], [3, 2], steps=384, title="Both", after={"pool": [1]}),
     lesson(["old", 2], [1, 2], steps=256, frozen=[1]),
 ]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> FolderStore:
-    return FolderStore(tmp_path)
 
 
 def policy(store: FolderStore, artifacts: Any, name: str) -> Policy:
@@ -241,10 +238,19 @@ def test_a_lesson_ends_early_once_its_condition_holds(store: FolderStore) -> Non
 
 
 def test_a_condition_that_never_holds_ends_with_the_limit(store: FolderStore) -> None:
-    until = {"policy": 1, "measure": "win", "reaches": 2, "of": 1}
+    until = {"policy": 1, "measure": "win", "reaches": 1, "of": 100_000}
     found = list(run(course({1: PPO, 3: "random"}, [lesson([1, 3], until=until)]), store))
     assert isinstance(found[-1], Finished)
     assert found[-1].counters.steps == 256
+
+
+@pytest.mark.parametrize("share", [2, 70, -0.1])
+def test_a_share_of_wins_that_nobody_can_have_is_refused_where_it_is_typed(share: float) -> None:
+    table = {"policy": "a", "reaches": share}
+    with pytest.raises(ConfigError, match=r"reaches: nobody wins .* % of episodes: give a share from 0 to 1"):
+        parse(UntilConfig, table, new=True)
+    assert parse(UntilConfig, table).reaches == share, "what was saved earlier is read as it is"
+    assert parse(UntilConfig, table | {"measure": "score"}, new=True).reaches == share
 
 
 def made(config: ArenaConfig, store: FolderStore, number: int = 0) -> Matches:

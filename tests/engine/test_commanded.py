@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -56,11 +55,6 @@ def policy(network: str = "plain", *, normalise: bool = True) -> Policy:
     if scales:
         weights[-scales:] = 0.5 + np.abs(weights[-scales:])
     return Policy(spec, weights)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> FolderStore:
-    return FolderStore(tmp_path)
 
 
 def player(store: FolderStore, network: str = "plain", *, sampled: bool = False, normalise: bool = True) -> Any:

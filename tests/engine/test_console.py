@@ -56,6 +56,10 @@ def test_a_study_is_told_in_what_it_does(event: AnyEvent, study: dict[str, Any],
         ),
         (TRAIN, TRAINED, Counters(steps=2048), "round 4: 2,048 decisions, return 20.5, 1,234 a second, staleness 1.00"),
         (
+            TRAIN | {"kind": "gossip"}, TRAINED | {"distance": 0.25, "link_age": 0.0}, Counters(steps=2048),
+            "return 20.5, 1,234 a second, 0 updates without mixing at most, 0.25 apart",
+        ),
+        (
             EVOLVE, EVOLVED, Counters(steps=64, evaluations=8),
             "round 4: 8 trained, 64 decisions, best return 3 (2 to 4), edge 1, workers busy 90%",
         ),

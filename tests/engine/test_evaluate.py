@@ -42,11 +42,6 @@ def table(store: FolderStore, event: Any) -> Bundle:
     return unpack(store.get(event.artifacts["table"]))
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> FolderStore:
-    return FolderStore(tmp_path)
-
-
 def test_who_plays_better_stands_first_and_its_range_says_so(store: FolderStore) -> None:
     *_, end = run(study(), store)
     assert isinstance(end, Finished)

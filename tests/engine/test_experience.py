@@ -42,7 +42,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def place(server: RedisServer, request: pytest.FixtureRequest) -> Place:
     server.mend()
-    return Place(server.url, request.node.name, 1)
+    return Place(server.url, request.node.name, "a")
 
 
 class TestExperienceHere(ExperienceContract):
@@ -151,14 +151,36 @@ def test_what_an_actor_lost_at_its_end_is_told_when_it_closes(place: Place) -> N
 
 def test_another_attempt_has_keys_of_its_own_and_none_stays_behind(place: Place) -> None:
     learner, client = RedisLearner(place, 1), Redis.from_url(place.url)
-    other = RedisActor(place._replace(attempt=2), 0)
+    other = RedisActor(place._replace(attempt="b"), 0)
     other.add(columns(1))
     learner.publish(b"network", 1)
     assert learner.take() == []
     assert all(0 < client.ttl(key) <= 3600 for key in client.keys("*"))
     learner.close()
     assert client.keys(place.key("*")) == []
-    RedisLearner(place._replace(attempt=2), 1).close()
+    RedisLearner(place._replace(attempt="b"), 1).close()
+    assert client.keys("*") == []
+
+
+def test_a_later_attempt_reads_nothing_of_one_that_was_killed_and_removes_what_it_left(place: Place) -> None:
+    client = Redis.from_url(place.url)
+    killed, survivor = RedisLearner(place, 2), RedisActor(place, 1)
+    other = RedisLearner(place._replace(job="another job"), 2)
+    for learner in (killed, other):
+        learner.publish(b"network", 1)
+    survivor.add(columns(3))
+    theirs = client.keys("equipoise:another job:*")
+    assert len(theirs) == 3
+    again, actor = RedisLearner(place._replace(attempt="b"), 2), RedisActor(place._replace(attempt="b"), 1)
+    assert sorted(client.keys("*")) == sorted(theirs), "nothing of its own yet, and nothing of the one before"
+    survivor.add(columns(3))
+    actor.add(columns(2))
+    assert [parcel.size for parcel in arrived(again, 1)] == [2]
+    assert (again.lost, actor.newest()) == (Lost(), None)
+    for end in (survivor, actor, again, other):
+        end.close()
+    assert client.keys(place._replace(attempt="b").key("*")) == []
+    killed.close()
     assert client.keys("*") == []
 
 
@@ -179,7 +201,7 @@ def test_nothing_can_be_on_disk_and_an_address_that_is_none_is_said_at_its_field
     assert client.config_get("save") == {"save": ""}
     assert client.config_get("maxmemory-policy") == {"maxmemory-policy": "noeviction"}
     with pytest.raises(ConfigError, match="redis: it must be an address"):
-        RedisActor(Place("somewhere", "job", 1), 0)
+        RedisActor(Place("somewhere", "job", "a"), 0)
 
 
 def test_a_server_ends_with_the_process_that_started_it() -> None:

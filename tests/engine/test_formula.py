@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import ConfigError
-from engine.formula import _NAMES, STRONGEST, WEAKEST, _Checker, parse, read
+from engine.formula import _NAMES, FIXED, LONGEST, STRONGEST, WEAKEST, _Checker, goal, parse, read
+from engine.formula_terms import Apart
 
 TEAM = {"strength", "resources", "cost"}
 VALUES = {
@@ -75,9 +76,11 @@ def test_a_formula_computes_what_it_says(text: str, expected: list[float]) -> No
         ("x := 3", "cannot be read"),
         ("0x" + "f" * 400, "ordinary numbers"),
         ("1" + "+1" * 300, "500 is the most"),
-        ("(" * 60 + "1" + ")" * 60 + "+ -" + "-" * 100 + "1", "nested|cannot be read"),
+        ("(" * 60 + "1" + ")" * 60 + "+ -" + "-" * 100 + "1", "together|cannot be read"),
         ("strength @ strength", "operator"),
         ("1 is 1", "comparison"),
+        ("abs(" * 21 + "cost" + ")" * 21, "nested more than 20 deep"),
+        ("+".join(["1"] * 102), "strings more than 100 operations together"),
         ("1j", "ordinary numbers"),
     ],
 )
@@ -85,6 +88,27 @@ def test_what_is_not_allowed_is_refused_with_a_sentence(text: str, words: str) -
     with pytest.raises(ConfigError, match=words) as error:
         parse(text, TEAM, {"duration"})
     assert error.value.problems[0].place == "formula"
+
+
+@pytest.mark.parametrize("sign", ["+", "-", "*", "/"])
+@pytest.mark.parametrize("part", ["x", "(a+b)", "(a*b)"])
+def test_a_long_sum_or_product_is_not_deep_and_computes_what_it_says(sign: str, part: str) -> None:
+    many = min(100, (LONGEST + 1) // (len(part) + 1))
+    text = sign.join([part] * many)
+    values = {"x": np.array([2.0]), "a": np.array([1.5]), "b": np.array([0.5])}
+    formula = parse(text, frozenset(), set(values))
+    plain = eval(text, {name: float(column[0]) for name, column in values.items()})  # noqa: S307
+    assert formula.evaluate(values) == plain
+    apart = Apart(text, frozenset(), set(values), 1)
+    assert apart.value(np.array([float(term.of(values)) for term in apart.terms])) == pytest.approx(plain)
+
+
+@pytest.mark.parametrize("text", ["1", "2 * 3 - 6", "max(1, 2)"])
+def test_a_goal_is_no_number_that_is_the_same_for_all(text: str) -> None:
+    assert parse(text, TEAM).degree == FIXED, "a condition or a reward may be"
+    with pytest.raises(ConfigError, match="the same number for all, so none is better than another"):
+        goal(text, TEAM)
+    assert goal("strongest(cost)", TEAM).names == {"cost"}
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ from engine.events import AnyEvent, Finished, Incident, Progressed, decode
 from engine.store import FolderStore
 from engine.study import run
 from tests.contracts.ray_server import RayServer, all_gone, eventually, ray_server
-from tests.engine.test_gossip_study import curve, settings, study
+from tests.engine.rounds_told import curve
+from tests.engine.test_gossip_study import settings, study
 
 RAY = {"kind": "ray"}
 LONG = {"agents": 3, "steps": 96 * 120, "checkpoint_every": 96 * 40, "evaluate_every": 0}
@@ -29,11 +30,6 @@ def ray() -> Iterator[RayServer]:
     """One Ray for all tests of this file; its two processors must do for three agents."""
     with ray_server(cpus=2) as server:
         yield server
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> FolderStore:
-    return FolderStore(tmp_path)
 
 
 def killed(ray: RayServer, store: FolderStore, **more: object) -> list[AnyEvent]:

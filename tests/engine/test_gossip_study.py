@@ -30,9 +30,9 @@ from engine.study.agent_pool import AgentsApart, AgentsHere, Direction
 from engine.study.agent_wire import decode, encode_member, encode_report
 from engine.study.gossip import _Gossip, slowdown
 from engine.study.gossip_agents import learner_of, make_agent
+from tests.engine.rounds_told import curve
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "gossip.json"
-TIMES = {"steps_per_second", "sampling_seconds", "learning_seconds", "waiting"}
 
 
 def settings(**more: Any) -> dict[str, Any]:
@@ -50,20 +50,6 @@ def study(**more: Any) -> GossipConfig:
     config = load(settings(**more))
     assert isinstance(config, GossipConfig)
     return config
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> FolderStore:
-    return FolderStore(tmp_path)
-
-
-def curve(found: list[AnyEvent]) -> list[tuple[Any, ...]]:
-    """What does not depend on the clock."""
-    return [
-        (e.tick, e.counters.steps, e.artifacts["policy"], {k: v for k, v in e.metrics.items() if k not in TIMES})
-        for e in found
-        if isinstance(e, Progressed)
-    ]
 
 
 def after(ticks: int, command: str) -> Any:

@@ -140,13 +140,15 @@ def test_every_wrong_formula_is_reported_with_its_place() -> None:
         objectives=(
             ObjectiveConfig(name="a", title="A", formula="strength"),
             ObjectiveConfig(name="b", title="B", formula="max(strngth)"),
+            ObjectiveConfig(name="c", title="C", formula="1"),
         ),
-        constraints=("(",),
+        constraints=("1", "("),
     )
     with pytest.raises(ConfigError) as error:
         check(SPEC, config, 3)
     places = [p.place for p in error.value.problems]
-    assert places == ["objectives.objectives.0.formula", "objectives.objectives.1.formula", "objectives.constraints.0"]
+    goals = [f"objectives.objectives.{i}.formula" for i in range(3)]
+    assert places == [*goals, "objectives.constraints.1"], "a condition may be a number"
 
 
 @pytest.mark.parametrize("line", [".nan", ".inf", "-.inf", "1e300", "1.5", "-0.1"])

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from engine.arrays import Bundle, unpack
 from engine.catalog import STUDIES
@@ -46,21 +45,14 @@ from engine.worth.prices import Curve, Held, Own
 from engine.worth.reading import Finding
 from engine.worth.screen import Screen
 from engine.worth.traits import Traits
-from tests.engine.sample_simulators import SPEC
+from tests.engine.sample_simulators import SPEC, Rows, Seeds
 from tests.engine.test_worth import CHARM, HERO, SOLDIER, Fair
 
 
 class Mendable(Fair):
     """Each unit of power that a patch adds to a piece brings its teams two points."""
 
-    def battles(
-        self,
-        left: NDArray[np.int32],
-        right: NDArray[np.int32],
-        seeds: NDArray[np.uint64],
-        patch: Changes,
-        fidelity: str = "full",
-    ) -> Battles:
+    def play(self, left: Rows, right: Rows, seeds: Seeds, patch: Changes) -> Battles:
         game, plain = SPEC.patched(patch), self.planted
         more = {
             (i,): 2.0 * (new.attributes["power"] - old.attributes["power"])
@@ -69,7 +61,7 @@ class Mendable(Fair):
         }
         self.planted = {**plain, **{pieces: points + plain.get(pieces, 0.0) for pieces, points in more.items()}}
         try:
-            return super().battles(left, right, seeds, patch, fidelity)
+            return super().play(left, right, seeds, patch)
         finally:
             self.planted = plain
 

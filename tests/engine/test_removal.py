@@ -231,9 +231,9 @@ def test_a_twin_meets_the_luck_that_the_lineup_met() -> None:
     assert not (matches.play(other[None], 0, 4, seeded=lineup[None]).versus == alone.versus).all()
 
     class Seeds(TugOfWar):
-        def battles(self, left: Any, right: Any, seeds: Any, patch: Any, fidelity: str = "full") -> Any:
+        def play(self, left: Any, right: Any, seeds: Any, patch: Any) -> Any:
             seen.append(seeds)
-            return super().battles(left, right, seeds, patch, fidelity)
+            return super().play(left, right, seeds, patch)
 
     seen: list[Any] = []
     fresh = Matches(Seeds(), lineup[:1], {}, seed=3)

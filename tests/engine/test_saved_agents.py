@@ -66,11 +66,6 @@ def measurement(agent: str, **more: Any) -> Any:
     return load(told | {"agent": {"policy": agent, "title": "Ada", "sampled": more.pop("sampled", False)}} | more)
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> FolderStore:
-    return FolderStore(tmp_path)
-
-
 def measured(store: FolderStore, event: AnyEvent) -> Bundle:
     assert isinstance(event, Finished), event
     return unpack(store.get(event.artifacts["table"]))

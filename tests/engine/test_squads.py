@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -29,11 +28,6 @@ from engine.studies import load
 from tests.engine.test_saved_agents import kept, measurement, run, untrained
 
 COVER = {"name": "navigation", "settings": {"max_ticks": 20}}
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> FolderStore:
-    return FolderStore(tmp_path)
 
 
 def test_who_is_watched_takes_all_seats_of_its_side() -> None:

@@ -28,16 +28,18 @@ from engine.rl.policy import Policy
 from engine.rl.task_actor import ACTIVE, RETURNS, TaskActor
 from engine.rng import generator
 from engine.runtime import redis_server
+from engine.runtime.redis_experience import RedisLearner
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
-from engine.study.start_actors import StreamedEnd, build, make_actor, open_actors
+from engine.study.start_actor import StreamedEnd, build, make_actor
+from engine.study.start_actors import open_actors
 from engine.study.start_tasks import seat_of_all
 from engine.study.starts import QUIET_S, TaskTraining, _Starts
 from engine.study.starts_curve import Difficulty, StartsCurve, Success
+from tests.engine.rounds_told import curve
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "starts.json"
-TIMES = {"steps_per_second", "sampling_seconds", "learning_seconds"}
 TASKS = [
     {"name": "The last platform", "settings": {"first": 3}},
     {"name": "From the second", "settings": {"first": 2}},
@@ -64,20 +66,6 @@ def study(**more: Any) -> StartsConfig:
     config = load(settings(**more))
     assert isinstance(config, StartsConfig)
     return config
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> FolderStore:
-    return FolderStore(tmp_path)
-
-
-def curve(found: list[AnyEvent]) -> list[tuple[Any, ...]]:
-    """What does not depend on the clock."""
-    return [
-        (e.tick, e.counters.steps, e.artifacts["policy"], {k: v for k, v in e.metrics.items() if k not in TIMES})
-        for e in found
-        if isinstance(e, Progressed)
-    ]
 
 
 def until(ticks: int, command: str, config: StartsConfig, store: FolderStore) -> list[AnyEvent]:
@@ -229,6 +217,25 @@ def test_a_study_that_does_not_wait_goes_on_from_a_checkpoint(where: str, store:
     rest = list(run(config, store, resume=begun[-1].artifacts["checkpoint"]))
     assert isinstance(rest[-1], Finished)
     assert [e.metrics["iterations"] for e in rest if isinstance(e, Progressed)][-1] == 400
+
+
+def test_attempts_at_a_job_share_its_keys_in_a_redis_and_what_a_killed_one_left_is_removed(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = redis_server.RedisServer(64)
+    client, more = Redis.from_url(server.url), {"where": "redis", "address": server.url}
+    config = study(sampling="asynchronous", replay=more, **LONGER)
+    monkeypatch.setattr(RedisLearner, "close", lambda learner: None)
+    killed = until(1, "pause", config, store)[-1].artifacts["checkpoint"]
+    monkeypatch.undo()
+    left = {*client.keys("*")}
+    other = _Starts(config, store, lambda: "")
+    other._prepare(begun=False)
+    assert left
+    assert {key.split(b":")[1] for key in left}.isdisjoint({other.job.encode()}), "the same study as another job"
+    assert isinstance(list(run(config, store, resume=killed))[-1], Finished)
+    assert client.keys("*") == []
+    server.close()
 
 
 @pytest.fixture

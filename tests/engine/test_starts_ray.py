@@ -4,7 +4,6 @@ nobody waits."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +11,8 @@ from engine.events import AnyEvent, Finished, Incident, Progressed
 from engine.store import FolderStore
 from engine.study import run
 from tests.contracts.ray_server import RayServer, all_gone, ray_server
-from tests.engine.test_starts import curve, study
+from tests.engine.rounds_told import curve
+from tests.engine.test_starts import study
 
 RAY = {"kind": "ray"}
 LONG = {"iterations": 640, "checkpoint_every": 160, "evaluate_every": 0, "episodes": 2}
@@ -23,11 +23,6 @@ def ray() -> Iterator[RayServer]:
     """One Ray for all tests of this file; its two processors must do for three actors."""
     with ray_server(cpus=2) as server:
         yield server
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> FolderStore:
-    return FolderStore(tmp_path)
 
 
 def test_in_step_they_end_with_the_same_agent_though_one_is_killed(ray: RayServer, store: FolderStore) -> None:

@@ -6,7 +6,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, ClassVar
 
 import gymnasium
@@ -36,11 +35,6 @@ from engine.study.sampler_pool import LocalSamplers
 from tests.engine.sample_simulators import team_rows
 from tests.engine.test_study import STUDY
 from tests.engine.test_train import control, curve, events, study
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> FolderStore:
-    return FolderStore(tmp_path)
 
 
 class Dying(LocalSamplers):

@@ -364,6 +364,11 @@ def test_all_formulas_that_are_wrong_are_said_at_once(tmp_path: Path) -> None:
     assert f"objectives.1.formula: is not a number in {2 * EPISODES} of {2 * EPISODES} sample episodes" in said
 
 
+def test_a_goal_that_is_a_number_is_refused(tmp_path: Path) -> None:
+    said = failed(tmp_path, objectives=[GOALS[0], {**GOALS[1], "formula": "1"}])
+    assert "objectives.1.formula: The formula is the same number for all, so none is better than another" in said
+
+
 def test_a_reward_without_weight_may_be_constant(samples: preview.Samples) -> None:
     style = parse(StyleReward, {"winning": "0 * score", "style": "moved", "w1": 0, "w2": 1})
     assert not preview.problems(style, study().objectives, samples)

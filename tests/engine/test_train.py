@@ -34,9 +34,9 @@ from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
 from engine.study.curve import PolicyCurve, too_short
+from tests.engine.rounds_told import curve
 
 HOME = Path(__file__).parents[2]
-TIMES = {"steps_per_second", "sampling_seconds", "learning_seconds"}
 
 
 def settings(**more: Any) -> dict[str, Any]:
@@ -58,20 +58,6 @@ def study(**more: Any) -> TrainConfig:
 
 def events(config: TrainConfig, store: FolderStore, **more: Any) -> list[AnyEvent]:
     return list(run(config, store, **more))
-
-
-def curve(found: list[AnyEvent]) -> list[tuple[Any, ...]]:
-    """What does not depend on the clock: ticks, steps, the policy's hash, metrics."""
-    return [
-        (e.tick, e.counters.steps, e.artifacts["policy"], {k: v for k, v in e.metrics.items() if k not in TIMES})
-        for e in found
-        if isinstance(e, Progressed)
-    ]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> FolderStore:
-    return FolderStore(tmp_path)
 
 
 def test_a_study_tells_its_rounds_and_leaves_a_policy_with_its_graph(store: FolderStore) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import random
 import zipfile
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,16 +16,12 @@ from engine.rl.policy import Policy
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study.casting import cast_of
-from tests.engine.test_train import control, curve, events
+from tests.engine.rounds_told import curve
+from tests.engine.test_train import control, events
 
 SMALL = {"policy": [16], "critic": [16]}
 STEERING = {"fragment": 16, "minibatch": 16, "warmup": 100, "capacity": 500, "updates": 0.1, "network": SMALL}
 COVER = {"name": "navigation", "settings": {"max_ticks": 16}}
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> FolderStore:
-    return FolderStore(tmp_path)
 
 
 def study(**more: Any) -> TrainConfig:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,8 @@ from engine.rl.examine import examine
 from engine.rl.policy import Policy
 from engine.store import FolderStore
 from engine.studies import load
-from tests.engine.test_train import TIMES, control, events, study
+from tests.engine.rounds_told import TIMES
+from tests.engine.test_train import control, events, study
 
 TWO: dict[str, Any] = {"left": {"seats": [0]}, "right": {"seats": [1]}}
 LEAGUE: dict[str, Any] = {
@@ -54,11 +54,6 @@ def curve(found: list[AnyEvent]) -> list[tuple[Any, ...]]:
 
 def policy(store: FolderStore, artifacts: Any, name: str) -> Policy:
     return Policy.unpack(store.get(artifacts[f"policy_description/{name}"]), store.get(artifacts[f"policy/{name}"]))
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> FolderStore:
-    return FolderStore(tmp_path)
 
 
 def test_each_policy_learns_from_its_own_seat_and_leaves_its_own_artifacts(store: FolderStore) -> None:

@@ -32,12 +32,13 @@ from tests.contracts.pool import check, collect
 from tests.contracts.ray_server import RayServer, all_gone, eventually, gone, ray_server
 from tests.engine import test_arena as arena
 from tests.engine import test_turns as turns
+from tests.engine.rounds_told import curve
 from tests.engine.test_aesrl import LEARNER, METHODS
 from tests.engine.test_aesrl import study as individuals
 from tests.engine.test_evolve import settings as evolution_settings
 from tests.engine.test_evolve import study as evolution
 from tests.engine.test_styles import study as styles
-from tests.engine.test_train import HOME, STEERING, asynchronous_a3c, curve, events, lines, settings, study
+from tests.engine.test_train import HOME, STEERING, asynchronous_a3c, events, lines, settings, study
 from tests.engine.test_train_policies import LEAGUE, TWO, pong
 from tests.engine.test_train_policies import curve as policies_curve
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -319,11 +318,6 @@ def study(**more: Any) -> TrainConfig:
     config = load(settings(**more))
     assert isinstance(config, TrainConfig)
     return config
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> FolderStore:
-    return FolderStore(tmp_path)
 
 
 def events(config: Any, store: FolderStore, **more: Any) -> list[AnyEvent]:

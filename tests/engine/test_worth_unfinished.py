@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from engine.arrays import Bundle
 from engine.rng import combine64
-from engine.simulators.contract import FAILED, Battles, Patch
+from engine.simulators.contract import FAILED, Battles
 from engine.worth import changed_prices, expectations, hidden
 from engine.worth import forecast as forecasts
 from engine.worth import reading as readings
@@ -23,7 +23,7 @@ from engine.worth.reading import Finalist, Finding, Reading
 from engine.worth.stages import PROOFS, Played, Stage
 from engine.worth.table import tabled
 from engine.worth.verdicts import FINE, OPEN
-from tests.engine.sample_simulators import SPEC
+from tests.engine.sample_simulators import SPEC, Rows, Seeds
 from tests.engine.test_worth import HERO, told, whole
 from tests.engine.tugs_of_war import Fair
 
@@ -37,20 +37,11 @@ class BreakingOff(Fair):
         super().__init__(planted)
         self.hero = hero
 
-    def battles(
-        self,
-        left: NDArray[np.int32],
-        right: NDArray[np.int32],
-        seeds: NDArray[np.uint64],
-        patch: Patch,
-        fidelity: str = "full",
-    ) -> Battles:
-        found = super().battles(left, right, seeds, patch, fidelity)
+    def twist(self, found: Battles, left: Rows, right: Rows, seeds: Seeds) -> None:
         lost = found.side[:, :, 2] == 0
         off = (lost[:, 0] & (left[:, 0] == self.hero)) | (lost[:, 1] & (right[:, 0] == self.hero))
         seldom = combine64(seeds, 9) % np.uint64(200) == 0
         found.status[off if self.hero >= 0 else seldom] = FAILED
-        return found
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from engine.rng import combine64
 from engine.simulators.contract import FAILED, OK, Battles, Patch
-from tests.engine.sample_simulators import TugOfWar
+from tests.engine.sample_simulators import Rows, Seeds, TugOfWar
 
 
 class Ringed(TugOfWar):
@@ -16,20 +16,11 @@ class Ringed(TugOfWar):
 
     failing = False
 
-    def battles(
-        self,
-        left: NDArray[np.int32],
-        right: NDArray[np.int32],
-        seeds: NDArray[np.uint64],
-        patch: Patch,
-        fidelity: str = "full",
-    ) -> Battles:
-        found = super().battles(left, right, seeds, patch, fidelity)
+    def twist(self, found: Battles, left: Rows, right: Rows, seeds: Seeds) -> None:
         ahead = (right[:, 0] - left[:, 0]) % 5
         win = np.where(ahead == 0, 0.5, np.where(ahead <= 2, 1.0, 0.0))
         found.side[:, 0, 2], found.side[:, 1, 2] = win, 1 - win
         found.status[self.failing & (seeds % np.uint64(7) == 0)] = FAILED
-        return found
 
 
 class SometimesFailing(Ringed):
@@ -41,17 +32,8 @@ class SometimesFailing(Ringed):
 class HeroZeroFailing(TugOfWar):
     """Battles of hero 0 from the left against hero 5 fail."""
 
-    def battles(
-        self,
-        left: NDArray[np.int32],
-        right: NDArray[np.int32],
-        seeds: NDArray[np.uint64],
-        patch: Patch,
-        fidelity: str = "full",
-    ) -> Battles:
-        played = super().battles(left, right, seeds, patch, fidelity)
-        played.status[(left[:, 0] == 0) & (right[:, 0] == 5)] = FAILED
-        return played
+    def twist(self, found: Battles, left: Rows, right: Rows, seeds: Seeds) -> None:
+        found.status[(left[:, 0] == 0) & (right[:, 0] == 5)] = FAILED
 
 
 class Fair(TugOfWar):
@@ -61,14 +43,7 @@ class Fair(TugOfWar):
     def __init__(self, planted: dict[tuple[int, ...], float] | None = None, failing: bool = False) -> None:
         self.planted, self.failing = planted or {}, failing
 
-    def battles(
-        self,
-        left: NDArray[np.int32],
-        right: NDArray[np.int32],
-        seeds: NDArray[np.uint64],
-        patch: Patch,
-        fidelity: str = "full",
-    ) -> Battles:
+    def play(self, left: Rows, right: Rows, seeds: Seeds, patch: Patch) -> Battles:
         ring = np.sin(2 * np.pi * (left[:, 0] - right[:, 0]) / 6)
         chance = 0.5 + 0.25 * ring + self._bonus(left) - self._bonus(right)
         mark = (combine64(seeds, 1) >> np.uint64(11)).astype(np.float64) / 2**53
@@ -89,30 +64,13 @@ class Fair(TugOfWar):
 class Drawn(TugOfWar):
     """Every battle is a draw."""
 
-    def battles(
-        self,
-        left: NDArray[np.int32],
-        right: NDArray[np.int32],
-        seeds: NDArray[np.uint64],
-        patch: Patch,
-        fidelity: str = "full",
-    ) -> Battles:
-        found = super().battles(left, right, seeds, patch, fidelity)
+    def twist(self, found: Battles, left: Rows, right: Rows, seeds: Seeds) -> None:
         found.side[:, :, 2] = 0.5
-        return found
 
 
 class HeroFiveHidden(Drawn):
     """As that, but a battle in which hero 5 takes part breaks off."""
 
-    def battles(
-        self,
-        left: NDArray[np.int32],
-        right: NDArray[np.int32],
-        seeds: NDArray[np.uint64],
-        patch: Patch,
-        fidelity: str = "full",
-    ) -> Battles:
-        found = super().battles(left, right, seeds, patch, fidelity)
+    def twist(self, found: Battles, left: Rows, right: Rows, seeds: Seeds) -> None:
+        super().twist(found, left, right, seeds)
         found.status[(left[:, 0] == 5) | (right[:, 0] == 5)] = FAILED
-        return found

@@ -183,6 +183,8 @@ def test_a_patch_has_to_be_a_version_of_the_project(team: Studio, script: Script
         ({"kind": "search", "config": {"objectives": {"objectives": [
             {"name": "a", "title": "A", "formula": "x + 1"}]}}}, {"config.objectives.objectives.0.formula"}),
         ({"kind": "search", "config": {"objectives": {"objectives": [
+            {"name": "a", "title": "A", "formula": "1"}]}}}, {"config.objectives.objectives.0.formula"}),
+        ({"kind": "search", "config": {"objectives": {"objectives": [
             {"name": "a", "title": "A", "formula": "mean(win)", "threshold": 1e999}]}}},
          {"config.objectives.objectives.0.threshold"}),
         ({"kind": "search", "config": {"objectives": {"objectives": [

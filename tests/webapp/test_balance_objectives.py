@@ -156,7 +156,8 @@ def test_a_sample_value_is_shown_while_typing(designer: Client) -> None:
     assert "not known" in sample(designer, formula="strongest(power)")
     assert "gives no number" in sample(designer, formula="1 / (strongest(cost) - strongest(cost))")
     assert "appears here" in sample(designer, formula="")
-    assert "2 points" in sample(designer, formula="2")
+    assert "2 points" in sample(designer, formula="2 + 0 * mean(cost)")
+    assert "the same number for all" in sample(designer, formula="2")
 
 
 def test_a_sample_value_comes_from_the_lineups_really_played_where_there_are_some(team: Studio) -> None:

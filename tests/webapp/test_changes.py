@@ -204,6 +204,7 @@ def test_a_replay_says_what_the_change_does(team: Studio, search: Job) -> None:
     assert (number.path, number.piece, number.name, number.new) == (COST, "Marrow Duke", "cost", 400.0)
     assert head(found).startswith("With Marrow Duke’s cost at 400, ")
     page = shown(team.producer, reverse("studies:job", args=["herobattle", job.pk]))
+    assert "Fresh battles, both versions" in page, "a verdict has only those of one"
     assert head(found) in page
     for each in found.lineups:
         assert each.name in page
@@ -321,7 +322,7 @@ def test_searching_again_saves_the_change_and_asks_the_same_of_it(team: Studio, 
     assert new.config["game"]["patch"] == CHANGE
     same = ("algorithm", "ticks", "replicates", "seed", "lineups", "objectives")
     assert {name: new.config[name] for name in same} == {name: search.config[name] for name in same}
-    assert new.title == "Which teams are unfair?, with Marrow Duke’s cost at 400"
+    assert new.title == "Which teams are unfair? With Marrow Duke’s cost at 400"
 
 
 def arrive(team: Studio, patch: dict[str, float]) -> Any:
@@ -433,8 +434,8 @@ def test_what_a_change_refits_is_told_and_never_as_the_lineup_it_was(search: Job
     assert "Three are over the line, refitted." in many
     assert "3 of 4 lineups are not allowed any more as they were" in many
     fair = told(kept._replace(finding="refuted"), dearer._replace(finding="refuted"))
-    assert "both are under the line, one of them refitted." in fair
-    assert "Both are under the line on this data, one of them refitted." in fair
+    assert "both lineups are under the line, one of them refitted." in fair
+    assert "Both lineups are under the line on this data, one of them refitted." in fair
 
 
 def test_while_a_change_is_tried_only_lineups_with_a_verdict_are_counted(team: Studio, search: Job) -> None:
@@ -453,17 +454,17 @@ def test_while_a_change_is_tried_only_lineups_with_a_verdict_are_counted(team: S
     assert told("", "", "more").startswith(f"{with_it}: nothing is decided yet.")
     assert fixed(found).startswith("Nothing is decided yet.")
     assert told("", "more", "confirmed").endswith(
-        "so far one of the three has a verdict, and it is not under the line."
+        "so far one of the three lineups has a verdict, and it is not under the line."
     )
     assert told("refuted", "more", "refuted").endswith(
-        "so far two of the three have a verdict, and all of those are under the line."
+        "so far two of the three lineups have a verdict, and all of those are under the line."
     )
-    assert fixed(found).startswith("So far two of the three have a verdict")
+    assert fixed(found).startswith("So far two of the three lineups have a verdict")
     assert told("refuted", "confirmed").endswith("and one of those is under the line.")
     job.status = Status.FINISHED
-    assert told("close", "more", "confirmed") == f"{with_it}, none of the three is surely under the line."
+    assert told("close", "more", "confirmed") == f"{with_it}, none of the three lineups is surely under the line."
     assert told("more", "close") == f"{with_it}, fresh battles do not decide about any lineup."
-    assert told("refuted", "more") == f"{with_it}, one of the two is under the line."
+    assert told("refuted", "more") == f"{with_it}, one of the two lineups is under the line."
     assert told("refuted") == f"{with_it}, {first.name} is under the line."
     assert fixed(found) == f"{first.name} is under the line on this data."
     assert told("confirmed") == f"{with_it}, {first.name} is not under the line."

@@ -62,7 +62,10 @@ def test_a_project_without_data_chooses_a_game_and_gets_rules_to_start_with() ->
     team = studio()
     game = simulator()
     client = signed_in(team.designer)
-    assert "Which game is this?" in client.get(DATA).content.decode()
+    type(game).objects.filter(pk=game.pk).update(name="Nightly build")
+    content = client.get(DATA).content.decode()
+    assert "Which game is this?" in content
+    assert "<b>Nightly build</b>" in content, "as it was registered: several may be versions of one game"
     client.post(f"{DATA}choose/", {"simulator": game.pk})
     version = newest(team)
     assert (version.number, version.patch, version.content_hash) == (

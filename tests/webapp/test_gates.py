@@ -246,6 +246,7 @@ def test_its_page_says_the_verdict_first_and_escapes_what_people_named(team: Stu
     assert content.index("Over the line: 1 of 2 earlier exploits is still over the line") < content.index("<table")
     assert "Marrow Duke &lt;i&gt;" in content
     assert "with 1 changed number" in content
+    assert "text-nowrap" not in content.partition('class="table gate-rows')[2].partition("</table>")[0], "on a phone"
     assert "python -m engine gate gate.yaml --data balance.csv" in content
     jobs = signed_in(team.producer).get(reverse("studies:jobs", args=["herobattle"])).content.decode()
     assert "Over the line" in jobs

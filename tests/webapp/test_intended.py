@@ -26,6 +26,7 @@ from webapp.studies import actions, companion, kinds, patterns
 from webapp.studies.explore_build import explored
 from webapp.studies.found_counts import found_by
 from webapp.studies.models import Job
+from webapp.studies.templatetags import verdicts
 from webapp.suspects import decisions
 from webapp.suspects.intended import lapsed, standing
 from webapp.suspects.reading import read
@@ -189,7 +190,13 @@ def test_a_decision_is_told_alike_by_every_page_of_the_search_on_which_it_was_ma
     assert rows == found.meant
     told = kinds.of(search).found(search)
     assert told is not None
-    assert f"{found.meant:,} meant to be so" in told.words, "the row of Home, and of the jobs"
+    experiment_ = companion.of(search)
+    assert experiment_ is not None
+    experiment_.summary = {"told": float(len(read(experiment_).named) + 1)}
+    experiment_.save()
+    row = verdicts.found(search)
+    assert row["found"].words.endswith(f", {found.meant:,} of all that were played meant to be so"), "of Home, and jobs"
+    assert row["suspects"] == len(read(experiment_).named), "what is intended is none of the suspects"
     assert kinds.of(search).counts(search)["meant_words"] == f", {found.meant:,} of them meant to be so"  # type: ignore[index]
     explorer = words(team.producer, "studies:explore", search)
     assert f"{found.meant:,} of them meant to be so" in explorer

@@ -158,3 +158,12 @@ def test_every_page_says_in_the_same_words_how_many_of_what_is_confirmed_may_be_
     assert [file.name for file in [*TEMPLATES, *SCRIPTS] if own.search(file.read_text())] == []
     tagged = {file.parent.name for file in TEMPLATES if "{% false_alarms " in file.read_text()}
     assert tagged == {"changes", "explore", "partials", "projects", "reports", "studies", "suspects", "worth"}
+
+
+def test_what_only_screen_readers_hear_in_a_wide_table_makes_no_page_wider_than_its_window() -> None:
+    """It is placed absolutely, so the box that scrolls has to be the one that it is placed in."""
+    sheet = (ROOT / "static/css/components.css").read_text()
+    rule = re.search(r"^\.table-wrap \{(.*?)\}", sheet, re.MULTILINE)
+    assert rule
+    assert "position: relative;" in rule[1]
+    assert "overflow-x: auto;" in rule[1]

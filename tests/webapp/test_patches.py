@@ -55,6 +55,7 @@ def test_nothing_has_to_be_typed_and_what_is_typed_counts(team: Studio, designer
     content = designer.get(form(team)).content.decode()
     assert "400,000 where nothing is typed" in content
     assert "minutes" in content, "how long that takes"
+    assert f"Played on {current(team.project)}." in content, "suspects may be of an earlier version"
     assert designer.post(form(team), {"rules": "on"}).status_code == 302
     usual = Job.objects.get(kind="patch").config
     assert (usual["battles"], usual["most"], usual["may"], usual["rules"]) == (400_000, 3, ["cost", "attributes"], True)
@@ -279,6 +280,19 @@ def test_the_changes_are_taken_away_as_rows_and_as_csv(team: Studio, found: Job)
     assert rows[1]["apart"] == [["frost-captain", "warhorn"]]
     lines = list(csv.DictReader(io.StringIO(client.get(f"{where}?as=csv").content.decode())))
     assert [line["verdict"] for line in lines] == ["Works", "Does not work", "Not proved", ""]
+
+
+def test_what_was_not_proved_is_started_again_from_all_that_was_typed(found: Job, designer: Client) -> None:
+    config = {**found.config, "suspects": [{"pieces": ["frost-captain", "warhorn"]}], "battles": 30_000, "largest": 0.4}
+    Job.objects.filter(pk=found.pk).update(
+        artifacts={"table": table(PATCHES[1:])}, status=Status.FINISHED, config=config
+    )
+    address = f"{reverse('studies:ask', args=[found.project.slug, 'patch'])}?again={found.pk}"
+    assert address in designer.get(page(found)).content.decode()
+    content = designer.get(address).content.decode()
+    assert "Frost Captain + Warhorn</textarea>" in content
+    assert 'value="30000"' in content.replace(",", "")
+    assert 'value="40"' in content
 
 
 @pytest.mark.django_db

@@ -24,6 +24,7 @@ from webapp.lib.storage import store
 from webapp.reports import paper, pdf
 from webapp.reports.models import Paper, Report
 from webapp.reports.onefile import one_file
+from webapp.reports.workbook import to_xlsx
 from workers import tasks
 from workers.collect import references
 from workers.reconcile import reconcile
@@ -92,6 +93,16 @@ def test_a_workbook_has_all_of_it_and_no_formula(team: Studio, made: Report) -> 
     suspects = list(book["Suspects"].iter_rows(min_row=2, values_only=True))
     kept = [(each["worth"], each["low"], each["high"]) for each in made.content["suspects"]]
     assert [row[3:6] for row in suspects] == [pytest.approx(each) for each in kept]
+    assert book["Over the line"].max_row == 1 + 12
+
+
+def test_lineups_that_hold_what_is_intended_are_not_on_the_sheet_of_those_over_the_line(made: Report) -> None:
+    rows = made.content["over"][0]["rows"]
+    meant = [{**row, "value": 1.9, "low": 1.8, "high": 2.0, "holds": "Marrow Duke"} for row in rows[:2]]
+    book = load_workbook(io.BytesIO(to_xlsx({**made.content, "meant": meant}, made.content_hash)))
+    assert [row[8] for row in book["Intended, not judged"].iter_rows(min_row=2, values_only=True)] == [
+        "Marrow Duke"
+    ] * 2
     assert book["Over the line"].max_row == 1 + 12
 
 

@@ -174,14 +174,15 @@ def test_why_a_piece_was_not_tested_and_whose_fair_price_may_lie_beyond_its_boun
 
 
 def test_what_was_not_tested_follows_from_the_data(team: Studio, search: Job) -> None:
-    untested = [(("coil-bow",), 1, float("nan"), float("nan"), float("nan"), 0, 3), *ROWS]
+    nothing = (float("nan"), float("nan"), float("nan"), 0, 3)
+    untested = [(("coil-bow",), 1, *nothing), (("riders",), 9, *nothing), *ROWS]
     experiment(search, untested, metrics={"looked_at": 542.0})
     played_again(search, [3], [2.2, 50.0, 14.0])
     newer = GameVersion.objects.get()
     newer.pk, newer.number = None, 15
     newer.save()
     found = " ".join(content(search)["untested"])
-    assert "Not tested: Coil Bow." in found, "a table from before reasons were kept"
+    assert "Not tested: Coil Bow; Riders, 9 or more." in found, "a table from before reasons were kept"
     assert "Not settled: Coil Bow." in found
     assert re.search(r"Of pairs, \d+ were looked at", found)
     assert "Effects of less than 3 points were not looked for." in found

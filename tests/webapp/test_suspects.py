@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import reverse
 
@@ -225,7 +226,7 @@ def test_of_single_teams_the_page_speaks_of_what_was_asked(search: Job) -> None:
     assert fit == sorted(fit, reverse=True), "what makes teams useless comes first"
     lineups = Lineups(search)
     assert lineups.state == "useless"
-    assert lineups.unfair[1] == "lineups that are useless"
+    assert lineups.unfair[1] == ("lineup that is useless", "lineups that are useless")
     assert {family.place for family in lineups.families(found)} == {-1, *np.flatnonzero(fit)}, "no other explains any"
     assert lineups.unswapped(found[0]) == (
         "The search found no team that is useless and holds it, so there is nothing to swap it out of."
@@ -267,6 +268,7 @@ def test_shares_are_of_strongest_teams_against_teams_of_random_lineups(team: Stu
         pieces = {names[strongest[s]] for s in slots}
         by_hand += {CAPTAIN, HORN} <= pieces
     assert (unfair.count, unfair.total) == (by_hand, len(strong))
+    assert unfair.words == f"In the strongest team of {Lineups(search).many_unfair[1]}"
     assert usual.total == 3 * int(data.core["random"].sum())
     assert unfair.ends is None, "lineups of a search descend from one another: a range would count them as strangers"
     assert usual.ends is not None
@@ -382,6 +384,16 @@ def test_producers_read_and_decide_nothing(team: Studio, search: Job) -> None:
     assert Client().get(address(search)).status_code == 302
 
 
+def test_where_nothing_is_swapped_only_lineups_with_the_suspect_are_said_to_be_weak_or_unsure() -> None:
+    tests = {"rows": [], "alone": [], "lineups": 0, "impossible": "Every team has it."}
+    said = render_to_string(
+        "suspects/swap.html",
+        {"tests": tests, "standing": {"lineups": [1]}, "state": "over the line and strong", "unswapped": "None."},
+    )
+    told = " ".join(re.sub(r"<[^>]+>", "", said).split())
+    assert "The lineups under Try a change that hold it are not both" in told, "the shortlist may have some that are"
+
+
 def test_names_are_text(team: Studio, search: Job) -> None:
     experiment(search)
     page = signed_in(team.designer).get(address(search), {"suspect": '"><script>'}).content.decode()
@@ -428,5 +440,8 @@ def test_where_nothing_is_compared_the_page_says_which_of_the_two_is_missing(sea
     lineups.found = lineups.found._replace(core=core)
     assert lineups.shares(suspect) == []
     assert "kept no random lineups" in lineups.unshared(suspect)
-    lineups.__dict__["unfair"] = (np.empty(0, np.int64), "")
+    one = lineups.unfair[0][:1]
+    lineups.__dict__["unfair"] = (one, lineups.unfair[1])
+    assert lineups.many_unfair == (1, "1 lineup that is over the line and strong")
+    lineups.__dict__["unfair"] = (np.empty(0, np.int64), ("", ""))
     assert "found no lineup that is over the line and strong" in lineups.unshared(suspect)

@@ -137,9 +137,11 @@ def test_dqn_is_refused_where_the_game_is_steered_and_the_page_says_why(client: 
     assert "steered" in wrong(team, game="pendulum", algorithm="dqn")["algorithm"][0]
     assert "steered" in wrong(team, game="gymnasium", gymnasium="Hopper-v5", algorithm="dqn")["algorithm"][0]
     html = asked(client, team, game="pendulum")["html"]["algorithms"]
-    dqn = html[html.index('value="dqn"') :]
-    assert "disabled" in dqn[: dqn.index(">")]
-    assert "steered with numbers" in html
+    able, _, unable = html.partition("<details")
+    assert 'value="td3"' in able
+    assert 'value="dqn"' not in html, "nobody is offered what cannot learn the game"
+    assert "4 other methods cannot learn this game" in unable
+    assert "DQN chooses one of several actions, and this game is steered with numbers." in unable
 
 
 @pytest.mark.parametrize("kind", ["td3", "sac"])

@@ -355,7 +355,7 @@ def test_a_table_with_prices_shows_the_fair_one_and_what_one_of_many_is_worth(
     assert "Fair price" in text
     assert "135" in text
     assert "120 to 151" in text
-    assert "fair price 135" in text, "narrow screens have no column for it"
+    assert "fair price 135 (120 to 151)" in text, "narrow screens have no column for it, and every number has its range"
     worth = ROWS[0][3] * 100
     assert f"({worth / 4:.2f} for each one of it, {worth / 4:.2f} for each 100 of its cost)" in text
     lines = list(csv.DictReader(io.StringIO(designer.get(f"{page(measured)}results.csv").content.decode())))

@@ -17,7 +17,6 @@ from webapp.arena import pace, typed
 from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
 from webapp.lib.words import number
-from webapp.projects.models import Project
 from webapp.studies.models import Job
 from webapp.studies.study_form import CardsField, StudyForm
 from webapp.training import games
@@ -103,8 +102,7 @@ class ArenaForm(StudyForm):
         help_text="8 where nothing is typed.",
     )  # fmt: skip
 
-    def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
-        super().__init__(data, project=project, kind=kind)
+    def prepare(self) -> None:
         self.fields.update(_rows())
         self.fields["steps"].widget.attrs["placeholder"] = number(DECISIONS)
         self.fields["copies"].widget.attrs["placeholder"] = str(settings.CPUS)

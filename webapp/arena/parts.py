@@ -25,6 +25,11 @@ HEADS = ("first", "second", "verdict", "share", "low", "high", "battles")
 """Columns of the tournament's pairs for programs."""
 ROUNDS = 300
 """Rounds of a chart, about."""
+CURVES = {
+    "win": "Share of battles won, higher → better", "score": "Score, higher → better",
+    "return": "Return, higher → better",
+}  # fmt: skip
+"""What can be drawn of every agent that learns: returns, beside wins or, in a game that nobody wins, scores."""
 
 
 class Lessons(Learning):
@@ -49,7 +54,8 @@ class Lessons(Learning):
         """The timeline, who plays whom now, the curves, and the tournament."""
         course, columns = Course(job), curve.columns(job, ROUNDS)
         table = latest_table(job)
-        wins = course.curves(columns, "win")
+        drawn = [(up, course.curves(columns, name)) for name, up in CURVES.items()]
+        curves = [(up, lines) for up, lines in drawn if lines.lines]
         return {
             "course": course,
             "players": [(player, latest(columns, player)) for player in course.players],
@@ -57,8 +63,7 @@ class Lessons(Learning):
                 (i, told(match, course.offer), watchable(course, match))
                 for i, match in enumerate(course.now.matches[:MOST_MATCHES])
             ],
-            "curves": wins if wins.lines else course.curves(columns, "return"),
-            "wins": bool(wins.lines),
+            "curves": [curves[0], curves[-1]] if len(curves) > 1 else curves,
             "reading": Reading(table) if table else None,
             "standings": standings(table) if table else [],
             "unrated": unrated(standings(table)) if table else "",

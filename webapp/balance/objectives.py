@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django import forms
@@ -30,11 +30,13 @@ Raw = dict[str, str]
 """One objective as texts, as typed."""
 
 
-def checked(text: str, spec: GameSpec, teams: int) -> formulas.Formula:
+def checked(
+    text: str, spec: GameSpec, teams: int, read: Callable[..., formulas.Formula] = formulas.parse
+) -> formulas.Formula:
     """The formula over this game's numbers. Raises ConfigError that names the position, or says that the formula
     never gives a number."""
     team, lineup = variables(spec, teams)
-    formula = formulas.parse(text, set(team), set(lineup))
+    formula = read(text, set(team), set(lineup))
     sample = on_made_up(formula, None, spec, teams)
     if sample.odd == sample.lineups:
         raise ConfigError([("formula", NO_NUMBER.format(count=sample.lineups))])
@@ -78,7 +80,7 @@ class ObjectiveForm(forms.Form):
     def clean_formula(self) -> str:
         text: str = self.cleaned_data["formula"]
         try:
-            self.parsed = checked(text, self.spec, self.teams)
+            self.parsed = checked(text, self.spec, self.teams, formulas.goal)
         except ConfigError as error:
             raise forms.ValidationError([p.message for p in error.problems]) from error
         return text

@@ -16,8 +16,8 @@ NAMED = 2
 
 
 def head(replayed: Replayed) -> str:
-    """ "With Warhorn’s rally bonus at 18 %, four of the five are under the line." While it is played, how many have a
-    verdict, and what those say."""
+    """ "With Warhorn’s rally bonus at 18 %, four of the five lineups are under the line." While it is played, how many
+    have a verdict, and what those say."""
     if replayed.under:
         return leading.head(replayed)
     if not any(each.decided for each in replayed.lineups):
@@ -55,7 +55,7 @@ def rest(replayed: Replayed) -> list[str]:
 
 
 def fixed(replayed: Replayed) -> str:
-    """Did it work? "Four of the five are under the line on this data." """
+    """Did it work? "Four of the five lineups are under the line on this data." """
     if not any(each.decided for each in replayed.lineups):
         return capfirst(_undecided(replayed))
     if not replayed.job.terminal:
@@ -64,7 +64,7 @@ def fixed(replayed: Replayed) -> str:
 
 
 def of_those(replayed: Replayed, lineups: Sequence[Lineup]) -> str:
-    """ "Two of the three are under the line.", of some of the lineups."""
+    """ "Two of the three lineups are under the line.", of some of the lineups."""
     counted = [each for each in lineups if each.counts]
     if not counted:
         return "its lineups are not counted."
@@ -81,7 +81,7 @@ def _undecided(replayed: Replayed) -> str:
 
 
 def _by_now(replayed: Replayed) -> str:
-    """ "two of the five have a verdict, and one of those is under the line"."""
+    """ "two of the five lineups have a verdict, and one of those is under the line"."""
     lineups = _allowed(replayed)
     decided, under = [each for each in lineups if each.decided], _under(lineups)
     if len(decided) == 1:
@@ -89,13 +89,13 @@ def _by_now(replayed: Replayed) -> str:
     else:
         count = "all" if len(under) == len(decided) else _word(len(under))
         which = f"{count} of those {'is' if len(under) < 2 else 'are'}"
-    those = f"{_word(len(decided))} of the {_word(len(lineups))}" if len(lineups) > 1 else lineups[0].name
+    those = f"{_word(len(decided))} of the {_word(len(lineups))} lineups" if len(lineups) > 1 else lineups[0].name
     have, what = "has" if len(decided) == 1 else "have", lower_first(replayed.words.refuted)
     return f"{those} {have} a verdict, and {which} {what}{_some(under)}"
 
 
 def _in_the_end(replayed: Replayed, where: str = "") -> str:
-    """ "four of the five are under the line"; of none that is so where some stay open, that none surely is."""
+    """ "four of the five lineups are under the line"; of none that is so where some stay open, that none surely is."""
     lineups = _allowed(replayed)
     under, open_ = _under(lineups), any(not each.decided for each in lineups)
     surely = " surely" if open_ and not under else ""
@@ -117,13 +117,13 @@ def _with(replayed: Replayed) -> str:
 
 
 def _of(some: Sequence[Lineup], lineups: Sequence[Lineup]) -> str:
-    """ "four of the five are"; a single one by its name."""
+    """ "four of the five lineups are"; a single one by its name."""
     count, total = len(some), len(lineups)
     if total == 1:
         return f"{lineups[0].name} is" if count else f"{lineups[0].name} is not"
     if count == total:
-        return "both are" if total == 2 else f"all {_word(total)} are"
-    return f"{_word(count)} of the {_word(total)} {'are' if count > 1 else 'is'}"
+        return "both lineups are" if total == 2 else f"all {_word(total)} lineups are"
+    return f"{_word(count)} of the {_word(total)} lineups {'are' if count > 1 else 'is'}"
 
 
 def _word(count: int) -> str:

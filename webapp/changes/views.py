@@ -118,7 +118,8 @@ def search(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     old, version = job.parent, _saved(request, job)
     if version is None:
         return redirect("studies:job", slug, pk)
-    title, user = f"{old.title}, with {named(read(job))}"[:120], signed_in(request)
+    joined = " With" if old.title.endswith("?") else ", with"
+    title, user = f"{old.title}{joined} {named(read(job))}"[:120], signed_in(request)
     try:
         started, _ = once_by_form(
             request,

@@ -90,17 +90,16 @@ class EvaluationForm(StudyForm):
     )  # fmt: skip
     usual: ClassVar[Mapping[str, Any]] = {"game": USUAL}
 
-    def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
-        super().__init__(data, project=project, kind=kind)
-        trained = _trained(project)
+    def prepare(self) -> None:
+        trained = _trained(self.project)
         self.entrants = {**_scripts(), **{name: entrant for name, (entrant, _) in trained.items()}}
-        own = {row.called: row for row in by_moves(project) if not obstacle(row)}
+        own = {row.called: row for row in by_moves(self.project) if not obstacle(row)}
         menu = {**GAMES, **{called: str(row) for called, row in own.items()}}
-        self.fields["game"].choices = list(menu.items())  # type: ignore[attr-defined]
+        self.offer("game", menu.items())
         self.able = self._able({**dict.fromkeys(GAMES), **own}, {name: game for name, (_, game) in trained.items()})
         self.short = dict(filter(all, ((game, self._missing(game, title)) for game, title in menu.items())))
         self.fields["game"].help_text = escape(" ".join(self.short.values()))  # the page takes it as it is
-        home = {name: f"trained in {games.title_of(game, project)}" for name, (_, game) in trained.items()}
+        home = {name: f"trained in {games.title_of(game, self.project)}" for name, (_, game) in trained.items()}
         players: Any = self.fields["policies"]
         players.choices = [
             (name, f"{entrant['title']}, {home.get(name) or self._plays_in_words(name)}")

@@ -133,15 +133,14 @@ class GateForm(StudyForm):
         label="Seed", whole=True, low=0, required=False, help_text="The same seed and data, the same verdict."
     )
 
-    def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
-        super().__init__(data, project=project, kind=kind)
+    def prepare(self) -> None:
         self.dropped = False
         self.fields["exploits"].help_text = (
             "Lineups that are on a shortlist, then those that fresh battles confirmed, of the newest "
             f"{plural(archive.SEARCHES, 'search', 'searches')}: {archive.MOST} at most. Searches whose lineups have "
             "another number of teams than the project’s rules are left out."
         )
-        self.takes = _takes(project)
+        self.takes = _takes(self.project)
 
     def clean_numbers(self) -> dict[str, float]:
         """The numbers of the file, by path; what is wrong with them stands here with its place in the file."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from webapp.accounts.models import User
 from webapp.gossip.asking import TOPOLOGIES, GossipForm, GossipIntake
@@ -15,7 +15,7 @@ from webapp.studies.models import Job
 from webapp.studies.rounds import Columns
 from webapp.studies.table_rows import TableRows, latest
 from webapp.training import curve, first_rounds
-from webapp.training.learning import Learning, crowded
+from webapp.training.learning import OneAgent, crowded, of_learner
 
 HEADS = ("sender", "taker", "age", "behind")
 """Columns of the links for programs."""
@@ -23,7 +23,7 @@ ROUNDS = 200
 """Rounds of a chart, about."""
 
 
-class SideBySide(Learning):
+class SideBySide(OneAgent):
     """Agents that learn side by side: how well each plays, who takes over from whom, how far apart they are."""
 
     template = "gossip/job.html"
@@ -34,8 +34,6 @@ class SideBySide(Learning):
         "Several agents learn the same game, each on a processor of its own. After each update they take over a part "
         "of what their neighbours have learned. In the end they are averaged into one agent."
     )
-    results: ClassVar[tuple[str, ...]] = ("table",)
-    files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy", "policy.onnx": "onnx"}
     gives = "average agent"
     help_section = "side-by-side"
 
@@ -64,10 +62,6 @@ class SideBySide(Learning):
         score = job.metrics.get(curve.EVALUATED)
         return None if score is None else Found(f"The average agent has a return of {shown(score)} on fresh episodes")
 
-    def rounds(self, job: Job, most: int) -> Columns:
-        """Every number of rounds, evaluations among them."""
-        return curve.columns(job, most)
-
     def table(self, job: Job, of: str, user: User) -> Rows:
         """A line for each link, agents numbered from 1."""
         links = latest(job)
@@ -85,10 +79,7 @@ class SideBySide(Learning):
             ("Topology", config["topology"]),
             ("Agents", f"{number(config['agents'])} × {number(config['environments'])} battles"),
             ("Steps of a return", number(learner["fragment"])),
-            ("Learning rate", f"{learner['rate']:g}, {learner['schedule']}"),
-            ("Discount", f"{learner['discount']:g}"),
-            ("Policy network", " ".join(map(str, learner["network"]["policy"]))),
-            ("Critic network", " ".join(map(str, learner["network"]["critic"]))),
+            *of_learner(learner),
             ("Decisions", number(config["steps"])),
         ]
 

@@ -94,11 +94,9 @@ class HuntForm(StudyForm):
         help_text="A higher one is an imbalance. Where nothing is typed, the game says.",
     )  # fmt: skip
 
-    def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
-        super().__init__(data, project=project, kind=kind)
-        menu: Any = self.fields["game"]
-        menu.choices = [*OFFERED.items(), *games.own(project).items()]
-        self.takes = _takes(project)
+    def prepare(self) -> None:
+        self.offer("game", [*OFFERED.items(), *games.own(self.project).items()])
+        self.takes = _takes(self.project)
 
     def before(self, study: Any, user: User) -> dict[str, Any]:
         """What the decisions buy."""

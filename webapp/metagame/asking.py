@@ -14,7 +14,6 @@ from engine.lineups.schema import team_row
 from webapp.games.fields import NumberField
 from webapp.lib.words import plural
 from webapp.metagame.teams import MOST, shortlisted, teams_of
-from webapp.projects.models import Project
 from webapp.studies.models import Job
 from webapp.studies.pinned_intake import PinnedIntake
 from webapp.studies.pins import Pins
@@ -55,15 +54,14 @@ class MetagameForm(StudyForm):
     )  # fmt: skip
     seed: Any = NumberField(label="Seed", whole=True, low=0, required=False, help_text="The same seed, the same table.")
 
-    def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
-        super().__init__(data, project=project, kind=kind)
-        searches = project.jobs.filter(kind="search", shortlist__isnull=False).distinct().order_by("-pk")[:LATEST]
+    def prepare(self) -> None:
+        searches = self.project.jobs.filter(kind="search", shortlist__isnull=False).distinct().order_by("-pk")[:LATEST]
         self.searches = {str(job.pk): job for job in searches if shortlisted(job)}
         choices = [(key, f"{job.title} (job {key}): {_many(job)}") for key, job in self.searches.items()]
-        field: Any = self.fields["search"]
-        field.choices = choices
+        self.offer("search", choices)
         if not choices:
-            field.help_text = "No search has a shortlist yet. Open what a search found, and put lineups on its list."
+            said = "No search has a shortlist yet. Open what a search found, and put lineups on its list."
+            self.fields["search"].help_text = said
 
     def clean_search(self) -> Job:
         """The search, and its teams in ``teams``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from django import forms
@@ -15,8 +15,8 @@ from webapp.games.fields import NumberField
 from webapp.games.specs import patched_spec
 from webapp.games.versions import current
 from webapp.lib.first import first
-from webapp.projects.models import Project
 from webapp.studies import checks
+from webapp.studies.models import Job
 from webapp.studies.pinned_intake import PinnedIntake
 from webapp.studies.pins import Pins
 from webapp.studies.study_form import StudyForm
@@ -89,19 +89,36 @@ class PatchForm(StudyForm):
         label="Seed", whole=True, low=0, required=False, help_text="The same seed, the same changes."
     )
 
-    def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
-        super().__init__(data, project=project, kind=kind)
-        version = current(project)
+    def prepare(self) -> None:
+        version = current(self.project)
         self.spec: GameSpec | None = None
         try:
             self.spec = patched_spec(version) if version else None
         except ConfigError:
             self.spec = None  # the intake says what is lost
-        kinds = [(category.id, category.plural) for category in self.spec.categories] if self.spec else []
-        field: Any = self.fields["categories"]
-        field.choices = kinds
+        categories = self.spec.categories if self.spec else ()
+        self.offer("categories", ((category.id, category.plural) for category in categories))
         self.fields["battles"].help_text = f"{BATTLES:,} where nothing is typed."
-        self.takes = pace(project, BATTLES)
+        self.takes = pace(self.project, BATTLES)
+
+    @classmethod
+    def typed_of(cls, job: Job) -> dict[str, Any]:
+        """Its pieces as people type them; an amount of one cannot be typed."""
+        config, version = job.config, job.game_version
+        spec = patched_spec(version) if version else None
+        names = {piece.id: piece.name for piece in spec.pieces} if spec else {}
+
+        def lines(some: Sequence[Mapping[str, Any]]) -> str:
+            typed = (" + ".join(names.get(piece, piece) for piece in each["pieces"]) for each in some)
+            return "\n".join(line for line, each in zip(typed, some, strict=True) if each.get("least", 1) == 1)
+
+        numbers = {name: config[name] for name in ("most", "matters", "battles", "seed")}
+        return {
+            "suspects": lines(config["suspects"]), "intended": lines(config["intended"]),
+            "may": ",".join(config["may"]), "categories": config["categories"], "rules": config["rules"],
+            "fixed": "\n".join(names.get(piece, piece) for piece in config["fixed"]),
+            "largest": 100 * config["largest"], "title": job.title, **numbers,
+        }  # fmt: skip
 
     def clean_suspects(self) -> list[dict[str, Any]]:
         """Each as its pieces."""

@@ -97,6 +97,7 @@ def _waiting(lines: Sequence[Line]) -> str:
 
 
 def _listed(lines: Sequence[Line], names: Sequence[str]) -> str:
-    named = ", ".join(names)
+    """Amounts have a comma in their names."""
+    named = ("; " if any("," in name for name in names) else ", ").join(names)
     rest = len(lines) - NAMED
-    return f"{named} and {plural(rest, 'other')}" if rest > 0 else named
+    return f"{named}{';' if ';' in named else ''} and {plural(rest, 'other')}" if rest > 0 else named

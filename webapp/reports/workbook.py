@@ -11,8 +11,12 @@ from webapp.studies.explore_export import Cell, sheet
 
 SUSPECTS = ("Name", "What is wrong", "How much", "Worth (points)", "95 % from", "95 % to", "Fresh battles", "Cost",
             "Fair price", "Fair price, 95 % from", "Fair price, 95 % to", "Decision", "Decided by")  # fmt: skip
-LINEUPS = ("Teams compared together", "What is judged", "Value", "95 % from", "95 % to", "Unit", "The line",
-           "Fresh battles", "Holds what is intended")  # fmt: skip
+LINEUPS = {
+    "name": "Teams compared together", "objective": "What is judged", "value": "Value", "low": "95 % from",
+    "high": "95 % to", "unit": "Unit", "line": "The line", "battles": "Fresh battles",
+}  # fmt: skip
+MEANT = {**LINEUPS, "holds": "Holds what is intended"}
+"""Of the 50 that are furthest towards the line or over it: nothing is told of them, so some may be under it."""
 
 CHANGE = ("Number, or teams compared together", "What is measured", "Before", "Before, 95 % from", "Before, 95 % to",
           "After", "After, 95 % from", "After, 95 % to", "Difference", "Difference, 95 % from", "Difference, 95 % to",
@@ -26,7 +30,11 @@ def to_xlsx(content: Mapping[str, Any], content_hash: str) -> bytes:
     book = Workbook(write_only=True)
     sheet(book, "Report", ["What", "Value"], _head(content), (24, 90))
     sheet(book, "Suspects", list(SUSPECTS), map(_suspect, [*content["suspects"], *content["intended"]]), (30, 40, 60))
-    sheet(book, "Over the line", list(LINEUPS), _lineups(content), (60, 24))
+    over = [row for group in content["over"] for row in group["rows"]]
+    sheet(book, "Over the line", [*LINEUPS.values()], ([row[key] for key in LINEUPS] for row in over), (60, 24))
+    if content["meant"]:
+        meant = ([row[key] for key in MEANT] for row in content["meant"])
+        sheet(book, "Intended, not judged", [*MEANT.values()], meant, (60, 24))
     sheet(book, (content["change"] or {}).get("title", PROPOSED), list(CHANGE), _change(content), (60, 30))
     sheet(book, "Not settled", ["Teams compared together", "What would tell"],
           ([row["name"], row["words"]] for row in content["open"]), (60, 80))  # fmt: skip
@@ -61,13 +69,6 @@ def _suspect(each: Mapping[str, Any]) -> list[Cell]:
     keys = ("name", "claim", "effect", "worth", "low", "high", "battles", "cost", "fair", "fair_low", "fair_high",
             "decision", "decided_by")  # fmt: skip
     return [each[key] for key in keys]
-
-
-def _lineups(content: Mapping[str, Any]) -> Iterator[list[Cell]]:
-    rows = [row for group in content["over"] for row in group["rows"]]
-    for row in [*rows, *content["meant"]]:
-        keys = ("name", "objective", "value", "low", "high", "unit", "line", "battles", "holds")
-        yield [row[key] for key in keys]
 
 
 def _change(content: Mapping[str, Any]) -> Iterator[list[Cell]]:

@@ -114,12 +114,12 @@ class SelfPlayForm(EvaluationForm):
     )  # fmt: skip
     field_order = ("title", "game", "opponents", "policies", "population", "rounds", "steps")
 
-    def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
-        super().__init__(data, project=project, kind=kind)
+    def prepare(self) -> None:
+        super().prepare()
         field: Any = self.fields["game"]
         field.choices = [(key, title) for key, title in field.choices if key not in GAMES or _suits(key)]
         field.help_text = ""
-        self._offer_agents(project)
+        self._offer_agents(self.project)
 
     def _offer_agents(self, project: Project) -> None:
         """Saved agents stand among the players outside."""

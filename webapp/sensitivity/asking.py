@@ -76,12 +76,11 @@ class SensitivityForm(StudyForm):
         label="It may take that long", required=False, help_text="What it takes is said here before it starts."
     )
 
-    def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
-        super().__init__(data, project=project, kind=kind)
-        self.version = current(project)
-        self.experiments = {str(job.pk): job for job in _experiments(project)}
-        field: Any = self.fields["experiment"]
-        field.choices = [("", "None: as typed below"), *((key, _called(job)) for key, job in self.experiments.items())]
+    def prepare(self) -> None:
+        self.version = current(self.project)
+        self.experiments = {str(job.pk): job for job in _experiments(self.project)}
+        experiments = ((key, _called(job)) for key, job in self.experiments.items())
+        self.offer("experiment", [("", "None: as typed below"), *experiments])
 
     @property
     def takes(self) -> str:

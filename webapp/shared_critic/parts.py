@@ -14,7 +14,7 @@ from webapp.studies.lines import Lines, shown
 from webapp.studies.models import Job
 from webapp.studies.rounds import Columns
 from webapp.training import first_rounds
-from webapp.training.learning import Learning, crowded
+from webapp.training.learning import Learning, crowded, of_network
 
 ROUNDS = 400
 """Rounds that are drawn, at most about."""
@@ -116,8 +116,7 @@ class Together(Learning):
             *([("Least minibatches a decision", f"{_least(job):g}")] if not method.get("waiting", True) else []),
             ("Replay", number(learner["capacity"])),
             ("Noise of actions", f"{learner['explore']:g}"),
-            ("Policy network", " ".join(map(str, layers["policy"]))),
-            ("Critic network", " ".join(map(str, layers["critic"]))),
+            *of_network(layers),
         ]  # fmt: skip
 
 

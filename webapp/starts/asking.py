@@ -116,12 +116,11 @@ class StartsForm(LearningForm):
         label="Learning rate", low=0, high=1, required=False, help_text="As usual for the game where nothing is typed."
     )
 
-    def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
-        super().__init__(data, project=project, kind=kind)
+    def prepare(self) -> None:
+        super().prepare()
         self.fields.update(rows.fields())
         del self.fields["steps"]
-        menu: Any = self.fields["game"]
-        menu.choices = list(self.offered.items())
+        self.offer("game", self.offered.items())
         self.fields["iterations"].widget.attrs["placeholder"] = f"{ITERATIONS:,}"
         self.fields["seed"].help_text = "Same seed, same result, where they wait for each other."
         self.rows: list[int] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from webapp.accounts.models import User
 from webapp.lib.words import number, percent
@@ -11,10 +11,9 @@ from webapp.starts.asking import SCHEDULERS, SIGNALS, StartsForm, StartsIntake
 from webapp.starts.reading import Reading
 from webapp.studies.kinds import Found, Rows
 from webapp.studies.models import Job
-from webapp.studies.rounds import Columns
 from webapp.studies.table_rows import TableRows, latest
 from webapp.training import curve, first_rounds
-from webapp.training.learning import Learning, crowded
+from webapp.training.learning import OneAgent, crowded, of_learner
 
 HEADS = ("start", "hard", "success", "low", "high", "perhaps", "surely", "forgotten")
 """Columns of the starts for programs."""
@@ -22,7 +21,7 @@ ROUNDS = 300
 """Rounds of a chart, about."""
 
 
-class EasierStarts(Learning):
+class EasierStarts(OneAgent):
     """One agent with easier starts: how often it succeeds from each, what it practises, what is hard."""
 
     template = "starts/job.html"
@@ -33,8 +32,6 @@ class EasierStarts(Learning):
         "An agent that never reaches the goal learns nothing. You say where episodes begin, from easy to hard. It "
         "plays all of them at the same time and learns where it learns most, until it succeeds from the hard one."
     )
-    results: ClassVar[tuple[str, ...]] = ("table",)
-    files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy", "policy.onnx": "onnx"}
     gives = "agent"
     help_section = "easier-starts"
 
@@ -60,10 +57,6 @@ class EasierStarts(Learning):
             None if share is None else Found(f"It succeeds from the hard start in {percent(share)} of fresh episodes")
         )
 
-    def rounds(self, job: Job, most: int) -> Columns:
-        """Every number of rounds, evaluations among them."""
-        return curve.columns(job, most)
-
     def table(self, job: Job, of: str, user: User) -> Rows:
         """A line for each start, the easiest first; minibatches of one that is not mastered are empty."""
         table = latest(job)
@@ -88,10 +81,7 @@ class EasierStarts(Learning):
             ("Replay", f"{number(learner['capacity'])} decisions a start, {config['replay']['where']}"),
             ("Minibatch", number(learner["minibatch"])),
             ("Minibatches a decision", f"{learner['updates']:g}"),
-            ("Learning rate", f"{learner['rate']:g}, {learner['schedule']}"),
-            ("Discount", f"{learner['discount']:g}"),
-            ("Policy network", " ".join(map(str, learner["network"]["policy"]))),
-            ("Critic network", " ".join(map(str, learner["network"]["critic"]))),
+            *of_learner(learner),
             ("Actors", f"{number(config['actors'])} a start × {number(config['environments'])} episodes"),
             ("Sampling", config["sampling"]),
             ("Learning steps", number(config["iterations"])),

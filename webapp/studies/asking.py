@@ -45,9 +45,8 @@ class SettingsForm(StudyForm):
     title = None  # type: ignore[assignment]
     seed = None
 
-    def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
-        super().__init__(data, project=project, kind=kind)
-        every = settings_of(STUDIES[kind].config)
+    def prepare(self) -> None:
+        every = settings_of(STUDIES[self.kind].config)
         self.settings = [setting for setting in every if isinstance(setting.default, bool | int | float | str)]
         for setting in self.settings:
             setting.field.widget.attrs["placeholder"] = shown_default(setting)

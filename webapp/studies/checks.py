@@ -12,7 +12,7 @@ from engine.config import LineupConfig, ObjectiveSetConfig, PastedBaselines, Stu
 from engine.config.algorithms import MAPElitesConfig, NSGA3Config, SearchAlgorithm
 from engine.config.noise import NoiseConfig
 from engine.errors import ConfigError, Fault
-from engine.formula import parse
+from engine.formula import goal, parse
 from engine.lineups.rules import feasibility
 from engine.lineups.schema import team_row, unreachable_lines, variables
 from engine.simulators.contract import GameSpec
@@ -51,11 +51,11 @@ def lineups(rules: LineupConfig, spec: GameSpec) -> Iterator[Fault]:
 def formulas(objectives: ObjectiveSetConfig, spec: GameSpec, rules: LineupConfig) -> Iterator[Fault]:
     """Formulas that the game has no numbers for."""
     team, lineup = (set(names) for names in variables(spec, rules.teams))
-    texts = [(f"objectives.objectives.{i}.formula", o.formula) for i, o in enumerate(objectives.objectives)]
-    texts += [(f"objectives.constraints.{i}", text) for i, text in enumerate(objectives.constraints)]
-    for place, text in texts:
+    texts = [(f"objectives.objectives.{i}.formula", o.formula, goal) for i, o in enumerate(objectives.objectives)]
+    texts += [(f"objectives.constraints.{i}", text, parse) for i, text in enumerate(objectives.constraints)]
+    for place, text, read in texts:
         try:
-            parse(text, team, lineup)
+            read(text, team, lineup)
         except ConfigError as error:
             yield Fault(place, f"{error.problems[0].message} ({text})")
 

@@ -112,7 +112,8 @@ class Searches(Samples):
         if all(objective.threshold is None for objective in self.objectives(job).objectives):
             return Found("no line was set")
         found = found_by(job)
-        by_search = f"{number(found.by_search)} found by the search{patterns.also(found.meant)}"
+        meant = patterns.also(found.meant, " of all that were played")
+        by_search = f"{number(found.by_search)} found by the search{meant}"
         if found.confirmed is None:
             return Found(f"Lineups: {by_search}", "strong" if found.by_search else "")
         mark = "strong" if found.confirmed else "unsure" if found.by_search else ""

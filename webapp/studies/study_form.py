@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
@@ -49,6 +49,15 @@ class StudyForm(forms.Form):
     def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
         super().__init__(data, initial=dict(self.usual))
         self.project, self.kind = project, kind
+        self.prepare()
+
+    def prepare(self) -> None:
+        """Fit its fields to the project: what menus offer, and what stands where nothing is typed."""
+
+    def offer(self, name: str, choices: Iterable[tuple[Any, str]]) -> None:
+        """What a menu offers."""
+        menu: Any = self.fields[name]
+        menu.choices = list(choices)
 
     def typed(self, **names: str) -> dict[str, Any]:
         """What was typed into fields, by the names that the study has for them; without what was left empty."""

@@ -16,6 +16,7 @@ from engine.errors import ConfigError, StoreError
 from engine.indicators import STRONG, wilson
 from engine.lineups.patterns import Patterns
 from webapp.balance.feasible import counted
+from webapp.lib.words import plural
 from webapp.studies import explore_source as source
 from webapp.studies.explore_build import Explored, explored
 from webapp.studies.models import Job
@@ -72,16 +73,22 @@ class Lineups:
         self.readable = self.found is not None and bool(self.found.core)
 
     @cached_property
-    def unfair(self) -> tuple[NDArray[np.int64], str]:
+    def unfair(self) -> tuple[NDArray[np.int64], tuple[str, str]]:
         """Rows of the lineups that fresh battles confirmed; where these are few, of all that are over the line and
-        strong by the battles of the search or by fresh ones."""
+        strong by the battles of the search or by fresh ones. And what one, and what several of them are called."""
         assert self.found is not None
         confirmed = [lineup for lineup, fresh in self.found.fresh.items() if fresh.finding == "confirmed"]
         strong = self.found.core["verdict"] == STRONG
         if len(confirmed) >= FEW:
             mine = strong & np.isin(self.found.core["id"], confirmed)
-            return np.flatnonzero(mine), "lineups that fresh battles confirmed"
-        return np.flatnonzero(strong), f"lineups that are {self.state}"
+            return np.flatnonzero(mine), ("lineup that fresh battles confirmed", "lineups that fresh battles confirmed")
+        return np.flatnonzero(strong), (f"lineup that is {self.state}", f"lineups that are {self.state}")
+
+    @property
+    def many_unfair(self) -> tuple[int, str]:
+        """How many are unfair, as a number and in words: "64 lineups that are over the line and strong"."""
+        rows, words = self.unfair
+        return len(rows), plural(len(rows), *words)
 
     @property
     def state(self) -> str:
@@ -110,7 +117,7 @@ class Lineups:
         teams, every = self.found.genome[rows, anchor[rows, seat]], drawn.reshape(-1, drawn.shape[-1])
         which = f"the {('strongest', 'weakest')[seat]} team of " if self.found.genome.shape[1] > 1 else ""
         return [
-            self._share(f"In {which}{len(rows):,} {words}", teams, 0, suspect, "strong"),
+            self._share(f"In {which}{plural(len(rows), *words)}", teams, 0, suspect, "strong"),
             self._share(self._every(len(drawn)), every, 0 if self.whole else len(drawn), suspect, ""),
         ]
 

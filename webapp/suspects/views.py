@@ -68,7 +68,7 @@ def _shown(request: HttpRequest, search: Job, key: str, **refused: Any) -> HttpR
         "families": lineups.families(suspects.named) if suspects and suspects.named else [],
         "state": lineups.state,
         "single": lineups.single,
-        "unfair": lineups.unfair if lineups.readable else None,
+        "unfair": lineups.many_unfair if lineups.readable else None,
         "chosen": chosen,
         "may_change": allowed(role_in(person, search.project), "write"),
         "by_htmx": by_htmx,

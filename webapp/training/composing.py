@@ -85,12 +85,14 @@ def context_of(project: Project, form: TrainForm, draft: TrainDraft | None, *, e
 def parts(form: TrainForm) -> dict[str, Any]:
     """What the page shows of the form, and shows anew when a choice changes what can be chosen."""
     presets = methods.presets_for(form.kind, form.offer.key, form.offer.sees)
+    able = [(a, methods.misfit(a.kind, form.does, form.offer.sees)) for a in ALGORITHMS.values()]
     shown = {setting.name for group in form.groups for setting in group.settings} | form.base_fields.keys()
     return {
         "form": form,
         "shape": form.shape,
         "typed": form.data,
-        "algorithms": [(a, methods.misfit(a.kind, form.does, form.offer.sees)) for a in ALGORITHMS.values()],
+        "algorithms": [algorithm for algorithm, why in able if not why],
+        "unable": [why for _, why in able if why],
         "presets": presets,
         "groups": [(group.title, [_row(form, s) for s in group.settings]) for group in form.groups],
         "elsewhere": [(k, v) for k, v in form.data.items() if k not in shown and settings.NAMES.fullmatch(k)],

@@ -14,7 +14,6 @@ from engine.config.pool import PoolConfig
 from engine.config.starts import ReplayConfig, StartsConfig
 from engine.config.train import TrainPool
 from engine.errors import ConfigError
-from engine.text import figures
 from webapp.lib.words import number
 from webapp.projects.models import Project
 from webapp.studies.models import Job, Status
@@ -82,8 +81,7 @@ def problems(study: Several, played: Job | None) -> list[tuple[str, str]]:
     """(place, sentence) of what the first rounds found wrong."""
     worst = None if played is None else played.metrics.get("worst_by_chance")
     rule = _rule(study)
-    if worst is not None and isinstance(rule, AbsoluteConfig) and rule.baseline >= worst:
-        why = f"chance alone scored {figures(worst)} at worst, and the baseline must lie below that"
+    if worst is not None and isinstance(rule, AbsoluteConfig) and (why := rule.too_high(worst)):
         return [("method.mean.baseline", why)]
     return trials.problems(played)
 

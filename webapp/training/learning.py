@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django.conf import settings
@@ -13,6 +14,8 @@ from webapp.studies.job_page import closing
 from webapp.studies.kinds import Parts
 from webapp.studies.models import Job, Status
 from webapp.studies.overview import minutes_of
+from webapp.studies.rounds import Columns
+from webapp.training import curve
 from webapp.training.entrants import game_of
 from webapp.training.games import title_of, title_on_menu
 
@@ -44,6 +47,31 @@ class Learning(Parts):
     def named(self, place: str, text: str) -> str:
         """A game by its title."""
         return title_on_menu(text) if place.endswith("game.name") else text
+
+
+class OneAgent(Learning):
+    """Of a kind that ends with one agent, and whose rounds tell how it learns."""
+
+    results: ClassVar[tuple[str, ...]] = ("table",)
+    files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy", "policy.onnx": "onnx"}
+
+    def rounds(self, job: Job, most: int) -> Columns:
+        """Every number of rounds, evaluations among them."""
+        return curve.columns(job, most)
+
+
+def of_learner(learner: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What specialists ask of a learner first."""
+    return [
+        ("Learning rate", f"{learner['rate']:g}, {learner['schedule']}"),
+        ("Discount", f"{learner['discount']:g}"),
+        *of_network(learner["network"]),
+    ]
+
+
+def of_network(layers: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The units of each hidden layer."""
+    return [(f"{which.title()} network", " ".join(map(str, layers[which]))) for which in ("policy", "critic")]
 
 
 def _by_clock(job: Job) -> str:

@@ -10,7 +10,6 @@ from django import forms
 from webapp.accounts.models import User
 from webapp.games.fields import NumberField
 from webapp.games.simulators import by_moves
-from webapp.projects.models import Project
 from webapp.studies import actions
 from webapp.studies.models import Job
 from webapp.studies.study_form import StudyForm
@@ -50,16 +49,13 @@ class LearningForm(StudyForm):
         help_text="Whichever is over first. Where the clock ends it, another run may differ.",
     )  # fmt: skip
 
-    def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
-        super().__init__(data, project=project, kind=kind)
-        menu: Any = self.fields["game"]
-        menu.choices = [*self.offered.items(), *games.own(project).items()]
+    def prepare(self) -> None:
+        self.offer("game", [*self.offered.items(), *games.own(self.project).items()])
         self.fields["steps"].widget.attrs["placeholder"] = f"{self.decisions:,}"
         self.fields["minutes"].widget.attrs["placeholder"] = "no limit"
-        self.starts = beginnings.offered(project)
+        self.starts = beginnings.offered(self.project)
         if self.starts:
-            begun: Any = self.fields["start"]
-            begun.choices = [("", "A new network"), *((key, agent.name) for key, agent in self.starts.items())]
+            self.offer("start", [("", "A new network"), *((key, agent.name) for key, agent in self.starts.items())])
         else:
             del self.fields["start"]
         for name in (GYMNASIUM, ATARI):

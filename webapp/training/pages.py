@@ -9,6 +9,7 @@ from webapp.lib.words import number
 from webapp.studies.models import Job
 from webapp.training import games
 from webapp.training.curve import COUNTERS
+from webapp.training.learning import of_learner
 from webapp.training.methods import ALGORITHMS, PRESET_LIST
 
 METRICS = {
@@ -90,7 +91,6 @@ def _specialist(job: Job) -> list[tuple[str, Any]]:
     config = job.config
     learner, minutes = config["learner"], config.get("minutes", 0)
     preset = PRESET_LIST.get(job.template)
-    layers = learner["network"]
     found = [
         ("Game", games.title_of(config["game"]["name"], job.project)),
         ("Algorithm", ALGORITHMS[learner["kind"]].title),
@@ -100,10 +100,7 @@ def _specialist(job: Job) -> list[tuple[str, Any]]:
         ("Sampling", "in step" if config["sampling"] == "synchronous" else "nobody waits"),
         ("Oldest data", number(config["max_staleness"]) if config["sampling"] == "asynchronous" else ""),
         ("Samplers", f"{config['samplers']} × {config['environments']} battles"),
-        ("Learning rate", f"{learner['rate']:g}, {learner['schedule']}"),
-        ("Discount", f"{learner['discount']:g}"),
-        ("Policy network", " ".join(map(str, layers["policy"]))),
-        ("Critic network", " ".join(map(str, layers["critic"]))),
+        *of_learner(learner),
         ("Seed", config["seed"]),
         ("Attempt", job.attempt),
         ("Settings", job.config_hash[:12]),

@@ -47,9 +47,8 @@ class WorthForm(StudyForm):
     )  # fmt: skip
     seed: Any = NumberField(label="Seed", whole=True, low=0, required=False, help_text="The same seed, the same table.")
 
-    def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
-        super().__init__(data, project=project, kind=kind)
-        self.takes = pace(project, BATTLES)
+    def prepare(self) -> None:
+        self.takes = pace(self.project, BATTLES)
 
     def table(self) -> dict[str, Any]:
         """The study, as a body of the API would have it."""
@@ -60,8 +59,13 @@ class WorthForm(StudyForm):
 
 
 def pace(project: Project, battles: int) -> str:
-    """How long so many battles take here, in a sentence: by earlier ones of the kind or of experiments, else by
-    whatever was played last."""
+    """In which data it plays, and how long so many battles take here: by earlier ones of the kind or of experiments,
+    else by whatever was played last."""
+    version = current(project)
+    return f"Played on {version}. {_pace(project, battles)}" if version is not None else _pace(project, battles)
+
+
+def _pace(project: Project, battles: int) -> str:
     over = project.jobs.filter(status="finished", counters__battles__gt=0, counters__seconds__gt=0).order_by("-pk")
     earlier = list(over.filter(kind__in=("patch", "worth"))[:5]) or list(over[:1])
     rates = [job.counters["battles"] / job.counters["seconds"] for job in earlier]

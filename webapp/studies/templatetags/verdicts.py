@@ -7,7 +7,7 @@ from typing import Any
 from django import template
 from django.urls import reverse
 
-from webapp.studies import companion, kinds, onward, opening, verdict_words
+from webapp.studies import companion, kinds, onward, opening, patterns, verdict_words
 from webapp.studies.kinds import Found
 from webapp.studies.models import Job, Status
 from webapp.studies.reckoned import NotYet, left_to_workers
@@ -47,5 +47,9 @@ def found(job: Job) -> dict[str, Any]:
 
 
 def _suspects(job: Job) -> int:
+    """But for those that were decided to be intended since it was played; it did not count those of before."""
     experiment = companion.of(job) if job.kind in opening.OPENINGS else None
-    return int(experiment.summary.get("told", 0)) if experiment is not None and experiment.terminal else 0
+    if experiment is None or not experiment.terminal:
+        return 0
+    since = {each.key for each in patterns.meant_by_now(job)} - {each.key for each in patterns.intended(job)}
+    return max(0, int(experiment.summary.get("told", 0)) - len(since))

@@ -1,0 +1,124 @@
+"""The actors of a study of tasks whose experience goes to the learner over a Redis: its own, or one at an address."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from typing import TYPE_CHECKING
+
+from engine.channel import Weights, encode_weights
+from engine.config.starts import StartsConfig
+from engine.experience import Lost
+from engine.problem import ShouldStop
+from engine.rl.collector import Arrival
+from engine.runtime.outcomes import Closed, Trouble
+from engine.store import Store
+from engine.study.sampler_pool import LIVES
+from engine.study.start_actor import WAIT_S, workers
+from engine.study.start_actors_here import ActorsHere, arrivals
+
+if TYPE_CHECKING:
+    from engine.runtime.redis_experience import RedisLearner
+    from engine.runtime.supervisor import Supervisor
+
+_GOES_ON = "The learner goes on with what it has; what actors play meanwhile is lost, and counted."
+_SILENT = f"Redis does not answer. {_GOES_ON}"
+_FULL = f"Redis has no room for the newest network. {_GOES_ON}"
+
+
+class _Redis:
+    """The Redis of a study: its own, or the one at an address. ``restarts``: how often its own was started again."""
+
+    def __init__(self, config: StartsConfig) -> None:
+        from engine.runtime.redis_server import RedisServer  # other studies do not load it
+
+        self.server = None if config.replay.address else RedisServer(config.replay.megabytes)
+        self.url = config.replay.address if self.server is None else self.server.url
+        self.restarts = 0
+
+    def mend(self) -> bool:
+        """Start its own again if it has ended; whether it is there again."""
+        mended = self.server is not None and self.server.mend()
+        self.restarts += mended
+        return mended
+
+    def close(self) -> None:
+        """End its own."""
+        if self.server is not None:
+            self.server.close()
+
+
+class OverRedis(Closed):
+    """Actors whose experience goes over Redis. ``here``: those in this process; ``workers``: those in others."""
+
+    def __init__(
+        self, end: RedisLearner, redis: _Redis, *, here: ActorsHere | None = None, workers: Supervisor | None = None
+    ) -> None:
+        self.end, self._redis, self._here, self._workers = end, redis, here, workers
+        self._state, self._restarts = "", 0
+
+    def publish(self, weights: Weights) -> None:
+        """As ``SamplerPool``."""
+        self.end.publish(encode_weights(weights), weights.version)
+
+    def gather(self, timeout_s: float, most: int) -> list[Arrival]:
+        """As ``SamplerPool``."""
+        if self._here is not None:
+            return self._here.gather(timeout_s, most)
+        assert self._workers is not None
+        until = time.monotonic() + timeout_s
+        while True:
+            found = arrivals(self.end.take())
+            self._workers.gather(0.0 if found else WAIT_S, 1)  # nothing streams; the supervisor looks after them
+            if found or time.monotonic() >= until:
+                return found
+
+    @property
+    def missing(self) -> Lost:
+        """Decisions that were made and never arrived."""
+        return self.end.lost
+
+    def lost(self) -> str:
+        """As ``SamplerPool``."""
+        return self._workers.lost() if self._workers is not None else ""
+
+    def incidents(self) -> list[Trouble]:
+        """Also when Redis stops answering or is full, and when that is over."""
+        found = self._workers.incidents() if self._workers is not None else []
+        if self._redis.restarts > self._restarts:
+            self._restarts = self._redis.restarts
+            found.append(Trouble("redis", "The Redis of this study had ended. It was started again, empty."))
+        state = _SILENT if self.end.silent else _FULL if self.end.full else ""
+        if state != self._state:
+            self._state = state
+            found.append(Trouble("redis", state or "Redis answers again, and has room."))
+        return found
+
+    def close(self) -> None:
+        """As ``SamplerPool``; its own Redis is ended."""
+        if self._here is not None:
+            self._here.close()
+        if self._workers is not None:
+            self._workers.close()
+        self.end.close()
+        self._redis.close()
+
+
+def over_redis(
+    config: StartsConfig, store: Store, tick: int, before: Lost, should_stop: ShouldStop, job: str
+) -> OverRedis:
+    """As ``engine.study.start_actors.open_actors``. Keys are the job's, and in it this attempt's."""
+    from engine.runtime.redis_experience import Place, RedisActor, RedisLearner, reachable
+
+    redis = _Redis(config)
+    try:
+        reachable(redis.url, "replay.address")
+        place = Place(redis.url, job, secrets.token_hex(4))
+        end = RedisLearner(place, len(config.tasks), redis.mend, before)
+        if config.pool.kind == "local":
+            here = ActorsHere(config, store, end, lambda task: RedisActor(place, task), tick * LIVES, should_stop)
+            return OverRedis(end, redis, here=here)
+        return OverRedis(end, redis, workers=workers(config, store, tick, place))
+    except BaseException:
+        redis.close()
+        raise
