@@ -17,6 +17,9 @@ DIGITS = 0.05
 MOST = 20
 """Where it would take more than so many times the battles, nobody asks for them."""
 MEANT = "not counted, as it is intended"
+UNFINISHED = 2
+"""Why a piece is not tested of which the game finished hardly any battle, as ``engine.worth.verdicts`` has it (another
+room; a test compares them)."""
 
 
 class Screened(NamedTuple):
@@ -64,7 +67,8 @@ def rows_of(found: Screened, told: Sequence[bool], limits: ScreenLimits) -> tupl
     untested = int(single.sum()) - len(tested)
     if rest or untested:
         rows.append(_rest(found.bundle, rest, untested, bool(shown or found.meant), limits))
-    rows += _unfinished(found.bundle, rest, limits)
+    never = [i for i in np.flatnonzero(single).tolist() if _never(found.bundle, i) and i not in found.meant]
+    rows += _unfinished(found.bundle, rest, len(never), limits)
     rows += [_row(found.bundle, i, "meant", MEANT, limits) for i in found.meant if math.isfinite(columns["low"][i])]
     return rows, len({*tested} - {*found.meant})
 
@@ -142,9 +146,14 @@ def _rest(bundle: Bundle, rest: Sequence[int], untested: int, others: bool, limi
                limits.battles, missing, (), len(rest))  # fmt: skip
 
 
-def _unfinished(bundle: Bundle, rest: Sequence[int], limits: ScreenLimits) -> Iterator[Row]:
-    """That the game did not finish battles which, had one piece lost all of them, hide more than may stay open. Ranges
-    allow for them, but in tables from before they did."""
+def _never(bundle: Bundle, i: int) -> bool:
+    """Whether it is not tested because the game finished hardly any of its battles; older tables do not say."""
+    return "untested" in bundle.arrays and int(bundle.arrays["untested"][i]) == UNFINISHED
+
+
+def _unfinished(bundle: Bundle, rest: Sequence[int], never: int, limits: ScreenLimits) -> Iterator[Row]:
+    """That the game did not finish battles which, had one piece lost all of them, hide more than may stay open, or that
+    so many pieces are ``never`` tested for them. Ranges allow for them, but in tables from before they did."""
     left, columns = int(bundle.meta.get("unfinished", 0)), bundle.arrays
     hidden = {
         i: max(abs(_points(columns["low"][i])), abs(_points(columns["high"][i])))
@@ -152,9 +161,12 @@ def _unfinished(bundle: Bundle, rest: Sequence[int], limits: ScreenLimits) -> It
         for i in rest
     }
     worst = max(hidden, key=lambda i: hidden[i], default=None)
-    if left and (worst is None or hidden[worst] > limits.leaves_open):
+    beyond = worst is not None and hidden[worst] > limits.leaves_open
+    if left and (worst is None or beyond or never):
         words = f"the game did not finish {left:,} of {bundle.meta['asked']:,}, which are left out"
-        if worst is not None:
+        if never:
+            words += f"; so {many(never, 'piece')} could not be tested"
+        if worst is not None and beyond:
             words += f"; if these were all lost by {_name(bundle, worst)}, they hide up to {hidden[worst]:.1f} points"
         yield Row("screen", BATTLES, "open", words, battles=limits.battles, missing=None)
 

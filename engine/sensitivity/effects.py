@@ -161,10 +161,10 @@ class Ground:
         every = [*self.traits.single, *self.traits.amounts]
         kind = self.rules.category[piece]
         of = [i for i, t in enumerate(every) if self.rules.category[t.pieces[0]] == kind and t.least == least]
-        own = means.at(np.array([i for i in of if means.many[i] > 1], np.int64))
-        if not len(own.many):
+        own = np.array([i for i in of if means.many[i] > 1], np.int64)
+        if not len(own):
             return Outcome(math.nan, math.inf)
-        return Outcome(float(own.mean.mean()), float(own.variance.sum()) / len(own.many) ** 2)
+        return Outcome(float(means.mean[own].mean()), float(means.careful[own].sum()) / len(own) ** 2)
 
     def _parts(self, many: int, should_stop: ShouldStop) -> Iterator[tuple[int, int]]:
         """First numbers and sizes of parts that take about as long as one another. Raises Cancelled."""

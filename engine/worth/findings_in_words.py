@@ -37,13 +37,15 @@ def lines(bundle: Bundle, intended: Sequence[Pattern] = ()) -> list[str]:
 
 def unfinished(bundle: Bundle) -> str:
     """How many battles the game did not finish, and what that may do to findings; empty where it finished all. A
-    table from before they were counted says nothing, and one from before findings allowed for them warns of all."""
+    table from before they were counted says nothing; one from before findings, or fair prices, allowed for them warns
+    of all, or of these."""
     many, asked = (int(bundle.meta.get(name, 0)) for name in ("unfinished", "asked"))
     if not many:
         return ""
     share = f"The game did not finish {many:,} of {asked:,} battles, which are left out"
     if "hidden" in bundle.arrays:
-        return f"{share}: what is told and every range hold whichever way these would have ended, but for fair prices."
+        less = "" if bundle.meta.get("prices_hold", False) else ", but for fair prices"
+        return f"{share}: what is told and every range hold whichever way these would have ended{less}."
     return f"{share}: where it depends on who plays or wins which these are, no finding can be relied on."
 
 

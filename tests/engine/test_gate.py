@@ -22,6 +22,7 @@ from engine.config.patterns import Pattern
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, Stopped
 from engine.gate import junit
+from engine.gate import screened as screened_module
 from engine.gate.lineups import Lineups
 from engine.gate.reading import OFFSET_ERROR, confirmed
 from engine.gate.report import EXIT_CODES, HEADS, Gate, Row, decoded, encoded, judged, to_csv
@@ -34,9 +35,10 @@ from engine.store import FolderStore
 from engine.studies import load
 from engine.study.gate import Words
 from engine.verdicts import Goals, Sample
-from engine.worth import changed_prices, expectations
+from engine.worth import changed_prices, expectations, proof
 from engine.worth import forecast as forecasts
 from engine.worth import reading as readings
+from engine.worth.verdicts import RARE, UNFINISHED
 from tests.engine.broken_rules import violations
 from tests.engine.sample_simulators import SPEC
 
@@ -247,7 +249,7 @@ def test_of_gates_on_a_build_that_is_at_its_line_in_everything_few_say_over() ->
 
 
 def test_what_the_screen_spends_on_comparisons_is_what_the_gate_reserves_for_it() -> None:
-    assert OFFSET_ERROR == readings.OFFSET_ERROR
+    assert OFFSET_ERROR == proof.OFFSET_ERROR
 
 
 def test_a_part_that_ends_later_takes_nothing_back() -> None:
@@ -380,6 +382,27 @@ def test_battles_that_the_game_does_not_finish_leave_a_build_open_when_they_coul
 
     assert verdicts(0) == verdicts(battles // 50) == ["under"], "5 points and 2 are fewer than 8"
     assert verdicts(battles // 20) == ["under", "open"], "5 points and 5 are more"
+
+
+def test_a_build_is_not_under_where_the_game_finishes_no_battle_of_a_piece() -> None:
+    """Among many pieces that moves what the others are compared with by little."""
+    bundle, limits = (
+        table((0.0, -0.05, 0.02, -np.inf), (np.nan, np.nan, np.nan, -np.inf)),
+        ScreenLimits(3.0, 8.0, 10_000),
+    )
+    meta = {**bundle.meta, "asked": 10_000, "unfinished": 100}
+
+    def rows(reason: int, meant: list[int]) -> list[Row]:
+        columns = {**bundle.arrays, "hidden": np.full(2, 0.01), "untested": np.array([0, reason])}
+        found = Screened(bundle._replace(meta=meta, arrays=columns), [], [], meant)
+        return rows_of(found, [], limits)[0]
+
+    assert [row.verdict for row in rows(RARE, [])] == ["under"], "no battle tells that"
+    assert screened_module.UNFINISHED == UNFINISHED
+    rest, battles = rows(UNFINISHED, [])
+    assert (rest.verdict, battles.verdict) == ("under", "open")
+    assert battles.words == "the game did not finish 100 of 10,000, which are left out; so 1 piece could not be tested"
+    assert [row.verdict for row in rows(UNFINISHED, [1])] == ["under"], "it is meant to be so"
 
 
 def test_a_range_that_battles_which_the_game_did_not_finish_keep_wide_is_narrowed_by_no_number_of_battles() -> None:

@@ -30,12 +30,12 @@ from engine.study import worth
 from engine.worth import changed_prices, expectations, interplay
 from engine.worth import forecast as forecasts
 from engine.worth import reading as readings
+from engine.worth.estimates import predicting
 from engine.worth.experiment import BLOCK, Experiment, shares
 from engine.worth.findings_in_words import lines
 from engine.worth.missing import missing
 from engine.worth.prices import cost_bounds
 from engine.worth.reading import Reading
-from engine.worth.screen import _predicting
 from engine.worth.stages import Played, Stage
 from engine.worth.table import tabled
 from engine.worth.traits import Traits
@@ -350,8 +350,8 @@ def test_why_something_is_not_tested_is_told_and_counted() -> None:
 
 def test_a_strength_that_is_as_good_as_none_predicts_nothing() -> None:
     win = np.array([0.5, -0.5, 0.5])
-    assert _predicting(win, win * 1e-323) == 0.0
-    assert _predicting(win, win * 0.0) == 0.0
+    assert predicting(win, win * 1e-323) == 0.0
+    assert predicting(win, win * 0.0) == 0.0
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e300])
@@ -369,7 +369,7 @@ def test_what_strength_is_counted_in_changes_nothing(scale: float) -> None:
 @given(st.floats(-300, 300))
 def test_a_lead_predicts_the_win_in_whatever_it_is_counted(power: float) -> None:
     win, lead = np.array([0.5, -0.5, 0.5, 0.0]), np.array([3.0, -1.0, 1.0, 0.25])
-    assert _predicting(win, lead * 10**power) * 10**power == pytest.approx(_predicting(win, lead))
+    assert predicting(win, lead * 10**power) * 10**power == pytest.approx(predicting(win, lead))
 
 
 def test_more_strength_than_can_be_reckoned_with_is_refused_where_it_is_told() -> None:

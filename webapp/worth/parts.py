@@ -40,6 +40,7 @@ UNPRICED = {
     2: "it is not sure that costs decide who wins",
     3: "it, or an end of its range, lies beyond the prices that were tried",
     4: "at such a price hardly any team can field it",
+    5: "the game did not finish enough battles at other prices, or with it",
 }
 """Why there is no fair price, by the table's ``why`` (``engine.worth.prices``)."""
 POINTS = 100
