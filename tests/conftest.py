@@ -18,9 +18,11 @@ from django.contrib.contenttypes.management import create_contenttypes
 from django.db.models.signals import post_migrate
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from pytest_django import DjangoDbBlocker
 
 from deploy.up import valkey
 from engine import objects
+from tests.migrated import Shared, is_shared
 from tests.own_s3 import OwnS3
 from tests.processes import environment
 from webapp.lib import alive
@@ -126,9 +128,25 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None) -> None:
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Shared | None:
+    """What the processes of a run share of the database; None where there is but one."""
+    return Shared(tmp_path_factory.getbasetemp().parent) if is_shared() else None
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None, migrated: Shared | None) -> None:
+    """Before Django creates the database: begin with what another process has migrated."""
+    if migrated:
+        migrated.begin()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker, migrated: Shared | None) -> None:
     """The database. What empties it after a test need not write anew, each time, what Django notes about every table
     for its own permissions, which the site does not use."""
+    if migrated:
+        with django_db_blocker.unblock():
+            migrated.offer()
     post_migrate.disconnect(dispatch_uid="django.contrib.auth.management.create_permissions")
     post_migrate.disconnect(create_contenttypes)
 
