@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import (
@@ -73,9 +73,12 @@ class Config(BaseModel):
 
 class Study(Config):
     """Fields of every kind of study (``engine.catalog.STUDIES``). ``no_ranges``: why none of its settings may be a
-    range, if so."""
+    range, if so. ``asks_what_is_meant``: where its ``intended`` says nothing, it is what people mean to be so when it
+    starts. ``of_a_build``: its game has numbers of its own, not those of a version."""
 
     no_ranges: ClassVar[str] = ""
+    asks_what_is_meant: ClassVar[bool] = False
+    of_a_build: ClassVar[bool] = False
     kind: str
     name: Shown
     seed: int
@@ -83,6 +86,11 @@ class Study(Config):
         False, title="TensorBoard log", description="curves of the study in the folder tensorboard of its own folder",
         exclude_if=lambda wanted: not wanted,
     )  # fmt: skip
+
+    def meant(self, patterns: Sequence[Any]) -> tuple[Any, ...]:
+        """Of the patterns that people mean to be so, those that this study takes for that, as its ``intended`` has
+        them."""
+        return tuple(patterns)
 
 
 _WORDS = {

@@ -93,6 +93,8 @@ class GateConfig(BalanceStudy):
 
     no_ranges: ClassVar[str] = "a gate measures a build as it is; a search finds what is extreme in it"
     judges: ClassVar[bool] = True
+    asks_what_is_meant: ClassVar[bool] = True
+    of_a_build: ClassVar[bool] = True
     kind: Literal["gate"] = "gate"
     game: ScriptedGame
     name: Shown = Field("Gate", min_length=1, max_length=120, title="Name")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
 from engine.config.base import Config, Shown, Study
 from engine.config.lineups import LineupConfig, PieceId
+from engine.config.patterns import Pattern
 from engine.config.pool import PoolConfig
 from engine.config.study import ScriptedGame
 
@@ -36,6 +38,7 @@ class PatchConfig(Study):
     on battles and by an adversary that had no part in finding the change."""
 
     no_ranges = "what may change is searched anyway; the rest says how"
+    asks_what_is_meant = True
     kind: Literal["patch"] = "patch"
     name: Shown = Field("What is the smallest change?", min_length=1, max_length=120, title="Name")
     seed: int = Field(1, ge=0, lt=2**63, title="Seed")
@@ -66,6 +69,12 @@ class PatchConfig(Study):
         description="As a share of the range; but for prices also of what the number is now.",
     )  # fmt: skip
     pool: PoolConfig = Field(default_factory=PoolConfig)
+
+    def meant(self, patterns: Sequence[Pattern]) -> tuple[Suspect, ...]:
+        """It leaves all of them alone but what somebody wants mended."""
+        mended = {(frozenset(each.pieces), each.least) for each in self.suspects}
+        alone = (each for each in patterns if (frozenset(each.pieces), each.least) not in mended)
+        return tuple(Suspect(pieces=each.pieces, least=each.least) for each in alone)
 
     @property
     def pairings(self) -> LineupConfig:

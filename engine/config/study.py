@@ -70,6 +70,7 @@ class SearchConfig(BalanceStudy):
     """Search for lineups that are extreme in the objectives."""
 
     judges: ClassVar[bool] = True
+    asks_what_is_meant: ClassVar[bool] = True
     kind: Literal["search"] = "search"
     algorithm: AlgorithmConfig = Field(default_factory=NSGA2Config)
     ticks: int = Field(100, ge=1, le=1_000_000, title="Rounds")

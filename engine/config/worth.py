@@ -17,6 +17,7 @@ class WorthConfig(Study):
     """Play random teams of equal cost against each other, and measure what each piece brings the team that holds it."""
 
     no_ranges = "an experiment measures a game as it is; a search finds what is extreme in it"
+    asks_what_is_meant = True
     kind: Literal["worth"] = "worth"
     name: Shown = Field("What is each piece worth?", min_length=1, max_length=120, title="Name")
     seed: int = Field(1, ge=0, lt=2**63, title="Seed")

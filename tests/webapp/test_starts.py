@@ -24,9 +24,8 @@ from tests.webapp.recorded import recorded
 from webapp.starts.picture import LEAST, PICTURES
 from webapp.starts.reading import Practised, Reading
 from webapp.starts.rows import COLUMNS, OFFERED
-from webapp.studies import actions
+from webapp.studies import actions, estimates, kinds
 from webapp.studies.models import Job
-from webapp.training import first_rounds
 
 pytestmark = pytest.mark.django_db
 
@@ -179,11 +178,11 @@ def test_a_form_shows_what_was_typed_wrong_in_its_row(team: Studio, designer: Cl
 
 def test_how_long_it_takes_is_known_by_an_earlier_one_or_by_first_rounds_in_step(team: Studio) -> None:
     config = study(sampling="asynchronous", replay={"where": "redis"}, actors=2, seed=5)
-    first = first_rounds.of(config)
+    first = kinds.parts_of("starts").first_rounds(config)
     assert isinstance(parse(StartsConfig, first.model_dump(mode="json")), StartsConfig)
     assert (first.sampling, first.replay.where, first.pool.kind) == ("synchronous", "memory", "local")
-    assert first_rounds.estimate(config, None, team.project) is None
+    assert estimates.estimate(config, None, team.project) is None
     recorded(team, study(sampling="asynchronous", actors=2), "Earlier")
-    found = first_rounds.estimate(config, None, team.project)
+    found = estimates.estimate(config, None, team.project)
     assert found is not None
-    assert "one earlier training" in found.note
+    assert "one earlier job" in found.note

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from engine import cli
 from engine.arrays import pack
 from engine.catalog import STUDIES
 from engine.config import ObjectiveConfig, ObjectiveSetConfig
+from engine.config.patterns import Intended, Pattern
 from engine.errors import ConfigError
 from engine.studies import load
 from tests.engine.counting import KIND, CountConfig
@@ -24,7 +26,7 @@ from tests.factories import Studio, game_version, studio
 from webapp.accounts.models import User
 from webapp.api import tokens
 from webapp.lib.storage import store
-from webapp.studies import actions, kinds, overview, progress
+from webapp.studies import actions, kinds, overview, patterns, progress
 from webapp.studies.comparing import Comparing
 from webapp.studies.journal import Entry, append
 from webapp.studies.models import Job, Status
@@ -184,6 +186,76 @@ def test_it_says_how_far_it_is_and_about_how_long_it_still_takes(job: Job) -> No
     job.refresh_from_db()
     how = overview.pace(job)
     assert (how.share, how.seconds_left) == (pytest.approx(2 / 3), pytest.approx(1.0))
+
+
+def before(team: Studio, **typed: str) -> str:
+    """What the page of its form says before the start."""
+    client = Client()
+    client.force_login(team.designer)
+    address = reverse("studies:before", args=[team.project.slug, "count"])
+    return client.post(address, typed).content.decode().replace("\u202f", " ").replace("\xa0", " ")
+
+
+def test_its_form_says_how_long_it_takes_by_an_earlier_one_that_counted_as_far(team: Studio, job: Job) -> None:
+    assert "a second" not in before(team, ticks="5")
+    Job.objects.filter(pk=job.pk).update(title="Another name")
+    said = before(team, ticks="3")
+    assert "As fast as one earlier job like this one." in said
+    assert "About 10 s" in said
+
+
+class Tried(Counted):
+    """Parts of a count that is tried for its form."""
+
+    def first_rounds(self, study: Any) -> CountConfig:
+        return CountConfig(ticks=100)
+
+    def refuted(self, study: CountConfig, played: Job) -> list[tuple[str, str]]:
+        return [("ticks", "nobody counts that far")] if study.ticks > 50 else []
+
+
+def test_where_its_first_rounds_are_played_they_tell_how_long_it_takes_and_what_is_wrong(
+    team: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(kinds.PARTS, "count", Tried())
+    assert "to see how fast this goes" in before(team, ticks="20")
+    trial = Job.objects.for_forms().get()
+    assert trial.config == CountConfig(ticks=100).model_dump(mode="json")
+    for tick in (1, 2, 3):
+        body = {"counters": {"steps": tick, "seconds": 3.0 * tick}, "metrics": {}}
+        append(trial, {}, [Entry("progressed", body, tick)], tick=tick, counters=body["counters"])
+    Job.objects.filter(pk=trial.pk).update(status=Status.STOPPED)
+    said = before(team, ticks="20")
+    assert "Measured just now: 0.3 numbers a second on one processor." in said
+    assert "1 min to 1 min 40 s" in said
+    assert "Nobody counts that far" in before(team, ticks="60")
+    assert Job.objects.for_forms().count() == 1
+
+
+class FairCount(CountConfig):
+    """A count that asks what is meant to be so."""
+
+    asks_what_is_meant = True
+    intended: Intended = ()
+
+
+def test_where_it_asks_for_that_it_has_what_people_mean_to_be_so(team: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    seven = Pattern(pieces=("seven",))
+    monkeypatch.setattr(patterns, "SOURCES", [SimpleNamespace(intended=lambda *_: (seven,))])
+    version = game_version(team.project)
+    assert patterns.pinned(FairCount(), team.project, version).intended == (seven,)
+    assert patterns.pinned(CountConfig(), team.project, version) == CountConfig()
+
+
+def test_pages_that_train_agents_offer_it_where_it_says_what_it_trains(
+    team: Studio, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.force_login(team.designer)
+    monkeypatch.setattr(Counted, "trains", "teach an agent to count", raising=False)
+    monkeypatch.setitem(kinds.PARTS, "count", Counted())
+    link = f'<a href="{reverse("studies:ask", args=[team.project.slug, "count"])}">teach an agent to count</a>'
+    for page in ("training:new", "agents:list"):
+        assert link in client.get(reverse(page, args=[team.project.slug])).content.decode(), page
 
 
 def test_it_is_in_the_list_of_jobs_and_among_those_that_ended(team: Studio, job: Job) -> None:

@@ -25,7 +25,7 @@ from webapp.accounts import rights
 from webapp.games import handshake
 from webapp.games.models import Simulator
 from webapp.projects.models import Membership, Project, Role
-from webapp.studies import actions
+from webapp.studies import actions, estimates
 from webapp.studies.journal import TIME_IS_UP
 from webapp.studies.models import Job, Status
 from webapp.training import curve, parts, trials
@@ -131,7 +131,7 @@ def test_what_the_game_finds_wrong_names_its_place(project: Project, redis_serve
         runner.run(wrong.pk)
     wrong = fresh(wrong)
     assert (wrong.status, wrong.error) == (Status.FAILED, "ConfigError")
-    ((place, message),) = trials.problems(wrong)
+    ((place, message),) = estimates.problems(wrong)
     assert place == "game.name"
     assert "NoSuchGame-v0" in message
     assert wrong.message.startswith("Gymnasium has no")

@@ -43,6 +43,7 @@ class Lessons(Learning):
         "Several agents learn in the same battles, lesson by lesson: leagues, and opponents that grow with the player.",
     )
     without_data = "hold lessons for several agents"
+    trains = "make a league, or opponents that grow with the player"
     about = (
         "Several agents learn from one another in the same battles. Each lesson says who plays whom and how long it "
         "lasts; in between agents are kept, copied, or replaced by the best. What they were after each lesson is kept."

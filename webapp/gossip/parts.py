@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
+from engine.config.gossip import GossipConfig
+from engine.config.train import TrainPool
 from webapp.accounts.models import User
 from webapp.gossip.asking import TOPOLOGIES, GossipForm, GossipIntake
 from webapp.gossip.drawing import Circle
@@ -14,8 +15,10 @@ from webapp.studies.lines import Column, Lines, shown
 from webapp.studies.models import Job
 from webapp.studies.rounds import Columns
 from webapp.studies.table_rows import TableRows, latest
-from webapp.training import curve, first_rounds
+from webapp.training import curve
+from webapp.training.first_rounds import ROUND, Rehearsed
 from webapp.training.learning import OneAgent, crowded, of_learner
+from webapp.training.trials import UNSETTLED
 
 HEADS = ("sender", "taker", "age", "behind")
 """Columns of the links for programs."""
@@ -23,7 +26,7 @@ ROUNDS = 200
 """Rounds of a chart, about."""
 
 
-class SideBySide(OneAgent):
+class SideBySide(Rehearsed, OneAgent):
     """Agents that learn side by side: how well each plays, who takes over from whom, how far apart they are."""
 
     template = "gossip/job.html"
@@ -54,9 +57,16 @@ class SideBySide(OneAgent):
             "explains": "gossip/distance.html",
         }
 
-    def tells_enough(self, job: Job, counters: Mapping[str, float]) -> bool:
-        """Rounds enough for its speed to be known."""
-        return first_rounds.enough(job, counters.get("steps", 0))
+    def alone(self, study: GossipConfig) -> dict[str, Any]:
+        """Two agents in turn."""
+        return {
+            "steps": UNSETTLED, "agents": 2, "topology": "ring", "staleness": 0, "ordered": True, "seed": 1,
+            "checkpoint_every": max(ROUND, 2 * study.update), "pool": TrainPool(kind="local"),
+        }  # fmt: skip
+
+    def side_by_side(self, study: GossipConfig) -> int:
+        """Each agent has a process."""
+        return study.agents
 
     def found(self, job: Job) -> Found | None:
         """How well the average agent plays."""

@@ -6,15 +6,17 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
 from engine.catalog import METHODS
-from engine.config.aesrl import LEAST_LESSONS
+from engine.config.aesrl import LEAST_LESSONS, AbsoluteConfig, AESRLConfig
+from engine.config.pool import PoolConfig
 from webapp.lib.words import number
 from webapp.shared_critic.asking import TogetherForm, TogetherIntake
 from webapp.studies.kinds import Found
 from webapp.studies.lines import Lines, shown
 from webapp.studies.models import Job
 from webapp.studies.rounds import Columns
-from webapp.training import first_rounds
+from webapp.training.first_rounds import CHANCE, ROUND, Rehearsed
 from webapp.training.learning import Learning, crowded, of_network
+from webapp.training.trials import UNSETTLED
 
 ROUNDS = 400
 """Rounds that are drawn, at most about."""
@@ -43,7 +45,7 @@ class Small(NamedTuple):
     chart: Lines
 
 
-class Together(Learning):
+class Together(Rehearsed, Learning):
     """Evolution with a shared critic: how individuals score, who moves the centre, and who waits."""
 
     template = "shared_critic/job.html"
@@ -83,9 +85,29 @@ class Together(Learning):
         """The share of its decisions that are played."""
         return min(1.0, float(job.counters.get("steps", 0) / job.config["steps"]))
 
-    def tells_enough(self, job: Job, counters: Mapping[str, float]) -> bool:
-        """Rounds enough for its speed to be known."""
-        return first_rounds.enough(job, counters.get("steps", 0))
+    def alone(self, study: AESRLConfig) -> dict[str, Any]:
+        """One worker; rules of the usual kind where a method has any."""
+        usual = type(study.method)()
+        rules = {rule: getattr(usual, rule) for rule in ("mean", "variance") if hasattr(usual, rule)}
+        return {
+            "learner": study.learner.model_copy(update={"warmup": min(study.learner.warmup, CHANCE)}),
+            "method": study.method.model_copy(update=rules), "spread": 1.0, "steps": UNSETTLED,
+            "checkpoint_every": ROUND, "pool": PoolConfig(kind="local", workers=1),
+        }  # fmt: skip
+
+    def needs_first_rounds(self, study: AESRLConfig) -> bool:
+        """A fixed baseline must lie below what chance scores."""
+        return _fixed_baseline(study) is not None
+
+    def refuted(self, study: AESRLConfig, played: Job) -> list[tuple[str, str]]:
+        """A fixed baseline above what chance scored there."""
+        worst, rule = played.metrics.get("worst_by_chance"), _fixed_baseline(study)
+        why = rule.too_high(worst) if rule is not None and worst is not None else ""
+        return [("method.mean.baseline", why)] if why else []
+
+    def side_by_side(self, study: AESRLConfig) -> int:
+        """Each worker has a process."""
+        return study.pool.processes
 
     def found(self, job: Job) -> Found | None:
         """How the centre plays."""
@@ -119,6 +141,12 @@ class Together(Learning):
             ("Noise of actions", f"{learner['explore']:g}"),
             *of_network(layers),
         ]  # fmt: skip
+
+
+def _fixed_baseline(study: AESRLConfig) -> AbsoluteConfig | None:
+    """The rule of the mean where it has one."""
+    rule = getattr(study.method, "mean", None)
+    return rule if isinstance(rule, AbsoluteConfig) else None
 
 
 def _once(rounds: Columns) -> Columns:

@@ -17,7 +17,7 @@ from webapp.starts.rows import COLUMNS, OFFERED, ROWS
 from webapp.studies.intake import Table
 from webapp.studies.models import Job
 from webapp.studies.study_form import CardsField
-from webapp.training import first_rounds, games
+from webapp.training import games
 from webapp.training.intake import AloneIntake
 from webapp.training.learning import crowded
 from webapp.training.learning_form import LearningForm
@@ -173,8 +173,9 @@ class StartsForm(LearningForm):
         return {**found, **own, **rows.filled(config)}
 
     def before(self, study: Any, user: User) -> dict[str, Any]:
-        """How long it takes, and what it amounts to."""
-        return super().before(study, user) | {"crowded": crowded(first_rounds.players(study), self.several)}
+        """How long it takes, and whether players share processors."""
+        players = study.samplers if study.pool.kind != "local" else 1
+        return super().before(study, user) | {"crowded": crowded(players, self.several)}
 
     @property
     def heads(self) -> list[tuple[str, str]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from engine.config.starts import ReplayConfig, StartsConfig
+from engine.config.train import TrainPool
 from webapp.accounts.models import User
 from webapp.lib.words import number, percent
 from webapp.starts.asking import SCHEDULERS, SIGNALS, StartsForm, StartsIntake
@@ -12,16 +14,20 @@ from webapp.starts.reading import Reading
 from webapp.studies.kinds import Found, Rows
 from webapp.studies.models import Job
 from webapp.studies.table_rows import TableRows, latest
-from webapp.training import curve, first_rounds
+from webapp.training import curve
+from webapp.training.first_rounds import ENOUGH, Rehearsed
 from webapp.training.learning import OneAgent, crowded, of_learner
+from webapp.training.trials import UNSETTLED
 
 HEADS = ("start", "hard", "success", "low", "high", "perhaps", "surely", "forgotten")
 """Columns of the starts for programs."""
 ROUNDS = 300
 """Rounds of a chart, about."""
+FEW = 200
+"""Minibatches in a round of first rounds, and decisions before learning at most."""
 
 
-class EasierStarts(OneAgent):
+class EasierStarts(Rehearsed, OneAgent):
     """One agent with easier starts: how often it succeeds from each, what it practises, what is hard."""
 
     template = "starts/job.html"
@@ -46,9 +52,17 @@ class EasierStarts(OneAgent):
             "sharing": crowded(reading.config.samplers, "player") if apart else "",
         }
 
+    def alone(self, study: StartsConfig) -> dict[str, Any]:
+        """Players and learner in turn."""
+        learner = study.learner.model_copy(update={"warmup": min(study.learner.warmup, FEW)})
+        return {
+            "iterations": UNSETTLED, "checkpoint_every": FEW, "learner": learner, "replay": ReplayConfig(), "seed": 1,
+            "sampling": "synchronous", "pool": TrainPool(kind="local"),
+        }  # fmt: skip
+
     def tells_enough(self, job: Job, counters: Mapping[str, float]) -> bool:
         """Rounds enough for its speed to be known."""
-        return job.tick >= first_rounds.ENOUGH
+        return job.tick >= ENOUGH
 
     def found(self, job: Job) -> Found | None:
         """How often it succeeds from the hard start."""

@@ -12,13 +12,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from engine.catalog import STUDIES
-from engine.config import FURTHER, RecheckConfig, SampleConfig, Study, TrainConfig, parse, study_hash
-from engine.config.aesrl import AESRLConfig
-from engine.config.agents import RecordConfig
-from engine.config.episodes import EpisodesConfig
-from engine.config.gossip import GossipConfig
+from engine.config import FURTHER, RecheckConfig, Study, parse, study_hash
 from engine.config.removal import RemovalConfig
-from engine.config.starts import StartsConfig
 from engine.config.worth import WorthConfig
 from webapp.lib.disk import require_room
 from webapp.projects.models import Project
@@ -28,10 +23,6 @@ from webapp.studies.models import ACTIVE, FOR_A_FORM, Job, Status
 
 if TYPE_CHECKING:
     from webapp.accounts.models import User
-
-
-Trial = SampleConfig | TrainConfig | GossipConfig | AESRLConfig | StartsConfig | RecordConfig | EpisodesConfig
-"""What is played to tell a form or a page something."""
 
 
 class Refused(Exception):
@@ -106,7 +97,7 @@ def accompany(
         )
 
 
-def sample(project: Project, user: User | None, config: Trial, *, again: bool = False, **refers: Any) -> Job:
+def sample(project: Project, user: User | None, config: Study, *, again: bool = False, **refers: Any) -> Job:
     """The random sample for a search that is being composed, the trial for a training, or battles to watch: one that
     was played before, or a new one.
 
@@ -119,7 +110,7 @@ def sample(project: Project, user: User | None, config: Trial, *, again: bool = 
         return _sample(project, user, config, again=again, **refers)
 
 
-def _sample(project: Project, user: User | None, config: Trial, *, again: bool, **refers: Any) -> Job:
+def _sample(project: Project, user: User | None, config: Study, *, again: bool, **refers: Any) -> Job:
     mine = Job.objects.for_forms().filter(project=project)
     known = mine.filter(config_hash=study_hash(config)).order_by("-pk").first()
     if known is not None and known.active:

@@ -42,6 +42,7 @@ class SettingsForm(StudyForm):
     """Of a kind that brings none of its own: every setting of its study that is one value."""
 
     folded: ClassVar[tuple[str, ...]] = ()
+    tells = True
     title = None  # type: ignore[assignment]
     seed = None
 
@@ -118,9 +119,9 @@ def _fields(form: Any) -> dict[str, Any]:
 def before(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     """What the page of a form says before the start, as far as what is typed so far tells."""
     project, user = project_for(request, slug, "write"), signed_in(request)
-    form: Any = kinds.parts_of(kind).form(request.POST, project=project, kind=kind) if kind in kinds.asked() else None
-    if form is None:
+    if kind not in kinds.asked():
         raise Http404("There is no such form.")
+    form: Any = (kinds.parts_of(kind).form or SettingsForm)(request.POST, project=project, kind=kind)
     asked = _asked(user, project, kind, form) if form.is_valid() else None
     told = form.before(asked[0], user) if asked else {}
     wrong = [f"{form[name].label}: {said[0]}" if name in form.fields else said[0] for name, said in form.errors.items()]

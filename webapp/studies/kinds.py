@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from engine.catalog import STUDIES
-from engine.config import ObjectiveSetConfig
+from engine.config import ObjectiveSetConfig, Study
 from webapp.accounts.models import User
 from webapp.studies.comparing import Comparing
 from webapp.studies.intake import Intake
@@ -56,6 +56,7 @@ class Parts:
     - ``own_page``: it is started from a page of its own. Others have a ``form`` (None: one of its settings) on a page
       that says what it is ``about``, and New job offers the ``question`` that they answer, with a few words on how.
     - ``without_data``: what it does, as in "to hunt for bugs", where it needs no game data; empty: it needs some.
+    - ``trains``: what it does, as in "make a league", where pages say how else agents are trained; empty: not there.
     - ``clone``: the name of the address of "Run again with changes".
     - ``plays``: what it plays, one of them; ``decided``: the decisions it counts, as people read them.
     - ``help_section``: where Help tells of it; empty: nowhere in particular.
@@ -64,6 +65,8 @@ class Parts:
     - ``files``: what else can be taken away, by the role of its artifact; ``gives``: what its policy is to people.
     - ``course``: its page draws how it went, round by round. ``replayed``: what it found can be played again.
     - ``trial``: what it is called where it is played for a form; ``trial_words``: what such a job did, in a sentence.
+    - ``counted``: the counter by which its speed is measured, and the setting that says how many there will be; empty:
+      rounds. ``on_top``: what an estimate of its time leaves out, in a sentence.
     - ``beneath``: a template that the page with its form ends with.
     - ``waits``: for how many days its end is told to those who have not looked.
     - ``menu``: its methods. ``settings``: what its form asks for beside those. ``directions``: ways to push a number.
@@ -76,6 +79,7 @@ class Parts:
     about: ClassVar[str] = "What is left empty is as usual."
     question: ClassVar[tuple[str, str]] = "", ""
     without_data: ClassVar[str] = ""
+    trains: ClassVar[str] = ""
     results: ClassVar[tuple[str, ...]] = ()
     files: ClassVar[Mapping[str, str]] = {}
     gives: ClassVar[str] = ""
@@ -83,6 +87,8 @@ class Parts:
     replayed: ClassVar[bool] = False
     trial: ClassVar[str] = "Trial"
     trial_words: ClassVar[str] = "was played to tell a form something"
+    counted: ClassVar[str] = ""
+    on_top: ClassVar[str] = ""
     beneath: ClassVar[str] = ""
     waits: ClassVar[int] = 30
     clone: ClassVar[str] = ""
@@ -113,6 +119,22 @@ class Parts:
     def tells_enough(self, job: Job, counters: Mapping[str, float]) -> bool:
         """Whether one that is played for a form has told what the form wants to know."""
         return False
+
+    def first_rounds(self, study: Any) -> Study | None:
+        """A study as it is played for its form, in one process, to see how fast it goes; None: none of it is."""
+        return None
+
+    def needs_first_rounds(self, study: Any) -> bool:
+        """Whether only they tell if a setting can be as it is."""
+        return False
+
+    def refuted(self, study: Any, played: Job) -> list[tuple[str, str]]:
+        """(place, sentence) of what its first rounds showed to be wrong."""
+        return []
+
+    def side_by_side(self, study: Any) -> int:
+        """Processes that share its work."""
+        return 1
 
     def found(self, job: Job) -> Found | None:
         """What an ended one found, in a line, where jobs are listed."""
@@ -202,6 +224,11 @@ def offered() -> list[tuple[str, str, str]]:
 def without_data() -> list[tuple[str, str]]:
     """Of those that need no game data the kind, and what it does."""
     return [(kind, does) for kind in asked() if (does := parts_of(kind).without_data)]
+
+
+def trained() -> list[tuple[str, str]]:
+    """Of those that train agents the kind, and what it does."""
+    return [(kind, does) for kind in asked() if (does := parts_of(kind).trains)]
 
 
 def compared() -> list[str]:

@@ -5,17 +5,13 @@ The app that knows them puts its ``Source`` here when the site starts (``AppConf
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.config import SearchConfig, Study
-from engine.config.gate import GateConfig
-from engine.config.patch import PatchConfig, Suspect
 from engine.config.patterns import Pattern
-from engine.config.worth import WorthConfig
 from engine.lineups.patterns import Patterns
 from engine.simulators.contract import GameSpec
 from webapp.games.models import GameVersion
@@ -71,25 +67,14 @@ def register(source: Source) -> None:
     SOURCES.append(source)
 
 
-def pinned(config: Study, project: Project, version: GameVersion | None) -> Study:
-    """A search, an experiment, a gate or a search for changes with what is meant to be so, of a gate in the numbers of
-    its build; as it is where it says that itself, and any other study. What a job rests on never changes, so its result
-    can be had again."""
-    if not isinstance(config, SearchConfig | WorthConfig | GateConfig | PatchConfig):
+def pinned(config: Any, project: Project, version: GameVersion | None) -> Any:
+    """A study that asks for it with what is meant to be so, of a build in the numbers of that; as it is where it says
+    that itself, and any other study. What a job rests on never changes, so its result can be had again."""
+    if not config.asks_what_is_meant or config.intended or version is None:
         return config
-    if config.intended or version is None:
-        return config
-    patch = config.game.patch if isinstance(config, GateConfig) else None
-    patterns = [each for source in SOURCES for each in source.intended(project, version, patch)]
-    meant = _left_alone(config, patterns) if isinstance(config, PatchConfig) else tuple(patterns)
+    patch = config.game.patch if config.of_a_build else None
+    meant = config.meant([each for source in SOURCES for each in source.intended(project, version, patch)])
     return config.model_copy(update={"intended": meant}) if meant else config
-
-
-def _left_alone(config: PatchConfig, meant: Iterable[Pattern]) -> tuple[Suspect, ...]:
-    """Of what is meant to be so what a search for changes leaves alone: all but what somebody wants mended."""
-    wanted = {(frozenset(each.pieces), each.least) for each in config.suspects}
-    alone = (each for each in meant if (frozenset(each.pieces), each.least) not in wanted)
-    return tuple(Suspect(pieces=each.pieces, least=each.least) for each in alone)
 
 
 def intended(job: Job) -> list[Pattern]:

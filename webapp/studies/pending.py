@@ -49,7 +49,7 @@ class Start(Protocol):
         """The study as far as it is known."""
         ...
 
-    def trial(self) -> tuple[actions.Trial, Mapping[str, Any]]:
+    def trial(self) -> tuple[Study, Mapping[str, Any]]:
         """What is played to find out the rest, and the rows it points at."""
         ...
 

@@ -12,10 +12,10 @@ from webapp.games.fields import NumberField
 from webapp.games.numbers import field_text
 from webapp.lib.text import seen
 from webapp.projects.models import Project
+from webapp.studies import actions, estimates, kinds
 from webapp.studies.models import Job
 
 if TYPE_CHECKING:
-    from engine.config import Study
     from webapp.accounts.models import User
 
 
@@ -77,10 +77,20 @@ class StudyForm(forms.Form):
         found = {name: told(job.config, at.get(name, name)) for name in cls.base_fields}
         return {name: value for name, value in found.items() if value != ""} | {"title": job.title}
 
-    def before(self, study: Study, user: User) -> dict[str, Any]:
+    def before(self, study: Any, user: User) -> dict[str, Any]:
         """What the page says before the start: ``time``; in sentences ``note``, ``long`` and ``crowded``; ``waiting``:
-        ask again soon. Something wrong is put at its field."""
-        return {}
+        ask again soon. First rounds are played where nothing else tells how long it takes. Something wrong is put at
+        its field."""
+        parts, played = kinds.parts_of(self.kind), estimates.known(study, self.project)
+        found, first = estimates.estimate(study, played, self.project), parts.first_rounds(study)
+        if first is not None and (found is None or (played is None and parts.needs_first_rounds(study))):
+            played = actions.sample(self.project, user, first)
+        for place, why in estimates.wrong(study, played):
+            self.point_at(place, why)
+        if found is None and played is None:
+            return {}
+        waiting = played is not None and played.active
+        return {**estimates.before_start(found, played, estimates.limit(study)), "waiting": waiting}
 
 
 def told(config: Mapping[str, Any], place: str) -> str:

@@ -25,11 +25,12 @@ from webapp.lib.digits import whole
 from webapp.lib.first import first
 from webapp.lib.words import one_of
 from webapp.projects.models import Project
+from webapp.studies import estimates
 from webapp.studies.models import Job
 from webapp.styles import sample_episodes, scales
 from webapp.styles.goal_fields import GoalFields
 from webapp.styles.scales import FURTHEST, MIDDLE, OFFERS, OWN
-from webapp.training import forecast, games, settings, trials
+from webapp.training import forecast, games, settings
 from webapp.training.forms import TrainForm
 from webapp.training.ranges import RangeField
 
@@ -146,7 +147,7 @@ class StyleForm(GoalFields, TrainForm):
     def minutes_typed(self) -> float:
         return 0.0
 
-    def estimate(self, trial: Job | None) -> trials.Estimate | None:
+    def estimate(self, trial: Job | None) -> estimates.Estimate | None:
         assert self.study is not None
         return forecast.estimate(self.study, trial, self.offer.longest, "agent")
 

@@ -10,13 +10,13 @@ from engine.config.episodes import EpisodesConfig
 from engine.config.styles import StylesConfig
 from engine.styles.preview import problems
 from webapp.projects.models import Project
-from webapp.studies import actions
+from webapp.studies import actions, estimates
 from webapp.studies.intake import Body, Refers
 from webapp.studies.models import Job
 from webapp.styles import sample_episodes, scales
 from webapp.styles.forms import StyleForm
 from webapp.styles.scales import worded
-from webapp.training import beginnings, trials
+from webapp.training import beginnings
 from webapp.training.intake import SettingsIntake
 from webapp.training.starting import TrainingStart
 
@@ -98,7 +98,7 @@ def wrong_of(study: StylesConfig, found: Job | None) -> list[tuple[str, str]]:
     samples = sample_episodes.samples_of(found)
     if samples is not None and study.task.style is not None:
         return problems(study.task.style, study.objectives, samples)
-    return [(place if place.startswith("game") else f"game.{place}", why) for place, why in trials.problems(found)]
+    return [(place if place.startswith("game") else f"game.{place}", why) for place, why in estimates.problems(found)]
 
 
 class StylesIntake(SettingsIntake):

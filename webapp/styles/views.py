@@ -17,7 +17,7 @@ from webapp.lib.posts import posts_only
 from webapp.lib.words import number
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
-from webapp.studies import actions, retired
+from webapp.studies import actions, estimates, retired
 from webapp.studies.models import Job, Status
 from webapp.styles import control, pictures, sample_episodes, scales, weighing
 from webapp.styles.forms import EPISODES, FORMULAS, FRESH, POPULATION, ROUNDS, StyleForm
@@ -118,17 +118,17 @@ def _tried(request: HttpRequest, project: Project, form: StyleForm) -> tuple[dic
         played = form.played
         if played is None or not played.terminal or played.status == Status.STOPPED or again:
             played = actions.sample(project, user, config, again=again)
-        for place, message in trials.problems(played):
+        for place, message in estimates.problems(played):
             form.point_at(place, message)
         return _waits(played), _before(played)
     if form.tried is None:
-        return {"trial": None, "failed": False}, trials.before_start(None, None, 0.0)
+        return {"trial": None, "failed": False}, estimates.before_start(None, None, 0.0)
     found, trial = form.estimate(trials.known(project, form.tried)), None
     if found is None:
         trial = actions.sample(project, user, trials.of(form.tried), again=again)
-    for place, message in trials.problems(trial):
+    for place, message in estimates.problems(trial):
         form.point_at(place, message)
-    return _waits(trial), trials.before_start(found, trial, 0.0)
+    return _waits(trial), estimates.before_start(found, trial, 0.0)
 
 
 def _waits(job: Job | None) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from webapp.lib.page_json import PageJson
 from webapp.lib.posts import posts_only
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
-from webapp.studies import actions, kinds, pending, retired
+from webapp.studies import actions, estimates, kinds, pending, retired
 from webapp.studies.composing import started
 from webapp.studies.pictures import job_for
 from webapp.studies.setting_fields import Setting, shown_default
@@ -139,13 +139,13 @@ def previewed(request: HttpRequest, project: Project, form: TrainForm, page: str
         if found is None or form.needs_trial:
             again = bool(request.POST.get("again"))
             trial = actions.sample(project, signed_in(request), trials.of(config), again=again)
-        for place, message in trials.problems(trial):
+        for place, message in estimates.problems(trial):
             form.point_at(place, message)
     return {
         "kept": kept,
         "trial": trial.pk if trial is not None and trial.active else None,
         "failed": trial is not None and trial.terminal and trials.pace_of(trial) is None,
-        "before": trials.before_start(found, trial, form.minutes_typed),
+        "before": estimates.before_start(found, trial, form.minutes_typed),
         "errors": errors_of(form),
         "shape": form.shape,
         "name": "" if form.data.get("title") else form.name,

@@ -19,10 +19,11 @@ from engine.errors import ConfigError
 from webapp.games.fields import NumberField
 from webapp.lib.digits import whole
 from webapp.projects.models import Project
+from webapp.studies import estimates
 from webapp.studies.method_form import MethodForm, fields_of, typed_of_method
 from webapp.studies.models import Job
 from webapp.studies.setting_fields import Setting, settings_of, typed_of, values_typed
-from webapp.training import forecast, games, goals, hands, methods, settings, trials
+from webapp.training import forecast, games, goals, hands, methods, settings
 from webapp.training.forms import TrainForm
 from webapp.training.games import ALONE, OFFERS
 from webapp.training.goals import GoalsForm
@@ -153,7 +154,7 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
             return ()
         return goals.signals_of(self.project, game.model_dump(mode="json"))
 
-    def estimate(self, trial: Job | None) -> trials.Estimate | None:
+    def estimate(self, trial: Job | None) -> estimates.Estimate | None:
         assert self.study is not None
         return forecast.estimate(self.study, trial, self.offer.longest)
 

@@ -8,9 +8,10 @@ from engine.config import EvolveConfig, TaskConfig, TrainConfig
 from engine.config.genes import Gene, express, genes
 from engine.errors import ConfigError
 from webapp.lib.words import number, plural
+from webapp.studies.estimates import FASTER, SLOWER, Estimate
 from webapp.studies.models import Job
 from webapp.training import trials
-from webapp.training.trials import FASTER, SLOWER, UNSETTLED, Estimate, MoveTime
+from webapp.training.trials import UNSETTLED, MoveTime
 
 START_S = 15.0
 """Seconds before the first player learns: workers come up and load the game."""

@@ -18,7 +18,7 @@ from webapp.games.fields import NumberField
 from webapp.lib.digits import whole
 from webapp.lib.text import seen
 from webapp.projects.models import Project
-from webapp.studies import checks
+from webapp.studies import checks, estimates
 from webapp.studies.models import Job
 from webapp.training import beginnings, games, methods, settings, trials
 from webapp.training.game_fields import GameFields
@@ -137,7 +137,7 @@ class TrainForm(GameFields):
         """Minutes after which it ends; 0: no limit."""
         return self.config.minutes if self.config is not None else 0.0
 
-    def estimate(self, trial: Job | None) -> trials.Estimate | None:
+    def estimate(self, trial: Job | None) -> estimates.Estimate | None:
         """How long it takes, by its trial or by earlier ones; None while nothing is known."""
         assert self.config is not None
         return trials.estimate(self.config, trial, self.offer.longest, self.project)

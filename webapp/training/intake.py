@@ -11,9 +11,10 @@ from engine.config import EvolveConfig, Study, TaskConfig, TrainConfig
 from engine.config.train import TrainGame
 from webapp.games.called import asked_for
 from webapp.projects.models import Project
+from webapp.studies import estimates
 from webapp.studies.intake import Body, Intake, Refers, Table, part
 from webapp.studies.models import Job
-from webapp.training import beginnings, entrants, first_rounds, games, goals, methods, trials
+from webapp.training import beginnings, entrants, games, goals, methods, trials
 from webapp.training.games import OFFERS
 from webapp.training.methods import PRESET_LIST
 
@@ -86,7 +87,7 @@ class AloneIntake(GameIntake):
 
     def tried(self, study: Any, project: Project) -> list[tuple[str, str]]:
         """What its first rounds have shown, where a form had them played."""
-        return first_rounds.problems(study, first_rounds.known(study, project))
+        return estimates.wrong(study, estimates.known(study, project))
 
 
 class TrainingIntake(GameIntake):
@@ -113,7 +114,7 @@ class TrainingIntake(GameIntake):
 
     def tried(self, study: Any, project: Project) -> list[tuple[str, str]]:
         """What an earlier trial of it has shown."""
-        return trials.problems(trials.known(project, study))
+        return estimates.problems(trials.known(project, study))
 
     def refers(self, data: Table) -> Refers:
         """The preset that it begins with."""

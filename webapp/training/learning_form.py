@@ -10,11 +10,10 @@ from django import forms
 from webapp.accounts.models import User
 from webapp.games.fields import NumberField
 from webapp.games.simulators import by_moves
-from webapp.studies import actions
+from webapp.studies import kinds
 from webapp.studies.models import Job
 from webapp.studies.study_form import StudyForm
-from webapp.training import beginnings, first_rounds, games, trials
-from webapp.training.first_rounds import Several
+from webapp.training import beginnings, games
 from webapp.training.forms import LARGER
 from webapp.training.games import ATARI, ATARI_NAME, GYMNASIUM, GYMNASIUM_ID
 from webapp.training.learning import crowded
@@ -111,15 +110,6 @@ class LearningForm(StudyForm):
         return {**super().typed_of(job), **game, "minutes": minutes, "start": started}
 
     def before(self, study: Any, user: User) -> dict[str, Any]:
-        """How long it takes: its first rounds are played where nothing else tells. What they find wrong is put at its
-        field."""
-        several: Several = study
-        played = first_rounds.known(several, self.project)
-        found = first_rounds.estimate(several, played, self.project)
-        if found is None or (played is None and first_rounds.needed(several)):
-            played = actions.sample(self.project, user, first_rounds.of(several))
-        for place, why in first_rounds.problems(several, played):
-            self.point_at(place, why)
-        told = trials.before_start(found, played, several.minutes)
-        waiting = played is not None and played.active
-        return {**told, "waiting": waiting, "crowded": crowded(first_rounds.side_by_side(several), self.several)}
+        """Also that they have to share processors, where they have to."""
+        many = kinds.parts_of(self.kind).side_by_side(study)
+        return {**super().before(study, user), "crowded": crowded(many, self.several)}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from engine.config import EvolveConfig, TrainConfig
+from engine.config import EvolveConfig, Study, TrainConfig
 from webapp.projects.models import Project
-from webapp.studies import actions
+from webapp.studies import estimates
 from webapp.studies.models import Job
 from webapp.training import trials
 from webapp.training.evolving import EvolveForm
@@ -44,7 +44,7 @@ class TrainingStart:
 
     def _tried(self, trial: Job | None) -> bool:
         """Put what a trial found wrong at its fields; whether nothing stands in the way any more."""
-        for place, message in trials.problems(trial):
+        for place, message in estimates.problems(trial):
             self.form.point_at(place, message)
         going = trial is None or not trial.terminal
         self.found_out = [f"{why} is being tried." for why in dict.fromkeys(self.form.unsure.values()) if going]
@@ -76,7 +76,7 @@ class TrainingStart:
         assert self.form.config is not None
         return self.form.config
 
-    def trial(self) -> tuple[actions.Trial, Mapping[str, Any]]:
+    def trial(self) -> tuple[Study, Mapping[str, Any]]:
         """The trial, which points at nothing."""
         assert self.form.tried is not None
         return trials.of(self.form.tried), {}

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from typing import Any
 
 from django.conf import settings
 
@@ -12,26 +10,21 @@ from engine.config import TrainConfig, parse, study_hash
 from engine.config.train import TrainPool
 from engine.errors import ConfigError
 from webapp.games.commands import is_program
-from webapp.lib.words import NBSP, duration, number, plural
+from webapp.lib.words import number
 from webapp.projects.models import Project
+from webapp.studies.estimates import FASTER, SLOWER, START_S, Estimate
 from webapp.studies.models import Job, Status
 
 UNSETTLED = 10**9
 """Steps of a training that ends by the clock, while nobody knows how many fit into its minutes; and of a trial."""
-START_S = 8.0
-"""Seconds before the first decision: samplers come up and load the game."""
-FASTER, SLOWER = 0.85, 1.5
-"""What is left of a sum of parts: caches that are warm, and processors that others use too."""
 TELLING_S = 5.0
 """Seconds that an earlier training must have lasted to say anything."""
-LONG = 3600.0
 SAME_PACE = ("steps", "minutes", "seed", "episodes", "evaluate_every", "checkpoint_every")
 PACELESS = (
     "discount", "rate", "schedule", "trace", "policy_weight", "critic_weight", "entropy_weight", "max_gradient", "clip",
     "clip_schedule", "target_kl", "trace_clip", "rho_clip", "decay", "epsilon", "alpha", "beta", "explore", "penalty",
 )  # fmt: skip
 """Settings of a learner that change what it learns and not how fast it goes."""
-_PROBLEM = re.compile(r"(?P<place>[a-z_]+(?:\.[\w-]+)*): (?P<message>.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -40,16 +33,6 @@ class MoveTime:
 
     playing: float
     learning: float
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """``low`` and ``high`` seconds of a whole training, what they rest on, and decisions a second in its middle."""
-
-    low: float
-    high: float
-    note: str
-    speed: float
 
 
 def of(config: TrainConfig) -> TrainConfig:
@@ -83,16 +66,6 @@ def pace_of(trial: Job | None) -> MoveTime | None:
     if trial is not None and is_program(trial.config["game"]["name"]):  # its work is not on our processor's clock
         return MoveTime(max(0.0, 1 / found["steps_per_second"] - learning), learning)
     return MoveTime(found["sampling_seconds"] / steps, learning)
-
-
-def problems(trial: Job | None) -> list[tuple[str, str]]:
-    """(place, message) of what a trial found wrong with the settings."""
-    if trial is None or trial.status != Status.FAILED:
-        return []
-    failed = trial.events.filter(kind="failed").order_by("-sequence").values_list("body", flat=True).first() or {}
-    parts = [_PROBLEM.fullmatch(part) for part in str(failed.get("places", "")).split("; ")]
-    named = [(part["place"], part["message"]) for part in parts if part is not None]
-    return named or [("game.name", f"It was tried and did not work: {trial.message}")]
 
 
 def estimate(config: TrainConfig, trial: Job | None, longest: int, project: Project) -> Estimate | None:
@@ -169,39 +142,6 @@ def budget(minutes: float, speed: float) -> int:
     """Decisions that surely fill ``minutes`` at ``speed`` decisions a second, to two digits."""
     steps = max(1.0, 1.5 * 60 * minutes * speed)
     return int(float(f"{steps:.1e}"))
-
-
-def before_start(found: Estimate | None, trial: Job | None, minutes: float) -> dict[str, Any]:
-    """What the page says before the start; ``minutes``: when it ends at the latest, or 0."""
-    if found is None:
-        return {"time": "…", "note": _waiting(trial), "long": ""}
-    low, high = (duration(_rounded(value)) for value in (found.low, found.high))
-    time = f"About {high}" if low == high else f"{low} to {high}"
-    clock = f"Ends after {number(minutes)}{NBSP}min at the latest, and a last evaluation." if minutes else ""
-    long = "That is long. It goes on when you close the page, and can be paused." if found.low > LONG else ""
-    return {"time": time, "note": " ".join(filter(None, (found.note, _beside(), clock))), "long": long}
-
-
-def _beside() -> str:
-    """What the estimate leaves out: jobs that share the processors."""
-    running = Job.objects.filter(status=Status.RUNNING).placed().count()
-    if not running:
-        return "That is if nothing else runs at the time."
-    return f"That is if nothing else runs; now {plural(running, 'job does', 'jobs do')}, so it may take longer."
-
-
-def _waiting(trial: Job | None) -> str:
-    if trial is None:
-        return ""
-    if trial.active:
-        return "Training a few seconds to see how fast this goes …"
-    return "How fast this goes could not be measured." if trial.status != Status.PAUSED else "The trial was put aside."
-
-
-def _rounded(value: float) -> float:
-    """To what people say: 5 s steps under two minutes, minutes under two hours, then quarters of an hour."""
-    step = 5 if value < 120 else 60 if value < 7200 else 900
-    return max(step, step * round(value / step))
 
 
 def speed_words(pace: MoveTime) -> str:

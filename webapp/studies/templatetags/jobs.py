@@ -27,6 +27,12 @@ register.filter("data", commanders.played_on)
 register.filter("may_be_led", commanders.may_be_led)
 
 
+@register.simple_tag
+def other_trainings() -> list[tuple[str, str]]:
+    """Kinds of study that train agents in other ways than a training does, each with what it does."""
+    return kinds.trained()
+
+
 @register.filter
 def amounts(job: Job) -> str:
     """What it has played, in words: "1,200 episodes · 36,418 decisions, measuring included"; empty before it has."""
