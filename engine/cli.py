@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from engine import accompanied, bug_command, console, gate_command
-from engine.errors import LONGEST_SAID, ActorLost, ConfigError, EngineError, Fault, told
+from engine.errors import LONGEST_SAID, ActorLost, ConfigError, EngineError, Fault, shown_faults
 from engine.events import Counters
 from engine.job_folder import (
     STUDIES,
@@ -88,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _complain(error: EngineError) -> int:
-    faults = told(error.problems) if isinstance(error, ConfigError) else [Fault("", str(error))]
+    faults = shown_faults(error.problems) if isinstance(error, ConfigError) else [Fault("", str(error))]
     lines = [f"{p.place}: {p.message}" if p.place else p.message for p in faults]
     shown = [f"  {printable(line, LONGEST_SAID, lines=True)}" for line in lines]
     print("This cannot be run:", *shown, sep="\n", file=sys.stderr)

@@ -35,7 +35,7 @@ MOST_FAULTS, LONGEST_PLACE, LONGEST_FAULT = 50, 200, 1000
 """Problems that a person is told at once, and characters of a place and of a message."""
 
 
-def told(problems: Iterable[tuple[str, str]]) -> list[Fault]:
+def shown_faults(problems: Iterable[tuple[str, str]]) -> list[Fault]:
     """What a person is told of the problems: the first ``MOST_FAULTS``, ``clear``, long texts cut; of more, the last
     entry, which has no place, says how many are left out."""
     every = [*problems]
@@ -50,12 +50,14 @@ def _cut(text: str, most: int) -> str:
 
 
 class ConfigError(EngineError):
-    """A configuration that cannot be run; ``problems`` lists every problem, the message those that are ``told``. Both
+    """A configuration that cannot be run; ``problems`` lists every problem, the message ``shown_faults``. Both
     repeat what somebody sent, so they are ``clear``."""
 
     def __init__(self, problems: Iterable[tuple[str, str]]) -> None:
         self.problems = [Fault(clear(place), clear(message)) for place, message in problems]
-        super().__init__("; ".join(f"{p.place}: {p.message}" if p.place else p.message for p in told(self.problems)))
+        super().__init__(
+            "; ".join(f"{p.place}: {p.message}" if p.place else p.message for p in shown_faults(self.problems))
+        )
 
 
 @contextmanager

@@ -65,7 +65,7 @@ def execute(
     _make(folder)
     _listen_to_signals()
     code = 1
-    with _told(config, folder, events, said) as write, _log_of(config, folder) as log:
+    with _writing(config, folder, events, said) as write, _log_of(config, folder) as log:
         for event in run(config, kept, resume, control=lambda: _command["now"]):  # type: ignore[arg-type,return-value]
             write(msgspec.structs.replace(event, job=job[0], attempt=job[1]))
             log(event)
@@ -89,7 +89,7 @@ def _make(folder: Path) -> None:
         raise ConfigError([("--job-dir", f"{error.filename} cannot be made: {error.strerror}")]) from error
 
 
-def _told(
+def _writing(
     config: Any, folder: Path, events: int | None, said: TextIO | None
 ) -> AbstractContextManager[Callable[[AnyEvent], None]]:
     """What takes the study's events: a descriptor, else its folder. Raises ConfigError."""

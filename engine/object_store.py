@@ -26,7 +26,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from engine.errors import ConfigError, LeaseLost, StoreError
-from engine.objects import TOGETHER, Found, Objects
+from engine.objects import TOGETHER, Objects, StoredObject
 from engine.store import LEASE_S, Known, Lease
 
 SCHEME = "s3://"
@@ -135,7 +135,7 @@ class ObjectStore(_Artifacts):
     def _holders(self, name: str) -> list[str]:
         return _tokens(self.objects.get(_holder(name)))
 
-    def _moved(self, name: str, before: Found | None) -> Lease | None:
+    def _moved(self, name: str, before: StoredObject | None) -> Lease | None:
         """The lease for a new holder; None where another process was faster."""
         token, earlier = secrets.token_hex(8), _tokens(before)
         told = "\n".join([token, *earlier]).encode()
@@ -223,7 +223,7 @@ class ObjectLease(_Artifacts):
                 some = keys[at : at + _BATCH]
                 list(pool.map(self.objects.copy, some, [self.prefix + key.removeprefix(place) for key in some]))
 
-    def _held(self) -> Found:
+    def _held(self) -> StoredObject:
         """The object that says who holds the lease. Raises LeaseLost where it is another one."""
         found = self.objects.get(_holder(self.name))
         if found is None or _tokens(found)[:1] != [self.token]:
@@ -251,7 +251,7 @@ def _place_of(key: str) -> str:
     return _place(name, token)
 
 
-def _tokens(found: Found | None) -> list[str]:
+def _tokens(found: StoredObject | None) -> list[str]:
     return found.data.decode().split() if found is not None else []
 
 

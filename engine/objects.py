@@ -31,7 +31,7 @@ _MOST_REMOVED = 1000
 """Keys that one request may remove."""
 
 
-class Found(NamedTuple):
+class StoredObject(NamedTuple):
     """An object; ``tag`` changes with its content, ``age``: seconds since it was written."""
 
     data: bytes
@@ -55,7 +55,7 @@ class Objects:
     def __init__(self, bucket: str, base: str) -> None:
         self.bucket, self.base = bucket, base
 
-    def get(self, key: str) -> Found | None:
+    def get(self, key: str) -> StoredObject | None:
         """The object, or None where there is none."""
         from botocore.exceptions import BotoCoreError
 
@@ -64,7 +64,7 @@ class Objects:
             if answer is None:
                 return None
             try:
-                return Found(answer["Body"].read(), answer["ETag"], _age(answer, answer["LastModified"]))
+                return StoredObject(answer["Body"].read(), answer["ETag"], _age(answer, answer["LastModified"]))
             except BotoCoreError as error:  # the answer broke off, which boto3 does not try again
                 if not left:
                     raise self._unusable(error) from error

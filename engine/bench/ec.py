@@ -41,14 +41,14 @@ OVERHEAD = {100: (250, 50), 2000: (12, 3)}
 """Population to generations that are timed, and when it has to be quick."""
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """A finished search: seconds a generation beyond evaluation, and the genomes it would hand over."""
 
     seconds: float
     genomes: NDArray[Any]
 
 
-Search = Callable[[Task, int, int, int], Found]
+Search = Callable[[Task, int, int, int], SearchResult]
 """(task, population, generations, seed) to what was found."""
 
 
@@ -74,7 +74,7 @@ class Contender(NamedTuple):
 def ours(contender: Contender) -> Search:
     """The engine's search, through the contract that every study uses."""
 
-    def search(task: Task, population: int, generations: int, seed: int) -> Found:
+    def search(task: Task, population: int, generations: int, seed: int) -> SearchResult:
         make = ALGORITHMS[contender.kind].load()
         described = task.described(**contender.space)
         algorithm: Algorithm = make(described, population, generations, seed, **contender.settings)
@@ -89,7 +89,7 @@ def ours(contender: Contender) -> Search:
             for answer in answers:
                 algorithm.tell(answer)
         seconds = time.process_time() - began - evaluating
-        return Found(seconds / generations, np.stack([i.genome for i in algorithm.front()]))
+        return SearchResult(seconds / generations, np.stack([i.genome for i in algorithm.front()]))
 
     return search
 
@@ -97,7 +97,7 @@ def ours(contender: Contender) -> Search:
 def pymoos(make: Callable[[Task, int], Any]) -> Search:
     """The same of an algorithm of pymoo's, through its ask and tell."""
 
-    def search(task: Task, population: int, generations: int, seed: int) -> Found:
+    def search(task: Task, population: int, generations: int, seed: int) -> SearchResult:
         algorithm = make(task, population)
         algorithm.setup(task.problem, termination=("n_gen", generations), seed=seed, verbose=False)
         noise = generator(seed, "noise")
@@ -111,12 +111,12 @@ def pymoos(make: Callable[[Task, int], Any]) -> Search:
             evaluating += time.process_time() - start
             algorithm.tell(infills=infills)
         seconds = time.process_time() - began - evaluating
-        return Found(seconds / generations, np.atleast_2d(algorithm.opt.get("X")))
+        return SearchResult(seconds / generations, np.atleast_2d(algorithm.opt.get("X")))
 
     return search
 
 
-def pycmas(task: Task, population: int, generations: int, seed: int) -> Found:
+def pycmas(task: Task, population: int, generations: int, seed: int) -> SearchResult:
     """pycma's, from a random point and with its own bounds; its stopping rules are not asked."""
     import cma  # which loads a library of drawing that nothing else needs
 
@@ -134,7 +134,7 @@ def pycmas(task: Task, population: int, generations: int, seed: int) -> Found:
         strategy.tell(list(genomes), values.tolist())
         if values.min() < least:
             best, least = genomes[values.argmin()], float(values.min())
-    return Found((time.process_time() - began - evaluating) / generations, best[None])
+    return SearchResult((time.process_time() - began - evaluating) / generations, best[None])
 
 
 def _operators(task: Task, **real: Any) -> dict[str, Any]:
@@ -222,7 +222,7 @@ def _overhead(case: str, contender: Contender, population: int, quick: bool) -> 
 
 def pairs(
     contender: Contender, task: Task, population: int, generations: int, seeds: Any
-) -> list[tuple[Found, Found | None]]:
+) -> list[tuple[SearchResult, SearchResult | None]]:
     """What the engine and its peer find, seed after seed, in turns."""
     search, peer = ours(contender), contender.peer_search
     return [
@@ -232,7 +232,12 @@ def pairs(
 
 
 def _time(
-    case: str, contender: Contender, pairs: list[tuple[Found, Found | None]], population: int, seeds: Any, goal: str
+    case: str,
+    contender: Contender,
+    pairs: list[tuple[SearchResult, SearchResult | None]],
+    population: int,
+    seeds: Any,
+    goal: str,
 ) -> dict[str, Any]:
     mine = median(a.seconds for a, _ in pairs)
     ratios = sorted(a.seconds / b.seconds for a, b in pairs if b)

@@ -150,14 +150,14 @@ class Ring:
             process.start()
             self._lines.append(mine)
             self._processes.append(process)
-        members = tuple(self._told(line) for line in self._lines)
+        members = tuple(self._received(line) for line in self._lines)
         self._tell(members)
 
     def taken(self, sleep_s: float, iterations: int) -> list[float]:
         """Seconds of every mixing of every agent, the first few left out. Raises TimeoutError, and RuntimeError where
         the agents did not mix as a ring does."""
         self._tell((sleep_s, iterations))
-        found = [self._told(line) for line in self._lines]
+        found = [self._received(line) for line in self._lines]
         P = np.linalg.matrix_power(mixing("ring", self.n), iterations)
         if not np.allclose([mean for _, mean in found], P @ np.arange(self.n), atol=1e-3):
             raise RuntimeError("the agents of a benchmark did not mix as a ring does")
@@ -173,7 +173,7 @@ class Ring:
         for line in self._lines:
             line.send(what)
 
-    def _told(self, line: Any) -> Any:
+    def _received(self, line: Any) -> Any:
         if not line.poll(_WAIT_S):
             raise TimeoutError("an agent of a benchmark did not answer")
         return line.recv()

@@ -60,7 +60,7 @@ ROUNDS, POPULATION = 20, 100
 TENTH = 0.9
 
 
-class Found(NamedTuple):
+class Recommended(NamedTuple):
     """The recommended ``patch``, with its row of the table; ``every`` patch; what is ``watched``; how long the search
     took, and its battles."""
 
@@ -81,7 +81,7 @@ class Seed(NamedTuple):
     """What became of one planted piece: the patch that was found, whether it ``mended`` the piece, and whom an
     independent experiment ``named`` afterwards."""
 
-    found: Found
+    found: Recommended
     mended: bool
     named: list[str]
 
@@ -105,7 +105,7 @@ def planted(seed: int) -> tuple[HeroBattle, str, int]:
     return game, planted_pieces(seed)[0][which], sign
 
 
-def found(game: HeroBattle, seed: int, **more: Any) -> Found:
+def found(game: HeroBattle, seed: int, **more: Any) -> Recommended:
     """Search for changes of a game, in this process."""
     settings = {"kind": "patch", "game": {"simulator": "builtin:herobattle"}, "battles": BATTLES, "seed": seed, **more}
     config, began, processor = load(settings), time.monotonic(), time.process_time()
@@ -117,13 +117,13 @@ def found(game: HeroBattle, seed: int, **more: Any) -> Found:
     meta, _ = tabled(finder.course)
     first = meta["patches"][0] if meta["patches"] else {"words": [], "changes": [], "apart": [], "verdict": "none"}
     took = time.monotonic() - began, time.process_time() - processor
-    return Found(first, meta["patches"], meta["watched"], *took, finder.played)
+    return Recommended(first, meta["patches"], meta["watched"], *took, finder.played)
 
 
 def _measured(seed: int, kept: Kept) -> Seed:
     """The patch that is found where one piece is planted, measured once for all cases."""
     record = kept.result(f"single {seed}", partial(_measure, seed))
-    return Seed(Found(**record["found"]), record["mended"], record["named"])
+    return Seed(Recommended(**record["found"]), record["mended"], record["named"])
 
 
 def _measure(seed: int) -> dict[str, Any]:
@@ -223,7 +223,7 @@ def _manual(seeds: range, kept: Kept) -> Iterator[dict[str, Any]]:
               seeds=strong, detail=f"before {means[0]:.1f}, after the manual step {means[1]:.1f}")  # fmt: skip
 
 
-def _step(seed: int, made: Found) -> dict[str, Any]:
+def _step(seed: int, made: Recommended) -> dict[str, Any]:
     """Of a search's strongest teams the most used piece, and how many unfair lineups are confirmed: before, where that
     piece is weakened by a tenth, and with the patch that was found."""
     spec, reference = planted(seed)[0].describe(), f"builtin:herobattle-planted:{seed}:{(seed - 1) % 4}"
@@ -239,7 +239,7 @@ def _pair(seeds: range, kept: Kept) -> Iterator[dict[str, Any]]:
     works, lines = 0, list[str]()
     for seed in seeds:
         pair, told = set(planted_pieces(seed)[1]), list[str]()
-        made = Found(**kept.result(f"pair {seed}", partial(_mended_pair, seed)))
+        made = Recommended(**kept.result(f"pair {seed}", partial(_mended_pair, seed)))
         for patch in made.every:
             if patch["verdict"] != "unproved":
                 told.append(f"{'; '.join(patch['words'])}: {_left(patch, made.watched)} ({patch['verdict']})")

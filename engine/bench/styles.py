@@ -51,7 +51,7 @@ MOST_SEEDS = 16
 SPREAD, SHARE, WITHIN, BUSY_CPU = 0.6, 0.8, 0.1, 0.75
 
 
-class Found(NamedTuple):
+class ArmResult(NamedTuple):
     """One seed of one arm. ``gap``: largest distance from the identity on any evaluation; ``score`` and ``moved`` of
     each member of the final population, on fresh episodes."""
 
@@ -97,7 +97,7 @@ def study_of(seed: int, selection: bool, quick: bool) -> StylesConfig:
     return config
 
 
-def _found(config: StylesConfig, quick: bool) -> Found:
+def _found(config: StylesConfig, quick: bool) -> ArmResult:
     """What a study found: read, or run from where it was."""
     if quick:
         with tempfile.TemporaryDirectory() as folder:
@@ -105,7 +105,7 @@ def _found(config: StylesConfig, quick: bool) -> Found:
     return _ran(config, FOLDER / study_hash(config)[:16])
 
 
-def _ran(config: StylesConfig, folder: Path) -> Found:
+def _ran(config: StylesConfig, folder: Path) -> ArmResult:
     result = folder / "result.json"
     if not result.exists():
         folder.mkdir(parents=True, exist_ok=True)
@@ -113,7 +113,7 @@ def _ran(config: StylesConfig, folder: Path) -> Found:
         told = {"seed": config.seed, "selection": config.selection, **found._asdict()}
         _write(result, {name: np.asarray(value).tolist() for name, value in told.items()})
     told = json.loads(result.read_text())
-    return Found(told["gap"], told["evaluations"], np.array(told["score"]), np.array(told["moved"]))
+    return ArmResult(told["gap"], told["evaluations"], np.array(told["score"]), np.array(told["moved"]))
 
 
 def _write(file: Path, content: dict[str, Any]) -> None:
@@ -123,7 +123,7 @@ def _write(file: Path, content: dict[str, Any]) -> None:
     other.replace(file)
 
 
-def _measured(config: StylesConfig, store: FolderStore, reached: Path) -> Found:
+def _measured(config: StylesConfig, store: FolderStore, reached: Path) -> ArmResult:
     before: dict[str, Any] = {"checkpoint": "", "agents": []}
     if reached.exists():
         before = json.loads(reached.read_text())
@@ -141,7 +141,7 @@ def _measured(config: StylesConfig, store: FolderStore, reached: Path) -> Found:
     ids = unpack(store.get(last.artifacts["population"])).arrays["id"].tolist()
     everyone = {i: policy for digest in agents for i, policy in apart(store.get(digest))}
     results = np.array([_again(config, everyone[i]) for i in ids])
-    return Found(gap, len(score), results[:, 0], results[:, 1])
+    return ArmResult(gap, len(score), results[:, 0], results[:, 1])
 
 
 def _again(config: StylesConfig, policy: Policy) -> tuple[float, float]:
@@ -155,7 +155,7 @@ def _again(config: StylesConfig, policy: Policy) -> tuple[float, float]:
     return float(found.score.mean()), float(found.signals[:, policy.spec.seat.signals.index("moved")].mean())
 
 
-Arms = dict[bool, list[Found]]
+Arms = dict[bool, list[ArmResult]]
 
 
 def _identity(found: Arms, seeds: tuple[int, ...]) -> Iterator[dict[str, Any]]:

@@ -49,7 +49,7 @@ UNPRICED = {
 }  # fmt: skip
 
 
-class Line(NamedTuple):
+class TableLine(NamedTuple):
     """A piece, or an amount of it, as an experiment's table has it; points and gold, NaN where there is none."""
 
     piece: str
@@ -91,12 +91,12 @@ class Loop(NamedTuple):
     change or no lineup to replay, there is no study of that."""
 
     first: Ended
-    lines: list[Line]
+    lines: list[TableLine]
     search: Ended
     change: dict[str, float]
     replay: Ended | None
     again: Ended | None
-    after: dict[tuple[str, int], Line]
+    after: dict[tuple[str, int], TableLine]
 
 
 def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
@@ -148,7 +148,7 @@ def _study(kind: str, artifact: str, patch: dict[str, float] | None = None, **se
     return ended(NAME, load({"kind": kind, "seed": SEED, "game": game, "pool": pool, **settings}), artifact)
 
 
-def _lines(table: Bundle) -> list[Line]:
+def _lines(table: Bundle) -> list[TableLine]:
     """Pieces and amounts."""
     meta, columns = table
     found = []
@@ -160,11 +160,11 @@ def _lines(table: Bundle) -> list[Line]:
         fair, cheapest, dearest = (float(columns[name][i]) for name in ("fair", "fair_low", "fair_high"))
         verdict, battles, least, why = (int(columns[name][i]) for name in ("verdict", "battles", "least", "why"))
         who = one["id"], one["name"], one["category"], least, float(one["cost"])
-        found.append(Line(*who, worth, low, high, verdict, battles, fair, cheapest, dearest, why))
+        found.append(TableLine(*who, worth, low, high, verdict, battles, fair, cheapest, dearest, why))
     return found
 
 
-def _unfair(spec: GameSpec, archive: Bundle, suspects: Sequence[Line], most: int) -> list[dict[str, Any]]:
+def _unfair(spec: GameSpec, archive: Bundle, suspects: Sequence[TableLine], most: int) -> list[dict[str, Any]]:
     """The most unfair lineups of a search that a suspect explains."""
     arrays = archive.arrays
     good = np.flatnonzero((arrays["status"] == 0) & (arrays["anchor"][:, 0] >= 0))
@@ -189,7 +189,7 @@ def _time(found: Loop, quick: bool) -> dict[str, Any]:
                detail="; ".join(said))  # fmt: skip
 
 
-def _said(line: Line) -> str:
+def _said(line: TableLine) -> str:
     price = f"no fair price ({UNPRICED.get(line.why, '')})"
     if math.isfinite(line.fair):
         price = f"fair price {line.fair:.0f} ({line.fair_low:.0f} to {line.fair_high:.0f})"

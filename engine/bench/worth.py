@@ -154,7 +154,7 @@ def _checked(game: HeroBattle, x: Experiment, quick: bool, but: Collection[Ids] 
 
 def _quiet(case: str, quick: bool) -> dict[str, Any]:
     seeds, kept = range(1, 1 + (QUICK_SEEDS if quick else FAIR)), _kept(case, quick)
-    told = {seed: kept.result(seed, partial(_told_of, case, seed, quick)) for seed in seeds}
+    told = {seed: kept.result(seed, partial(_signs_of, case, seed, quick)) for seed in seeds}
     some = [f"seed {seed}: {each}" for seed, each in told.items() if each]
     share, (low, high) = len(some) / len(seeds), wilson(len(some), len(seeds))
     detail = f"{len(some)} of {len(seeds)} ({low:.3f} to {high:.3f}); {'; '.join(some) or 'none'}"
@@ -162,7 +162,7 @@ def _quiet(case: str, quick: bool) -> dict[str, Any]:
                seeds=tuple(seeds), detail=detail)  # fmt: skip
 
 
-def _told_of(case: str, seed: int, quick: bool) -> list[str]:
+def _signs_of(case: str, seed: int, quick: bool) -> list[str]:
     game, battles = HeroBattle(), QUICK_BATTLES if quick else QUIET_BATTLES
     patch = copies(game.describe()) if case == "renamed" else {}
     return sorted(" + ".join(each) for each in signs(played(game, battles, seed, patch), game.describe()))

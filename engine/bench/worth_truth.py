@@ -26,7 +26,7 @@ CLEARLY = 4.0
 Index = NDArray[np.int64]
 
 
-class Measured(NamedTuple):
+class MeasuredEffect(NamedTuple):
     """The effect of a trait beyond its line and its standard error, as win probabilities; whether every claim of the
     finding is ``true``, as far as so many ``battles`` tell."""
 
@@ -36,7 +36,7 @@ class Measured(NamedTuple):
     battles: int
 
 
-def measured(game: HeroBattle, x: Experiment, finding: Finding, most: int, step: int = STEP) -> Measured:
+def measured(game: HeroBattle, x: Experiment, finding: Finding, most: int, step: int = STEP) -> MeasuredEffect:
     """What is true of a finding, by at most so many battles."""
     finalist = next(f for f in x.reading.finalists if f.trait == finding.trait)
     teams = [np.array([finding.trait]), *_beside(x, finding.trait)]
@@ -48,7 +48,7 @@ def measured(game: HeroBattle, x: Experiment, finding: Finding, most: int, step:
         found = _claims(finalist, won * len(teams) / played, 0.25 * len(teams) / played)
         far = min((sign * effect - more * x.reading.matters) / error for effect, error, more in found)
         if abs(far) >= CLEARLY or most - played < step * len(teams):
-            return Measured(*found[0][:2], far > 0, played)
+            return MeasuredEffect(*found[0][:2], far > 0, played)
 
 
 def _beside(x: Experiment, trait: int) -> list[Index]:

@@ -75,11 +75,11 @@ class Reading:
         """Of which lineups further battles tell nothing."""
         # Under another commander it is asked what of the first verdicts stays, so those have to be told, too.
         asked = (AFTER,) if self.config.under is None else (BEFORE, AFTER)
-        told = np.logical_and.reduce([self._told_of(played, version) for version in asked])
+        told = np.logical_and.reduce([self._decided(played, version) for version in asked])
         enough = played.samples[BEFORE] >= min(LEAST, self.config.looks[-1])
         return np.asarray(enough & (told | (self.fit == UNFIT)))
 
-    def _told_of(self, played: Played, version: int) -> NDArray[np.bool_]:
+    def _decided(self, played: Played, version: int) -> NDArray[np.bool_]:
         verdicts = self.verdicts(played, self.samples(played, version), version)
         return np.array([v is not None and v.finding not in ("more", "measured") for v in verdicts])
 

@@ -88,8 +88,8 @@ class CEMRL(SharedCritic):
         """The critic's answers, too: the next individual learns from them."""
         return super().at_once(request) or self.role(request) == "critic"
 
-    def _told(self, request: Request, answer: Evaluation) -> None:
-        super()._told(request, answer)
+    def _answered(self, request: Request, answer: Evaluation) -> None:
+        super()._answered(request, answer)
         if self.role(request) == "critic":
             k = request.id - self.base - self.N
             self.ready.append(self._request("rl", self.z[k], self.base + k, minibatches=self.T))

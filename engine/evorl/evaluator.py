@@ -76,7 +76,7 @@ class Trained(NamedTuple):
     endless: bool = False
 
 
-class Measured(NamedTuple):
+class CandidateMeasures(NamedTuple):
     """Measures float64[replicates, names] of a candidate, the moves in them, and what its answer's context adds."""
 
     values: Floats
@@ -136,10 +136,10 @@ class PlayerEvaluator:
         found = self._measured(Policy(spec, self.trainings.weights(trained.digest)), task, request)
         seconds = trained.seconds + time.monotonic() - measuring
         made = replace(self._made(context, trained, found.added), endless=trained.endless)
-        return self._told(request, found, made, trained.steps, (began, time.time() - began, seconds))
+        return self._evaluation(request, found, made, trained.steps, (began, time.time() - began, seconds))
 
-    def _told(
-        self, request: Request, found: Measured, made: TrainingContext, steps: int, times: tuple[float, ...]
+    def _evaluation(
+        self, request: Request, found: CandidateMeasures, made: TrainingContext, steps: int, times: tuple[float, ...]
     ) -> Evaluation:
         """The answer that these episodes give; ``steps``: those of training, ``times``: as ``TIMES``."""
         values = found.values
@@ -159,12 +159,12 @@ class PlayerEvaluator:
         """The context of an answer."""
         return TrainingContext(context.start, artifacts={TRAINED: trained.digest})
 
-    def _measured(self, policy: Policy, wanted: TaskConfig, request: Request) -> Measured:
+    def _measured(self, policy: Policy, wanted: TaskConfig, request: Request) -> CandidateMeasures:
         count, stranger = request.last - request.first, of_kind(request.context, TrainingContext).stranger
         game = self._own(wanted, self._game(_STRANGERS if stranger else "measuring", count, wanted))
         across = _across(stranger, game) if stranger else {}
         found = examine({0: policy}, game, count, self.config.seed, first=request.first, **across)[0]
-        return Measured(self.measures.of(found), int(found.lengths.sum()), {})
+        return CandidateMeasures(self.measures.of(found), int(found.lengths.sum()), {})
 
     def _against(self, context: TrainingContext) -> str:
         """What says against whom a candidate trains."""

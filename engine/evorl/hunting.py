@@ -18,7 +18,7 @@ from engine.columns import Arrays
 from engine.config.evolve import TaskConfig
 from engine.config.hunt import HuntConfig, OraclesConfig
 from engine.config.train import TrainGame
-from engine.evorl.evaluator import Measured, PlayerEvaluator, Setup, Trained
+from engine.evorl.evaluator import CandidateMeasures, PlayerEvaluator, Setup, Trained
 from engine.evorl.findings import Findings
 from engine.evorl.problem import example
 from engine.evorl.replays import Replays
@@ -86,15 +86,15 @@ class HuntEvaluator(PlayerEvaluator):
             task = task.model_copy(update={"steps": 0})
         return super()._trained(genome, context, task, spec, should_stop)
 
-    def _measured(self, policy: Policy, wanted: TaskConfig, request: Request) -> Measured:
+    def _measured(self, policy: Policy, wanted: TaskConfig, request: Request) -> CandidateMeasures:
         """As ever, but agents draw their moves by their odds."""
         count = request.last - request.first
         game = self._own(wanted, self._game("measuring", count, wanted))
         found = examine({0: policy}, game, count, self.config.seed, explore=True, first=request.first)[0]
         return self._measures_of(found)
 
-    def _measures_of(self, found: Examination) -> Measured:
-        return Measured(self.measures.of(found), int(found.lengths.sum()), {})
+    def _measures_of(self, found: Examination) -> CandidateMeasures:
+        return CandidateMeasures(self.measures.of(found), int(found.lengths.sum()), {})
 
     def _aimless(self, request: Request, should_stop: ShouldStop) -> Evaluation | None:
         """The answer of random moves: as many as a training takes, and a few episodes at least."""
@@ -119,7 +119,7 @@ class HuntEvaluator(PlayerEvaluator):
         context, seconds = of_kind(request.context, TrainingContext), time.time() - began
         found = self._measures_of(_examined(over))
         left = played_steps - found.moves
-        return self._told(request, found, TrainingContext(context.start), left, (began, seconds, seconds))
+        return self._evaluation(request, found, TrainingContext(context.start), left, (began, seconds, seconds))
 
     def _game(self, purpose: str, battles: int, task: TaskConfig) -> VectorMDP:
         """Watched; what it shows joins what the candidate under way showed."""

@@ -53,14 +53,14 @@ def rollout(
         over = step.ended is not None
         tape.seen.append(_copied(step.ended.observations[0] if step.ended is not None else step.observations[0]))
         if over or not step.alive[0, 0] or len(tape.actions) == longest:
-            return _told(tape, terminated=bool(step.terminated[0]) or not (over or step.alive[0, 0]))
+            return _rollout(tape, terminated=bool(step.terminated[0]) or not (over or step.alive[0, 0]))
 
 
 def _copied(seen: Observations) -> dict[str, Array]:
     return {name: array.copy() for name, array in seen.items()}
 
 
-def _told(tape: _Tape, terminated: bool) -> Rollout:
+def _rollout(tape: _Tape, terminated: bool) -> Rollout:
     T = len(tape.actions)
     rewards = np.stack(tape.rewards)
     last = np.zeros((T, 1), np.bool_)

@@ -22,7 +22,7 @@ from engine.config.evaluate import SavedConfig
 from engine.config.evolve import TaskConfig
 from engine.config.policies import AGENT
 from engine.config.self_play import SelfPlayConfig
-from engine.evorl.evaluator import Measured, PlayerEvaluator, Setup, Trained
+from engine.evorl.evaluator import CandidateMeasures, PlayerEvaluator, Setup, Trained
 from engine.evorl.trainings import Trainings
 from engine.problem import TRAINED, WEIGHTS, Floats, Request, SelfPlayContext, TrainingContext, of_kind
 from engine.rl.examine import examination_seeds, examine
@@ -65,7 +65,7 @@ class SelfPlayEvaluator(PlayerEvaluator):
 
         return player
 
-    def _measured(self, policy: Policy, wanted: TaskConfig, request: Request) -> Measured:
+    def _measured(self, policy: Policy, wanted: TaskConfig, request: Request) -> CandidateMeasures:
         """The measures of meetings; ``met``: the shares of wins in them by opponent."""
         context, count = of_kind(request.context, SelfPlayContext), request.last - request.first
         game = self._own(wanted, self._game("measuring", count, wanted))
@@ -82,7 +82,9 @@ class SelfPlayEvaluator(PlayerEvaluator):
         seeds = examination_seeds(self.config.seed, request.first, count)
         who = cast.opponents(seeds, np.zeros(count, np.int64))
         moves = sum(int(side.lengths.sum()) for side in sides)
-        return Measured(values, moves, {"met": _tallied(list(cast.weights), who, np.mean([s.win for s in sides], 0))})
+        return CandidateMeasures(
+            values, moves, {"met": _tallied(list(cast.weights), who, np.mean([s.win for s in sides], 0))}
+        )
 
     def _made(self, context: TrainingContext, trained: Trained, added: Mapping[str, Any]) -> SelfPlayContext:
         told, training = of_kind(context, SelfPlayContext), unpack(self.trainings.lease.get(trained.digest))

@@ -190,13 +190,13 @@ class SharedCritic(ABC):
         row; ConfigError from ``_begin``."""
         request = self.outstanding.pop(evaluation.id)
         if self.at_once(request):
-            self._told(request, evaluation)
+            self._answered(request, evaluation)
         else:
             self.held.append((request, evaluation))
         if not (self.waiting and (self.outstanding or self.ready)):
             held, self.held = sorted(self.held, key=lambda pair: pair[0].id), []
             for each in held:
-                self._told(*each)
+                self._answered(*each)
         self._tidy()
         return self._progress()
 
@@ -204,7 +204,7 @@ class SharedCritic(ABC):
         """Whether this answer is looked at before the others have come."""
         return self.role(request) == "examine"
 
-    def _told(self, request: Request, answer: Evaluation) -> None:
+    def _answered(self, request: Request, answer: Evaluation) -> None:
         role, artifacts = self.role(request), answer.context.artifacts
         if self._failed(role, answer):
             self._gone(request)

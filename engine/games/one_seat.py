@@ -59,7 +59,7 @@ class OneSeat(ABC):
         """Write what is seen in these battles into their rows of ``out`` float32[n, features]."""
 
     @abstractmethod
-    def _told(self, battles: Battles) -> Results:
+    def _results(self, battles: Battles) -> Results:
         """How the episodes of these battles ended."""
 
     @abstractmethod
@@ -115,7 +115,7 @@ class OneSeat(ABC):
         )
 
     def _ended(self, battles: Battles) -> Ended:
-        told = self._told(battles)
+        told = self._results(battles)
         return Ended(
             battles, self._seeds[battles], self._ticks[battles], self._returns[battles], told.win[:, None],
             told.score[:, None], (told.signals,), ({"view": self._view[battles]},), (None,),

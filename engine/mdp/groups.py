@@ -122,7 +122,7 @@ class _Steered:
                 found[:, at] += rewards[:, seat, i]
         return found
 
-    def told(self, signals: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    def merged_signals(self, signals: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
         """Its signals [m, S]."""
         if self.alone:
             return signals[self.seats[0]]
@@ -214,7 +214,7 @@ class Grouped:
         return ended._replace(
             returns=self._paid(ended.returns), win=ended.win[:, first],
             score=np.stack([ended.score[:, group.seats].mean(axis=1) for group in self._groups], axis=1),
-            signals=tuple(group.told(ended.signals) for group in self._groups),
+            signals=tuple(group.merged_signals(ended.signals) for group in self._groups),
             observations=tuple(group.seen(ended.observations, alive[:, group.seats]) for group in self._groups),
             masks=tuple(ended.masks[group.seats[0]] if group.alone else None for group in self._groups),
         )  # fmt: skip

@@ -143,7 +143,7 @@ class ParallelGame(ParallelEnv[str, Any, Any]):  # type: ignore[misc]  # Petting
         """A new battle."""
         self.agents = list(self.possible_agents)
         moment = self._one.reset(seed or 0)
-        return self._told(moment, self.agents), {agent: {} for agent in self.agents}
+        return self._observed(moment, self.agents), {agent: {} for agent in self.agents}
 
     def step(self, actions: dict[str, Any]) -> Any:
         """One decision of all agents that are in."""
@@ -155,12 +155,12 @@ class ParallelGame(ParallelEnv[str, Any, Any]):  # type: ignore[misc]  # Petting
         results = dict(zip(self.possible_agents, moment.results, strict=True))
         self.agents = [agent for agent in acting if alive[agent]]
         return (
-            self._told(moment, acting), {agent: rewards[agent] for agent in acting},
+            self._observed(moment, acting), {agent: rewards[agent] for agent in acting},
             {agent: out[agent] and not moment.truncated for agent in acting},
             {agent: out[agent] and moment.truncated for agent in acting}, {agent: results[agent] for agent in acting},
         )  # fmt: skip
 
-    def _told(self, moment: Moment, agents: Sequence[str]) -> dict[str, Any]:
+    def _observed(self, moment: Moment, agents: Sequence[str]) -> dict[str, Any]:
         """What agents see, those included that have just gone out."""
         return {agent: self._with_mask(self._place(agent), moment) for agent in agents}
 

@@ -24,7 +24,7 @@ class Example(NamedTuple):
     events: list[list[str]]
     places: NDArray[np.float32]
 
-    def told(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """All but the places, as JSON."""
         return {"units": self.units, "ticks": self.ticks, "events": self.events}
 

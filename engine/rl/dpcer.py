@@ -70,10 +70,10 @@ class Scheduler:
         """Actors of task i tell the mean return of their newest episodes."""
         scaled = min(1.0, max(0.0, (R - self.low) / (self.high - self.low)))
         before = self.R[i]
-        self.told(i, scaled, scaled if before is None else before)
+        self.reported(i, scaled, scaled if before is None else before)
         self.R[i] = scaled if before is None else before + _ALPHA * (scaled - before)
 
-    def told(self, i: int, R: float, before: float) -> None:
+    def reported(self, i: int, R: float, before: float) -> None:
         """``played``, with R scaled and R̄(i) as it was before."""
 
     def learned(self, i: int, td: float) -> None:
@@ -113,7 +113,7 @@ class Exp3(Scheduler):
         share, floor = (1 - self.gamma) / sum(w), self.gamma / self.N
         return [share * each + floor for each in w]
 
-    def told(self, i: int, R: float, before: float) -> None:
+    def reported(self, i: int, R: float, before: float) -> None:
         """r(i) of the signals that actors tell."""
         if self.signal != "td":
             self.r[i] = R if self.signal == "return" else abs(R - before)

@@ -73,7 +73,7 @@ class Place(NamedTuple):
         return f"equipoise:{self.job}:attempts"
 
 
-class Line:
+class RedisLine:
     """A connection that never waits long: after a failure it tries again at growing intervals only."""
 
     def __init__(self, url: str) -> None:
@@ -120,7 +120,7 @@ class RedisActor:
     """An actor's end."""
 
     def __init__(self, place: Place, task: int, bound: int = BOUND) -> None:
-        self._place, self._bound, self._line, self._numbering = place, bound, Line(place.url), Numbering(task)
+        self._place, self._bound, self._line, self._numbering = place, bound, RedisLine(place.url), Numbering(task)
         self._version, self._there = -1, -1
         self._open = True
 
@@ -170,7 +170,7 @@ class RedisLearner:
     """The learner's end, of so many ``tasks``. ``mend`` starts its own server again and tells whether it had ended."""
 
     def __init__(self, place: Place, tasks: int, mend: Callable[[], bool] = bool, before: Lost = NOTHING) -> None:
-        self._place, self._mend, self._line, self._arrivals = place, mend, Line(place.url), Arrivals(before)
+        self._place, self._mend, self._line, self._arrivals = place, mend, RedisLine(place.url), Arrivals(before)
         self._tasks, self._queues = tasks, place.queues(tasks)
         self._network: Network | None = None
         self._look_at, self._open = 0.0, True
@@ -264,7 +264,7 @@ def _number(answer: Any) -> int:
 def reachable(url: str, field: str) -> None:
     """Raises ConfigError at ``field`` where ``url`` is no address of a Redis, or nobody answers there."""
     try:
-        line = Line(url)
+        line = RedisLine(url)
     except ConfigError as error:
         raise ConfigError([(field, error.problems[0].message)]) from error
     answers = line.together(("PING",))

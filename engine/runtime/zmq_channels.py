@@ -15,7 +15,7 @@ import zmq
 from engine.channel import Frame, topic
 from engine.errors import ActorLost
 from engine.runtime.channels import READY, TO_HUB, TO_SPOKE, Message, Source, Ticket
-from engine.runtime.zmq_line import Bound, Inbox, Line
+from engine.runtime.zmq_line import Bound, Inbox, ZmqLine
 
 RECONNECT_MS = 50
 _BEAT_MS, _DEAD_MS = 2_000, 20_000
@@ -26,7 +26,7 @@ class ZmqHub(Inbox):
     may wait here, and one more at its end."""
 
     def __init__(self, host: str = "", bound: int = TO_HUB) -> None:
-        line = Line(zmq.ROUTER, TO_SPOKE, bound)
+        line = ZmqLine(zmq.ROUTER, TO_SPOKE, bound)
         line.socket.set(zmq.ROUTER_MANDATORY, 1)
         super().__init__(line, host, "pool")
 
@@ -46,7 +46,7 @@ class ZmqSpoke:
     """A spoke in another process, perhaps on another machine."""
 
     def __init__(self, ticket: Ticket) -> None:
-        self._line = Line(zmq.DEALER, 1, TO_SPOKE)
+        self._line = ZmqLine(zmq.DEALER, 1, TO_SPOKE)
         self._line.socket.set(zmq.ROUTING_ID, ticket.name)
         self._line.connect(ticket.endpoint, ticket.key)
         self._line.socket.send(READY)
@@ -74,9 +74,9 @@ class ZmqSpoke:
         self._line.close(1000)
 
 
-def _weights_line(kind: int, context: zmq.Context[zmq.SyncSocket] | None = None) -> Line:
+def _weights_line(kind: int, context: zmq.Context[zmq.SyncSocket] | None = None) -> ZmqLine:
     """A line that keeps only the newest message, and detects by ZeroMQ's heartbeats that a peer's machine is gone."""
-    line = Line(kind, 1, 1, newest=True, context=context)
+    line = ZmqLine(kind, 1, 1, newest=True, context=context)
     line.socket.set(zmq.HEARTBEAT_IVL, _BEAT_MS)
     line.socket.set(zmq.HEARTBEAT_TIMEOUT, _DEAD_MS)
     line.socket.set(zmq.RECONNECT_IVL, RECONNECT_MS)

@@ -40,7 +40,7 @@ class _Bell:
                 self.fd = -1
 
 
-class Line:
+class ZmqLine:
     """A ZeroMQ socket with a bell; ``newest``: keep only the newest message. Lines that share a ``context`` are closed
     together."""
 
@@ -87,7 +87,7 @@ class Line:
 class Bound:
     """An end that others dial: on a path in a folder named after ``purpose``, or on a TCP port of ``host``."""
 
-    def __init__(self, line: Line, host: str, purpose: str) -> None:
+    def __init__(self, line: ZmqLine, host: str, purpose: str) -> None:
         self._line, self._key = line, ""
         self._folder = None if host else PrivateFolder(f"equipoise-{purpose}-")
         try:
@@ -112,7 +112,7 @@ class Bound:
 class Inbox(Bound):
     """A bound end that accepts only expected senders; the first frame of a message is its sender's name."""
 
-    def __init__(self, line: Line, host: str, purpose: str) -> None:
+    def __init__(self, line: ZmqLine, host: str, purpose: str) -> None:
         self._expected: set[bytes] = set()
         super().__init__(line, host, purpose)
 

@@ -18,7 +18,7 @@ from engine.channel import Frame
 from engine.errors import EngineError
 from engine.peers import Member, View
 from engine.runtime.channels import TO_HUB, TO_SPOKE, Ticket
-from engine.runtime.zmq_line import Inbox, Line
+from engine.runtime.zmq_line import Inbox, ZmqLine
 
 HOST = "EQUIPOISE_HOST"
 """Environment variable: the address of an actor's host where there are several."""
@@ -30,7 +30,7 @@ class _Link:
     """To a neighbour; ``room``: it has read what was sent last."""
 
     ticket: Ticket
-    line: Line
+    line: ZmqLine
     room: bool = True
 
     def close(self) -> None:
@@ -42,7 +42,7 @@ class ZmqPeers(Inbox):
     """The links of agent ``number``, on a path of this machine, or with ``host`` on a TCP port of that address."""
 
     def __init__(self, number: int, host: str | None = None) -> None:
-        line = Line(zmq.ROUTER, TO_SPOKE, TO_HUB)
+        line = ZmqLine(zmq.ROUTER, TO_SPOKE, TO_HUB)
         line.socket.set(zmq.ROUTER_MANDATORY, 1)
         line.socket.set(zmq.ROUTER_HANDOVER, 1)  # who takes a dead neighbour's place has its name
         super().__init__(line, os.environ.get(HOST, "") if host is None else host, "peers")
@@ -123,7 +123,7 @@ class ZmqPeers(Inbox):
         return Ticket(member.endpoint, member.key, bytes.fromhex(member.names[self._number]))
 
     def _dial(self, to: int, ticket: Ticket) -> None:
-        line = Line(zmq.DEALER, TO_SPOKE, TO_SPOKE, context=self._dialling)
+        line = ZmqLine(zmq.DEALER, TO_SPOKE, TO_SPOKE, context=self._dialling)
         line.socket.set(zmq.ROUTING_ID, ticket.name)
         line.socket.set(zmq.HEARTBEAT_IVL, _BEAT_MS)
         line.socket.set(zmq.HEARTBEAT_TIMEOUT, _DEAD_MS)

@@ -41,7 +41,7 @@ def found(planting: Planting, told: list[Named]) -> bool:
     return any(set(named.pieces) == own for named in right)
 
 
-class Course:
+class PlantingCourse:
     """Requests plantings and collects what came of them, as an ``Algorithm`` does. ``metrics`` float64[n, METRICS] and
     ``told`` by planting; ``effects``: of each ``Named`` beside, its effect in the game as it is."""
 

@@ -127,7 +127,7 @@ class PlantingEvaluator:
         effect = ground.effect(asked.pieces, 1, asked.sign, tuned.broken, many, seed, should_stop)
         x = self._experiment(ground.player(tuned.broken), request.seed, should_stop)
         metrics = np.array([*effect, tuned.broken.chance, tuned.place, tuned.value])
-        return _answer(request, metrics, _told(x), ground.played + x.played)
+        return _answer(request, metrics, _confirmed(x), ground.played + x.played)
 
     def _experiment(self, player: PairingEvaluator, seed: int, should_stop: ShouldStop) -> Experiment:
         """An experiment, played to the end of its proof: prices confirm nothing. Raises Cancelled."""
@@ -144,7 +144,7 @@ class PlantingEvaluator:
             pace.took(BLOCK * max(len(asked), 1), time.monotonic() - began)
 
 
-def _told(x: Experiment) -> NDArray[np.float64]:
+def _confirmed(x: Experiment) -> NDArray[np.float64]:
     """The traits that an experiment confirmed, as TOLD [n, 4]."""
     rows = []
     for finding in x.reading.findings:

@@ -15,14 +15,14 @@ import numpy as np
 
 from engine.columns import Arrays
 from engine.indicators import wilson
-from engine.sensitivity.course import DONE, FAILED, Course, Named, found
+from engine.sensitivity.course import DONE, FAILED, Named, PlantingCourse, found
 from engine.sensitivity.plan import ALONG, Planting
 from engine.simulators.contract import GameSpec
 
 UNKNOWN = -1
 
 
-def tabled(course: Course, spec: GameSpec) -> tuple[dict[str, Any], Arrays]:
+def tabled(course: PlantingCourse, spec: GameSpec) -> tuple[dict[str, Any], Arrays]:
     """Meta and columns. Meta: ``cells``, one for each kind and size: ``planted``, ``found`` and their ``share`` with
     its 95 % range ``low`` to ``high``, the same of ``innocent`` (None: not known yet), the mean ``effect`` that was
     planted with its range; ``pieces``, ``paths``: the changed number of each planting; ``beside``: what else was
@@ -55,7 +55,7 @@ def tabled(course: Course, spec: GameSpec) -> tuple[dict[str, Any], Arrays]:
     return meta, columns
 
 
-def innocent(course: Course, named: Named) -> bool | None:
+def innocent(course: PlantingCourse, named: Named) -> bool | None:
     """Whether what was confirmed beside a break is fair in the game as it is; None before that is measured."""
     if named not in course.effects:
         return None
@@ -63,12 +63,12 @@ def innocent(course: Course, named: Named) -> bool | None:
     return not named.sign * effect >= course.config.matters / 100
 
 
-def _found(course: Course, planting: Planting) -> int:
+def _found(course: PlantingCourse, planting: Planting) -> int:
     told = course.told.get(planting.number)
     return UNKNOWN if told is None else int(found(planting, told))
 
 
-def _innocent(course: Course, planting: Planting) -> int:
+def _innocent(course: PlantingCourse, planting: Planting) -> int:
     """Whether an experiment confirmed an innocent."""
     told = course.told.get(planting.number)
     if told is None:
@@ -77,7 +77,7 @@ def _innocent(course: Course, planting: Planting) -> int:
     return 1 if True in judged else UNKNOWN if None in judged else 0
 
 
-def _cell(course: Course, columns: Arrays, k: int) -> dict[str, Any]:
+def _cell(course: PlantingCourse, columns: Arrays, k: int) -> dict[str, Any]:
     kind, size = course.config.cells[k]
     own = slice(k * course.config.plantings, (k + 1) * course.config.plantings)
     status, hits = columns["status"][own], columns["found"][own]
@@ -112,7 +112,7 @@ def _effect(columns: Arrays, own: slice) -> dict[str, Any]:
     return {"effect": mean, "effect_low": mean - reach, "effect_high": mean + reach}
 
 
-def _beside(course: Course, named: Named) -> dict[str, Any]:
+def _beside(course: PlantingCourse, named: Named) -> dict[str, Any]:
     effect = course.effects.get(named)
     size, low, high = effect or (None, None, None)
     times = sum(named in told for told in course.told.values())

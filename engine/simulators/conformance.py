@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from engine.errors import ConfigError, EngineError, SimulatorError, told
+from engine.errors import ConfigError, EngineError, SimulatorError, shown_faults
 from engine.mdp.interface import MDPSpec
 from engine.simulators import checks, loaders, protocol
 from engine.simulators.client import ExternalSimulator
@@ -69,7 +69,9 @@ def check_simulator(
     try:
         spec = simulator.describe()
         problems = checks.spec_problems(spec)
-        yield from (Finding("description", "error", fault.message) for fault in told(("", each) for each in problems))
+        yield from (
+            Finding("description", "error", fault.message) for fault in shown_faults(("", each) for each in problems)
+        )
         if problems:
             return
         if described is not None:

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import zmq
 
-from engine.errors import Cancelled, SimulatorError, told
+from engine.errors import Cancelled, SimulatorError, shown_faults
 from engine.mdp.checks import game_problems
 from engine.mdp.interface import MDPSpec
 from engine.simulators import checks, protocol
@@ -33,7 +33,7 @@ class OtherGame(SimulatorError):
 
 
 class WrongDescription(SimulatorError):
-    """The program describes an impossible game; ``problems`` has a sentence for each fault that is ``told``."""
+    """The program describes an impossible game; ``problems`` has a sentence for each of ``shown_faults``."""
 
     def __init__(self, message: str, problems: Sequence[str]) -> None:
         super().__init__(message, permanent=True)
@@ -72,7 +72,7 @@ class Connection(Conversation):
     def _check_description(self, problems: Sequence[str]) -> None:
         if problems:
             self.kill()
-            sentences = [fault.message for fault in told(("", problem) for problem in problems)]
+            sentences = [fault.message for fault in shown_faults(("", problem) for problem in problems)]
             raise WrongDescription(f"{self.label} describes a game that cannot be: {'; '.join(sentences)}", sentences)
 
     def _introduction(self, wanted: str, stopped: Callable[[], bool]) -> protocol.AnyMessage:

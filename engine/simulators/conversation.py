@@ -23,7 +23,7 @@ import zmq
 import engine
 from engine.errors import Cancelled, SimulatorError
 from engine.simulators import protocol
-from engine.simulators.line import STRANGERS_BYTES, Letter, Line, PathLine, Transport
+from engine.simulators.line import STRANGERS_BYTES, Letter, PathLine, ProgramLine, Transport
 from engine.simulators.port_line import STRANGERS, PortLine
 from engine.simulators.process import ReapedProcess, Tail
 from engine.simulators.protocol import Arrays, Bye, Ping
@@ -100,7 +100,7 @@ class Conversation:
         self._key = secrets.token_hex(16)
         self._dir = Path(tempfile.mkdtemp(prefix="equipoise-sim-"))
         self.transport: Transport = transport
-        self._line: Line = PortLine() if transport == "tcp" else PathLine(self._dir)
+        self._line: ProgramLine = PortLine() if transport == "tcp" else PathLine(self._dir)
         try:
             argv = [part.replace("{endpoint}", self._line.endpoint) for part in command]
             self._process = ReapedProcess(argv, {**variables, **self._given()}, self._dir, Tail)

@@ -32,7 +32,7 @@ class Letter(NamedTuple):
     frames: list[memoryview]
 
 
-class Line(ABC):
+class ProgramLine(ABC):
     """What a program dials. ``peer``: the sender that is admitted; ``refused``: messages of others; ``crowded``: how
     many connections were cut because there were too many; ``dialled``, ``spoke``: whether anybody connected, and by
     ZeroMQ; ``unheard``: whether a connection ended before anybody was admitted; ``oversized``: whether one was ended on
@@ -79,7 +79,7 @@ class _Connection(NamedTuple):
     twin: socket.socket | None
 
 
-class PathLine(Line):
+class PathLine(ProgramLine):
     """A ROUTER that is bound to the path ``line`` in ``folder``. One thread uses it."""
 
     def __init__(self, folder: Path) -> None:

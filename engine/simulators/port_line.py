@@ -23,7 +23,7 @@ from functools import cached_property
 import zmq
 
 from engine.simulators import protocol
-from engine.simulators.line import STRANGERS_BYTES, Letter, Line
+from engine.simulators.line import STRANGERS_BYTES, Letter, ProgramLine
 from engine.simulators.zmtp import Ended, Peer, TooLarge
 
 STRANGERS, OLDEST = 256, 32
@@ -47,7 +47,7 @@ class Caller(Peer):
         return dialling_user(self.raw) not in (None, os.geteuid())
 
 
-class PortLine(Line):
+class PortLine(ProgramLine):
     """A listening port. One thread uses it."""
 
     def __init__(self) -> None:

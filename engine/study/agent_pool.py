@@ -15,7 +15,7 @@ from engine.rl.gossip_agent import Agent, Report
 from engine.runtime.outcomes import Trouble
 from engine.store import Store
 from engine.study.agent_wire import decode
-from engine.study.gossip_agents import Order, beginning_of, make_agent, state_of
+from engine.study.gossip_agents import AgentOrder, beginning_of, make_agent, state_of
 from engine.study.pools import Apart, Here, workers
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def open_agents(
         return AgentsHere(config, store, should_stop)
 
     def payload(number: int, life: int) -> bytes:
-        return msgspec.json.encode(Order(config.model_dump(mode="json"), store.address, number, life))
+        return msgspec.json.encode(AgentOrder(config.model_dump(mode="json"), store.address, number, life))
 
     apart = workers(
         config.pool, SAMPLERS["gossip"], payload, config.agents, title="Agent", policies=(VIEW,), bound=BOUND,

@@ -37,7 +37,7 @@ PATIENT_S = 5.0
 _POLL_S = 0.2
 
 
-class Measured(NamedTuple):
+class MeasuredPolicies(NamedTuple):
     """The policies to measure: all learning ones in their ``present`` state; and their snapshots."""
 
     config: TrainConfig
@@ -58,7 +58,7 @@ Found = dict[str, dict[str, Examination]]
 """Results by policy and opponent ("": opponents drawn as in training)."""
 
 
-def evaluate(measured: Measured, first: int, control: Control) -> Found | None:
+def evaluate(measured: MeasuredPolicies, first: int, control: Control) -> Found | None:
     """Fresh episodes of every policy, with seeds numbered from ``first``; None when a command interrupted them. Raises
     SimulatorError when the game stops answering, and whatever the game raises."""
     try:
@@ -70,7 +70,7 @@ def evaluate(measured: Measured, first: int, control: Control) -> Found | None:
 class _Evaluation:
     """``examination`` waits in the study's thread; ``_play`` and ``_stopped`` run in another one."""
 
-    def __init__(self, measured: Measured, first: int, control: Control) -> None:
+    def __init__(self, measured: MeasuredPolicies, first: int, control: Control) -> None:
         self._measured, self._first, self._control = measured, first, control
         self._answers = 0
         self._program: ExternalGame | None = None

@@ -31,7 +31,7 @@ from engine.study import checkpoint
 from engine.study.agent_pool import AgentPool, Direction, open_agents
 from engine.study.control import Command, Control
 from engine.study.curve import too_short
-from engine.study.evaluation import LAST, Measured, evaluate
+from engine.study.evaluation import LAST, MeasuredPolicies, evaluate
 from engine.study.failures import not_begun, with_failure
 from engine.study.gossip_agents import learner_of, name_of
 from engine.study.gossip_curve import GossipCurve
@@ -224,7 +224,7 @@ class _Gossip(Session):
 
     def _examine(self) -> bool:
         """Evaluate the study's policy; False when a command interrupted it."""
-        measured = Measured(self.training, self.store, {AGENT: self._policy()}, {})
+        measured = MeasuredPolicies(self.training, self.store, {AGENT: self._policy()}, {})
         found = evaluate(measured, LAST if self.over else 0, self.control)
         if found is not None:
             self.curve.whole.examined(found[AGENT])

@@ -32,7 +32,7 @@ REPORT_S = 0.5
 _WAIT_S = 0.2
 
 
-class Order(msgspec.Struct, frozen=True):
+class AgentOrder(msgspec.Struct, frozen=True):
     """The payload for an actor: the study, its store's address, the agent's number and its life."""
 
     config: dict[str, object]
@@ -148,6 +148,6 @@ def build(payload: bytes) -> Mixing:
     """The agent of an actor."""
     from engine.runtime.zmq_peers import ZmqPeers  # a local study does not load ZeroMQ
 
-    order = msgspec.json.decode(payload, type=Order)
+    order = msgspec.json.decode(payload, type=AgentOrder)
     config, store = parse(GossipConfig, order.config), open_store(order.store)
     return Mixing(make_agent(config, store, order.number, ZmqPeers(order.number)), store, order.life)

@@ -69,7 +69,7 @@ class Known(NamedTuple):
     faced: Mapping[str, Mapping[str, tuple[float, float]]] = {}
 
 
-class Order(msgspec.Struct, frozen=True):
+class LessonOrder(msgspec.Struct, frozen=True):
     """The payload for an actor."""
 
     config: dict[str, Any]
@@ -251,7 +251,7 @@ def sampler(lesson: Lesson, store: Store, number: int, should_stop: ShouldStop =
 
 def build(payload: bytes) -> Collector:
     """The sampler of an actor."""
-    order = msgspec.json.decode(payload, type=Order)
+    order = msgspec.json.decode(payload, type=LessonOrder)
     lesson = Lesson(parse(ArenaConfig, order.config), order.lesson, Known(order.present, order.past, order.faced))
     made = sampler(lesson, open_store(order.store), order.number)
     return Collector(
@@ -267,6 +267,6 @@ def open_lesson(lesson: Lesson, store: Store, tick: int, should_stop: ShouldStop
 
     def payload(number: int, life: int) -> bytes:
         beginning = tick * LIVES + life
-        return msgspec.json.encode(Order(settled, store.address, number, beginning, lesson.number, *known))
+        return msgspec.json.encode(LessonOrder(settled, store.address, number, beginning, lesson.number, *known))
 
     return remote(lesson, SAMPLERS["arena"], payload, together=lesson.sampling == "synchronous")

@@ -91,7 +91,7 @@ class _Recordings(Session):
         except Cancelled:
             return
         i = len(self.told)
-        self.told.append(_told(found, game))
+        self.told.append(_figures(found, game))
         self.arrays |= {f"positions/{i}": found.positions, f"moves/{i}": found.moves}
         self.drawing = drawing_of(game) if found.positions.shape[1] else ""
         if (scenery := scenery_of(game)) is not None:
@@ -126,7 +126,7 @@ class _Recordings(Session):
         return len(self.told), Counters(battles=len(self.told), steps=moves, seconds=self._seconds)
 
 
-def _told(found: Recording, game: Game) -> dict[str, Any]:
+def _figures(found: Recording, game: Game) -> dict[str, Any]:
     """What a recording says in numbers; None where the game does not say."""
     counts = tally(game.spec.seats[0].action, found.moves)
     named = {"labels": list(found.labels)} if found.labels else {}

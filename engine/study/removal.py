@@ -30,7 +30,7 @@ from engine.study.checkpoint import Checkpoint
 from engine.study.control import Control
 from engine.study.drive import FRESH
 from engine.study.failures import with_failure
-from engine.study.removal_course import EVERYTHING, Course
+from engine.study.removal_course import EVERYTHING, RemovalCourse
 from engine.study.removal_reading import Yardstick
 from engine.study.scheduled import Scheduled
 from engine.study.session import Totals
@@ -44,7 +44,7 @@ def removal(config: RemovalConfig, store: Store, resume: str, control: Control) 
 class _Removal(Scheduled):
     evaluator = "swaps"
 
-    schedule: Course
+    schedule: RemovalCourse
 
     def __init__(self, config: RemovalConfig, store: Store, control: Control) -> None:
         super().__init__(config, store, control)
@@ -62,7 +62,7 @@ class _Removal(Scheduled):
                 self.baselines = resolve(simulator, config.lineups, game.patch, config.seed, game.fidelity)
             problem = LineupEvaluator(self._setup(), simulator).describe()
         told = Yardstick(config, problem, self.baselines, spec, self.store)
-        self.schedule = Course(config, problem, self.baselines, spec, told)
+        self.schedule = RemovalCourse(config, problem, self.baselines, spec, told)
 
     def _setup(self) -> Setup:
         return Setup(self.config.yardstick.model_dump(mode="json"), self.baselines.state())
@@ -108,7 +108,7 @@ class _Removal(Scheduled):
         except (SimulatorError, Cancelled) as error:
             trouble = f"No battle could be recorded to be watched: {error}"
         told = {
-            str(i): {**each.told(), "names": _names(self.spec, self.config.suspects[i])}
+            str(i): {**each.facts(), "names": _names(self.spec, self.config.suspects[i])}
             for i, each in enumerate(found)
             if each
         }
@@ -137,7 +137,7 @@ def called(spec: GameSpec, pattern: Pattern) -> str:
     return f"{plain}, {pattern.least} or more" if pattern.least > 1 else plain
 
 
-def tabled(course: Course) -> dict[str, Any]:
+def tabled(course: RemovalCourse) -> dict[str, Any]:
     """The table by all stages that are over: for each suspect its exchanges, the pieces without a neighbour, and what a
     short search finds without it, beside what it finds with everything allowed."""
     config, spec = course.config, course.spec

@@ -53,7 +53,7 @@ class Stage(NamedTuple):
     suspect: int
 
 
-class Course:
+class RemovalCourse:
     """Asks for battles and takes in what they say, as an ``Algorithm`` does. ``results``: what each stage that is over
     gave, as JSON; ``exchanged`` and ``impossible``: by suspect, how it is taken out of its lineups, and why it cannot
     be banned."""

@@ -22,7 +22,7 @@ from engine.stores import open_store
 from engine.study.casting import cast_of, players_of
 
 
-class Order(msgspec.Struct, frozen=True):
+class SamplerOrder(msgspec.Struct, frozen=True):
     """The payload for an actor: the study, its store's address, the number of the sampler, and how its battles
     begin."""
 
@@ -40,7 +40,7 @@ def seated(config: TrainConfig, game: Game) -> Game:
         with below("learner"):
             return grouped(game, [Group(tuple(range(seats)), config.learner.apart)])
     if seats == config.seats:
-        return _as_told(config, game)
+        return _grouped(config, game)
     if config.policies:
         raise ConfigError(
             [("policies", f"{game.spec.name} has {seats} seats, and there are policies for {config.seats}")]
@@ -50,7 +50,7 @@ def seated(config: TrainConfig, game: Game) -> Game:
     raise ConfigError([("game.name", why)])
 
 
-def _as_told(config: TrainConfig, game: Game) -> Game:
+def _grouped(config: TrainConfig, game: Game) -> Game:
     """The game with the groups of a study's policies. Raises ConfigError at the learner of one that cannot be."""
     apart = {
         policy.seats: learner.apart
@@ -98,7 +98,7 @@ def _settled(config: TrainConfig, game: Game, store: Store, number: int) -> dict
 
 def build(payload: bytes) -> Collector:
     """The sampler of an actor."""
-    order = msgspec.json.decode(payload, type=Order)
+    order = msgspec.json.decode(payload, type=SamplerOrder)
     config = parse(TrainConfig, order.config)
     fragments = config.fragments if config.sampling == "synchronous" else 0
     made = sampler(config, open_store(order.store), order.number)

@@ -18,7 +18,7 @@ from engine.rl.collector import Arrival, Producer, arrivals, unpack
 from engine.runtime.outcomes import Trouble
 from engine.store import Store
 from engine.study.pools import Apart, Here, workers
-from engine.study.sampler_factory import Order, sampler
+from engine.study.sampler_factory import SamplerOrder, sampler
 
 LIVES = 1_000
 """Numbers reserved per round for restarts: each replacement of a sampler plays battles of its own."""
@@ -169,7 +169,9 @@ def open_samplers(
         return LocalSamplers(config, store, tick * LIVES, should_stop)
 
     def payload(number: int, life: int) -> bytes:
-        return msgspec.json.encode(Order(config.model_dump(mode="json"), store.address, number, tick * LIVES + life))
+        return msgspec.json.encode(
+            SamplerOrder(config.model_dump(mode="json"), store.address, number, tick * LIVES + life)
+        )
 
     return remote(config, SAMPLERS["train"], payload, allowed)
 

@@ -11,7 +11,7 @@ from engine.events import AnyEvent, Counters, Logged, Started
 from engine.lineups.pairing_evaluator import checked
 from engine.lineups.rules import compile_rules
 from engine.runtime.pool import Pool
-from engine.sensitivity.course import Course
+from engine.sensitivity.course import PlantingCourse
 from engine.sensitivity.plan import planned
 from engine.sensitivity.table import tabled
 from engine.simulators.loaders import opened
@@ -33,7 +33,7 @@ def sensitivity(config: SensitivityConfig, store: Store, resume: str, control: C
 class _Sensitivity(Scheduled):
     evaluator = "plantings"
 
-    schedule: Course
+    schedule: PlantingCourse
 
     def __init__(self, config: SensitivityConfig, store: Store, control: Control) -> None:
         super().__init__(config, store, control)
@@ -43,7 +43,7 @@ class _Sensitivity(Scheduled):
         config = self.config
         with opened(config.game.simulator, self.stopped) as simulator:
             self.spec = checked(config.experiment(config.seed), simulator)
-        self.schedule = Course(config, planned(config, compile_rules(self.spec, config.pairings)))
+        self.schedule = PlantingCourse(config, planned(config, compile_rules(self.spec, config.pairings)))
 
     def plan(self) -> Totals:
         return Totals(self.config.many, self.config.most)

@@ -37,7 +37,7 @@ WAIT_S = 0.02
 """How long one rests that has nothing to play."""
 
 
-class Order(msgspec.Struct, frozen=True):
+class ActorOrder(msgspec.Struct, frozen=True):
     """The payload for an actor: the study, its store's address, the actor's number, how its battles begin, and where
     its experience goes: Redis' address, and the job's and the attempt's part of its keys; empty: to the learner's
     process."""
@@ -135,7 +135,7 @@ class Acting:
 
 def build(payload: bytes) -> Acting:
     """The actor of a worker."""
-    order = msgspec.json.decode(payload, type=Order)
+    order = msgspec.json.decode(payload, type=ActorOrder)
     config, store = parse(StartsConfig, order.config), open_store(order.store)
     task = config.task_of(order.number)
     if not order.redis:
@@ -148,11 +148,12 @@ def build(payload: bytes) -> Acting:
 
 
 def workers(config: StartsConfig, store: Store, tick: int, redis: tuple[str, str, str] = ("", "", "")) -> Supervisor:
-    """All actors in processes of their own, from round ``tick`` on; ``redis``: as in ``Order``. Raises ActorLost."""
+    """All actors in processes of their own, from round ``tick`` on; ``redis``: as in ``ActorOrder``. Raises
+    ActorLost."""
     settled = config.model_dump(mode="json")
 
     def payload(number: int, life: int) -> bytes:
-        return msgspec.json.encode(Order(settled, store.address, number, tick * LIVES + life, *redis))
+        return msgspec.json.encode(ActorOrder(settled, store.address, number, tick * LIVES + life, *redis))
 
     return pools.workers(
         config.pool, SAMPLERS["starts"], payload, config.samplers, title="Actor", policies=(AGENT,), bound=BOUND,

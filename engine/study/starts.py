@@ -37,7 +37,7 @@ from engine.study import checkpoint
 from engine.study.control import Control
 from engine.study.curve import too_short
 from engine.study.evaluated_rounds import EvaluatedRounds
-from engine.study.evaluation import LAST, Measured, evaluate
+from engine.study.evaluation import LAST, MeasuredPolicies, evaluate
 from engine.study.failures import not_begun, with_failure
 from engine.study.learner_factory import begin_with
 from engine.study.learning import long_enough
@@ -223,7 +223,9 @@ class _Starts(EvaluatedRounds):
     def examine(self) -> bool:
         found = []
         for task in range(len(self.config.tasks)):
-            measured = Measured(self.config.training(task), self.store, {AGENT: self.agent.learner.policy()}, {})
+            measured = MeasuredPolicies(
+                self.config.training(task), self.store, {AGENT: self.agent.learner.policy()}, {}
+            )
             one = evaluate(measured, LAST if self.over else 0, self.control)
             if one is None:
                 return False

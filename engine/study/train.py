@@ -17,7 +17,7 @@ from engine.study import checkpoint
 from engine.study.control import Control
 from engine.study.curve import too_short
 from engine.study.evaluated_rounds import EvaluatedRounds
-from engine.study.evaluation import LAST, Measured, evaluate
+from engine.study.evaluation import LAST, MeasuredPolicies, evaluate
 from engine.study.failures import not_begun, with_failure
 from engine.study.learner_factory import make_learners
 from engine.study.learning import long_enough
@@ -103,7 +103,7 @@ class _Train(EvaluatedRounds):
     def examine(self) -> bool:
         present = {name: policy.learner.policy() for name, policy in self.policies.items()}
         snapshots = {name: policy.snapshots for name, policy in self.policies.items()}
-        measured = Measured(self.config, self.store, present, snapshots)
+        measured = MeasuredPolicies(self.config, self.store, present, snapshots)
         found = evaluate(measured, LAST if self.over else 0, self.control)
         for name, against in (found or {}).items():
             self.policies[name].curve.examined(against)

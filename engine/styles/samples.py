@@ -50,13 +50,13 @@ def sample(game: VectorMDP, wanted: TrainGame, seed: int, should_stop: ShouldSto
     signals, ticks, episode, measures = (np.concatenate(column) for column in zip(*parts, strict=True))
     player = np.repeat(np.arange(len(parts), dtype=np.int32), [len(part.signals) for part in parts])
     whose = np.repeat(np.arange(len(parts), dtype=np.int32), [len(part.measures) for part in parts])
-    told = _told(game)
+    told = _measures(game)
     return Samples(
         tuple(names), seat.rewards, told, game.spec.max_ticks, signals, ticks, player, episode, measures, whose
     )
 
 
-def _told(game: VectorMDP) -> tuple[str, ...]:
+def _measures(game: VectorMDP) -> tuple[str, ...]:
     """Measures of an episode that do not depend on rewards: score, win, length, and the game's signals."""
     return measure_names((), game.spec.seats[0].signals)[1:]
 
@@ -72,7 +72,7 @@ def _play(game: VectorMDP, player: Any, seed: int, should_stop: ShouldStop) -> _
     step = game.reset(seeds)
     missing = np.ones(EPISODES, np.bool_)
     signals, ticks, battles = [], [], []
-    measures = np.full((EPISODES, len(_told(game))), np.nan)
+    measures = np.full((EPISODES, len(_measures(game))), np.nan)
     for tick in range(LONGEST):
         if should_stop():
             raise Cancelled("Sample episodes were asked to stop")

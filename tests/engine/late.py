@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.simulators import conversation
-from engine.simulators.line import Line, PathLine
+from engine.simulators.line import PathLine, ProgramLine
 from engine.simulators.port_line import PortLine
 
 
@@ -31,10 +31,10 @@ def late_once(monkeypatch: pytest.MonkeyPatch, reached: str) -> None:
         monkeypatch.setattr(kind, "look", _seen(clock, kind.look))
 
 
-def _seen(clock: Clock, look: Callable[[Any], None]) -> Callable[[Line], None]:
+def _seen(clock: Clock, look: Callable[[Any], None]) -> Callable[[ProgramLine], None]:
     """``look``, after which the clock is late if what it waits for has happened."""
 
-    def seen(line: Line) -> None:
+    def seen(line: ProgramLine) -> None:
         look(line)
         clock.late = 3600.0 if getattr(line, clock.reached) else 0.0
 

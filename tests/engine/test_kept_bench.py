@@ -63,11 +63,12 @@ def test_processor_time_counts_processes_below_this_one() -> None:
 
 
 def test_the_patch_of_a_seed_is_found_once_for_all_cases(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = patch.Found({"words": ["less"], "changes": [{"piece": patch.planted(1)[1], "path": "a.cost", "after": 2.0}],
-                        "apart": [], "verdict": "works"}, [], [], 1.0, 0.9, 10)  # fmt: skip
+    change = {"piece": patch.planted(1)[1], "path": "a.cost", "after": 2.0}
+    table = {"words": ["less"], "changes": [change], "apart": [], "verdict": "works"}
+    made = patch.Recommended(table, [], [], 1.0, 0.9, 10)
     calls: list[int] = []
 
-    def find(game: Any, seed: int, **more: Any) -> patch.Found:
+    def find(game: Any, seed: int, **more: Any) -> patch.Recommended:
         calls.append(seed)
         return made
 
@@ -86,7 +87,7 @@ def test_the_patch_of_a_seed_is_found_once_for_all_cases(monkeypatch: pytest.Mon
 
 
 def test_the_loop_of_wesnoth_needs_no_suspect_to_say_what_it_took() -> None:
-    line = wesnoth_worth.Line("a", "A", "hero", 1, 20.0, 9.0, 4.0, 14.0, 3, 300, 31.2, 25.0, 40.0, 0)
+    line = wesnoth_worth.TableLine("a", "A", "hero", 1, 20.0, 9.0, 4.0, 14.0, 3, 300, 31.2, 25.0, 40.0, 0)
     none = kept.Ended(None, 100, 60.0, 30.0)  # type: ignore[arg-type]
     found = wesnoth_worth.Loop(none, [line], none, {"a.cost": 31.0}, None, none, {
         ("a", 1): line._replace(worth=1.0, low=-4.0, high=6.0, verdict=2)})  # fmt: skip

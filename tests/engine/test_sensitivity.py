@@ -19,7 +19,7 @@ from engine.lineups.pairings import PairingSpace
 from engine.lineups.rules import compile_rules
 from engine.problem import Evaluation, Request
 from engine.sensitivity import evaluator as evaluators
-from engine.sensitivity.course import Course, Named, found
+from engine.sensitivity.course import Named, PlantingCourse, found
 from engine.sensitivity.effects import Ground
 from engine.sensitivity.evaluator import TOLD, Asked, PlantingEvaluator
 from engine.sensitivity.plan import Planting, planned
@@ -275,11 +275,11 @@ def answer(number: int, told: list[tuple[int, int, int, int]], effect: float = 0
                       values=np.array(told, float).reshape(-1, len(TOLD)))  # fmt: skip
 
 
-def told_course() -> Course:
+def told_course() -> PlantingCourse:
     """Four plantings of pieces: two are found, one confirms two charms beside it, one could not be made."""
     study = config(side="strong")
     heroes = [Planting(i, "piece", (HERO + i,), 1, 0.2, i) for i in range(4)]
-    course = Course(study, heroes)
+    course = PlantingCourse(study, heroes)
     course.ask(10)
     beside = [(CHARM, -1, 1, 1), (CHARM + 1, -1, 1, 1)]
     for number, told in enumerate([[(HERO, -1, 1, 1)], [(HERO + 1, -1, 1, 1), *beside], []]):
@@ -308,7 +308,7 @@ def test_an_innocent_is_what_is_fair_by_battles_of_its_own() -> None:
 
 def test_a_course_that_goes_on_from_its_state_asks_for_what_is_missing() -> None:
     course = told_course()
-    other = Course(course.config, course.plantings)
+    other = PlantingCourse(course.config, course.plantings)
     other.load(course.state())
     assert [request.id for request in other.ask(10)] == [4, 5]
     assert other.told == course.told
@@ -338,7 +338,7 @@ def test_large_breaks_are_found_small_ones_are_not_and_the_study_says_how_many(s
 @pytest.fixture
 def told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Experiments that confirm a charm, whatever was planted."""
-    monkeypatch.setattr(evaluators, "_told", lambda x: np.array([[CHARM + 1, -1, 1, 1]], float))
+    monkeypatch.setattr(evaluators, "_confirmed", lambda x: np.array([[CHARM + 1, -1, 1, 1]], float))
     monkeypatch.setattr(PlantingEvaluator, "_experiment", lambda *_: SimpleNamespace(played=100))
 
 

@@ -22,7 +22,7 @@ from engine.simulators.check_command import main_check
 from engine.simulators.client import ExternalSimulator
 from engine.simulators.conversation import SimulatorLimits
 from engine.simulators.game_loaders import load_game
-from engine.simulators.line import Line, PathLine, Transport
+from engine.simulators.line import PathLine, ProgramLine, Transport
 from engine.simulators.port_line import PortLine
 from engine.simulators.protocol import Error, Hello
 from tests.engine.bad_simulators import GREETING, begin_zmtp, send_huge, zmtp_frame
@@ -249,7 +249,7 @@ def test_strangers_who_come_talk_and_go_all_the_time_neither_end_the_program_nor
 
 @pytest.mark.parametrize("transport", ["ipc", "tcp"])
 def test_a_frame_that_is_too_large_is_told_from_a_program_that_hung_up(transport: Transport, tmp_path: Path) -> None:
-    line: Line = PortLine() if transport == "tcp" else PathLine(tmp_path)
+    line: ProgramLine = PortLine() if transport == "tcp" else PathLine(tmp_path)
     address = line.endpoint.removeprefix("tcp://127.0.0.1:").removeprefix("ipc://")
     try:
         for send, told in ((socket.socket.close, False), (send_huge, True)):

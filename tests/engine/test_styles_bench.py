@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from engine.bench import styles
-from engine.bench.styles import Found, paired
+from engine.bench.styles import ArmResult, paired
 from engine.events import Progressed
 from engine.rl.policy import Actor
 from tests.engine.test_styles import study
@@ -73,7 +73,7 @@ def test_eight_paired_differences_have_a_range_that_holds_whatever_their_shape(s
 
 
 def test_the_hypervolume_of_two_players_is_the_area_that_both_cover() -> None:
-    found = Found(0.0, 2, np.array([1.0, 0.5]), np.array([0.0, 1.0]))
+    found = ArmResult(0.0, 2, np.array([1.0, 0.5]), np.array([0.0, 1.0]))
     # (1, 2) and (1.5, 0.5): 1 × 2 and, beside it, 0.5 × 0.5.
     assert found.volume == pytest.approx(2.25)
 

@@ -12,7 +12,7 @@ from engine.config.sensitivity import SensitivityConfig
 from engine.games.herobattle.spec import game_spec
 from engine.lineups.rules import compile_rules
 from engine.problem import Evaluation
-from engine.sensitivity.course import Course
+from engine.sensitivity.course import PlantingCourse
 from engine.sensitivity.plan import planned
 from engine.sensitivity.table import tabled
 from webapp.lib.storage import store
@@ -23,7 +23,7 @@ def table(config: SensitivityConfig, found: dict[tuple[str, float], int], *, bes
     """The table of a sensitivity that found so many of each kind and size, in the store; ``beside``: in two plantings a
     horn was confirmed, which is fair, and a duke, which is not."""
     spec = game_spec()
-    course = Course(config, planned(config, compile_rules(spec, config.pairings)))
+    course = PlantingCourse(config, planned(config, compile_rules(spec, config.pairings)))
     horn, duke = (spec.piece_index()[name] for name in ("warhorn", "marrow-duke"))
     course.ask(10**6)
     hit = {cell: 0 for cell in config.cells}

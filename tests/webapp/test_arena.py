@@ -223,4 +223,4 @@ def test_strength_is_told_with_a_range_or_a_sentence_says_why_there_is_none() ->
 def test_match_lists_are_typed_in_words_or_as_the_paper_writes_them(text: str, game: str, found: list[Any]) -> None:
     offer = OFFERS[game]
     assert typed.matches(text, offer) == found
-    assert typed.matches(typed.told(found, offer), offer) == found
+    assert typed.matches(typed.match_list(found, offer), offer) == found

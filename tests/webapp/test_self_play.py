@@ -22,7 +22,7 @@ from tests.webapp.recorded import recorded
 from tests.webapp.trainings import config, training
 from webapp.agents.models import Agent
 from webapp.self_play.asking import SelfPlayForm
-from webapp.self_play.drawing import Course
+from webapp.self_play.drawing import StrengthCurves
 from webapp.self_play.reading import Reading
 from webapp.studies.models import Job, Status
 
@@ -168,7 +168,7 @@ def test_the_strongest_leads_only_as_far_as_differences_tell(team: Studio) -> No
             reading.sentence
             == f"{outsider.name}, who does not learn, {how} stronger than {first.name}, the best member."
         )
-    course = Course(reading, 3)
+    course = StrengthCurves(reading, 3)
     assert course.lines[-1].member == first.name
     assert all(before.x < after.x for before, after in course.jumps)
     assert len(course.jumps) == 2

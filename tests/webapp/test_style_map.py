@@ -29,7 +29,7 @@ from webapp.lib.storage import store
 from webapp.studies.models import Job, Status
 from webapp.styles import map_page
 from webapp.styles.forms import StyleForm
-from webapp.styles.map_agents import Agents, Measured, agents_of, parents_of, trainings
+from webapp.styles.map_agents import Agents, Estimates, agents_of, parents_of, trainings
 from webapp.styles.map_levels import levels, same_style
 from webapp.styles.map_words import axes
 from webapp.styles.starting import StylesIntake
@@ -62,9 +62,9 @@ def drawn(shown: str) -> dict[str, Any]:
 def made_up(scores: list[float], moved: list[float], half: float = 0.02) -> Agents:
     """Agents of these scores that move so much."""
 
-    def measured(values: list[float]) -> Measured:
+    def measured(values: list[float]) -> Estimates:
         mean = np.array(values)
-        return Measured(mean, mean - half, mean + half)
+        return Estimates(mean, mean - half, mean + half)
 
     n = len(scores)
     goals = {"busy": [s + m for s, m in zip(scores, moved, strict=True)],
@@ -167,7 +167,7 @@ def test_map_table_and_card_say_whose_style_does_not_hold_against_strangers(team
     number = next(n for n, verdict in judged if verdict == "open")
     card = text(designer, at("map-agent", job, number))
     assert "Whether its style holds cannot be told yet: against" in card
-    assert re.search(r"About [\d,]+ fresh episodes would tell|Measure it on more episodes", card)
+    assert re.search(r"About [\d,]+ fresh episodes would tell|Estimates it on more episodes", card)
     assert card.count('<th scope="row">Follows the ball</th>') == 1
     gone = next(n for n, each in zip(told["agents"], told["held"], strict=True) if each is None)
     assert "It did not stay to the end" in text(designer, at("map-agent", job, gone))

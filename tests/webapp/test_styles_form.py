@@ -79,7 +79,7 @@ def test_a_commander_is_bred_with_the_names_of_his_own_game(team: Studio) -> Non
     study = built(team, game="commanders", scale="aggressive-cautious")
     assert study.behaviour == ("forward",)
     assert built(team, game="commanders", scale="brawler-dodger").behaviour == ("dealt", "taken")
-    assert not [scale.title for scale in scales.told("commanders", None).scales() if scale.missing]
+    assert not [scale.title for scale in scales.known_signals("commanders", None).scales() if scale.missing]
     ways = {key: built(team, game="commanders", scale=key).behaviour for key in ("rusher-builder", "explorer-camper")}
     assert ways == {"rusher-builder": ("first_attack",), "explorer-camper": ("explored",)}
 
@@ -99,7 +99,7 @@ def test_commanders_are_bred_on_the_projects_newest_data(team: Studio, client: C
 
 
 def test_a_scale_that_a_game_cannot_offer_says_why(team: Studio, client: Client) -> None:
-    offered = {each.template.key: each.missing for each in scales.told("pong", None).scales()}
+    offered = {each.template.key: each.missing for each in scales.known_signals("pong", None).scales()}
     assert offered == {
         "busy-calm": "", "aggressive-cautious": "how far forward a player stands",
         "brawler-dodger": "what damage a player deals and takes",

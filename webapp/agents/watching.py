@@ -125,7 +125,7 @@ def battles(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """The battles, drawn and in words; how far the recording is, while it is made."""
     job = recording_for(request, slug, pk)
     bundle = bundle_of(job)
-    told = [_told(job, bundle, i) for i in range(len(job.config["agents"]))] if bundle else []
+    told = [_battle(job, bundle, i) for i in range(len(job.config["agents"]))] if bundle else []
     seed = job.config["seed"]
     context = {
         "project": job.project, "job": job, "battles": told, "drawing": bundle.meta["drawing"] if bundle else "",
@@ -153,7 +153,7 @@ def _others(job: Job) -> str:
     return urlencode([*ticked, *([("opponent", opponent)] if opponent != "agent:" else [])])
 
 
-def _told(job: Job, bundle: Bundle, i: int) -> Battle:
+def _battle(job: Job, bundle: Bundle, i: int) -> Battle:
     told, title = bundle.meta["battles"][i], bundle.meta["titles"][i] or "The agent"
     points = bundle.arrays[f"positions/{i}"][-1, 4:6].astype(int).tolist() if bundle.meta["drawing"] == "pong" else None
     chosen = shares(told["counts"], job.config["game"]["name"])

@@ -14,7 +14,7 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, ValidationError
 
 from engine.config.base import words
-from engine.errors import ConfigError, StoreError, told
+from engine.errors import ConfigError, StoreError, shown_faults
 from engine.text import clear
 from webapp.accounts.middleware import API
 from webapp.api.body import BadBody
@@ -39,7 +39,7 @@ _PLAIN = {
 
 def refusal(status: int, message: str, problems: Iterable[tuple[str, str]] = ()) -> JsonResponse:
     """The one shape of an error; of many problems only the first ones, and how many more there are."""
-    listed = [{"place": place, "message": sentence(text)} for place, text in told(problems)]
+    listed = [{"place": place, "message": sentence(text)} for place, text in shown_faults(problems)]
     answer = JsonResponse({"message": sentence(clear(message)), "problems": listed}, status=status)
     answer["Cache-Control"] = "no-store"
     return answer

@@ -205,8 +205,8 @@ class ArenaForm(StudyForm):
         assert isinstance(study, ArenaConfig)
         fast = pace.speed(study, self.project)
         return {
-            "time": "" if fast is None else fast.told(study.steps).capitalize(),
-            "note": " ".join(pace.whole(study)), "lines": list(pace.told(study, fast)),
+            "time": "" if fast is None else fast.words(study.steps).capitalize(),
+            "note": " ".join(pace.whole(study)), "lines": list(pace.plan_lines(study, fast)),
             "crowded": crowded(arena_plan.started(study), "sampler"),
         }  # fmt: skip
 
@@ -252,7 +252,7 @@ def _held(config: Mapping[str, Any], offer: games.Offer) -> dict[str, Any]:
     for i, lesson in enumerate(config["lessons"][:HELD], 1):
         until = lesson["until"]
         found |= {
-            f"who{i}": typed.told(lesson["matches"], offer), f"steps{i}": lesson["steps"],
+            f"who{i}": typed.match_list(lesson["matches"], offer), f"steps{i}": lesson["steps"],
             f"until{i}": "" if until is None else 100 * until["reaches"],
         }  # fmt: skip
     return found

@@ -27,7 +27,7 @@ class Speed(NamedTuple):
     least: float
     most: float
 
-    def told(self, decisions: int) -> str:
+    def words(self, decisions: int) -> str:
         """How long so many take, in words."""
         low, high = (duration(decisions * each) for each in (0.9 * self.least, 1.1 * self.most))
         return f"about {high}" if low == high else f"{low} to {high}"
@@ -55,14 +55,14 @@ def whole(study: ArenaConfig) -> Iterator[str]:
     yield from _rounded(study.steps, sum(lesson.times * lesson.most for lesson in study.lessons))
 
 
-def told(study: ArenaConfig, fast: Speed | None) -> Iterator[str]:
+def plan_lines(study: ArenaConfig, fast: Speed | None) -> Iterator[str]:
     """The plan of a course line by line; with the time of each lesson, where its speed is known."""
     plans = arena_plan.plan(study)
     for one in plans[:SHOWN]:
         most = "" if study.lessons[one.place].until is None else " at most"
         times = f", {plural(one.times, 'time')}" if one.times > 1 else ""
         work = f"{number(one.pace.decisions)} decisions{most}, {plural(one.pace.updates, 'update')}"
-        lasts = "" if fast is None else f", {fast.told(one.pace.decisions)}{' each' if one.times > 1 else ''}"
+        lasts = "" if fast is None else f", {fast.words(one.pace.decisions)}{' each' if one.times > 1 else ''}"
         yield f"Lesson {one.place + 1}{times}: {work}, {plural(one.battles, 'battle')} at once{lasts}."
     if fast is None:
         yield "How long a lesson takes is told here once a course with the same game and learners has been held."

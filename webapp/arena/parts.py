@@ -9,7 +9,7 @@ from engine.config.arena import ArenaConfig
 from webapp.accounts.models import User
 from webapp.arena.asking import ArenaForm
 from webapp.arena.intake import ArenaIntake
-from webapp.arena.reading import MOST_MATCHES, Course, latest, standings, strongest, told, unrated
+from webapp.arena.reading import MOST_MATCHES, CourseReading, latest, match_words, standings, strongest, unrated
 from webapp.arena.watching import watchable
 from webapp.lib.words import number
 from webapp.metagame.reading import Reading
@@ -54,7 +54,7 @@ class Lessons(Learning):
 
     def shown(self, job: Job) -> dict[str, Any]:
         """The timeline, who plays whom now, the curves, and the tournament."""
-        course, columns = Course(job), curve.columns(job, ROUNDS)
+        course, columns = CourseReading(job), curve.columns(job, ROUNDS)
         table = latest_table(job)
         drawn = [(up, course.curves(columns, name)) for name, up in CURVES.items()]
         curves = [(up, lines) for up, lines in drawn if lines.lines]
@@ -62,7 +62,7 @@ class Lessons(Learning):
             "course": course,
             "players": [(player, latest(columns, player)) for player in course.players],
             "matches": [
-                (i, told(match, course.offer), watchable(course, match))
+                (i, match_words(match, course.offer), watchable(course, match))
                 for i, match in enumerate(course.now.matches[:MOST_MATCHES])
             ],
             "curves": [curves[0], curves[-1]] if len(curves) > 1 else curves,
@@ -97,7 +97,7 @@ class Lessons(Learning):
 
     def specialist(self, job: Job) -> list[tuple[str, Any]]:
         """Every technical word."""
-        config, course = job.config, Course(job)
+        config, course = job.config, CourseReading(job)
         return [
             ("Processes by AI Arena’s count", course.paper),
             ("Copies of every match", number(config["copies"])),

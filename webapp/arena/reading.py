@@ -54,7 +54,7 @@ class Seat(NamedTuple):
     cells: list[tuple[str, bool]]
 
 
-class Course:
+class CourseReading:
     """A job's course as its page shows it."""
 
     def __init__(self, job: Job) -> None:
@@ -86,7 +86,7 @@ class Course:
         condition = "" if until is None else _until(until.policy, until.measure, until.reaches, until.of)
         length = plural(self.config.pace(lesson).decisions, "decision")
         length += f", {plural(lesson.times, 'time')}" if lesson.times > 1 else ""
-        matches = [told(match, self.offer) for match in lesson.matches]
+        matches = [match_words(match, self.offer) for match in lesson.matches]
         return Held(i + 1, lesson.title, state, where, length, condition, matches, list(_notes(lesson)))
 
     @property
@@ -159,7 +159,7 @@ def _notes(lesson: LessonConfig) -> Iterator[str]:
         yield f"then {', '.join(after.pool)} {'goes' if len(after.pool) == 1 else 'go'} into the pool"
 
 
-def told(match: MatchConfig, offer: Offer) -> str:
+def match_words(match: MatchConfig, offer: Offer) -> str:
     """A match in a line: who plays whom, and settings of its own."""
     sides = [" and ".join(names) for names in sides_of(match, offer)]
     settings = ", ".join(f"{name} {_plain(value)}" for name, value in match.settings.items())

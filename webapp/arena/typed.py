@@ -37,7 +37,7 @@ def _lists(text: str) -> list[Any]:
     return found
 
 
-def told(found: Sequence[Any], offer: Offer) -> str:
+def match_list(found: Sequence[Any], offer: Offer) -> str:
     """A match list as it would be typed."""
     if any(isinstance(match, dict) for match in found):
         lists = [match["who"] for match in found]

@@ -12,7 +12,7 @@ from engine.config.roster import KeptMemberConfig, ScriptMemberConfig
 from engine.errors import ConfigError
 from webapp.agents import keeping
 from webapp.agents.forms import USUAL_SEED
-from webapp.arena.reading import Course, sides_of
+from webapp.arena.reading import CourseReading, sides_of
 from webapp.studies import actions
 from webapp.studies.models import Job
 from webapp.training.entrants import ROLE
@@ -21,7 +21,7 @@ NOT_YET = "Nothing is learned yet: the first round is not complete."
 TOGETHER = "Several players share a side of this match, or one steers a part of it: it cannot be drawn here."
 
 
-def watchable(course: Course, match: MatchConfig) -> bool:
+def watchable(course: CourseReading, match: MatchConfig) -> bool:
     """Whether each side of a match has one player, which plays its entities one by one or all of them together."""
     sides = sides_of(match, course.offer)
     whole = all(not one.together or len(one.entities) == course.offer.squad for one in match.seated)
@@ -30,7 +30,7 @@ def watchable(course: Course, match: MatchConfig) -> bool:
 
 def recording(job: Job, place: int) -> RecordConfig:
     """The match at this place of the lesson that is under way, as a battle to watch. Raises Refused, LookupError."""
-    course = Course(job)
+    course = CourseReading(job)
     match = course.now.matches[place]
     if not watchable(course, match):
         raise actions.Refused(TOGETHER)
@@ -48,7 +48,7 @@ def recording(job: Job, place: int) -> RecordConfig:
         raise actions.Refused(str(error)) from error
 
 
-def _player(job: Job, course: Course, name: str) -> dict[str, Any]:
+def _player(job: Job, course: CourseReading, name: str) -> dict[str, Any]:
     """One of the roster as it is now; of a pool the latest earlier self of its first policy."""
     member = course.config.roster[name]
     if isinstance(member, ScriptMemberConfig):

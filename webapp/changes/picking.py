@@ -72,7 +72,7 @@ def _as_studies(spec: GameSpec, rows: Rows, pieces: Sequence[str], most: int = M
     made = dict[str, tuple[int, dict[str, Any]]]()
     for number, genome, anchors in rows:
         made.setdefault(repr(genome), (number, _as_study(spec, genome, anchors, pieces)))
-    return _told_apart(list(made.values())[:most])
+    return _named_apart(list(made.values())[:most])
 
 
 def _worst_confirmed(search: Job) -> Rows:
@@ -92,7 +92,7 @@ def _rows(found: Explored, places: NDArray[np.int64]) -> Rows:
     return [(int(found.core["id"][i]), found.genome[i].tolist(), anchors[i].tolist()) for i in places]
 
 
-def _told_apart(lineups: Sequence[tuple[int, dict[str, Any]]]) -> Lineups:
+def _named_apart(lineups: Sequence[tuple[int, dict[str, Any]]]) -> Lineups:
     many = Counter(lineup["name"] for _, lineup in lineups)
     for number, lineup in lineups:
         if many[lineup["name"]] > 1:

@@ -20,7 +20,7 @@ from webapp.studies.fresh import Fresh
 from webapp.studies.models import Job
 from webapp.studies.patterns import MEANT
 from webapp.studies.table_rows import latest
-from webapp.studies.verdict_words import Words
+from webapp.studies.verdict_words import VerdictWords
 
 MARKS: Mapping[str, str] = {"confirmed": "strong", "refuted": "fair", "measured": ""}
 """The verdict marks of findings; any other is ``unsure``, and none is no verdict yet."""
@@ -191,7 +191,7 @@ class Replayed:
         return int(self.meta["planned"])
 
     @cached_property
-    def words(self) -> Words:
+    def words(self) -> VerdictWords:
         """What its verdicts are called."""
         return source.words(self.job)
 
@@ -225,25 +225,27 @@ class Replayed:
     def value_of(self, measured: Measured) -> str:
         """A value of the objective with its unit; a dash where there is none. A difference has as many digits as all
         differences, any other value so many that it and what stands beside it are told from the line."""
-        return "–" if measured.value is None else self._told(measured.value, measured, self.objective.unit)
+        return "–" if measured.value is None else self._number(measured.value, measured, self.objective.unit)
 
     def ends_of(self, measured: Measured) -> str:
         """The ends of its range, "1.8× to 2.1×"; empty where there is none."""
         ends = measured.low, measured.high
         unit = sign_of(self.objective.unit)
         return (
-            " to ".join(self._told(end, measured, unit) for end in ends if end is not None) if None not in ends else ""
+            " to ".join(self._number(end, measured, unit) for end in ends if end is not None)
+            if None not in ends
+            else ""
         )
 
-    def _told(self, n: float, of: Measured, unit: str) -> str:
+    def _number(self, n: float, of: Measured, unit: str) -> str:
         return in_unit(number(n, self._digits(of)), unit)
 
     def _digits(self, of: Measured) -> int:
         if of.difference:
             return self.change_digits
-        return self._in_rows.get(of) or self._told_apart(of)
+        return self._in_rows.get(of) or self._digits_apart(of)
 
-    def _told_apart(self, of: Measured) -> int:
+    def _digits_apart(self, of: Measured) -> int:
         return telling(of.value or 0.0, of.ends, self.digits, [] if self.line is None else [self.line])
 
     @cached_property
@@ -252,7 +254,7 @@ class Replayed:
         known: dict[Measured, int] = {}
         for each in self.lineups:
             both = [m for m in (each.before, each.after) if m.value is not None]
-            most = max(map(self._told_apart, both), default=self.digits)
+            most = max(map(self._digits_apart, both), default=self.digits)
             known |= {m: max(most, known.get(m, 0)) for m in both}
         return known
 

@@ -51,17 +51,19 @@ class Standing:
     def value_of(self, measured: Measured) -> str:
         """A value with its unit, with so many digits that it stands on its side of the line; a dash where there is
         none."""
-        return "–" if measured.value is None else self._told(measured.value, measured, self.objective.unit)
+        return "–" if measured.value is None else self._number(measured.value, measured, self.objective.unit)
 
     def ends_of(self, measured: Measured) -> str:
         """The ends of its range; empty where there is none."""
         ends = measured.low, measured.high
         unit = sign_of(self.objective.unit)
         return (
-            " to ".join(self._told(end, measured, unit) for end in ends if end is not None) if None not in ends else ""
+            " to ".join(self._number(end, measured, unit) for end in ends if end is not None)
+            if None not in ends
+            else ""
         )
 
-    def _told(self, n: float, of: Measured, unit: str) -> str:
+    def _number(self, n: float, of: Measured, unit: str) -> str:
         lines = [] if self.line is None else [self.line]
         digits = ranged_digits(((each.before.value, each.before.ends) for each in self.lineups), self.objective.unit)
         return in_unit(number(n, telling(of.value or 0.0, of.ends, digits, lines)), unit)

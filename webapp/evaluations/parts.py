@@ -23,7 +23,7 @@ HEADS = ("first", "second", "verdict", "share", "low", "high", "drawn", "episode
 VERDICTS = {1: "beats", -1: "loses to", 0: "may be as good as"}
 
 
-class Cell(NamedTuple):
+class WinCell(NamedTuple):
     """How often the row's policy won against the column's; ``sure``: what the page says where there is no doubt."""
 
     share: float
@@ -40,7 +40,7 @@ class Standing(NamedTuple):
     share: float
     low: float
     high: float
-    cells: list[Cell | None]
+    cells: list[WinCell | None]
 
 
 class Evaluating(Parts):
@@ -86,11 +86,11 @@ def standings(bundle: Bundle) -> list[Standing]:
     return [Standing(titles[i], shares[i], lows[i], highs[i], [_cell(bundle, i, j) for j in order]) for i in order]
 
 
-def _cell(bundle: Bundle, i: int, j: int) -> Cell | None:
+def _cell(bundle: Bundle, i: int, j: int) -> WinCell | None:
     share, low, high = (float(bundle.arrays[name][i, j]) for name in ("share", "low", "high"))
     beats = int(bundle.arrays["beats"][i, j])
     sure = {1: "beats", -1: "loses", 0: ""}[beats]
-    return None if math.isnan(share) else Cell(share, low, high, VERDICTS[beats], sure)
+    return None if math.isnan(share) else WinCell(share, low, high, VERDICTS[beats], sure)
 
 
 def pairs(bundle: Bundle) -> list[dict[str, Any]]:

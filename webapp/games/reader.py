@@ -23,7 +23,7 @@ ANSWER = b"answer\n"
 
 
 @dataclass(frozen=True)
-class Order:
+class ReadOrder:
     """``heads``: only so many rows, of every worksheet; 0: one sheet as a whole."""
 
     how: How = field(default_factory=How)
@@ -38,7 +38,7 @@ class Answer:
     error: str = ""
 
 
-def answer(order: Order, data: bytes, report: Report) -> Answer:
+def answer(order: ReadOrder, data: bytes, report: Report) -> Answer:
     """Do what is ordered."""
     try:
         if order.heads:
@@ -67,7 +67,7 @@ def main() -> None:
     """Read the order and the file, write the answer."""
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    order = msgspec.json.decode(sys.argv[1], type=Order)
+    order = msgspec.json.decode(sys.argv[1], type=ReadOrder)
     found = answer(order, sys.stdin.buffer.read(), _printed())
     sys.stdout.buffer.write(ANSWER + msgspec.msgpack.encode(found))
 

@@ -22,7 +22,7 @@ from django.conf import settings
 from webapp.games import reader, sheets, xlsxparts
 from webapp.games.errors import SheetError
 from webapp.games.limits import check_bytes
-from webapp.games.reader import Answer, Order
+from webapp.games.reader import Answer, ReadOrder
 from webapp.games.safexml import quiet
 from webapp.games.sheets import How, Sheet
 
@@ -82,7 +82,7 @@ def read(data: bytes, how: How | None = None, under: Progress | None = None) -> 
         if (found := _kept.get(key)) is not None:
             _kept.move_to_end(key)
             return found
-    sheet = _answered(Order(key[1]), data, under or Progress())[0]
+    sheet = _answered(ReadOrder(key[1]), data, under or Progress())[0]
     with _lock:
         _kept[key] = sheet
         while len(_kept) > _KEPT:
@@ -92,10 +92,10 @@ def read(data: bytes, how: How | None = None, under: Progress | None = None) -> 
 
 def heads(data: bytes, rows: int) -> list[Sheet]:
     """The first rows of each worksheet that can be read. Raises SheetError for the workbook as a whole."""
-    return _answered(Order(heads=rows), data, Progress())
+    return _answered(ReadOrder(heads=rows), data, Progress())
 
 
-def _answered(order: Order, data: bytes, under: Progress) -> list[Sheet]:
+def _answered(order: ReadOrder, data: bytes, under: Progress) -> list[Sheet]:
     check_bytes(len(data))
     if under.stopped:
         raise SheetError(_ENDED)
@@ -106,7 +106,7 @@ def _answered(order: Order, data: bytes, under: Progress) -> list[Sheet]:
     return found.sheets
 
 
-def _in_a_process(order: Order, data: bytes, under: Progress) -> Answer:
+def _in_a_process(order: ReadOrder, data: bytes, under: Progress) -> Answer:
     if not _slots.acquire(timeout=WAIT):
         raise SheetError(_BUSY)
     try:
@@ -126,7 +126,7 @@ def _in_a_process(order: Order, data: bytes, under: Progress) -> Answer:
 
 
 @contextmanager
-def _reader(order: Order, under: Progress) -> Iterator[subprocess.Popen[bytes]]:
+def _reader(order: ReadOrder, under: Progress) -> Iterator[subprocess.Popen[bytes]]:
     command = [sys.executable, "-m", "webapp.games.reader", msgspec.json.encode(order).decode()]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=settings.BASE_DIR

@@ -36,24 +36,28 @@ class Archived(NamedTuple):
     anchors: Sequence[int]
 
 
-class Found(NamedTuple):
+class FoundExploits(NamedTuple):
     """Lineups as a study has them, and the baseline teams of the searches that found them (its ``met``)."""
 
     exploits: list[dict[str, Any]]
     met: list[dict[str, Any]]
 
 
-def exploits(project: Project, spec: GameSpec, teams: int) -> Found:
+def exploits(project: Project, spec: GameSpec, teams: int) -> FoundExploits:
     """Each lineup once: what is on shortlists first, then what was confirmed, of the newest searches first; those whose
     pieces the game ``spec`` has, of so many ``teams``. Each is judged against the baseline teams of its search, where
     the game still has their pieces; searches that met the same ones share them."""
-    found, met, names = list(islice(_told(project, spec, teams), MOST)), dict[str, dict[str, Any]](), dict[int, str]()
+    found, met, names = (
+        list(islice(_kept(project, spec, teams), MOST)),
+        dict[str, dict[str, Any]](),
+        dict[int, str](),
+    )
     for job, _ in found:
         if job.pk not in names and (theirs := _met(job, spec)):
             same = met.setdefault(repr(theirs), {"name": f"job {job.pk}", "teams": theirs})
             names[job.pk] = same["name"]
     told = [{**each, "met": names[job.pk]} if job.pk in names else each for job, each in found]
-    return Found(told, list(met.values()))
+    return FoundExploits(told, list(met.values()))
 
 
 def _met(job: Job, spec: GameSpec) -> list[dict[str, Any]]:
@@ -69,7 +73,7 @@ def _met(job: Job, spec: GameSpec) -> list[dict[str, Any]]:
     return [team.model_dump(mode="json") for team in teams]
 
 
-def _told(project: Project, spec: GameSpec, teams: int) -> Iterator[tuple[Job, dict[str, Any]]]:
+def _kept(project: Project, spec: GameSpec, teams: int) -> Iterator[tuple[Job, dict[str, Any]]]:
     searches = [
         job
         for job in project.jobs.filter(kind="search", status__in=(Status.FINISHED, Status.STOPPED), **BY_SCRIPT)
@@ -82,7 +86,7 @@ def _told(project: Project, spec: GameSpec, teams: int) -> Iterator[tuple[Job, d
         for job in searches:
             for each in found(job):
                 key = genome_key(each.genome)
-                if key not in seen and (told := _as_told(each, spec)) is not None:
+                if key not in seen and (told := _playable(each, spec)) is not None:
                     seen.add(key)
                     yield job, told
 
@@ -110,7 +114,7 @@ def _confirmed(job: Job) -> Iterator[Archived]:
                 yield Archived(job, genome.tolist(), anchors)
 
 
-def _as_told(each: Archived, spec: GameSpec) -> dict[str, Any] | None:
+def _playable(each: Archived, spec: GameSpec) -> dict[str, Any] | None:
     """None where the game has not all of its pieces and slots any more."""
     strongest, weakest = each.anchors
     teams = len(each.genome)

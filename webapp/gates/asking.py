@@ -10,7 +10,7 @@ from django.conf import settings
 
 from engine.config import Study
 from engine.config.gate import GateConfig, HuntConfig, ScreenConfig
-from engine.errors import ConfigError, told
+from engine.errors import ConfigError, shown_faults
 from engine.lineups.schema import battles_of_lineup, check_patch, merged_patch, team_row
 from engine.simulators.contract import GameSpec
 from webapp.balance.saving import ensure_defaults, lineup_config
@@ -58,7 +58,7 @@ def _gated(body: Body, pins: Pins, patch: Mapping[str, float] | None = None) -> 
         filled["game"]["patch"] = dict(patch)
     if "exploits" not in body.config:
         teams = _table(filled["lineups"]).get("teams", 3)
-        found = archive.exploits(body.project, spec, teams) if isinstance(teams, int) else archive.Found([], [])
+        found = archive.exploits(body.project, spec, teams) if isinstance(teams, int) else archive.FoundExploits([], [])
         filled |= {"exploits": found.exploits} | ({"met": found.met} if found.met else {})
     data = body.table(filled)
     pins.named(data["game"], body)
@@ -157,7 +157,7 @@ class GateForm(StudyForm):
             wrong = [(each.place.removeprefix(DATA).removeprefix("."), each.message) for each in error.problems]
         if wrong:
             raise forms.ValidationError(
-                [f"{each.place}: {each.message}" if each.place else each.message for each in told(wrong)]
+                [f"{each.place}: {each.message}" if each.place else each.message for each in shown_faults(wrong)]
             )
         return found
 

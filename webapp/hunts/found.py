@@ -32,7 +32,7 @@ class Shown(NamedTuple):
     shown_again: bool = True
 
 
-class Cell(NamedTuple):
+class MapCell(NamedTuple):
     """A cell of the map: its column and row from 0, and what it looks like."""
 
     x: int
@@ -53,7 +53,7 @@ class Map(NamedTuple):
 
     columns: int
     rows: int
-    cells: list[Cell]
+    cells: list[MapCell]
     marks: list[Mark]
 
 
@@ -122,7 +122,7 @@ class Kept(NamedTuple):
         visits[self.bundle.arrays["place"]] = self.bundle.arrays["visits"]
         shades = np.ceil(SHADES * np.log1p(visits) / max(np.log1p(visits.max()), 1e-9)).astype(int).tolist()
         cells = [
-            Cell(i % columns, i // columns, "wall" if wall else f"shade-{shades[i]}")
+            MapCell(i % columns, i // columns, "wall" if wall else f"shade-{shades[i]}")
             for i, wall in enumerate(walls.ravel().tolist())
             if wall or shades[i]
         ]

@@ -43,12 +43,12 @@ class Counted:
             return
         began = time.monotonic()
 
-        async def told(message: Message) -> None:
+        async def counted(message: Message) -> None:
             if message["type"] == "http.response.start":
                 _count(scope, message["status"], time.monotonic() - began)
             await send(message)
 
-        await self._application(scope, receive, told)
+        await self._application(scope, receive, counted)
 
 
 def _count(scope: Any, status: int, seconds: float) -> None:

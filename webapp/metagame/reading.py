@@ -23,7 +23,7 @@ STEADY = 0.0005
 """A share whose range is narrower than this reads the same at both ends."""
 
 
-class Cell(NamedTuple):
+class MatchupCell(NamedTuple):
     """How often the row's team won against the column's, and its shade on the map."""
 
     share: float
@@ -55,7 +55,7 @@ class Team(NamedTuple):
     beats: int
     beaten: int
     answer: str
-    cells: list[Cell | None]
+    cells: list[MatchupCell | None]
 
     @property
     def steady(self) -> str:
@@ -218,13 +218,15 @@ class Reading:
             [self._cell(i, j) for j in self.order],
         )  # fmt: skip
 
-    def _cell(self, i: int, j: int) -> Cell | None:
+    def _cell(self, i: int, j: int) -> MatchupCell | None:
         share, low, high, least, most = (
             float(self.columns[n][i, j]) for n in ("share", "low", "high", "least", "most")
         )
         if math.isnan(share):
             return None
-        return Cell(share, low, high, "beats" if least > 0.5 else "loses" if most < 0.5 else "", round(STEPS * share))
+        return MatchupCell(
+            share, low, high, "beats" if least > 0.5 else "loses" if most < 0.5 else "", round(STEPS * share)
+        )
 
     def _share(self, i: int, j: int) -> str:
         cell = self._cell(i, j)

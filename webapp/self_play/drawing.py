@@ -21,7 +21,7 @@ class Point(NamedTuple):
     high: float
 
 
-class Line(NamedTuple):
+class StrengthLine(NamedTuple):
     """A member's way; ``first``: it leads."""
 
     member: str
@@ -34,7 +34,7 @@ class Line(NamedTuple):
         return path([(p.x, p.y) for p in self.points])
 
 
-class Course:
+class StrengthCurves:
     """``lines``: one for each member, the leader last, so that it is drawn above the others; ``jumps``: (x, y) of whom
     somebody went on from and of who that is, a round later; ``rounds`` and ``levels``: the texts of the axes."""
 
@@ -46,7 +46,7 @@ class Course:
         ways: dict[str, list[Player]] = defaultdict(list)
         for player in sorted(known, key=lambda p: p.round):
             ways[player.name].append(player)
-        lines = [Line(name, name == leader, [self._point(p) for p in way]) for name, way in ways.items()]
+        lines = [StrengthLine(name, name == leader, [self._point(p) for p in way]) for name, way in ways.items()]
         self.lines = sorted(lines, key=lambda line: line.first)
         self.jumps = self._jumps(known)
         step = -(-rounds // TICKS)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from webapp.accounts.models import User
 from webapp.self_play.asking import SelfPlayForm, SelfPlayIntake
-from webapp.self_play.drawing import Course
+from webapp.self_play.drawing import StrengthCurves
 from webapp.self_play.reading import HEADS, Reading
 from webapp.studies.kinds import Found, Rows
 from webapp.studies.models import Job
@@ -45,7 +45,7 @@ class Playing(Learning):
         reading = Reading.of(job)
         return {
             "reading": reading,
-            "course": Course(reading, job.ticks) if reading else None,
+            "course": StrengthCurves(reading, job.ticks) if reading else None,
             "against": CHOICES[job.config["opponents"]["choice"]],
             "lost": reading is None and job.tick > 0,
         }

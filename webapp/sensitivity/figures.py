@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from engine.config import LineupConfig
-from webapp.sensitivity.reading import Cell, cells_of
+from webapp.sensitivity.reading import PlantedCell, cells_of
 from webapp.studies.models import Job, Status
 from webapp.studies.table_rows import latest
 
@@ -67,7 +67,7 @@ def _newest(job: Job, *, ended: bool) -> Job | None:
     return None
 
 
-def counted(job: Job) -> list[Cell]:
+def counted(job: Job) -> list[PlantedCell]:
     """What a sensitivity has counted; empty where that is nothing, or was lost."""
     bundle = latest(job)
     return [cell for cell in cells_of(bundle) if cell.planted] if bundle else []

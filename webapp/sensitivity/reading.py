@@ -19,7 +19,7 @@ ASIDE = 9.0
 """How far kinds stand from one another in a chart, in pixels."""
 
 
-class Cell(NamedTuple):
+class PlantedCell(NamedTuple):
     """A kind and size of break: so many of those ``planted`` were ``found``, a ``share`` with its range; ``innocent``:
     plantings where something innocent was confirmed (None: not known yet), with the range of that share; ``effect``:
     what was planted on average, in points, with its range. ``lost``: could not be planted; ``by_numbers``: were planted
@@ -87,19 +87,19 @@ class Named(NamedTuple):
     innocent: bool | None
 
 
-def cells_of(bundle: Bundle) -> list[Cell]:
+def cells_of(bundle: Bundle) -> list[PlantedCell]:
     """By kind, the smallest first."""
     found = []
     for each in bundle.meta["cells"]:
-        given = {name: each[name] for name in Cell._fields if name in each and not name.startswith("effect")}
+        given = {name: each[name] for name in PlantedCell._fields if name in each and not name.startswith("effect")}
         effects = {name: _points(each[name]) for name in ("effect", "effect_low", "effect_high")}
         told = {**given, **effects, "side": bundle.meta["side"], "share": each["share"] or 0.0}
-        found.append(Cell(**told))
+        found.append(PlantedCell(**told))
     order = list(WORDS)
     return sorted(found, key=lambda cell: (order.index(cell.kind), cell.size))
 
 
-def innocents(cells: list[Cell]) -> str:
+def innocents(cells: list[PlantedCell]) -> str:
     """How often something innocent was confirmed, in a sentence; empty while that is not known."""
     known = [cell for cell in cells if cell.planted]
     if not known or any(cell.innocent is None for cell in known):
@@ -112,13 +112,13 @@ def innocents(cells: list[Cell]) -> str:
     return f"In {count:,} of {many:,} plantings something innocent was confirmed ({ends})."
 
 
-def sizes_along(cells: list[Cell]) -> dict[float, float]:
+def sizes_along(cells: list[PlantedCell]) -> dict[float, float]:
     """Where each size stands in a chart, in per cent."""
     widest = max((cell.size for cell in cells), default=1.0) * 1.1
     return {cell.size: 100 * cell.size / widest for cell in cells}
 
 
-def dots(cells: list[Cell]) -> list[Dot]:
+def dots(cells: list[PlantedCell]) -> list[Dot]:
     """Size of break against how often it was found; kinds stand side by side."""
     along, kinds = sizes_along(cells), list(dict.fromkeys(cell.kind for cell in cells))
     return [

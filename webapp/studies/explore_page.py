@@ -32,7 +32,7 @@ def context(job: Job) -> dict[str, Any]:
         "words": source.words(job),
         "teams": teams,
         "teams_words": _teams_words(job, teams),
-        **_told_so_far(job),
+        **_counted_so_far(job),
         "piece_words": _piece_words(job),
         "algorithm": job.config.get("algorithm", {}).get("kind", ""),
         "explained": bool(patterns.explaining(job)),
@@ -85,7 +85,7 @@ def judged(meta: Mapping[str, Any]) -> str:
     return f"; {number(meta['strong'])} {meta['words']['strong'].lower()}: {fresh}, {by_search}"
 
 
-def _told_so_far(job: Job) -> dict[str, str]:
+def _counted_so_far(job: Job) -> dict[str, str]:
     """The same before a script has asked how the job is now: where its present state was not built yet, by what the
     search has told."""
     built = build.folder(job, source.key(job)) / "core.arrays"

@@ -22,7 +22,7 @@ from webapp.studies import patterns
 from webapp.studies.methods import METHODS
 from webapp.studies.models import Job
 from webapp.studies.questions import verdict_words
-from webapp.studies.verdict_words import Words
+from webapp.studies.verdict_words import VerdictWords
 
 BUILD = 13
 """Raise it when what is built from the same artifacts changes: browsers and the cache keep a build for good."""
@@ -47,7 +47,7 @@ def objectives(job: Job) -> ObjectiveSetConfig:
     return ObjectiveSetConfig.model_validate(job.config["objectives"])
 
 
-def words(job: Job) -> Words:
+def words(job: Job) -> VerdictWords:
     """What the job's verdicts are called."""
     return verdict_words(job.template, objectives(job))
 

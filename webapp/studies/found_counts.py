@@ -17,7 +17,7 @@ from webapp.studies.models import Job
 from webapp.studies.reckoned import Form, reckoned
 
 
-class Found(NamedTuple):
+class FoundCounts(NamedTuple):
     """``by_search``: over the line and strong by the search's own battles, and not played again: of what was,
     fresh battles tell. ``over``: all that are marked as over the line or close to it. ``confirmed``: what fresh
     battles confirm; None where nothing was played again, or nothing can be. ``random``: of how many lineups that were
@@ -37,14 +37,14 @@ class Found(NamedTuple):
         return self.by_search + (self.confirmed or 0)
 
 
-_FOUND = Form(list, lambda kept: Found(*kept)._replace(random=tuple(kept[3])))
+_FOUND = Form(list, lambda kept: FoundCounts(*kept)._replace(random=tuple(kept[3])))
 
 
-def found_by(job: Job) -> Found:
+def found_by(job: Job) -> FoundCounts:
     """What a search found by now: by the rows of its explorer once it has ended; before, and where its game is no
     longer described, by what it last said itself."""
     confirmed = confirmed_count(job)
-    said = Found(int(job.metrics.get("strong", 0)), int(job.metrics.get("over", 0)), confirmed)
+    said = FoundCounts(int(job.metrics.get("strong", 0)), int(job.metrics.get("over", 0)), confirmed)
     if confirmed is None and not job.terminal:
         return said
     try:
@@ -53,7 +53,7 @@ def found_by(job: Job) -> Found:
         return said
 
 
-def of_random(job: Job, found: Found) -> str:
+def of_random(job: Job, found: FoundCounts) -> str:
     """How many of the lineups that were drawn at random are over the line and strong, or why nobody can say."""
     usual, drawn = found.random
     if source.draws_all(job):
@@ -71,7 +71,7 @@ def plain_counts(job: Job) -> dict[str, Any]:
     how many were played again, and ``furthest``: [value, low, high] of the furthest that they confirm."""
     found = found_by(job)
     counts = {**found._asdict(), "strong": found.strong, "told": int(job.metrics.get("strong", 0))}
-    told = _told_of(job, found)
+    told = _metrics_of(job, found)
     ends = [told.get(name) for name in ("worst", "worst_low", "worst_high")]
     counts |= {"meant_words": patterns.also(found.meant, " of them"), "random_words": of_random(job, found)}
     return {**counts, "played": int(told.get("replayed", 0)), "furthest": None if ends[0] is None else ends}
@@ -82,10 +82,10 @@ def metrics_now(job: Job) -> dict[str, Any]:
     found = found_by(job)
     if found.confirmed is None and not job.terminal:
         return dict(job.metrics)
-    return {**_told_of(job, found), "strong": float(found.strong), "over": float(found.over)}
+    return {**_metrics_of(job, found), "strong": float(found.strong), "over": float(found.over)}
 
 
-def _told_of(job: Job, found: Found) -> dict[str, Any]:
+def _metrics_of(job: Job, found: FoundCounts) -> dict[str, Any]:
     """The metrics of a job with what all fresh battles say by now; as they are where nothing tells."""
     if found.confirmed is None:
         return dict(job.metrics)
@@ -97,7 +97,7 @@ def _told_of(job: Job, found: Found) -> dict[str, Any]:
     return told
 
 
-def _counted(job: Job, said: Found) -> Found:
+def _counted(job: Job, said: FoundCounts) -> FoundCounts:
     """By the rows of the explorer; what was ``said`` where it has none. Raises StoreError, ConfigError."""
     evaluated = source.evaluated(job)
     if evaluated is None:
@@ -111,4 +111,4 @@ def _counted(job: Job, said: Found) -> Found:
     drawn = source.drawn_at_random(job, evaluated.columns)
     usual = (0, 0) if drawn.all() else (int(np.count_nonzero(verdict[drawn] == STRONG)), int(np.count_nonzero(drawn)))
     meant = int(np.count_nonzero(evaluated.meant))
-    return Found(int(np.count_nonzero(by_search == STRONG)), int(over), said.confirmed, usual, meant)
+    return FoundCounts(int(np.count_nonzero(by_search == STRONG)), int(over), said.confirmed, usual, meant)

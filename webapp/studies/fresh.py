@@ -7,7 +7,7 @@ from typing import NamedTuple
 from engine.verdicts import Finding, mark
 from webapp.lib.words import number
 from webapp.studies.patterns import MEANT
-from webapp.studies.verdict_words import Words
+from webapp.studies.verdict_words import VerdictWords
 
 WHY_ACROSS = (
     "A range has two sides and is of its lineup alone; “confirmed” asks about one side, of all lineups that were "
@@ -53,7 +53,7 @@ class Fresh(NamedTuple):
         """How a lineup can be confirmed while the range beside the word says less; empty where it does not."""
         return f"Its own 95 % range still reaches across {self.across}. {WHY_ACROSS}" if self.across else ""
 
-    def sentence(self, words: Words) -> str:
+    def sentence(self, words: VerdictWords) -> str:
         """The finding as the pages say it, in the words of the job's question."""
         battles = f"{number(self.battles)} fresh battles"
         what = f"{words.over} and strong" if self.both else "strong" if self.of == "strength" else words.over
@@ -68,7 +68,7 @@ class Fresh(NamedTuple):
             "meant": f"{MEANT}, measured on {battles}",
         }[self.finding]
 
-    def short(self, words: Words) -> str:
+    def short(self, words: VerdictWords) -> str:
         """The same where there is little room."""
         near = "in strength" if self.of == "strength" and not self.both else "to the line"
         return {

@@ -33,7 +33,7 @@ class Jobs(models.QuerySet["Job"]):
         """Those that stand in lists of jobs."""
         return self.placed().filter(accompanies=None)
 
-    def told(self) -> Jobs:
+    def on_home(self) -> Jobs:
         """Those that Home tells of: the listed ones, and what came with a new version of the game data."""
         return self.placed().filter(models.Q(accompanies=None) | models.Q(kind="change"))
 

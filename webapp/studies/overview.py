@@ -108,7 +108,7 @@ def _first_sample(person: User) -> Job | None:
 
 
 def _visible(person: User) -> QuerySet[Job]:
-    return with_relatives(Job.objects.told().filter(project__members=person))
+    return with_relatives(Job.objects.on_home().filter(project__members=person))
 
 
 def _still_shown() -> Q:

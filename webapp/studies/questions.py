@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engine.config import FAIRNESS, LineupConfig, ObjectiveConfig, ObjectiveSetConfig
 from engine.simulators.contract import GameSpec
-from webapp.studies.verdict_words import DECIDED, LINE, TOO_GOOD, USELESS, Words, words_of
+from webapp.studies.verdict_words import DECIDED, LINE, TOO_GOOD, USELESS, VerdictWords, words_of
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Question:
     counts: str
     objectives: Callable[[GameSpec], ObjectiveSetConfig]
     lineups: Callable[[LineupConfig], LineupConfig] = lambda rules: rules
-    words: Words = LINE
+    words: VerdictWords = LINE
 
 
 def _named(spec: GameSpec, formula: str) -> str:
@@ -169,7 +169,7 @@ def with_line(
     return objectives.model_copy(update={"objectives": tuple(chosen)})
 
 
-def verdict_words(question: str, objectives: ObjectiveSetConfig) -> Words:
+def verdict_words(question: str, objectives: ObjectiveSetConfig) -> VerdictWords:
     """What verdicts are called in a search that asked ``question`` of these objectives."""
     asked = QUESTIONS[question].words if question in QUESTIONS else LINE
     told = objectives.objectives

@@ -243,14 +243,14 @@ def _counted(count: int, sample: RandomLineups, objective: ObjectiveConfig) -> s
 
 def _share(count: int, sample: RandomLineups) -> str:
     """With its range, unless they are all that there are."""
-    return percent(count / sample.count) if sample.whole else f"{_told(count, sample).value} {_range(count, sample)}"
+    return percent(count / sample.count) if sample.whole else f"{_text(count, sample).value} {_range(count, sample)}"
 
 
 def _range(count: int, sample: RandomLineups) -> str:
-    return f"({_told(count, sample).range})"
+    return f"({_text(count, sample).range})"
 
 
-def _told(count: int, sample: RandomLineups) -> ShareText:
+def _text(count: int, sample: RandomLineups) -> ShareText:
     return share_told(count / sample.count, *wilson(count, sample.count))
 
 

@@ -19,7 +19,7 @@ from webapp.studies.fresh import Fresh
 from webapp.studies.fresh_battles import genome_key
 from webapp.studies.kinds import Found
 from webapp.studies.models import Job
-from webapp.studies.verdict_words import Words
+from webapp.studies.verdict_words import VerdictWords
 
 PLAYING, NOT_YET, LOST = "Being played again on fresh battles", "Not re-checked yet", "not known any more"
 MARKS: dict[Finding, str] = {"confirmed": "strong", "refuted": "fair", "measured": ""}
@@ -56,7 +56,7 @@ def _findings(job: Job) -> list[Checked]:
     return [_checked(job, said.get(genome_key(lineup)), words) for lineup in job.config["genomes"]]
 
 
-def _checked(job: Job, fresh: Fresh | None, words: Words) -> Checked:
+def _checked(job: Job, fresh: Fresh | None, words: VerdictWords) -> Checked:
     if fresh is None or not job.terminal:
         told = NOT_YET if job.terminal else PLAYING
         return Checked("", told, lower_first(told))

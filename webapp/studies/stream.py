@@ -189,13 +189,13 @@ def _frame(kind: str, data: dict[str, Any], number: int | None = None) -> bytes:
 
 async def _stream(reader: Reader) -> AsyncIterator[bytes]:
     try:
-        async for frame in _told(reader):
+        async for frame in _frames(reader):
             yield frame
     finally:
         places.leave(reader)
 
 
-async def _told(reader: Reader) -> AsyncIterator[bytes]:
+async def _frames(reader: Reader) -> AsyncIterator[bytes]:
     hub = wakeups()
     # Signing in was looked up in this request's own thread, whose connection would stay open as long as the stream.
     await sync_to_async(lambda: connection.close())()

@@ -74,7 +74,7 @@ class StudyForm(forms.Form):
     def typed_of(cls, job: Job) -> dict[str, Any]:
         """What would have to be typed for the study of another job."""
         at = {field: place for place, field in reversed([*cls.places.items()])}
-        found = {name: told(job.config, at.get(name, name)) for name in cls.base_fields}
+        found = {name: as_typed(job.config, at.get(name, name)) for name in cls.base_fields}
         return {name: value for name, value in found.items() if value != ""} | {"title": job.title}
 
     def before(self, study: Any, user: User) -> dict[str, Any]:
@@ -93,7 +93,7 @@ class StudyForm(forms.Form):
         return {**estimates.before_start(found, played, estimates.limit(study)), "waiting": waiting}
 
 
-def told(config: Mapping[str, Any], place: str) -> str:
+def as_typed(config: Mapping[str, Any], place: str) -> str:
     """What a study says at a place, as it would be typed; empty where it says nothing there."""
     found: Any = config
     for part in place.split("."):

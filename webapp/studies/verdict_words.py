@@ -18,7 +18,7 @@ def false_alarms(of: str) -> str:
 
 
 @dataclass(frozen=True)
-class Words:
+class VerdictWords:
     """``strong``, ``unsure`` and ``under`` name the three verdicts: what fresh battles leave open may be unsure and, by
     its mean, close under the line. ``refuted`` is what fresh battles say whose whole range is under it; ``over`` ends
     the sentence "the lineup is …", and ``weak`` is over in few words, but weak; ``near`` where its range reaches across
@@ -66,10 +66,10 @@ class Words:
         return {**vars(self), "under": self.under}
 
 
-def _of_line(side: str, refuted: str) -> tuple[Words, Words]:
+def _of_line(side: str, refuted: str) -> tuple[VerdictWords, VerdictWords]:
     """Of lineups ``side`` a line, such as "over": where an objective says how strong a team is, and where none does."""
     over, corner = f"{side} the line", f"is the problem area: {side} the line"
-    strength = Words(
+    strength = VerdictWords(
         strong=f"{over.capitalize()} and strong",
         unsure=f"{side.capitalize()} or close, weak or unsure",
         refuted=refuted,
@@ -92,7 +92,7 @@ LINE, LINE_ALONE = _of_line("over", "Under the line")
 BELOW, BELOW_ALONE = _of_line("below", "Above the line")
 """Where the line is the most that a lineup may have to count."""
 
-TOO_GOOD = Words(
+TOO_GOOD = VerdictWords(
     strong="Too good and strong",
     unsure="Too good or close, weak or unsure",
     refuted="Not too good",
@@ -101,7 +101,7 @@ TOO_GOOD = Words(
     corner="The tinted corner is the problem area: too good for the price, and stronger than a typical team.",
     family="teams found too good for their price",
 )
-USELESS = Words(
+USELESS = VerdictWords(
     strong="Found useless",
     unsure="Perhaps useless",
     refuted="Not useless",
@@ -110,7 +110,7 @@ USELESS = Words(
     corner="The tinted strip is the problem area: so little strength is left that the team is useless.",
     family="teams found useless",
 )
-DECIDED = Words(
+DECIDED = VerdictWords(
     strong="Decided and strong",
     unsure="Decided or close, weak or unsure",
     refuted="Not decided",
@@ -121,7 +121,7 @@ DECIDED = Words(
 )
 
 
-def words_of(asked: Words, *, strength: bool, below: bool = False) -> Words:
+def words_of(asked: VerdictWords, *, strength: bool, below: bool = False) -> VerdictWords:
     """The words of a question. Those of the line speak of strength only where an objective measures it, and of the side
     of the line that counts: ``below`` it."""
     if asked is not LINE:

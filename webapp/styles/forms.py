@@ -122,7 +122,7 @@ class StyleForm(GoalFields, TrainForm):
     def scale_chosen(self) -> str:
         """The scale that the page shows: where nobody chose one, the first that the game can offer."""
         said = self._said("scale")
-        first = (s.template.key for s in scales.told(self.offer.name, None).scales() if not s.missing)
+        first = (s.template.key for s in scales.known_signals(self.offer.name, None).scales() if not s.missing)
         return said or next(first, OWN)
 
     @property
@@ -175,14 +175,14 @@ class StyleForm(GoalFields, TrainForm):
         return data.version_of(self.game_name, self.project)
 
     @property
-    def told(self) -> scales.KnownSignals:
+    def game_signals(self) -> scales.KnownSignals:
         """What the game tells."""
-        return scales.told(self.game_name, self.samples)
+        return scales.known_signals(self.game_name, self.samples)
 
     @property
     def reward(self) -> dict[str, Any]:
         """The reward of the study, as data: the scale's or one's own, weighed by the slider or by numbers."""
-        told = self.template.settings(self.told.names)["task"]["style"] if self.template else self._own_reward()
+        told = self.template.settings(self.game_signals.names)["task"]["style"] if self.template else self._own_reward()
         slider = self.cleaned_data.get("matters")
         low, high = scales.weights(MIDDLE if slider is None else slider, tuple(told["w2"]))
         w1, w2 = (self.cleaned_data.get(name) for name in ("w1", "w2"))
@@ -197,20 +197,20 @@ class StyleForm(GoalFields, TrainForm):
     def goals(self) -> list[dict[str, Any]]:
         """Goals as data, each with the ``field`` that it stands in."""
         if self.template:
-            found = self.template.settings(self.told.names)["objectives"]
+            found = self.template.settings(self.game_signals.names)["objectives"]
             return [{**goal, "field": "scale"} for goal in found]
-        return list(self.own_goals(self.told))
+        return list(self.own_goals(self.game_signals))
 
     @property
     def ways(self) -> list[str]:
         """Measures by which styles are told apart."""
         if self.template:
-            return list(self.template.settings(self.told.names)["behaviour"])
-        return self._said("behaviour").replace(",", " ").split() or self.told.behaviour[:2]
+            return list(self.template.settings(self.game_signals.names)["behaviour"])
+        return self._said("behaviour").replace(",", " ").split() or self.game_signals.behaviour[:2]
 
     def _check(self, cleaned: dict[str, Any]) -> None:
         super()._check(cleaned)
-        missing = {scale.template.key: scale.missing for scale in self.told.scales()}.get(self.scale_chosen, "")
+        missing = {scale.template.key: scale.missing for scale in self.game_signals.scales()}.get(self.scale_chosen, "")
         if missing:
             self.add_error("scale", f"This game does not tell {missing}. Choose another scale, or write formulas.")
         if not self.template:
@@ -225,15 +225,15 @@ class StyleForm(GoalFields, TrainForm):
         for goal in self.goals:
             if goal["measure"] in FORMULAS:
                 self.add_error(goal["field"], f"“{goal['measure']}” is what is paid for. Call this goal otherwise.")
-        strange = scales.unmeasured(self.ways, self.told) if self.samples is not None else []
+        strange = scales.unmeasured(self.ways, self.game_signals) if self.samples is not None else []
         if strange:
-            measured = ", ".join(word.name for word in self.told.measures)
+            measured = ", ".join(word.name for word in self.game_signals.measures)
             self.add_error("behaviour", f"This game does not measure {one_of(strange)}. It measures {measured}.")
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
         known, style = self.samples, StyleReward.model_construct(**self.reward)
-        for place, message in problems(style, self.aims, known) if known else scales.strange(style, self.told):
+        for place, message in problems(style, self.aims, known) if known else scales.strange(style, self.game_signals):
             self.point_at(place, message)
         return cleaned
 

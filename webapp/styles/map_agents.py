@@ -23,7 +23,7 @@ JUST_BACK = "It has just been trained. Once its round is complete it can be watc
 Floats = NDArray[np.float64]
 
 
-class Measured(NamedTuple):
+class Estimates(NamedTuple):
     """A measure of all agents: means float64[n] and the ends of their 95 % ranges (infinite: unknown)."""
 
     mean: Floats
@@ -48,14 +48,14 @@ class Agents(NamedTuple):
     last: NDArray[np.bool_]
     goals: tuple[str, ...]
     behaviour: tuple[str, ...]
-    measures: dict[str, Measured]
+    measures: dict[str, Estimates]
     told: tuple[str, ...]
     paths: tuple[str, ...]
     genes: Floats
     samples: int
 
     @property
-    def score(self) -> Measured:
+    def score(self) -> Estimates:
         """Normalised."""
         return self.measures[SCORE]
 
@@ -127,9 +127,11 @@ def _read(arrays: dict[str, NDArray[Any]], meta: dict[str, Any], job: Job) -> Ag
         return np.asarray(arrays["measure"][:, places[name]], np.float64)
 
     own = {
-        name: Measured(*(arrays[part][:, j] for part in ("objective", "low", "high"))) for j, name in enumerate(goals)
+        name: Estimates(*(arrays[part][:, j] for part in ("objective", "low", "high"))) for j, name in enumerate(goals)
     }
-    told = {name: Measured(column(name), column(f"{name}.low"), column(f"{name}.high")) for name in (SCORE, *behaviour)}
+    told = {
+        name: Estimates(column(name), column(f"{name}.low"), column(f"{name}.high")) for name in (SCORE, *behaviour)
+    }
     population = _ids(_latest(job, "population"))
     return Agents(
         arrays["id"], arrays["tick"], non_dominated(arrays["objective"], signs), np.isin(arrays["id"], population),

@@ -16,7 +16,7 @@ from webapp.styles.map_agents import SCORE, Agents, files, parents_of, trainings
 from webapp.styles.map_genes import Gene, fixed, genes_of
 from webapp.styles.map_levels import levels
 from webapp.styles.map_strangers import Against, against, held, in_words, met, shown
-from webapp.styles.map_words import Axis, Cell, axes, cell_of
+from webapp.styles.map_words import Axis, CellText, axes, cell_of
 
 
 class MeasureText(NamedTuple):
@@ -79,7 +79,7 @@ def card_of(job: Job, agents: Agents, row: int) -> Card:
     again = strangers.own
     fresh_row = None if again is None else again.row(agent)
     known = axes(job.config)
-    told = [_told(known[name], agents, row, again, fresh_row) for name in known]
+    told = [_measure_text(known[name], agents, row, again, fresh_row) for name in known]
     genes = [*genes_of(job.config, agents.paths, agents.genes[row].tolist()), *fixed(job.config, agents.paths)]
     kept, lost = _kept(job, agent, tick)
     return Card(
@@ -91,7 +91,7 @@ def card_of(job: Job, agents: Agents, row: int) -> Card:
     )  # fmt: skip
 
 
-def _told(axis: Axis, agents: Agents, row: int, again: Agents | None, fresh_row: int | None) -> MeasureText:
+def _measure_text(axis: Axis, agents: Agents, row: int, again: Agents | None, fresh_row: int | None) -> MeasureText:
     fresh = "" if again is None or fresh_row is None else in_words(cell_of(again, fresh_row, axis))
     return MeasureText(axis.title, *cell_of(agents, row, axis), fresh)
 
@@ -117,13 +117,13 @@ def _levels(agents: Agents, row: int, known: dict[str, Axis]) -> list[Level]:
     if len(found) < 2:
         return []
 
-    def told(each: int, ends: Range) -> str:
+    def level_words(each: int, ends: Range) -> str:
         score = known[SCORE]
-        own = Cell(score.text(float(agents.score.mean[each])), f"{score.text(ends.low)} to {score.text(ends.high)}")
+        own = CellText(score.text(float(agents.score.mean[each])), f"{score.text(ends.low)} to {score.text(ends.high)}")
         cells = [(SCORE, own), *((name, cell_of(agents, each, known[name])) for name in agents.behaviour)]
         return "; ".join(f"{known[name].title}: {in_words(cell)}" for name, cell in cells)
 
-    return [Level(int(agents.id[each]), each == row, told(each, ends)) for each, ends in found.items()]
+    return [Level(int(agents.id[each]), each == row, level_words(each, ends)) for each, ends in found.items()]
 
 
 def _kept(job: Job, agent: int, tick: int) -> tuple[Agent | None, str]:

@@ -19,7 +19,7 @@ from webapp.styles.map_asked import Asked, asked
 from webapp.styles.map_form import BAND, EDGE
 from webapp.styles.map_genes import genes_of, titles
 from webapp.styles.map_strangers import held, met
-from webapp.styles.map_words import Axis, Cell, axes, cell_of
+from webapp.styles.map_words import Axis, CellText, axes, cell_of
 
 
 class Row(NamedTuple):
@@ -31,7 +31,7 @@ class Row(NamedTuple):
     edge: bool
     able: bool
     picked: int
-    cells: list[Cell]
+    cells: list[CellText]
     genes: list[str]
     held: Moved | None
 

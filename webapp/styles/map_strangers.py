@@ -10,7 +10,7 @@ from engine.styles.strangers import Mean, Moved, moved, shifts, strangers_of
 from webapp.lib.storage import store
 from webapp.studies.models import Job
 from webapp.styles.map_agents import SCORE, Agents, agents_in
-from webapp.styles.map_words import UNKNOWN, Axis, Cell, cell_of
+from webapp.styles.map_words import UNKNOWN, Axis, CellText, cell_of
 
 ROLE, FRESH = "against/", "fresh_population"
 
@@ -28,7 +28,7 @@ class Against(NamedTuple):
     """One agent against one stranger: its measures in words, in the order of ``names``."""
 
     opponent: str
-    cells: list[Cell]
+    cells: list[CellText]
 
 
 def met(job: Job) -> Met:
@@ -79,6 +79,6 @@ def against(known: Met, number: int, axes: dict[str, Axis]) -> list[Against]:
     return found
 
 
-def in_words(cell: Cell) -> str:
+def in_words(cell: CellText) -> str:
     """A value with its range."""
     return f"{cell.value} ({cell.ends or UNKNOWN})"

@@ -98,19 +98,19 @@ def _value(formula: str, name: str, at: float) -> float:
     return float(formula_of(formula, names, "formula").evaluate(given)[0])
 
 
-class Cell(NamedTuple):
+class CellText(NamedTuple):
     """A value and its range in words; ``ends`` is empty where the range is unknown."""
 
     value: str
     ends: str
 
 
-def cell_of(agents: Agents, row: int, axis: Axis) -> Cell:
+def cell_of(agents: Agents, row: int, axis: Axis) -> CellText:
     """A measure of an agent in words: "0.17" and "0.01 to 0.63"."""
     measured = agents.measures[axis.name]
     ends = measured.ends(row)
     told = f"{axis.text(ends[0])} to {axis.text(ends[1])}" if ends else ""
-    return Cell(axis.text(float(measured.mean[row])), told)
+    return CellText(axis.text(float(measured.mean[row])), told)
 
 
 def gene_text(value: float) -> str:

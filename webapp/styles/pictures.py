@@ -14,7 +14,7 @@ ROW, MARGIN = 16, 4
 """Pixels of a player's row, and per cent on both sides of a picture."""
 
 
-class Line(NamedTuple):
+class PlayerLine(NamedTuple):
     """One player in one picture: its ``shape``, where its episodes lie (per cent from the left, ``y`` from the top),
     and the same in words."""
 
@@ -28,7 +28,7 @@ class Line(NamedTuple):
 class Picture(NamedTuple):
     """The value of one formula; ``low`` and ``high``: its ends in words; ``zero``: where 0 lies, if inside."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[PlayerLine, ...]
     low: str
     high: str
     zero: float | None
@@ -60,7 +60,7 @@ def _picture(values: list[Value]) -> Picture:
     pad = 0.0 if high > low else max(abs(high), 1.0) / 2
     start, span = low - pad, (high - low) + 2 * pad
     lines = tuple(
-        Line(value.player, SHAPES[i % len(SHAPES)], 10 + ROW * i,
+        PlayerLine(value.player, SHAPES[i % len(SHAPES)], 10 + ROW * i,
              tuple(_place(v, start, span) for v in value.each), _words(value))
         for i, value in enumerate(values)
     )  # fmt: skip

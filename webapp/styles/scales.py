@@ -78,7 +78,7 @@ class KnownSignals(NamedTuple):
         return [word.name for word in self.measures if word.name not in PLAIN] or ["length"]
 
 
-def told(game: str, samples: Samples | None) -> KnownSignals:
+def known_signals(game: str, samples: Samples | None) -> KnownSignals:
     """What the engine's game of this name tells, by its sample episodes, or by its row of built-in games."""
     row = built_in(game) if game else None
     names = dict(row.names) if row else {}

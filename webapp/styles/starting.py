@@ -141,7 +141,7 @@ class StylesIntake(SettingsIntake):
         config = sample_episodes.of(study)
         found = sample_episodes.known(project, config) if config is not None else None
         samples = sample_episodes.samples_of(found)
-        told = scales.told(study.task.game.name, samples)
+        told = scales.known_signals(study.task.game.name, samples)
         if samples is None:
             wrong = scales.strange(study.task.style, told)
         else:

@@ -54,7 +54,7 @@ def _page(
 
 def _parts(form: StyleForm) -> dict[str, Any]:
     """What the page shows of what is paid for, and shows anew when another game or scale is chosen."""
-    told, drawn = form.told, pictures.pictures(form)
+    told, drawn = form.game_signals, pictures.pictures(form)
     return {
         "told": told,
         "scales": told.scales(),
@@ -78,7 +78,7 @@ def _formulas(form: StyleForm, drawn: Mapping[str, pictures.Picture]) -> dict[st
             "field": form[name],
             "title": form.fields[name].label,
             "formula": form.reward[name],
-            "words": scales.paid(form.told, form.template, name),
+            "words": scales.paid(form.game_signals, form.template, name),
             "picture": drawn.get(name),
         }
         for name in FORMULAS

@@ -56,7 +56,7 @@ class Goal(OneSeat):
     def _look(self, battles: Battles, out: NDArray[np.float32]) -> None:
         kernel.observe(battles, self._states, out)
 
-    def _told(self, battles: Battles) -> Results:
+    def _results(self, battles: Battles) -> Results:
         ends = self._ends[battles]
         scored = (ends == kernel.GOAL).astype(np.float64)
         return Results(

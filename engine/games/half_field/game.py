@@ -78,7 +78,7 @@ class HalfField(OneSeat):
     def _look(self, battles: Battles, out: NDArray[np.float32]) -> None:
         sight.observe(battles, self._guarded, self._states, self._hits, out)
 
-    def _told(self, battles: Battles) -> Results:
+    def _results(self, battles: Battles) -> Results:
         counts = self._counts[battles]
         ended = counts[:, kernel.ENDED]
         scored = (ended == kernel.GOAL).astype(np.float64)

@@ -51,7 +51,7 @@ class Platform(OneSeat):
     def _look(self, battles: Battles, out: NDArray[np.float32]) -> None:
         kernel.observe(battles, self._states, out)
 
-    def _told(self, battles: Battles) -> Results:
+    def _results(self, battles: Battles) -> Results:
         ends = self._ends[battles]
         shares = self._tallies[battles] / self._ticks[battles, None]
         signals = np.column_stack([shares, ends == kernel.FELL, ends == kernel.HIT])

@@ -150,7 +150,7 @@ class Tanks:
         life = health.reshape(-1, 2, SQUAD).sum(axis=2) / (SQUAD * kernel.LIFE)
         gap = life - life[:, ::-1]
         sides = [tank // SQUAD for tank in self._tanks_of]
-        told = np.stack([self._told(battles, life, side) for side in (0, 1)], axis=1)
+        told = np.stack([self._signals(battles, life, side) for side in (0, 1)], axis=1)
         return Ended(
             battles, self._seeds[battles], self._ticks[battles], self._returns[battles],
             (np.sign(gap) * 0.5 + 0.5)[:, sides], (gap[:, sides] + 1.0) / 2.0, tuple(told[:, side] for side in sides),
@@ -158,7 +158,7 @@ class Tanks:
             (None,) * len(self._tanks_of),
         )  # fmt: skip
 
-    def _told(self, battles: NDArray[np.int64], life: NDArray[np.float64], side: int) -> NDArray[np.float64]:
+    def _signals(self, battles: NDArray[np.int64], life: NDArray[np.float64], side: int) -> NDArray[np.float64]:
         """A team's signals float64[m, S]."""
         own = self._tallies[battles, side * SQUAD : (side + 1) * SQUAD].sum(axis=1)
         whole = SQUAD * kernel.LIFE
