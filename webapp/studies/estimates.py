@@ -64,8 +64,10 @@ def wrong(study: Study, played: Job | None) -> list[tuple[str, str]]:
 
 
 def estimate(study: Study, played: Job | None, project: Project) -> Estimate | None:
-    """How long a study takes; None while nothing is known."""
+    """How long a study takes; None while nothing is known, and where nobody knows how much it will do."""
     parts, row = kinds.parts_of(study.kind), STUDIES[study.kind]
+    if not _amount(study):
+        return None
     if earlier := _earlier(study, project):
         low, high = min(earlier), max(earlier)
         which = "one earlier job" if len(earlier) == 1 else f"{len(earlier)} earlier jobs"
@@ -83,9 +85,13 @@ def estimate(study: Study, played: Job | None, project: Project) -> Estimate | N
 def _whole(study: Any, low: float, high: float, note: str) -> Estimate:
     parts, minutes = kinds.parts_of(study.kind), limit(study)
     most = START_S + (60 * minutes if minutes else float("inf"))
-    amount = getattr(study, parts.counted or "ticks")
-    least, longest = (min(most, START_S + each * amount) for each in (low, high))
+    least, longest = (min(most, START_S + each * _amount(study)) for each in (low, high))
     return Estimate(least, longest, f"{note} {parts.on_top}".strip(), 2 / (low + high))
+
+
+def _amount(study: Any) -> float:
+    """How much it does, in what its kind counts."""
+    return float(getattr(study, kinds.parts_of(study.kind).counted or "ticks", 0))
 
 
 def limit(study: Any) -> float:
