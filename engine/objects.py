@@ -39,7 +39,7 @@ class Found(NamedTuple):
     age: float
 
 
-class Listed(NamedTuple):
+class ObjectEntry(NamedTuple):
     """An object as a listing has it; ``size`` in bytes."""
 
     key: str
@@ -101,14 +101,14 @@ class Objects:
         """Copy an object on the server; whether there is one."""
         return self._copied(key, to)
 
-    def below(self, prefix: str) -> Iterator[Listed]:
+    def below(self, prefix: str) -> Iterator[ObjectEntry]:
         """The objects whose keys begin with the prefix, in the order of their keys."""
         more: dict[str, str] = {}
         while True:
             answer = self._ask("list_objects_v2", Prefix=self.base + prefix, **more) or {}
             for one in answer.get("Contents", ()):
                 key = one["Key"].removeprefix(self.base)
-                yield Listed(key, one["ETag"], _age(answer, one["LastModified"]), one["Size"])
+                yield ObjectEntry(key, one["ETag"], _age(answer, one["LastModified"]), one["Size"])
             if not answer.get("IsTruncated"):
                 return
             more = {"ContinuationToken": answer["NextContinuationToken"]}

@@ -232,6 +232,11 @@ def of_kind(context: Context, kind: type[C]) -> C:
     raise EngineError(f"This evaluation needs a {kind.__name__}, and was given a {type(context).__name__}.")
 
 
+GIVEN_UP = "Three processes in a row ended"
+"""How the reason begins of a request that nobody could answer, because whoever tried ended: its game, or its machine,
+may be why."""
+
+
 def failed(request: Request, reason: str, objectives: int, metrics: int) -> Evaluation:
     """The answer to a request that cannot be evaluated: NaN everywhere, infinite violation."""
     return Evaluation(

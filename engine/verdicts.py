@@ -225,7 +225,7 @@ def baseline_reach(error: float | None, samples: int, medians: int = 1) -> float
     return float(stdtrit(max(samples - 1, 1), 1 - BASELINE_ERROR / medians)) * spread
 
 
-class Listed(NamedTuple):
+class InLists(NamedTuple):
     """Whether a lineup stands in the list of the ``confirmed`` ones, and in that of those ``under`` the line."""
 
     confirmed: bool = False
@@ -296,12 +296,12 @@ def judged(lineups: Sequence[Sequence[Sample]], goals: Goals) -> list[Verdict]:
     told, under = confirmed(lineups, goals), cleared(lineups, goals)
     many = Many(int(told.sum()), int(under.sum()))
     return [
-        judge(samples[-1], goals, Listed(bool(t), bool(u)), many)
+        judge(samples[-1], goals, InLists(bool(t), bool(u)), many)
         for samples, t, u in zip(lineups, told, under, strict=True)
     ]
 
 
-def judge(sample: Sample, goals: Goals, listed: Listed, many: Many) -> Verdict:
+def judge(sample: Sample, goals: Goals, listed: InLists, many: Many) -> Verdict:
     """The verdict on one lineup: in which lists it stands, and how many stand in each."""
     lined = [j for j, line in enumerate(goals.lines) if line is not None]
     if not lined:

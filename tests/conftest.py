@@ -18,9 +18,11 @@ from django.contrib.contenttypes.management import create_contenttypes
 from django.db.models.signals import post_migrate
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from pytest_django import DjangoDbBlocker
 
 from deploy.up import valkey
 from engine import objects
+from tests.migrated import Shared, is_shared
 from tests.own_s3 import OwnS3
 from tests.processes import environment
 from webapp.lib import alive
@@ -39,21 +41,20 @@ hypothesis_settings.load_profile("calm")
 SLOW_FOLDERS = ("browser", "workers")
 SLOW_FILES = {
     "engine": {
-        "baselines", "battle_counts", "channels", "confidence", "evolution", "evolution_genes", "evolution_lineups",
-        "evolution_operators", "evolve", "fair_queue", "game_conformance", "gate",
-        "gate_command", "herobattle", "lineups", "match_memory",
-        "mdp_external", "mdp_paths", "metagame", "metagame_study", "new_pieces", "objectives", "pairings", "pbt",
-        "piping", "racing", "racing_lineups", "rl_learners", "self_play",
-        "sensitivity", "simulator_client", "simulator_conformance", "simulator_tcp", "stops", "study",
-        "study_troubles", "supervisor", "termination", "train", "trust_finds_faults",
-        "train_policies", "turns", "verdicts", "wesnoth", "worth", "worth_prices",
+        "aesrl", "arena", "baselines", "battle_counts", "cast", "channels", "commanded", "confidence", "evolution",
+        "evolution_genes", "evolution_lineups", "evolution_operators", "evolve", "fair_queue", "game_conformance",
+        "gate", "gate_command", "herobattle", "hunt", "lineups", "masac", "match_memory", "mdp_external", "mdp_paths",
+        "metagame", "metagame_study", "new_pieces", "numbered", "object_store", "objectives", "pairings", "patches",
+        "pbt", "piping", "racing", "racing_lineups", "rl_learners", "scarce", "self_play", "sensitivity",
+        "simulator_client", "simulator_conformance", "simulator_tcp", "starts", "stops", "study", "study_troubles",
+        "styles", "supervisor", "td3", "termination", "train", "train_policies", "trust_finds_faults", "turns",
+        "verdicts", "wesnoth", "worth", "worth_bench", "worth_prices",
     },
     "webapp": {
-        "accounts", "api_access", "api_jobs", "bodies", "command_lines", "compare", "deadline", "demo", "digits",
-        "edge_battles", "environment", "evolve_form", "explore_shortlist", "games_limits", "gates", "games_simulators",
-        "jobs_methods", "jobs_new", "old_site", "pages_access", "redis_away", "row_locks", "self_play",
-        "simulator_words", "stream", "styles_form", "styles_pages",
-        "web_server",
+        "accounts", "agents", "api_access", "api_jobs", "bodies", "command_lines", "commanders", "compare", "deadline",
+        "demo", "digits", "edge_battles", "environment", "evolve_form", "explore_shortlist", "games_limits",
+        "games_simulators", "gates", "jobs_methods", "jobs_new", "old_site", "pages_access", "redis_away", "row_locks",
+        "self_play", "sensitivity", "simulator_words", "stream", "styles_form", "styles_pages", "web_server",
     },
 }  # fmt: skip
 """Those that took some four seconds and more, all tests of a file together. Those that start Ray say so themselves."""
@@ -127,9 +128,25 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None) -> None:
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Shared | None:
+    """What the processes of a run share of the database; None where there is but one."""
+    return Shared(tmp_path_factory.getbasetemp().parent) if is_shared() else None
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None, migrated: Shared | None) -> None:
+    """Before Django creates the database: begin with what another process has migrated."""
+    if migrated:
+        migrated.begin()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker, migrated: Shared | None) -> None:
     """The database. What empties it after a test need not write anew, each time, what Django notes about every table
     for its own permissions, which the site does not use."""
+    if migrated:
+        with django_db_blocker.unblock():
+            migrated.offer()
     post_migrate.disconnect(dispatch_uid="django.contrib.auth.management.create_permissions")
     post_migrate.disconnect(create_contenttypes)
 

@@ -32,6 +32,31 @@ def test_the_architecture_names_only_what_is_there() -> None:
         assert (ROOT / name).exists() or (ROOT / "engine" / name).exists(), name
 
 
+PACKAGES = ("engine", "webapp", "workers", "deploy", "tests")
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for package in PACKAGES
+    for path in (ROOT / package).rglob("*.py")
+}
+
+
+def is_there(name: str) -> bool:
+    """Whether a dotted name is a module's, or of something that its module's text has."""
+    module, _, last = name.rpartition(".")
+    while module and module not in MODULES:
+        module, _, last = module.rpartition(".")
+    return name in MODULES or (
+        bool(module) and bool(re.search(rf"\b{last}\b", MODULES[module].read_text(encoding="utf-8")))
+    )
+
+
+def test_the_code_names_only_modules_that_are_there() -> None:
+    named = re.compile(rf"``((?:{'|'.join(PACKAGES)})(?:\.\w+)+)")
+    texts = {path: path.read_text(encoding="utf-8") for path in MODULES.values()}
+    found = {path: [name for name in named.findall(text) if not is_there(name)] for path, text in texts.items()}
+    assert {str(path.relative_to(ROOT)): names for path, names in found.items() if names} == {}
+
+
 def test_nothing_refers_to_notes_outside_the_repository() -> None:
     rooms = [ROOT / name for name in ("engine", "webapp", "workers", "deploy", "templates", "static", "tests")]
     kinds = {".py", ".md", ".js", ".css", ".html"}

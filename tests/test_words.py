@@ -32,11 +32,15 @@ CLASSES = {
     "telling": "sentences",
     "whole": "forward all, digits",
     "promises": "contract checks",
+    "listed": "fixed list, what a list has",
 }
 """Words that no module and no public class is called by alone, and what to say instead; code may use them as verbs."""
 SEVERAL = {
     "Limits": "of whom: of a worker, a simulator, a screen",
     "Plan": "totals, a floor plan, a search’s plan",
+    "Pace": "of a lesson; the size of a part; how far a job is",
+    "Sample": "of what: random lineups, sampled actions",
+    "Span": "of what: of a formula",
 }
 """Names that stood for several things: no two modules have a class of that name."""
 MODULES = {

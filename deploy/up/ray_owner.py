@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from deploy.up import processes
+from engine.runtime import ray_daemons
 from engine.runtime.cluster import load_ray
 
 DAEMONS = {"gcs_server", "raylet"}
@@ -70,15 +71,15 @@ def start(folder: Path, address_file: Path, cpus: int) -> None:
     seconds, began = patience(before), time.monotonic()
     wait_for_daemons(seconds)
     try:
-        # "local" starts a cluster even where a file of a dead one invites to join it.
-        load_ray().init(
-            address="local",
-            num_cpus=cpus,
-            include_dashboard=False,
-            object_store_memory=OBJECT_STORE_BYTES,
-            _temp_dir=str(folder),
-            log_to_driver=False,
-        )
+        with ray_daemons.few():
+            # "local" starts a cluster even where a file of a dead one invites to join it.
+            load_ray().init(
+                address="local",
+                num_cpus=cpus,
+                object_store_memory=OBJECT_STORE_BYTES,
+                _temp_dir=str(folder),
+                log_to_driver=False,
+            )
     except Exception:
         if time.monotonic() - began >= seconds:
             failures_beside(address_file).write_text(str(before + 1))

@@ -143,7 +143,7 @@ def episode(rng: np.random.Generator) -> Columns:
     }  # fmt: skip
 
 
-class Pace:
+class SteadySender:
     """Sends episodes of the tasks in turn, at ``RATE`` transitions a second."""
 
     def __init__(self, send: Send) -> None:
@@ -176,7 +176,7 @@ def within() -> Iterator[Way]:
     """Within the process: sending costs the learner no more than a place in a queue."""
     experience = ExperienceHere(TASKS)
     actors = [experience.actor(task) for task in range(TASKS)]
-    yield Way(experience, Pace(lambda task, columns: actors[task].add(columns, [5.0])))
+    yield Way(experience, SteadySender(lambda task, columns: actors[task].add(columns, [5.0])))
 
 
 @contextmanager
@@ -243,12 +243,14 @@ def _send_over_redis(told: tuple[Any, ...]) -> None:
         actors[task].add(columns, [5.0])
         actors[task].newest()
 
-    Pace(send).forever()
+    SteadySender(send).forever()
 
 
 def _send_over_zmq(told: tuple[Any, ...]) -> None:
     spoke, numberings = ZmqSpoke(Ticket(*told)), [Numbering(task) for task in range(TASKS)]
-    Pace(lambda task, columns: spoke.send([encode(numberings[task].parcel(columns, [5.0], 0))], _WAIT_S)).forever()
+    SteadySender(
+        lambda task, columns: spoke.send([encode(numberings[task].parcel(columns, [5.0], 0))], _WAIT_S)
+    ).forever()
 
 
 def _nothing() -> None:

@@ -28,7 +28,7 @@ from engine.runtime.cluster import connected
 from engine.simulators.contract import GameSpec
 from engine.simulators.loaders import opened
 from engine.studies import load
-from engine.worth.prices import BEYOND, UNFIELDED, UNMOVED, UNTRIED
+from engine.worth.prices import BEYOND, HIDDEN, UNFIELDED, UNMOVED, UNTRIED
 from engine.worth.verdicts import OPEN, TOO_GOOD, TOO_WEAK, UNTESTED
 
 NAME = "wesnoth-worth"
@@ -45,7 +45,7 @@ TWO = {"teams": 2, "baselines": {"kind": "drawn", "count": 2}}
 WORDS = {UNTESTED: "not tested", OPEN: "not settled", TOO_GOOD: "too good", TOO_WEAK: "too weak"}
 UNPRICED = {
     UNTRIED: "no prices tried", UNMOVED: "costs do not surely matter", BEYOND: "may lie beyond the prices tried",
-    UNFIELDED: "hardly any team could field it at it",
+    UNFIELDED: "hardly any team could field it at it", HIDDEN: "too many battles were not finished",
 }  # fmt: skip
 
 

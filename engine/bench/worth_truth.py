@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from engine.bench.worth_experiments import wins
 from engine.games.herobattle import HeroBattle
 from engine.worth.experiment import Experiment
-from engine.worth.reading import Finalist, Finding
+from engine.worth.proof import Finalist, Finding
 from engine.worth.screen import WIN
 
 STEP = 50_000

@@ -11,7 +11,7 @@ from pydantic import Field, field_validator, model_validator
 from engine.config.base import Config, Shown, Study, refuse
 from engine.config.genes import genes
 from engine.config.learners import Learner
-from engine.config.lesson_pace import Pace, Sampled, pace
+from engine.config.lesson_pace import LessonPace, Sampled, pace
 from engine.config.lessons import MOST_LESSONS, LessonConfig
 from engine.config.policies import ONE_NUMBER
 from engine.config.rl import AnyLearner, PPOConfig
@@ -128,7 +128,7 @@ class ArenaConfig(Study):
         """Whether it is known how many decisions will be learned from."""
         return self.sampling == "synchronous" and not any(lesson.until for lesson in self.lessons)
 
-    def pace(self, lesson: LessonConfig) -> Pace:
+    def pace(self, lesson: LessonConfig) -> LessonPace:
         """How a lesson is learned."""
         waiting, each = self.sampling == "synchronous", self.environments * self.fragment
         how = Sampled(each, self.copies if waiting else 1, waiting)

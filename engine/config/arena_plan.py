@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from engine.config.arena import ArenaConfig
-from engine.config.lesson_pace import Pace
+from engine.config.lesson_pace import LessonPace
 from engine.config.matches import MatchConfig
 
 
@@ -36,7 +36,7 @@ class Planned(NamedTuple):
     counted: Counted
     battles: int
     asked: int
-    pace: Pace
+    pace: LessonPace
 
 
 def counted(matches: Iterable[MatchConfig], copies: int = 1) -> Counted:

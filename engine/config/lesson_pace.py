@@ -14,7 +14,7 @@ from engine.config.lessons import PARTS, LessonConfig
 from engine.config.rl import AnyLearner
 
 
-class Pace(NamedTuple):
+class LessonPace(NamedTuple):
     """One lesson as it is learned. By policy: ``workers``, the places that it steers in the match list, and
     ``fragment``, its decisions in one fragment of one copy; ``fragments`` of each copy in an update; ``update``:
     decisions of all policies in one (asynchronous: in an update of each of them); ``updates`` in the lesson;
@@ -64,7 +64,7 @@ def whole(room: int, usual: int) -> tuple[int, int]:
     return max(found, key=lambda each: (each[0] * each[1], -abs(each[0] - usual)))
 
 
-def pace(lesson: LessonConfig, learners: Mapping[str, AnyLearner], how: Sampled, checkpoint_every: int) -> Pace:
+def pace(lesson: LessonConfig, learners: Mapping[str, AnyLearner], how: Sampled, checkpoint_every: int) -> LessonPace:
     """How a lesson is learned."""
     places = workers(lesson, learners)
     fragment = {name: how.decisions * count for name, count in places.items()}
@@ -74,4 +74,4 @@ def pace(lesson: LessonConfig, learners: Mapping[str, AnyLearner], how: Sampled,
     update = fragments * together
     decisions = updates * update if how.waiting else max(update, lesson.most)
     every = max(checkpoint_every or -(-decisions // PARTS), update)
-    return Pace(places, fragment, fragments, update, updates, decisions, every, -(-decisions // every))
+    return LessonPace(places, fragment, fragments, update, updates, decisions, every, -(-decisions // every))

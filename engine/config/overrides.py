@@ -19,7 +19,20 @@ _POWER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$")
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads 1e-4 as a number, as in YAML 1.2; in 1.1 it is text."""
+    """Reads 1e-4 as a number, as in YAML 1.2; in 1.1 it is text. Refuses a key that stands twice in one table, of which
+    the first would be dropped without a word."""
+
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        """A table as it is written."""
+        node = super().compose_mapping_node(anchor)
+        seen = set[tuple[str, str]]()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if (key.tag, key.value) in seen:
+                    told = f"{key.value} stands twice in one table: leave one of the two out"
+                    raise yaml.MarkedYAMLError(problem=told, problem_mark=key.start_mark)
+                seen.add((key.tag, key.value))
+        return node
 
 
 _Loader.add_implicit_resolver("tag:yaml.org,2002:float", _POWER, list("-+0123456789"))

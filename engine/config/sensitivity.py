@@ -15,6 +15,8 @@ from engine.config.worth import WorthConfig
 Kind = Literal["piece", "pair", "triple"]
 HELD: dict[Kind, int] = {"piece": 1, "pair": 2, "triple": 3}
 """How many pieces a team must hold for a break of each kind."""
+MOST_PLANTINGS = 2_400
+"""Of all kinds and sizes, each an experiment: a hundred of every kind in as many sizes as there may be."""
 TRIED = 12
 """Values of numbers that are tried for a planting, at most (``engine.sensitivity.tuning``)."""
 
@@ -55,8 +57,9 @@ class SensitivityConfig(Study):
         "planted in outcomes.",
     )  # fmt: skip
     plantings: int = Field(
-        100, ge=4, le=2_000, title="Plantings", description="Of each kind and size; each is an experiment."
-    )
+        100, ge=4, le=2_000, title="Plantings",
+        description=f"Of each kind and size; each is an experiment, {MOST_PLANTINGS:,} in all at most.",
+    )  # fmt: skip
     pool: PoolConfig = Field(default_factory=PoolConfig)
 
     @field_validator("planted", "sizes")
@@ -78,6 +81,16 @@ class SensitivityConfig(Study):
         refuse((str(i), "the experiment looks at single pieces only") for i, kind in enumerate(planted)
                if kind == "pair" and not pairs)  # fmt: skip
         return planted
+
+    @field_validator("plantings")
+    @classmethod
+    def _in_all(cls, plantings: int, info: ValidationInfo) -> int:
+        kinds, sizes = (len(info.data.get(name, ())) for name in ("planted", "sizes"))
+        many = kinds * sizes * plantings
+        each = f"{plantings:,} of {kinds} kind{'s' * (kinds != 1)} in {sizes} size{'s' * (sizes != 1)}"
+        if many > MOST_PLANTINGS:
+            raise ValueError(f"{each} are {many:,} experiments, more than {MOST_PLANTINGS:,}")
+        return plantings
 
     @property
     def pairings(self) -> LineupConfig:

@@ -24,7 +24,7 @@ from engine.evolution.archive import Archive
 from engine.evolution.estimates import merged
 from engine.evolution.termination import Termination
 from engine.indicators import hypervolume, standard_errors
-from engine.problem import Evaluation, Genome, Problem, Request
+from engine.problem import GIVEN_UP, Evaluation, Genome, Problem, Request
 from engine.store import Store
 
 _NOTHING = np.empty(0)
@@ -37,7 +37,8 @@ MOST_MEASURED = 3
 
 
 class Record:
-    """Grows with every evaluation; ``state`` and ``load`` are plain JSON and travel in the checkpoint."""
+    """Grows with every evaluation; ``state`` and ``load`` are plain JSON and travel in the checkpoint. ``given_up``:
+    how many of those that failed were, because processes ended that evaluated them."""
 
     unit: ClassVar[str] = "battles"
     """The unit of an evaluation's cost: the name of its counter."""
@@ -50,6 +51,7 @@ class Record:
         self.where: dict[int, int] = {}
         self.chunks: list[str] = []
         self.totals = {"evaluations": 0, self.unit: 0, "cached": 0, "failed": 0}
+        self.given_up = 0
         self.reference: list[list[float]] = []
         self.each = 0
         self.planned = 0
@@ -67,6 +69,7 @@ class Record:
             return
         self.totals["evaluations"] += 1
         self.totals["failed"] += evaluation.status != "ok"
+        self.given_up += evaluation.reason.startswith(GIVEN_UP)
         self.waiting.append(self.reported(Individual(request.genome, evaluation, tick)))
         self.each = self.each or evaluation.cost
 
@@ -244,6 +247,7 @@ class Record:
             "each": self.each,
             "seconds": self.counters().seconds,
             "termination": self.termination.state(),
+            **({"given_up": self.given_up} if self.given_up else {}),
         }
 
     def load(self, state: dict[str, Any]) -> None:
@@ -258,3 +262,4 @@ class Record:
         self.chunks, self.totals = list(state["chunks"]), dict(state["totals"])
         self.before, self.began = state["seconds"], time.monotonic()
         self.termination.load(state["termination"])
+        self.given_up = state.get("given_up", 0)

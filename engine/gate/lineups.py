@@ -20,7 +20,7 @@ from engine.lineups.parts import Sums
 from engine.lineups.patterns import Patterns
 from engine.lineups.told_apart import told_apart
 from engine.simulators.contract import GameSpec
-from engine.verdicts import Goals, Listed, Many, Sample, Verdict
+from engine.verdicts import Goals, InLists, Many, Sample, Verdict
 
 MEANT = "not counted: what makes it so is intended"
 OTHERWISE = " Against other baseline teams the same lineup has other numbers, and may be strong or weak."
@@ -114,7 +114,7 @@ def rows_of(lineups: Lineups, told: Sequence[bool], spec: GameSpec, objectives: 
         elif sample is None:
             rows.append(_unmeasured(lineups, i, spec))
         else:
-            verdict = verdicts.judge(sample, lineups.goals, Listed(bool(sure), next(cleared)), many)
+            verdict = verdicts.judge(sample, lineups.goals, InLists(bool(sure), next(cleared)), many)
             rows.append(_row(lineups, i, sample, verdict, spec, objectives))
     return rows
 

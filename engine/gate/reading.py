@@ -35,7 +35,7 @@ from engine.simulators.contract import GameSpec
 from engine.verdicts import BASELINE_ERROR, ERROR
 
 OFFSET_ERROR = 0.01
-"""Of what pieces are compared with, as ``engine.worth.reading`` spends it (which loads torch; a test compares them)."""
+"""Of what pieces are compared with, as ``engine.worth.proof`` spends it (which loads torch; a test compares them)."""
 EVIDENCE_ERROR = ERROR - BASELINE_ERROR - OFFSET_ERROR
 """Of the findings of all parts together."""
 
@@ -44,7 +44,8 @@ class Parts(NamedTuple):
     """What is known by now: artifacts by part (the replay's: one of each of its ``groups`` that is over; the search's:
     its edge, then what else of its map was played again), the exploits that are ``barred`` (name and why), the parts
     that are ``unfinished``, how many lineups the search ``evaluated``, the ``battles`` in all and those of the
-    screen, and how many lineups of the search ``failed``."""
+    screen, how many lineups of the search ``failed``, and how many of these were ``given_up``, because processes
+    ended that played them."""
 
     found: Mapping[str, Sequence[Bundle]]
     groups: Sequence[Group]
@@ -54,6 +55,7 @@ class Parts(NamedTuple):
     battles: int
     screen_battles: int
     failed: int = 0
+    given_up: int = 0
 
 
 def read(config: GateConfig, spec: GameSpec, parts: Parts) -> Report:
@@ -88,11 +90,21 @@ def _unmeasured(config: GateConfig, parts: Parts) -> Iterator[Row]:
     if not parts.found["search"]:
         yield Row("search", "The search", "open", "it ended with no lineup that could be measured", missing=None)
     if parts.failed:
-        divides = any("/" in objective.formula for objective in config.objectives.objectives)
-        why = " (or a formula divides by zero for them)" if divides else ""
-        left = f"{parts.failed:,} of {many(parts.evaluated, 'lineup')}{why}"
-        words = f"the game did not finish battles of {left}, which {'is' if parts.failed == 1 else 'are'} left out"
-        yield Row("search", BATTLES, "open", words, missing=None)
+        yield Row("search", BATTLES, "open", _left_out(config, parts), missing=None)
+
+
+def _left_out(config: GateConfig, parts: Parts) -> str:
+    """How many lineups the search left out, and why."""
+    broken, given_up, of = parts.failed - parts.given_up, parts.given_up, many(parts.evaluated, "lineup")
+    why = f"because three processes in a row ended while {'each' if given_up > 1 else 'it'} was played alone"
+    if not broken:
+        return f"{given_up:,} of {of} {'was' if given_up == 1 else 'were'} given up and left out, {why}"
+    divides = any("/" in objective.formula for objective in config.objectives.objectives)
+    also = " (or a formula divides by zero for them)" if divides else ""
+    left = (
+        f"the game did not finish battles of {broken:,} of {of}{also}, which {'is' if broken == 1 else 'are'} left out"
+    )
+    return f"{left}; {given_up:,} more {'was' if given_up == 1 else 'were'} given up, {why}" if given_up else left
 
 
 def _lineups(config: GateConfig, spec: GameSpec, parts: Parts, part: str, i: int) -> Lineups:
@@ -122,6 +134,6 @@ def confirmed(config: GateConfig, every: Sequence[Lineups | Screened]) -> list[l
     shares = []
     for each in every:
         many = each.of if isinstance(each, Lineups) else len(each.evidence)
-        shares += [share / many] * len(each.evidence)
+        shares += [share / max(many, 1)] * len(each.evidence)
     told = iter(confidence.e_bh(np.array(logs), np.array(shares), EVIDENCE_ERROR).tolist() if logs else [])
     return [[next(told, False) for _ in each.evidence] for each in every]

@@ -10,13 +10,15 @@ import numpy as np
 
 from engine.arrays import Bundle
 from engine.config.patterns import Pattern
-from engine.gate.report import BATTLES, Row, many, rounded
+from engine.gate.report import BATTLES, SHOWN, Row, many, rounded
 
 POINTS = 100
 DIGITS = 0.05
 MOST = 20
 """Where it would take more than so many times the battles, nobody asks for them."""
 MEANT = "not counted, as it is intended"
+UNFINISHED = 2
+"""Why a piece is not tested: as ``engine.worth.verdicts`` numbers it (a test compares them)."""
 
 
 class Screened(NamedTuple):
@@ -64,7 +66,7 @@ def rows_of(found: Screened, told: Sequence[bool], limits: ScreenLimits) -> tupl
     untested = int(single.sum()) - len(tested)
     if rest or untested:
         rows.append(_rest(found.bundle, rest, untested, bool(shown or found.meant), limits))
-    rows += _unfinished(found.bundle, rest, limits)
+    rows += _unfinished(found, rest, limits)
     rows += [_row(found.bundle, i, "meant", MEANT, limits) for i in found.meant if math.isfinite(columns["low"][i])]
     return rows, len({*tested} - {*found.meant})
 
@@ -142,21 +144,35 @@ def _rest(bundle: Bundle, rest: Sequence[int], untested: int, others: bool, limi
                limits.battles, missing, (), len(rest))  # fmt: skip
 
 
-def _unfinished(bundle: Bundle, rest: Sequence[int], limits: ScreenLimits) -> Iterator[Row]:
-    """That the game did not finish battles which, had one piece lost all of them, hide more than may stay open. Ranges
-    allow for them, but in tables from before they did."""
-    left, columns = int(bundle.meta.get("unfinished", 0)), bundle.arrays
+def _unfinished(found: Screened, rest: Sequence[int], limits: ScreenLimits) -> Iterator[Row]:
+    """That the game did not finish battles which, had one piece lost all of them, hide more than may stay open, as they
+    do of a piece that is not tested because of them. Ranges allow for them, but in tables from before they did."""
+    bundle, columns = found.bundle, found.bundle.arrays
+    left = int(bundle.meta.get("unfinished", 0))
     hidden = {
         i: max(abs(_points(columns["low"][i])), abs(_points(columns["high"][i])))
         + (0.0 if "hidden" in columns else _points(left / (left + columns["battles"][i])))
         for i in rest
     }
-    worst = max(hidden, key=lambda i: hidden[i], default=None)
-    if left and (worst is None or hidden[worst] > limits.leaves_open):
+    worst, never = max(hidden, key=lambda i: hidden[i], default=None), _never_finished(found)
+    if left and (worst is None or hidden[worst] > limits.leaves_open or never):
         words = f"the game did not finish {left:,} of {bundle.meta['asked']:,}, which are left out"
-        if worst is not None:
+        if never:
+            more = f" and {len(never) - SHOWN:,} more" if len(never) > SHOWN else ""
+            words += f"; of those with {', '.join(never[:SHOWN])}{more} it finished hardly any"
+        if worst is not None and hidden[worst] > limits.leaves_open:
             words += f"; if these were all lost by {_name(bundle, worst)}, they hide up to {hidden[worst]:.1f} points"
         yield Row("screen", BATTLES, "open", words, battles=limits.battles, missing=None)
+
+
+def _never_finished(found: Screened) -> list[str]:
+    """The pieces of which the game finished too few battles to say anything, but for what is intended."""
+    columns = found.bundle.arrays
+    if "untested" not in columns:
+        return []
+    single = (columns["piece"][:, 1] < 0) & (columns["least"] == 1)
+    at = np.flatnonzero(single & (columns["untested"] == UNFINISHED)).tolist()
+    return [_name(found.bundle, i) for i in at if i not in found.meant]
 
 
 def _narrowed(largest: float, worth: float, limits: ScreenLimits) -> tuple[int | None, str]:

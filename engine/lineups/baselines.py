@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from engine import confidence
 from engine.config.lineups import DrawnBaselines, LineupConfig
@@ -93,6 +92,8 @@ def median_error(sums: NDArray[np.float64], battles: int, metric: Metric) -> NDA
     normal, exponential and 0-or-1 results, and for log-normal ones of a standard deviation of 1 in the logarithm, or of
     1.5 from 32 replicates on.
     """
+    from scipy.special import stdtrit  # workers, which are given the teams, do without
+
     freedom = sums.shape[-1] - 1
     two, one = (_half(sums, battles, metric, error) / stdtrit(freedom, 1 - error) for error in (0.025, 0.01))
     return np.asarray(np.maximum(two, one))
@@ -142,6 +143,8 @@ def _open_reach(values: NDArray[np.float64], alpha: float) -> NDArray[np.float64
 
 def _reach(sums: NDArray[np.float64], alpha: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """How far below and above its mean the true mean of each row may lie, with an error of ``alpha`` on each side."""
+    from scipy.special import stdtrit  # workers, which are given the teams, do without
+
     n, deviation = sums.shape[-1], sums - sums.mean(axis=-1, keepdims=True)
     t, spread = stdtrit(n - 1, 1 - alpha), np.sqrt((deviation**2).mean(axis=-1))
     skew = (deviation**3).mean(axis=-1) / np.where(spread > 0, spread, 1) ** 3

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from engine.config.lineups import ObjectiveSetConfig
 from engine.errors import ConfigError
@@ -123,6 +122,8 @@ class Objectives:
             near = ordered[:, k - 1 :] - ordered[:, : replicates - k + 1] <= 1e-9 * np.ptp(ordered, axis=1)[:, None]
         few = near.any(axis=1)
         if few.any():
+            from scipy.special import stdtrit  # loaded by a worker only where it is asked for
+
             low, high, exact, _ = spans(self.spec, self.config.objectives, costs)
             few &= ~exact & np.isfinite(high - low)
             least = (high - low) * (1 - 0.025 ** (1 / replicates)) / stdtrit(max(replicates - 1, 1), 0.975)

@@ -33,7 +33,7 @@ from engine.patches.trials import Trials
 from engine.rng import combine64
 from engine.simulators.contract import GameSpec
 from engine.worth.experiment import Experiment
-from engine.worth.reading import ERROR
+from engine.worth.proof import ERROR
 from engine.worth.screen import LEAD, WIN
 
 Floats = NDArray[np.float64]

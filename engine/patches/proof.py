@@ -9,8 +9,9 @@ An adversary that began anew has its word, too: a patch does not work under whic
 wins more than the one it found in the game as it is. Their ranges hold together with those of the other finals (5 %).
 Forecasts are those of the experiment: fitted to battles that are none of these.
 
-A battle that the game does not finish may have ended in any way, so ranges hold whichever way these would have: a patch
-that works because the game breaks off battles under it is none.
+A battle that the game does not finish may have ended in any way, so ranges and evidence hold whichever way these would
+have (``engine.worth.hidden``), also those of what pieces are compared with: a patch that works because the game breaks
+off battles under it is none.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from engine import confidence
 from engine.confidence import Range
@@ -30,7 +32,8 @@ from engine.patches.candidates import Candidate
 from engine.patches.compared import Others, others
 from engine.patches.response import Watched
 from engine.patches.trials import Trials
-from engine.worth.reading import ERROR, OFFSET_ERROR
+from engine.worth.hidden import LOST, Ways, hidden, ways
+from engine.worth.proof import ERROR, OFFSET_ERROR
 from engine.worth.screen import SIDES, WIN
 
 Floats = NDArray[np.float64]
@@ -74,17 +77,17 @@ def judged(
     values, compared = _at_random(candidate, trials, any_team, at_random)
     expected, singles = trials.reference(candidate.patch), range(len(values))
     known = np.isfinite(expected.variance) & (compared.share > 0)
-    played = [own[np.isfinite(own)] for own in values]
-    tested = [t for t in singles if t not in intended and len(played[t]) >= FEWEST and known[t]]
+    tested = [t for t in singles if t not in intended and len(values[t].rest) >= FEWEST and known[t]]
     errors = _errors(finals, len(tested), len(watched))
-    means, variances = expected.mean.tolist(), expected.variance.tolist()
+    means, variances = expected.mean.tolist(), expected.careful.tolist()
     lines = {t: _line(compared, t, (means[t], variances[t]), errors) for t in tested}
-    logs = np.array([_evidence(played[t], lines[t], matters) if t in lines else -math.inf for t in singles])
+    logs = np.array([_evidence(values[t], lines[t], matters) if t in lines else -math.inf for t in singles])
     named = np.flatnonzero(confidence.e_bh(logs, np.full(len(logs), 1 / len(logs)), errors.one)).tolist()
     worths = [_watched(candidate, w, trials, closer.get(i), purpose, compared, errors) for i, w in enumerate(watched)]
     seen = {w.trait for w in watched}
     ends = [_within(values[t], line, errors.one) for t, line in lines.items() if t not in seen]
-    ends += [SIDES for t in singles if len(values[t]) >= FEWEST > len(played[t]) and t not in (seen | intended)]
+    few = [t for t, own in enumerate(values) if len(own.lost) >= FEWEST > len(own.rest)]
+    ends += [SIDES for t in few if t not in (seen | intended)]
     largest = max((max(abs(low), abs(high)) for low, high in ends), default=0.0)
     every = np.concatenate([any_team, *closer.values()])
     unfinished = int(np.isnan(every[:, WIN]).sum())
@@ -102,9 +105,10 @@ def met_by(proof: Proof, strongest: Strongest, present: Strongest, matters: floa
 
 def share_of(best: Best, wins: Floats, error: float) -> Strongest:
     """A team's share of wins by outcomes beyond even, against opponents drawn for this alone."""
-    good = wins[np.isfinite(wins)] + 0.5
-    ends = _any_way(confidence.bounds_once(good, 0.0, 1.0, error), Range(0.0, 1.0), _share(good, wins))
-    return Strongest(best, float(good.mean()) if len(good) else math.nan, ends.low, ends.high)
+    share, off = wins + 0.5, ~np.isfinite(wins)
+    every = Ways(share, np.where(off, 0.0, share), np.where(off, 1.0, share)).at(np.ones(len(wins), np.bool_))
+    ends = every.range(0.0, 1.0, error, confidence.bounds_once)
+    return Strongest(best, float(every.rest.mean()) if len(every.rest) else math.nan, ends.low, ends.high)
 
 
 class _Errors(NamedTuple):
@@ -129,22 +133,31 @@ def _errors(finals: int, tested: int, watched: int) -> _Errors:
     return _Errors(one, one / max(watched, 1), NormalDist().inv_cdf(1 - OFFSET_ERROR / (2 * max(lines, 1))))
 
 
-def _at_random(candidate: Candidate, trials: Trials, ahead: Floats, purpose: int) -> tuple[list[Floats], Others]:
-    """Of each piece the residuals of teams that hold it, in random battles, not a number where these were not finished,
-    and what it is compared with."""
+def _at_random(candidate: Candidate, trials: Trials, ahead: Floats, purpose: int) -> tuple[list[Ways], Others]:
+    """Of each piece the residuals of teams that hold it, in random battles, and what it is compared with."""
     rows = trials.draw(candidate.patch, -1, len(ahead), purpose).rows
-    rest = trials.screen.left(rows, ahead)[:, WIN]
+    first = ways(trials.screen.left, rows, ahead)
     held = trials.traits.held(np.concatenate([rows[:, 0], rows[:, 1]]))
-    both, columns = np.concatenate([rest, -rest]), held[:, : len(trials.traits.single)].tocsc()
-    found = [both[own] for own in np.split(columns.indices, columns.indptr[1:-1])]
-    compared = others(trials.screen.group, held, rest, trials.reference(candidate.patch))
-    return found, compared
+    both = Ways(*map(np.concatenate, zip(first, first.turned, strict=True)))
+    columns = held[:, : len(trials.traits.single)].tocsc()
+    found = [both.at(own) for own in np.split(columns.indices, columns.indptr[1:-1])]
+    expected = trials.reference(candidate.patch)
+    return found, others(trials.screen.group, held, first.rest, expected, _hidden(held, both))
+
+
+def _hidden(held: sparse.csr_matrix, every: Ways) -> Floats:
+    """By piece and amount, how far battles that were not finished may have moved the mean of its residuals; ``held``
+    [2 n, traits] and ``every`` [2 n] of the first teams, then of the second ones."""
+    good = np.isfinite(every.rest)
+    many = np.asarray(held[good].sum(axis=0), np.float64).ravel()
+    mean = np.asarray(held[good].T @ every.rest[good]) / np.maximum(many, 1)
+    return hidden(held[~good], LOST - every.lost[~good], mean, many)
 
 
 def _line(compared: Others, trait: int, expected: tuple[float, float], errors: _Errors) -> _Line:
     """For residuals of teams with a trait; ``expected``: what forecasts say of these, and the variance of that."""
-    mean, variance, share = compared.of(trait)
-    return _Line(mean - expected[0], errors.doubt * math.sqrt(variance + expected[1]), share)
+    mean, variance, share, hides = compared.of(trait)
+    return _Line(mean - expected[0], errors.doubt * math.sqrt(variance + expected[1]) + hides, share)
 
 
 def _watched(
@@ -156,37 +169,24 @@ def _watched(
     if ahead is None:
         return math.nan, math.nan, math.nan
     rows = trials.draw(candidate.patch, watched.trait, len(ahead), purpose).rows
-    rest = trials.screen.left(rows, ahead)[:, WIN]
+    every = ways(trials.screen.left, rows, ahead).at(np.ones(len(rows), np.bool_))
     line = _line(compared, watched.trait, trials.expectation(candidate.patch, watched.trait), errors)
-    ends, good = _within(rest, line, errors.each), rest[np.isfinite(rest)]
+    ends, good = _within(every, line, errors.each), every.rest
     middle = float(np.mean(ends))
     return line.share * (float(good.mean()) - line.at) if len(good) else middle, ends.low, ends.high
 
 
-def _evidence(values: Floats, line: _Line, matters: float) -> float:
+def _evidence(values: Ways, line: _Line, matters: float) -> float:
     """Log of the evidence that a worth is further than ``matters`` from none, above or below."""
     (low, high), far = SIDES, matters / line.share + line.doubt
-    above = confidence.log_evidence(values, low, high, line.at + far)
-    below = confidence.log_evidence(-values, -high, -low, far - line.at)
+    above = min(confidence.log_evidence(rest, low, high, line.at + far) for rest in values.least)
+    below = min(confidence.log_evidence(-rest, -high, -low, far - line.at) for rest in values.most)
     return float(np.logaddexp(above, below)) - math.log(2)
 
 
-def _within(values: Floats, line: _Line, error: float) -> Range:
-    good = values[np.isfinite(values)]
-    ends = _any_way(confidence.bounds_once(good, *SIDES, error), SIDES, _share(good, values))
+def _within(values: Ways, line: _Line, error: float) -> Range:
+    ends = values.range(*SIDES, error, confidence.bounds_once)
     return Range(line.share * (ends.low - line.at - line.doubt), line.share * (ends.high - line.at + line.doubt))
-
-
-def _share(good: Floats, values: Floats) -> float:
-    """How many of all battles were finished; all of none."""
-    return len(good) / len(values) if len(values) else 1.0
-
-
-def _any_way(ends: Range, sides: Range, share: float) -> Range:
-    """The range of a mean, by that of the ``share`` of battles that were finished, whichever way the others would have
-    ended."""
-    low, high = (share * end + (1 - share) * side for end, side in zip(ends, sides, strict=True))
-    return Range(low, high)
 
 
 def _verdict(worths: list[tuple[float, float, float]], named: list[int], matters: float) -> str:

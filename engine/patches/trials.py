@@ -30,6 +30,7 @@ from engine.rng import combine64, mix64
 from engine.worth.estimates import Grouped, Means, by_traits
 from engine.worth.screen import WIN, Screen
 from engine.worth.traits import Traits
+from engine.worth.verdicts import NEEDED
 
 Rows = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -137,9 +138,9 @@ class Trials:
         """How much the change of each battle of a piece counts in its worth: wholly in its outcome, less what it counts
         in that of the average piece of its category. Where both teams hold it, it is met twice as often as others."""
         many = self.screen.rest[WIN].many
-        if trait >= len(self.traits.single) or not many[trait]:
+        if trait >= len(self.traits.single) or many[trait] < NEEDED:
             return np.ones(len(rows))
-        of = np.flatnonzero((self.screen.group == self.screen.group[trait]) & (many > 0))
+        of = np.flatnonzero((self.screen.group == self.screen.group[trait]) & (many >= NEEDED))
         one, other = (self.traits.held(rows[:, side]) for side in (0, 1))
         twice = np.where(other[:, [trait]].toarray().ravel() > 0, 0.5, 1.0)
         counts = (one[:, of] - other[:, of]) @ (many[trait] / many[of])

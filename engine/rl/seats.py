@@ -151,7 +151,7 @@ class _Sitter:
 
 class Seats:
     """The seats of n battles. ``learning``: the players of learning policies; ``players`` gives all others;
-    ``entities``: the seat of the game that each seat is, where some are steered together (``engine.mdp.grouped``).
+    ``entities``: the seat of the game that each seat is, where some are steered together (``engine.mdp.groups``).
 
     ``who`` int64[n, seats]: the current cast, as indices into ``names``; ``snapshots``: those that the casts of new
     episodes may draw from."""

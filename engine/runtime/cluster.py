@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 import engine
 from engine.errors import ActorLost, ConfigError
+from engine.runtime import ray_daemons
 from engine.runtime.folders import PrivateFolder
 
 logger = logging.getLogger(__name__)
@@ -172,13 +173,13 @@ def _started(workers: int) -> Iterator[Cluster]:
 def _start(folder: Path, workers: int) -> None:
     _forking.daemons = True
     try:
-        _init(
-            address="local",
-            num_cpus=max(len(os.sched_getaffinity(0)), math.ceil(workers / 2)),
-            include_dashboard=False,
-            object_store_memory=OBJECT_STORE_BYTES,
-            _temp_dir=str(folder),
-        )
+        with ray_daemons.few():
+            _init(
+                address="local",
+                num_cpus=max(len(os.sched_getaffinity(0)), math.ceil(workers / 2)),
+                object_store_memory=OBJECT_STORE_BYTES,
+                _temp_dir=str(folder),
+            )
     finally:
         _forking.daemons = False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
@@ -38,6 +39,7 @@ class WorkerActor:
     ) -> None:  # fmt: skip
         """Serve the driver. One actor uses one processor, compiled loops included. ``host``: the address at which it
         can be reached, where there are several hosts."""
+        gc.set_threshold(20_000)  # what it plays or learns with is imported now, and nothing of that is garbage
         os.environ.setdefault("NUMBA_NUM_THREADS", "1")
         os.environ[HOST] = host
         subscriber = ZmqSubscriber(Source(*source)) if source else None

@@ -27,6 +27,7 @@ from engine.sensitivity.planted import Break, PlantedGame
 from engine.simulators.contract import LineupSimulator
 from engine.worth.estimates import by_traits
 from engine.worth.traits import Traits
+from engine.worth.verdicts import NEEDED
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int32]
@@ -79,8 +80,8 @@ class Compared(NamedTuple):
         return Compared(own, line, self.alone)
 
 
-class Pace:
-    """Sizes of parts, so that each takes about SHORT_S."""
+class PartSize:
+    """How many pairings a part has, so that each takes about SHORT_S."""
 
     def __init__(self) -> None:
         self.many = FEW
@@ -99,7 +100,7 @@ class Ground:
         self.traits, self.played = Traits(rules), 0
         spec = simulator.describe()
         self.win = [metric.name for metric in spec.side_metrics].index(spec.win)
-        self.pace = Pace()
+        self.pace = PartSize()
 
     def player(self, broken: Break) -> PairingEvaluator:
         """What plays pairings of the game with a break."""
@@ -161,10 +162,10 @@ class Ground:
         every = [*self.traits.single, *self.traits.amounts]
         kind = self.rules.category[piece]
         of = [i for i, t in enumerate(every) if self.rules.category[t.pieces[0]] == kind and t.least == least]
-        own = means.at(np.array([i for i in of if means.many[i] > 1], np.int64))
-        if not len(own.many):
+        own = np.array([i for i in of if means.many[i] >= NEEDED], np.int64)
+        if not len(own):
             return Outcome(math.nan, math.inf)
-        return Outcome(float(own.mean.mean()), float(own.variance.sum()) / len(own.many) ** 2)
+        return Outcome(float(means.mean[own].mean()), float(means.careful[own].sum()) / len(own) ** 2)
 
     def _parts(self, many: int, should_stop: ShouldStop) -> Iterator[tuple[int, int]]:
         """First numbers and sizes of parts that take about as long as one another. Raises Cancelled."""

@@ -20,7 +20,7 @@ from engine.lineups.pairing_evaluator import PairingEvaluator, checked
 from engine.lineups.rules import compile_rules
 from engine.problem import Capabilities, Evaluation, Objective, Problem, Request, ShouldStop
 from engine.rl.learner import on_threads
-from engine.sensitivity.effects import Ground, Pace
+from engine.sensitivity.effects import Ground, PartSize
 from engine.sensitivity.plan import ALONG, Planting
 from engine.sensitivity.planted import Break
 from engine.sensitivity.tuning import Tuning
@@ -131,7 +131,7 @@ class PlantingEvaluator:
 
     def _experiment(self, player: PairingEvaluator, seed: int, should_stop: ShouldStop) -> Experiment:
         """An experiment, played to the end of its proof: prices confirm nothing. Raises Cancelled."""
-        config, pace = self.config, Pace()
+        config, pace = self.config, PartSize()
         x = Experiment(self.rules, config.battles, config.matters, seed, self.bounds, should_stop, config.pairs)
         while True:
             if should_stop():

@@ -236,11 +236,27 @@ def _values(spec: GameSpec, results: Battles) -> list[str]:
         found += _metric_values(metric, results.side[:, :, k], ok[:, None], ends)
     for k, metric in enumerate(spec.battle_metrics):
         found += _metric_values(metric, results.battle[:, k : k + 1], ok[:, None])
-    return found
+    return found or _winners(spec, results.side[ok], np.flatnonzero(ok))
 
 
 _WON = 0.0, 1.0
 """Between what a win lies, whatever range a game declares for it: all that is said of chances to win rests on that."""
+
+
+WINS = "it is 1 and 0, 0 and 1, or 0.5 and 0.5"
+"""What the two sides of a battle may be said to have won: no more than one of them wins, and one loses what the other
+wins."""
+
+
+def _winners(spec: GameSpec, side: NDArray[np.float64], rows: NDArray[np.intp]) -> list[str]:
+    """The first of these battles of which both sides, or neither, are said to have won."""
+    wins = side[:, :, [m.name for m in spec.side_metrics].index(spec.win)]
+    bad = np.abs(wins.sum(axis=1) - 1) > 1e-6
+    if not bad.any():
+        return []
+    at = int(np.argmax(bad))
+    left, right = map(figures, wins[at].tolist())
+    return [f"{spec.win} of battle {rows[at]} is {left} for the left side and {right} for the right side; {WINS}"]
 
 
 def _metric_values(

@@ -213,7 +213,9 @@ class Drive(PoolSession):
         counters, unit = self.record.counters(), self.record.unit
         speed = getattr(counters, unit) / counters.seconds if counters.seconds else 0.0
         front = self.algorithm.front()
-        return {f"{unit}_per_second": speed, **self.record.metrics(front), **self.extras(front)[0], **self.settled}
+        lost = {"given_up": self.record.given_up} if self.record.given_up else {}
+        found = {**self.record.metrics(front), **self.extras(front)[0], **self.settled}
+        return {f"{unit}_per_second": speed, **found, **lost}
 
     def reached(self) -> tuple[int, Counters]:
         return self.tick, self.record.counters()

@@ -60,8 +60,8 @@ class Stage(NamedTuple):
 
 class Done(msgspec.Struct):
     """How far a gate is: which stage it is in, what earlier ones left (role to hash, by part) and their totals; the
-    totals and the round of the one under way; the lineups that the search evaluated and those of them that failed, and
-    the battles of the screen."""
+    totals and the round of the one under way; the lineups that the search evaluated, those of them that failed, and
+    those of these that were given up; and the battles of the screen."""
 
     stage: int = 0
     tick: int = 0
@@ -71,6 +71,7 @@ class Done(msgspec.Struct):
     inner_tick: int = 0
     evaluated: int = 0
     failed: int = 0
+    given_up: int = 0
     screen_battles: int = 0
 
 
@@ -182,6 +183,7 @@ class _Gate(Session):
         before |= left
         if stage.part == "search":
             done.evaluated, done.failed = event.counters.evaluations, int(event.summary["failed"])
+            done.given_up = int(event.summary.get("given_up", 0))
         done.screen_battles += event.counters.battles if stage.part == "screen" else 0
         done.counters, done.inner = self._counters, Counters()
         done.stage, done.tick, done.inner_tick = done.stage + 1, done.tick + 1, 0
@@ -198,7 +200,7 @@ class _Gate(Session):
         }
         parts = reading.Parts(
             read, self.groups, self.barred, self._left(), self.done.evaluated, self._counters.battles,
-            self.done.screen_battles, self.done.failed,
+            self.done.screen_battles, self.done.failed, self.done.given_up,
         )  # fmt: skip
         return reading.read(self.config, self.spec, parts)
 

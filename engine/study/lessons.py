@@ -18,7 +18,7 @@ from engine.catalog import SAMPLERS
 from engine.channel import Weights
 from engine.config.arena import ArenaConfig
 from engine.config.base import parse
-from engine.config.lesson_pace import Pace
+from engine.config.lesson_pace import LessonPace
 from engine.config.lessons import LessonConfig
 from engine.config.matches import MatchConfig, Seated
 from engine.config.rl import AnyLearner
@@ -88,7 +88,7 @@ class Lesson:
     def __init__(self, config: ArenaConfig, number: int, known: Known) -> None:
         self.config, self.number, self.known = config, number, known
         self.place, self.told = config.lesson(number)
-        self.pace: Pace = config.pace(self.told)
+        self.pace: LessonPace = config.pace(self.told)
         self.sampling, self.samplers, self.max_staleness = config.sampling, config.copies, config.max_staleness
         self.fragments = self.pace.fragments
         self.learners: Mapping[str, AnyLearner] = {n: config.learners[n] for n in self.pace.workers}

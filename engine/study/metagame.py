@@ -60,10 +60,10 @@ class _Metagame(Scheduled):
         return Totals(self.schedule.ticks, 2 * self.config.meetings * self.config.pairs)
 
     def results(self, last: bool) -> dict[str, str]:
-        """The table of all complete parts. Before the ``last`` call it may be that of an earlier part, so that tables
+        """The table of all complete parts. Before the ``last`` part it may be that of an earlier one, so that tables
         take at most a tenth of the time."""
-        now = time.monotonic()
-        if self.schedule.tick > self.read_at and (last or now - self.read_end >= READ_APART * self.read_s):
+        now, over = time.monotonic(), last or self.schedule.done
+        if self.schedule.tick > self.read_at and (over or now - self.read_end >= READ_APART * self.read_s):
             self._read()
             self.read_end = time.monotonic()
             self.read_s = self.read_end - now

@@ -19,8 +19,8 @@ from engine.evolution.algorithm import Parts
 from engine.lineups.baselines import BaselineTeams, resolve
 from engine.lineups.encoding import team_keys
 from engine.lineups.evaluator import LineupEvaluator, Setup, checked
-from engine.lineups.patterns import Patterns, strangers
 from engine.lineups.schema import team_name
+from engine.lineups.suspected import unfit
 from engine.removal.example import Example, recorded
 from engine.rng import battle_seeds, combine64
 from engine.simulators.contract import GameSpec
@@ -54,7 +54,8 @@ class _Removal(Scheduled):
         config, game = self.config, self.config.game
         with opened(game.simulator, self.stopped) as simulator:
             self.spec = spec = checked(config, simulator).patched(game.patch)
-            fit(config, spec)
+            if wrong := list(unfit(config, spec)):
+                raise ConfigError(wrong)
             if saved:
                 self.baselines = BaselineTeams.load(saved.parts["baselines"].meta)
             else:
@@ -122,36 +123,6 @@ class _Removal(Scheduled):
         keys = team_keys(teams)
         seed = battle_seeds(self.config.seed, combine64(keys[:1], keys[1:]), FRESH, FRESH + 1)[0, 0]
         return recorded(simulator.replay(teams[0], teams[1], int(seed), self.config.game.patch))
-
-
-def fit(config: RemovalConfig, spec: GameSpec) -> None:
-    """Raise ConfigError for a study that does not fit its game, with all that is wrong."""
-    wrong = [(place.replace(".pieces", ".pattern.pieces"), text)
-             for place, text in strangers(spec, [each.pattern for each in config.suspects], "suspects")]  # fmt: skip
-    if all(objective.threshold is None for objective in config.objectives.objectives):
-        wrong.append(("objectives", "one of them needs a line: what is left is told by what is over it"))
-    for i, suspect in enumerate(config.suspects):
-        shape = (len(suspect.genomes), config.lineups.teams, len(spec.slots))
-        try:
-            lineups = np.array(suspect.genomes, np.int32).reshape(shape)
-        except (ValueError, OverflowError):
-            wrong.append((f"suspects.{i}.genomes", f"each is {shape[1]} teams of {shape[2]} numbers"))
-            continue
-        wrong += _strange(lineups, suspect, spec, f"suspects.{i}.genomes")
-    if wrong:
-        raise ConfigError(wrong)
-
-
-def _strange(lineups: Any, suspect: SuspectConfig, spec: GameSpec, place: str) -> Iterator[tuple[str, str]]:
-    """Lineups with numbers that stand for nothing, or whose team does not hold the suspect."""
-    pieces = [s for s, slot in enumerate(spec.slots) if slot.kind == "piece"]
-    known = ((lineups[..., pieces] >= -1) & (lineups[..., pieces] < len(spec.pieces))).all(axis=(1, 2))
-    held = Patterns(spec, [suspect.pattern]).explained(lineups, np.array(suspect.anchors, np.int64).reshape(-1, 2))
-    for i, (real, holds) in enumerate(zip(known.tolist(), held[:, 0].tolist(), strict=True)):
-        if not real:
-            yield f"{place}.{i}", "a number in it stands for no piece of this game"
-        elif not holds:
-            yield f"{place}.{i}", f"its {suspect.pattern.side} team does not hold the suspect"
 
 
 def _names(spec: GameSpec, suspect: SuspectConfig) -> list[str]:

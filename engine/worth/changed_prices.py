@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from engine.confidence import Range
+from engine.worth.hidden import LOST, WON
+from engine.worth.hidden_prices import Moves, Priced, moves
 from engine.worth.prices import LEAST, WIDER, Curve, Reach, curve, leans
 from engine.worth.screen import WIN, Screen
 from engine.worth.stages import Chosen, Floats, Played
+from engine.worth.verdicts import NEEDED
 
 TURNS = 200_000
 """Pairings drawn at changed prices for expected forecasts."""
 OFFSET = 2.58
-"""Standard errors on both sides, of a row by itself, for ``engine.worth.reading.OFFSET_ERROR``."""
+"""Standard errors on both sides, of a row by itself, for ``engine.worth.proof.OFFSET_ERROR``."""
+
+
+class Read(NamedTuple):
+    """By category, the curve of the outcome over price changes; and, where the game did not finish battles at changed
+    prices, how far that may be off."""
+
+    curves: dict[int, Curve]
+    off: dict[int, Moves]
 
 
 class ChangedPrices:
@@ -62,8 +74,10 @@ class ChangedPrices:
 
     @cached_property
     def _farthest(self) -> dict[int, float]:
-        """By category, the largest distance from even of teams with one of its pieces."""
-        kinds, far = self._kinds, np.abs(self._screen.outcome()[: len(self._kinds)])
+        """By category, the largest distance from even of teams with one of its pieces, of those that met often enough:
+        few battles of a rare one would have prices tried that are far off."""
+        kinds, often = self._kinds, self._screen.rest[WIN].many[: len(self._kinds)] >= NEEDED
+        far = np.where(often, np.abs(self._screen.outcome()[: len(kinds)]), 0.0)
         return {k: float(far[kinds == k].max()) for k in set(kinds.tolist())}
 
     def dearer(self, dealt: Chosen, marks: Floats) -> Floats:
@@ -81,22 +95,33 @@ class ChangedPrices:
             found[kinds == k] = leans(gold[kinds == k])
         return found
 
-    def curves(self, played: Played) -> dict[int, Curve]:
-        """By category, the curve of the outcome over price changes, from the stage that played them. Raises
-        Cancelled."""
-        left, marks = self._screen.left(played.rows, played.ahead)[:, WIN], (np.arange(TURNS) + 0.5) / TURNS
+    def read(self, played: Played) -> Read:
+        """What the stage that played them says of prices. Raises Cancelled."""
+        marks = (np.arange(TURNS) + 0.5) / TURNS
         dealt = np.resize(np.array(played.stage.traits, np.int64), TURNS)
         dearer = self.dearer(dealt, np.random.default_rng(self._seed).permutation(marks))
         forecast, found = self._screen.expectations.priced(dealt, dearer)
-        kinds, units = self._kinds, self._screen.units
-        curves = {}
-        for k in set(kinds[list(played.stage.traits)].tolist()):
-            one, other = (kinds[played.dealt] == k) & np.isfinite(left), (kinds[dealt] == k) & found
-            first, second = played.dealt[one], dealt[other]
-            paid, drawn = units[first] * played.dearer[one], units[second] * dearer[other]
-            scale = float(np.abs(paid).max(initial=0.0)) or 1.0
-            rest = curve(first, paid, self.leans[first], left[one], scale)
+        curves, off = dict[int, Curve](), dict[int, Moves]()
+        for k, priced in self._priced(played).items():
+            other, ended = (self._kinds[dealt] == k) & found, priced.ended()
+            second = dealt[other]
+            drawn, scale = self._screen.units[second] * dearer[other], float(np.abs(ended.gold).max(initial=0.0)) or 1.0
+            rest = curve(ended.pieces, ended.gold, ended.lean, ended.low, scale)
             expected = curve(second, drawn, self.leans[second], forecast[other], scale)
             if rest and expected:
                 curves[k] = rest.plus(expected)
-        return curves
+            if may := moves(priced, rest.weights if rest else None, scale):
+                off[k] = may
+        return Read(curves, off)
+
+    def _priced(self, played: Played) -> dict[int, Priced]:
+        """The battles at changed prices, by category."""
+        rest = self._screen.left(played.rows, played.ahead)[:, WIN]
+        finished = np.isfinite(rest)
+        lost, won = rest.copy(), rest.copy()
+        if not finished.all():
+            forecast = self._screen.forecast(played.rows[~finished])[:, WIN]
+            lost[~finished], won[~finished] = LOST - forecast, WON - forecast
+        of, gold = played.dealt, self._screen.units[played.dealt] * played.dearer
+        every, kinds = Priced(of, gold, self.leans[of], lost, won, finished), self._kinds[of]
+        return {k: every.at(kinds == k) for k in set(kinds.tolist())}

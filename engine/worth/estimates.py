@@ -7,13 +7,18 @@ precise the better the forecast (control variates). E[f | trait] comes from pair
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from engine.worth.verdicts import NEEDED
+
 Floats = NDArray[np.float64]
+LEAST = 1e-305
+"""The smallest lead in strength that is told from none."""
 
 
 class Means(NamedTuple):
@@ -38,6 +43,13 @@ class Means(NamedTuple):
         """The variance of the mean; infinite for fewer than two observations."""
         spread = np.maximum(self.squares / np.maximum(self.many, 1) - self.mean**2, 0.0)
         return np.where(self.many > 1, spread / np.maximum(self.many - 1, 1), np.inf)
+
+    @property
+    def careful(self) -> Floats:
+        """The same. Few observations say little of their own spread, and two that are alike nothing: of fewer than
+        NEEDED it is at least what it would be with the mean square of all."""
+        usual = self.squares.sum() / max(float(self.many.sum()), 1.0) / np.maximum(self.many, 1)
+        return np.where(self.many < NEEDED, np.maximum(self.variance, usual), self.variance)
 
     def plus(self, other: Means) -> Means:
         """Both sets of observations together."""
@@ -71,6 +83,13 @@ class Grouped(NamedTuple):
         apart = np.maximum(self.squares - 2 * self.mean * self.products + self.mean**2 * self.counts, 0.0)
         surely = self.groups / np.maximum(self.groups - 1, 1)
         return np.where(self.groups > 1, surely * apart / np.maximum(self.many, 1) ** 2, np.inf)
+
+    @property
+    def careful(self) -> Floats:
+        """The same; of fewer than NEEDED groups at least what it would be with the mean square of all
+        (``Means.careful``)."""
+        usual = self.squares.sum() / max(float(self.counts.sum()), 1.0) * self.counts / np.maximum(self.many, 1) ** 2
+        return np.where(self.groups < NEEDED, np.maximum(self.variance, usual), self.variance)
 
     def plus(self, other: Grouped) -> Grouped:
         """Both sets of groups together."""
@@ -161,6 +180,18 @@ def trust(outcome: Floats, forecast: Floats) -> float:
     spread = float(forecast.var())
     together = float(np.mean((outcome - outcome.mean()) * (forecast - forecast.mean())))
     return min(max(together / spread, 0.0), 1.0) if spread > 0 else 0.0
+
+
+def predicting(win: Floats, lead: Floats) -> float:
+    """By which number a lead is multiplied to predict the win best. The lead is first halved or doubled until it is
+    near 1, for squares of numbers such as 1e-200 and 1e200 are none; that changes no digit of the result. One that is
+    nowhere as far from 0 as ``LEAST`` is none."""
+    if not np.abs(lead).max(initial=0.0) >= LEAST:
+        return 0.0
+    unit = math.ldexp(1.0, -math.frexp(float(np.abs(lead).max(initial=0.0)))[1])
+    lead = lead * unit
+    spread = float(lead.var())
+    return float(np.mean(win * lead)) / spread * unit if spread > 0 else 0.0
 
 
 def surprise(effect: Floats, variance: Floats, size: float) -> Floats:

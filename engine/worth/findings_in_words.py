@@ -37,13 +37,15 @@ def lines(bundle: Bundle, intended: Sequence[Pattern] = ()) -> list[str]:
 
 def unfinished(bundle: Bundle) -> str:
     """How many battles the game did not finish, and what that may do to findings; empty where it finished all. A
-    table from before they were counted says nothing, and one from before findings allowed for them warns of all."""
+    table from before they were counted says nothing; one from before findings, or fair prices, allowed for them warns
+    of all, or of these."""
     many, asked = (int(bundle.meta.get(name, 0)) for name in ("unfinished", "asked"))
     if not many:
         return ""
     share = f"The game did not finish {many:,} of {asked:,} battles, which are left out"
     if "hidden" in bundle.arrays:
-        return f"{share}: what is told and every range hold whichever way these would have ended, but for fair prices."
+        less = "" if bundle.meta.get("prices_hold", False) else ", but for fair prices"
+        return f"{share}: what is told and every range hold whichever way these would have ended{less}."
     return f"{share}: where it depends on who plays or wins which these are, no finding can be relied on."
 
 
@@ -56,9 +58,10 @@ def _claim(bundle: Bundle, i: int) -> str:
 
 
 def _nothing(bundle: Bundle) -> Iterator[str]:
-    """What "nothing stands out" leaves open, of single pieces and of pairs."""
+    """What "nothing stands out" leaves open, of single pieces and of pairs; not said where nothing was tested."""
     told = bundle.meta["proved"] or bundle.meta.get("over", False)
-    said = "Nothing stands out" if told else "Nothing is proved yet"
+    none = bool((bundle.arrays["verdict"] == UNTESTED).all())
+    said = ("Nothing could be tested" if none else "Nothing stands out") if told else "Nothing is proved yet"
     yield f"{said}."
     for of, end in left_open(bundle).items():
         yield f"The largest effect of a {of} that these battles do not rule out: {end.name}, {end.points:+.1f} points."

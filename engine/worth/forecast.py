@@ -26,6 +26,8 @@ from torch import nn
 
 from engine.errors import Cancelled
 from engine.lineups.rules import CompiledRules
+from engine.worth.expectations import paired
+from engine.worth.traits import Traits
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -35,6 +37,8 @@ RATE, DECAY = 1.2e-2, 1e-2
 PASSES, STEPS = 6, (200, 4000)
 """Passes over the battles, within these limits on the number of steps: few battles are passed over more often."""
 OUTCOMES = 2
+LEARNED = 100_000
+"""Largest number of battles to fit forecasts to; more hardly help."""
 
 
 class Kinds(NamedTuple):
@@ -163,6 +167,22 @@ def fitted(
         optimiser.step()
         rates.step()
     return forecast
+
+
+def crossfitted(
+    traits: Traits, rows: NDArray[np.int32], outcome: Floats, seed: int, stopped: Callable[[], bool]
+) -> tuple[list[Forecast], Floats]:
+    """Two forecasts, each fitted to one half of the battles int32[n, 2, slots], and the prediction [n, OUTCOMES] of
+    each for the other half. Raises Cancelled."""
+    both, first, second = paired(rows)
+    kinds = Kinds.of(traits.rules).many
+    teams, fold, forecasts, expected = Teams.of(traits.rules, both), first % 2, [], np.zeros_like(outcome)
+    for k in (0, 1):
+        seen, unseen = np.flatnonzero(fold == k)[: LEARNED // 2], np.flatnonzero(fold != k)
+        made = fitted(traits.pieces, kinds, teams, first[seen], second[seen], outcome[seen], seed + k, stopped)
+        expected[unseen] = made.of(teams, first[unseen], second[unseen])
+        forecasts.append(made)
+    return forecasts, expected
 
 
 def _batches(n: int, bits: torch.Generator) -> Iterator[NDArray[np.int64]]:

@@ -5,7 +5,7 @@ else make that piece look good. Where all were finished it is 0, and no number d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,10 +14,14 @@ from scipy import sparse
 
 from engine import confidence
 from engine.confidence import Range
+from engine.worth.expectations import WIN
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
 LOST, WON = -0.5, 0.5
 """Outcomes beyond even, as which battles that were not finished may count."""
+Bounds = Callable[[Floats, float, float, float], Range]
+"""Range of the mean of values between two ends, which misses with a probability (``confidence.bounds``)."""
 
 
 class Ways(NamedTuple):
@@ -33,8 +37,13 @@ class Ways(NamedTuple):
         """One after another."""
         return cls(*(np.concatenate([np.empty(0), *(part[k] for part in parts)]) for k in range(3)))
 
-    def at(self, where: NDArray[np.bool_]) -> Ways:
-        """Of the battles ``where`` bool[n], ``rest`` being not a number yet where they were not finished."""
+    @property
+    def turned(self) -> Ways:
+        """Of the second teams, whose outcomes are the opposite of the first ones'."""
+        return Ways(-self.rest, -self.won, -self.lost)
+
+    def at(self, where: NDArray[np.bool_] | NDArray[np.int32]) -> Ways:
+        """Of the battles ``where``, ``rest`` being not a number yet where they were not finished."""
         rest, lost, won = (each[where] for each in self)
         return Ways(rest[np.isfinite(rest)], lost, won)
 
@@ -55,12 +64,26 @@ class Ways(NamedTuple):
             return 0.0
         return max(abs(float(v.mean() - self.rest.mean())) for v in self[1:]) if len(self.rest) else 1.0
 
-    def range(self, low: float, high: float, error: float) -> Range:
-        """Of the mean, each value being within [low, high] (``confidence.bounds``)."""
-        ends = confidence.bounds(self.rest, low, high, error)
-        least = min([ends.low, *(confidence.bounds(v, low, high, error).low for v in self.least[1:])])
-        most = max([ends.high, *(confidence.bounds(v, low, high, error).high for v in self.most[1:])])
+    def range(self, low: float, high: float, error: float, of: Bounds = confidence.bounds) -> Range:
+        """``of`` the mean, each value being within [low, high]. Which battles were not finished is luck, too: so it is
+        a range of values of which some were lost (or won), and not that of the others, moved by their share."""
+        ends = of(self.rest, low, high, error)
+        least = min([ends.low, *(of(v, low, high, error).low for v in self.least[1:])])
+        most = max([ends.high, *(of(v, low, high, error).high for v in self.most[1:])])
         return Range(least, most)
+
+
+def ways(left: Callable[[Ints, Floats], Floats], rows: Ints, ahead: Floats) -> Ways:
+    """Residuals of battles for their first teams, ``rest`` being not a number where they were not finished; ``left``:
+    those [n, 2] of the outcomes ``ahead`` [n, 2] of the pairings ``rows``."""
+    rest = left(rows, ahead)[:, WIN]
+    off = ~np.isfinite(rest)
+    if not off.any():
+        return Ways(rest, rest, rest)
+    lost, won = rest.copy(), rest.copy()
+    for each, edge in ((lost, LOST), (won, WON)):
+        each[off] = left(rows[off], np.full((int(off.sum()), 2), edge))[:, WIN]
+    return Ways(rest, lost, won)
 
 
 def hidden(weights: sparse.csr_matrix, forecast: Floats, mean: Floats, many: Floats) -> Floats:

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.worth.changed_prices import OFFSET
-from engine.worth.reading import ERROR, OFFSET_ERROR, Reading
+from engine.worth.proof import ERROR, OFFSET_ERROR
+from engine.worth.reading import Reading
 from engine.worth.screen import WIN
 from engine.worth.stages import Chosen
 from engine.worth.verdicts import NEEDED

@@ -15,6 +15,9 @@ which o and H(d), each within its own range, can add up to 0 (their errors add u
 may be unbounded; then, and where no change within reach makes the piece fair, there is no fair price. Where only the
 permitted costs end it, the range is open there: nothing rules out that the fair price lies beyond them.
 
+Battles at changed prices that the game did not finish may have ended in any way: ``hidden_prices`` says how far that
+may move the curve, and the range is as much wider, so that it holds whichever way they would have ended.
+
 How far prices are changed follows from the slope of the outcome in the teams' cost difference in the reference; it ends
 where hardly any team can field the piece.
 """
@@ -22,7 +25,7 @@ where hardly any team can field the piece.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -41,10 +44,10 @@ LEAST, WIDER = 0.1, 2.0
 GRID = 801
 ROUNDING = 1e-9
 """Of a price: nearer than that to a bound it is at the bound, because a change and back again is rounded."""
-PRICED, UNTRIED, UNMOVED, BEYOND, UNFIELDED = range(5)
+PRICED, UNTRIED, UNMOVED, BEYOND, UNFIELDED, HIDDEN = range(6)
 """Why there is no fair price, where there is none: no prices were tried, or the worth is unknown; prices do not surely
-move outcomes; it, or an end of its range, lies beyond the prices that were tried; and these ended where hardly any team
-can field the piece."""
+move outcomes; it, or an end of its range, lies beyond the prices that were tried; these ended where hardly any team can
+field the piece; and it would be measured, but for what battles may hide that the game did not finish."""
 OWN = 1.96
 """Standard deviations of what is a piece's own in the curve: independent of luck, so added in squares."""
 
@@ -141,10 +144,10 @@ class Curve(NamedTuple):
     def at(self, gold: Floats, held: Held) -> tuple[Floats, Floats, Floats]:
         """The change of the outcome for so much gold that teams pay more for a piece that they hold so, the curve's
         standard error, and the standard deviation of what is not known of the piece's own part."""
-        powers, own = _powers(gold / self.scale, np.full(len(gold), held.lean)), self.of(held.piece)
-        variance = np.einsum("ni,ij,nj->n", powers, own.covariance, powers)
-        moved = powers @ self.weights + own.shift * powers[:, 0]
-        return moved, np.sqrt(np.maximum(variance, 0.0)), own.doubt * np.abs(powers[:, 0])
+        x, own = powers(gold / self.scale, np.full(len(gold), held.lean)), self.of(held.piece)
+        variance = np.einsum("ni,ij,nj->n", x, own.covariance, x)
+        moved = x @ self.weights + own.shift * x[:, 0]
+        return moved, np.sqrt(np.maximum(variance, 0.0)), own.doubt * np.abs(x[:, 0])
 
     def of_price(self, change: float, held: Held) -> tuple[Floats, Floats]:
         """The same as a function of a price that is changed by so many times ``change``: float64[2] of that and of its
@@ -173,7 +176,7 @@ def curve(pieces: Ints, gold: Floats, lean: Floats, outcome: Floats, scale: floa
     """The curve from battles whose first team holds a piece of ``pieces`` [n], with this ``lean`` [n], at a price that
     takes ``gold`` [n] more; None where they do not determine it."""
     each, group, many = np.unique(pieces, return_inverse=True, return_counts=True)
-    columns = np.column_stack([_powers(gold / scale, lean), outcome])
+    columns = np.column_stack([powers(gold / scale, lean), outcome])
     means = np.stack([np.bincount(group, c, len(many)) for c in columns.T], axis=1) / many[:, None]
     within = columns - means[group]
     x, y = within[:, :-1], within[:, -1]
@@ -216,7 +219,8 @@ def _own(group: Ints, gold: Floats, rest: Floats, many: int, fitted: int) -> tup
     return math.sqrt(own), [*zip(slope.tolist(), (own / (own + noise / size)).tolist(), strict=True)]
 
 
-def _powers(gold: Floats, lean: Floats) -> Floats:
+def powers(gold: Floats, lean: Floats) -> Floats:
+    """What a curve's weights are of, float64[n, 3], by gold / scale."""
     return np.column_stack([gold, gold**2, gold * lean])
 
 
@@ -259,13 +263,17 @@ class Held(NamedTuple):
     piece: int = -1
 
 
+Off = Callable[[Floats, Held], Floats]
+"""How far an outcome may be off for so much gold that teams pay more for a piece that they hold so."""
+
+
 def fair(
     price: float, reach: Reach, bounds: Range, outcome: float, ends: Range, curve: Curve, errors: float,
-    held: Held,
+    held: Held, off: Off | None = None,
 ) -> Fair:  # fmt: skip
     """The fair price of a piece. ``price``: its present cost; ``reach``: the price changes that were tried; ``bounds``:
     permitted costs; ``outcome``: that of its teams beyond even, within ``ends``; ``errors``: standard errors of the
-    curve on each side."""
+    curve on each side; ``off``: how far the curve may be off besides."""
     if not all(map(math.isfinite, (reach.low, reach.high, outcome, *ends))):
         return Fair.none(UNTRIED)
     if reach.high <= reach.low:
@@ -273,6 +281,8 @@ def fair(
     change, step = np.linspace(reach.low, reach.high, GRID, retstep=True)
     moved, error, own = curve.at(held.units * change, held)
     below, above = (np.hypot(half + errors * error, OWN * own) for half in (outcome - ends.low, ends.high - outcome))
+    if off is not None:
+        below, above = (side + off(held.units * change, held) for side in (below, above))
     left = outcome + moved
     may = (left - below <= 0) & (left + above >= 0)
     near = ROUNDING * price

@@ -7,11 +7,7 @@ the pair is worth more than its pieces separately (each beyond the average piece
 where one of these may matter by itself, only if that *extra* alone matters. What has nothing to be compared with, or is
 not to be told from another piece, is not tested (``Screen.tested``).
 
-Findings are proved by battles that had no part in selecting them: evidence that the effect exceeds what matters, above
-or below (``confidence.log_evidence``: any distribution, any look), in one list of which at most 5 % is expected to be
-false (e-BH), and on which a finding stays once it is told (``told``). One of the five percentage points, for all
-findings together, pays for the error of what effects are compared with, which is measured, too. Battles that the game
-did not finish may have ended in any way: ranges and findings hold whichever that was (``hidden``).
+Findings are proved by battles that had no part in selecting them (``proof``).
 """
 
 from __future__ import annotations
@@ -24,14 +20,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine import confidence
-from engine.confidence import Range
-from engine.worth.changed_prices import ChangedPrices
+from engine.worth.changed_prices import ChangedPrices, Read
 from engine.worth.estimates import by_group, surprise
-from engine.worth.evidence import told_by_now
-from engine.worth.hidden import LOST, WON, Ways
+from engine.worth.hidden_prices import Moves
 from engine.worth.prices import Curve
-from engine.worth.screen import LEAD, SIDES, WIN, Screen
+from engine.worth.proof import OFFSET_ERROR, Finalist, Finding, is_open, needed, proved
+from engine.worth.screen import LEAD, WIN, Screen
 from engine.worth.stages import PRICES, PROOFS, Chosen, Floats, Played
 from engine.worth.traits import Traits
 
@@ -47,44 +41,6 @@ FINALISTS, ABREAST = 24, 4
 """Largest number of traits to prove, and how many to play at a time when none looks provable."""
 NEAR = 0.7
 """A finalist falls short of what matters by less than so many standard errors."""
-HOPELESS = 1e12
-"""Battles needed where an effect does not seem to exceed what matters; a little more where it falls short by more, so
-that the nearest comes first."""
-ERROR, OFFSET_ERROR = 0.05, 0.01
-
-
-class Finalist(NamedTuple):
-    """A trait to be proved: its ``effect`` so far and the variance of that. ``expected``: the mean forecast of teams
-    with it. Claims about its outcome: beyond ``line`` by what matters, and in the same direction beyond ``other``
-    (NaN: no such claim) by ``margin``; each line is known up to its doubt, a distance, of which ``stays`` is left
-    whatever is played, and so is what battles that were not finished have ``hidden``."""
-
-    trait: int
-    effect: float
-    variance: float
-    expected: float
-    line: float
-    doubt: float
-    other: float = math.nan
-    other_doubt: float = 0.0
-    margin: float = 0.0
-    stays: float = 0.0
-    hidden: float = 0.0
-
-
-class Finding(NamedTuple):
-    """The result of proof: number of battles, worth beyond its line, ``variance`` of one battle, range of the worth,
-    log of the evidence that it matters, and whether it is ``told`` as proved: once told, whatever later battles say.
-    ``hidden``: how far its battles that were not finished may move the worth, a distance."""
-
-    trait: int
-    battles: int
-    worth: float
-    variance: float
-    range: Range
-    evidence: float
-    told: bool = False
-    hidden: float = 0.0
 
 
 class Reading:
@@ -135,30 +91,34 @@ class Reading:
     @property
     def curves(self) -> dict[int, Curve]:
         """By category, the curve of the outcome over price changes; empty before the prices stage is complete."""
-        return self._played_curves if any(p.stage.name == PRICES for p in self.played) else {}
+        return self._prices_read.curves if self._priced else {}
+
+    @property
+    def off(self) -> dict[int, Moves]:
+        """By category with battles at changed prices that the game did not finish, how far its curve may be off."""
+        return self._prices_read.off if self._priced else {}
+
+    @property
+    def _priced(self) -> bool:
+        return any(p.stage.name == PRICES for p in self.played)
 
     @cached_property
-    def _played_curves(self) -> dict[int, Curve]:
-        return self.prices.curves(next(p for p in self.played if p.stage.name == PRICES))
+    def _prices_read(self) -> Read:
+        return self.prices.read(next(p for p in self.played if p.stage.name == PRICES))
 
     def _provable(self, battles: int) -> tuple[int, ...]:
         """The open finalists that should be proved soonest: as many as ``battles`` may prove, but at least the first
         ABREAST."""
-        pairs = zip(self.finalists, self.findings, strict=True)
-        order = sorted((self._needed(f, finding), f.trait) for f, finding in pairs if self._open(finding))
+        pairs, many = zip(self.finalists, self.findings, strict=True), len(self.finalists)
+        order = sorted(
+            (needed(f, finding, many, self.matters), f.trait)
+            for f, finding in pairs
+            if is_open(finding, many, self.matters)
+        )
         ends = np.cumsum([needed for needed, _ in order])
         return tuple(trait for (_, trait), end in zip(order, ends.tolist(), strict=True) if end <= battles) or tuple(
             trait for _, trait in order[:ABREAST]
         )
-
-    def _needed(self, f: Finalist, finding: Finding) -> float:
-        """The battles that may prove a finalist, from the precision-weighted mean of prior estimate and proof."""
-        prior, weight = 1 / f.variance, finding.battles / finding.variance if finding.battles > 1 else 0.0
-        effect = (prior * f.effect + weight * finding.worth) / (prior + weight) if weight else f.effect
-        gap = abs(effect) - self.matters - f.doubt - finding.hidden
-        spread = finding.variance if finding.battles > 1 else 0.25
-        missing = math.log(len(self.finalists) / (ERROR - OFFSET_ERROR)) + math.log(4) - max(finding.evidence, -1.0)
-        return missing * 2 * spread / gap**2 if gap > 0 else HOPELESS * (1 - gap)
 
     def _narrow(self, most: int) -> tuple[int, ...]:
         """The pairs whose effect beyond their halves, in the residuals of forecasts, is most surprising."""
@@ -305,58 +265,9 @@ class Reading:
     def findings(self) -> list[Finding]:
         """The proof's results so far, one for each finalist."""
         if self._findings[0] != len(self.played):
-            self._findings = len(self.played), self._proved()
+            proofs = [p for p in self.played if p.stage.name in PROOFS]
+            self._findings = len(self.played), proved(self.screen, self.finalists, proofs, self.matters)
         return self._findings[1]
-
-    def _proved(self) -> list[Finding]:
-        proofs = [p for p in self.played if p.stage.name in PROOFS]
-        ways = [self._ways(p) for p in proofs]
-        found, logs = list[Finding](), np.zeros((max(len(proofs), 1), len(self.finalists)))
-        for i, finalist in enumerate(self.finalists):
-            own = [each.at(p.dealt == finalist.trait) for p, each in zip(proofs, ways, strict=True)]
-            until = [Ways.together(own[:many]) for many in range(1, len(own) + 1)] or [Ways.together([])]
-            logs[:, i] = [self._evidence(finalist, each) for each in until]
-            found.append(self._finding(finalist, until[-1], float(logs[-1, i])))
-        told = told_by_now(logs, ERROR - OFFSET_ERROR)
-        return [f._replace(told=bool(t)) for f, t in zip(found, told, strict=True)]
-
-    def _ways(self, played: Played) -> Ways:
-        """Residuals of a stage's battles."""
-        rest = self.screen.left(played.rows, played.ahead)[:, WIN]
-        if np.isfinite(rest).all():
-            return Ways(rest, rest, rest)
-        left, (lost, won) = ~np.isfinite(rest), (rest.copy(), rest.copy())
-        for each, edge in ((lost, LOST), (won, WON)):
-            each[left] = self.screen.left(played.rows[left], np.full((int(left.sum()), 2), edge))[:, WIN]
-        return Ways(rest, lost, won)
-
-    def _finding(self, f: Finalist, ways: Ways, evidence: float) -> Finding:
-        values, low, high = ways.rest + f.expected, SIDES.low + f.expected, SIDES.high + f.expected
-        ends = Ways(values, ways.lost + f.expected, ways.won + f.expected).range(low, high, ERROR - OFFSET_ERROR)
-        worth = float(values.mean()) - f.line if len(values) else math.nan
-        reach = Range(ends.low - f.line - f.doubt, ends.high - f.line + f.doubt)
-        spread = float(values.var()) if len(values) else math.nan
-        return Finding(f.trait, len(values), worth, spread, reach, evidence, hidden=ways.hidden)
-
-    def _evidence(self, f: Finalist, ways: Ways) -> float:
-        low, high = SIDES.low + f.expected, SIDES.high + f.expected
-        over = [(f.line + self.matters + f.doubt), (f.other + f.margin + f.other_doubt)]
-        under = [(f.line - self.matters - f.doubt), (f.other - f.margin - f.other_doubt)]
-        above = min(
-            confidence.log_evidence(rest + f.expected, low, high, line)
-            for rest in ways.least for line in over if not math.isnan(line)
-        )  # fmt: skip
-        below = min(
-            confidence.log_evidence(-(rest + f.expected), -high, -low, -line)
-            for rest in ways.most for line in under if not math.isnan(line)
-        )  # fmt: skip
-        return float(np.logaddexp(above, below)) - math.log(2)
-
-    def _open(self, finding: Finding) -> bool:
-        """Whether more battles can still change the verdict on a finalist."""
-        sure = finding.evidence >= math.log(len(self.finalists) / (ERROR - OFFSET_ERROR))
-        fine = -self.matters < finding.range.low and finding.range.high < self.matters
-        return not sure and not fine
 
 
 class _Candidate(NamedTuple):

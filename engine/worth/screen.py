@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import cached_property
 
@@ -13,20 +12,17 @@ from scipy import sparse
 from engine import confidence
 from engine.confidence import Range
 from engine.lineups.drawing import costs
-from engine.worth.estimates import by_pair, by_traits, trust, weighted
+from engine.worth.estimates import by_pair, by_traits, predicting, trust, weighted
 from engine.worth.expectations import Expectations, paired
-from engine.worth.forecast import Forecast, Kinds, Teams, fitted
+from engine.worth.forecast import Teams, crossfitted
 from engine.worth.hidden import LOST, WON, hidden
 from engine.worth.prices import Slope, Slopes
 from engine.worth.traits import Traits
+from engine.worth.verdicts import NEEDED
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Index = NDArray[np.int64]
-LEARNED = 100_000
-"""Largest number of battles to fit forecasts to; more hardly help."""
-LEAST = 1e-305
-"""The smallest lead in strength that is told from none."""
 WIN, LEAD = OUTCOMES = 0, 1
 SIDES = Range(-1.0, 1.0)
 """Bounds of an outcome minus its forecast."""
@@ -50,10 +46,10 @@ class Screen:
         rows, ahead = rows[good], ahead[good]
         self.battles = len(rows)
         self._ranges: dict[tuple[int, float], Range] = {}
-        self.scale = np.array([1.0, _predicting(*ahead.T)])
+        self.scale = np.array([1.0, predicting(*ahead.T)])
         outcome = ahead * self.scale
         self.trust = np.ones(2)
-        self.forecasts, forecast = self._fitted(rows, outcome)
+        self.forecasts, forecast = crossfitted(traits, rows, outcome, seed, stopped)
         self.trust = np.array([trust(outcome[:, j], forecast[:, j]) for j in OUTCOMES])
         held, rest = _held(traits, rows), _both(outcome - self.trust * forecast)
         self.rest, self._held, self._rest = by_traits(held, rest), held.tocsc(), rest[:, WIN]
@@ -72,12 +68,12 @@ class Screen:
 
     def variance(self, j: int = WIN) -> Floats:
         """The variance of ``outcome``."""
-        return self.rest[j].variance + self.expected[j].variance
+        return self.rest[j].careful + self.expected[j].careful
 
     @property
     def base(self) -> Floats:
         """By piece and amount, how much teams win beyond even with the average piece of the same category in the same
-        amount, because many of any piece may be worse than few."""
+        amount, because many of any piece may be worse than few. Pieces that are too rare to be tested do not count."""
         return self.average()[0]
 
     @property
@@ -102,7 +98,7 @@ class Screen:
     def drawn_variance(self) -> Floats:
         """By piece and amount, how much of the variance of its outcome and of ``base`` comes from the teams that are
         drawn but do not play: so much no battle takes away."""
-        own = self.expected[WIN].variance
+        own = self.expected[WIN].careful
         totals, many = self._by_group(own)
         return np.asarray(own + (totals / np.maximum(many, 1) ** 2)[self.group])
 
@@ -145,9 +141,9 @@ class Screen:
 
     @cached_property
     def hidden_base(self) -> Floats:
-        """The same of ``base``; a piece of which hardly any battle was finished has no part in that."""
-        (totals, many), never = self._by_group(self.hidden), (self.rest[WIN].many <= 1) & (self.unfinished[0] > 0)
-        lost = np.bincount(self.group[never], None, len(many))
+        """The same of ``base``; a piece that has no part in that only because of these battles may be anything."""
+        (totals, many), met, left = self._by_group(self.hidden), self.rest[WIN].many, self.unfinished[0]
+        lost = np.bincount(self.group[(met < NEEDED) & (met + left >= NEEDED)], None, len(many))
         return np.asarray(((totals + lost) / np.maximum(many, 1))[self.group])
 
     @cached_property
@@ -193,8 +189,11 @@ class Screen:
         return np.asarray(np.unique(of, axis=0, return_inverse=True)[1].ravel(), np.int64)
 
     def _by_group(self, values: Floats) -> tuple[Floats, Floats]:
-        """By group, the sum of values over traits that occurred, and the number of these."""
-        met, groups = self.rest[WIN].many > 1, int(self.group.max()) + 1
+        """By group, the sum of values over traits that met often enough to be tested, also among teams that are drawn
+        but do not play, and the number of these: few battles of one that hardly ever occurs, all lost by luck, would
+        move the average, and say nothing of how far."""
+        known, groups = np.isfinite(self.expected[WIN].variance), int(self.group.max()) + 1
+        met = (self.rest[WIN].many >= NEEDED) & known
         own = self.group[met]
         return np.bincount(own, values[met], groups).astype(np.float64), np.bincount(own, None, groups).astype(
             np.float64
@@ -269,32 +268,6 @@ class Screen:
         at = _both_in(held, traits)
         least, most = (confidence.bounds_once(rest[at], *SIDES, error) for rest in ways)
         return Range(min(ends.low, least.low), max(ends.high, most.high))
-
-    def _fitted(self, rows: Ints, outcome: Floats) -> tuple[list[Forecast], Floats]:
-        """Two forecasts, each fitted to one half of the battles, and the prediction of each for the other half."""
-        both, first, second = paired(rows)
-        kinds = Kinds.of(self.rules).many
-        teams, fold, forecasts, expected = Teams.of(self.rules, both), first % 2, [], np.zeros_like(outcome)
-        for k in (0, 1):
-            seen, unseen = np.flatnonzero(fold == k)[: LEARNED // 2], np.flatnonzero(fold != k)
-            made = fitted(
-                self.traits.pieces, kinds, teams, first[seen], second[seen], outcome[seen], self.seed + k, self.stopped
-            )
-            expected[unseen] = made.of(teams, first[unseen], second[unseen])
-            forecasts.append(made)
-        return forecasts, expected
-
-
-def _predicting(win: Floats, lead: Floats) -> float:
-    """By which number a lead is multiplied to predict the win best. The lead is first halved or doubled until it is
-    near 1, for squares of numbers such as 1e-200 and 1e200 are none; that changes no digit of the result. One that is
-    nowhere as far from 0 as ``LEAST`` is none."""
-    if not np.abs(lead).max(initial=0.0) >= LEAST:
-        return 0.0
-    unit = math.ldexp(1.0, -math.frexp(float(np.abs(lead).max(initial=0.0)))[1])
-    lead = lead * unit
-    spread = float(lead.var())
-    return float(np.mean(win * lead)) / spread * unit if spread > 0 else 0.0
 
 
 def _held(traits: Traits, rows: Ints) -> sparse.csr_matrix:

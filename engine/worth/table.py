@@ -14,8 +14,9 @@ from engine.simulators.contract import GameSpec
 from engine.worth import untested
 from engine.worth.changed_prices import OFFSET
 from engine.worth.interplay import furthest
-from engine.worth.prices import UNMOVED, UNTRIED, Fair, Held, fair
-from engine.worth.reading import ERROR, OFFSET_ERROR, Finalist, Finding, Reading
+from engine.worth.prices import HIDDEN, PRICED, UNMOVED, UNTRIED, Fair, Held, Off, fair
+from engine.worth.proof import ERROR, OFFSET_ERROR, Finalist, Finding
+from engine.worth.reading import Reading
 from engine.worth.screen import WIN, Screen
 from engine.worth.stages import Played
 from engine.worth.verdicts import FINE, NEEDED, OPEN, TOO_GOOD, TOO_WEAK, UNTESTED
@@ -38,7 +39,8 @@ def tabled(reading: Reading, spec: GameSpec, over: bool = False) -> tuple[dict[s
     without battles of its own was not proved and has no range. Of pairs without one, the meta's ``furthest_pair`` has
     the largest effect that is left open; ``asked`` battles are over by then, of which the game left ``unfinished``;
     ``finalists``: how many traits share the error of the proof, played or not. ``over``: whether the experiment is, all
-    it can prove being proved; ``untested_pairs``: how many pairs are untested for each reason."""
+    it can prove being proved; ``untested_pairs``: how many pairs are untested for each reason; ``prices_hold``: that
+    fair prices hold whichever way unfinished battles would have ended, too (missing where all were finished)."""
     pairs = zip(reading.finalists, reading.findings, strict=True) if reading.proving else ()
     found = {f.trait: (f, finding) for f, finding in pairs}
     singles = len(reading.traits.single) + len(reading.traits.amounts)
@@ -66,6 +68,7 @@ def tabled(reading: Reading, spec: GameSpec, over: bool = False) -> tuple[dict[s
     columns["untested"] = np.array([own[i] if i < singles else 0 for i in shown], np.uint8)
     meta = {"pieces": pieces, "over": over, "matters": reading.matters, "game": spec.title, "proved": reading.proving}
     meta |= {"asked": sum(len(p.ahead) for p in reading.played), "unfinished": sum(map(_unfinished, reading.played))}
+    meta |= {"prices_hold": True} if meta["unfinished"] else {}
     meta["untested_pairs"] = untested.counted(untested.of_pairs(reading))[1:]
     meta["finalists"] = len(reading.finalists) if reading.proving else 0
     return meta | _unlisted(reading, [i for i, row in zip(shown, rows, strict=True) if row.battles]), columns
@@ -117,7 +120,7 @@ def _levels(screen: Screen) -> _Levels:
     """All at once: each is an array over all of them."""
     expected, (base, spread) = screen.expected[WIN], screen.average()
     doubt, hidden = (
-        OFFSET * np.sqrt(expected.variance + spread) + screen.hidden_base,
+        OFFSET * np.sqrt(expected.careful + spread) + screen.hidden_base,
         screen.hidden + screen.hidden_base,
     )
     rest, stays = screen.rest[WIN], OFFSET * np.sqrt(screen.drawn_variance)
@@ -155,12 +158,23 @@ def _screened(reading: Reading, levels: _Levels, i: int) -> Row:
 def _fair(reading: Reading, levels: _Levels, i: int, row: Row) -> Fair:
     """The fair price of a piece, from its row."""
     screen, (piece,), reach = reading.screen, reading.traits.all[i].pieces, reading.prices.reach(i)
-    curve, (_, worth, low, high, *_) = reading.curves.get(int(screen.rules.category[piece])), row
+    kind, (_, worth, low, high, *_) = int(screen.rules.category[piece]), row
+    curve, off = reading.curves.get(kind), reading.off.get(kind)
     if reach is None or curve is None:
-        return Fair.none(UNMOVED if reach is None and math.isfinite(worth) else UNTRIED)
+        never = HIDDEN if off is not None else UNTRIED
+        return Fair.none(UNMOVED if reach is None and math.isfinite(worth) else never)
     base, bounds = float(levels.base[i]), Range(*reading.bounds[piece].tolist())
-    ends, held = Range(low + base, high + base), Held(float(screen.units[i]), float(reading.prices.leans[i]), i)
-    return fair(float(screen.rules.price[piece]), reach, bounds, worth + base, ends, curve, OFFSET, held)
+    held = Held(float(screen.units[i]), float(reading.prices.leans[i]), i)
+
+    def priced(ends: Range, hidden: Off | None) -> Fair:
+        price = float(screen.rules.price[piece])
+        return fair(price, reach, bounds, worth + base, ends, curve, OFFSET, held, hidden)
+
+    found = priced(Range(low + base, high + base), off.at if off else None)
+    if found.why == PRICED or not (off or row.hidden):
+        return found
+    seen = priced(Range(low + row.hidden + base, high - row.hidden + base), None)
+    return Fair.none(HIDDEN) if seen.why == PRICED else found
 
 
 def _nothing(count: int) -> Row:

@@ -26,6 +26,7 @@ from engine.gate import junit
 from engine.gate.lineups import Lineups, lineups_of
 from engine.gate.reading import OFFSET_ERROR, confirmed
 from engine.gate.report import EXIT_CODES, HEADS, Gate, Row, decoded, encoded, judged, to_csv
+from engine.gate.screened import UNFINISHED as gate_unfinished
 from engine.gate.screened import Screened, ScreenLimits, rows_of, screened
 from engine.lineups.encoding import LineupSpace
 from engine.lineups.legality import obstacles
@@ -35,9 +36,10 @@ from engine.store import FolderStore
 from engine.studies import load
 from engine.study.gate import Words
 from engine.verdicts import Goals, Sample
-from engine.worth import changed_prices, expectations
+from engine.worth import changed_prices, expectations, proof
 from engine.worth import forecast as forecasts
 from engine.worth import reading as readings
+from engine.worth.verdicts import RARE, UNFINISHED
 from tests.engine.broken_rules import violations
 from tests.engine.sample_simulators import SPEC
 
@@ -261,8 +263,16 @@ def test_of_gates_on_a_build_that_is_at_its_line_in_everything_few_say_over() ->
     assert over / gates <= 0.05
 
 
+def test_a_screen_that_finds_nothing_worth_proving_says_so_and_takes_nothing_from_the_other_parts() -> None:
+    """As in a game of which all battles are drawn, or where the one piece that was proved is intended."""
+    nothing = Screened(Bundle({}, {}), [], [])
+    strong = at_the_line(generator(3, "gates"), 6)._replace(goals=Goals([1.0], [1.0], None, None))
+    assert confirmed(gate(), [nothing]) == [[]]
+    assert confirmed(gate(), [strong, nothing]) == [*confirmed(gate(), [strong]), []]
+
+
 def test_what_the_screen_spends_on_comparisons_is_what_the_gate_reserves_for_it() -> None:
-    assert OFFSET_ERROR == readings.OFFSET_ERROR
+    assert OFFSET_ERROR == proof.OFFSET_ERROR
 
 
 def test_a_part_that_ends_later_takes_nothing_back() -> None:
@@ -395,6 +405,23 @@ def test_battles_that_the_game_does_not_finish_leave_a_build_open_when_they_coul
 
     assert verdicts(0) == verdicts(battles // 50) == ["under"], "5 points and 2 are fewer than 8"
     assert verdicts(battles // 20) == ["under", "open"], "5 points and 5 are more"
+
+
+def test_a_piece_of_which_the_game_finishes_hardly_any_battle_leaves_a_build_open_unless_it_is_intended() -> None:
+    bundle, limits = table((0.0, -0.05, 0.02, -np.inf), (np.nan,) * 3 + (-np.inf,)), ScreenLimits(3.0, 8.0, 10_000)
+    meta = {**bundle.meta, "asked": 10_000, "unfinished": 40}
+
+    def rows(why: int, intended: tuple[Pattern, ...] = ()) -> list[Row]:
+        arrays = {**bundle.arrays, "hidden": np.zeros(2), "untested": np.array([0, why], np.uint8)}
+        return rows_of(screened(Bundle(meta, arrays), intended), [], limits)[0]
+
+    rest, battles = rows(UNFINISHED)
+    assert (rest.verdict, battles.verdict, battles.name) == ("under", "open", "Battles")
+    assert "did not finish 40 of 10,000" in battles.words
+    assert battles.words.endswith("of those with Piece 1 it finished hardly any")
+    assert [row.verdict for row in rows(RARE)] == ["under"]
+    assert "open" not in [row.verdict for row in rows(UNFINISHED, (Pattern(pieces=("p1",)),))]
+    assert gate_unfinished == UNFINISHED
 
 
 def test_a_range_that_battles_which_the_game_did_not_finish_keep_wide_is_narrowed_by_no_number_of_battles() -> None:

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from defusedxml import ElementTree
 
+from engine.config import LineupConfig
 from engine.config.gate import GateConfig
 from engine.events import Finished, Paused
+from engine.evolution.record import Record
 from engine.gate.junit import to_junit
 from engine.gate.reading import Parts, read
 from engine.gate.report import BATTLES, Gate, Row, judged, to_csv
+from engine.lineups.encoding import LineupSpace
+from engine.lineups.rules import compile_rules
+from engine.problem import Objective, Problem, Request, failed
+from engine.runtime.ledger import Condemned
+from engine.runtime.outcomes import Verdicts
 from engine.store import FolderStore
 from tests.engine.sample_simulators import SPEC
 from tests.engine.test_gate import TEAMS, WINS, commanded, gate, report, run
@@ -68,6 +77,35 @@ def test_a_search_of_which_nothing_is_left_out_says_nothing_of_it(tmp_path: Path
 def test_a_formula_that_may_divide_by_zero_may_be_why_a_lineup_is_left_out(formula: str, why: str) -> None:
     found = read(searched("Drawn", formula=formula), SPEC, Parts({"search": []}, [], [], [], 3, 60, 0, 1))
     assert found.rows[1].words == f"the game did not finish battles of 1 of 3 lineups{why}, which is left out"
+
+
+@pytest.mark.parametrize(("failed", "given_up", "words"), [
+    (7, 0, LEFT_OUT),
+    (1, 1, "1 of 1,200 lineups was given up and left out, because three processes in a row ended while it was played "
+           "alone"),
+    (7, 7, "7 of 1,200 lineups were given up and left out, because three processes in a row ended while each was "
+           "played alone"),
+    (9, 2, f"{LEFT_OUT}; 2 more were given up, because three processes in a row ended while each was played alone"),
+])  # fmt: skip
+def test_lineups_that_were_given_up_are_told_from_those_whose_battles_the_game_did_not_finish(
+    failed: int, given_up: int, words: str
+) -> None:
+    parts = Parts({"search": []}, [], [], [], 1200, 60, 0, failed, given_up)
+    assert read(searched("Drawn"), SPEC, parts).rows[1].words == words
+
+
+def test_a_record_counts_what_was_given_up_apart_also_after_it_was_saved(tmp_path: Path) -> None:
+    problem = Problem(LineupSpace(compile_rules(SPEC, LineupConfig())), (Objective("gap", "Gap"),))
+    record, again = (Record(problem, FolderStore(tmp_path)) for _ in range(2))
+    requests = [Request(i, np.zeros(1, np.int32), 0, 1, 1) for i in range(2)]
+    verdicts = Verdicts(succeeded=True)
+    (lost,) = verdicts.condemn([Condemned(requests[1], "It was killed.")], 1, 0)
+    for request, answer in zip(requests, (failed(requests[0], "No.", 1, 0), lost), strict=True):
+        record.add(request, answer, 1)
+    assert (record.totals["failed"], record.given_up) == (2, 1)
+    record.close_chunk()
+    again.load(json.loads(json.dumps(record.state())))
+    assert (again.totals["failed"], again.given_up) == (2, 1)
 
 
 def test_what_a_search_left_out_is_in_the_sentence_the_table_and_for_build_servers() -> None:

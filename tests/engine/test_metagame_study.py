@@ -18,6 +18,7 @@ from engine.metagame.round_robin import RoundRobin
 from engine.problem import Evaluation
 from engine.store import FolderStore
 from engine.studies import load
+from engine.study import metagame as metagame_study
 from engine.study.metagame import Words, names_of, rows_of
 from tests.engine.sample_simulators import SPEC
 from tests.engine.tugs_of_war import Ringed
@@ -122,6 +123,13 @@ def test_battles_that_fail_are_left_out_and_the_rest_counts(store: FolderStore) 
     assert (columns["meetings"][off] < 20).any()
     assert (columns["meetings"][off] > 5).all()
     assert columns["share"][0, 1] == 1.0
+
+
+@pytest.mark.usefixtures("played_here")
+def test_the_last_round_is_told_with_what_all_battles_show(store: FolderStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metagame_study, "READ_APART", 1e9)
+    *_, last, end = [e for e in run(config(), store) if isinstance(e, Progressed | Finished)]
+    assert last.metrics == end.summary
 
 
 @pytest.mark.usefixtures("played_here")

@@ -42,7 +42,7 @@ from engine.worth import changed_prices, expectations
 from engine.worth import forecast as forecasts
 from engine.worth import reading as readings
 from engine.worth.prices import Curve, Held, Own
-from engine.worth.reading import Finding
+from engine.worth.proof import Finding
 from engine.worth.screen import Screen
 from engine.worth.traits import Traits
 from tests.engine.sample_simulators import SPEC, Rows, Seeds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -44,6 +45,9 @@ def test_without_an_address_a_ray_of_its_own_is_started_on_loopback_and_ended(ba
     family = psutil.Process(driver.pid).children(recursive=True)
     names = {process.name() for process in family}
     assert {"raylet", "gcs_server"} <= names
+    words = " ".join(word for process in family for word in process.cmdline())
+    assert "agent" in words.lower()
+    assert not re.search(r"monitor|dashboard\.py", words), "Ray starts programs that nobody uses"
     listening = [
         connection.laddr.ip
         for process in family

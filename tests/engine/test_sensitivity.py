@@ -135,6 +135,7 @@ def test_what_no_experiment_can_test_is_refused_at_its_place() -> None:
         ({"sizes": [5, 5]}, "sizes.1"),
         ({"planted": ["piece", "piece"]}, "planted.1"),
         ({"plantings": 2}, "plantings"),
+        ({"plantings": 801, "sizes": [3, 5, 8]}, "plantings"),
         ({"planted": []}, "planted"),
         ({"side": "both"}, "side"),
         ({"planted": ["piece", "pair"], "pairs": False}, "planted.1"),

@@ -355,3 +355,14 @@ def test_a_win_lies_between_0_and_1_whatever_range_a_game_declares_for_it() -> N
         assert checks.result_problems(spec, 4, played) == [said]
         played.status[2] = 1
         assert checks.result_problems(spec, 4, played) == [], "what was not finished says nothing"
+
+
+@pytest.mark.parametrize(("both", "said"), [(1.0, "1"), (0.0, "0")])
+def test_a_battle_that_both_sides_won_or_both_lost_is_refused(both: float, said: str) -> None:
+    played = TugOfWar().battles(team_rows(4, 1), team_rows(4, 2), np.arange(4, dtype=np.uint64), {})
+    played.status[0], played.side[0, :, 2] = 1, 9.0
+    played.side[2, :, 2] = both
+    about = f"win of battle 2 is {said} for the left side and {said} for the right side"
+    assert checks.result_problems(SPEC, 4, played) == [f"{about}; it is 1 and 0, 0 and 1, or 0.5 and 0.5"]
+    played.side[2, :, 2] = 0.5
+    assert checks.result_problems(SPEC, 4, played) == [], "a draw is none of either"

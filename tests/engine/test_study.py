@@ -422,6 +422,7 @@ ALIASES = "a0: &a0 1\n" + "".join(f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 10)
         (f"seed: {'9' * 5000}", "one of its values is none"),
         ('seed: !!int "abc"', "one of its values is none"),
         ("a: &a [*a]", "hold themselves"),
+        ("screen: null\nname: a\nscreen: {battles: 9}", "line 3 is not YAML: screen stands twice in one table"),
     ],
 )
 def test_a_file_of_settings_that_would_fill_the_memory_or_is_none_is_refused(

@@ -11,7 +11,7 @@ from engine.bench.trust import ratios, undeclared
 from engine.bench.trust.verdicts import TRIED, fresh, lists, lists_looks, lists_under, looks, maxima, pooled, sample
 from engine.indicators import STRONG, UNDER, UNSURE
 from engine.simulators.contract import GameSpec, Metric
-from engine.verdicts import Goals, Listed, Many, Sample, Verdict, confirmed, judge, judged, mark, most_extreme, weights
+from engine.verdicts import Goals, InLists, Many, Sample, Verdict, confirmed, judge, judged, mark, most_extreme, weights
 
 LINE = Goals([1.0], [2.0], None, None)
 STRENGTH = Goals([1.0, 1.0], [2.0, None], 1, (20.0, 0.5, 32))
@@ -146,7 +146,7 @@ def test_no_number_of_battles_is_named_where_equal_ones_never_tell(
         assert found.range(0).high == 4.0
         assert told.finding == "close"
     assert told.endless is not declared
-    alone = judge(sample(np.ones(samples), -math.inf, math.inf), Goals([1.0], [4.0], None, None), Listed(), Many())
+    alone = judge(sample(np.ones(samples), -math.inf, math.inf), Goals([1.0], [4.0], None, None), InLists(), Many())
     assert (alone.finding, alone.endless) == ("close", True)
 
 
@@ -154,7 +154,7 @@ def test_no_number_of_battles_is_named_where_equal_ones_never_tell(
 def test_what_lies_too_close_is_not_laid_on_the_ends_of_a_range(noise: str) -> None:
     near = sample(2.0 + 0.001 + np.random.default_rng(1).normal(size=32), -math.inf, math.inf)
     found = {
-        "close to the line": lambda: judge(near, Goals([1.0], [near.mean[0]], None, None), Listed(), Many()),
+        "close to the line": lambda: judge(near, Goals([1.0], [near.mean[0]], None, None), InLists(), Many()),
         "between the bounds of the baseline": lambda: verdict(
             both(2.5, 20.1, spread=0.5), STRENGTH._replace(baseline=(20.0, 3.0, 32))
         ),
@@ -220,7 +220,7 @@ def test_a_lineup_without_one_fresh_battle_is_open_and_needs_more() -> None:
     found = judged([[never]], LINE)[0]
     assert (found.finding, found.over) == ("more", False)
     assert mark(found.finding) == UNSURE
-    assert judge(never._replace(exact=np.ones(1, bool)), LINE, Listed(), Many()).finding == "more"
+    assert judge(never._replace(exact=np.ones(1, bool)), LINE, InLists(), Many()).finding == "more"
 
 
 def test_shares_of_the_error_add_up_to_one_at_most_and_never_change_later() -> None:

@@ -30,12 +30,12 @@ from engine.study import worth
 from engine.worth import changed_prices, expectations, interplay
 from engine.worth import forecast as forecasts
 from engine.worth import reading as readings
+from engine.worth.estimates import predicting
 from engine.worth.experiment import BLOCK, Experiment, shares
 from engine.worth.findings_in_words import lines
 from engine.worth.missing import missing
 from engine.worth.prices import cost_bounds
 from engine.worth.reading import Reading
-from engine.worth.screen import _predicting
 from engine.worth.stages import Played, Stage
 from engine.worth.table import tabled
 from engine.worth.traits import Traits
@@ -235,6 +235,14 @@ def test_of_pairs_whose_battles_all_ended_alike_the_rarest_are_known_least(monke
     assert found == interplay.furthest(reading, ())
 
 
+def test_where_the_rules_let_nothing_be_tested_it_is_not_said_that_nothing_stands_out() -> None:
+    spec = charms(copies=1, banners=1)
+    meta, columns = tabled(screened(spec, lambda rows: 0.0 * rows[:, 0], 500), spec, over=True)
+    assert lines(Bundle(meta, columns))[0] == "Nothing stands out.", "heroes were tested"
+    untested = {**columns, "verdict": np.full_like(columns["verdict"], UNTESTED)}
+    assert lines(Bundle(meta, untested))[0] == "Nothing could be tested."
+
+
 def test_the_only_piece_of_its_category_has_nothing_to_be_compared_with() -> None:
     reading = screened(charms(), lambda rows: 0.1 * (rows[:, 3] >= 0), 2_000)
     banner = next(i for i, t in enumerate(reading.traits.single) if t.pieces == (10,))
@@ -265,6 +273,24 @@ def test_two_pieces_that_the_rules_always_put_together_are_not_tested_nor_their_
     assert [t.pieces[0] in tied for t in reading.traits.single] == (~reading.screen.tested[:6]).tolist()
     assert not {reading.traits.all[c.trait].pieces[0] for _, c in reading._single_candidates()} & tied
     assert not any(reading.screen.tested[i] for i, pieces in pairs if pieces & tied)
+
+
+def test_the_luck_of_a_piece_that_hardly_ever_occurs_does_not_move_what_others_are_compared_with() -> None:
+    of = {"hero": [10.0] * 4 + [70.0], "weapon": [100.0] * 9 + [70.0], "charm": [100.0] * 9 + [70.0]}
+    spec = GameSpec(
+        name="rare", title="Rare", version="1", categories=tuple(Category(c, c, c) for c in of),
+        pieces=tuple(Piece(f"{c}{i}", f"{c} {i}", c, cost) for c, costs in of.items() for i, cost in enumerate(costs)),
+        slots=tuple(Slot(c, c, category=c) for c in of), side_metrics=SPEC.side_metrics,
+        rules=Rules(budget_low=209, budget_high=211),
+    )  # fmt: skip
+    reading = screened(spec, lambda rows: 0.6 * (rows[:, 0] == 4), 1_500)
+    screen = reading.screen
+    assert 1 < screen.rest[0].many[4] < 30, "it occurs, but too seldom to be tested"
+    assert screen.outcome()[4] > 0.4, "and always wins"
+    assert np.abs(screen.base[:4]).max() < 0.02
+    assert np.sqrt(screen.base_variance[:4]).max() < 0.02
+    assert screen.tested[:5].tolist() == [True] * 4 + [False]
+    assert reading.prices._farthest[int(screen.rules.category[0])] < 0.1, "so no prices are tried that are far off"
 
 
 def test_the_more_is_proved_the_more_is_allowed_for_what_effects_are_compared_with(
@@ -350,8 +376,8 @@ def test_why_something_is_not_tested_is_told_and_counted() -> None:
 
 def test_a_strength_that_is_as_good_as_none_predicts_nothing() -> None:
     win = np.array([0.5, -0.5, 0.5])
-    assert _predicting(win, win * 1e-323) == 0.0
-    assert _predicting(win, win * 0.0) == 0.0
+    assert predicting(win, win * 1e-323) == 0.0
+    assert predicting(win, win * 0.0) == 0.0
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e300])
@@ -369,7 +395,7 @@ def test_what_strength_is_counted_in_changes_nothing(scale: float) -> None:
 @given(st.floats(-300, 300))
 def test_a_lead_predicts_the_win_in_whatever_it_is_counted(power: float) -> None:
     win, lead = np.array([0.5, -0.5, 0.5, 0.0]), np.array([3.0, -1.0, 1.0, 0.25])
-    assert _predicting(win, lead * 10**power) * 10**power == pytest.approx(_predicting(win, lead))
+    assert predicting(win, lead * 10**power) * 10**power == pytest.approx(predicting(win, lead))
 
 
 def test_more_strength_than_can_be_reckoned_with_is_refused_where_it_is_told() -> None:

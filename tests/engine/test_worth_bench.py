@@ -22,7 +22,8 @@ from engine.games.herobattle.planted import planted_pieces
 from engine.lineups.rules import compile_rules
 from engine.worth.experiment import Experiment
 from engine.worth.prices import cost_bounds
-from engine.worth.reading import Finalist, Finding, Reading
+from engine.worth.proof import Finalist, Finding
+from engine.worth.reading import Reading
 
 STEP = 8_000
 

@@ -12,7 +12,8 @@ from hypothesis.extra.numpy import arrays
 
 from engine import confidence
 from engine.worth.evidence import told_by_now
-from engine.worth.reading import Finalist, Reading
+from engine.worth.proof import Finalist
+from engine.worth.reading import Reading
 from engine.worth.stages import PROOFS, Played, Stage
 
 ERROR = 0.04

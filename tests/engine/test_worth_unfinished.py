@@ -19,7 +19,8 @@ from engine.worth import forecast as forecasts
 from engine.worth import reading as readings
 from engine.worth.findings_in_words import lines
 from engine.worth.missing import missing
-from engine.worth.reading import Finalist, Finding, Reading
+from engine.worth.proof import Finalist, Finding
+from engine.worth.reading import Reading
 from engine.worth.stages import PROOFS, Played, Stage
 from engine.worth.table import tabled
 from engine.worth.verdicts import FINE, OPEN

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from html import unescape
 from typing import Any
@@ -18,6 +19,7 @@ from engine.arrays import pack, unpack
 from engine.config.removal import RemovalConfig
 from tests.factories import Studio, search_job, signed_in, studio
 from tests.webapp.experiments import CAPTAIN, DUKE, HORN, NOTHING, experiment, removal, table
+from tests.webapp.test_api_access import token
 from webapp.lib.storage import store
 from webapp.removal import reading
 from webapp.studies import actions, afterwards, companion
@@ -274,6 +276,24 @@ def test_a_job_of_its_own_has_a_page_and_rows(team: Studio, search: Job) -> None
     rows = list(csv.DictReader(io.StringIO(text)))
     assert [row["test"] for row in rows][:2] == ["As it is", "Warhorn → Drum of Haste"]
     assert [row["confirmed"] for row in rows if row["test"] == "Without it"] == ["0"]
+
+
+def test_a_script_is_told_what_does_not_fit_as_it_asks_and_no_job_is_made(team: Studio, search: Job) -> None:
+    experiment(search)
+    suspects = removal(search).config["suspects"]
+    (whole,) = [each for each in suspects if each["pattern"]["pieces"] == [DUKE]]
+    wrong = {**whole, "genomes": [[[0, 0]]], "anchors": [[0, 0]]}
+    client, before = Client(headers={"Authorization": f"Bearer {token(team.designer)}"}), Job.objects.count()
+
+    def post(suspect: dict[str, Any]) -> Any:
+        body = json.dumps({"kind": "removal", "config": {"suspects": [suspect]}})
+        return client.post(f"/api/v1/projects/{team.project.slug}/jobs", body, content_type="application/json")
+
+    refused = post(wrong)
+    assert refused.status_code == 422
+    assert [problem["place"] for problem in refused.json()["problems"]] == ["config.suspects.0.genomes"]
+    assert Job.objects.count() == before
+    assert post(whole).status_code == 201
 
 
 def test_stopping_a_search_stops_tests_that_wait(search: Job) -> None:

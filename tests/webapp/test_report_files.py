@@ -22,6 +22,7 @@ from tests.webapp.test_api_access import ask, token
 from tests.webapp.test_reports import words_of
 from webapp.lib.storage import store
 from webapp.reports import paper, pdf
+from webapp.reports.judging import judge, standing
 from webapp.reports.models import Paper, Report
 from webapp.reports.onefile import one_file
 from webapp.reports.workbook import to_xlsx
@@ -104,6 +105,17 @@ def test_lineups_that_hold_what_is_intended_are_not_on_the_sheet_of_those_over_t
         "Marrow Duke"
     ] * 2
     assert book["Over the line"].max_row == 1 + 12
+
+
+def test_what_is_taken_away_says_at_its_top_that_the_report_was_sent_back(team: Studio, made: Report) -> None:
+    judge(made, team.producer, "back", "A secret reason")
+    page = taken(team, made, "html").content.decode()
+    assert "was sent back on" in page.partition("<h1>")[0]
+    assert "secret" not in page
+    book = load_workbook(io.BytesIO(taken(team, made, "xlsx").content))
+    (what, value), *_ = book["Report"].iter_rows(min_row=2, values_only=True)
+    assert (what, value) == ("How it stands", standing(made))
+    assert "sent back" in standing(made)
 
 
 class Queue:

@@ -22,6 +22,7 @@ from tests.factories import Clock, Studio, search_job, signed_in
 from tests.webapp.published import link_to, report
 from webapp.accounts import throttle
 from webapp.accounts.models import Attempts
+from webapp.lib.words import day
 from webapp.reports import links
 from webapp.reports.judging import comment, judge
 from webapp.reports.models import Link, Report
@@ -55,6 +56,21 @@ def test_whoever_has_it_reads_the_report_without_verdicts_comments_or_ways_into_
     assert "href=" not in page
     assert "csrf" not in page
     assert not answer.cookies
+
+
+def test_whoever_has_it_is_told_that_the_report_was_sent_back_accepted_or_replaced(team: Studio, made: Report) -> None:
+    def said() -> str:
+        return opened(address).content.decode().partition('<p class="report-standing"><b>')[2].partition("</b>")[0]
+
+    address, today = link_to(made, team.designer)[1], day(timezone.now())
+    assert said() == ""
+    judge(made, team.producer, "back", "More battles")
+    assert said() == f"This report was sent back on {today}. Something in it must change."
+    judge(made, team.producer, "accept")
+    assert said() == f"This report was accepted on {today}."
+    report(made.search, team.designer, "Summer", replaces=made)
+    accepted = f"This report was accepted on {today}."
+    assert said() == f"{accepted} Edition 2 took its place on {today}; ask for that one."
 
 
 def test_a_browser_keeps_and_tells_nothing_of_it_and_no_robot_lists_it(team: Studio, made: Report) -> None:

@@ -131,11 +131,15 @@ def test_that_of_an_experiment_on_single_pieces_is_not_that_of_one_on_pairs_too(
         ({"sizes": "5, 5"}, "twice"),
         ({"sizes": "90"}, "between 0.5 and 40"),
         ({"plantings": "1"}, "from 4"),
+        (
+            {"plantings": "2000", "planted": ["piece", "pair"], "sizes": "5"},
+            "2,000 of 2 kinds in 1 size are 4,000 experiments, more than 2,400",
+        ),
         ({"battles": "10"}, "2,000"),
         ({"experiment": "999"}, "999"),
     ],
 )
-def test_what_is_wrong_stands_at_its_field(team: Studio, designer: Client, typed: dict[str, str], said: str) -> None:
+def test_what_is_wrong_stands_at_its_field(team: Studio, designer: Client, typed: dict[str, Any], said: str) -> None:
     answer = designer.post(form(team), {"agreed": "on", **typed})
     assert answer.status_code == 422
     assert said in unescape(answer.content.decode())
@@ -148,6 +152,7 @@ def test_what_is_wrong_stands_at_its_field(team: Studio, designer: Client, typed
         ({"game": {"simulator": "command:sh -c reboot"}}, "config.game.simulator"),
         ({"planted": ["nothing"]}, "config.planted.0"),
         ({"sizes": [0.1]}, "config.sizes.0"),
+        ({"sizes": [3, 5, 8], "plantings": 2_000}, "config.plantings"),
         ({"lineups": {"budget_high": 1}}, "config.lineups.budget_high"),
         ({"objectives": {}}, "config.objectives"),
     ],

@@ -3,25 +3,87 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from engine import cli
+from engine.arrays import pack
 from engine.catalog import STUDIES
+from engine.config import ObjectiveConfig, ObjectiveSetConfig
 from engine.errors import ConfigError
 from engine.studies import load
 from tests.engine.counting import KIND, CountConfig
 from tests.factories import Studio, game_version, studio
+from webapp.accounts.models import User
 from webapp.api import tokens
+from webapp.lib.storage import store
 from webapp.studies import actions, kinds, overview, progress
+from webapp.studies.comparing import Comparing
 from webapp.studies.journal import Entry, append
 from webapp.studies.models import Job, Status
+from webapp.studies.table_rows import TableRows
+
+
+class Counts(Comparing):
+    """How two counts are compared."""
+
+    searched = "numbers"
+    all_aims, other_game, other_aims = "all sizes", "it counts something else", "it counts otherwise"
+    words = {"many": "Numbers", "one": "number", "played": "numbers", "objectives": "sizes"}
+    work = (("Counted", "steps"),)
+
+    def game(self, job: Job) -> tuple[Any, ...]:
+        return ()
+
+    def cautions(self, jobs: Sequence[Job], better: str) -> list[str]:
+        return [f"One of them counted further: {better}."]
+
+
+class Counted(kinds.Parts):
+    """What the site has of a count that brings parts of its own."""
+
+    without_data = "count to three"
+    results = ("squares",)
+    files = {"policy.onnx": "onnx"}
+    comparing = Counts()
+
+    def table(self, job: Job, of: str, user: User) -> TableRows:
+        squares = [{"number": each, "square": each**2} for each in range(1, job.tick + 1)]
+        return TableRows(("number", "square"), squares)
+
+    def objectives(self, job: Job) -> ObjectiveSetConfig:
+        size = ObjectiveConfig.model_construct(
+            name="size", title="Size", formula="", direction="max", toward="larger", threshold=None
+        )
+        return ObjectiveSetConfig.model_construct(objectives=(size,))
+
+    def found(self, job: Job) -> kinds.Found:
+        return kinds.Found(f"Counted to {job.tick}")
+
+    def steady(self, job: Job) -> bool:
+        return False
+
+
+def edge(best: float) -> bytes:
+    """The last front of a count: one number, of this size."""
+    columns = {
+        "id": np.array([1]), "objective": np.array([[best]]), "covariance": np.array([[[0.01]]]),
+        "status": np.zeros(1, np.uint8), "violation": np.zeros(1), "samples": np.array([4]),
+    }  # fmt: skip
+    return pack({"objectives": ["size"]}, columns)
+
+
+@pytest.fixture
+def with_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kind brings parts of its own, too."""
+    monkeypatch.setitem(kinds.PARTS, "count", Counted())
 
 
 @pytest.fixture(autouse=True)
@@ -195,6 +257,71 @@ def test_its_rounds_are_taken_away_as_csv_and_what_it_has_not_is_said(job: Job, 
         "Counting: this kind of job has no results"
     )
     script("get", f"{where}/policy.zip", status=404)
+
+
+@pytest.mark.usefixtures("with_parts")
+def test_with_parts_its_table_is_taken_away_as_json_and_csv(job: Job, script: Callable[..., Any]) -> None:
+    where = f"/api/v1/projects/{job.project.slug}/jobs/{job.pk}"
+    assert script("get", where)["results"] == ["results", "rounds"]
+    Job.objects.filter(pk=job.pk).update(artifacts={"onnx": store().put(b"a graph")})
+    assert script("get", where)["results"] == ["results", "rounds", "policy.onnx"]
+    told = script("get", f"{where}/results?limit=1")
+    assert (told["of"], told["count"], told["rows"]) == ("squares", 2, [{"number": 1, "square": 1}])
+    content = script("get", f"{where}/results?as=csv").getvalue().decode()
+    assert content.splitlines() == ["number,square", "1,1", "2,4"]
+    missing = script("get", f"{where}/results?as=junit", status=404)["message"]
+    assert missing.startswith("Counting: this kind of job has no JUnit XML")
+
+
+@pytest.mark.usefixtures("with_parts")
+def test_with_parts_two_of_its_jobs_are_compared_by_what_they_say_of_themselves(team: Studio, job: Job) -> None:
+    other = actions.submit(team.project, team.designer, CountConfig(ticks=5), title="One to five")
+    edges = [store().put(edge(best)) for best in (4.0, 9.0)]
+    for each, found in zip((job, other), edges, strict=True):
+        Job.objects.filter(pk=each.pk).update(status=Status.FINISHED, tick=2, artifacts={"front": found})
+    client = Client()
+    client.force_login(team.producer)
+    page = client.get(reverse("studies:compare", args=[team.project.slug]), {"job": [job.pk, other.pk]})
+    text = page.content.decode()
+    assert len(page.context["found"].sides) == 2
+    assert "One of them counted further: better value." in text
+    assert ">Counted</th>" in text, "the work that its row says"
+    assert "The best number of each search in size after each round." in text
+    listed = client.get(reverse("studies:jobs", args=[team.project.slug])).content.decode()
+    assert f"compare-{job.pk}" in listed, "it can be ticked to be compared"
+    training = client.get(reverse("studies:compare", args=[team.project.slug]), {"job": [job.pk]}).content.decode()
+    assert "Only searches are compared here" not in training
+
+
+@pytest.mark.usefixtures("with_parts")
+def test_where_it_needs_no_game_data_it_is_offered_before_there_is_any(team: Studio, client: Client) -> None:
+    client.force_login(team.designer)
+    text = client.get(reverse("studies:new", args=[team.project.slug])).content.decode()
+    assert f'or to <a href="{reverse("studies:ask", args=[team.project.slug, "count"])}">count to three</a>.' in text
+    others = ["arena", "starts", "gossip", "hunt", "self-play", "aes-rl", "evaluate"]
+    assert sorted(kind for kind, _ in kinds.without_data()) == sorted([*others, "count"])
+
+
+@pytest.mark.usefixtures("with_parts")
+def test_with_parts_it_says_what_it_found_and_whether_its_pace_tells_its_end(team: Studio, job: Job) -> None:
+    client = Client()
+    client.force_login(team.designer)
+    assert "Counted to 2" in client.get(reverse("studies:jobs", args=[team.project.slug])).content.decode()
+    Job.objects.filter(pk=job.pk).update(status=Status.RUNNING)
+    job.refresh_from_db()
+    assert overview.pace(job).why == "too early to say when it ends"
+
+
+def test_what_is_compared_is_said_of_all_kinds_that_can_be(
+    team: Studio, job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = Client()
+    client.force_login(team.designer)
+    where = reverse("studies:compare", args=[team.project.slug])
+    said = "those of lineups and those of training settings{};"
+    assert said.format("") in client.get(where, {"job": [job.pk]}).content.decode()
+    monkeypatch.setitem(kinds.PARTS, "worth", Counted())
+    assert said.format(" and those of numbers") in client.get(where, {"job": [job.pk]}).content.decode()
 
 
 def test_every_kind_of_study_that_the_site_starts_has_pages_of_its_own() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from html import unescape
 from typing import Any
@@ -29,7 +30,7 @@ from webapp.studies.models import Job, Status
 from webapp.suspects.evidence import Lineups
 from webapp.suspects.models import Decision
 from webapp.suspects.reading import fits, read
-from webapp.worth.parts import TOO_GOOD
+from webapp.worth.parts import TOO_GOOD, UNTESTED
 
 pytestmark = pytest.mark.django_db
 
@@ -117,6 +118,16 @@ def test_nothing_stands_out_is_said_with_the_largest_effect_left_open(team: Stud
     assert "that these battles do not rule out is Coil Bow’s: +5.0 points" in page
     assert "1 of the 3 pieces, amounts and pairs in the table is not settled: it says how many" in page
     assert "It is not measured" in page
+
+
+def test_where_nothing_could_be_tested_it_is_not_said_that_nothing_stands_out(team: Studio, search: Job) -> None:
+    found = experiment(search, [((piece,), 1, *(math.nan,) * 3, UNTESTED, 0) for piece in (CAPTAIN, HORN)])
+    page = shown(team.designer, search)
+    assert "Nothing could be tested in Spring data, version 14" in page
+    assert "2 pieces could not be tested" in page
+    own = signed_in(team.designer).get(reverse("studies:job", args=["herobattle", found.pk])).content.decode()
+    assert "Nothing could be tested" in own
+    assert "stands out." not in page + own
 
 
 @pytest.mark.parametrize("rows", [ROWS, NOTHING])

@@ -329,8 +329,12 @@ def test_what_the_game_did_not_finish_is_told_where_no_number_of_battles_settles
     measured.artifacts["table"] = store().put(pack({**meta, "asked": 2_000, "unfinished": 431}, still))
     measured.save()
     content = designer.get(page(measured)).content.decode()
-    assert "what is told and every range hold whichever way these would have ended, but for fair prices." in content
+    hold = "what is told and every range hold whichever way these would have ended"
+    assert f"{hold}, but for fair prices." in content
     assert "No number of battles tells: those that the game did not finish may hide 48.2 points" in content
+    measured.artifacts["table"] = store().put(pack({**meta, "unfinished": 431, "prices_hold": True}, still))
+    measured.save()
+    assert f"{hold}." in designer.get(page(measured)).content.decode()
 
 
 def test_before_the_first_table_and_where_it_was_lost_the_page_says_so(measured: Job, designer: Client) -> None:
@@ -348,7 +352,7 @@ def test_a_table_with_prices_shows_the_fair_one_and_what_one_of_many_is_worth(
     none = np.full(len(ROWS), np.nan)
     first = {"fair": 134.6, "fair_low": 120.2, "fair_high": 151.0, "units": 4.0}
     priced = {name: np.concatenate([[value], none[1:]]) for name, value in first.items()}
-    priced["why"] = np.resize(np.array([0, 4, 2, 3, 1], np.uint8), len(ROWS))
+    priced["why"] = np.resize(np.array([0, 4, 2, 3, 1, 5], np.uint8), len(ROWS))
     table = store().put(pack(meta, {**arrays, **priced}))
     Job.objects.filter(pk=measured.pk).update(artifacts={"table": table})
     text = designer.get(page(measured)).content.decode()
@@ -369,6 +373,7 @@ def test_a_table_with_prices_shows_the_fair_one_and_what_one_of_many_is_worth(
     assert lines[0]["unpriced"] == lines[1]["fair"] == ""
     assert lines[1]["unpriced"] == "at such a price hardly any team can field it"
     assert 'title="it is not sure that costs decide who wins"' in text
+    assert any(line["unpriced"].startswith("the game did not finish enough battles") for line in lines)
 
 
 def test_a_range_that_ends_beside_what_matters_reads_on_its_side_of_it(measured: Job, designer: Client) -> None:

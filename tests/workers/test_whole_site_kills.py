@@ -14,8 +14,6 @@ import random
 import shutil
 import signal
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any, NamedTuple
@@ -23,37 +21,17 @@ from typing import Any, NamedTuple
 import pytest
 
 from deploy.up import processes
-from deploy.up.layout import ROOT
-from deploy.up.options import read_options
-from deploy.up.parts import environment
 from engine.config import GameConfig, LineupConfig, NSGA2Config, PoolConfig, SearchConfig
 from engine.events import Finished
 from engine.store import FolderStore
 from engine.study import run
+from tests.workers.submitter import Submitter
 from tests.workers.whole_site import WholeSite, until
 from workers import process
 
 TRIES = 5
 RESULTS = ("front", "archive", "fresh")
 TUG_OF_WAR = "tests.engine.sample_simulators:TugOfWar"
-SUBMIT = """
-import json, sys, django
-django.setup()
-from engine.studies import load
-from webapp.accounts.models import User
-from webapp.games.commands import is_program
-from webapp.games.models import Simulator
-from webapp.projects.models import Project
-from webapp.studies import actions
-project, _ = Project.objects.get_or_create(slug="kills", defaults={"name": "Kills"})
-user, _ = User.objects.get_or_create(username="kills", defaults={"email": "kills@studio.example"})
-config = load(json.load(sys.stdin))
-if is_program(config.game.simulator):
-    made = {"name": "Tug of war", "kind": Simulator.Kind.PYTHON, "everybody": True}
-    Simulator.objects.get_or_create(reference=config.game.simulator, defaults=made)
-print(actions.submit(project, user, config, title="Which teams are unfair?").pk)
-"""
-
 HEROBATTLE = SearchConfig(
     game=GameConfig(simulator="builtin:herobattle"),
     lineups=LineupConfig(teams=2),
@@ -80,21 +58,10 @@ class Row(NamedTuple):
 class Watched:
     """A job of the site, seen through the site's own database file from outside."""
 
-    def __init__(self, site: WholeSite, config: SearchConfig) -> None:
-        """Submit ``config`` as the pages do, from a process with the site's settings."""
+    def __init__(self, site: KilledSite, config: SearchConfig) -> None:
+        """Submit ``config`` as the pages do."""
         self.layout = site.layout
-        options = read_options(site.environment)
-        done = subprocess.run(
-            [sys.executable, "-c", SUBMIT],
-            cwd=ROOT,
-            env=environment(site.layout, options, site.run),
-            input=config.model_dump_json(),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        self.pk, self.ticks, self.at = int(done.stdout), config.ticks, 0
+        self.pk, self.ticks, self.at = site.submitter.submit(config), config.ticks, 0
 
     def _ask(self, question: str) -> list[tuple[Any, ...]]:
         database = sqlite3.connect(f"file:{self.layout.var / 'db.sqlite3'}?mode=ro", uri=True, timeout=60)
@@ -139,10 +106,21 @@ class Watched:
         return process.find((self.layout.var / "jobs" / str(self.pk) / "process").read_text()) or 0
 
 
+class KilledSite(WholeSite):
+    """The site, and who submits jobs to it."""
+
+    @functools.cached_property
+    def submitter(self) -> Submitter:
+        """Started once the site is up."""
+        return Submitter(self)
+
+
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WholeSite]:
-    site = WholeSite(tmp_path_factory.mktemp("kills") / "var")
-    yield site.start()
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KilledSite]:
+    site = KilledSite(tmp_path_factory.mktemp("kills") / "var")
+    site.start()
+    yield site
+    site.submitter.end()
     if site.process is not None and site.process.poll() is None:
         site.stop()
 
@@ -163,7 +141,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[SearchCon
     return lambda config: results(config.game.simulator)
 
 
-def in_its_middle(site: WholeSite, config: SearchConfig, seed: str) -> Watched:
+def in_its_middle(site: KilledSite, config: SearchConfig, seed: str) -> Watched:
     """A job that has reached a seeded tick and is not beyond 70 %; where this process was too slow to see it there,
     the same once more."""
     tick = random.Random(seed).randint(config.ticks // 5, config.ticks * 2 // 5)
@@ -188,7 +166,7 @@ def kill(pid: int, job: Watched) -> None:
     job.note()
 
 
-def below(site: WholeSite, *beginning: str) -> list[int]:
+def below(site: KilledSite, *beginning: str) -> list[int]:
     """Processes of the site whose title begins so, or whose command line does behind the name of the Python."""
     assert site.process is not None
     found = []
@@ -208,18 +186,18 @@ def one_each(find: Callable[[], list[int]]) -> list[int]:
     return found
 
 
-def kill_web_server(site: WholeSite, job: Watched) -> None:
+def kill_web_server(site: KilledSite, job: Watched) -> None:
     killed = site.pid("web")
     kill(killed, job)
     until(lambda: site.pid("web") != killed and site.health(), "the web server to answer again")
 
 
-def kill_actor(site: WholeSite, job: Watched) -> None:
+def kill_actor(site: KilledSite, job: Watched) -> None:
     kill(random.Random(job.pk).choice(one_each(lambda: below(site, "ray::WorkerActor"))), job)
     until(lambda: job.incidents("lost-worker"), "the job to say that it lost a worker")
 
 
-def kill_raylet(site: WholeSite, job: Watched) -> None:
+def kill_raylet(site: KilledSite, job: Watched) -> None:
     def raylets() -> list[int]:
         assert site.process is not None
         named = map(processes.stat, processes.descendants(site.process.pid))
@@ -231,7 +209,7 @@ def kill_raylet(site: WholeSite, job: Watched) -> None:
     until(lambda: job.row.attempt >= 2, "another attempt")
 
 
-def kill_redis_and_its_data(site: WholeSite, job: Watched) -> None:
+def kill_redis_and_its_data(site: KilledSite, job: Watched) -> None:
     """The supervisor is held meanwhile, so that the data are gone for certain before the next server looks for them;
     and one more job is submitted while there is no server."""
     assert site.process is not None
@@ -251,7 +229,7 @@ def kill_redis_and_its_data(site: WholeSite, job: Watched) -> None:
     assert other.end().status == "finished"
 
 
-def kill_supervisor(site: WholeSite, job: Watched) -> None:
+def kill_supervisor(site: KilledSite, job: Watched) -> None:
     study, first = job.study(), site.run
     assert study
     site.kill()
@@ -263,7 +241,7 @@ def kill_supervisor(site: WholeSite, job: Watched) -> None:
     until(lambda: job.row.attempt >= 2, "another attempt")
 
 
-def kill_simulator(site: WholeSite, job: Watched) -> None:
+def kill_simulator(site: KilledSite, job: Watched) -> None:
     simulators = one_each(lambda: below(site, "-m", "engine.simulators.serve", TUG_OF_WAR))
     # By its mark the start after a power cut finds a simulator.
     assert set(simulators) <= set(site.processes())
@@ -284,10 +262,10 @@ def kill_simulator(site: WholeSite, job: Watched) -> None:
     ids=["web", "actor", "raylet", "redis", "simulator", "supervisor"],
 )
 def test_a_job_ends_with_the_front_of_the_undisturbed_run(
-    site: WholeSite,
+    site: KilledSite,
     undisturbed: Callable[[SearchConfig], dict[str, str]],
     config: SearchConfig,
-    disturb: Callable[[WholeSite, Watched], None],
+    disturb: Callable[[KilledSite, Watched], None],
 ) -> None:
     expected = undisturbed(config)
     site.until_healthy()

@@ -42,6 +42,7 @@ class Lessons(Learning):
         "Who should learn from whom, in which order?",
         "Several agents learn in the same battles, lesson by lesson: leagues, and opponents that grow with the player.",
     )
+    without_data = "hold lessons for several agents"
     about = (
         "Several agents learn from one another in the same battles. Each lesson says who plays whom and how long it "
         "lasts; in between agents are kept, copied, or replaced by the best. What they were after each lesson is kept."

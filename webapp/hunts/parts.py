@@ -25,6 +25,7 @@ class Hunting(Learning):
     intake = HuntIntake()
     form = HuntForm
     question = "Where does the game break?", "Agents explore it and report what goes wrong."
+    without_data = "hunt for bugs"
     about = (
         "Agents learn to win the game and to get everywhere in it. Everything they do is watched for crashes, places "
         "that nobody gets out of, broken rules, and wins that come too easily."

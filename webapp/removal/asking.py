@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from engine.config.removal import RemovalConfig
-from engine.lineups.patterns import strangers
+from engine.lineups.suspected import unfit
 from webapp.studies import checks
 from webapp.studies.pinned_intake import PinnedIntake
 from webapp.studies.pins import BESIDE, Pins
@@ -18,8 +18,7 @@ class RemovalIntake(PinnedIntake):
     beside: ClassVar[frozenset[str]] = BESIDE
 
     def unfit(self, study: RemovalConfig, pins: Pins) -> Iterator[tuple[str, str]]:
-        """What is wrong with its rules, its objectives and its suspects."""
+        """What is wrong with its rules, its objectives, its suspects and their lineups."""
         yield from checks.lineups(study.lineups, pins.spec)
         yield from checks.formulas(study.objectives, pins.spec, study.lineups)
-        for place, why in strangers(pins.spec, [each.pattern for each in study.suspects], "suspects"):
-            yield place.replace(".pieces", ".pattern.pieces"), why
+        yield from unfit(study, pins.spec)

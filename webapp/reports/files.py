@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 
 from webapp.reports import paper
+from webapp.reports.judging import standing
 from webapp.reports.models import Report
 from webapp.reports.onefile import one_file
 from webapp.reports.workbook import to_xlsx
@@ -20,8 +21,8 @@ def made(report: Report, kind: str) -> bytes:
     """The file. Raises pdf.NoPdf, and paper.NotYet where it is still to be made."""
     if kind == "pdf":
         return paper.taken(report)
-    content, digest = report.content, report.content_hash
-    return one_file(content, digest).encode() if kind == "html" else to_xlsx(content, digest)
+    content, digest, stands = report.content, report.content_hash, standing(report)
+    return one_file(content, digest, stands).encode() if kind == "html" else to_xlsx(content, digest, stands)
 
 
 def answer(report: Report, kind: str) -> HttpResponse:

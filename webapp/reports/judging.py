@@ -8,6 +8,7 @@ from django.db import transaction
 
 from engine.text import is_seen
 from webapp.accounts.models import User
+from webapp.lib.words import day
 from webapp.reports.models import Comment, Report, Verdict
 
 Choice = Verdict.Choice
@@ -55,6 +56,17 @@ def _check(text: str, longest: int) -> None:
         raise Unwritable("Write words that one can see.")
     if len(text) > longest:
         raise Unwritable(f"Keep it under {longest:,} characters; this has {len(text):,}.")
+
+
+def standing(report: Report) -> str:
+    """How a report stands, for whoever reads it away from its page: nobody's name, and none of their words. Empty
+    where it is the newest edition and nobody has judged it."""
+    verdict, newer = report.verdicts.last(), report.newer
+    judged = {Choice.ACCEPT: "was accepted on {}.", Choice.BACK: "was sent back on {}. Something in it must change."}
+    said = [f"This report {judged[Choice(verdict.choice)].format(day(verdict.created_at))}"] if verdict else []
+    if newer:
+        said.append(f"Edition {newer.edition} took its place on {day(newer.created_at)}; ask for that one.")
+    return " ".join(said)
 
 
 def last_verdicts(reports: Iterable[Report]) -> dict[int, Verdict]:

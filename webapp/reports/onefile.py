@@ -1,6 +1,8 @@
 """A report as one HTML page that is complete with scripts off and asks for nothing: drawings, styles and words inline.
 
 It is what a link opens, what is taken away, and what the PDF is made of. A policy in its head forbids every request.
+What a link opens and what is taken away say at the top how the report stands by now; the PDF is made once, when it is
+published, and says how it was then.
 """
 
 from __future__ import annotations
@@ -18,9 +20,10 @@ SHEETS = ("components", "change", "report", "report_file")
 _DARK = re.compile(r'\[data-bs-theme="dark"\] \{(.*?)\n\}', re.DOTALL)
 
 
-def one_file(content: Mapping[str, Any], content_hash: str) -> str:
-    """The page, light or dark as the reader's device has it."""
-    return _page(content, content_hash, styles(), paper=False)
+def one_file(content: Mapping[str, Any], content_hash: str, standing: str = "") -> str:
+    """The page, light or dark as the reader's device has it. ``standing``: what became of the report since
+    (``judging.standing``)."""
+    return _page(content, content_hash, styles(), paper=False, standing=standing)
 
 
 def for_paper(content: Mapping[str, Any], content_hash: str) -> str:
@@ -28,8 +31,10 @@ def for_paper(content: Mapping[str, Any], content_hash: str) -> str:
     return _page(content, content_hash, light() + _own_sheets(), paper=True)
 
 
-def _page(content: Mapping[str, Any], content_hash: str, sheets: str, *, paper: bool) -> str:
-    context = {"content": content, "content_hash": content_hash, "styles": sheets, "unfolded": paper}
+def _page(content: Mapping[str, Any], content_hash: str, sheets: str, *, paper: bool, standing: str = "") -> str:
+    context = {
+        "content": content, "content_hash": content_hash, "styles": sheets, "unfolded": paper, "standing": standing,
+    }  # fmt: skip
     return render_to_string("reports/offline.html", context)
 
 

@@ -1,4 +1,5 @@
-"""What a link opens: one report as it was published, for anybody, and nothing beside it."""
+"""What a link opens: one report as it was published, for anybody, and nothing beside it but whether it was accepted,
+sent back or replaced since."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from django.views.decorators.http import require_safe
 from webapp.accounts import throttle
 from webapp.lib.words import duration
 from webapp.reports import links
+from webapp.reports.judging import standing
 from webapp.reports.onefile import one_file
 
 HEADERS = {
@@ -39,7 +41,7 @@ def _answer(text: str, address: str) -> HttpResponse:
         answer = _closed(TOO_MANY, f"Too many wrong links came from where you are. Wait {duration(wait.seconds)}.")
         answer["Retry-After"] = str(wait.seconds)
         return answer
-    return HttpResponse(one_file(report.content, report.content_hash))
+    return HttpResponse(one_file(report.content, report.content_hash, standing(report)))
 
 
 def _closed(status: int, also: str = "") -> HttpResponse:

@@ -24,12 +24,13 @@ CHANGE = ("Number, or teams compared together", "What is measured", "Before", "B
           "Verdict after", "Refitted", "Fresh battles")  # fmt: skip
 
 
-def to_xlsx(content: Mapping[str, Any], content_hash: str) -> bytes:
-    """The whole book. Cells that a spreadsheet would run as formulas are text."""
+def to_xlsx(content: Mapping[str, Any], content_hash: str, standing: str = "") -> bytes:
+    """The whole book. ``standing``: what became of the report since (``judging.standing``). Cells that a spreadsheet
+    would run as formulas are text."""
     from openpyxl import Workbook  # many processes of the site never write one
 
     book = Workbook(write_only=True)
-    sheet(book, "Report", ["What", "Value"], _head(content), (24, 90))
+    sheet(book, "Report", ["What", "Value"], _head(content, standing), (24, 90))
     sheet(book, "Suspects", list(SUSPECTS), map(_suspect, [*content["suspects"], *content["intended"]]), (30, 40, 60))
     over = [row for group in content["over"] for row in group["rows"]]
     sheet(book, "Over the line", [*LINEUPS.values()], _lineups(over, LINEUPS, content["over_more"]), (60, 24))
@@ -57,8 +58,10 @@ def _lineups(rows: Sequence[Mapping[str, Any]], keys: Iterable[str], more: int) 
         yield [f"{plural(more, 'lineup')} more, less far towards the line, {'is' if more == 1 else 'are'} not listed."]
 
 
-def _head(content: Mapping[str, Any]) -> Iterator[list[Cell]]:
+def _head(content: Mapping[str, Any], standing: str) -> Iterator[list[Cell]]:
     verdict = content["verdict"]
+    if standing:
+        yield ["How it stands", standing]
     yield ["Project", content["project"]]
     yield ["Title", content["title"]]
     yield ["Release", content["release"]]

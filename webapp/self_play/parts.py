@@ -30,6 +30,7 @@ class Playing(Learning):
     intake = SelfPlayIntake()
     form = SelfPlayForm
     question = "What do agents learn from each other?", "Agents train against each other; the better ones are copied."
+    without_data = "let agents learn from each other"
     about = (
         "A population of agents learns a game for two by playing against itself. After each round, those that lag go "
         "on from better ones. A ladder tells how strong each is, with its range."

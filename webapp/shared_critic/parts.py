@@ -53,6 +53,7 @@ class Together(Learning):
         "What do evolution and learning find together?",
         "Individuals evolve or learn around one critic; nobody waits for another. For games steered by numbers.",
     )
+    without_data = "let evolution and learning work together"
     about = (
         "Many variants of one agent play side by side. Some only vary, others first learn from a shared critic; each "
         "that is back moves the centre around which new ones are drawn. It ends with the centre as an agent."

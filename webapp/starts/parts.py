@@ -28,6 +28,7 @@ class EasierStarts(OneAgent):
     intake = StartsIntake()
     form = StartsForm
     question = "Is the goal too rare to be found by luck?", "One agent learns from easier starts at the same time."
+    without_data = "let one agent learn from easier starts"
     about = (
         "An agent that never reaches the goal learns nothing. You say where episodes begin, from easy to hard. It "
         "plays all of them at the same time and learns where it learns most, until it succeeds from the hard one."

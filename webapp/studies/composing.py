@@ -41,7 +41,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     """Compose a job; POST starts it."""
     project = project_for(request, slug, "write")
     if not project.versions.exists():
-        return render(request, "studies/no_data.html", {"project": project})
+        return render(request, "studies/no_data.html", {"project": project, "others": kinds.without_data()})
     if request.method == "POST":
         user, asked = signed_in(request), _typed(request.POST)
         start = SearchStart(project, user, request.POST)

@@ -55,6 +55,7 @@ class Parts:
     - ``intake`` makes a study of a body of the API; None: it is made from another job only.
     - ``own_page``: it is started from a page of its own. Others have a ``form`` (None: one of its settings) on a page
       that says what it is ``about``, and New job offers the ``question`` that they answer, with a few words on how.
+    - ``without_data``: what it does, as in "to hunt for bugs", where it needs no game data; empty: it needs some.
     - ``clone``: the name of the address of "Run again with changes".
     - ``plays``: what it plays, one of them; ``decided``: the decisions it counts, as people read them.
     - ``help_section``: where Help tells of it; empty: nowhere in particular.
@@ -74,6 +75,7 @@ class Parts:
     form: ClassVar[Any] = None
     about: ClassVar[str] = "What is left empty is as usual."
     question: ClassVar[tuple[str, str]] = "", ""
+    without_data: ClassVar[str] = ""
     results: ClassVar[tuple[str, ...]] = ()
     files: ClassVar[Mapping[str, str]] = {}
     gives: ClassVar[str] = ""
@@ -195,6 +197,11 @@ def offered() -> list[tuple[str, str, str]]:
     """Of those the kind, its question and a few words on how it is answered."""
     questions = {kind: parts_of(kind).question for kind in asked()}
     return [(kind, title or f"New {STUDIES[kind].noun}", how) for kind, (title, how) in questions.items()]
+
+
+def without_data() -> list[tuple[str, str]]:
+    """Of those that need no game data the kind, and what it does."""
+    return [(kind, does) for kind in asked() if (does := parts_of(kind).without_data)]
 
 
 def compared() -> list[str]:

@@ -40,6 +40,7 @@ UNPRICED = {
     2: "it is not sure that costs decide who wins",
     3: "it, or an end of its range, lies beyond the prices that were tried",
     4: "at such a price hardly any team can field it",
+    5: "the game did not finish enough battles at other prices, or with it",
 }
 """Why there is no fair price, by the table's ``why`` (``engine.worth.prices``)."""
 POINTS = 100
@@ -243,7 +244,8 @@ class Measuring(Parts):
         meant = {pattern.key for pattern in patterns.meant_by_now(job)}
         count = sum(line.stands_out and line.key not in meant for line in lines_of(bundle))
         if not count:
-            return Found("Nothing stands out")
+            none = bool((bundle.arrays["verdict"] == UNTESTED).all())
+            return Found("Nothing could be tested" if none else "Nothing stands out")
         return Found(f"{count:,} {'stands' if count == 1 else 'stand'} out", "strong")
 
     def table(self, job: Job, of: str, user: User) -> Rows:

@@ -181,6 +181,12 @@ class Comparison:
         return measures.of(self.jobs[0]) if self.jobs else None
 
     @property
+    def compared(self) -> str:
+        """What searches that can be compared search: "lineups and those of training settings"."""
+        ways = [comparing for kind in kinds.compared() if (comparing := kinds.parts_of(kind).comparing)]
+        return " and those of ".join(dict.fromkeys(each.searched for each in ways))
+
+    @property
     def judged(self) -> bool:
         """Whether what they found is judged by a line and by how strong it is."""
         return self.comparing is not None and self.comparing.judged
