@@ -53,7 +53,7 @@ def save(client: Client, job: Job, number: Any) -> str:
 
 def test_nothing_has_to_be_typed_and_what_is_typed_counts(team: Studio, designer: Client) -> None:
     content = designer.get(form(team)).content.decode()
-    assert "Where nothing is typed, 400,000, and 200,000 more for each further suspect" in content
+    assert "Where nothing is typed, 400,000, and 300,000 more for each further suspect" in content
     assert designer.post(form(team), {"rules": "on"}).status_code == 302
     usual = Job.objects.get(kind="patch").config
     assert (usual["battles"], usual["most"], usual["may"], usual["rules"]) == (400_000, 3, ["cost", "attributes"], True)
@@ -77,12 +77,12 @@ def test_more_suspects_have_more_battles_and_the_form_says_how_many_and_how_long
 ) -> None:
     before = reverse("studies:before", args=[team.project.slug, "patch"])
     assert before in designer.get(form(team)).content.decode()
-    for suspects, battles in (("", 400_000), ("Pikes", 400_000), ("Pikes\nBows\nRiders", 800_000)):
+    for suspects, battles in (("", 400_000), ("Pikes", 400_000), ("Pikes\nBows\nRiders", 1_000_000)):
         said = designer.post(before, {"suspects": suspects, "rules": "on"}).content.decode()
         assert f"On the built-in game {battles:,} battles take" in said
         assert f"Played on {current(team.project)}." in said, "suspects may be of an earlier version"
     designer.post(form(team), {"suspects": "Pikes\nBows\nFrost Captain + Warhorn", "rules": "on"})
-    assert Job.objects.get(kind="patch").config["battles"] == 1_200_000, "the halves are measured, too"
+    assert Job.objects.get(kind="patch").config["battles"] == 1_600_000, "the halves are measured, too"
 
 
 @pytest.mark.parametrize(
@@ -246,8 +246,8 @@ def test_where_nothing_is_told_yet_or_was_lost_the_page_says_so(found: Job, desi
         ({"table": table(PATCHES[1:])}, Status.FINISHED, "No change was proved to work with 399,000 battles."),
         ({"table": table(PATCHES[3:], free=False)}, Status.FINISHED, "Nothing of that may change in this search."),
         ({"table": table(PATCHES[3:], free=False)}, Status.FINISHED, "or a rule that keeps a pair apart."),
-        ({"table": table(PATCHES[3:], takes=500_000)}, Status.FINISHED, "a proof takes about 800,000."),
-        ({"table": table(PATCHES[3:], takes=500_000)}, Status.FINISHED, "Start it again with 800,000 battles"),
+        ({"table": table(PATCHES[3:], takes=500_000)}, Status.FINISHED, "a proof takes about 1,000,000."),
+        ({"table": table(PATCHES[3:], takes=500_000)}, Status.FINISHED, "Start it again with 1,000,000 battles"),
         ({"table": table(PATCHES[1:])}, Status.RUNNING, "No change is proved to work yet."),
         ({"table": "0" * 64}, Status.FINISHED, "The table was lost"),
         ({}, Status.RUNNING, "two fifths of the battles"),
