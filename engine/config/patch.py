@@ -36,8 +36,8 @@ FIRST, FURTHER = 400_000, 300_000
 """Battles of a search for changes that mends one piece, and for each further worth that it watches. A proof deals its
 share of the battles out evenly over all that is watched, and the range of a worth narrows with the root of its part. On
 herobattle with five planted causes seven worths are watched; their ranges go 1.6 points to either side with 1,000,000
-battles and 1.3 with 1,600,000, where 3 matter and a change is to leave 1.5 at most. The experiment finds others than
-those that are named, so each brings more than it needs itself."""
+battles, 1.4 with 1,300,000 and 1.3 with 1,600,000, where 3 matter and a change is to leave 1.5 at most. The experiment
+finds others than those that are named, so each brings more than it needs itself."""
 
 
 def usual_battles(watched: int) -> int:

@@ -328,6 +328,11 @@ def test_what_was_not_proved_says_how_many_battles_would_tell_and_begins_with_th
     content = designer.get(page(found)).content.decode()
     assert "so more battles hardly help" in content
     assert "&amp;battles=" not in content
+    Job.objects.filter(pk=found.pk).update(config={**found.config, "most": 1})
+    content = designer.get(page(found)).content.decode()
+    assert "More is to be mended than 1 change can, and no more were allowed." in content
+    assert f'{asked}?again={found.pk}&amp;most=2"' in content
+    assert "Start it again with 2 changes" in content
 
 
 @pytest.mark.django_db

@@ -6,8 +6,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from engine.config.patch import usual_battles
+from django.utils.http import urlencode
+
+from engine.config.patch import MOST_CHANGES, usual_battles
 from webapp.lib.first import first
+from webapp.lib.words import plural
 
 ROOM = 0.5
 """A range must be no wider to either side than this share of what matters: the rest is for what a change that works
@@ -20,14 +23,33 @@ MOST = 100_000_000
 class Further(NamedTuple):
     """``battles``: about so many would tell; 0: more battles alone hardly would, or as many as nobody may ask for.
     ``wide``: how far the ranges went to either side, in points, and how far they may go (``goal``); None where no
-    change was played on fresh battles."""
+    change was played on fresh battles. ``changes``: so many must be allowed, as more is to be mended than was; 0: as
+    many as were."""
 
     battles: int
     wide: float | None = None
     goal: float = 0.0
+    changes: int = 0
+
+    @property
+    def typed(self) -> str:
+        """What a form begins with, as an address has it."""
+        return urlencode({name: many for name, many in (("battles", self.battles), ("most", self.changes)) if many})
+
+    @property
+    def words(self) -> str:
+        """ "2,000,000 battles and 5 changes"."""
+        told = [plural(self.battles, "battle")] if self.battles else []
+        return " and ".join([*told, *([plural(self.changes, "change")] if self.changes else [])])
 
 
-def further(meta: Mapping[str, Any], played: int) -> Further:
+def further(meta: Mapping[str, Any], played: int, most: int) -> Further:
+    """After so many battles, where so many changes were allowed ``most``."""
+    suspects = sum(each["suspect"] for each in meta["watched"])
+    return _battles(meta, played)._replace(changes=min(suspects, MOST_CHANGES) if suspects > most else 0)
+
+
+def _battles(meta: Mapping[str, Any], played: int) -> Further:
     """By the change whose ranges were narrowest. Ranges narrow with the root of the battles."""
     if takes := int(meta.get("takes", 0)):  # searches from before this was kept have none
         return Further(_rough(max(takes, usual_battles(len(meta["watched"])))))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from engine.arrays import Bundle
+from engine.config.patch import MOST_CHANGES
 from webapp.lib.figures import telling
 from webapp.lib.words import number, plural
 from webapp.patches.further import Further, further
@@ -111,11 +112,14 @@ class Row(NamedTuple):
 
 class Reading:
     """``rows``: the recommended patch first, then the others by size, the game as it is last. ``ended_after``: so many
-    battles, where the search is over; ``intended``: whether something was said to be meant so."""
+    battles, where the search is over; ``intended``: whether something was said to be meant so; ``most``: so many
+    changes were allowed."""
 
-    def __init__(self, bundle: Bundle, ended_after: int | None = None, *, intended: bool = False) -> None:
+    def __init__(
+        self, bundle: Bundle, ended_after: int | None = None, *, intended: bool = False, most: int = MOST_CHANGES
+    ) -> None:
         self.meta, self.columns = bundle
-        self.ended_after = ended_after
+        self.ended_after, self.most = ended_after, most
         self._nothing = "Apart from what is meant to be so, nothing" if intended else "Nothing"
         self.matters = POINTS * float(self.meta["matters"])
         rows = [self._row(i) for i in range(len(self.meta["patches"]))]
@@ -191,12 +195,15 @@ class Reading:
                 f"the fewest, and a proof takes about {number(self.further.battles)}."
             )
         below = " The best ones are below, with what is still wrong." if len(self.rows) > 1 else ""
-        return f"No change was proved to work with {plural(battles, 'battle')}.{below} {self._what_next}"
+        few = ""
+        if self.further.changes:
+            few = f" More is to be mended than {plural(self.most, 'change')} can, and no more were allowed."
+        return f"No change was proved to work with {plural(battles, 'battle')}.{below}{few} {self._what_next}"
 
     @property
     def further(self) -> Further:
         """How many battles it needs, where it ended without a proof."""
-        return further(self.meta, self.ended_after or 0)
+        return further(self.meta, self.ended_after or 0, self.most)
 
     @property
     def _what_next(self) -> str:
