@@ -18,6 +18,7 @@ from engine.lineups import schema
 from engine.lineups.battle_counts import battles_each
 from engine.lineups.parts import Sums
 from engine.lineups.patterns import Patterns
+from engine.lineups.told_apart import told_apart
 from engine.simulators.contract import GameSpec
 from engine.verdicts import Goals, InLists, Many, Sample, Verdict
 
@@ -59,8 +60,8 @@ def lineups_of(
     medians: int = 1, names: Sequence[str] = (), met: str = "", intended: Sequence[Pattern] = (),
 ) -> Lineups:  # fmt: skip
     """The lineups of an artifact of fresh battles, some ``of`` so many, which have this ``share`` of the evidence that
-    may be wrong; those that have ``names`` are called by them. ``medians``: as ``Goals`` has it; ``intended``: what is
-    meant to be so."""
+    may be wrong; they are called by their ``names`` or, without any, so that no two are called alike. ``medians``: as
+    ``Goals`` has it; ``intended``: what is meant to be so."""
     meta, columns = bundle
     rows, teams = columns["genome"], columns["genome"].shape[1]
     signs = [1.0 if o.direction == "max" else -1.0 for o in objectives]
@@ -69,11 +70,10 @@ def lineups_of(
     goals = Goals(signs, [o.threshold for o in objectives], strong, (b["value"], b["error"], b["samples"]), medians)
     teams_met = np.array([each["row"] for each in meta["baselines"]], np.int32).reshape(-1, rows.shape[2])
     samples = _samples(columns, spec, objectives, teams_met, share / max(of, 1))
-    own = [name or " · ".join(schema.team_name(spec, row) for row in lineup) for name, lineup in zip(
-        names or [""] * len(rows), rows, strict=True
-    )]  # fmt: skip
+    parts = [[schema.team_parts(spec, row) or [schema.EMPTY_TEAM] for row in lineup] for lineup in rows]
     meant = [bool(held.any()) for held in Patterns(spec, intended).explained(rows, columns["anchor"])]
-    return Lineups(part, goals, samples, rows, own, schema.battles_of_replicate(teams, len(teams_met)), of, met, meant)
+    own, each = list(names) or told_apart(parts), schema.battles_of_replicate(teams, len(teams_met))
+    return Lineups(part, goals, samples, rows, own, each, of, met, meant)
 
 
 def _samples(

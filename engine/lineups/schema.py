@@ -18,6 +18,8 @@ from engine.simulators.contract import GameSpec, Metric
 from engine.text import figures
 
 EMPTY = -1
+EMPTY_TEAM = "Empty team"
+"""What a team without pieces is called."""
 OTHER_GAME = "the simulator now describes another game than the one this data was made for"
 
 
@@ -65,7 +67,13 @@ def did_you_mean(name: str, known: Iterable[str], problems: Sequence[object]) ->
     if len(problems) >= HINTED or len(name) > LONGEST_HINTED:
         return ""
     near = get_close_matches(name, list(known), n=1)
-    return f"; did you mean {near[0]}?" if near else ""
+    return f"; did you mean {near[0]}?" if near and _alike(name, near[0]) else ""
+
+
+def _alike(name: str, near: str) -> bool:
+    """Whether each part of a path is near the other's: “nobody.cost” is not near “bows.cost” for its second part."""
+    one, other = name.split("."), near.split(".")
+    return len(one) == len(other) and all(get_close_matches(a, [b], n=1) for a, b in zip(one, other, strict=True))
 
 
 def merged_patch(spec: GameSpec, patch: Mapping[str, float], new: Mapping[str, float]) -> dict[str, float]:
@@ -163,7 +171,7 @@ def team_parts(spec: GameSpec, row: Sequence[int]) -> list[str]:
 def team_name(spec: GameSpec, row: Sequence[int]) -> str:
     """The name of a team's first piece: its hero, in hero-led games."""
     parts = team_parts(spec, row)
-    return parts[0] if parts else "Empty team"
+    return parts[0] if parts else EMPTY_TEAM
 
 
 def team_costs(spec: GameSpec, rows: NDArray[np.int32]) -> NDArray[np.float64]:

@@ -24,9 +24,9 @@ LINEAR, CURVED = 0.3, 0.1
 """What a number may do to a worth at its reach, before anything was measured: standard deviations."""
 MISFIT = 0.005
 """Standard deviation of what no such curve can say."""
-MARGIN = 0.75
+MARGIN, SEVERAL = 0.75, 0.5
 """Worths are to be within this share of what matters, so that a proof, whose ranges are wider, can say that they are
-within all of it."""
+within all of it; where several are watched, whose ranges hold together and share the battles, within the second one."""
 
 
 class Watched(NamedTuple):
@@ -48,6 +48,7 @@ class Response:
         known: dict[int, tuple[Floats, Floats]],
     ) -> None:  # fmt: skip
         self.watched, self.numbers, self.matters = watched, numbers, matters
+        self.aim = matters * (SEVERAL if len(watched) > 1 else MARGIN)
         size = len(watched) + 2 * len(numbers)
         self.mean, self.covariance = np.zeros(size), np.zeros((size, size))
         self.mean[: len(watched)] = [w.worth for w in watched]
@@ -87,11 +88,11 @@ class Response:
 
     def left(self, patch: Patch) -> float:
         """How far worths are expected to be beyond what is aimed at, all together."""
-        return sum(_beyond(*self.worth(i, patch), MARGIN * self.matters) for i in range(len(self.watched)))
+        return sum(_beyond(*self.worth(i, patch), self.aim) for i in range(len(self.watched)))
 
     def sure(self, patch: Patch) -> float:
         """The chance that none of the worths is beyond what is aimed at."""
-        return math.prod(_inside(*self.worth(i, patch), MARGIN * self.matters) for i in range(len(self.watched)))
+        return math.prod(_inside(*self.worth(i, patch), self.aim) for i in range(len(self.watched)))
 
     def size(self, patch: Patch) -> float:
         """The changes of numbers as shares of their ranges, all together."""

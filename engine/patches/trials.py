@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.config.patch import FIRST
 from engine.lineups.pairings import draw
 from engine.lineups.rules import CompiledRules
 from engine.patches.numbers import COST, Number
@@ -34,7 +35,9 @@ from engine.worth.verdicts import NEEDED
 Rows = NDArray[np.int32]
 Floats = NDArray[np.float64]
 EXPECTED, REFERENCE = 16_000, 120_000
-"""Pairings that are drawn for what forecasts expect of a trait, and of all of them, under other prices or rules."""
+"""Pairings that are drawn for what forecasts expect of a trait, and of all of them, under other prices or rules. Of a
+trait that is for the battles of one suspect; where more are played as many times more are drawn, since the error of
+what is expected would otherwise be wider than that of the battles."""
 _DRAWN, _TURNED = 0x9A7C, 0x9A7D
 
 
@@ -62,8 +65,9 @@ class Trials:
 
     def __init__(
         self, rules: CompiledRules, traits: Traits, screen: Screen, numbers: Sequence[Number], seed: int,
-        stopped: Callable[[], bool],
+        stopped: Callable[[], bool], battles: int = FIRST,
     ) -> None:  # fmt: skip
+        self.expected = EXPECTED * max(battles, FIRST) // FIRST
         self.rules, self.traits, self.screen, self.numbers = rules, traits, screen, numbers
         self.seed, self.stopped = seed, stopped
         self._drawn: dict[tuple[object, ...], Drawn] = {}
@@ -175,7 +179,7 @@ class Trials:
         """Of pairings with a trait that nobody plays."""
         key = (self.fields(patch), trait)
         if key not in self._expected:
-            drawn = self.draw(patch, trait, EXPECTED, 8)
+            drawn = self.draw(patch, trait, self.expected, 8)
             values = self.screen.forecast(drawn.rows)
             values[~drawn.found] = 0.0
             self._expected[key] = values

@@ -21,8 +21,9 @@ from engine.config.gate import GateConfig
 from engine.config.patterns import Pattern
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, Stopped
+from engine.games.herobattle.spec import game_spec
 from engine.gate import junit
-from engine.gate.lineups import Lineups
+from engine.gate.lineups import Lineups, lineups_of
 from engine.gate.reading import OFFSET_ERROR, confirmed
 from engine.gate.report import EXIT_CODES, HEADS, Gate, Row, decoded, encoded, judged, to_csv
 from engine.gate.screened import UNFINISHED as gate_unfinished
@@ -128,6 +129,20 @@ def test_exploits_of_a_search_for_single_teams_are_played_again_by_a_gate_for_si
     end = run(config, store)[-1]
     assert isinstance(end, Finished)
     assert [row.verdict for row in report(store, end).rows] == ["over", "under"]
+
+
+def test_lineups_that_begin_with_the_same_pieces_are_called_by_what_they_differ_in() -> None:
+    spec, lineups = game_spec(), np.full((2, 2, len(game_spec().slots)), -1, np.int32)
+    hero, charm = ([s.id for s in spec.slots].index(each) for each in ("hero", "equipment_1"))
+    lineups[:, :, hero] = spec.piece_index()["frost-captain"]
+    for lineup, held in zip(lineups, ("warhorn", "coil-bow"), strict=True):
+        lineup[1, charm] = spec.piece_index()[held]
+    meta = {"median_baseline": {"value": 0.0, "error": 0.0, "samples": 0}, "baselines": []}
+    none = {"cost": np.empty((0, 2)), "samples": np.empty(0, np.int32)}
+    found = lineups_of(
+        "search", Bundle(meta, {"genome": lineups, "anchor": np.zeros((2, 2), np.int32), **none}), spec, (), 2, 0.04
+    )
+    assert found.names == ["Frost Captain · Frost Captain (Warhorn)", "Frost Captain · Frost Captain (Coil Bow)"]
 
 
 def test_what_cannot_be_asked_is_said_at_its_place() -> None:

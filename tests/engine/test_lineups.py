@@ -14,7 +14,7 @@ from engine.errors import ConfigError
 from engine.games.herobattle import HeroBattle
 from engine.lineups.encoding import LineupSpace
 from engine.lineups.rules import compile_rules, feasibility
-from engine.lineups.schema import check_patch, team_costs, team_parts, team_row, team_slots
+from engine.lineups.schema import check_patch, did_you_mean, team_costs, team_parts, team_row, team_slots
 from engine.simulators.contract import Distinct, GameSpec, content_hash
 from tests.engine.broken_rules import violations
 
@@ -214,6 +214,8 @@ def test_a_team_with_a_misspelt_piece_is_told_what_was_meant() -> None:
 def test_a_patch_is_checked_for_unknown_paths_and_for_bounds() -> None:
     found = dict(check_patch(spec(), {"frost-captain.hit_point": 3, "frost-captain.hit_points": 1e9}))
     assert "did you mean frost-captain.hit_points" in found["frost-captain.hit_point"]
+    assert did_you_mean("nobody.cost", ["bows.cost", "pikes.cost"], []) == "", "alike in the second part alone"
+    assert did_you_mean("bow.cost", ["bows.cost", "pikes.cost"], []) == "; did you mean bows.cost?"
     assert "outside" in found["frost-captain.hit_points"]
 
 

@@ -94,6 +94,18 @@ def test_with_the_usual_battles_every_step_has_its_share() -> None:
     assert budget.finals() >= FINALS
 
 
+def test_who_says_nothing_has_more_battles_and_changes_for_more_suspects_and_as_before_for_one() -> None:
+    one, two = {"pieces": ["hero-1"]}, {"pieces": ["hero-2"]}
+    pair, many = {"pieces": ["hero-1", "charm"]}, {"pieces": ["charm"], "least": 2}
+    usual = [([], 400_000, 3), ([one], 400_000, 3), ([one, two], 700_000, 4), ([many], 700_000, 3),
+             ([pair], 1_000_000, 3), ([one, two, pair], 1_300_000, 5), ([one] * 12, 400_000, 8)]  # fmt: skip
+    for suspects, battles, most in usual:
+        made = PatchConfig.model_validate({"game": {"simulator": "builtin:herobattle"}, "suspects": suspects})
+        assert (made.battles, made.most) == (battles, most)
+    assert PatchConfig.model_validate({"game": {"simulator": "builtin:herobattle"}, "suspects": [one, two],
+                                       "battles": 50_000, "most": 1}).battles == 50_000  # fmt: skip
+
+
 def test_a_budget_too_small_to_try_anything_is_refused_at_its_field_with_the_smallest_that_works() -> None:
     assert FEWEST - 1_000 < fewest(1) <= FEWEST
     assert begun(FEWEST, 1).enough

@@ -27,6 +27,7 @@ from webapp.changes.proposing import offered
 from webapp.changes.reading import Lineup, Measured, read
 from webapp.changes.sentences import fixed, head, of_those, rest
 from webapp.changes.standing import standing
+from webapp.changes.untouched import met_by_it
 from webapp.games import arrivals, versions
 from webapp.games.specs import version_spec
 from webapp.lib.storage import store
@@ -506,6 +507,33 @@ def test_a_lineup_that_holds_nothing_that_is_changed_says_why_it_is_there(team: 
     body.meta["changes"][0]["piece"] = "Nobody"
     Job.objects.filter(pk=job.pk).update(artifacts={"table": store().put(pack(body.meta, body.arrays))})
     assert shown(team.designer, address(search)).count(why) == len(without)
+
+
+def test_the_difference_of_a_lineup_that_nothing_changed_can_reach_is_none_exactly(team: Studio, search: Job) -> None:
+    shortlist(search)
+    job = tried(search)
+    body = unpack(store().get(job.artifacts["table"]))
+    body.meta["changes"][0]["piece"] = "Nobody"  # so that no lineup holds it
+    ends = {"change": 0.0, "change_low": -0.97, "change_high": 0.97}
+    arrays = {**body.arrays, **{name: np.full_like(body.arrays[name], value) for name, value in ends.items()}}
+    lineups = {**job.config["lineups"], "baselines": {"kind": "drawn", "count": 3}}
+    config = {**job.config, "change": {"nobody.cost": 1.0}, "lineups": lineups}
+    Job.objects.filter(pk=job.pk).update(artifacts={"table": store().put(pack(body.meta, arrays))}, config=config)
+
+    def told() -> tuple[list[bool], set[str]]:
+        found = read(Job.objects.get(pk=job.pk))
+        assert found is not None
+        return [each.untouched for each in found.lineups], {found.ends_of(each.change) for each in found.lineups}
+
+    assert met_by_it(config), "who they meet is drawn, so nobody knows it"
+    assert told() == ([False] * 3, {"−1.0× to 1.0×"})
+    config["lineups"] = {**lineups, "baselines": {"kind": "pasted", "teams": [{"slots": {"hero": "bows"}}]}}
+    Job.objects.filter(pk=job.pk).update(config=config)
+    assert told() == ([True] * 3, {"not touched by the change"})
+    assert "not touched by the change" in shown(team.designer, address(search))
+    config["change"] = {"bows.cost": 1.0}
+    Job.objects.filter(pk=job.pk).update(config=config)
+    assert not any(told()[0]), "the teams that they meet hold it"
 
 
 def test_values_and_the_ends_of_their_ranges_have_equally_many_digits_in_a_row(search: Job) -> None:

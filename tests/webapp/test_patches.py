@@ -53,9 +53,7 @@ def save(client: Client, job: Job, number: Any) -> str:
 
 def test_nothing_has_to_be_typed_and_what_is_typed_counts(team: Studio, designer: Client) -> None:
     content = designer.get(form(team)).content.decode()
-    assert "400,000 where nothing is typed" in content
-    assert "minutes" in content, "how long that takes"
-    assert f"Played on {current(team.project)}." in content, "suspects may be of an earlier version"
+    assert "Where nothing is typed, 400,000, and 300,000 more for each further suspect" in content
     assert designer.post(form(team), {"rules": "on"}).status_code == 302
     usual = Job.objects.get(kind="patch").config
     assert (usual["battles"], usual["most"], usual["may"], usual["rules"]) == (400_000, 3, ["cost", "attributes"], True)
@@ -72,6 +70,19 @@ def test_nothing_has_to_be_typed_and_what_is_typed_counts(team: Studio, designer
     kept = {key: own.config[key] for key in ("may", "categories", "fixed", "most", "largest", "matters", "rules")}
     assert kept == {"may": ["cost"], "categories": ["equipment"], "fixed": ["pikes"], "most": 2, "largest": 0.25,
                     "matters": 4.0, "rules": False}  # fmt: skip
+
+
+def test_more_suspects_have_more_battles_and_the_form_says_how_many_and_how_long_before_the_start(
+    team: Studio, designer: Client
+) -> None:
+    before = reverse("studies:before", args=[team.project.slug, "patch"])
+    assert before in designer.get(form(team)).content.decode()
+    for suspects, battles in (("", 400_000), ("Pikes", 400_000), ("Pikes\nBows\nRiders", 1_000_000)):
+        said = designer.post(before, {"suspects": suspects, "rules": "on"}).content.decode()
+        assert f"On the built-in game {battles:,} battles take" in said
+        assert f"Played on {current(team.project)}." in said, "suspects may be of an earlier version"
+    designer.post(form(team), {"suspects": "Pikes\nBows\nFrost Captain + Warhorn", "rules": "on"})
+    assert Job.objects.get(kind="patch").config["battles"] == 1_600_000, "the halves are measured, too"
 
 
 @pytest.mark.parametrize(
@@ -235,7 +246,8 @@ def test_where_nothing_is_told_yet_or_was_lost_the_page_says_so(found: Job, desi
         ({"table": table(PATCHES[1:])}, Status.FINISHED, "No change was proved to work with 399,000 battles."),
         ({"table": table(PATCHES[3:], free=False)}, Status.FINISHED, "Nothing of that may change in this search."),
         ({"table": table(PATCHES[3:], free=False)}, Status.FINISHED, "or a rule that keeps a pair apart."),
-        ({"table": table(PATCHES[3:], takes=500_000)}, Status.FINISHED, "Start it again with 500,000 or more."),
+        ({"table": table(PATCHES[3:], takes=500_000)}, Status.FINISHED, "a proof takes about 1,000,000."),
+        ({"table": table(PATCHES[3:], takes=500_000)}, Status.FINISHED, "Start it again with 1,000,000 battles"),
         ({"table": table(PATCHES[1:])}, Status.RUNNING, "No change is proved to work yet."),
         ({"table": "0" * 64}, Status.FINISHED, "The table was lost"),
         ({}, Status.RUNNING, "two fifths of the battles"),
@@ -248,7 +260,10 @@ def test_where_nothing_is_told_yet_or_was_lost_the_page_says_so(found: Job, desi
 def test_a_change_becomes_a_version_of_the_data_in_a_click_and_only_once(
     team: Studio, found: Job, designer: Client
 ) -> None:
-    assert "Saved as" in save(designer, found, 1)
+    said = save(designer, found, 1)
+    assert "Saved as" in said
+    assert ("It is version 15" in said, 'name="number" value="1"' in said) == (True, False)
+    assert 'name="number" value="3"' in said, "what is not saved can be"
     version = current(team.project)
     assert version is not None
     assert (version.number, version.patch["warhorn.cost"], version.created_by) == (15, 120.0, team.designer)
@@ -260,7 +275,9 @@ def test_a_change_becomes_a_version_of_the_data_in_a_click_and_only_once(
 
 
 def test_a_rule_becomes_a_version_of_the_lineup_rules(team: Studio, found: Job, designer: Client) -> None:
-    assert "keep them apart now" in save(designer, found, 2)
+    said = save(designer, found, 2)
+    assert "keep them apart now" in said
+    assert ("It is in the rules" in said, 'name="number" value="2"' in said) == (True, False)
     assert ensure_defaults(team.project, team.owner)[0].config["apart"] == [["frost-captain", "warhorn"]]
     assert "keep them apart already" in save(designer, found, 2)
     assert team.project.versions.count() == 1
@@ -293,6 +310,29 @@ def test_what_was_not_proved_is_started_again_from_all_that_was_typed(found: Job
     assert "Frost Captain + Warhorn</textarea>" in content
     assert 'value="30000"' in content.replace(",", "")
     assert 'value="40"' in content
+
+
+def test_what_was_not_proved_says_how_many_battles_would_tell_and_begins_with_them(
+    found: Job, designer: Client
+) -> None:
+    wide, narrow = ([[0.01, 0.01 - h, 0.01 + h]] * 3 for h in (0.03, 0.014))
+    Job.objects.filter(pk=found.pk).update(artifacts={"table": table([{**PATCHES[1], "worths": wide}, PATCHES[3]])})
+    content = designer.get(page(found)).content.decode()
+    assert (
+        "Ranges went up to 3.0 points to either side; a proof needs about 1.5, which takes about 2,000,000" in content
+    )
+    asked = reverse("studies:ask", args=[found.project.slug, "patch"])
+    assert f'{asked}?again={found.pk}&amp;battles=2000000"' in content
+    assert 'value="2000000"' in designer.get(f"{asked}?again={found.pk}&battles=2000000").content.decode()
+    Job.objects.filter(pk=found.pk).update(artifacts={"table": table([{**PATCHES[1], "worths": narrow}, PATCHES[3]])})
+    content = designer.get(page(found)).content.decode()
+    assert "so more battles hardly help" in content
+    assert "&amp;battles=" not in content
+    Job.objects.filter(pk=found.pk).update(config={**found.config, "most": 1})
+    content = designer.get(page(found)).content.decode()
+    assert "More is to be mended than 1 change can, and no more were allowed." in content
+    assert f'{asked}?again={found.pk}&amp;most=2"' in content
+    assert "Start it again with 2 changes" in content
 
 
 @pytest.mark.django_db

@@ -306,3 +306,19 @@ def test_stopping_a_search_stops_tests_that_wait(search: Job) -> None:
     actions.stop(Job.objects.get(pk=search.pk))
     made.refresh_from_db()
     assert made.status == Status.STOPPED
+
+
+def test_what_weighs_most_is_said_first_where_a_ban_was_not_looked_at(team: Studio, search: Job) -> None:
+    experiment(search)
+    job = removal(search)
+    meta, arrays = unpack(store().get(job.artifacts["table"]))
+    told = {**meta, "suspects": [{**each, "without": None} for each in meta["suspects"]]}
+    Job.objects.filter(pk=job.pk).update(artifacts={"table": store().put(pack(told, arrays))})
+    few, never = "the experiment left too few battles", "the search never had two lineups that are"
+    search.events.all().delete()
+    page = shown(team.designer, search, PAIR)
+    assert "Not looked at. " in page
+    assert (few in page, never in page) == (False, True), "more battles would not help"
+    finds(search, 4_000)
+    page = shown(team.designer, search, PAIR)
+    assert (few in page, never in page) == (True, False)

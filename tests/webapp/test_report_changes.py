@@ -14,6 +14,7 @@ from openpyxl import load_workbook
 from tests.factories import Studio, search_job, signed_in
 from tests.webapp.changes import PATCHES, search_for_changes, table
 from tests.webapp.experiments import experiment
+from tests.webapp.experiments import table as rows_of_pieces
 from tests.webapp.published import link_to, report
 from tests.webapp.replays import shortlist, tried
 from tests.webapp.test_reports import SETTLED, words_of
@@ -32,6 +33,7 @@ from webapp.reports.workbook import to_xlsx
 from webapp.studies.models import Job
 
 pytestmark = pytest.mark.django_db
+CHANGED = "warhorn.cost"
 
 
 def test_a_change_is_told_with_its_numbers_and_both_sides_of_every_lineup(team: Studio) -> None:
@@ -255,3 +257,26 @@ def test_the_verdict_says_of_a_change_that_was_tried_what_fresh_battles_proved(t
     other = mended(found, pieces_of(Job.objects.get(pk=search.pk)).faults)
     assert other is not None
     assert other.words == "The proposed change was not tried on the worst.", "no lineup of it holds that"
+
+
+def test_what_a_later_search_confirmed_on_newer_data_comes_first_and_is_named(team: Studio) -> None:
+    search = search_job(team.project, rows=200)
+    experiment(search)
+    assert content(search)["verdict"]["words"] == "Not fair yet. Four suspects are confirmed."
+    version = search.game_version
+    assert version is not None
+    newer = versions.save(team.project, version.simulator, version_spec(version), {CHANGED: 120}, user=team.designer)
+    again = Job.objects.get(pk=search.pk)
+    again.pk = None
+    again.title, again.game_version = "Once more", newer
+    again.save()
+    assert content(search)["verdict"]["words"].endswith("Four suspects are confirmed."), "it measured no pieces yet"
+    measured = experiment(again)
+    said = content(search)["verdict"]
+    assert said["words"] == (
+        f"Not fair yet. On version 15, four suspects are confirmed by the search “Once more” (job {again.pk})."
+    )
+    assert said["more"][0] == "Four suspects are confirmed.", "nothing that was said is lost"
+    assert "version 15" not in content(again)["verdict"]["words"], "it is of that version itself"
+    Job.objects.filter(pk=measured.pk).update(artifacts={"table": rows_of_pieces(SETTLED)})
+    assert "version 15" not in content(search)["verdict"]["words"], "nothing is unfair there"

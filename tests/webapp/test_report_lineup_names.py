@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openpyxl import load_workbook
 
+from engine.lineups.told_apart import told_apart
 from tests.factories import Studio, search_job
 from tests.webapp.published import UNSURE, played_again, report
-from webapp.reports.lineup_names import told_apart
 from webapp.reports.onefile import one_file
-from webapp.reports.workbook import to_xlsx
+from webapp.reports.workbook import MEANT, to_xlsx
 
 TEAM = st.lists(st.sampled_from(["Duke", "Horn", "Pikes ×4"]), min_size=1, max_size=3)
 
@@ -45,3 +45,21 @@ def test_the_page_lists_twenty_that_are_not_settled_and_the_workbook_all(team: S
     sheet = load_workbook(io.BytesIO(to_xlsx(made.content, made.content_hash)))["Not settled"]
     names = [row[0] for row in sheet.iter_rows(min_row=2, values_only=True)]
     assert len(names) == len(set(names)) == 25
+
+
+@pytest.mark.django_db
+def test_a_sheet_of_the_workbook_that_does_not_list_all_says_how_many_more_there_are(team: Studio) -> None:
+    made = report(search_job(team.project, rows=200), team.designer)
+    row = dict.fromkeys(MEANT, "") | {"name": "Duke · Captain"}
+    held = {**made.content, "meant": [row] * 2, "meant_more": 8, "over_more": 1}
+    book = load_workbook(io.BytesIO(to_xlsx(held, made.content_hash)))
+    last = {
+        name: [*book[name].iter_rows(values_only=True)][-1][0] for name in ("Intended, not judged", "Over the line")
+    }
+    assert last == {
+        "Intended, not judged": "8 lineups more, less far towards the line, are not listed.",
+        "Over the line": "1 lineup more, less far towards the line, is not listed.",
+    }
+    del held["meant_more"]
+    book = load_workbook(io.BytesIO(to_xlsx(held, made.content_hash)))
+    assert [*book["Intended, not judged"].iter_rows(values_only=True)][-1][0] == "Duke · Captain"

@@ -174,6 +174,15 @@ def test_home_and_jobs_say_that_the_experiment_beside_an_ended_search_goes_on(te
     assert "Measuring what" not in browser.get("/").content.decode(), "it waits, as its search is not over"
 
 
+def test_once_everything_is_reviewed_home_still_leads_to_the_suspects(team: Studio, search: Job) -> None:
+    browser = signed_in(team.designer)
+    experiment(search)
+    browser.get(address(search))
+    markup = browser.get("/").content.decode()
+    assert "All quiet" in markup
+    assert f'<a href="{address(search)}">its suspects</a>' in markup
+
+
 def test_a_suspect_that_is_read_stays_as_it_is_while_the_experiment_goes_on(team: Studio, search: Job) -> None:
     found = experiment(search, status=Status.RUNNING)
     markup = signed_in(team.designer).get(address(search), {"suspect": PAIR}).content.decode()

@@ -156,6 +156,9 @@ def test_a_dash_says_what_it_means(designer: Client, measured: Job) -> None:
     assert 'title="not tested"' in content
     assert '<span class="visually-hidden">not tested</span>' in content
     assert "A dash under Worth: not tested; it says why." in content
+    read, _, folded = content.partition("How to read the table</summary>")
+    assert ("the dashed line is even." in read, "Worth: how many percentage points" in read) == (True, False)
+    assert folded.index("Worth: how many percentage points") < folded.index("</details>"), "on a phone it is 25 lines"
     assert content.count(">–<") == content.count('<span aria-hidden="true">–</span>')
 
 

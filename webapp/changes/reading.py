@@ -12,6 +12,7 @@ from engine.arrays import Bundle
 from engine.config import ObjectiveConfig
 from engine.verdicts import Finding
 from webapp.changes import meant
+from webapp.changes.untouched import EXACTLY, apart, met_by_it
 from webapp.lib.figures import column_digits, in_unit, ranged_digits, sign_of, telling, with_unit
 from webapp.lib.words import lower_first, number
 from webapp.studies import commanders
@@ -79,13 +80,17 @@ class Measured(NamedTuple):
         return None if self.low is None or self.high is None else (self.low, self.high)
 
 
+NONE = Measured(0.0, 0.0, 0.0, difference=True)
+"""The difference of a lineup that a change cannot touch, as it is exactly."""
+
+
 class Lineup(NamedTuple):
     """A lineup before and after, in the objective that has the line. ``change``: the difference, after less before, of
     the same replicates. ``words``: the verdict after the change in a sentence, ``short`` in a word or two; empty while
     nothing is told. ``finding`` and ``found_before``: the verdicts, as the engine calls them. ``refitted``: what the
     new prices made other, in words; ``unfit``: they rule it out, and nothing near it keeps to the rules. ``battles``:
     fresh ones, of both versions. ``over``: after the change its whole range is over the line. ``apart``: it
-    holds no piece of which a number was changed."""
+    holds no piece of which a number was changed; ``untouched``: nor do the teams that it meets."""
 
     name: str
     teams: list[str]
@@ -103,6 +108,7 @@ class Lineup(NamedTuple):
     battles: int
     over: bool
     apart: bool = False
+    untouched: bool = False
 
     @property
     def decided(self) -> bool:
@@ -228,8 +234,10 @@ class Replayed:
         return "–" if measured.value is None else self._number(measured.value, measured, self.objective.unit)
 
     def ends_of(self, measured: Measured) -> str:
-        """The ends of its range, "1.8× to 2.1×"; empty where there is none."""
+        """The ends of its range, "1.8× to 2.1×"; empty where there is none; of a difference that cannot be any, why."""
         ends = measured.low, measured.high
+        if measured.difference and measured == NONE:
+            return EXACTLY
         unit = sign_of(self.objective.unit)
         return (
             " to ".join(self._number(end, measured, unit) for end in ends if end is not None)
@@ -282,12 +290,15 @@ class Replayed:
         finding, before = (self._word("verdict", f"verdict_{when}", i) for when in ("after", "before"))
         fresh = self._fresh(i, finding)
         unfit = self._word("fit", "fit", i) == "unfit"
+        away = apart(told["teams"], [each.piece for each in self.numbers])
+        change = self._ranged("change", i)._replace(difference=True)
+        untouched = away and not self._met and change.value == 0.0
         return Lineup(
             told["name"],
             [", ".join(parts) for parts in told["teams"]],
             self._measured("before", i),
             self._measured("after", i),
-            self._ranged("change", i)._replace(difference=True),
+            NONE if untouched else change,
             UNFIT if unfit else FAILED if columns["failed"][i] else fresh.sentence(self.words) if fresh else "",
             "Not allowed any more" if unfit else "Failed" if columns["failed"][i] else
             fresh.short(self.words) if fresh else "",
@@ -299,7 +310,8 @@ class Replayed:
             bool(columns["failed"][i]),
             int(columns["battles"][i]),
             bool(columns["over_after"][i]),
-            self._apart(told["teams"]),
+            away,
+            untouched,
         )  # fmt: skip
 
     def _meant(self, lineup: Lineup) -> Lineup:
@@ -309,13 +321,9 @@ class Replayed:
         words = f"{MEANT}, so not counted"
         return lineup._replace(finding=meant.FINDING, found_before="", mark="", words=words, short=MEANT)
 
-    def _apart(self, teams: list[list[str]]) -> bool:
-        changed = {each.piece for each in self.numbers}
-        return (
-            bool(changed)
-            and "" not in changed
-            and not any(part.partition(" ×")[0] in changed for team in teams for part in team)
-        )
+    @cached_property
+    def _met(self) -> bool:
+        return met_by_it(self.job.config)
 
     def _measured(self, when: str, i: int) -> Measured:
         value = self._value(when, i)

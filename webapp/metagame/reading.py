@@ -88,13 +88,11 @@ class Reading:
             return "Nothing is told from even yet: no team is known to be stronger than another."
         if many < 3:
             return "Two teams can only be one above the other: rock-paper-scissors needs three."
-        ends = share_told(told["share"], told["low"], told["high"]).range
+        rings, ends = share_told(told["share"], told["low"], told["high"])
         if told["high"] - told["low"] > UNSURE:
             return f"Too early to tell a ladder from rock-paper-scissors, which may be {ends} of what decides."
-        rings = round(100 * told["share"])
-        strength, rest = (f"{100 - rings}", f"{rings}") if rings else ("over 99", "less than 1")
         return (
-            f"{_called(told['share'])}: {strength}{NBSP}% of what decides is strength, {rest}{NBSP}% "
+            f"{_called(told['share'])}: {_rest_of(rings)}{NBSP}% of what decides is strength, {_some(rings)}{NBSP}% "
             f"({ends}) is rock-paper-scissors."
         )
 
@@ -244,3 +242,15 @@ def _called(share: float) -> str:
     if share < MIXED:
         return "Mostly a ladder"
     return "Part ladder, part rock-paper-scissors" if share < RINGS else "Mostly rock-paper-scissors"
+
+
+def _some(share: str) -> str:
+    """ "13.0" of "13.0 %"; "less than 1" of none that can be seen."""
+    told = share.removesuffix(f"{NBSP}%")
+    return told if float(told) else "less than 1"
+
+
+def _rest_of(share: str) -> str:
+    """What is left of all, in as many digits."""
+    told = share.removesuffix(f"{NBSP}%")
+    return f"{100 - float(told):.{len(told.partition('.')[2])}f}" if float(told) else "over 99"

@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 
 from django import forms
 
-from engine.config.patch import PatchConfig
+from engine.config.patch import BESIDE, FEWEST_CHANGES, FIRST, FURTHER, MOST_CHANGES, PatchConfig
 from engine.errors import ConfigError
 from engine.lineups.named import unknown
 from engine.simulators.contract import GameSpec
+from webapp.accounts.models import User
 from webapp.games.fields import NumberField
 from webapp.games.specs import patched_spec
 from webapp.games.versions import current
@@ -22,7 +23,7 @@ from webapp.studies.pins import Pins
 from webapp.studies.study_form import StudyForm
 from webapp.worth.asking import pace
 
-BATTLES, MATTERS, MOST, LIMIT, LARGEST = 400_000, 3, 3, 8, 50
+MATTERS, LARGEST = 3, 50
 FEWEST = int(first(m.ge for m in PatchConfig.model_fields["battles"].metadata if hasattr(m, "ge")))
 BOTH = "cost,attributes"
 MAY = [(BOTH, "Prices and what pieces do"), ("cost", "Prices alone"), ("attributes", "What pieces do alone")]
@@ -43,6 +44,7 @@ class PatchForm(StudyForm):
     folded: ClassVar[tuple[str, ...]] = (
         "intended", "categories", "fixed", "most", "largest", "matters", "battles", "seed", "title",
     )  # fmt: skip
+    tells = True
     suspects = forms.CharField(
         label="What is to be mended", required=False, strip=False,
         widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
@@ -72,9 +74,10 @@ class PatchForm(StudyForm):
         label="Changes at most",
         whole=True,
         low=1,
-        high=LIMIT,
+        high=MOST_CHANGES,
         required=False,
-        help_text=f"Where nothing is typed, one for each line above, and {MOST} at least.",
+        help_text=f"Where nothing is typed, {BESIDE} more than lines above, as others may be found on the way, and "
+        f"{FEWEST_CHANGES} at least.",
     )
     largest: Any = NumberField(
         label="Largest change of a number", low=1, high=100, required=False, unit="%",
@@ -84,7 +87,11 @@ class PatchForm(StudyForm):
         label="Smallest effect that matters (points)", low=0.5, high=40, required=False,
         help_text=f"{MATTERS} where nothing is typed: points of the chance to win.",
     )  # fmt: skip
-    battles: Any = NumberField(label="Battles at most", whole=True, low=FEWEST, high=100_000_000, required=False)
+    battles: Any = NumberField(
+        label="Battles at most", whole=True, low=FEWEST, high=100_000_000, required=False,
+        help_text=f"Where nothing is typed, {FIRST:,}, and {FURTHER:,} more for each further suspect and for each "
+        "piece of a pair: all of them are measured anew.",
+    )  # fmt: skip
     seed: Any = NumberField(
         label="Seed", whole=True, low=0, required=False, help_text="The same seed, the same changes."
     )
@@ -98,8 +105,10 @@ class PatchForm(StudyForm):
             self.spec = None  # the intake says what is lost
         categories = self.spec.categories if self.spec else ()
         self.offer("categories", ((category.id, category.plural) for category in categories))
-        self.fields["battles"].help_text = f"{BATTLES:,} where nothing is typed."
-        self.takes = pace(self.project, BATTLES)
+
+    def before(self, study: Any, user: User) -> dict[str, Any]:
+        """How many battles it plays at most, and how long they take here."""
+        return {"note": pace(self.project, study.battles)}
 
     @classmethod
     def typed_of(cls, job: Job) -> dict[str, Any]:
@@ -149,7 +158,6 @@ class PatchForm(StudyForm):
         typed = self.cleaned_data
         told = {"name": typed["title"], **{key: typed[key] for key in ("battles", "matters", "most", "seed")}}
         table = {key: value for key, value in told.items() if value not in (None, "")}
-        table.setdefault("most", min(LIMIT, max(MOST, len(typed["suspects"]))))
         if typed["largest"] is not None:
             table["largest"] = typed["largest"] / 100
         chosen = {key: typed[key] for key in ("suspects", "intended", "categories", "fixed")}

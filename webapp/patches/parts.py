@@ -37,7 +37,11 @@ class Patching(Parts):
         """The patches as they are found."""
         bundle = latest(job)
         ended_after = int(job.counters.get("battles", 0)) if job.terminal else None
-        reading = Reading(bundle, ended_after, intended=bool(job.config["intended"])) if bundle else None
+        reading = (
+            Reading(bundle, ended_after, intended=bool(job.config["intended"]), most=job.config["most"])
+            if bundle
+            else None
+        )
         front = chart(reading) if reading and len(reading.rows) > 1 else None
         own = {"reading": reading, "front": front, "lost": bundle is None and bool(job.artifacts)}
         return render(request, "patches/job.html", context | own)

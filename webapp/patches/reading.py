@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from engine.arrays import Bundle
+from engine.config.patch import MOST_CHANGES
 from webapp.lib.figures import telling
 from webapp.lib.words import number, plural
+from webapp.patches.further import Further, further
 from webapp.worth.furthest import Furthest
 
 POINTS = 100
@@ -110,11 +112,14 @@ class Row(NamedTuple):
 
 class Reading:
     """``rows``: the recommended patch first, then the others by size, the game as it is last. ``ended_after``: so many
-    battles, where the search is over; ``intended``: whether something was said to be meant so."""
+    battles, where the search is over; ``intended``: whether something was said to be meant so; ``most``: so many
+    changes were allowed."""
 
-    def __init__(self, bundle: Bundle, ended_after: int | None = None, *, intended: bool = False) -> None:
+    def __init__(
+        self, bundle: Bundle, ended_after: int | None = None, *, intended: bool = False, most: int = MOST_CHANGES
+    ) -> None:
         self.meta, self.columns = bundle
-        self.ended_after = ended_after
+        self.ended_after, self.most = ended_after, most
         self._nothing = "Apart from what is meant to be so, nothing" if intended else "Nothing"
         self.matters = POINTS * float(self.meta["matters"])
         rows = [self._row(i) for i in range(len(self.meta["patches"]))]
@@ -186,13 +191,33 @@ class Reading:
             return self._nothing_free
         if takes := self.meta.get("takes"):
             return (
-                f"So much is unfair that {plural(battles, 'battle')} are too few to try a change. Start it again with "
-                f"{number(takes)} or more."
+                f"So much is unfair that {plural(battles, 'battle')} are too few to try a change: {number(takes)} are "
+                f"the fewest, and a proof takes about {number(self.further.battles)}."
             )
         below = " The best ones are below, with what is still wrong." if len(self.rows) > 1 else ""
+        few = ""
+        if self.further.changes:
+            few = f" More is to be mended than {plural(self.most, 'change')} can, and no more were allowed."
+        return f"No change was proved to work with {plural(battles, 'battle')}.{below}{few} {self._what_next}"
+
+    @property
+    def further(self) -> Further:
+        """How many battles it needs, where it ended without a proof."""
+        return further(self.meta, self.ended_after or 0, self.most)
+
+    @property
+    def _what_next(self) -> str:
+        told = self.further
+        if told.wide is None:
+            return "Start it again with more battles, with more changes together or with larger ones."
+        ends = f"Ranges went up to {number(told.wide, 1)} points to either side"
+        if told.wide <= told.goal:
+            return f"{ends}, so more battles hardly help. Start it again with more changes together or larger ones."
+        needs = f"{ends}; a proof needs about {number(told.goal, 1)}"
         return (
-            f"No change was proved to work with {plural(battles, 'battle')}.{below} Start it again with more battles, "
-            "with more changes together or with larger ones."
+            f"{needs}, which takes about {plural(told.battles, 'battle')}."
+            if told.battles
+            else (f"{needs}, which takes more battles than one search may play. Let it mend fewer pieces at a time.")
         )
 
     @property

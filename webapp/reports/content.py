@@ -23,6 +23,7 @@ from webapp.reports.pieces import pieces_of, told
 from webapp.reports.proposals import Proposal
 from webapp.reports.proposals import told as changed
 from webapp.reports.provenance import provenance
+from webapp.reports.since import since
 from webapp.reports.untested import untested
 from webapp.studies import commanders
 from webapp.studies.models import Job
@@ -44,7 +45,8 @@ def content(search: Job, proposed: Proposal | None = None) -> dict[str, Any]:
     that it proposes."""
     pieces = pieces_of(search)
     lineups = judging.judged(search, pieces.intended)
-    said, change = headline(pieces, lineups, mended(proposed, pieces.faults)), changed(proposed)
+    said = headline(pieces, lineups, mended(proposed, pieces.faults), since(search))
+    change = changed(proposed)
     found = {
         "form": FORM,
         "project": search.project.name,
@@ -58,6 +60,7 @@ def content(search: Job, proposed: Proposal | None = None) -> dict[str, Any]:
         "over_count": len(lineups.confirmed),
         "over_more": max(0, len(lineups.confirmed) - judging.KEPT),
         "meant": lineups.meant[: judging.KEPT],
+        "meant_more": max(0, len(lineups.meant) - judging.KEPT),
         "meant_count": lineups.held,
         "open": lineups.open,
         "open_count": len(lineups.open),

@@ -9,6 +9,7 @@ from webapp.reports.lineups import Judged
 from webapp.reports.mended import Mended
 from webapp.reports.models import MARKS
 from webapp.reports.pieces import Pieces
+from webapp.reports.since import Since
 from webapp.studies.verdict_words import FALSE_IN_SHORT
 from webapp.suspects.reading import NUMBERS
 
@@ -42,14 +43,24 @@ class Headline(NamedTuple):
         return {**self._asdict(), "mark": self.mark}
 
 
-def headline(pieces: Pieces, lineups: Judged, change: Mended | None = None) -> Headline:
+def headline(pieces: Pieces, lineups: Judged, change: Mended | None = None, since: Since | None = None) -> Headline:
     """What is proved: unfair, fair as far as one looked, or that nobody can tell yet; where it is unfair, also what the
-    proposed change does to the worst."""
+    proposed change does to the worst. What was proved ``since`` on newer data comes first."""
     if pieces.faults or lineups.confirmed:
         said = _unfair(pieces, lineups)
-        return _with_change(said, change, alone=len(pieces.faults) == 1) if change and change.words else said
-    reasons = list(_reasons(pieces, lineups))
-    return _open(reasons) if reasons else _fair(pieces, lineups)
+        if change and change.words:
+            said = _with_change(said, change, alone=len(pieces.faults) == 1)
+    else:
+        reasons = list(_reasons(pieces, lineups))
+        said = _open(reasons) if reasons else _fair(pieces, lineups)
+    return _with_since(said, since) if since else said
+
+
+def _with_since(said: Headline, since: Since) -> Headline:
+    """Where the older data was unfair, what the newer one still is comes first; elsewhere it is added."""
+    if said.kind != "unfair":
+        return said._replace(words=f"{said.words} {since.words}")
+    return said._replace(words=f"{UNFAIR}{since.words}", more=[said.words.removeprefix(UNFAIR), *said.more])
 
 
 def counted(count: int, one: str, many: str = "") -> str:

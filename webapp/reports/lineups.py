@@ -13,11 +13,11 @@ from engine.errors import ConfigError, StoreError
 from engine.indicators import STRONG
 from engine.lineups import schema
 from engine.lineups.patterns import Patterns
+from engine.lineups.told_apart import told_apart
 from engine.simulators.contract import GameSpec
 from webapp.changes import proposing
 from webapp.lib.figures import telling, with_unit
 from webapp.lib.words import number
-from webapp.reports.lineup_names import told_apart
 from webapp.studies import explore_source as source
 from webapp.studies.explore_build import Explored, explored
 from webapp.studies.fresh import Fresh
@@ -64,7 +64,7 @@ class _Lineups(NamedTuple):
 
     def teams(self, row: int) -> list[list[str]]:
         """The pieces of each team of a lineup, in words."""
-        return [schema.team_parts(self.spec, team) or ["Empty team"] for team in self.genome[row]]
+        return [schema.team_parts(self.spec, team) or [schema.EMPTY_TEAM] for team in self.genome[row]]
 
 
 def judged(search: Job, intended: Sequence[Suspect]) -> Judged:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from webapp.lib.words import plural
 from webapp.reports.changed import PROPOSED
 from webapp.studies.explore_export import Cell, sheet
 
@@ -32,10 +33,10 @@ def to_xlsx(content: Mapping[str, Any], content_hash: str, standing: str = "") -
     sheet(book, "Report", ["What", "Value"], _head(content, standing), (24, 90))
     sheet(book, "Suspects", list(SUSPECTS), map(_suspect, [*content["suspects"], *content["intended"]]), (30, 40, 60))
     over = [row for group in content["over"] for row in group["rows"]]
-    sheet(book, "Over the line", [*LINEUPS.values()], ([row[key] for key in LINEUPS] for row in over), (60, 24))
+    sheet(book, "Over the line", [*LINEUPS.values()], _lineups(over, LINEUPS, content["over_more"]), (60, 24))
     if content["meant"]:
-        meant = ([row[key] for key in MEANT] for row in content["meant"])
-        sheet(book, "Intended, not judged", [*MEANT.values()], meant, (60, 24))
+        more = content.get("meant_more", 0)  # reports from before this was kept have none
+        sheet(book, "Intended, not judged", [*MEANT.values()], _lineups(content["meant"], MEANT, more), (60, 24))
     sheet(book, (content["change"] or {}).get("title", PROPOSED), list(CHANGE), _change(content), (60, 30))
     sheet(book, "Not settled", ["Teams compared together", "What would tell"],
           ([row["name"], row["words"]] for row in content["open"]), (60, 80))  # fmt: skip
@@ -48,6 +49,13 @@ def to_xlsx(content: Mapping[str, Any], content_hash: str, standing: str = "") -
     buffer = io.BytesIO()
     book.save(buffer)
     return buffer.getvalue()
+
+
+def _lineups(rows: Sequence[Mapping[str, Any]], keys: Iterable[str], more: int) -> Iterator[list[Cell]]:
+    """Lineups, then how many there are ``more``."""
+    yield from ([row[key] for key in keys] for row in rows)
+    if more:
+        yield [f"{plural(more, 'lineup')} more, less far towards the line, {'is' if more == 1 else 'are'} not listed."]
 
 
 def _head(content: Mapping[str, Any], standing: str) -> Iterator[list[Cell]]:

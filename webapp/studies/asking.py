@@ -88,11 +88,12 @@ def ask(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
 
 
 def _at_first(request: HttpRequest, project: Project, kind: str, form: Any) -> dict[str, Any]:
-    """What fields show at first: the settings of another job of the kind, or what the address says."""
+    """What fields show at first: the settings of another job of the kind, but for what the address says."""
+    found: dict[str, Any] = {}
     if whole(request.GET.get(AGAIN, ""), 2**53):
-        return dict(form.typed_of(get_object_or_404(project.jobs.filter(kind=kind), pk=request.GET[AGAIN])))
+        found |= form.typed_of(get_object_or_404(project.jobs.filter(kind=kind), pk=request.GET[AGAIN]))
     plain = [name for name, field in form.fields.items() if not isinstance(field, forms.FileField)]
-    return {name: request.GET[name] for name in plain if name in request.GET}
+    return found | {name: request.GET[name] for name in plain if name in request.GET}
 
 
 def _fields(form: Any) -> dict[str, Any]:
