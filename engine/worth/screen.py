@@ -106,7 +106,7 @@ class Screen:
         """By pair, how much teams win beyond even with the average pair of the same two categories, as often as teams
         hold each of these; and the variance of that."""
         (mean, variance), expected, kinds = self._kinds[j], self._expected_kinds[j], self.traits.kinds
-        return (mean + expected.mean)[kinds], (variance + expected.variance)[kinds]
+        return (mean + expected.mean)[kinds], (variance + expected.careful)[kinds]
 
     @cached_property
     def compared(self) -> NDArray[np.bool_]:

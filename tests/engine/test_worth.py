@@ -39,7 +39,17 @@ from engine.worth.reading import Reading
 from engine.worth.stages import Played, Stage
 from engine.worth.table import tabled
 from engine.worth.traits import Traits
-from engine.worth.verdicts import ALONE, FINE, OPEN, TOO_GOOD, TOO_WEAK, UNFINISHED, UNTESTED
+from engine.worth.verdicts import (
+    ALONE,
+    ANYWHERE,
+    FINE,
+    OPEN,
+    PRICED,
+    TOO_GOOD,
+    TOO_WEAK,
+    UNFINISHED,
+    UNTESTED,
+)
 from tests.engine.sample_simulators import SPEC
 from tests.engine.tugs_of_war import Fair
 
@@ -340,6 +350,7 @@ def test_a_table_says_of_each_row_that_is_not_settled_what_would_settle_it_and_o
     assert sorted(missing(bundle)) == waiting
     said = "\n".join(lines(bundle))
     assert "Hero 1: too good for its price, +" in said
+    assert "; its fair price " in said
     assert f"Not settled: {len(waiting)} of {len(bundle.arrays['verdict'])}." in said
 
 
@@ -353,6 +364,20 @@ def test_that_nothing_stands_out_is_told_with_the_largest_effects_of_a_piece_and
     over = lines(Bundle(*tabled(reading, charms(), over=True)))
     assert over[:3] == ["Nothing stands out.", *said[1:3]], "though nothing was worth proving"
     assert any(line.startswith("Not settled: ") for line in over), "and what is needed is told"
+
+
+@pytest.mark.parametrize(("why", "opened", "said"), [
+    (PRICED, 0, "is 12.9 (11 to 14)"),
+    (PRICED, 2, "is 12.9 (11 to 14 or more)"),
+    (ANYWHERE, 0, "cannot be measured: no price that the game permits is ruled out"),
+])  # fmt: skip
+def test_the_fair_price_of_what_stands_out_is_told_or_why_there_is_none(why: int, opened: int, said: str) -> None:
+    told = {"worth": 0.067, "low": 0.041, "high": 0.09, "fair": 12.9, "fair_low": 11.0, "fair_high": 14.0}
+    columns = {name: np.array([value]) for name, value in told.items()}
+    marks = {"why": why, "fair_open": opened, "verdict": TOO_GOOD, "least": 1}
+    columns |= {name: np.array([mark], np.uint8) for name, mark in marks.items()} | {"piece": np.array([[0, -1]])}
+    meta = {"pieces": [{"id": "a", "name": "A"}], "matters": 0.03, "proved": True}
+    assert lines(Bundle(meta, columns))[0].endswith(f"(+4.1 to +9.0); its fair price {said}")
 
 
 def test_why_something_is_not_tested_is_told_and_counted() -> None:
