@@ -60,4 +60,5 @@ def _range(reading: Reading, pair: int, halves: Chosen, line: float, spread: flo
     one, other = halves.tolist()
     outcome, ends, variance = reading.screen.together(one, other, ERROR - OFFSET_ERROR)
     doubt = OFFSET * math.sqrt(variance + spread) + float(reading.hidden(np.array([pair]))[1][0])
-    return Interplay(pair, *possible(np.array([outcome - line, ends.low - line - doubt, ends.high - line + doubt])))
+    found = np.array([outcome - line, ends.low - line - doubt, ends.high - line + doubt])
+    return Interplay(pair, *possible(found).tolist())

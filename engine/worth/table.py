@@ -48,12 +48,14 @@ def tabled(reading: Reading, spec: GameSpec, over: bool = False) -> tuple[dict[s
     uint8[n]; for pieces the ``fair`` price, its range ``fair_low`` to ``fair_high``, whether that is open below (1) or
     above (2) because the game permits no such cost (``fair_open`` uint8[n]; both: there is none, but in tables from
     before, 3), the reason ``why`` there is none uint8[n] (``verdicts.UNPRICED``), and the average amount ``units``
-    in teams that hold any; ``untested`` uint8[n]: why its verdict is that (``verdicts.REASONS``). Pieces come first, then amounts, then pairs that may well matter; a pair
-    without battles of its own was not proved and has no range. Of pairs without one, the meta's ``furthest_pair`` has
-    the largest effect that is left open; ``asked`` battles are over by then, of which the game left ``unfinished``;
-    ``finalists``: how many traits share the error of the proof, played or not. ``over``: whether the experiment is, all
-    it can prove being proved; ``untested_pairs``: how many pairs are untested for each reason; ``prices_hold``: that
-    fair prices hold whichever way unfinished battles would have ended, too (missing where all were finished)."""
+    in teams that hold any; ``untested`` uint8[n]: why its verdict is that (``verdicts.REASONS``). Pieces come
+    first, then amounts, then pairs that may well matter; a pair without battles of its own was not proved and has
+    no range. Of pairs without one, the meta's ``furthest_pair`` has the largest effect that is left open; ``asked``
+    battles are over by then, of which the game left ``unfinished``; ``finalists``: how many traits share the error
+    of the proof, played or not. ``over``: whether the experiment is, all it can prove being proved;
+    ``untested_pairs``: how many pairs are untested for each reason; ``prices_hold``: that fair prices hold
+    whichever way unfinished battles would have ended, too
+    (missing where all were finished)."""
     pairs = zip(reading.finalists, reading.findings, strict=True) if reading.proving else ()
     found = {f.trait: (f, finding) for f, finding in pairs}
     singles = len(reading.traits.single) + len(reading.traits.amounts)
