@@ -29,7 +29,7 @@ from engine.config.lineups import DrawnBaselines
 from engine.gate import lineups, screened
 from engine.gate.exploits import Group
 from engine.gate.lineups import Lineups
-from engine.gate.report import BATTLES, Gate, Report, Row, judged, many
+from engine.gate.report import BATTLES, NOTHING, Gate, Report, Row, judged, many
 from engine.gate.screened import Screened, ScreenLimits
 from engine.simulators.contract import GameSpec
 from engine.verdicts import BASELINE_ERROR, ERROR
@@ -88,7 +88,7 @@ def _unmeasured(config: GateConfig, parts: Parts) -> Iterator[Row]:
     """What a search that is over could not measure. A build that breaks off the battles of an unfair lineup would hide
     it so."""
     if not parts.found["search"]:
-        yield Row("search", "The search", "open", "it ended with no lineup that could be measured", missing=None)
+        yield Row("search", NOTHING, "open", "ended with no lineup that could be measured", missing=None)
     if parts.failed:
         yield Row("search", BATTLES, "open", _left_out(config, parts), missing=None)
 

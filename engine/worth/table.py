@@ -54,8 +54,7 @@ def tabled(reading: Reading, spec: GameSpec, over: bool = False) -> tuple[dict[s
     battles are over by then, of which the game left ``unfinished``; ``finalists``: how many traits share the error
     of the proof, played or not. ``over``: whether the experiment is, all it can prove being proved;
     ``untested_pairs``: how many pairs are untested for each reason; ``prices_hold``: that fair prices hold
-    whichever way unfinished battles would have ended, too
-    (missing where all were finished)."""
+    whichever way unfinished battles would have ended, too (missing where all were finished)."""
     pairs = zip(reading.finalists, reading.findings, strict=True) if reading.proving else ()
     found = {f.trait: (f, finding) for f, finding in pairs}
     singles = len(reading.traits.single) + len(reading.traits.amounts)
