@@ -17,6 +17,7 @@ is known beforehand, and is none of the findings.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -73,7 +74,8 @@ def read(config: GateConfig, spec: GameSpec, parts: Parts) -> Report:
             rows += lineups.rows_of(each, sure, spec, config.objectives.objectives)
         else:
             assert config.screen is not None
-            limits = ScreenLimits(config.screen.matters, config.screen.leaves_open, parts.screen_battles)
+            needed = _needed(config, each, sum(map(sum, told)))
+            limits = ScreenLimits(config.screen.matters, config.screen.leaves_open, parts.screen_battles, needed)
             found, looked["screen"] = screened.rows_of(each, sure, limits)
             rows += found
     if "search" in parts.found:
@@ -125,6 +127,12 @@ def _lineups(config: GateConfig, spec: GameSpec, parts: Parts, part: str, i: int
 def _met_by(config: GateConfig, each: Lineups) -> str:
     drawn = isinstance(config.lineups.baselines, DrawnBaselines)
     return lineups.met_by(each, drawn, config.objectives.objectives)
+
+
+def _needed(config: GateConfig, screen: Screened, told: int) -> float:
+    """Log of the evidence that confirms one more finding of the screen, beside so many that are ``told``."""
+    share = EVIDENCE_ERROR / len(config.parts) / max(len(screen.evidence), 1)
+    return -math.log(share * (told + 1))
 
 
 def confirmed(config: GateConfig, every: Sequence[Lineups | Screened]) -> list[list[bool]]:
