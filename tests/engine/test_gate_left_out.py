@@ -84,6 +84,17 @@ def test_a_search_that_can_measure_no_lineup_leaves_open_what_it_looked_for_and_
     assert report(store, run(searched("HalfHidden", exploits=[{"teams": TEAMS[:2]}]), store, saved)[-1]) == found
 
 
+def test_what_baseline_teams_left_unfinished_is_told_where_it_may_move_what_is_strong(tmp_path: Path) -> None:
+    def told(*objectives: dict[str, Any]) -> bool:
+        config = searched("HalfHidden")
+        goals = config.objectives.model_validate({"objectives": [WINS, *objectives]})
+        events = run(config.model_copy(update={"objectives": goals}), FolderStore(tmp_path))
+        return any("battles of the baseline teams; each of these" in getattr(e, "message", "") for e in events)
+
+    assert told({"name": "power", "title": "Power", "formula": "strongest(win_vs_baselines)", "strength": True})
+    assert not told()
+
+
 def test_a_search_of_which_nothing_is_left_out_says_nothing_of_it(tmp_path: Path) -> None:
     store = FolderStore(tmp_path)
     found = report(store, run(searched("Drawn"), store)[-1])

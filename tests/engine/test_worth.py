@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -186,6 +187,20 @@ def screened(spec: GameSpec, chance: Callable[[NDArray[np.int32]], NDArray[np.fl
     no = np.full(battles, -1, np.int64)
     reading.take(Played(Stage("screen", 0, battles), rows, no, np.zeros(battles), ahead))
     return reading
+
+
+def test_pairs_are_all_that_a_team_can_hold_in_their_order() -> None:
+    """Two heroes fit into one slot only, and so do two banners; hero 1 and charm 2 may not stand together."""
+    apart = (("charm2", "hero1"),)
+    rules = compile_rules(charms(banners=2), LineupConfig(teams=2, cost_tolerance=None, apart=apart))
+    traits = Traits(rules)
+    kind = [0] * 6 + [1] * 4 + [2] * 2
+    wanted = [
+        (a, b) for a, b in combinations(range(12), 2) if (kind[a] != kind[b] or kind[a] == 1) and (a, b) != (1, 8)
+    ]
+    assert [t.pieces for t in traits.pairs] == wanted
+    assert [tuple(traits.single[i].pieces[0] for i in both) for both in traits.halves.tolist()] == wanted
+    assert not Traits(rules, pairs=False).pairs
 
 
 def test_a_pair_of_copies_is_no_better_than_the_average_pair_though_both_slots_filled_win_more() -> None:

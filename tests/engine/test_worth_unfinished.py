@@ -58,7 +58,9 @@ def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def proved(wins: NDArray[np.float64]) -> Finding:
     """What is read from a proof of one piece, whose teams won so: not a number where a battle was not finished."""
-    reading = Reading(cast(Any, SimpleNamespace(single=(), amounts=(), pairs=())), 0.03, 1, np.empty((0, 2)))
+    reading = Reading(
+        cast(Any, SimpleNamespace(single=(), amounts=(), halves=np.empty((0, 2), np.int64))), 0.03, 1, np.empty((0, 2))
+    )
     finalists = [Finalist(PIECE, 0.1, 1e-4, expected=0.0, line=0.0, doubt=0.0)]
     reading.__dict__.update(screen=SimpleNamespace(left=lambda rows, ahead: ahead), finalists=finalists)
     many, ahead = len(wins), np.stack([wins - 0.5, wins - 0.5], axis=1)
