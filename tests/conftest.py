@@ -41,20 +41,24 @@ hypothesis_settings.load_profile("calm")
 SLOW_FOLDERS = ("browser", "workers")
 SLOW_FILES = {
     "engine": {
-        "aesrl", "arena", "baselines", "battle_counts", "cast", "channels", "commanded", "confidence", "evolution",
-        "evolution_genes", "evolution_lineups", "evolution_operators", "evolve", "fair_queue", "game_conformance",
-        "gate", "gate_command", "herobattle", "hunt", "lineups", "masac", "match_memory", "mdp_external", "mdp_paths",
-        "metagame", "metagame_study", "new_pieces", "numbered", "object_store", "objectives", "pairings", "patches",
-        "pbt", "piping", "racing", "racing_lineups", "rl_learners", "scarce", "self_play", "sensitivity",
-        "simulator_client", "simulator_conformance", "simulator_tcp", "starts", "stops", "study", "study_troubles",
-        "styles", "supervisor", "td3", "termination", "train", "train_policies", "trust_finds_faults", "turns",
-        "verdicts", "wesnoth", "worth", "worth_bench", "worth_prices",
+        "aesrl", "arena", "arena_mixed", "baselines", "battle_counts", "cast", "change", "channels", "commanded",
+        "companion", "confidence", "evolution", "evolution_bench", "evolution_genes", "evolution_lineups",
+        "evolution_operators", "evolve", "fair_queue", "game_conformance", "gate", "gate_baselines", "gate_command",
+        "gossip_bench", "gossip_study", "groups", "herobattle", "hunt", "intended", "kept_bench", "ladder", "lineups",
+        "masac", "match_memory", "mdp_external", "mdp_paths", "metagame", "metagame_study", "new_pieces", "numbered",
+        "object_store", "objectives", "pairings", "patch_proof", "patches", "pbt", "piping", "racing", "racing_lineups",
+        "removal", "rl_learners", "scarce", "self_play", "sensitivity", "simulator_client", "simulator_conformance",
+        "simulator_tcp", "starts", "stops", "study", "study_troubles", "styles", "styles_bench", "supervisor", "td3",
+        "termination", "train", "train_policies", "trust_finds_faults", "turns", "verdicts", "wesnoth", "worth",
+        "worth_bench", "worth_forecast", "worth_prices", "worth_rare", "worth_unfinished",
     },
     "webapp": {
-        "accounts", "agents", "api_access", "api_jobs", "bodies", "command_lines", "commanders", "compare", "deadline",
-        "demo", "digits", "edge_battles", "environment", "evolve_form", "explore_shortlist", "games_limits",
-        "games_simulators", "gates", "jobs_methods", "jobs_new", "old_site", "pages_access", "redis_away", "row_locks",
-        "self_play", "sensitivity", "simulator_words", "stream", "styles_form", "styles_pages", "web_server",
+        "accounts", "agents", "api_access", "api_jobs", "arena", "bodies", "changes", "command_lines", "commanders",
+        "compare", "deadline", "demo", "digits", "edge_battles", "environment", "evolve_form", "explore_shortlist",
+        "games_limits", "games_simulators", "gates", "home_queries", "jobs_methods", "jobs_new", "metagame", "old_site",
+        "pages_access", "rechecked", "redis_away", "report_changes", "report_files", "reports", "row_locks",
+        "self_play", "sensitivity", "shared_critic", "simulator_words", "stream", "styles_form", "styles_pages",
+        "web_server",
     },
 }  # fmt: skip
 """Those that took some four seconds and more, all tests of a file together. Those that start Ray say so themselves."""
