@@ -3,7 +3,7 @@
 EngineError
 ├── ConfigError        a study, rule or formula that cannot be run; all problems at once, each with its field path
 ├── SimulatorError     a game simulator broke its contract (``permanent``: trying again cannot help)
-├── EvaluationError    one candidate could not be evaluated
+├── EvaluationError    one candidate could not be evaluated (AllFailed: not one of a whole population)
 ├── ActorLost          a worker process died or stopped answering (LeaseLost: another attempt has taken the study over)
 ├── StoreError         an artifact is missing, damaged or could not be written (DiskFull: because the disk is full)
 └── Cancelled          the work was asked to stop
@@ -83,6 +83,10 @@ class SimulatorError(EngineError):
 
 class EvaluationError(EngineError):
     """One candidate could not be evaluated; the reason is the message."""
+
+
+class AllFailed(EvaluationError):
+    """Not one candidate of a whole population could be evaluated; the message has the reason of the first one."""
 
 
 class ActorLost(EngineError):

@@ -34,7 +34,7 @@ FAMILIES: dict[str, set[str]] = {
     "simulators": LEAVES | {"simulators", "games", "problem", "mdp", "catalog"},
     "lineups": LEAVES | {"problem", "lineups", "simulators"},
     "worth": LEAVES | {"problem", "columns", "evolution.algorithm", "lineups", "simulators.contract", "worth"},
-    "gate": LEAVES | {"lineups", "simulators.contract", "gate"},
+    "gate": LEAVES | {"lineups", "simulators.contract", "gate", "worth.missing", "worth.verdicts"},
     "gate_command": LEAVES | {"gate", "job_folder", "lineups", "simulators"},
     "bug_command": LEAVES | {"evorl", "job_folder", "mdp"},
     "metagame": LEAVES | {"problem", "columns", "evolution.algorithm", "metagame"},

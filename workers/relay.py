@@ -194,7 +194,7 @@ class Relay:
             self._die(sentence(event.message))
             return
         message = for_people(event.message) if event.error == "ConfigError" else sentence(event.message)
-        if event.error in ("SimulatorError", "EvaluationError") and "imulator" in message:
+        if event.error in ("SimulatorError", "EvaluationError", "AllFailed") and "imulator" in message:
             message = f"{message} {NEXT}"
         places = {"places": event.message[:4000]} if event.error == "ConfigError" else {}
         event = msgspec.structs.replace(event, message=message)

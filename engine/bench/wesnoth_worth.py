@@ -28,8 +28,7 @@ from engine.runtime.cluster import connected
 from engine.simulators.contract import GameSpec
 from engine.simulators.loaders import opened
 from engine.studies import load
-from engine.worth.prices import BEYOND, HIDDEN, UNFIELDED, UNMOVED, UNTRIED
-from engine.worth.verdicts import OPEN, TOO_GOOD, TOO_WEAK, UNTESTED
+from engine.worth.verdicts import OPEN, TOO_GOOD, TOO_WEAK, UNPRICED, UNTESTED
 
 NAME = "wesnoth-worth"
 CASES = ("loop",)
@@ -43,10 +42,6 @@ QUICK = 2_000, 2_000, 2, 8, 2, 8
 TWO = {"teams": 2, "baselines": {"kind": "drawn", "count": 2}}
 """Rules of the lineups: two teams, so that a replicate is ten battles."""
 WORDS = {UNTESTED: "not tested", OPEN: "not settled", TOO_GOOD: "too good", TOO_WEAK: "too weak"}
-UNPRICED = {
-    UNTRIED: "no prices tried", UNMOVED: "costs do not surely matter", BEYOND: "may lie beyond the prices tried",
-    UNFIELDED: "hardly any team could field it at it", HIDDEN: "too many battles were not finished",
-}  # fmt: skip
 
 
 class TableLine(NamedTuple):

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from engine.bench.row import row
 from engine.confidence import Range, bounds_once
 from engine.indicators import wilson
-from engine.worth.prices import PRICED, WIDER, Fair, Held, Reach, curve, fair, leans
+from engine.worth.prices import WIDER, Fair, Held, Reach, curve, fair, leans
+from engine.worth.verdicts import PRICED
 
 Floats = NDArray[np.float64]
 PIECES, BATTLES, CHANGED = 40, 4_000, 40_000

@@ -22,7 +22,7 @@ from engine.arrays import Bundle
 from engine.columns import Arrays
 from engine.config.algorithms import SearchAlgorithm
 from engine.config.base import parse
-from engine.errors import ConfigError, EvaluationError
+from engine.errors import AllFailed, ConfigError
 from engine.evolution.algorithm import (
     Individual,
     Parts,
@@ -204,11 +204,11 @@ class PopulationSearch(ABC):
 
     def _gathered(self, members: list[Individual]) -> Population:
         """Members as a population, in order of birth, so that nothing depends on the order of arrival. Raises
-        EvaluationError when all of them failed and they are numerous enough."""
+        AllFailed when all of them failed and they are numerous enough."""
         R = Population(self.problem, members)
         if len(R) >= self.N and all(i.evaluation.status == "failed" for i in R.individuals):
             reason = R.individuals[0].evaluation.reason
-            raise EvaluationError(f"All {len(R)} {self.problem.noun}s failed. The first one: {reason}")
+            raise AllFailed(f"All {len(R)} {self.problem.noun}s failed. The first one: {reason}")
         return R
 
     def state(self) -> Parts:

@@ -17,6 +17,7 @@ is known beforehand, and is none of the findings.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -29,7 +30,7 @@ from engine.config.lineups import DrawnBaselines
 from engine.gate import lineups, screened
 from engine.gate.exploits import Group
 from engine.gate.lineups import Lineups
-from engine.gate.report import BATTLES, Gate, Report, Row, judged, many
+from engine.gate.report import BATTLES, NOTHING, Gate, Report, Row, judged, many
 from engine.gate.screened import Screened, ScreenLimits
 from engine.simulators.contract import GameSpec
 from engine.verdicts import BASELINE_ERROR, ERROR
@@ -73,7 +74,8 @@ def read(config: GateConfig, spec: GameSpec, parts: Parts) -> Report:
             rows += lineups.rows_of(each, sure, spec, config.objectives.objectives)
         else:
             assert config.screen is not None
-            limits = ScreenLimits(config.screen.matters, config.screen.leaves_open, parts.screen_battles)
+            needed = _needed(config, each, sum(map(sum, told)))
+            limits = ScreenLimits(config.screen.matters, config.screen.leaves_open, parts.screen_battles, needed)
             found, looked["screen"] = screened.rows_of(each, sure, limits)
             rows += found
     if "search" in parts.found:
@@ -88,7 +90,7 @@ def _unmeasured(config: GateConfig, parts: Parts) -> Iterator[Row]:
     """What a search that is over could not measure. A build that breaks off the battles of an unfair lineup would hide
     it so."""
     if not parts.found["search"]:
-        yield Row("search", "The search", "open", "it ended with no lineup that could be measured", missing=None)
+        yield Row("search", NOTHING, "open", "ended with no lineup that could be measured", missing=None)
     if parts.failed:
         yield Row("search", BATTLES, "open", _left_out(config, parts), missing=None)
 
@@ -125,6 +127,12 @@ def _lineups(config: GateConfig, spec: GameSpec, parts: Parts, part: str, i: int
 def _met_by(config: GateConfig, each: Lineups) -> str:
     drawn = isinstance(config.lineups.baselines, DrawnBaselines)
     return lineups.met_by(each, drawn, config.objectives.objectives)
+
+
+def _needed(config: GateConfig, screen: Screened, told: int) -> float:
+    """Log of the evidence that confirms one more finding of the screen, beside so many that are ``told``."""
+    share = EVIDENCE_ERROR / len(config.parts) / max(len(screen.evidence), 1)
+    return -math.log(share * (told + 1))
 
 
 def confirmed(config: GateConfig, every: Sequence[Lineups | Screened]) -> list[list[bool]]:

@@ -26,6 +26,8 @@ SHOWN = 3
 """Names that a sentence lists."""
 BATTLES = "Battles"
 """The name of the row that says what of the screen, or of the search, the game did not finish."""
+NOTHING = "The search"
+"""The name of the row that says that the search ended with nothing."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -143,7 +145,7 @@ def _of(rows: Sequence[Row], part: str, *verdicts: str) -> list[Row]:
 
 def _ended(rows: Sequence[Row], *verdicts: str) -> list[Row]:
     """The lineups that the search ended with."""
-    return [row for row in _of(rows, "search", *verdicts) if row.name != BATTLES]
+    return [row for row in _of(rows, "search", *verdicts) if row.name not in (BATTLES, NOTHING)]
 
 
 def _left(rows: Sequence[Row], part: str) -> str:
@@ -198,7 +200,8 @@ def _open(rows: Sequence[Row], gate: Gate) -> str:
     if lineups := _ended(rows, "open"):
         found.append(f"{len(lineups):,} of {many(sum(r.many for r in _ended(rows)), 'lineup')} that the search "
                      f"ended with {_needs(lineups)}")  # fmt: skip
-    found += [f"in the search, {row.words}" for row in _of(rows, "search", "open") if row.name == BATTLES]
+    said = {NOTHING: "the search", BATTLES: "in the search,"}
+    found += [f"{said[row.name]} {row.words}" for row in _of(rows, "search", "open") if row.name in said]
     return f"Cannot tell: {'; '.join(each.rstrip('.') for each in found)}."
 
 

@@ -29,7 +29,8 @@ ALONE = 64
 
 class BaselineTeams(NamedTuple):
     """``rows`` int32[b, slots]; ``drawn`` or pasted; ``median``: strength of the median team; ``error``: its standard
-    error, from which ``half_width`` with ``samples`` gives a 95 % interval (``median_error``); None where unknown."""
+    error, from which ``half_width`` with ``samples`` gives a 95 % interval (``median_error``); None where unknown.
+    Of the ``battles`` behind these, the game did not finish ``unfinished``."""
 
     names: tuple[str, ...]
     rows: NDArray[np.int32]
@@ -37,6 +38,19 @@ class BaselineTeams(NamedTuple):
     median: float
     error: float | None
     samples: int
+    unfinished: int = 0
+    battles: int = 0
+
+    @property
+    def note(self) -> str:
+        """What battles that the game did not finish may do to what counts as strong; empty where it finished all."""
+        if not self.unfinished:
+            return ""
+        return (
+            f"The game did not finish {self.unfinished:,} of {self.battles:,} battles of the baseline teams; each of "
+            "these counts as an average one: where it depends on who plays or wins which these are, so does what "
+            "counts as strong."
+        )
 
     def state(self) -> dict[str, Any]:
         """As plain JSON values."""
@@ -67,12 +81,13 @@ def resolve(
         names = tuple(t.name or team_name(spec, row) for t, row in zip(teams, rows, strict=True))
     replicates = ALONE if len(rows) == 1 else 32 if spec.reproducible else 6
     against = [[j for j in range(len(rows)) if j != i] or [i] for i in range(len(rows))]
-    sums = _strengths(simulator, spec, rows, against, patch, seed, replicates, fidelity)
+    sums, lost = _strengths(simulator, spec, rows, against, patch, seed, replicates, fidelity)
     median = float(np.median(sums.mean(axis=1)))
     strength = next(m for m in spec.side_metrics if m.name == spec.strength)
     battles = replicates * max(1, battles_between(rows))
     error = float(median_error(sums, battles, strength)) if spec.chance else 0.0
-    return BaselineTeams(names, rows, drawn, median, error if np.isfinite(error) else None, replicates)
+    played = 2 * replicates * sum(map(len, against))
+    return BaselineTeams(names, rows, drawn, median, error if np.isfinite(error) else None, replicates, lost, played)
 
 
 def median_error(sums: NDArray[np.float64], battles: int, metric: Metric) -> NDArray[np.float64]:
@@ -211,7 +226,7 @@ def _round_robin(
     row's mean."""
     n = len(rows)
     left, right = np.nonzero(~np.eye(n, dtype=bool))
-    one, other = _play(simulator, spec, rows, left, right, patch, seed, replicates, fidelity)
+    one, other, _ = _play(simulator, spec, rows, left, right, patch, seed, replicates, fidelity)
     results = np.zeros((n, n))
     np.add.at(results, (left, right), one.mean(axis=1) / 2)
     np.add.at(results, (right, left), other.mean(axis=1) / 2)
@@ -228,14 +243,17 @@ def _strengths(
     seed: int,
     replicates: int,
     fidelity: str,
-) -> NDArray[np.float64]:
-    """Mean strength left of each row over its opponents, from both seats: float64[rows, replicates]."""
+) -> tuple[NDArray[np.float64], int]:
+    """Mean strength left of each row over its opponents, from both seats: float64[rows, replicates]; and how many of
+    these battles were not finished."""
     ones = np.repeat(np.arange(len(rows)), [len(a) for a in against])
     others = np.concatenate([np.asarray(a) for a in against])
-    total = np.zeros((len(rows), replicates))
-    np.add.at(total, ones, _play(simulator, spec, rows, ones, others, patch, seed, replicates, fidelity)[0])
-    np.add.at(total, ones, _play(simulator, spec, rows, others, ones, patch, seed, replicates, fidelity)[1])
-    return np.asarray(total / (2 * np.bincount(ones)[:, None]))
+    total, lost = np.zeros((len(rows), replicates)), 0
+    for seat, seats in enumerate(((ones, others), (others, ones))):
+        *found, left = _play(simulator, spec, rows, *seats, patch, seed, replicates, fidelity)
+        np.add.at(total, ones, found[seat])
+        lost += left
+    return np.asarray(total / (2 * np.bincount(ones)[:, None])), lost
 
 
 def _play(
@@ -248,9 +266,9 @@ def _play(
     seed: int,
     replicates: int,
     fidelity: str,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Strength left of both sides, float64[matches, replicates] each; an unfinished battle counts as the average one.
-    Raises SimulatorError when no battle was finished."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
+    """Strength left of both sides, float64[matches, replicates] each; an unfinished battle counts as the average one;
+    and how many are unfinished. Raises SimulatorError when no battle was finished."""
     keys, metric = team_keys(rows), [m.name for m in spec.side_metrics].index(spec.strength)
     seeds = battle_seeds(seed, combine64(keys[left], keys[right]), 0, replicates).ravel()
     wide = (np.repeat(rows[left], replicates, axis=0), np.repeat(rows[right], replicates, axis=0))
@@ -259,4 +277,4 @@ def _play(
         raise SimulatorError("The simulator finished none of the battles of the baseline teams.")
     value = np.where(answer.status[:, None] == OK, answer.side[:, :, metric], np.nan)
     value = np.nan_to_num(value, nan=float(np.nanmean(value))).reshape(len(left), replicates, 2)
-    return value[..., 0], value[..., 1]
+    return value[..., 0], value[..., 1], int((answer.status != OK).sum())

@@ -33,7 +33,7 @@ from engine.patches.compared import Others, others
 from engine.patches.response import Watched
 from engine.patches.trials import Trials
 from engine.worth.hidden import LOST, Ways, hidden, ways
-from engine.worth.proof import ERROR, OFFSET_ERROR
+from engine.worth.proof import ERROR, OFFSET_ERROR, possible
 from engine.worth.screen import SIDES, WIN
 
 Floats = NDArray[np.float64]
@@ -186,7 +186,8 @@ def _evidence(values: Ways, line: _Line, matters: float) -> float:
 
 def _within(values: Ways, line: _Line, error: float) -> Range:
     ends = values.range(*SIDES, error, confidence.bounds_once)
-    return Range(line.share * (ends.low - line.at - line.doubt), line.share * (ends.high - line.at + line.doubt))
+    least, most = (side - line.at + sign * line.doubt for side, sign in zip(ends, (-1, 1), strict=True))
+    return Range(*possible(line.share * np.array([least, most])).tolist())
 
 
 def _verdict(worths: list[tuple[float, float, float]], named: list[int], matters: float) -> str:

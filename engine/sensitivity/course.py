@@ -17,7 +17,7 @@ from engine.config.sensitivity import SensitivityConfig
 from engine.evolution.algorithm import Parts, Progress
 from engine.problem import Evaluation, Request
 from engine.rng import combine64
-from engine.sensitivity.evaluator import METRICS, TOLD, Asked
+from engine.sensitivity.evaluator import PLANTED, TOLD, Asked
 from engine.sensitivity.plan import Planting
 
 _MEASURED = 0x5E48
@@ -42,16 +42,18 @@ def found(planting: Planting, told: list[Named]) -> bool:
 
 
 class PlantingCourse:
-    """Requests plantings and collects what came of them, as an ``Algorithm`` does. ``metrics`` float64[n, METRICS] and
-    ``told`` by planting; ``effects``: of each ``Named`` beside, its effect in the game as it is."""
+    """Requests plantings and collects what came of them, as an ``Algorithm`` does. ``metrics`` float64[n, PLANTED] and
+    ``told`` by planting; ``effects``: of each ``Named`` beside, its effect in the game as it is. The game did not
+    finish ``unfinished`` of the ``measured`` battles, by which effects are known."""
 
     def __init__(self, config: SensitivityConfig, plantings: list[Planting]) -> None:
         self.config, self.plantings = config, plantings
         self.status = np.full(len(plantings), WAITS, np.uint8)
-        self.metrics = np.full((len(plantings), len(METRICS)), np.nan)
+        self.metrics = np.full((len(plantings), len(PLANTED)), np.nan)
         self.told: dict[int, list[Named]] = {}
         self.effects: dict[Named, tuple[float, float, float]] = {}
         self.played, self._asked = 0, set[int]()
+        self.unfinished = self.measured = 0
 
     @property
     def tick(self) -> int:
@@ -90,14 +92,16 @@ class PlantingCourse:
         """Take in an answer. Raises KeyError for one that is not outstanding."""
         self._asked.remove(evaluation.id)
         self.played += evaluation.cost
-        i = evaluation.id
+        i, (*planted, unfinished, measured) = evaluation.id, evaluation.metrics.tolist()
+        if evaluation.status == "ok":
+            self.unfinished, self.measured = self.unfinished + int(unfinished), self.measured + int(measured)
         if i >= len(self.plantings):
-            effect = tuple(evaluation.metrics[:3].tolist())
-            self.effects[self.beside[i - len(self.plantings)]] = effect
+            low_to_high = planted[0], planted[1], planted[2]
+            self.effects[self.beside[i - len(self.plantings)]] = low_to_high
             return []
         self.status[i] = DONE if evaluation.status == "ok" else FAILED
         if evaluation.status == "ok":
-            self.metrics[i] = evaluation.metrics
+            self.metrics[i] = planted
             self.told[i] = _named(evaluation.values)
         return [Progress(self.tick)]
 
@@ -106,7 +110,8 @@ class PlantingCourse:
         rows = [(i, *_row(named)) for i, told in sorted(self.told.items()) for named in told]
         beside = [(*_row(named), *effect) for named, effect in self.effects.items()]
         arrays = {
-            "status": self.status, "metrics": self.metrics, "battles": np.array([self.played], np.int64),
+            "status": self.status, "metrics": self.metrics,
+            "battles": np.array([self.played, self.unfinished, self.measured], np.int64),
             "told": np.array(rows, np.int32).reshape(-1, 1 + len(TOLD)),
             "effects": np.array(beside, np.float64).reshape(-1, len(TOLD) + 3),
         }  # fmt: skip
@@ -116,7 +121,7 @@ class PlantingCourse:
         """Continue from a state."""
         arrays = parts["course"].arrays
         self.status, self.metrics = np.array(arrays["status"]), np.array(arrays["metrics"])
-        self.played = int(arrays["battles"][0])
+        self.played, self.unfinished, self.measured = [*arrays["battles"].tolist(), 0, 0][:3]  # older ones: played
         self.told = {i: [] for i in np.flatnonzero(self.status == DONE).tolist()}
         for i, *row in arrays["told"].tolist():
             self.told[i].append(_name(row))

@@ -93,11 +93,12 @@ class PartSize:
 
 
 class Ground:
-    """A game whose effects are measured: ``player`` makes evaluators of it with breaks."""
+    """A game whose effects are measured: ``player`` makes evaluators of it with breaks. Of the battles that were
+    ``played`` so far, the game left ``unfinished``."""
 
     def __init__(self, config: WorthConfig, simulator: LineupSimulator, rules: CompiledRules) -> None:
         self.config, self.simulator, self.rules = config, simulator, rules
-        self.traits, self.played = Traits(rules), 0
+        self.traits, self.played, self.unfinished = Traits(rules), 0, 0
         spec = simulator.describe()
         self.win = [metric.name for metric in spec.side_metrics].index(spec.win)
         self.pace = PartSize()
@@ -126,8 +127,10 @@ class Ground:
             (answer,) = player.evaluate([request], should_stop)
             assert answer.values is not None
             parts.append(np.where(turned[own], -1.0, 1.0) * answer.values[:, 0])
+        won = np.concatenate(parts)
         self.played += len(rows)
-        return np.concatenate(parts)
+        self.unfinished += int(np.isnan(won).sum())
+        return won
 
     def effect(
         self, pieces: tuple[int, ...], least: int, sign: int, broken: Break, many: int, seed: int,

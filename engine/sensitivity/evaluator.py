@@ -31,9 +31,11 @@ from engine.worth.prices import cost_bounds
 from engine.worth.stages import PRICES
 
 Genome = NDArray[np.int32]
-METRICS = ("effect", "low", "high", "chance", "place", "value")
+PLANTED = ("effect", "low", "high", "chance", "place", "value")
 """Of a planting: the effect that was planted and its range; the chance with which outcomes are turned; the number that
 was changed and what it is now (``engine.sensitivity.tuning.Tuned``)."""
+METRICS = (*PLANTED, "unfinished", "measured")
+"""Also how many battles the game did not finish, of those that measured effects."""
 TOLD = ("first", "second", "least", "sign")
 """Columns of an answer's ``values``: a row for each trait that the experiment confirmed."""
 HUNDREDTHS = 10_000
@@ -115,7 +117,8 @@ class PlantingEvaluator:
         effect = ground.effect(
             asked.pieces, asked.least, asked.sign, Break(asked.pieces), many, request.seed, should_stop
         )
-        return _answer(request, np.array([*effect, 0.0, -1, np.nan]), np.zeros((0, len(TOLD))), ground.played)
+        metrics = np.array([*effect, 0.0, -1, np.nan, ground.unfinished, ground.played])
+        return _answer(request, metrics, np.zeros((0, len(TOLD))), ground.played)
 
     def _planted(self, request: Request, asked: Asked, should_stop: ShouldStop) -> Evaluation:
         """A planting, and what an experiment says of the game that has it."""
@@ -126,7 +129,8 @@ class PlantingEvaluator:
         many, seed = self.config.precise, request.seed + _AFTER
         effect = ground.effect(asked.pieces, 1, asked.sign, tuned.broken, many, seed, should_stop)
         x = self._experiment(ground.player(tuned.broken), request.seed, should_stop)
-        metrics = np.array([*effect, tuned.broken.chance, tuned.place, tuned.value])
+        measured = ground.unfinished, ground.played
+        metrics = np.array([*effect, tuned.broken.chance, tuned.place, tuned.value, *measured])
         return _answer(request, metrics, _confirmed(x), ground.played + x.played)
 
     def _experiment(self, player: PairingEvaluator, seed: int, should_stop: ShouldStop) -> Experiment:

@@ -26,7 +26,8 @@ def tabled(course: PlantingCourse, spec: GameSpec) -> tuple[dict[str, Any], Arra
     """Meta and columns. Meta: ``cells``, one for each kind and size: ``planted``, ``found`` and their ``share`` with
     its 95 % range ``low`` to ``high``, the same of ``innocent`` (None: not known yet), the mean ``effect`` that was
     planted with its range; ``pieces``, ``paths``: the changed number of each planting; ``beside``: what else was
-    confirmed, with its effect in the game as it is. Columns, by planting: ``piece`` int32[n, 3] (-1: none), ``size``,
+    confirmed, with its effect in the game as it is; of the battles that ``measured`` effects the game left
+    ``unfinished``. Columns, by planting: ``piece`` int32[n, 3] (-1: none), ``size``,
     ``sign``, ``status`` (0: to come, 1: done, 2: could not be planted), ``effect`` with ``low`` and ``high``,
     ``chance``, ``value``, and ``found`` and ``innocent`` int8[n] (-1: not known)."""
     plantings, metrics = course.plantings, course.metrics
@@ -50,6 +51,7 @@ def tabled(course: PlantingCourse, spec: GameSpec) -> tuple[dict[str, Any], Arra
         "paths": [tunables[int(place)] if math.isfinite(place) and place >= 0 else "" for place in places],
         "cells": [_cell(course, columns, k) for k in range(len(course.config.cells))],
         "beside": [_beside(course, named) for named in course.beside],
+        "unfinished": course.unfinished, "measured": course.measured,
         "side": course.config.side, "battles": course.config.battles, "matters": course.config.matters,
     }  # fmt: skip
     return meta, columns

@@ -62,6 +62,11 @@ class _Change(Scheduled):
         before, after = (version.baselines for version in self.versions)
         return msgspec.json.encode(Versions.of(self.config, before, after, self.store.address))
 
+    def note(self) -> str:
+        """Of baseline teams whose battles were not all finished, in either version, where they say what is strong."""
+        judged = any(objective.strength for objective in self.config.objectives.objectives)
+        return " ".join(filter(None, (version.baselines.note for version in self.versions))) if judged else ""
+
     def plan(self) -> Totals:
         return Totals(self.config.ticks, self._planned)
 

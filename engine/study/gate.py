@@ -17,12 +17,13 @@ from engine.arrays import Bundle, pack, unpack
 from engine.catalog import STUDIES
 from engine.config.base import Study
 from engine.config.gate import GateConfig
-from engine.errors import Cancelled
+from engine.errors import AllFailed, Cancelled
 from engine.events import AnyEvent, Counters, Failed, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
 from engine.gate import exploits, reading
 from engine.gate.report import Report, encoded
 from engine.lineups import pairing_evaluator
 from engine.lineups.evaluator import checked
+from engine.problem import GIVEN_UP
 from engine.rng import combine64
 from engine.simulators.loaders import opened
 from engine.store import Store
@@ -168,23 +169,42 @@ class _Gate(Session):
                     left = self._results(report)
                     yield self.say(Stopped, reason=event.reason, artifacts=left, summary=_summary(report))
                 case Finished():
-                    yield self._over(stage, event)
+                    self._count(stage, event.counters.evaluations, event.summary)
+                    yield self._over(stage, event.artifacts)
+                    return True
+                case Failed() if stage.part == "search" and _nothing_measured(event):
+                    yield self.say(Logged, message=event.message)
+                    yield self._over_without_any(stage)
                     return True
                 case Failed():
                     yield msgspec.structs.replace(event, tick=self.done.tick, counters=self._counters)
         return False
 
-    def _over(self, stage: Stage, event: Finished) -> AnyEvent:
+    def _count(self, stage: Stage, evaluated: int, summary: Mapping[str, Any]) -> None:
+        """What the end of a part says of what it played."""
+        done = self.done
+        if stage.part == "search":
+            done.evaluated, done.failed = evaluated, int(summary["failed"])
+            done.given_up = int(summary.get("given_up", 0))
+        done.screen_battles += done.inner.battles if stage.part == "screen" else 0
+
+    def _over_without_any(self, stage: Stage) -> AnyEvent:
+        """The search is over, as the game finished the battles of none of its first lineups: it found nothing, and what
+        other parts found still counts."""
+        assert self.config.search is not None
+        many, inner = self.config.search.algorithm.population, self.done.inner
+        battles = max(inner.battles, stage.battles // (stage.ticks - 1))
+        self.done.inner = msgspec.structs.replace(inner, evaluations=max(inner.evaluations, many), battles=battles)
+        self._count(stage, many, {"failed": many})
+        return self._over(stage, {})
+
+    def _over(self, stage: Stage, artifacts: Mapping[str, str]) -> AnyEvent:
         """A part is over: keep what it left, and forget where in it we were."""
         done = self.done
         before = done.found.setdefault(stage.part, {})
         again = f"_{len(before) + 1}" if before and stage.part == "replay" else ""
-        left = {f"{ROLES[role]}{again}": event.artifacts[role] for role in KEPT[stage.part] if role in event.artifacts}
+        left = {f"{ROLES[role]}{again}": artifacts[role] for role in KEPT[stage.part] if role in artifacts}
         before |= left
-        if stage.part == "search":
-            done.evaluated, done.failed = event.counters.evaluations, int(event.summary["failed"])
-            done.given_up = int(event.summary.get("given_up", 0))
-        done.screen_battles += event.counters.battles if stage.part == "screen" else 0
         done.counters, done.inner = self._counters, Counters()
         done.stage, done.tick, done.inner_tick = done.stage + 1, done.tick + 1, 0
         self.saved = checkpoint.write(
@@ -248,6 +268,11 @@ class _Gate(Session):
 
     def reached(self) -> tuple[int, Counters]:
         return self.done.tick, self._counters
+
+
+def _nothing_measured(event: Failed) -> bool:
+    """Whether a search failed for nothing but that the game finished the battles of no lineup."""
+    return event.error == AllFailed.__name__ and GIVEN_UP not in event.message
 
 
 def _summary(report: Report) -> dict[str, Any]:

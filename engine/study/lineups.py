@@ -71,6 +71,11 @@ class _Lineups(Drive):
         )
         self.algorithm = self.chosen(problem, LineupContext(self.config.game.fidelity))
 
+    def note(self) -> str:
+        """Of baseline teams whose battles were not all finished, where they say what counts as strong."""
+        judged = any(objective.strength for objective in self.config.objectives.objectives)
+        return self.baselines.note if judged else ""
+
     @abstractmethod
     def chosen(self, problem: Problem, context: LineupContext) -> Algorithm:
         """The algorithm that chooses which lineups are played."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from engine.arrays import pack
 from engine.config.metagame import MetagameConfig
 from engine.errors import ConfigError
-from engine.events import AnyEvent, Counters, Started
+from engine.events import AnyEvent, Counters, Logged, Started
 from engine.lineups.encoding import team_keys
 from engine.lineups.operators import canonical
 from engine.lineups.pairing_evaluator import checked
@@ -30,6 +30,10 @@ from engine.study.scheduled import Scheduled
 from engine.study.session import Totals
 
 Rows = NDArray[np.int32]
+LEFT_OUT = (
+    "The game did not finish {:,} of {:,} meetings (two battles each), which are left out: where it depends on who "
+    "plays or wins which these are, no finding can be relied on."
+)
 READ_APART = 9
 """The next table is made no sooner than this many times the time that the last one took."""
 
@@ -71,6 +75,13 @@ class _Metagame(Scheduled):
 
     def metrics(self) -> dict[str, float]:
         return self.found
+
+    def conclude(self) -> Generator[AnyEvent, None, dict[str, str]]:
+        """Also says how many meetings the game did not finish."""
+        results = self.schedule.results
+        if lost := int(np.isnan(results).sum()):
+            yield self.say(Logged, message=LEFT_OUT.format(lost, results.size))
+        return {}
 
     def _read(self) -> None:
         meta, columns = read(len(self.rows), self.schedule.results, self.config.seed)

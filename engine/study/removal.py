@@ -70,6 +70,11 @@ class _Removal(Scheduled):
     def payload(self) -> bytes:
         return msgspec.json.encode(self._setup())
 
+    def note(self) -> str:
+        """Of baseline teams whose battles were not all finished, where they say what counts as strong."""
+        judged = any(objective.strength for objective in self.config.objectives.objectives)
+        return self.baselines.note if judged else ""
+
     def plan(self) -> Totals:
         return Totals(len(self.schedule.stages), self.schedule.battles)
 

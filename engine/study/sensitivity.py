@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
 from engine.arrays import pack
@@ -23,6 +23,11 @@ from engine.study.scheduled import Scheduled
 from engine.study.session import Totals
 
 BESIDE = "All breaks are planted. What was confirmed beside them is measured in the game as it is."
+
+LEFT_OUT = (
+    "The game did not finish {:,} of {:,} battles that measured effects, which are left out: where it depends on who "
+    "plays or wins which these are, so does what was planted and what is called innocent."
+)
 
 
 def sensitivity(config: SensitivityConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -58,6 +63,12 @@ class _Sensitivity(Scheduled):
     def results(self, last: bool) -> dict[str, str]:
         """The table of all plantings that are over."""
         return {"table": self.store.put(pack(*tabled(self.schedule, self.spec)))}
+
+    def conclude(self) -> Generator[AnyEvent, None, dict[str, str]]:
+        """Also says how many battles the game did not finish by which effects are known."""
+        if lost := self.schedule.unfinished:
+            yield self.say(Logged, message=LEFT_OUT.format(lost, self.schedule.measured))
+        return {}
 
     def metrics(self) -> dict[str, float]:
         hits = self.schedule.hits

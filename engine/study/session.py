@@ -11,7 +11,7 @@ from engine.catalog import EVALUATORS
 from engine.config.base import Study
 from engine.config.pool import PoolConfig
 from engine.errors import ActorLost, Cancelled, EngineError
-from engine.events import AnyEvent, Counters, Incident, Started
+from engine.events import AnyEvent, Counters, Incident, Logged, Started
 from engine.problem import Evaluation
 from engine.runtime.outcomes import Trouble
 from engine.runtime.pool import Pool, open_pool
@@ -96,6 +96,10 @@ class PoolSession(Session):
     def plan(self) -> Totals:
         """The planned totals."""
 
+    def note(self) -> str:
+        """What is to be said once it is prepared; empty: nothing."""
+        return ""
+
     @abstractmethod
     def drive(self, pool: Pool) -> Generator[AnyEvent, None, Command]:
         """Have everything played. Returns the command that ended it early."""
@@ -119,6 +123,8 @@ class PoolSession(Session):
         with open_pool(config, factory, self.payload(), should_stop=self.stopped, succeeded=self.succeeded) as pool:
             workers, kind = config.processes, config.kind
             yield self.say(Started, workers=workers, pool=kind, resumed=bool(saved), **self.plan()._asdict())
+            if not saved and (note := self.note()):
+                yield self.say(Logged, message=note)
             self.throttle.restart()
             try:
                 command = yield from self.drive(pool)

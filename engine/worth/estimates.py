@@ -156,11 +156,15 @@ def by_traits(held: sparse.csr_matrix, values: Floats) -> list[Means]:
 
 def weighted(weights: sparse.csr_matrix, values: Floats) -> tuple[Floats, Floats]:
     """The mean of ``values`` [n] with each column of ``weights`` [n, k], and its variance (infinite without weights):
-    that of a ratio of sums over independent rows."""
+    that of a ratio of sums over independent rows; of fewer than NEEDED rows at least what it would be with the mean
+    square of all (``Means.careful``)."""
     total, square = np.asarray(weights.sum(axis=0)).ravel(), weights.multiply(weights).T.tocsr()
-    mean = np.asarray(weights.T @ values) / np.maximum(total, 1)
-    spread = square @ values**2 - 2 * mean * (square @ values) + mean**2 * np.asarray(square.sum(axis=1)).ravel()
-    return mean, np.where(total > 1, np.maximum(spread, 0.0) / np.maximum(total, 1) ** 2, np.inf)
+    mean, squares = np.asarray(weights.T @ values) / np.maximum(total, 1), np.asarray(square.sum(axis=1)).ravel()
+    found = square @ values**2
+    spread = np.maximum(found - 2 * mean * (square @ values) + mean**2 * squares, 0.0)
+    usual = found.sum() / max(float(squares.sum()), 1.0) * squares
+    spread = np.where(weights.getnnz(axis=0) < NEEDED, np.maximum(spread, usual), spread)
+    return mean, np.where(total > 1, spread / np.maximum(total, 1) ** 2, np.inf)
 
 
 def by_pair(held: sparse.csr_matrix, values: Floats) -> Means:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from engine.arrays import Bundle
 from engine.config.patterns import Pattern
 from engine.worth.missing import Missing, missing
-from engine.worth.verdicts import OPEN, REASONS, TOO_GOOD, TOO_WEAK, UNTESTED
+from engine.worth.verdicts import OPEN, REASONS, TOO_GOOD, TOO_WEAK, UNPRICED, UNTESTED
 
 SHOWN = 12
 """Rows that are not settled, before the rest is counted."""
@@ -50,11 +50,23 @@ def unfinished(bundle: Bundle) -> str:
 
 
 def _claim(bundle: Bundle, i: int) -> str:
-    """ "Frost Captain: too good for its price, +6.7 points (4.1 to 9.0)"."""
+    """ "Frost Captain: too good for its price, +6.7 points (4.1 to 9.0); its fair price is 12 (10 to 14)"."""
     worth, low, high = (_points(bundle, name, i) for name in ("worth", "low", "high"))
     of = "together" if bundle.arrays["piece"][i][1] >= 0 else "for its price"
     side = SIDES[int(bundle.arrays["verdict"][i])]
-    return f"{_name(bundle, i)}: too {side} {of}, {worth:+.1f} points ({low:+.1f} to {high:+.1f})"
+    return f"{_name(bundle, i)}: too {side} {of}, {worth:+.1f} points ({low:+.1f} to {high:+.1f}){_price(bundle, i)}"
+
+
+def _price(bundle: Bundle, i: int) -> str:
+    """The fair price of a piece, with its range, or why it has none; empty for all else."""
+    columns = bundle.arrays
+    if "why" not in columns or columns["piece"][i][1] >= 0 or columns["least"][i] > 1:
+        return ""
+    if why := UNPRICED.get(int(columns["why"][i])):
+        return f"; its fair price cannot be measured: {why}"
+    price, low, high = (f"{float(columns[name][i]):.4g}" for name in ("fair", "fair_low", "fair_high"))
+    less, more = (f" or {way}" if columns["fair_open"][i] == k else "" for k, way in ((1, "less"), (2, "more")))
+    return f"; its fair price is {price} ({low}{less} to {high}{more})"
 
 
 def _nothing(bundle: Bundle) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.worth.changed_prices import OFFSET
-from engine.worth.proof import ERROR, OFFSET_ERROR
+from engine.worth.proof import ERROR, OFFSET_ERROR, possible
 from engine.worth.reading import Reading
 from engine.worth.screen import WIN
 from engine.worth.stages import Chosen
@@ -60,4 +60,5 @@ def _range(reading: Reading, pair: int, halves: Chosen, line: float, spread: flo
     one, other = halves.tolist()
     outcome, ends, variance = reading.screen.together(one, other, ERROR - OFFSET_ERROR)
     doubt = OFFSET * math.sqrt(variance + spread) + float(reading.hidden(np.array([pair]))[1][0])
-    return Interplay(pair, outcome - line, ends.low - line - doubt, ends.high - line + doubt)
+    found = np.array([outcome - line, ends.low - line - doubt, ends.high - line + doubt])
+    return Interplay(pair, *possible(found).tolist())

@@ -82,6 +82,18 @@ def missing(bundle: Bundle) -> dict[int, Missing]:
     return {i: _missing(row, matters, needed) for i, row in rows.items()}
 
 
+def settling(bundle: Bundle, i: int, matters: float, needed: float) -> Missing:
+    """The same of one row for another list than the table's own, which takes a log evidence of ``needed`` to tell that
+    an effect is beyond ``matters``."""
+    return _missing(_row(bundle, i), matters, needed)
+
+
+def narrowing(bundle: Bundle, i: int, within: float, slow: float) -> int:
+    """The battles more of a row until its range is ``within`` so much of none, were its middle to move outwards by so
+    many standard errors; 0 where that are too many to be told."""
+    return _within(_row(bundle, i), within, slow)
+
+
 def _row(bundle: Bundle, i: int) -> _Row:
     columns = bundle.arrays
     battles, worth, low, high = (float(columns[name][i]) for name in ("battles", "worth", "low", "high"))
@@ -120,17 +132,17 @@ def _by_effect(row: _Row, matters: float, needed: float) -> int:
     return _rounded(row, (needed + BETS) * 2 * spread / gap**2) if gap > 0 else 0
 
 
-def _within(row: _Row, matters: float) -> int:
+def _within(row: _Row, matters: float, slow: float = SLOW) -> int:
     """Until its range is as narrow as it must be."""
     if not row.battles:
-        room = matters - row.doubt - row.size - SLOW * row.error
+        room = matters - row.doubt - row.size - slow * row.error
         return _rounded(row, (ENDS + 2 * BETS) * SPREAD / room**2) if room > 0 else 0
     room, low, high = matters - row.doubt - row.size, 0.0, 1.0
-    if room <= SLOW * row.error:
+    if room <= slow * row.error:
         return 0
     for _ in range(40):
         share = (low + high) / 2
-        fits = row.half * share + SLOW * row.error * math.sqrt(1 - share**2) <= room
+        fits = row.half * share + slow * row.error * math.sqrt(1 - share**2) <= room
         low, high = (share, high) if fits else (low, share)
     return _rounded(row, row.battles * (1 / low**2 - 1))
 

@@ -13,7 +13,8 @@ its curve.
 With an outcome o beyond even at the present price, the fair change d solves o + H(d) = 0. Its range contains every d at
 which o and H(d), each within its own range, can add up to 0 (their errors add up: Bonferroni). Like Fieller's (1954) it
 may be unbounded; then, and where no change within reach makes the piece fair, there is no fair price. Where only the
-permitted costs end it, the range is open there: nothing rules out that the fair price lies beyond them.
+permitted costs end it, the range is open there: nothing rules out that the fair price lies beyond them. One that is
+open at both ends rules nothing out, and is none.
 
 Battles at changed prices that the game did not finish may have ended in any way: ``hidden_prices`` says how far that
 may move the curve, and the range is as much wider, so that it holds whichever way they would have ended.
@@ -34,6 +35,7 @@ from scipy import sparse
 
 from engine.confidence import Range
 from engine.simulators.contract import GameSpec
+from engine.worth.verdicts import ANYWHERE, BEYOND, PRICED, UNFIELDED, UNTRIED
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -44,10 +46,6 @@ LEAST, WIDER = 0.1, 2.0
 GRID = 801
 ROUNDING = 1e-9
 """Of a price: nearer than that to a bound it is at the bound, because a change and back again is rounded."""
-PRICED, UNTRIED, UNMOVED, BEYOND, UNFIELDED, HIDDEN = range(6)
-"""Why there is no fair price, where there is none: no prices were tried, or the worth is unknown; prices do not surely
-move outcomes; it, or an end of its range, lies beyond the prices that were tried; these ended where hardly any team can
-field the piece; and it would be measured, but for what battles may hide that the game did not finish."""
 OWN = 1.96
 """Standard deviations of what is a piece's own in the curve: independent of luck, so added in squares."""
 
@@ -235,7 +233,7 @@ class Reach(NamedTuple):
 
 class Fair(NamedTuple):
     """A fair price and its range; NaN where it cannot be measured, and ``why``. ``below``, ``above``: the range ends
-    where the permitted costs do, and the fair price may as well lie beyond that."""
+    where the permitted costs do, and the fair price may as well lie beyond that; never both."""
 
     price: float
     low: float
@@ -292,6 +290,8 @@ def fair(
     if cheaper or dearer or len(crossing) != 1:
         ended = (reach.least and (cheaper or left[0] <= 0)) or (reach.most and (dearer or left[-1] > 0))
         return Fair.none(UNFIELDED if ended else BEYOND)
+    if may[0] and may[-1]:
+        return Fair.none(ANYWHERE)
     k, inside = int(crossing[0]), np.flatnonzero(may)
     exact = change[k] + step * left[k] / (left[k] - left[k + 1])
     first, last = price + float(change[inside[0]]) - step, price + float(change[inside[-1]]) + step

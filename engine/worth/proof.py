@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine import confidence
 from engine.confidence import Range
@@ -22,6 +23,7 @@ from engine.worth.hidden import Ways, ways
 from engine.worth.screen import SIDES, Screen
 from engine.worth.stages import Played
 
+Floats = NDArray[np.float64]
 HOPELESS = 1e12
 """Battles needed where an effect does not seem to exceed what matters; a little more where it falls short by more, so
 that the nearest comes first."""
@@ -60,6 +62,12 @@ class Finding(NamedTuple):
     evidence: float
     told: bool = False
     hidden: float = 0.0
+
+
+def possible(effects: Floats) -> Floats:
+    """Effects, or ends of their ranges, none of which is beyond 1: a chance to win changes by no more, whatever there
+    is to doubt in what it is compared with."""
+    return np.asarray(np.clip(effects, SIDES.low, SIDES.high))
 
 
 def proved(screen: Screen, finalists: Sequence[Finalist], proofs: Sequence[Played], matters: float) -> list[Finding]:

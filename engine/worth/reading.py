@@ -53,9 +53,7 @@ class Reading:
         self.bounds = bounds
         self.played: list[Played] = []
         self._findings: tuple[int, list[Finding]] = (0, [])
-        place = {t.pieces[0]: i for i, t in enumerate(traits.single)}
-        self._first = len(traits.single) + len(traits.amounts)
-        self._halves = np.array([[place[p] for p in t.pieces] for t in traits.pairs], np.int64).reshape(-1, 2)
+        self._first, self._halves = len(traits.single) + len(traits.amounts), traits.halves
 
     @cached_property
     def screen(self) -> Screen:

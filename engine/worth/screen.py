@@ -106,7 +106,7 @@ class Screen:
         """By pair, how much teams win beyond even with the average pair of the same two categories, as often as teams
         hold each of these; and the variance of that."""
         (mean, variance), expected, kinds = self._kinds[j], self._expected_kinds[j], self.traits.kinds
-        return (mean + expected.mean)[kinds], (variance + expected.variance)[kinds]
+        return (mean + expected.mean)[kinds], (variance + expected.careful)[kinds]
 
     @cached_property
     def compared(self) -> NDArray[np.bool_]:
@@ -175,8 +175,7 @@ class Screen:
     def tested(self) -> NDArray[np.bool_]:
         """By trait, whether it can be tested at all: a piece or an amount that is ``separable`` and ``compared``; a
         pair of two separable pieces, if teams hold another pair of the same two categories."""
-        place = {t.pieces[0]: i for i, t in enumerate(self.traits.single)}
-        halves = np.array([[place[p] for p in t.pieces] for t in self.traits.pairs], np.int64).reshape(-1, 2)
+        halves = self.traits.halves
         met, kinds = self.pairs[WIN].many[halves[:, 0], halves[:, 1]] > 1, self.traits.kinds
         several = np.bincount(kinds, met, int(kinds.max(initial=0)) + 1)[kinds] > 1
         return np.concatenate([self.separable & self.compared, self.separable[halves].all(axis=1) & several])

@@ -14,15 +14,28 @@ from engine.simulators.contract import GameSpec
 from engine.worth import untested
 from engine.worth.changed_prices import OFFSET
 from engine.worth.interplay import furthest
-from engine.worth.prices import HIDDEN, PRICED, UNMOVED, UNTRIED, Fair, Held, Off, fair
-from engine.worth.proof import ERROR, OFFSET_ERROR, Finalist, Finding
+from engine.worth.prices import Fair, Held, Off, fair
+from engine.worth.proof import ERROR, OFFSET_ERROR, Finalist, Finding, possible
 from engine.worth.reading import Reading
 from engine.worth.screen import WIN, Screen
 from engine.worth.stages import Played
-from engine.worth.verdicts import FINE, NEEDED, OPEN, TOO_GOOD, TOO_WEAK, UNTESTED
+from engine.worth.verdicts import (
+    FINE,
+    HIDDEN,
+    NEEDED,
+    OPEN,
+    PRICED,
+    TOO_GOOD,
+    TOO_WEAK,
+    UNMOVED,
+    UNTESTED,
+    UNTRIED,
+)
 
 Floats = NDArray[np.float64]
 EFFECTS = ("worth", "low", "high", "evidence", "doubt", "error", "hidden")
+BOUNDED = ("low", "high", "hidden")
+"""Of these, what no effect goes beyond (``proof.possible``)."""
 PRICES = ("fair", "fair_low", "fair_high")
 
 
@@ -33,14 +46,15 @@ def tabled(reading: Reading, spec: GameSpec, over: bool = False) -> tuple[dict[s
     ``error`` of its battles, how far battles that the game did not finish may have moved the worth (``hidden``, a
     distance, part of the range on each side: it holds whichever way these would have ended), and the ``verdict``
     uint8[n]; for pieces the ``fair`` price, its range ``fair_low`` to ``fair_high``, whether that is open below (1) or
-    above (2) because the game permits no such cost (``fair_open`` uint8[n], 3: both), the reason ``why`` there is none
-    uint8[n] (``prices``), and the average amount ``units`` in teams that hold any; ``untested`` uint8[n]: why its
-    verdict is that (``verdicts.REASONS``). Pieces come first, then amounts, then pairs that may well matter; a pair
-    without battles of its own was not proved and has no range. Of pairs without one, the meta's ``furthest_pair`` has
-    the largest effect that is left open; ``asked`` battles are over by then, of which the game left ``unfinished``;
-    ``finalists``: how many traits share the error of the proof, played or not. ``over``: whether the experiment is, all
-    it can prove being proved; ``untested_pairs``: how many pairs are untested for each reason; ``prices_hold``: that
-    fair prices hold whichever way unfinished battles would have ended, too (missing where all were finished)."""
+    above (2) because the game permits no such cost (``fair_open`` uint8[n]; both: there is none, but in tables from
+    before, 3), the reason ``why`` there is none uint8[n] (``verdicts.UNPRICED``), and the average amount ``units``
+    in teams that hold any; ``untested`` uint8[n]: why its verdict is that (``verdicts.REASONS``). Pieces come
+    first, then amounts, then pairs that may well matter; a pair without battles of its own was not proved and has
+    no range. Of pairs without one, the meta's ``furthest_pair`` has the largest effect that is left open; ``asked``
+    battles are over by then, of which the game left ``unfinished``; ``finalists``: how many traits share the error
+    of the proof, played or not. ``over``: whether the experiment is, all it can prove being proved;
+    ``untested_pairs``: how many pairs are untested for each reason; ``prices_hold``: that fair prices hold
+    whichever way unfinished battles would have ended, too (missing where all were finished)."""
     pairs = zip(reading.finalists, reading.findings, strict=True) if reading.proving else ()
     found = {f.trait: (f, finding) for f, finding in pairs}
     singles = len(reading.traits.single) + len(reading.traits.amounts)
@@ -55,6 +69,7 @@ def tabled(reading: Reading, spec: GameSpec, over: bool = False) -> tuple[dict[s
         "verdict": np.array([row.verdict for row in rows], np.uint8),
     }
     columns |= {name: np.array([getattr(row, name) for row in rows]) for name in EFFECTS}
+    columns |= {name: possible(columns[name]) for name in BOUNDED}
     pieces = [{"id": p.id, "name": p.name, "category": p.category, "cost": p.cost} for p in spec.pieces]
     prices = [
         _fair(reading, levels, i, row) if i < len(reading.traits.single) else Fair.none(UNTRIED)

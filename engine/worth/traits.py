@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +24,7 @@ class Trait(NamedTuple):
 
 class Traits:
     """Every trait that the rules allow: ``single`` ones first (a piece), then ``amounts``, then ``pairs``, if any are
-    asked for."""
+    asked for. ``halves`` int64[pairs, 2]: the places of a pair's two pieces among the single ones."""
 
     def __init__(self, rules: CompiledRules, pairs: bool = True) -> None:
         self.rules, self.pieces = rules, len(rules.price)
@@ -33,11 +32,21 @@ class Traits:
         usable = [p for p in range(self.pieces) if len(places[p])]
         self.single = [Trait((p,)) for p in usable]
         self.amounts = [Trait((p,), k) for p in usable for k in range(2, self._most(p, places[p]) + 1)]
-        apart = {frozenset(pair) for pair in rules.apart.tolist()}
-        fit = ((a, b) for a, b in combinations(usable, 2) if len(np.union1d(places[a], places[b])) > 1)
-        together = (pair for pair in fit if frozenset(pair) not in apart)
-        self.pairs = [Trait(pair) for pair in together] if pairs else []
+        self.halves = self._together(usable, [places[p] for p in usable]) if pairs else np.empty((0, 2), np.int64)
+        both = np.array(usable, np.int64)[self.halves]
+        self.pairs = [Trait(pair) for pair in zip(*both.T.tolist(), strict=True)]
         self.all = [*self.single, *self.amounts, *self.pairs]
+
+    def _together(self, usable: list[int], places: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+        """The two halves, by their places among the usable pieces, of each pair that a team can hold, int64[n, 2]: two
+        pieces that do not fit into one and the same slot only, and that the rules do not keep apart."""
+        only = np.array([own[0] if len(own) == 1 else -1 - i for i, own in enumerate(places)], np.int64)
+        one, other = np.triu_indices(len(usable), 1)
+        fit = only[one] != only[other]
+        apart, number = np.sort(self.rules.apart.reshape(-1, 2), axis=1).astype(np.int64), np.array(usable, np.int64)
+        if len(apart):
+            fit &= ~np.isin(number[one] * self.pieces + number[other], apart @ [self.pieces, 1])
+        return np.stack([one[fit], other[fit]], axis=1)
 
     def _most(self, piece: int, slots: NDArray[np.int64]) -> int:
         """The largest amount of a piece that a team can have."""
@@ -55,7 +64,8 @@ class Traits:
     @cached_property
     def kinds(self) -> NDArray[np.int64]:
         """The kind of each pair, by number: the categories of its two pieces."""
-        of = np.sort(self.rules.category[np.array([t.pieces for t in self.pairs], np.int64).reshape(-1, 2)], axis=1)
+        single = np.array([t.pieces[0] for t in self.single], np.int64)
+        of = np.sort(self.rules.category[single[self.halves]], axis=1)
         return np.asarray(self._kind[of[:, 0], of[:, 1]], np.int64)
 
     @cached_property

@@ -10,9 +10,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from engine.config.lineups import DrawnBaselines, LineupConfig
 from engine.indicators import half_width
-from engine.lineups.baselines import ALONE, BaselineTeams, median_error
+from engine.lineups.baselines import ALONE, BaselineTeams, median_error, resolve
 from engine.simulators.contract import Metric
+from tests.engine.sample_simulators import TugOfWar
+from tests.engine.tugs_of_war import HalfHidden
 
 RUNS, FEW = 5000, 400
 OPEN = Metric("score", "Score")
@@ -147,6 +150,16 @@ def test_the_interval_is_at_most_twice_student_s_on_many_normal_results(teams: i
     plain = float(np.median(sums.std(axis=1, ddof=1)) / 16)
     assert plain < median_error(sums, 256, percent) * 1.2
     assert median_error(sums, 256, percent) < 2 * plain
+
+
+def test_battles_of_baseline_teams_that_the_game_did_not_finish_are_counted_and_told() -> None:
+    rules = LineupConfig(teams=2, cost_tolerance=None, baselines=DrawnBaselines(count=3))
+    whole, broken = (resolve(game(), rules, {}, 1) for game in (TugOfWar, HalfHidden))
+    assert (whole.unfinished, whole.note) == (0, "")
+    assert whole.battles == broken.battles == 3 * 2 * 2 * whole.samples
+    assert 0.4 < broken.unfinished / broken.battles < 0.6
+    assert f"did not finish {broken.unfinished} of {broken.battles} battles of the baseline teams" in broken.note
+    assert BaselineTeams.load(broken.state()).unfinished == broken.unfinished
 
 
 def test_baselines_whose_error_is_not_known_travel_as_json() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Starte
 from engine.games.herobattle.spec import game_spec
 from engine.gate import junit
 from engine.gate.lineups import Lineups, lineups_of
-from engine.gate.reading import OFFSET_ERROR, confirmed
+from engine.gate.reading import OFFSET_ERROR, _needed, confirmed
 from engine.gate.report import EXIT_CODES, HEADS, Gate, Row, decoded, encoded, judged, to_csv
 from engine.gate.screened import UNFINISHED as gate_unfinished
 from engine.gate.screened import Screened, ScreenLimits, rows_of, screened
@@ -365,7 +366,7 @@ def table(*rows: tuple[float, float, float, float]) -> Bundle:
 
 
 def test_the_screen_tells_what_stands_out_what_may_and_how_much_the_rest_leaves_open() -> None:
-    none, limits = -np.inf, ScreenLimits(3.0, 8.0, 10_000)
+    none, limits = -np.inf, ScreenLimits(3.0, 8.0, 10_000, 7.0)
     bundle = table(
         (0.06, 0.04, 0.09, 9.0), (0.05, 0.01, 0.08, 1.0), (0.01, -0.02, 0.04, none), (0.0, -0.05, 0.02, none)
     )
@@ -385,7 +386,7 @@ def test_the_screen_tells_what_stands_out_what_may_and_how_much_the_rest_leaves_
     assert "too rare" not in rest.words, "its battles may as well have failed"
     (far,), _ = rows_of(Screened(table((0.079, -0.01, 0.17, none)), [], []), [], limits)
     assert far.missing is None, "nobody would play three million battles after ten thousand"
-    assert far.words.endswith("; 20 times as many battles of the screen would not narrow that to 8")
+    assert far.words.endswith("; 20 times as many battles of the screen may not narrow that to 8")
     told = judged([Row("screen", name, "open", "may be too good") for name in "ABCDE"], GATE).sentence
     assert (
         told == "Cannot tell: A: may be too good; B: may be too good; C: may be too good; 2 more of the screen "
@@ -395,8 +396,27 @@ def test_the_screen_tells_what_stands_out_what_may_and_how_much_the_rest_leaves_
     assert (nothing.verdict, tested) == ("open", 0)
 
 
+@pytest.mark.parametrize("others", [(), (30.0, 20.0)])
+def test_what_a_suspect_is_said_to_need_is_what_the_list_of_the_gate_takes(others: tuple[float, ...]) -> None:
+    config, near = gate(), 1e-6
+    screen = Screened(table((0.0, -0.1, 0.1, 0.0)), [*range(9)], [*others, *[-math.inf] * (9 - len(others))])
+    needed = _needed(config, screen, len(others))
+
+    def told(log: float) -> bool:
+        return confirmed(config, [screen._replace(evidence=[*screen.evidence[:-1], log])])[0][-1]
+
+    assert (told(needed - near), told(needed + near)) == (False, True)
+    limits, bundle = ScreenLimits(3.0, 8.0, 10_000, needed), table((0.06, 0.02, 0.1, 3.0))
+    more = [
+        rows_of(Screened(bundle, [0], [3.0]), [False], each)[0][0].missing
+        for each in (limits, limits._replace(needed=needed + 2))
+    ]
+    assert None not in more
+    assert more[0] < more[1]  # type: ignore[operator]
+
+
 def test_battles_that_the_game_does_not_finish_leave_a_build_open_when_they_could_hide_too_much() -> None:
-    bundle, limits = table((0.0, -0.05, 0.02, -np.inf)), ScreenLimits(3.0, 8.0, 10_000)
+    bundle, limits = table((0.0, -0.05, 0.02, -np.inf)), ScreenLimits(3.0, 8.0, 10_000, 7.0)
     battles = int(bundle.arrays["battles"][0])
 
     def verdicts(unfinished: int) -> list[str]:
@@ -408,7 +428,7 @@ def test_battles_that_the_game_does_not_finish_leave_a_build_open_when_they_coul
 
 
 def test_a_piece_of_which_the_game_finishes_hardly_any_battle_leaves_a_build_open_unless_it_is_intended() -> None:
-    bundle, limits = table((0.0, -0.05, 0.02, -np.inf), (np.nan,) * 3 + (-np.inf,)), ScreenLimits(3.0, 8.0, 10_000)
+    bundle, limits = table((0.0, -0.05, 0.02, -np.inf), (np.nan,) * 3 + (-np.inf,)), ScreenLimits(3.0, 8.0, 10_000, 7.0)
     meta = {**bundle.meta, "asked": 10_000, "unfinished": 40}
 
     def rows(why: int, intended: tuple[Pattern, ...] = ()) -> list[Row]:
@@ -426,7 +446,8 @@ def test_a_piece_of_which_the_game_finishes_hardly_any_battle_leaves_a_build_ope
 
 def test_a_range_that_battles_which_the_game_did_not_finish_keep_wide_is_narrowed_by_no_number_of_battles() -> None:
     """They are a part of the range (``hidden``), so they are not added once more."""
-    bundle, limits = table((0.06, -0.02, 0.14, 0.5), (0.0, -0.07, 0.07, -np.inf)), ScreenLimits(3.0, 8.0, 10_000)
+    limits = ScreenLimits(3.0, 8.0, 10_000, 7.0)
+    bundle = table((0.06, -0.02, 0.14, 3.0), (0.0, -0.07, 0.07, -np.inf))
     meta = {**bundle.meta, "asked": 10_000, "unfinished": 1_000}
 
     def rows(hidden: float, finalists: list[int]) -> list[Row]:
@@ -442,7 +463,10 @@ def test_a_range_that_battles_which_the_game_did_not_finish_keep_wide_is_narrowe
 
 def test_a_build_that_is_over_says_how_many_battles_the_game_did_not_finish() -> None:
     """They may be all that a piece lost, and then it stands out for that alone."""
-    bundle, limits = table((0.482, 0.429, 0.523, 90.0), (0.0, -0.05, 0.02, -np.inf)), ScreenLimits(3.0, 8.0, 10_000)
+    bundle, limits = (
+        table((0.482, 0.429, 0.523, 90.0), (0.0, -0.05, 0.02, -np.inf)),
+        ScreenLimits(3.0, 8.0, 10_000, 7.0),
+    )
 
     def sentence(unfinished: int) -> str:
         meta = {**bundle.meta, "asked": 10_000, "unfinished": unfinished}
@@ -457,7 +481,7 @@ def test_what_is_intended_is_told_in_the_screen_and_neither_counted_nor_left_ope
     bundle = table((0.06, 0.04, 0.09, 9.0), (0.01, -0.02, 0.04, -np.inf))
     found = screened(bundle, (Pattern(pieces=("p0",)),))
     assert (found.finalists, found.evidence) == ([], [])
-    rows, tested = rows_of(found, [], ScreenLimits(3.0, 5.0, 10_000))
+    rows, tested = rows_of(found, [], ScreenLimits(3.0, 5.0, 10_000, 7.0))
     assert [(row.name, row.verdict) for row in rows] == [("All other pieces", "under"), ("Piece 0", "meant")]
     assert tested == 1
     whole = judged(rows, GATE._replace(looked={"screen": tested}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +29,16 @@ from engine.store import FolderStore
 from tests.engine.sample_simulators import SPEC
 from tests.engine.test_gate import TEAMS, WINS, commanded, gate, report, run
 
-SEARCH = {"algorithm": {"population": 8}, "ticks": 3, "fresh": 100, "replicates": 2}
+SEARCH: dict[str, Any] = {"algorithm": {"population": 8}, "ticks": 3, "fresh": 100, "replicates": 2}
 LEFT_OUT = "the game did not finish battles of 7 of 1,200 lineups, which are left out"
 WHOLE = Gate("Build 7", "A game", 1000, {"search": 1200}, ())
 
 
-def searched(game: str, **more: Any) -> GateConfig:
-    """A gate of a search alone, on a game of ``tugs_of_war``, whose line draws are far under."""
+def searched(game: str, exploits: Sequence[Any] = (), **more: Any) -> GateConfig:
+    """A gate of a search and these exploits, on a game of ``tugs_of_war``, whose line draws are far under."""
     baselines = {"kind": "pasted", "teams": TEAMS[1:]}
     return gate(
-        game={"simulator": f"python:tests.engine.tugs_of_war:{game}"}, exploits=[], screen=None, search=SEARCH,
+        game={"simulator": f"python:tests.engine.tugs_of_war:{game}"}, exploits=[*exploits], screen=None, search=SEARCH,
         lineups={"teams": 2, "cost_tolerance": None, "baselines": baselines},
         objectives={"objectives": [{**WINS, "threshold": 0.9, **more}]},
     )  # fmt: skip
@@ -61,6 +62,37 @@ def test_a_search_whose_battles_the_game_breaks_off_cannot_tell_wherever_it_was_
     assert isinstance(cut, Paused)
     for checkpoint in (cut.artifacts["checkpoint"], end.artifacts["checkpoint"]):
         assert report(store, run(searched("HeroFiveHidden"), store, checkpoint)[-1]) == found
+
+
+def test_a_search_that_can_measure_no_lineup_leaves_open_what_it_looked_for_and_the_rest_as_it_was(
+    tmp_path: Path,
+) -> None:
+    store, many = FolderStore(tmp_path), SEARCH["algorithm"]["population"]
+    events = run(searched("HalfHidden", exploits=[{"teams": TEAMS[:2]}]), store)
+    end = events[-1]
+    assert isinstance(end, Finished)
+    found = report(store, end)
+    assert (found.exit_code, found.looked) == (4, {"replay": 1, "search": many})
+    assert found.sentence.endswith(
+        "; the search ended with no lineup that could be measured; in the search, the game did not finish battles of "
+        f"{many} of {many} lineups, which are left out."
+    )
+    assert found.rows[0].part == "replay", "it still counts"
+    assert found.battles == end.counters.battles >= many * SEARCH["replicates"]
+    assert any(f"All {many} lineups failed. The first one" in getattr(event, "message", "") for event in events)
+    saved = end.artifacts["checkpoint"]
+    assert report(store, run(searched("HalfHidden", exploits=[{"teams": TEAMS[:2]}]), store, saved)[-1]) == found
+
+
+def test_what_baseline_teams_left_unfinished_is_told_where_it_may_move_what_is_strong(tmp_path: Path) -> None:
+    def told(*objectives: dict[str, Any]) -> bool:
+        config = searched("HalfHidden")
+        goals = config.objectives.model_validate({"objectives": [WINS, *objectives]})
+        events = run(config.model_copy(update={"objectives": goals}), FolderStore(tmp_path))
+        return any("battles of the baseline teams; each of these" in getattr(e, "message", "") for e in events)
+
+    assert told({"name": "power", "title": "Power", "formula": "strongest(win_vs_baselines)", "strength": True})
+    assert not told()
 
 
 def test_a_search_of_which_nothing_is_left_out_says_nothing_of_it(tmp_path: Path) -> None:

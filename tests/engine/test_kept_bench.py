@@ -20,7 +20,7 @@ from engine.job_folder import last_events
 from engine.studies import load
 from engine.worth import expectations
 from engine.worth import forecast as forecasts
-from engine.worth.prices import UNFIELDED
+from engine.worth.verdicts import UNFIELDED
 
 
 @pytest.fixture(autouse=True)
@@ -96,7 +96,7 @@ def test_the_loop_of_wesnoth_needs_no_suspect_to_say_what_it_took() -> None:
     assert "A, 20 gold, then 31: +9.0 (+4.0 to +14.0), then +1.0 (-4.0 to +6.0), not settled" in held["detail"]
     assert "fair price 31 (25 to 40)" in wesnoth_worth._said(line)
     unpriced = line._replace(fair=math.nan, why=UNFIELDED)
-    assert "no fair price (hardly any team could field it at it)" in wesnoth_worth._said(unpriced)
+    assert "no fair price (at such a price hardly any team can field it)" in wesnoth_worth._said(unpriced)
     assert wesnoth_worth._time(found, False)["value"] == 3
     assert wesnoth_worth._replayed(found)["value"] == 0
 

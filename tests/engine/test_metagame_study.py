@@ -116,10 +116,12 @@ def test_what_was_not_asked_for_or_comes_twice_is_refused() -> None:
 
 
 def test_battles_that_fail_are_left_out_and_the_rest_counts(store: FolderStore) -> None:
-    end = run(config(game={"simulator": RINGED.replace("Ringed", "SometimesFailing")}), store)[-1]
+    *before, end = run(config(game={"simulator": RINGED.replace("Ringed", "SometimesFailing")}), store)
     meta, columns = table(store, end)
     off = ~np.eye(5, dtype=bool)
     assert meta["unfinished"] == 200 - columns["meetings"].sum() // 2 > 0
+    said = f"did not finish {meta['unfinished']} of 200 meetings (two battles each), which are left out"
+    assert any(said in getattr(event, "message", "") for event in before), "on the command line, too"
     assert (columns["meetings"][off] < 20).any()
     assert (columns["meetings"][off] > 5).all()
     assert columns["share"][0, 1] == 1.0

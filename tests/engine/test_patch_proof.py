@@ -15,7 +15,18 @@ from engine.lineups.rules import compile_rules
 from engine.patches.adversary import Best
 from engine.patches.candidates import Candidate
 from engine.patches.compared import others
-from engine.patches.proof import FAILS, OPEN, WORKS, Proof, Strongest, judged, met_by, share_of
+from engine.patches.proof import (
+    FAILS,
+    OPEN,
+    WORKS,
+    Proof,
+    Strongest,
+    _Line,
+    _within,
+    judged,
+    met_by,
+    share_of,
+)
 from engine.patches.response import Watched
 from engine.patches.space import Patch
 from engine.patches.trials import Trials
@@ -24,6 +35,7 @@ from engine.worth import expectations
 from engine.worth import forecast as forecasts
 from engine.worth.estimates import Means
 from engine.worth.experiment import Experiment
+from engine.worth.hidden import Ways
 from engine.worth.prices import cost_bounds
 from engine.worth.screen import Screen
 
@@ -231,6 +243,12 @@ def test_the_others_mean_and_its_variance_are_those_of_sums_over_battles(seed: i
         variance = float((weight**2).sum() / 4 + expected.careful[of].sum() / len(of) ** 2)
         np.testing.assert_allclose(found.of(i), (mean, variance, len(of) / (len(of) + 1), of.mean()), atol=1e-9)
     assert found.of(99) == (0.0, 0.0, 1.0, 0.0)
+
+
+def test_no_worth_is_beyond_what_outcomes_permit_whatever_it_is_compared_with() -> None:
+    lost = np.full(40, -0.5)
+    found = _within(Ways(lost, lost, lost), _Line(0.3, 0.9, 1.0), 0.05)
+    assert (found.low, found.high) == (-1.0, pytest.approx(-0.5 - 0.3 + 0.9, abs=0.2))
 
 
 def strongest(low: float, high: float) -> Strongest:

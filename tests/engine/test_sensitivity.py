@@ -29,6 +29,7 @@ from engine.sensitivity.tuning import Tuning
 from engine.simulators.contract import FAILED, OK, Battles
 from engine.store import FolderStore
 from engine.studies import load
+from engine.study import sensitivity
 from engine.study.sensitivity import Words
 from engine.worth import changed_prices, expectations
 from engine.worth import forecast as forecasts
@@ -270,7 +271,7 @@ def test_what_is_found_is_told_by_kind_and_direction() -> None:
 
 
 def answer(number: int, told: list[tuple[int, int, int, int]], effect: float = 0.2) -> Evaluation:
-    metrics = np.array([effect, effect - 0.01, effect + 0.01, 0.0, -1, np.nan])
+    metrics = np.array([effect, effect - 0.01, effect + 0.01, 0.0, -1, np.nan, 3, 1_000])
     return Evaluation(number, metrics[:1], np.zeros((1, 1)), 1, metrics, cost=10,
                       values=np.array(told, float).reshape(-1, len(TOLD)))  # fmt: skip
 
@@ -313,8 +314,28 @@ def test_a_course_that_goes_on_from_its_state_asks_for_what_is_missing() -> None
     assert [request.id for request in other.ask(10)] == [4, 5]
     assert other.told == course.told
     assert other.played == course.played
+    assert (other.unfinished, other.measured) == (course.unfinished, course.measured) == (9, 3_000)
     with pytest.raises(KeyError):
         other.tell(answer(0, []))
+
+
+def test_battles_that_measured_effects_and_were_not_finished_are_counted_and_told(store: FolderStore) -> None:
+    class SometimesStuck(Numbers):
+        def battles(self, *given: Any, **more: Any) -> Battles:
+            found = super().battles(*given, **more)
+            found.status[:2] = FAILED
+            return found
+
+    own = ground(SometimesStuck())
+    own.effect((1,), 1, 1, Break((1,)), 100, 5, never)
+    assert 4 <= own.unfinished < own.played <= 200, "two of each part"
+    study = sensitivity._Sensitivity(config(), store, lambda: "")
+    study.schedule = told_course()
+    (said,) = study.conclude()
+    assert "did not finish 9 of 3,000 battles that measured effects, which are left out" in said.message
+    assert tabled(study.schedule, SPEC)[0]["unfinished"] == 9
+    study.schedule.unfinished = 0
+    assert not [*study.conclude()]
 
 
 def test_large_breaks_are_found_small_ones_are_not_and_the_study_says_how_many(store: FolderStore) -> None:

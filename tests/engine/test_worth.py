@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,17 @@ from engine.worth.reading import Reading
 from engine.worth.stages import Played, Stage
 from engine.worth.table import tabled
 from engine.worth.traits import Traits
-from engine.worth.verdicts import ALONE, FINE, OPEN, TOO_GOOD, TOO_WEAK, UNFINISHED, UNTESTED
+from engine.worth.verdicts import (
+    ALONE,
+    ANYWHERE,
+    FINE,
+    OPEN,
+    PRICED,
+    TOO_GOOD,
+    TOO_WEAK,
+    UNFINISHED,
+    UNTESTED,
+)
 from tests.engine.sample_simulators import SPEC
 from tests.engine.tugs_of_war import Fair
 
@@ -176,6 +187,20 @@ def screened(spec: GameSpec, chance: Callable[[NDArray[np.int32]], NDArray[np.fl
     no = np.full(battles, -1, np.int64)
     reading.take(Played(Stage("screen", 0, battles), rows, no, np.zeros(battles), ahead))
     return reading
+
+
+def test_pairs_are_all_that_a_team_can_hold_in_their_order() -> None:
+    """Two heroes fit into one slot only, and so do two banners; hero 1 and charm 2 may not stand together."""
+    apart = (("charm2", "hero1"),)
+    rules = compile_rules(charms(banners=2), LineupConfig(teams=2, cost_tolerance=None, apart=apart))
+    traits = Traits(rules)
+    kind = [0] * 6 + [1] * 4 + [2] * 2
+    wanted = [
+        (a, b) for a, b in combinations(range(12), 2) if (kind[a] != kind[b] or kind[a] == 1) and (a, b) != (1, 8)
+    ]
+    assert [t.pieces for t in traits.pairs] == wanted
+    assert [tuple(traits.single[i].pieces[0] for i in both) for both in traits.halves.tolist()] == wanted
+    assert not Traits(rules, pairs=False).pairs
 
 
 def test_a_pair_of_copies_is_no_better_than_the_average_pair_though_both_slots_filled_win_more() -> None:
@@ -340,6 +365,7 @@ def test_a_table_says_of_each_row_that_is_not_settled_what_would_settle_it_and_o
     assert sorted(missing(bundle)) == waiting
     said = "\n".join(lines(bundle))
     assert "Hero 1: too good for its price, +" in said
+    assert "; its fair price " in said
     assert f"Not settled: {len(waiting)} of {len(bundle.arrays['verdict'])}." in said
 
 
@@ -353,6 +379,20 @@ def test_that_nothing_stands_out_is_told_with_the_largest_effects_of_a_piece_and
     over = lines(Bundle(*tabled(reading, charms(), over=True)))
     assert over[:3] == ["Nothing stands out.", *said[1:3]], "though nothing was worth proving"
     assert any(line.startswith("Not settled: ") for line in over), "and what is needed is told"
+
+
+@pytest.mark.parametrize(("why", "opened", "said"), [
+    (PRICED, 0, "is 12.9 (11 to 14)"),
+    (PRICED, 2, "is 12.9 (11 to 14 or more)"),
+    (ANYWHERE, 0, "cannot be measured: no price that the game permits is ruled out"),
+])  # fmt: skip
+def test_the_fair_price_of_what_stands_out_is_told_or_why_there_is_none(why: int, opened: int, said: str) -> None:
+    told = {"worth": 0.067, "low": 0.041, "high": 0.09, "fair": 12.9, "fair_low": 11.0, "fair_high": 14.0}
+    columns = {name: np.array([value]) for name, value in told.items()}
+    marks = {"why": why, "fair_open": opened, "verdict": TOO_GOOD, "least": 1}
+    columns |= {name: np.array([mark], np.uint8) for name, mark in marks.items()} | {"piece": np.array([[0, -1]])}
+    meta = {"pieces": [{"id": "a", "name": "A"}], "matters": 0.03, "proved": True}
+    assert lines(Bundle(meta, columns))[0].endswith(f"(+4.1 to +9.0); its fair price {said}")
 
 
 def test_why_something_is_not_tested_is_told_and_counted() -> None:

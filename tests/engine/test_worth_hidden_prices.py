@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from engine.confidence import Range
 from engine.worth.hidden_prices import Moves, Priced, moves
-from engine.worth.prices import BEYOND, HIDDEN, PRICED, UNTRIED, Curve, Fair, Held, Reach, curve, fair
+from engine.worth.prices import Curve, Fair, Held, Reach, curve, fair
 from engine.worth.table import Row, _fair
-from engine.worth.verdicts import FINE
+from engine.worth.verdicts import BEYOND, FINE, HIDDEN, PRICED, UNTRIED
 
 Floats = NDArray[np.float64]
 REACH, SLOPE = Reach(-90.0, 90.0), -0.002

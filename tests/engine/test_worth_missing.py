@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from engine import confidence
 from engine.arrays import Bundle
-from engine.worth.missing import ALLOWED, MOST, Missing, missing
+from engine.worth.missing import ALLOWED, MOST, Missing, missing, settling
 from engine.worth.verdicts import FINE, OPEN, UNTESTED
 
 OTHERS = 19
@@ -63,6 +63,19 @@ def test_what_is_said_to_be_missing_to_be_told_is_enough_for_three_of_four() -> 
         values = drawn(rng, true, battles)
         log, worth = evidence(values), 100 * float(values.mean())
         if log < needed and worth > MATTERS and (said := more(log, battles, worth)):
+            enough.append(evidence(np.append(values, drawn(rng, true, said))) >= needed)
+    assert enough_for_three_of_four(enough)
+
+
+def test_what_is_said_to_be_missing_for_the_stricter_list_of_a_gate_is_enough_for_three_of_four() -> None:
+    rng, enough, needed = np.random.default_rng(7), list[bool](), math.log(3 * (OTHERS + 1) / 0.03)
+    while len(enough) < 80:
+        true, battles = rng.uniform(0.0, 0.15), int(rng.integers(200, 1_500))
+        values = drawn(rng, true, battles)
+        log, worth = evidence(values), 100 * float(values.mean())
+        if log >= needed or worth <= MATTERS:
+            continue
+        if said := settling(table(log, battles, worth), 0, MATTERS / 100, needed).more:
             enough.append(evidence(np.append(values, drawn(rng, true, said))) >= needed)
     assert enough_for_three_of_four(enough)
 

@@ -13,19 +13,8 @@ from engine.config import LineupConfig
 from engine.lineups.pairings import draw
 from engine.lineups.rules import compile_rules
 from engine.rng import combine64
-from engine.worth.prices import (
-    BEYOND,
-    PRICED,
-    UNFIELDED,
-    UNTRIED,
-    Curve,
-    Held,
-    Own,
-    Reach,
-    cost_bounds,
-    curve,
-    fair,
-)
+from engine.worth.prices import Curve, Held, Own, Reach, cost_bounds, curve, fair
+from engine.worth.verdicts import ANYWHERE, BEYOND, PRICED, UNFIELDED, UNTRIED
 from tests.engine.sample_simulators import SPEC
 
 REACH = Reach(-90.0, 90.0)
@@ -114,14 +103,26 @@ def test_a_price_goes_no_lower_than_the_game_lets_it_and_its_range_is_open_there
     assert [found.holds(price) for price in (-5.0, 20.0, 41.0)] == [True, True, False]
 
 
-@pytest.mark.parametrize(("low", "high"), [(2.9, 100.0), (1.7, 100.0), (0.0, 26.4)])
-def test_a_range_ends_at_a_bound_whatever_the_rounding_on_the_way_there(low: float, high: float) -> None:
+def test_a_range_that_covers_every_price_that_the_game_permits_is_none() -> None:
+    steep = Curve(np.array([-0.09, 0.0, 0.0]), np.zeros((3, 3)), 90.0)
+
+    def why(bounds: Range) -> int:
+        reach = Reach(bounds.low - 20.0, bounds.high - 20.0)
+        return fair(20.0, reach, bounds, 0.0, Range(-0.03, 0.03), steep, SPREAD, ALONE).why
+
+    assert why(Range(5.0, 40.0)) == ANYWHERE
+    assert why(Range(5.0, 60.0)) == PRICED, "some of what is dearer is ruled out"
+
+
+@pytest.mark.parametrize(("low", "high", "least"), [(2.9, 100.0, -0.03), (1.7, 100.0, -0.03), (0.0, 26.4, -0.005)])
+def test_a_range_ends_at_a_bound_whatever_the_rounding_on_the_way_there(low: float, high: float, least: float) -> None:
     steep, price = Curve(np.array([-0.09, 0.0, 0.0]), np.zeros((3, 3)), 90.0), 9.5
     reach = Reach(low - price, high - price)
-    found = fair(price, reach, Range(low, high), 0.0, Range(-0.03, 0.03), steep, SPREAD, ALONE)
+    found = fair(price, reach, Range(low, high), 0.0, Range(least, 0.03), steep, SPREAD, ALONE)
     assert found.why == PRICED
-    assert (found.low, found.high) == (low, pytest.approx(min(high, 39.5), abs=0.3))
-    assert (found.below, found.above) == (True, high < 39)
+    assert (found.low, found.high) == pytest.approx((max(low, price + 1_000 * least), min(high, 39.5)), abs=0.3)
+    assert (found.below, found.above) == (low == found.low, high == found.high)
+    assert found.below != found.above
 
 
 def test_teams_at_a_changed_price_are_those_of_the_game_with_that_price() -> None:

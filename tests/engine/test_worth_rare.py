@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy import sparse
 
 from engine.config import LineupConfig
 from engine.lineups.pairings import draw
 from engine.lineups.rules import compile_rules
 from engine.worth import expectations
 from engine.worth import forecast as forecasts
-from engine.worth.estimates import Grouped, Means
+from engine.worth.estimates import Grouped, Means, weighted
 from engine.worth.screen import WIN, Screen
 from engine.worth.traits import Traits
 from tests.engine.sample_simulators import SPEC
@@ -63,3 +64,13 @@ def test_of_few_groups_the_variance_is_no_smaller_than_usual_either() -> None:
                     np.array([4.0, 0.0]), np.array([8.0, 1_600.0]))  # fmt: skip
     assert alike.variance[0] == 0.0
     assert alike.careful == pytest.approx([1_602 / 1_608 * 8 / 16, alike.variance[1]])
+
+
+def test_of_a_kind_of_pair_that_few_teams_hold_the_variance_is_no_smaller_than_usual_either() -> None:
+    """Ten teams that all won, beside a thousand of which as many won as lost; two pairs of the kind in each."""
+    held = sparse.csr_matrix(np.repeat([[2.0, 0.0], [0.0, 2.0]], [10, 1_000], axis=0))
+    values = np.concatenate([np.full(10, 0.5), np.tile([0.5, -0.5], 500)])
+    mean, variance = weighted(held, values)
+    assert mean == pytest.approx([0.5, 0.0])
+    assert variance == pytest.approx([0.25 / 10, 0.25 / 1_000])
+    assert weighted(held[:, 1:], values)[1] == pytest.approx(variance[1:]), "of many it is their own"

@@ -25,7 +25,7 @@ from engine.worth.stages import PROOFS, Played, Stage
 from engine.worth.table import tabled
 from engine.worth.verdicts import FINE, OPEN
 from tests.engine.sample_simulators import SPEC, Rows, Seeds
-from tests.engine.test_worth import HERO, told, whole
+from tests.engine.test_worth import HERO, charms, screened, told, whole
 from tests.engine.tugs_of_war import Fair
 
 PIECE = 7
@@ -58,7 +58,9 @@ def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def proved(wins: NDArray[np.float64]) -> Finding:
     """What is read from a proof of one piece, whose teams won so: not a number where a battle was not finished."""
-    reading = Reading(cast(Any, SimpleNamespace(single=(), amounts=(), pairs=())), 0.03, 1, np.empty((0, 2)))
+    reading = Reading(
+        cast(Any, SimpleNamespace(single=(), amounts=(), halves=np.empty((0, 2), np.int64))), 0.03, 1, np.empty((0, 2))
+    )
     finalists = [Finalist(PIECE, 0.1, 1e-4, expected=0.0, line=0.0, doubt=0.0)]
     reading.__dict__.update(screen=SimpleNamespace(left=lambda rows, ahead: ahead), finalists=finalists)
     many, ahead = len(wins), np.stack([wins - 0.5, wins - 0.5], axis=1)
@@ -129,6 +131,20 @@ def test_a_game_that_breaks_off_what_a_hero_loses_makes_neither_that_hero_good_n
     said = lines(bundle)
     assert "what is told and every range hold whichever way these would have ended" in said[0]
     assert any("is told by no number of battles, for those that the game did not finish" in line for line in said)
+
+
+def test_no_effect_is_beyond_what_outcomes_permit_though_most_battles_were_broken_off() -> None:
+    reading = screened(charms(), lambda rows: 0.4 * (rows[:, 0] == 0), 2_000)
+    screen, off = reading.played[0], np.random.default_rng(2).random(2_000) < 0.8
+    reading.played[0] = screen._replace(ahead=np.where(off[:, None], np.nan, screen.ahead))
+    meta, columns = tabled(reading, charms(), over=True)
+    pair, known = meta["furthest_pair"], np.isfinite(columns["low"])
+    assert -1 <= pair["low"] < pair["extra"] < pair["high"] <= 1
+    assert max(-pair["low"], pair["high"]) == 1, "what its halves bring is hardly known"
+    for name in ("low", "high", "hidden"):
+        assert np.abs(columns[name][known]).max() <= 1
+    assert (columns["low"][known] < columns["worth"][known]).all()
+    assert (columns["worth"][known] < columns["high"][known]).all()
 
 
 def test_what_a_game_breaks_off_now_and_then_hides_no_planted_cause() -> None:

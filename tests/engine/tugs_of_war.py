@@ -68,6 +68,14 @@ class Drawn(TugOfWar):
         found.side[:, :, 2] = 0.5
 
 
+class HalfHidden(Drawn):
+    """As that, but half of all battles break off, whoever plays."""
+
+    def twist(self, found: Battles, left: Rows, right: Rows, seeds: Seeds) -> None:
+        super().twist(found, left, right, seeds)
+        found.status[combine64(seeds, 3) % np.uint64(2) == 0] = FAILED
+
+
 class HeroFiveHidden(Drawn):
     """As that, but a battle in which hero 5 takes part breaks off."""
 

@@ -43,7 +43,7 @@ def table(config: SensitivityConfig, found: dict[tuple[str, float], int], *, bes
 
 
 def _answer(number: int, effect: float, told: list[tuple[int, ...]]) -> Evaluation:
-    metrics = np.array([effect, effect - 0.01, effect + 0.01, 0.2, -1.0, np.nan])
+    metrics = np.array([effect, effect - 0.01, effect + 0.01, 0.2, -1.0, np.nan, number == 1, 500])
     values = np.array(told, float).reshape(-1, 4)
     return Evaluation(number, metrics[:1], np.zeros((1, 1)), 1, metrics, cost=1000, values=values)
 

@@ -12,7 +12,7 @@ from django.core.cache import cache
 from django.urls import reverse
 
 from engine.arrays import pack, unpack
-from engine.worth.verdicts import UNFINISHED
+from engine.worth.verdicts import ANYWHERE, UNFINISHED
 from tests.factories import Studio, search_job, signed_in, studio
 from tests.webapp.experiments import CAPTAIN, DUKE, FINE, HORN, NOTHING, OPEN, ROWS, TOO_GOOD, experiment, table
 from tests.webapp.published import OVER, UNDER, UNSURE, played_again, report
@@ -171,6 +171,15 @@ def test_why_a_piece_was_not_tested_and_whose_fair_price_may_lie_beyond_its_boun
     assert re.search(
         r"a fair price is \d+ \(\d+ to \d+ or more\)", words_of(signed_in(team.designer).get(made.get_absolute_url()))
     )
+
+
+def test_that_a_fair_price_cannot_be_measured_is_told_and_why(team: Studio, search: Job) -> None:
+    meta, columns = unpack(store().get(table()))
+    none, why = np.full(len(ROWS), np.nan), np.full(len(ROWS), ANYWHERE, np.uint8)
+    experiment(search, artifacts={"table": store().put(pack(meta, {**columns, "fair": none, "why": why}))})
+    said = words_of(signed_in(team.designer).get(report(search, team.designer).get_absolute_url()))
+    assert "its fair price cannot be measured: no price that the game permits is ruled out." in said
+    assert said.count("cannot be measured") == 1, "amounts and pairs have none anyway"
 
 
 def test_what_was_not_tested_follows_from_the_data(team: Studio, search: Job) -> None:

@@ -177,6 +177,7 @@ def test_its_page_tells_its_team_what_was_found_and_nobody_else(team: Studio, do
         assert SENTENCE in said
         assert "In 2 of 60 plantings something innocent was confirmed (1 to 11 %)." in said
         assert "Warhorn 2 times 0.1 -0.9 to 1.1 innocent" in said.replace("\u2212", "-")
+        assert "did not finish 1 of " in said, "of the battles that measured effects"
         assert "Marrow Duke 2 times 7.0 6.0 to 8.0 unfair already" in said
         assert "How hard did we look" in text(signed_in(user), reverse("studies:jobs", args=[team.project.slug]))
     assert signed_in(team.stranger).get(page(done)).status_code == 404

@@ -355,7 +355,7 @@ def test_a_table_with_prices_shows_the_fair_one_and_what_one_of_many_is_worth(
     none = np.full(len(ROWS), np.nan)
     first = {"fair": 134.6, "fair_low": 120.2, "fair_high": 151.0, "units": 4.0}
     priced = {name: np.concatenate([[value], none[1:]]) for name, value in first.items()}
-    priced["why"] = np.resize(np.array([0, 4, 2, 3, 1, 5], np.uint8), len(ROWS))
+    priced["why"] = np.resize(np.array([0, 4, 2, 3, 6, 5], np.uint8), len(ROWS))
     table = store().put(pack(meta, {**arrays, **priced}))
     Job.objects.filter(pk=measured.pk).update(artifacts={"table": table})
     text = designer.get(page(measured)).content.decode()
@@ -377,6 +377,7 @@ def test_a_table_with_prices_shows_the_fair_one_and_what_one_of_many_is_worth(
     assert lines[1]["unpriced"] == "at such a price hardly any team can field it"
     assert 'title="it is not sure that costs decide who wins"' in text
     assert any(line["unpriced"].startswith("the game did not finish enough battles") for line in lines)
+    assert any(line["unpriced"] == "no price that the game permits is ruled out" for line in lines)
 
 
 def test_a_range_that_ends_beside_what_matters_reads_on_its_side_of_it(measured: Job, designer: Client) -> None:

@@ -110,6 +110,7 @@ def told(suspect: Suspect, decision: Decision | None, *, meant: bool = False) ->
         "battles": line.battles,
         "cost": line.cost,
         "fair": line.fair,
+        "unpriced": line.unpriced,
         "fair_low": line.fair_low,
         "or_less": line.or_less,
         "or_more": line.or_more,

@@ -11,7 +11,7 @@ from engine.config.sensitivity import SensitivityConfig
 from webapp.accounts.models import User
 from webapp.lib.words import number
 from webapp.sensitivity.asking import SensitivityForm, SensitivityIntake
-from webapp.sensitivity.reading import PLURALS, beside, cells_of, dots, innocents, rows_of, sizes_along
+from webapp.sensitivity.reading import PLURALS, beside, cells_of, dots, innocents, rows_of, sizes_along, unfinished
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job
 from webapp.studies.table_rows import TableRows, latest
@@ -48,6 +48,7 @@ class Planting(Parts):
             "told": [cell for cell in cells if cell.planted],
             "innocents": innocents(cells),
             "beside": beside(bundle) if bundle else [],
+            "unfinished": unfinished(bundle),
             "dots": dots(cells),
             "sizes": sizes_along(cells).items(),
             "shares": SHARES,

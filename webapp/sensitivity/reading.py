@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from engine.arrays import Bundle
 from engine.indicators import wilson
 from webapp.lib.figures import share_told
-from webapp.lib.words import number
+from webapp.lib.words import number, plural
 
 POINTS = 100
 SIDES = {"either": "too strong or too weak", "strong": "too strong", "weak": "too weak"}
@@ -110,6 +110,19 @@ def innocents(cells: list[PlantedCell]) -> str:
     if not count:
         return f"In none of {many:,} plantings was anything innocent confirmed ({ends})."
     return f"In {count:,} of {many:,} plantings something innocent was confirmed ({ends})."
+
+
+def unfinished(bundle: Bundle | None) -> str:
+    """How many battles the game did not finish by which effects are known, and what that may do to them; empty where it
+    finished all, and in tables from before they were counted."""
+    lost = int(bundle.meta.get("unfinished", 0)) if bundle else 0
+    if not bundle or not lost:
+        return ""
+    return (
+        f"The game did not finish {number(lost)} of {plural(int(bundle.meta['measured']), 'battle')} that measured "
+        "effects, which are left out: where it depends on who plays or wins which these are, so does what was planted "
+        "and what is called innocent."
+    )
 
 
 def sizes_along(cells: list[PlantedCell]) -> dict[float, float]:

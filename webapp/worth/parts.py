@@ -13,7 +13,7 @@ from django.shortcuts import render
 from engine.arrays import Bundle
 from engine.worth.findings_in_words import unfinished, untested
 from engine.worth.missing import Missing, missing
-from engine.worth.verdicts import FINE, OPEN, REASONS, TOO_GOOD, TOO_WEAK, UNTESTED
+from engine.worth.verdicts import FINE, OPEN, REASONS, TOO_GOOD, TOO_WEAK, UNPRICED, UNTESTED
 from webapp.accounts.models import User
 from webapp.lib.figures import exact_digits, price_digits, telling
 from webapp.lib.words import lower_first, number
@@ -35,14 +35,6 @@ VERDICTS = {
 TOGETHER = {TOO_GOOD: "Too good together", TOO_WEAK: "Too weak together"}
 """Of a pair, which has no price of its own."""
 MARKS = {TOO_GOOD: "strong", TOO_WEAK: "strong", OPEN: "unsure", FINE: "fair"}
-UNPRICED = {
-    1: "no prices were tried",
-    2: "it is not sure that costs decide who wins",
-    3: "it, or an end of its range, lies beyond the prices that were tried",
-    4: "at such a price hardly any team can field it",
-    5: "the game did not finish enough battles at other prices, or with it",
-}
-"""Why there is no fair price, by the table's ``why`` (``engine.worth.prices``)."""
 POINTS = 100
 ROOM = 1.06
 """Of a bar, beyond the furthest end of a range."""
@@ -53,11 +45,11 @@ SHOWN = 25
 class Line(NamedTuple):
     """A piece, an amount or a pair: what it is worth in points of the chance to win, with its range (None: none).
     ``pieces``: by their ids; ``least``: the amount from which on it counts; ``fair``: its fair price, with its range;
-    ``units``: how many of it teams hold that have any; ``matters``: from how many points on an effect does; ``why``:
-    see UNPRICED; ``alone_fine``: of a pair, whether each of its pieces is fine by itself; ``paid``: the round part of
-    costs in this game that worth is told for; ``missing``: what would settle it; ``beyond``: whether its fair price may
-    be lower (1) or higher (2, 3: both) than the game permits; ``reason``: why it is not tested
-    (``engine.worth.verdicts``)."""
+    ``units``: how many of it teams hold that have any; ``matters``: from how many points on an effect does; ``why`` it
+    has no fair price (``engine.worth.verdicts.UNPRICED``); ``alone_fine``: of a pair, whether each of its pieces is
+    fine by itself; ``paid``: the round part of costs in this game that worth is told for; ``missing``: what would
+    settle it; ``beyond``: whether its fair price may be lower (1) or higher (2) than the game permits; ``reason``: why
+    it is not tested (``engine.worth.verdicts``)."""
 
     name: str
     category: str
