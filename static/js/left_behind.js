@@ -1,4 +1,4 @@
-// What was typed and not sent is kept on this device (drafts.js, typed_numbers.js) for who typed it: it is there again after a
+// What was typed and not sent is kept on this device (kept_form.js, kept_text.js, typed_numbers.js) for who typed it: it is there again after a
 // session has ended by itself. Whoever signs out leaves nothing behind, and nothing of others stays where somebody is signed in.
 import { findOptional } from "./elements.js";
 

@@ -105,7 +105,7 @@ def test_evaluations_from_the_same_battles_are_those_of_one_policy_each(
     config = pong(TWO, evaluate_every=1, episodes=20, **({} if game == "pong-two-seats" else {"game": {"name": game}}))
     together = curve(events(config, store))
     alone = [((name,), "") for name in TWO]
-    monkeypatch.setattr("engine.study.evaluation.Measured.battles", alone)
+    monkeypatch.setattr("engine.study.evaluation.MeasuredPolicies.battles", alone)
     assert together == curve(events(config, store))
     assert {f"{name}/evaluation_return" for name in TWO} <= together[-1][3].keys()
 

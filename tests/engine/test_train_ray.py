@@ -26,7 +26,7 @@ from engine.runtime.pool import open_pool
 from engine.runtime.ray_workers import RayWorkers
 from engine.store import FolderStore
 from engine.study import run
-from engine.study.sampler_pool import PATIENCE
+from engine.study.pools import PATIENCE
 from tests.contracts.evaluators import SLOW, dangerous, requests
 from tests.contracts.pool import check, collect
 from tests.contracts.ray_server import RayServer, all_gone, eventually, gone, ray_server

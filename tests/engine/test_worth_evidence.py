@@ -23,7 +23,8 @@ SURE, BESIDE = 7, 8
 
 def proofs(*chances: dict[int, float], battles: int = 600) -> Reading:
     """What is read from stages of a proof in which teams with these traits win so often beyond even, evenly spread."""
-    reading = Reading(cast(Any, SimpleNamespace(single=(), amounts=(), pairs=())), 0.03, 1, np.empty((0, 2)))
+    traits = SimpleNamespace(single=(), amounts=(), pairs=(), halves=np.empty((0, 2), np.int64))
+    reading = Reading(cast(Any, traits), 0.03, 1, np.empty((0, 2)))
     screen = SimpleNamespace(left=lambda rows, ahead: ahead)
     finalists = [Finalist(trait, 0.1, 1e-4, expected=0.0, line=0.0, doubt=0.0) for trait in (SURE, BESIDE)]
     reading.__dict__.update(screen=screen, finalists=finalists)

@@ -333,7 +333,7 @@ def test_what_is_typed_is_kept_until_it_is_published_or_given_up(team: Studio, s
     page = browser.get(compose(search)).content.decode()
     assert 'value="&lt;b&gt;Hm&lt;/b&gt;"' in page
     assert "The captain must wait." in page
-    assert "Hm" not in signed_in(team.owner).get(compose(search)).content.decode()
+    assert "b&gt;Hm&lt;" not in signed_in(team.owner).get(compose(search)).content.decode()
     refused = browser.post(compose(search), {**TYPED, "release": " "})
     assert refused.status_code == 422
     assert "Say which release it is for." in words_of(refused)
