@@ -76,10 +76,19 @@ find(note, "button").addEventListener("click", () => {
   note.hidden = true;
   find(form, "input.form-control").focus();
 });
-form.addEventListener("input", keep);
-form.addEventListener("change", keep);
-document.addEventListener("htmx:afterSwap", keep); // an objective was added, moved or removed
-form.addEventListener("submit", () => typed.sent(keys, version));
+let sending = false;
+for (const typing of ["input", "change"]) {
+  form.addEventListener(typing, () => {
+    sending = false;
+    keep();
+  });
+}
+// An objective was added, moved or removed. What is on its way to be saved stays so when a late answer is drawn.
+document.addEventListener("htmx:afterSwap", () => sending || keep());
+form.addEventListener("submit", () => {
+  sending = true;
+  typed.sent(keys, version);
+});
 form.addEventListener("click", ({ target }) => closest(target, "[data-give-up]") && typed.forget(keys));
 warnWhereNothingIsKept(typed);
 const [arrival] = performance.getEntriesByType("navigation");

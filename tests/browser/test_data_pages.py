@@ -32,6 +32,10 @@ UNCOVERED = """field => {
   return corners.every(([x, y]) => document.elementFromPoint(x, y) === field);
 }"""
 
+LATE_ANSWER = """document.querySelector("[data-typed-form]").addEventListener(
+    "submit", () => document.dispatchEvent(new Event("htmx:afterSwap")))"""
+"""What the server says of the fields is drawn after they were sent to be saved."""
+
 
 @pytest.fixture
 def team(site: str) -> Studio:
@@ -267,6 +271,7 @@ def test_rules_that_were_typed_and_not_saved_are_offered_to_whoever_comes_back(e
     page.goto(f"{LINEUPS}new/")
     expect(page.get_by_label("Name", exact=True)).to_have_value("Duels")
     page.get_by_label("Teams compared together").fill("2")
+    page.evaluate(LATE_ANSWER)
     with page.expect_event("load"):
         page.get_by_role("button", name="Save the rules").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Duels")
