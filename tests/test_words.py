@@ -46,12 +46,6 @@ SEVERAL = {
     "Order": "to whom: a sampler, an agent, an actor, a reader; in battles an order to units",
 }
 """Names that stood for several things: no two modules have a class of that name."""
-STILL_TOLD = {
-    "engine/bench/wesnoth_worth.py", "engine/bench/worth_weak_spots.py", "engine/gate/screened.py",
-    "engine/study/worth.py", "webapp/reports/lineups.py", "webapp/reports/patched.py", "webapp/reports/pieces.py",
-    "webapp/reports/proposals.py", "webapp/sensitivity/figures.py",
-}  # fmt: skip
-"""Files with a function that is called ``told`` still; none may be added."""
 MODULES = {
     "sampling": "random_lineups, sampler_factory, training_speed",
     "utils": "what they are for",
@@ -134,11 +128,10 @@ def functions(path: Path) -> set[str]:
     return {node.name.lstrip("_") for node in tree if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
 
 
-def test_no_function_is_called_told_that_was_not_before() -> None:
+def test_no_function_is_called_told() -> None:
     """Fields may be: ``StudyKind.told``, ``Finding.told``. A function says what it gives."""
     found = {str(path.relative_to(ROOT)) for path in PYTHON if functions(path) & {"told", "told_of", "as_told"}}
-    assert found <= STILL_TOLD, f"say what it gives: {found - STILL_TOLD}"
-    assert found >= STILL_TOLD, f"these do it no more, take them off the list: {STILL_TOLD - found}"
+    assert not found, f"say what it gives: {found}"
 
 
 def test_a_name_that_stood_for_several_classes_stands_for_one_at_most() -> None:

@@ -63,7 +63,7 @@ class TableLine(NamedTuple):
     why: int
 
     @property
-    def told(self) -> bool:
+    def confirmed(self) -> bool:
         return self.verdict in (TOO_GOOD, TOO_WEAK)
 
     @property
@@ -119,7 +119,7 @@ def _loop(spec: GameSpec, quick: bool) -> Loop:
     )
     first = _study("worth", "table", battles=battles, pairs=False)
     lines = _lines(first.found)
-    suspects = [line for line in lines if line.told]
+    suspects = [line for line in lines if line.confirmed]
     search = _study("search", "archive", ticks=rounds, replicates=2, fresh=0, lineups=TWO,
                     algorithm={"kind": "nsga2", "population": population})  # fmt: skip
     change = {
@@ -198,7 +198,7 @@ def _said(line: TableLine) -> str:
 def _held(found: Loop) -> dict[str, Any]:
     """Of the suspects whose price was changed, how many are nearer to fair on fresh battles of the changed game."""
     told, nearer, lines = 0, 0, list[str]()
-    for line in (line for line in found.lines if line.told):
+    for line in (line for line in found.lines if line.confirmed):
         now = found.after.get((line.piece, line.least))
         price = found.change.get(f"{line.piece}.cost")
         if now is None or not math.isfinite(now.worth):
@@ -208,7 +208,7 @@ def _held(found: Loop) -> dict[str, Any]:
             told, nearer = told + 1, nearer + (abs(now.worth) < abs(line.worth))
         cost = f"{line.cost:g} gold" if price is None else f"{line.cost:g} gold, then {price:g}"
         lines.append(f"{line.called}, {cost}: {line.words}, then {now.words}, {WORDS.get(now.verdict, 'fine')}")
-    fresh = [line.called for line in found.after.values() if line.told]
+    fresh = [line.called for line in found.after.values() if line.confirmed]
     detail = f"{'; '.join(lines) or 'no suspect'}. Told in the changed game: {', '.join(fresh) or 'nothing'}"
     return row(NAME, "held", nearer / max(told, 1), "of the changed suspects are nearer to fair on fresh battles",
                seeds=[SEED, SEED + 1], detail=f"{nearer} of {told}; {detail}")  # fmt: skip

@@ -107,7 +107,7 @@ def weak_spots(bench: str, case: str, quick: bool) -> Iterator[dict[str, Any]]:
     seeds, battles = range(1, 1 + (QUICK_SEEDS if quick else SEEDS)), QUICK_BATTLES if quick else BATTLES
     kept = Kept(f"{bench}-{case}", {"battles": battles}, SOURCES)
     for name, kind in KINDS.items():
-        found = [kept.result(f"{name} {seed}", partial(told, kind, seed, battles)) for seed in seeds]
+        found = [kept.result(f"{name} {seed}", partial(confirmed, kind, seed, battles)) for seed in seeds]
         some = sum(bool(own) for own, _ in found)
         low, high = wilson(some, len(found))
         named = sorted({" + ".join(each) for own, _ in found for each in own})
@@ -119,7 +119,7 @@ def weak_spots(bench: str, case: str, quick: bool) -> Iterator[dict[str, Any]]:
         yield row(bench, f"{case} {name}", some / len(found), "of such breaks are named", seeds=seeds, detail=detail)
 
 
-def told(kind: Kind, seed: int, battles: int) -> tuple[list[Ids], list[Ids]]:
+def confirmed(kind: Kind, seed: int, battles: int) -> tuple[list[Ids], list[Ids]]:
     """What an experiment tells: too good and of nothing but pieces of the break, and the rest."""
     one = planted(kind, seed)
     game = BrokenGame(one)

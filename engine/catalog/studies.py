@@ -130,7 +130,7 @@ STUDIES: dict[str, StudyKind] = {
     ),
     "worth": StudyKind(
         "What each piece is worth", "experiment", WorthConfig, "engine.study.worth:worth", "engine.study.worth:Words",
-        "battles", "table", tick="part", gained="measured", told="engine.study.worth:told",
+        "battles", "table", tick="part", gained="measured", told="engine.study.worth:table_lines",
     ),
     "metagame": StudyKind(
         "Who beats whom", "round robin", MetagameConfig, "engine.study.metagame:metagame",

@@ -65,7 +65,7 @@ def rows_of(found: Screened, told: Sequence[bool], limits: ScreenLimits) -> tupl
     single = (columns["piece"][:, 1] < 0) & (columns["least"] == 1)
     tested = np.flatnonzero(single & np.isfinite(columns["low"])).tolist()
     rest = sorted({*tested, *proved} - {*shown, *found.meant})
-    rows = [_told(found.bundle, i, limits) for i in sorted(sure)]
+    rows = [_confirmed_row(found.bundle, i, limits) for i in sorted(sure)]
     rows += [_suspected(found.bundle, i, limits) for i in suspects]
     untested = int(single.sum()) - len(tested)
     if rest or untested:
@@ -104,7 +104,7 @@ def _row(bundle: Bundle, i: int, verdict: Any, words: str, limits: ScreenLimits,
     )  # fmt: skip
 
 
-def _told(bundle: Bundle, i: int, limits: ScreenLimits) -> Row:
+def _confirmed_row(bundle: Bundle, i: int, limits: ScreenLimits) -> Row:
     worth = _points(bundle.arrays["worth"][i])
     what, way = ("too good", "more") if worth > 0 else ("too weak", "less")
     often = f"win {abs(worth):.1f} points {way} often"

@@ -50,7 +50,7 @@ def worth(config: WorthConfig, store: Store, resume: str, control: Control) -> I
     return with_failure(_Worth(config, store, control).events(resume))
 
 
-def told(config: WorthConfig, artifacts: Mapping[str, str], store: Store) -> list[str]:
+def table_lines(config: WorthConfig, artifacts: Mapping[str, str], store: Store) -> list[str]:
     """What its table says, in lines for the command line; none before there is one."""
     if "table" not in artifacts:
         return []

@@ -142,7 +142,9 @@ def test_recall_is_told_of_screen_search_and_random(monkeypatch: pytest.MonkeyPa
 
 def test_the_rows_count_what_was_told_with_a_range(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(kept, "FOLDER", tmp_path)
-    monkeypatch.setattr(worth_weak_spots, "told", lambda kind, seed, battles: ([("anvil",)] * (seed == 1), [("boar",)]))
+    monkeypatch.setattr(
+        worth_weak_spots, "confirmed", lambda kind, seed, battles: ([("anvil",)] * (seed == 1), [("boar",)])
+    )
     rows = list(worth.run("weak-spots", True))
     assert [row["case"] for row in rows] == [f"weak-spots {name}" for name in KINDS]
     assert all(row["value"] == 1 and "told: anvil; told beside them: boar" in row["detail"] for row in rows)

@@ -183,7 +183,7 @@ def test_a_rule_that_was_proved_is_proposed_as_one(team: Studio) -> None:
     search = search_job(team.project, rows=200)
     search_for_changes(team.project, team.designer, table([{**PATCHES[1], "verdict": "works"}, PATCHES[3]]))
     (found,) = proposals.offered(search)
-    change = proposals.told(found)
+    change = proposals.kept_change(found)
     assert change is not None
     assert [(n["title"], n["was"], n["value"]) for n in change["numbers"]] == [
         ("Frost Captain and Warhorn in one team", "allowed", "not allowed")

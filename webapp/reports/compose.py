@@ -19,7 +19,7 @@ from webapp.projects.access import allowed, role_in
 from webapp.reports.content import Typed, content
 from webapp.reports.forms import FIELDS, ReportForm
 from webapp.reports.models import ReportDraft
-from webapp.reports.proposals import told
+from webapp.reports.proposals import kept_change
 from webapp.reports.publishing import Replaced, current, made_by, publish
 from webapp.studies.models import Job
 from webapp.studies.pictures import job_for
@@ -92,7 +92,7 @@ def preview(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """What was typed, as the report will show it; it is kept."""
     search = job_for(request, slug, pk, "write", kind="search")
     typed = _keep(request, search)
-    change = told(ReportForm(typed, search=search).proposes) if _ready(search) else None
+    change = kept_change(ReportForm(typed, search=search).proposes) if _ready(search) else None
     context = {"project": search.project, "kept": True, "change": change, **_written(typed)}
     return render(request, "reports/previewed.html", context)
 

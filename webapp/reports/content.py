@@ -19,9 +19,8 @@ from webapp.reports import lineups as judging
 from webapp.reports.decided import decided, shortlisted
 from webapp.reports.headline import headline
 from webapp.reports.mended import mended
-from webapp.reports.pieces import pieces_of, told
-from webapp.reports.proposals import Proposal
-from webapp.reports.proposals import told as changed
+from webapp.reports.pieces import pieces_of, reported
+from webapp.reports.proposals import Proposal, kept_change
 from webapp.reports.provenance import provenance
 from webapp.reports.since import since
 from webapp.reports.untested import untested
@@ -46,14 +45,14 @@ def content(search: Job, proposed: Proposal | None = None) -> dict[str, Any]:
     pieces = pieces_of(search)
     lineups = judging.judged(search, pieces.intended)
     said = headline(pieces, lineups, mended(proposed, pieces.faults), since(search))
-    change = changed(proposed)
+    change = kept_change(proposed)
     found = {
         "form": FORM,
         "project": search.project.name,
         "data": commanders.played_on(search),
         "verdict": said.plain(),
-        "suspects": [told(each, pieces.decided.get(each.key)) for each in pieces.faults],
-        "intended": [told(each, pieces.decided.get(each.key), meant=True) for each in pieces.intended],
+        "suspects": [reported(each, pieces.decided.get(each.key)) for each in pieces.faults],
+        "intended": [reported(each, pieces.decided.get(each.key), meant=True) for each in pieces.intended],
         "reach": pieces.reach,
         "minus": -pieces.reach,
         "over": judging.groups(lineups.confirmed),

@@ -81,7 +81,7 @@ def judged(search: Job, intended: Sequence[Suspect]) -> Judged:
     sure, open_, meant = ([row for row, said in fresh.items() if said.finding in told] for told in (SURE, WAITS, MEANT))
     every = [*sure, *open_, *meant]
     names = dict(zip(every, told_apart([*map(lineups.teams, every)]), strict=True))
-    told = [{"name": names[row], **_told(lineups, row, fresh[row], intended)} for row in [*sure, *meant]]
+    told = [{"name": names[row], **_confirmed_lineup(lineups, row, fresh[row], intended)} for row in [*sure, *meant]]
     confirmed, apart = (sorted(each, key=lambda row: -row["beyond"]) for each in (told[: len(sure)], told[len(sure) :]))
     words, keys = source.words(search), list(genome_keys(lineups.genome))
     searched = [row for row in np.flatnonzero(found.core["verdict"] == STRONG).tolist() if row not in fresh]
@@ -100,7 +100,7 @@ def judged(search: Job, intended: Sequence[Suspect]) -> Judged:
     )
 
 
-def _told(lineups: _Lineups, row: int, fresh: Fresh, intended: Sequence[Suspect]) -> dict[str, Any]:
+def _confirmed_lineup(lineups: _Lineups, row: int, fresh: Fresh, intended: Sequence[Suspect]) -> dict[str, Any]:
     """One confirmed lineup, by the objective in which it is furthest over its line."""
     j, beyond = _furthest(lineups, fresh)
     objective = lineups.found.meta["objectives"][j]

@@ -143,9 +143,9 @@ def _rows(found: Patched) -> Iterator[dict[str, Any]]:
         before, after = both
         yield {
             "name": now.name,
-            "before": _told(before, matters),
-            "after": _told(after, matters),
-            "change": _told(Measured(None), matters),
+            "before": _with_range(before, matters),
+            "after": _with_range(after, matters),
+            "change": _with_range(Measured(None), matters),
             "words": "Fixed" if after.value is not None else f"Fixed: {GONE}",
             "missing": GONE,
             "mark": found.row.mark,
@@ -162,11 +162,11 @@ def _measured(effect: Effect) -> Measured:
 
 def shown(measured: Measured, matters: float) -> str:
     """ "6.7 points (4.1 to 9.0)"."""
-    told = _told(measured, matters)
+    told = _with_range(measured, matters)
     return told["value_words"] + (f" ({told['range_words']})" if told["range_words"] else "")
 
 
-def _told(measured: Measured, matters: float) -> dict[str, Any]:
+def _with_range(measured: Measured, matters: float) -> dict[str, Any]:
     """A value with its range, as numbers and in words."""
     if measured.value is None:
         return {**measured._asdict(), "value_words": GONE, "range_words": ""}

@@ -93,7 +93,7 @@ def _state(experiment: Job, *, lost: bool, proved: bool) -> State:
     return "measured" if proved and experiment.status == Status.FINISHED else "ended early"
 
 
-def told(suspect: Suspect, decision: Decision | None, *, meant: bool = False) -> dict[str, Any]:
+def reported(suspect: Suspect, decision: Decision | None, *, meant: bool = False) -> dict[str, Any]:
     """One suspect, as the report keeps it; ``meant``: to be so. Numbers are in points of the chance to win."""
     line = suspect.line
     return {

@@ -37,7 +37,7 @@ def name(proposal: Proposal) -> str:
     return f"Found and proved: {proposal.row.title}" if isinstance(proposal, Patched) else sentences.head(proposal)
 
 
-def told(proposal: Proposal | None) -> dict[str, Any] | None:
+def kept_change(proposal: Proposal | None) -> dict[str, Any] | None:
     """What a report keeps of it; None where none is proposed."""
     if proposal is None:
         return None

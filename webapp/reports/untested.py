@@ -8,7 +8,7 @@ from webapp.lib.words import lower_first, number, plural
 from webapp.reports.headline import STATES
 from webapp.reports.lineups import Judged
 from webapp.reports.pieces import Pieces
-from webapp.sensitivity.figures import measured, told
+from webapp.sensitivity.figures import measured, sentences
 from webapp.studies.explore_recheck import checking
 from webapp.studies.models import Job, Status
 from webapp.worth.parts import Line
@@ -42,7 +42,7 @@ def _of_pieces(pieces: Pieces) -> Iterator[str]:
     yield "What only three pieces or more do together is not measured by the experiment."
     yield f"Effects of less than {number(pieces.matters)} points were not looked for."
     found = pieces.faults or pieces.intended or measured(pieces.experiment)
-    yield ("" if found else NOTHING) + " ".join(told(pieces.experiment))
+    yield ("" if found else NOTHING) + " ".join(sentences(pieces.experiment))
 
 
 def _of_reasons(lines: Sequence[Line]) -> Iterator[str]:

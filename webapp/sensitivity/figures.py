@@ -76,7 +76,7 @@ def counted(job: Job) -> list[PlantedCell]:
 UNMEASURED = "How often an experiment of this size finds a break of a given size was not measured."
 
 
-def told(job: Job) -> list[str]:
+def sentences(job: Job) -> list[str]:
     """What is known of how hard a job's experiment looked, in sentences."""
     found = measured(job)
     return [cell.sentence for cell in counted(found)] if found else [UNMEASURED]
