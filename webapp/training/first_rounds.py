@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +14,7 @@ CHANCE, ROUND, ENOUGH = 1000, 1000, 5
 """Decisions by chance at most, decisions in a round, and rounds that tell enough."""
 
 
-class Rehearsed(Parts):
+class Rehearsed(Parts, ABC):
     """Of a kind whose first rounds are played for its form."""
 
     counted = "steps"
@@ -26,9 +27,9 @@ class Rehearsed(Parts):
         first: Study = study.model_copy(update=shared | self.alone(study))
         return first
 
+    @abstractmethod
     def alone(self, study: Any) -> dict[str, Any]:
         """What else is as it must be, so that they are played in one process until they have told enough."""
-        raise NotImplementedError(f"{type(self).__name__} says how its first rounds are played")
 
     def tells_enough(self, job: Job, counters: Mapping[str, float]) -> bool:
         """Rounds enough for its speed to be known."""
