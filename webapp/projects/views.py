@@ -54,7 +54,7 @@ def invitation(request: HttpRequest, pk: int) -> HttpResponse:
         membership = membership_changes.accept(pk, person)
     except membership_changes.Lapsed as refusal:
         raise PermissionDenied(str(refusal)) from None
-    messages.success(request, f"You are {membership.get_role_display().lower()} of {membership.project} now.")
+    messages.success(request, f"Your role in {membership.project} is {membership.get_role_display().lower()} now.")
     return redirect("projects:detail", membership.project.slug)
 
 
