@@ -21,7 +21,7 @@ from webapp.api import tokens
 from webapp.lib.figures import share_told
 from webapp.lib.storage import store
 from webapp.metagame import reading
-from webapp.metagame.reading import Reading
+from webapp.metagame.reading import RoundRobinResult
 from webapp.metagame.teams import MOST, shortlisted, teams_of
 from webapp.studies.models import Job, ShortlistEntry, Status
 
@@ -157,7 +157,7 @@ def test_every_pair_is_told_with_its_range_without_a_pointer(
         designer.get(page(met)).content.decode().partition("The pairs with their ranges")[2].partition("</details>")[0]
     )
     assert told.startswith("</summary>"), "all of them"
-    found = Reading(bundle(RING)).furthest
+    found = RoundRobinResult(bundle(RING)).furthest
     assert told.count('<th scope="row">') == len(found) == 3
     shares = [pair["share"] for pair in found]
     assert shares == sorted(shares, reverse=True)
@@ -211,7 +211,7 @@ def test_the_pairs_are_taken_away_as_rows_and_as_csv_without_formulas(team: Stud
 
 def test_teams_of_one_name_have_their_numbers_in_the_rows() -> None:
     best = np.array([[0.5, 0.9, 0.9], [0.1, 0.5, 0.6], [0.1, 0.4, 0.5]])
-    found = Reading(bundle(best, names=("A", "A", "B")))
+    found = RoundRobinResult(bundle(best, names=("A", "A", "B")))
     names = [(row["first"], row["second"]) for row in found.rows()]
     assert {("Team 1 (A)", "Team 2 (A)"), ("Team 1 (A)", "B")} < set(names)
     assert len(set(names)) == len(names) == 3
@@ -219,23 +219,23 @@ def test_teams_of_one_name_have_their_numbers_in_the_rows() -> None:
 
 def test_the_sentence_says_ladder_rings_and_when_it_is_too_early() -> None:
     names = tuple("ABCDEFGH")
-    steps = Reading(bundle(ladder(LADDER), 100, names))
+    steps = RoundRobinResult(bundle(ladder(LADDER), 100, names))
     assert "% of what decides is strength, 0.1\N{NO-BREAK SPACE}% (0.0 to 0.6" in steps.sentence, "digits alike"
     assert len(steps.tiers) > 2
     assert steps.tiers[0][0].name == "A"
     assert not steps.rings
     assert any("is never needed" in line for line in steps.pointless)
     best = np.array([[0.5, 0.9, 0.9], [0.1, 0.5, 0.6], [0.1, 0.4, 0.5]])
-    twice = Reading(bundle(best, names=("A", "A", "B")))
+    twice = RoundRobinResult(bundle(best, names=("A", "A", "B")))
     assert twice.dominant == ["Team 1 (A) surely beats every other team."]
     assert twice.picked[0].steady == "the same in at least 95\N{NO-BREAK SPACE}% of re-drawn round robins"
     even = np.full((3, 3), 0.5)
-    assert Reading(bundle(even, 4)).sentence.startswith(("Nothing is told", "Too early"))
+    assert RoundRobinResult(bundle(even, 4)).sentence.startswith(("Nothing is told", "Too early"))
     two = np.array([[0.5, 0.9], [0.1, 0.5]])
-    assert "needs three" in Reading(bundle(two, 30, ("A", "B"))).sentence
+    assert "needs three" in RoundRobinResult(bundle(two, 30, ("A", "B"))).sentence
     mixed = ladder(LADDER / 2)
     mixed[:3, :3] = RING
-    assert Reading(bundle(mixed, 60, names)).sentence.startswith("Mostly a ladder: ")
+    assert RoundRobinResult(bundle(mixed, 60, names)).sentence.startswith("Mostly a ladder: ")
 
 
 def test_the_page_says_how_many_meetings_the_game_did_not_finish(met: Job, designer: Client) -> None:

@@ -23,7 +23,7 @@ from tests.webapp.trainings import config, training
 from webapp.agents.models import Agent
 from webapp.self_play.asking import SelfPlayForm
 from webapp.self_play.drawing import StrengthCurves
-from webapp.self_play.reading import Reading
+from webapp.self_play.reading import SelfPlayResult
 from webapp.studies.models import Job, Status
 
 pytestmark = pytest.mark.django_db
@@ -144,7 +144,7 @@ def test_everybody_is_a_row_for_programs(team: Studio, designer: Client) -> None
 
 
 def test_the_strongest_leads_only_as_far_as_differences_tell(team: Studio) -> None:
-    reading = Reading.of(played(team))
+    reading = SelfPlayResult.of(played(team))
     assert reading is not None
     first, *rest = reading.members
     assert all(first.rating >= member.rating for member in rest)
@@ -176,7 +176,7 @@ def test_the_strongest_leads_only_as_far_as_differences_tell(team: Studio) -> No
 
 def test_what_its_meetings_leave_open_is_not_told(team: Studio) -> None:
     """Who won everything is at least so strong; who met nobody that is rated cannot be compared."""
-    reading = Reading.of(played(team))
+    reading = SelfPlayResult.of(played(team))
     assert reading is not None
     some, none = reading.members[0], math.nan
     for change, said in (

@@ -9,7 +9,7 @@ from django.shortcuts import render
 
 from webapp.accounts.models import User
 from webapp.metagame.asking import MetagameForm, MetagameIntake
-from webapp.metagame.reading import Reading
+from webapp.metagame.reading import RoundRobinResult
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job
 from webapp.studies.table_rows import TableRows, latest
@@ -35,7 +35,7 @@ class Meeting(Parts):
         bundle = latest(job)
         many = len(job.config["teams"])
         own = {
-            "reading": Reading(bundle) if bundle else None,
+            "reading": RoundRobinResult(bundle) if bundle else None,
             "lost": bundle is None and bool(job.artifacts.get("table")),
             "many": many,
             "planned": many * (many - 1) // 2 * (int(job.config["battles"]) // 2 * 2),
@@ -45,9 +45,9 @@ class Meeting(Parts):
     def found(self, job: Job) -> Found | None:
         """Ladder or rings."""
         bundle = latest(job)
-        return None if bundle is None else Found(Reading(bundle).sentence.partition(":")[0].rstrip("."))
+        return None if bundle is None else Found(RoundRobinResult(bundle).sentence.partition(":")[0].rstrip("."))
 
     def table(self, job: Job, of: str, user: User) -> Rows:
         """A line for each pair."""
         bundle = latest(job)
-        return TableRows(HEADS, Reading(bundle).rows() if bundle is not None else [])
+        return TableRows(HEADS, RoundRobinResult(bundle).rows() if bundle is not None else [])

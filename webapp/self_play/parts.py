@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from webapp.accounts.models import User
 from webapp.self_play.asking import SelfPlayForm, SelfPlayIntake
 from webapp.self_play.drawing import StrengthCurves
-from webapp.self_play.reading import HEADS, Reading
+from webapp.self_play.reading import HEADS, SelfPlayResult
 from webapp.studies.kinds import Found, Rows
 from webapp.studies.models import Job
 from webapp.studies.setting_fields import is_range, range_text
@@ -42,7 +42,7 @@ class Playing(Learning):
 
     def shown(self, job: Job) -> dict[str, Any]:
         """The ladder and the course as they grow."""
-        reading = Reading.of(job)
+        reading = SelfPlayResult.of(job)
         return {
             "reading": reading,
             "course": StrengthCurves(reading, job.ticks) if reading else None,
@@ -52,12 +52,12 @@ class Playing(Learning):
 
     def found(self, job: Job) -> Found | None:
         """Who stands first."""
-        reading = Reading.of(job)
+        reading = SelfPlayResult.of(job)
         return Found(reading.sentence) if reading and reading.members else None
 
     def table(self, job: Job, of: str, user: User) -> Rows:
         """A line for each member of each round."""
-        reading = Reading.of(job)
+        reading = SelfPlayResult.of(job)
         return TableRows(HEADS, reading.rows() if reading else [])
 
     def specialist(self, job: Job) -> list[tuple[str, Any]]:
