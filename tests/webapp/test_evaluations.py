@@ -13,15 +13,18 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from engine.config import parse
+from engine.config.evaluate import EvaluateConfig
 from engine.events import Finished, Progressed
 from engine.studies import load
 from engine.study import round_robin
 from tests.factories import Studio, signed_in, studio
+from tests.webapp.first_rounds import counted
 from tests.webapp.trainings import config, training
 from webapp.api import tokens
 from webapp.evaluations.asking import GAMES
 from webapp.lib.storage import store
-from webapp.studies import actions
+from webapp.studies import actions, kinds
 from webapp.studies.journal import Entry, append
 from webapp.studies.models import Job, Status
 from webapp.training.games import OFFERS
@@ -155,6 +158,29 @@ def test_its_page_tells_its_team_who_beats_whom_and_nobody_else(team: Studio, pl
             assert "1 of 1 pair" in content
             assert "Each range is for its pair alone. <b>Beats</b> and <b>loses</b> allow for all pairs" in content
             assert content.index("Follows the ball</th>") < content.index("Random</th>")
+
+
+def test_the_form_tells_how_long_it_takes_once_a_few_pairs_have_played(team: Studio, designer: Client) -> None:
+    before = f"{form(team)}before/"
+    assert before in designer.get(form(team)).content.decode(), "the page asks for it"
+    assert "field-error" not in designer.post(before, {**CHOSEN, "policies": []}).content.decode(), "not asked for yet"
+    assert "Choose two at least" in designer.post(before, {**CHOSEN, "policies": ["random"]}).content.decode()
+    assert "A few pairs play" in designer.post(before, {**CHOSEN, "episodes": "1000"}).content.decode()
+    trial = Job.objects.for_forms().get()
+    first = parse(EvaluateConfig, trial.config)
+    assert (len(first.pairs), first.episodes) == (3, 200), "a copy of one plays, too"
+    counted(trial, *({"battles": 200 * tick, "seconds": 20.0 + 100 * tick} for tick in (1, 2, 3)))
+    said = designer.post(before, {**CHOSEN, "episodes": "1000"}).content.decode().replace("\xa0", " ")
+    assert "2 episodes a second on one processor" in said
+    assert "7 min to 13 min" in said, said  # 1000 / 2 seconds, a little less or half as much again, and the start
+
+
+def test_first_rounds_of_three_and_of_a_program_are_no_larger_than_they_must_be() -> None:
+    policies = {name: {"kind": "scripted", "player": "random"} for name in ("a", "b", "c")}
+    study = load({"kind": "evaluate", "game": "command:play", "policies": policies, "episodes": 40})
+    first = kinds.parts_of("evaluate").first_rounds(study)
+    assert parse(EvaluateConfig, first.model_dump(mode="json")).pairs == study.pairs  # type: ignore[attr-defined]
+    assert (first.episodes, study.episodes) == (20, 40)  # type: ignore[union-attr, attr-defined]
 
 
 def test_before_the_first_pair_the_page_says_that_there_is_nothing_yet(team: Studio, designer: Client) -> None:

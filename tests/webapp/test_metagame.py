@@ -9,20 +9,26 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 from django.utils.html import escape
 
 from engine.arrays import pack, unpack
+from engine.config import parse
+from engine.config.metagame import MetagameConfig
 from tests.engine.test_metagame import LADDER, RING, ladder
 from tests.factories import Studio, maker, search_job, signed_in, studio
+from tests.webapp.first_rounds import counted
 from tests.webapp.round_robins import bundle, over
 from webapp.api import tokens
 from webapp.lib.figures import share_told
 from webapp.lib.storage import store
 from webapp.metagame import reading
+from webapp.metagame.parts import Meeting
 from webapp.metagame.reading import RoundRobinResult
 from webapp.metagame.teams import MOST, shortlisted, teams_of
+from webapp.studies import estimates
 from webapp.studies.models import Job, ShortlistEntry, Status
 
 
@@ -187,6 +193,34 @@ def test_a_search_of_another_project_is_no_choice(team: Studio, search: Job) -> 
 def test_the_list_of_jobs_says_what_decides(team: Studio, met: Job, designer: Client) -> None:
     content = designer.get(reverse("studies:jobs", args=[team.project.slug])).content.decode()
     assert "Mostly rock-paper-scissors" in content
+
+
+def test_the_form_tells_how_long_it_takes_once_a_few_battles_were_played(
+    team: Studio, designer: Client, search: Job
+) -> None:
+    before, typed = f"{form(team)}before/", {"search": search.pk, "battles": "20000"}
+    assert before in designer.get(form(team)).content.decode(), "the page asks for it"
+    assert "A few battles are played" in designer.post(before, typed).content.decode()
+    trial = Job.objects.for_forms().get()
+    first, pairs = parse(MetagameConfig, trial.config), len(teams_of(search)) * (len(teams_of(search)) - 1) // 2
+    assert trial.game_version == search.game_version
+    assert (first.pool.processes, first.ticks) == (1, 10)
+    assert first.battles * pairs <= 4_000
+    counted(trial, *({"battles": 100 * tick, "seconds": 5.0 + tick} for tick in (1, 2, 3)))
+    asked = MetagameConfig.model_validate({**trial.config, "battles": 20_000, "pool": {}})
+    found = estimates.estimate(asked, estimates.known(asked, team.project), team.project)
+    each = 20_000 * pairs / 100 / min(2, settings.CPUS)
+    assert found is not None
+    assert (found.low, found.high) == (pytest.approx(8 + 0.85 * each), pytest.approx(8 + 1.5 * each))
+    assert "100 battles a second on one processor" in designer.post(before, typed).content.decode()
+
+
+@pytest.mark.parametrize(("teams", "simulator", "battles"), [(2, "", 4_000), (64, "", 8), (2, "command:play", 200)])
+def test_first_rounds_are_as_long_as_the_game_and_the_teams_want(teams: int, simulator: str, battles: int) -> None:
+    named = [{"name": f"Team {i}", "slots": {}} for i in range(teams)]
+    game = {"simulator": simulator or "builtin:herobattle"}
+    first = Meeting().first_rounds(MetagameConfig.model_validate({"game": game, "teams": named}))
+    assert parse(MetagameConfig, first.model_dump(mode="json")).battles == battles
 
 
 def test_before_the_first_table_and_where_it_was_lost_the_page_says_so(met: Job, designer: Client) -> None:

@@ -199,7 +199,7 @@ class ArenaForm(StudyForm):
         players = {f"{field}{i}": value for i, row in enumerate(_players(config)[:ROWS], 1) for field, value in row}
         return found | players | _held(config, OFFERS[offer])
 
-    def before(self, study: Any, user: User) -> dict[str, Any]:
+    def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
         """What it amounts to: lessons, processes by the paper's count and here, and how long it takes where an earlier
         course tells."""
         assert isinstance(study, ArenaConfig)
