@@ -40,6 +40,7 @@ class EasierStarts(Rehearsed, OneAgent):
         "plays all of them at the same time and learns where it learns most, until it succeeds from the hard one."
     )
     gives = "agent"
+    trying = "An agent learns from these starts for a few seconds to see how fast this goes …"
     help_section = "easier-starts"
 
     def shown(self, job: Job) -> dict[str, Any]:
