@@ -52,6 +52,7 @@ class Evaluating(Parts):
     without_data = "let agents play each other"
     about = "Trained agents and scripts play each other, as often on one seat as on the other. A table says who wins."
     plays = "episode"
+    help_section = "evaluation"
     results: ClassVar[tuple[str, ...]] = ("table",)
 
     def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
@@ -69,7 +70,10 @@ class Evaluating(Parts):
         """Who stands first."""
         bundle = latest(job)
         best = standings(bundle)[0] if bundle else None
-        return None if best is None else Found(f"{best.title} won {percent(best.share, 1)}")
+        if bundle is None or best is None:
+            return None
+        draws = ", a draw counts half" if (bundle.arrays["drawn"] > 0).any() else ""
+        return Found(f"{best.title} won {percent(best.share, 1)}{draws}")
 
     def table(self, job: Job, of: str, user: User) -> Rows:
         """A line for each pair."""
