@@ -8,11 +8,13 @@ import json
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from engine.arrays import Bundle
 from engine.config import parse
 from engine.config.evaluate import EvaluateConfig
 from engine.events import Finished, Progressed
@@ -22,11 +24,13 @@ from tests.factories import Studio, signed_in, studio
 from tests.webapp.first_rounds import counted
 from tests.webapp.trainings import config, training
 from webapp.api import tokens
+from webapp.evaluations import parts
 from webapp.evaluations.asking import GAMES
 from webapp.lib.storage import store
 from webapp.studies import actions, kinds
 from webapp.studies.journal import Entry, append
 from webapp.studies.models import Job, Status
+from webapp.studies.table_rows import latest
 from webapp.training.games import OFFERS
 
 BOX = r'value="(?P<value>[^"]+)"[^>]* data-games="(?P<games>[^"]*)"'
@@ -197,6 +201,24 @@ def test_a_table_that_was_lost_is_told_as_lost(played: Job, designer: Client) ->
 def test_the_list_of_jobs_says_who_won_most(team: Studio, played: Job, designer: Client) -> None:
     content = designer.get(reverse("studies:jobs", args=[team.project.slug])).content.decode()
     assert "Follows the ball won" in content
+
+
+def test_where_there_were_draws_the_list_says_that_they_count_half(
+    team: Studio, played: Job, designer: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = reverse("studies:jobs", args=[team.project.slug])
+    bundle = latest(played)
+    assert bundle is not None
+    for drawn in (0.0, 0.5):
+        arrays = {**bundle.arrays, "drawn": np.full_like(bundle.arrays["drawn"], drawn)}
+        monkeypatch.setattr(parts, "latest", lambda job, arrays=arrays: Bundle(bundle.meta, arrays))
+        assert ("a draw counts half" in designer.get(listed).content.decode()) == (drawn > 0)
+
+
+def test_while_pairs_are_still_to_play_the_table_says_so_far(played: Job, designer: Client) -> None:
+    assert "Against all</th>" in designer.get(page(played)).content.decode()
+    Job.objects.filter(pk=played.pk).update(status=Status.RUNNING)
+    assert "Against all so far</th>" in designer.get(page(played)).content.decode()
 
 
 def test_the_pairs_are_taken_away_as_rows_and_as_csv(team: Studio, played: Job) -> None:

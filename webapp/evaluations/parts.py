@@ -59,6 +59,7 @@ class Evaluating(Parts):
     plays = "episode"
     counted, speed_in = "battles", "episodes"
     trying = "A few pairs play to see how fast this goes …"
+    help_section = "evaluation"
     results: ClassVar[tuple[str, ...]] = ("table",)
 
     def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
@@ -93,7 +94,10 @@ class Evaluating(Parts):
         """Who stands first."""
         bundle = latest(job)
         best = standings(bundle)[0] if bundle else None
-        return None if best is None else Found(f"{best.title} won {percent(best.share, 1)}")
+        if bundle is None or best is None:
+            return None
+        draws = ", a draw counts half" if (bundle.arrays["drawn"] > 0).any() else ""
+        return Found(f"{best.title} won {percent(best.share, 1)}{draws}")
 
     def table(self, job: Job, of: str, user: User) -> Rows:
         """A line for each pair."""
