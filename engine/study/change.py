@@ -44,7 +44,7 @@ class _Change(Scheduled):
     schedule: Replay
 
     def __init__(self, config: ChangeConfig, store: Store, control: Control) -> None:
-        super().__init__(config, store, control)
+        super().__init__(config, config.pool, store, control)
         self.config, self.counts = config, dict[str, float]()
 
     def prepare(self, saved: Checkpoint | None) -> None:

@@ -49,7 +49,7 @@ class _Metagame(Scheduled):
     schedule: RoundRobin
 
     def __init__(self, config: MetagameConfig, store: Store, control: Control) -> None:
-        super().__init__(config, store, control)
+        super().__init__(config, config.pool, store, control)
         self.config, self.read_at, self.table, self.found = config, 0, "", dict[str, float]()
         self.read_s, self.read_end = 0.0, self.began
 

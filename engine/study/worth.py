@@ -63,7 +63,7 @@ class _Worth(Scheduled):
     schedule: Experiment
 
     def __init__(self, config: WorthConfig, store: Store, control: Control) -> None:
-        super().__init__(config, store, control)
+        super().__init__(config, config.pool, store, control)
         self.config, self.tabled, self.table = config, 0, ""
 
     def events(self, resume: str) -> Iterator[AnyEvent]:

@@ -159,9 +159,8 @@ def _asked(user: User, project: Project, kind: str, form: Any) -> tuple[Study, R
     """The study that a form describes; None once what is wrong stands at its field, or above all of them."""
     intake = kinds.parts_of(kind).intake
     assert intake is not None
-    beside = form.beside() if hasattr(form, "beside") else {}
     try:
-        return intake.first(Body(kind, project, user, form.table(), {}, beside))
+        return intake.first(Body(kind, project, user, form.table(), {}, form.beside()))
     except ConfigError as error:
         for place, message in error.problems:
             form.point_at(place.removeprefix("config."), message)

@@ -64,6 +64,10 @@ class StudyForm(forms.Form):
         found = {name: self.cleaned_data.get(field) for name, field in names.items()}
         return {name: value for name, value in found.items() if value not in (None, "")}
 
+    def beside(self) -> dict[str, Any]:
+        """What a body of the API says beside the study."""
+        return {}
+
     def point_at(self, place: str, why: str) -> None:
         """Say what is wrong at a place of the study at its field: of ``places``, or that of its first part's name."""
         named = (field for path, field in self.places.items() if f"{place}.".startswith(f"{path}."))
