@@ -18,6 +18,14 @@ _PONG_MEANINGS = {
     "stayed": "share of the time in which it was told to stay, 0 to 1", "hit": "times it hit the ball",
 }  # fmt: skip
 _SHARES = {"score": (0.0, 1.0), "moved": (0.0, 1.0), "stayed": (0.0, 1.0)}
+_ATARI_PONG = ("sticky", "frame_skip", "max_ticks", "rewards")
+_ATARI_PONG_SIGNALS = ("score", "moved", "stayed")
+_ATARI_PONG_ACTIONS = ("stays", "fires", "up", "down", "up, fires", "down, fires")
+_ATARI_PONG_CAPTIONS = {"moved": Signal("moves"), "stayed": Signal("leaves the stick alone")}
+_ATARI_PONG_MEANINGS = {
+    "score": "points that this decision won minus those it lost",
+    "moved": "1 where it pushes the stick up or down", "stayed": "1 where it leaves the stick alone",
+}  # fmt: skip
 _MAZE_SIGNALS = ("score", "win", "moved", "bumped", "ground")
 _MAZE_MEANINGS = {
     "score": "how much nearer the goal came, as a share of the longest way", "win": "1 when the goal is reached",
@@ -205,6 +213,19 @@ GAMES: dict[str, AgentGame] = {
         actions=_HALF_FIELD_ACTIONS, captions=_HALF_FIELD_CAPTIONS, scripted="half-field-attacker",
         ends={name: (0.0, 1.0) for name in ("score", "out", "caught", "late")}, meanings=_HALF_FIELD_MEANINGS,
         clock=Clock(10, "frame_skip", 1), starts=_HALF_FIELD_STARTS,
+    ),
+    "atari-pong": AgentGame(
+        "Atari Pong, memory", "Atari’s Pong against the console’s own player. The agent is told what the console "
+        "remembers, 128 numbers. It plays far slower than our own Pong.",
+        "engine.games.atari_pong:AtariPong", "numbers", "discrete", 27_000, _ATARI_PONG,
+        actions=_ATARI_PONG_ACTIONS, captions=_ATARI_PONG_CAPTIONS, signals=_ATARI_PONG_SIGNALS,
+        scripted="atari-pong-follower", ends=_SHARES, meanings=_ATARI_PONG_MEANINGS, clock=Clock(60, "frame_skip", 4),
+    ),
+    "atari-pong-pictures": AgentGame(
+        "Atari Pong, pictures", "The same, seen as a player sees it: far slower to learn.",
+        "engine.games.atari_pong:AtariPongPictures", "pictures", "discrete", 27_000, _ATARI_PONG,
+        actions=_ATARI_PONG_ACTIONS, captions=_ATARI_PONG_CAPTIONS, signals=_ATARI_PONG_SIGNALS, ends=_SHARES,
+        meanings=_ATARI_PONG_MEANINGS, clock=Clock(60, "frame_skip", 4),
     ),
 }  # fmt: skip
 """Built-in games for agents: a study calls one by its name here, or ``builtin:NAME``."""

@@ -12,6 +12,7 @@ from engine.config.base import Config, parse, refuse
 from engine.errors import ConfigError
 
 Reward = Literal["score", "moved", "stayed", "hit"]
+AtariPongReward = Literal["score", "moved", "stayed"]
 MazeReward = Literal["score", "win", "moved", "bumped", "ground"]
 TanksReward = Literal["score", "dealt", "friendly", "neutral", "taken", "win"]
 NavigationReward = Literal["score", "own", "shared", "moved"]
@@ -56,6 +57,15 @@ class ImagePongSettings(PongSettings):
     """The same for Pong in pictures."""
 
     frames: Annotated[int, Count(1, 16)] = 4
+
+
+class AtariPongSettings(Config):
+    """Settings of Atari's Pong in a study."""
+
+    frame_skip: Annotated[int, Count(1, 100)] = 4
+    sticky: Annotated[float, Field(strict=True, ge=0.0, le=1.0)] = 0.25
+    max_ticks: Annotated[int, Count(1, 1_000_000)] = 27_000
+    rewards: tuple[AtariPongReward, ...] = Field(("score",), min_length=1, max_length=3)
 
 
 class ConnectFourSettings(Config):
@@ -165,6 +175,8 @@ SETTINGS: dict[str, type[Config]] = {
     "pong-two-seats": PongSettings,
     "vector-pong": PongSettings,
     "image-pong": ImagePongSettings,
+    "atari-pong": AtariPongSettings,
+    "atari-pong-pictures": AtariPongSettings,
     "connect-four": ConnectFourSettings,
     "commanders": CommanderSettings,
     "maze": MazeSettings,

@@ -36,6 +36,8 @@ WRONG = 422
 LAST_SEED = 2**31
 MOMENTS_A_SECOND = 40.0
 """Where a game does not say how fast it is."""
+PONGS = ("pong", "atari-pong")
+"""Drawings whose rows end with the points of both sides."""
 PLACES = 4
 """Decimals of positions: a tenth of a pixel."""
 
@@ -155,7 +157,7 @@ def _others(job: Job) -> str:
 
 def _battle(job: Job, bundle: Bundle, i: int) -> Battle:
     told, title = bundle.meta["battles"][i], bundle.meta["titles"][i] or "The agent"
-    points = bundle.arrays[f"positions/{i}"][-1, 4:6].astype(int).tolist() if bundle.meta["drawing"] == "pong" else None
+    points = bundle.arrays[f"positions/{i}"][-1, 4:6].astype(int).tolist() if bundle.meta["drawing"] in PONGS else None
     chosen = shares(told["counts"], job.config["game"]["name"])
     return Battle(title, _sentence(title, told, points, _opponent(job)), told["length"], chosen,
                   (points[0], points[1]) if points else None)  # fmt: skip

@@ -2,6 +2,7 @@
 // less motion gets no motion in between, and nothing that starts by itself.
 import { whole as count } from "../charts/format.js";
 import { find, findAll } from "../elements.js";
+import * as atariPong from "./atari-pong.js";
 import * as commanders from "./commanders.js";
 import { PlayButton, speeds } from "./controls.js";
 import * as goal from "./goal.js";
@@ -22,7 +23,7 @@ import * as tanks from "./tanks.js";
 
 /** By the name that recordings say.
  * @type {Record<string, Drawing>} */
-const DRAWINGS = { commanders, goal, "half-field": halfField, maze, navigation, platform, pong, tanks };
+const DRAWINGS = { "atari-pong": atariPong, commanders, goal, "half-field": halfField, maze, navigation, platform, pong, tanks };
 const LEAP = 10;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
