@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from engine.catalog.agent_game import AgentGame, Clock, Signal
 
+MOMENTS_A_SECOND = 40.0
+"""Where a game does not say how fast it is."""
 _COMMANDERS = ("every", "rewards", "same_teams")
 _PONG_ACTIONS = ("stays", "up", "down")
 _PONG_CAPTIONS = {
@@ -249,3 +254,9 @@ def shares_of(game: str) -> tuple[str, ...]:
     """The signals of a game that are shares, from 0 to 1."""
     known = built_in(game)
     return tuple(name for name, signal in known.captions.items() if signal.share) if known else ()
+
+
+def pace_of(game: str, settings: Mapping[str, Any]) -> float:
+    """Decisions a second, as people see a game with these settings."""
+    known = built_in(game)
+    return known.clock.decisions(settings) if known and known.clock else MOMENTS_A_SECOND
