@@ -31,11 +31,12 @@ _ATARI_PONG_MEANINGS = {
     "score": "points that this decision won minus those it lost",
     "moved": "1 where it pushes the stick up or down", "stayed": "1 where it leaves the stick alone",
 }  # fmt: skip
-_MAZE_SIGNALS = ("score", "win", "moved", "bumped", "ground")
+_MAZE_SIGNALS = ("score", "win", "moved", "bumped", "ground", "explored")
 _MAZE_MEANINGS = {
     "score": "how much nearer the goal came, as a share of the longest way", "win": "1 when the goal is reached",
     "moved": "1 where it moved to another cell", "bumped": "1 where a wall was in its way",
     "ground": "1 in a cell that it enters for the first time",
+    "explored": "the same as a share of the cells that can be entered in an episode",
 }  # fmt: skip
 _ORDERS_SIGNALS = (
     "score", "win", "dealt", "taken", "walked", "idle", "ground", "waited", "waiting", "explored", "forward",
@@ -156,8 +157,9 @@ GAMES: dict[str, AgentGame] = {
         captions={
             "moved": Signal("moves"), "bumped": Signal("bumps into walls"),
             "ground": Signal("enters", share=False, unit="cells an episode"),
+            "explored": Signal("covers", unit="of the ground that it could"),
         },
-        signals=_MAZE_SIGNALS, ends={name: (0.0, 1.0) for name in ("score", "moved", "bumped")},
+        signals=_MAZE_SIGNALS, ends={name: (0.0, 1.0) for name in ("score", "moved", "bumped", "explored")},
         meanings=_MAZE_MEANINGS, alone=True,
     ),
     "navigation": AgentGame(

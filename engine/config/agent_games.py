@@ -13,7 +13,7 @@ from engine.errors import ConfigError
 
 Reward = Literal["score", "moved", "stayed", "hit"]
 AtariPongReward = Literal["score", "moved", "stayed"]
-MazeReward = Literal["score", "win", "moved", "bumped", "ground"]
+MazeReward = Literal["score", "win", "moved", "bumped", "ground", "explored"]
 TanksReward = Literal["score", "dealt", "friendly", "neutral", "taken", "win"]
 NavigationReward = Literal["score", "own", "shared", "moved"]
 HalfFieldReward = Literal["score", "shaped", "approached", "reached", "advanced"]
@@ -96,7 +96,7 @@ class MazeSettings(Config):
     size: Annotated[int, Count(9, 101), AfterValidator(_odd)] = 31
     layout: Annotated[int, Count(0, 1_000_000)] = 1
     max_ticks: Annotated[int, Count(10, 100_000)] = 300
-    rewards: tuple[MazeReward, ...] = Field(("score", "win"), min_length=1, max_length=5)
+    rewards: tuple[MazeReward, ...] = Field(("score", "win"), min_length=1, max_length=6)
     planted: StrictBool = True
 
 
