@@ -167,6 +167,26 @@ def test_its_page_tells_how_they_score_who_moves_the_centre_and_who_waits(team: 
     assert "4 of 4 rounds" in shown
 
 
+@pytest.mark.parametrize(
+    ("method", "said"),
+    [
+        ({"kind": "cem", "parallel": False}, ("One plays after the other.", "one after the other")),
+        ({"kind": "cem"}, ("whoever is done waits for the slowest", "side by side (P-CEM-RL)")),
+        (
+            {"kind": "aes-rl", "mean": {"kind": "sigmoid", "reading": "code"}, "variance": {"kind": "fixed"}},
+            ("sigmoid, as in the released code", "fixed, n = 10", "a running estimate"),
+        ),
+    ],
+)
+def test_its_page_tells_how_individuals_play_and_by_which_rules(
+    team: Studio, designer: Client, method: dict[str, Any], said: tuple[str, ...]
+) -> None:
+    small = study(method={**method, "population": 4}, steps=200)
+    shown = designer.get(page(recorded(team, small, "Together"))).content.decode()
+    for words in said:
+        assert words in shown, words
+
+
 def pendulum_agent(team: Studio, head: str = "deterministic", activation: str = "tanh") -> Agent:
     """A saved agent of Pendulum with layers of 8 units."""
     agent = kept(team.project, title=f"{head}, {activation}")
