@@ -54,7 +54,7 @@ from engine.rl.examine import examination_seeds
 from engine.rl.learner import Metrics, averaged, on_threads
 from engine.rl.learner import below as named_below
 from engine.rl.optimisers import Adam
-from engine.rl.policy import Actor, PolicySpec
+from engine.rl.policy import Actor
 from engine.rl.shared_replay import SharedReplay
 from engine.rl.td3 import TD3
 from engine.rng import battle_seeds, generator
@@ -77,12 +77,7 @@ _LOOK = 16
 
 
 class SharedTD3(TD3):
-    """TD3 whose policies have tanh between their layers, whatever the critics have (AES-RL's table 4)."""
-
-    @classmethod
-    def policy_spec(cls, seat: SeatSpec, config: Any) -> PolicySpec:
-        spec = super().policy_spec(seat, config)
-        return spec._replace(network=spec.network.model_copy(update={"activation": "tanh"}))
+    """TD3 whose critics serve the policies of many."""
 
     def minibatch(self) -> Metrics:
         """Learn from one minibatch, as TD3 does."""
