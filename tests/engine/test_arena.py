@@ -392,6 +392,19 @@ def test_a_player_of_one_s_own_plays(store: FolderStore) -> None:
         check(course({1: PPO, 2: wrong}, [lesson([1, 2])]), store)
 
 
+def test_a_saved_policy_that_does_not_fit_its_seat_is_an_error_at_its_entry(
+    league: tuple[FolderStore, list[AnyEvent]],
+) -> None:
+    store, found = league
+    saved = {"kind": "frozen", "policy": found[-1].artifacts["policy_description/1"]}  # type: ignore[attr-defined]
+    check(course({1: PPO, 2: saved}, [lesson([1, 2])]), store)
+    with pytest.raises(ConfigError) as caught:
+        check(course({1: SAC, 2: saved}, [lesson([1] * 5 + [2] * 5)], game=TANKS), store)
+    ((place, why),) = caught.value.problems
+    assert place == "lessons.0.matches.0.who"
+    assert why.startswith("roster.2.policy: this policy sees or does something else")
+
+
 def test_a_checkpoint_of_another_course_is_refused(store: FolderStore) -> None:
     config = course({1: PPO, 3: "random"}, [lesson([1, 3], steps=128)])
     end = list(run(config, store))[-1]
