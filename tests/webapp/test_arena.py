@@ -19,6 +19,7 @@ from tests.webapp.recorded import recorded
 from webapp.agents.keeping import keep, left_by
 from webapp.arena import typed
 from webapp.arena.reading import standings, strongest, unrated
+from webapp.arena.watching import recording
 from webapp.studies import actions
 from webapp.studies.models import Job
 from webapp.training.games import OFFERS
@@ -155,6 +156,48 @@ def test_a_match_of_the_lesson_is_watched_with_its_players_as_they_are_now(team:
         assert recorded_.config["agents"][0]["policy"] == job.artifacts["policy_description/main"]
         assert recorded_.config["opponent"]["policy"] == job.artifacts[f"policy_description/{other}"]
     assert designer.post(reverse("arena:watch", args=[team.project.slug, job.pk, 9])).status_code == 404
+
+
+MIXED: tuple[tuple[Any, Any], ...] = (
+    (["main"] * 3 + ["rival"] * 2 + ["still"] * 5, [("rival", [3, 4])]),
+    (
+        ["main", "rival", "main", "rival", "still", "still", "main", "still", "main", "rival"],
+        [("rival", [1, 3]), ("still", [4]), ("main", [6, 8]), ("rival", [9])],
+    ),
+    (
+        [["squad"] * 3, "main", "rival", ["squad"] * 3, "still", "still"],
+        [("main", [3]), ("rival", [4]), ("still", [8, 9])],
+    ),
+)
+
+
+@pytest.mark.parametrize(("who", "beside"), MIXED)
+def test_a_match_of_squads_whose_members_differ_is_watched(team: Studio, who: Any, beside: Any) -> None:
+    sac = {"learner": {"kind": "sac"}}
+    roster = {"main": sac, "rival": sac, "squad": {"learner": {"kind": "masac"}}, "still": "tanks-static"}
+    every = ["main", "rival", ["squad"] * 3, "still", "still", "still", "still", "still"]
+    config = course(roster, [lesson(who, every, steps=1000)], game={"name": "tanks-two-teams"})
+    job = actions.submit(team.project, team.designer, config, title="Squads")
+    known = {name: f"{i}" * 64 for i, name in enumerate(("main", "rival", "squad"))}
+    job.artifacts = {f"policy_description/{name}": digest for name, digest in known.items()}
+    found = recording(job, 0)
+    names = {digest: name for name, digest in known.items()} | {"": "still"}
+    assert [(names[each.player.policy], list(each.seats)) for each in found.beside] == beside
+    taken = {seat for each in found.beside for seat in each.seats}
+    for side, player in ((0, found.agents[0]), (5, found.opponent)):
+        assert player is not None
+        flat = [name for entry in who for name in ([entry] if isinstance(entry, str) else entry)]
+        assert {flat[seat] for seat in range(side, side + 5) if seat not in taken} == {names[player.policy]}
+    assert found.agents[0].title.startswith(f"{names[found.agents[0].policy]} and")
+
+
+def test_a_group_of_both_sides_cannot_be_watched(team: Studio) -> None:
+    match = {"who": [["squad"] * 3, *["still"] * 7], "entities": [0, 1, 5, 2, 3, 4, 6, 7, 8, 9]}
+    roster = {"squad": {"learner": {"kind": "masac"}}, "still": "tanks-static"}
+    config = course(roster, [lesson(match, steps=1000)], game={"name": "tanks-two-teams"})
+    job = actions.submit(team.project, team.designer, config, title="Squads")
+    with pytest.raises(actions.Refused, match="steers entities of both sides"):
+        recording(job, 0)
 
 
 def test_what_an_agent_was_after_a_lesson_can_be_kept(team: Studio) -> None:
