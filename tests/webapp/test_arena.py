@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from engine.arrays import Bundle
 from engine.config.arena import ArenaConfig
+from engine.studies import load
 from tests.contracts.asked_kind import AskedKindContract, form, page
 from tests.engine.test_arena import DQN, PPO, course, lesson
 from tests.factories import Studio, signed_in
@@ -64,6 +65,13 @@ class TestCourse(AskedKindContract):
         ({"who1": "main vs nobody, main vs luck"}, "who1", "no policy 'nobody'"),
         ({"who1": '[["main", "luck", "luck"]]'}, "who1", "list names 3 entities, and Pong for two has 2"),
         ({"steps2": ""}, "steps2", "how many decisions it lasts"),
+        ({"settings2": "points"}, "settings2", "Write each setting with its value"),
+        ({"settings1": "wind 3"}, "settings1", "There is no such setting"),
+        ({"who1": "main vs luck (wind 3), rival vs luck"}, "who1", "There is no such setting"),
+        ({"copies2": "rival"}, "copies2", "Write who becomes a copy of whom"),
+        ({"copies2": "rival from main"}, "copies2", "their learners have other settings"),
+        ({"only2": "nobody"}, "only2", "no policy 'nobody' that learns"),
+        ({"then1": "best", "plays2": "script:random", "who2": "main vs old"}, "then1", "at least 2"),
         ({"plays2": "learn:sac", "who2": "main vs old"}, "who1", "SAC"),
         ({"game": "x"}, "game", ""),
         ({"game": "navigation", "plan": "league"}, "plan", "needs a game with two sides"),
@@ -128,6 +136,77 @@ def test_a_course_of_the_list_runs_again_as_itself(team: Studio, designer: Clien
     assert filled["plan"] == plan
     designer.post(answer["Location"], {name: value for name, value in filled.items() if value is not None})
     assert Job.objects.filter(kind="arena").latest("pk").config == first.config
+
+
+EVERYTHING: dict[str, Any] = {
+    "roster": {
+        "main": {"learner": {"kind": "sac"}}, "rival": {"learner": {"kind": "sac"}},
+        "old": {"kind": "pool", "of": ["main", "rival"], "choice": "hardest"}, "still": "tanks-static",
+    },
+    "lessons": [
+        {
+            "title": "Gently", "steps": 200_000, "times": 2, "settings": {"obstacles": 3},
+            "matches": [
+                {"who": ["main"] * 5 + ["still"] * 5, "settings": {"penalty": 0.1}}, ["rival"] * 5 + ["still"] * 5,
+            ],
+        },
+        {
+            "steps": 300_000, "until": {"policy": "rival", "reaches": 0.6}, "frozen": ["main"],
+            "matches": [["main"] * 5 + ["rival"] * 5], "after": {"fork": {"main": "rival"}, "pool": ["main", "rival"]},
+        },
+        {
+            "steps": 100_000, "after": {"best": {"among": ["main", "rival"]}},
+            "matches": [{"who": ["main"] * 4 + ["rival"] + ["old"] * 5, "entities": [*range(5, 10), *range(5)]}],
+        },
+    ],
+    "tournament": {"kind": "swiss", "rungs": True},
+}  # fmt: skip
+
+
+def started(team: Studio, **more: Any) -> Job:
+    told = {"kind": "arena", "game": "tanks-two-teams", "learner": {"kind": "ppo"}, "copies": 2, **EVERYTHING, **more}
+    config = load(told)
+    return actions.submit(team.project, team.designer, config, title="All of it")
+
+
+def test_lessons_of_one_s_own_are_written_whole_and_run_again_as_they_were(team: Studio, designer: Client) -> None:
+    first = started(team)
+    answer = designer.post(reverse("studies:again", args=[team.project.slug, first.pk]), follow=True)
+    assert "more than this form has room for" not in answer.content.decode()
+    filled = answer.context["form"].initial
+    assert filled["who1"] == "main vs still (penalty 0.1), rival vs still"
+    assert (filled["settings1"], filled["times1"], filled["lesson_title1"]) == ("obstacles 3", 2, "Gently")
+    assert (filled["only2"], filled["copies2"], filled["then2"], filled["then3"]) == (
+        "main", "main from rival", "pool", "best",
+    )  # fmt: skip
+    assert '"entities": [5, 6' in filled["who3"]
+    assert filled["meetings"] == "swiss+rungs"
+    sent = {name: value for name, value in filled.items() if value is not None}
+    designer.post(answer.redirect_chain[-1][0], sent)
+    second = Job.objects.filter(kind="arena").latest("pk")
+    assert second.pk != first.pk
+    assert second.config == first.config | {"pool": second.config["pool"], "name": second.config["name"]}
+
+
+@pytest.mark.parametrize("more", [
+    {"fragment": 16}, {"game": {"name": "tanks-two-teams", "settings": {"penalty": 0.2}}},
+    {"lessons": [EVERYTHING["lessons"][0]] * 7 + EVERYTHING["lessons"][1:]},
+])  # fmt: skip
+def test_a_course_with_more_than_the_form_has_room_for_says_so(
+    team: Studio, designer: Client, more: dict[str, Any]
+) -> None:
+    again = reverse("studies:again", args=[team.project.slug, started(team, **more).pk])
+    assert "more than this form has room for" in designer.post(again, follow=True).content.decode()
+
+
+def test_a_saved_agent_plays_in_a_course_as_it_is(team: Studio, designer: Client) -> None:
+    agent = keep(held(team), team.designer, "main", "Ada", False)
+    designer.post(form(team, "arena"), {**MINE, "name4": "ada", "plays4": f"agent:{agent.pk}",
+                                        "who1": "main vs ada, rival vs ada"})  # fmt: skip
+    job = Job.objects.filter(kind="arena").latest("pk")
+    assert job.config["roster"]["ada"] == {"kind": "frozen", "policy": agent.policy}
+    answer = designer.post(reverse("studies:again", args=[team.project.slug, job.pk]), follow=True)
+    assert answer.context["form"].initial["plays4"] == f"agent:{agent.pk}"
 
 
 def test_the_page_tells_lessons_who_plays_whom_and_who_beats_whom(team: Studio, designer: Client) -> None:
@@ -260,10 +339,16 @@ def test_strength_is_told_with_a_range_or_a_sentence_says_why_there_is_none() ->
     [
         ("a vs b", "tanks-two-teams", [["a"] * 5 + ["b"] * 5]),
         ("a, b", "navigation", [["a"] * 3, ["b"] * 3]),
+        (
+            "a vs b (penalty 0.1, obstacles 3), b vs a",
+            "tanks-two-teams",
+            [{"who": ["a"] * 5 + ["b"] * 5, "settings": {"penalty": 0.1, "obstacles": 3}}, ["b"] * 5 + ["a"] * 5],
+        ),
         ("[[[1, 1, 1]]]", "navigation", [[[1, 1, 1]]]),
     ],
 )
 def test_match_lists_are_typed_in_words_or_as_the_paper_writes_them(text: str, game: str, found: list[Any]) -> None:
     offer = OFFERS[game]
     assert typed.matches(text, offer) == found
-    assert typed.matches(typed.match_list(found, offer), offer) == found
+    whole = [match if isinstance(match, dict) else {"who": match} for match in found]
+    assert typed.matches(typed.match_list(whole, offer), offer) == found
