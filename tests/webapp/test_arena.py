@@ -19,6 +19,7 @@ from tests.factories import Studio, signed_in
 from tests.webapp.recorded import recorded
 from webapp.agents.keeping import keep, left_by
 from webapp.arena import typed
+from webapp.arena.asking import ArenaForm
 from webapp.arena.reading import standings, strongest, unrated
 from webapp.arena.watching import recording
 from webapp.studies import actions
@@ -186,6 +187,20 @@ def test_lessons_of_one_s_own_are_written_whole_and_run_again_as_they_were(team:
     second = Job.objects.filter(kind="arena").latest("pk")
     assert second.pk != first.pk
     assert second.config == first.config | {"pool": second.config["pool"], "name": second.config["name"]}
+
+
+def test_who_sees_pictures_looks_through_convolutions_and_meets_nobody_who_sees_numbers(
+    team: Studio, designer: Client
+) -> None:
+    designer.post(form(team, "arena"), {"game": "image-tanks-two-teams", "plan": "ladder", "learner": "ppo"})
+    config = Job.objects.get(kind="arena").config
+    assert len(config["roster"]["agent"]["learner"]["network"]["conv"]) == 4
+    assert config["roster"]["script"]["player"] == "random"
+    own = {**MINE, "game": "image-tanks-two-teams", "plays2": "learn:sac"}
+    designer.post(form(team, "arena"), own)
+    second = Job.objects.filter(kind="arena").latest("pk")
+    assert all(second.config["roster"][name]["learner"]["network"]["conv"] for name in ("main", "rival"))
+    assert not ArenaForm.left_out(second)
 
 
 @pytest.mark.parametrize("more", [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 from django import forms
@@ -24,8 +25,9 @@ from webapp.studies.models import Job
 from webapp.studies.study_form import CardsField, StudyForm
 from webapp.training import games
 from webapp.training.entrants import script_plays
-from webapp.training.games import OFFERS
+from webapp.training.games import NUMBERS, OFFERS, PICTURES
 from webapp.training.learning import crowded
+from webapp.training.methods import PRESET_LIST, SEEN
 
 OWN = "own"
 DECISIONS = 1_000_000
@@ -115,9 +117,9 @@ class ArenaForm(StudyForm):
         """The study, as a body of the API would have it."""
         found = self.cleaned_data
         offer = OFFERS[found["game"]]
-        chosen = {"kind": found["learner"] or "ppo"}
+        chosen = learner_for(found["learner"] or "ppo", offer)
         if found["plan"] == OWN:
-            course = self._own()
+            course = self._own(offer)
         else:
             arena = Arena(len(offer.sides), offer.squad, chosen, script_for(found["game"]), found["steps"] or DECISIONS)
             course = PRESETS[found["plan"]].made(arena)
@@ -126,13 +128,13 @@ class ArenaForm(StudyForm):
             "game": offer.name, "learner": chosen, "copies": found["copies"] or settings.CPUS, **course,
         }  # fmt: skip
 
-    def _own(self) -> dict[str, Any]:
+    def _own(self, offer: games.Offer) -> dict[str, Any]:
         """A course of one's own."""
         found = self.cleaned_data
         learning = player_fields.learning(found)
         kind, _, rungs = found["meetings"].partition("+")
         return {
-            "roster": dict(player_fields.roster(found, self.project)),
+            "roster": dict(player_fields.roster(found, self.project, partial(learner_for, offer=offer))),
             "lessons": [lesson_fields.lesson(i, told, found, learning) for i, told in self.lists.items()],
             **({"tournament": {"kind": kind, "rungs": bool(rungs)}} if kind else {}),
         }
@@ -200,10 +202,16 @@ class ArenaForm(StudyForm):
         }  # fmt: skip
 
 
+def learner_for(kind: str, offer: games.Offer) -> dict[str, Any]:
+    """A learner with its usual settings, of a game of pictures those with convolutions in front."""
+    seeing = PRESET_LIST.get(f"{kind}-{SEEN}") if offer.sees == PICTURES else None
+    return {"kind": kind} if seeing is None else seeing.learner.model_dump(mode="json")
+
+
 def script_for(game: str) -> str:
     """A script that plays a game well, or by chance."""
     known = GAMES[game]
-    own = [key for key in PLAYERS if key != "random" and script_plays(key, game)]
+    own = [key for key in PLAYERS if key != "random" and script_plays(key, game) and known.sees == NUMBERS]
     return known.scripted or (own[-1] if own else "random")
 
 
@@ -213,7 +221,7 @@ def _preset(config: Mapping[str, Any], offer: games.Offer) -> tuple[str, int] | 
     least = sum(times * (steps or 0) for steps, times in lengths)
     for key, preset in PRESETS.items():
         for whole in range(least, least + ROUNDING) if preset.sides <= len(offer.sides) else ():
-            chosen = {"kind": config["learner"]["kind"]}
+            chosen = learner_for(config["learner"]["kind"], offer)
             made = preset.made(Arena(len(offer.sides), offer.squad, chosen, script_for(offer.key), whole))
             if [(lesson["steps"], lesson.get("times", 1)) for lesson in made["lessons"]] == lengths:
                 same = ArenaConfig.model_validate({**config, **made}).model_dump(mode="json")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from django import forms
@@ -47,8 +47,10 @@ def learning(found: Mapping[str, Any]) -> list[str]:
     return [name for name, plays in rows(found) if plays.startswith(LEARN)]
 
 
-def roster(found: Mapping[str, Any], project: Project) -> Iterator[tuple[str, Any]]:
-    """The roster, from what was typed."""
+def roster(
+    found: Mapping[str, Any], project: Project, learner: Callable[[str], Mapping[str, Any]]
+) -> Iterator[tuple[str, Any]]:
+    """The roster, from what was typed; ``learner``: one of a kind."""
     policies = {str(agent.pk): agent.policy for agent in _kept(project)}
     for name, plays in rows(found):
         kind, _, which = plays.partition(":")
@@ -58,7 +60,7 @@ def roster(found: Mapping[str, Any], project: Project) -> Iterator[tuple[str, An
         elif plays.startswith(SAVED):
             yield name, {"kind": "frozen", "policy": policies[which]}
         elif plays:
-            yield name, {"learner": {"kind": which}} if f"{kind}:" == LEARN else which
+            yield name, {"learner": learner(which)} if f"{kind}:" == LEARN else which
 
 
 def typed(config: Mapping[str, Any], project: Project) -> dict[str, str]:
