@@ -253,6 +253,16 @@ def test_a_share_of_wins_that_nobody_can_have_is_refused_where_it_is_typed(share
     assert parse(UntilConfig, table | {"measure": "score"}, new=True).reaches == share
 
 
+@pytest.mark.parametrize("sampling", ["synchronous", "asynchronous"])
+def test_a3c_with_a_memory_learns_beside_ppo_however_it_is_sampled(store: FolderStore, sampling: str) -> None:
+    """Asynchronous A3C sends gradients, which the sampler makes of all matches of a copy."""
+    a3c = {"learner": {"kind": "a3c", "batch": 64, "network": {**SMALL, "lstm": 8}}}
+    config = course({1: PPO, 2: a3c, 3: "random"}, [lesson([1, 2], [2, 3], steps=384)], sampling=sampling)
+    end = list(run(config, store))[-1]
+    assert isinstance(end, Finished), end
+    assert all(policy(store, end.artifacts, name).version > 0 for name in ("1", "2"))
+
+
 def made(config: ArenaConfig, store: FolderStore, number: int = 0) -> Matches:
     whole = sampler(Lesson(config, number, Known({}, {})), store, 0)
     assert isinstance(whole, Matches)

@@ -21,6 +21,7 @@ from webapp.arena.player_fields import NAMES
 from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
 from webapp.lib.words import number
+from webapp.studies import actions, estimates
 from webapp.studies.models import Job
 from webapp.studies.study_form import CardsField, StudyForm
 from webapp.training import games
@@ -45,6 +46,7 @@ MEETINGS = [
     ("swiss+rungs", "Those meet who stand alike, earlier selves too"),
 ]  # fmt: skip
 LESSONS = "Lessons of my own: who plays whom?"
+MEASURING = "Each lesson is played for a few seconds to see how fast it goes …"
 
 
 class ArenaForm(StudyForm):
@@ -191,13 +193,21 @@ class ArenaForm(StudyForm):
         return again.model_dump(mode="json") != job.config
 
     def before(self, study: Any, user: User) -> dict[str, Any]:
-        """What it amounts to: lessons, processes by the paper's count and here, and how long it takes where an earlier
-        course tells."""
+        """What it amounts to: lessons, processes by the paper's count and here, and how long it takes by an earlier
+        course or by first rounds."""
         assert isinstance(study, ArenaConfig)
-        fast = pace.speed(study, self.project)
+        fast, played = pace.earlier(study, self.project), None
+        if fast is None:
+            played = actions.sample(self.project, user, pace.rehearsal(study))
+            fast = pace.measured(study, played)
+        for place, why in estimates.problems(played):
+            self.point_at(place, why)
+        waiting = played is not None and played.active
+        told = ["" if fast is None or waiting else fast.note, MEASURING if waiting else "", *pace.whole(study)]
         return {
-            "time": "" if fast is None else fast.words(study.steps).capitalize(),
-            "note": " ".join(pace.whole(study)), "lines": list(pace.plan_lines(study, fast)),
+            "time": "…" if fast is None or waiting else fast.whole(study).capitalize(), "waiting": waiting,
+            "note": " ".join(filter(None, told)),
+            "lines": list(pace.plan_lines(study, None if waiting else fast)),
             "crowded": crowded(arena_plan.started(study), "sampler"),
         }  # fmt: skip
 
