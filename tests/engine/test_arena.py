@@ -269,6 +269,16 @@ def test_a_share_of_wins_that_nobody_can_have_is_refused_where_it_is_typed(share
     assert parse(UntilConfig, table | {"measure": "score"}, new=True).reaches == share
 
 
+@pytest.mark.parametrize("sampling", ["synchronous", "asynchronous"])
+def test_a3c_with_a_memory_learns_beside_ppo_however_it_is_sampled(store: FolderStore, sampling: str) -> None:
+    """Asynchronous A3C sends gradients, which the sampler makes of all matches of a copy."""
+    a3c = {"learner": {"kind": "a3c", "batch": 64, "network": {**SMALL, "lstm": 8}}}
+    config = course({1: PPO, 2: a3c, 3: "random"}, [lesson([1, 2], [2, 3], steps=384)], sampling=sampling)
+    end = list(run(config, store))[-1]
+    assert isinstance(end, Finished), end
+    assert all(policy(store, end.artifacts, name).version > 0 for name in ("1", "2"))
+
+
 def made(config: ArenaConfig, store: FolderStore, number: int = 0) -> Matches:
     whole = sampler(Lesson(config, number, Known({}, {})), store, 0)
     assert isinstance(whole, Matches)
@@ -406,6 +416,19 @@ def test_a_player_of_one_s_own_plays(store: FolderStore) -> None:
     wrong = {"kind": "own", "factory": "tests.engine.test_arena:Nobody"}
     with pytest.raises(ConfigError, match="did not make a player: AttributeError"):
         check(course({1: PPO, 2: wrong}, [lesson([1, 2])]), store)
+
+
+def test_a_saved_policy_that_does_not_fit_its_seat_is_an_error_at_its_entry(
+    league: tuple[FolderStore, list[AnyEvent]],
+) -> None:
+    store, found = league
+    saved = {"kind": "frozen", "policy": found[-1].artifacts["policy_description/1"]}  # type: ignore[attr-defined]
+    check(course({1: PPO, 2: saved}, [lesson([1, 2])]), store)
+    with pytest.raises(ConfigError) as caught:
+        check(course({1: SAC, 2: saved}, [lesson([1] * 5 + [2] * 5)], game=TANKS), store)
+    ((place, why),) = caught.value.problems
+    assert place == "lessons.0.matches.0.who"
+    assert why.startswith("roster.2.policy: this policy sees or does something else")
 
 
 def test_a_checkpoint_of_another_course_is_refused(store: FolderStore) -> None:

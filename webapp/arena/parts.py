@@ -51,6 +51,7 @@ class Lessons(Learning):
     results: ClassVar[tuple[str, ...]] = ("table",)
     gives = "agents"
     help_section = "lessons"
+    trying = "Each lesson is played for a few seconds to see how fast it goes …"
 
     def shown(self, job: Job) -> dict[str, Any]:
         """The timeline, who plays whom now, the curves, and the tournament."""

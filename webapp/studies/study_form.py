@@ -81,6 +81,11 @@ class StudyForm(forms.Form):
         found = {name: as_typed(job.config, at.get(name, name)) for name in cls.base_fields}
         return {name: value for name, value in found.items() if value != ""} | {"title": job.title}
 
+    @classmethod
+    def left_out(cls, job: Job) -> bool:
+        """Whether a job has settings, other than those of every form, that this one has no room for."""
+        return False
+
     def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
         """What the page says before the start: ``time``; in sentences ``note``, ``long`` and ``crowded``; ``waiting``:
         ask again soon. First rounds are played where nothing else tells how long it takes; ``refers``: what a job of
