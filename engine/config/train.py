@@ -276,7 +276,7 @@ class TrainConfig(OneTraining):
     @property
     def learning_seats(self) -> int:
         """Seats of a battle whose decisions are learned from, on average; a group's are one."""
-        fragment = next(iter(self.learners.values())).fragment
+        fragment = max(learner.fragment for learner in self.learners.values())
         return max(1, round(self.each / (self.samplers * self.environments * fragment)))
 
     @property
