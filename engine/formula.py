@@ -233,7 +233,7 @@ class _Checker:
         if operate is None:
             raise _error("uses an operator that is not allowed; use + - * / % **", node)
         if isinstance(node.op, ast.Pow) and not _small_power(node.right):
-            raise _error(f"may only use ** with a number from -{LARGEST_POWER} to {LARGEST_POWER}", node)
+            raise _error(f"may only use ** with a number from −{LARGEST_POWER} to {LARGEST_POWER}", node)
         left = self.part(node.left, depth - _same_row(node.left, node.op))  # a long sum is not a deep one
         right = self.part(node.right, depth)
         degree = _degree([left, right])

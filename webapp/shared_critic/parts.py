@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 from engine.catalog import METHODS
 from engine.config.aesrl import LEAST_LESSONS, AbsoluteConfig, AESRLConfig
 from engine.config.pool import PoolConfig
+from engine.text import written
 from webapp.lib.words import number
 from webapp.shared_critic.asking import TogetherForm, TogetherIntake
 from webapp.studies.kinds import Found
@@ -134,7 +135,7 @@ class Together(Rehearsed, Learning):
         return [
             ("Method", METHODS[method["kind"]].label),
             *((f"{part.title()} rule", method[part]["kind"]) for part in ("mean", "variance") if part in method),
-            *((name, f"{m[key]:.4g}") for name, key in told.items() if key in m),
+            *((name, written(m[key], ".4g")) for name, key in told.items() if key in m),
             *((f"Decisions, {name.removeprefix('steps_')}", number(value)) for name, value in sorted(m.items())
               if name.startswith("steps_") and name != "steps_per_second"),
             *([("Least minibatches a decision", f"{_least(job):g}")] if not method.get("waiting", True) else []),
