@@ -8,6 +8,7 @@ from engine.arrays import unpack
 from engine.catalog import Signal, built_in
 from engine.errors import StoreError
 from engine.styles.strangers import FRAGILE, Moved
+from engine.text import written
 from webapp.lib.figures import worth_one_more
 from webapp.lib.storage import store
 from webapp.lib.words import number
@@ -61,7 +62,7 @@ class Measure(NamedTuple):
 
 def _plain(value: float) -> str:
     if 0 < abs(value) < 0.01:
-        return f"{value:.2g}".replace("-", "−")
+        return written(value, ".2g")
     return number(value, 2 if abs(value) < 100 else 0)
 
 
