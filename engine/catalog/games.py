@@ -201,6 +201,11 @@ GAMES: dict[str, AgentGame] = {
         "engine.games.tanks:TanksPictures", "pictures", "continuous", 84, _TANKS, ("red",), 5,
         captions=_TANKS_CAPTIONS, clock=Clock(40, "frame_skip", 6),
     ),
+    "image-tanks-two-teams": AgentGame(
+        "Tanks, two teams, pictures", "Both teams learn, and every tank sees a map around itself: far slower to learn.",
+        "engine.games.tanks:TanksPictures", "pictures", "continuous", 84, _TANKS[1:], ("red", "blue"), 5,
+        given={"sides": (0, 1)}, captions=_TANKS_CAPTIONS, clock=Clock(40, "frame_skip", 6),
+    ),
     "platform": AgentGame(
         "Platform", "Run, hop and leap over two gaps and past two enemies. Each choice has a number of its own: how "
         "hard to run, how far to hop or to leap.",

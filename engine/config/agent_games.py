@@ -186,6 +186,7 @@ SETTINGS: dict[str, type[Config]] = {
     "tanks": TanksSettings,
     "tanks-two-teams": TanksSettings,
     "image-tanks": TanksSettings,
+    "image-tanks-two-teams": TanksSettings,
     "platform": PlatformSettings,
     "goal": GoalSettings,
     "half-field": HalfFieldSettings,

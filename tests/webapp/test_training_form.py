@@ -140,8 +140,9 @@ def test_dqn_is_refused_where_the_game_is_steered_and_the_page_says_why(client: 
     able, _, unable = html.partition("<details")
     assert 'value="td3"' in able
     assert 'value="dqn"' not in html, "nobody is offered what cannot learn the game"
-    assert "4 other methods cannot learn this game" in unable
+    assert "6 other methods cannot learn this game" in unable
     assert "DQN chooses one of several actions, and this game is steered with numbers." in unable
+    assert "MASAC steers a team as one, and in this game one plays alone." in unable
 
 
 @pytest.mark.parametrize("kind", ["td3", "sac"])
@@ -176,7 +177,7 @@ def test_every_preset_makes_a_training(team: Studio) -> None:
             continue
         for kind in ALGORITHMS:
             for preset in presets_for(kind, offer.key, offer.sees):
-                if not misfit(kind, does(offer, beside.get(offer.key, "")), offer.sees):
+                if not misfit(kind, does(offer, beside.get(offer.key, "")), offer):
                     seen.add(preset.key)
                     built(team, game=offer.key, algorithm=kind, preset=preset.key, **beside)
     assert set(PRESETS) <= seen
@@ -416,6 +417,22 @@ def test_a_training_begins_with_a_saved_agent_in_a_network_as_large_or_larger(te
     agent.deleted_at = timezone.now()
     agent.save()
     assert "start" not in values_of(job, team.project), "nobody keeps it now"
+
+
+@pytest.mark.parametrize("kind", ["td3", "sac"])
+def test_critics_that_are_not_saved_with_an_agent_stay_as_usual(team: Studio, kind: str) -> None:
+    agent = kept_agent(team.project)
+    learner = PRESETS[f"pendulum-{kind}"]
+    told = {"kind": learner.head, "network": {"policy": [8, 8], "critic": [], "activation": "relu",
+            "sharing": "separate"}}  # fmt: skip
+    agent.policy, agent.game = store().put(json.dumps(told).encode()), {"name": "gym:Pendulum-v1", "settings": {}}
+    agent.save()
+    asked = {"game": "pendulum", "algorithm": kind, "start": str(agent.pk)}
+    assert built(team, **asked).learner.network == learner.network.model_copy(update={"policy": (8, 8)})
+    larger = built(team, **asked, **{"learner.network.policy": "16 8", "learner.network.critic": "32"}).learner.network
+    assert (larger.policy, larger.critic) == ((16, 8), (32,))
+    smaller = wrong(team, **asked, **{"learner.network.policy": "8 4"})
+    assert "its layers of the policy have 8, 8 units, and here 8, 4" in " ".join(smaller["start"])
 
 
 def test_agents_of_several_seats_all_begin_with_the_saved_one(team: Studio) -> None:
