@@ -18,7 +18,7 @@ from engine.config.agents import RecordConfig
 from engine.errors import StoreError
 from engine.text import written
 from webapp.accounts.people import signed_in
-from webapp.agents.captions import shares
+from webapp.agents.captions import Chosen, chosen
 from webapp.agents.forms import OWN_PLAYER, USUAL_SEED, WatchForm
 from webapp.agents.keeping import unplayable
 from webapp.lib.digits import whole
@@ -47,7 +47,7 @@ class Battle(NamedTuple):
     title: str
     sentence: str
     length: int
-    actions: list[tuple[str, float]]
+    actions: list[Chosen]
     points: tuple[int, int] | None
 
 
@@ -157,8 +157,8 @@ def _others(job: Job) -> str:
 def _battle(job: Job, bundle: Bundle, i: int) -> Battle:
     told, title = bundle.meta["battles"][i], bundle.meta["titles"][i] or "The agent"
     points = bundle.arrays[f"positions/{i}"][-1, 4:6].astype(int).tolist() if bundle.meta["drawing"] in PONGS else None
-    chosen = shares(told["counts"], job.config["game"]["name"])
-    return Battle(title, _sentence(title, told, points, _opponent(job)), told["length"], chosen,
+    actions = chosen(told["counts"], job.config["game"]["name"])
+    return Battle(title, _sentence(title, told, points, _opponent(job)), told["length"], actions,
                   (points[0], points[1]) if points else None)  # fmt: skip
 
 
