@@ -5,7 +5,7 @@ The seed and the players decide everything, so the same recording is the same by
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -62,14 +62,23 @@ def record(
 ) -> Recording:
     """One battle of ``player`` on the first side's seats against ``opponent`` on all others. Raises Cancelled once
     ``stopped``."""
-    noted = Noted(player)
+    seated = [_MINE if seat < game.spec.squad else _OTHER for seat in range(len(game.spec.seats))]
+    return record_seated(
+        game, seated, {_MINE: player, **({} if opponent is None else {_OTHER: opponent})}, seed, stopped
+    )
+
+
+def record_seated(
+    game: Game, seated: Sequence[str], players: Mapping[str, Player], seed: int, stopped: Callable[[], bool]
+) -> Recording:
+    """One battle; ``seated``: the name of the player on each seat. Raises Cancelled once ``stopped``."""
+    noted = Noted(players[seated[0]])
     seeds = battle_seeds(seed, np.array([RECORDING], np.uint64), 0, 1)[0]
-    names = [_MINE if seat < game.spec.squad else _OTHER for seat in range(len(game.spec.seats))]
-    cast = Cast([[Candidate(name, learns=True)] for name in names])
-    players: dict[str, Player] = {_MINE: noted, **({} if opponent is None else {_OTHER: opponent})}
+    cast = Cast([[Candidate(name, learns=True)] for name in seated])
+    sitting = {name: noted if name == seated[0] else players[name] for name in dict.fromkeys(seated)}
     if in_turns(game):
-        return _in_turns(Table(game, seeds, cast, {}, players.__getitem__, episodes=1), noted, stopped)
-    seats = Seats(game.spec, cast, {name: players[name] for name in dict.fromkeys(names)}, nobody_else)
+        return _in_turns(Table(game, seeds, cast, {}, sitting.__getitem__, episodes=1), noted, stopped)
+    seats = Seats(game.spec, cast, sitting, nobody_else)
     return _together(game, seats, seeds, noted, stopped)
 
 

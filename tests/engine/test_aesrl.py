@@ -16,8 +16,11 @@ from engine.config.aesrl import AbsoluteConfig, AESRLConfig
 from engine.config.study import study_hash
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, decode, encode
+from engine.evorl.individuals import PLAYED, IndividualEvaluator
 from engine.mdp.trajectory import Batch
+from engine.problem import IndividualContext, Request
 from engine.rl.policy import Actor, Policy
+from engine.rl.shared_replay import SharedReplay
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
@@ -129,6 +132,25 @@ def test_what_an_attempt_left_that_was_killed_is_removed_by_the_one_that_goes_on
             assert len([*(store.folder / "leases").glob("*/*")]) == 2, "it may still be at work"
             os.utime(folder, (0, 0))
     assert not any((store.folder / "leases").glob("*/*"))
+
+
+def test_individuals_who_play_alike_each_leave_what_they_played_and_learned(store: FolderStore) -> None:
+    """In a game that always begins alike a whole generation may do the same, and who reads an artifact removes it."""
+    config = study(method=METHODS["cem-rl"])
+    lease = store.lease("mine-1")
+    assert lease is not None
+    replay = SharedReplay(lease.shared("replay"), config.learner.capacity, np.random.default_rng())
+    evaluator = IndividualEvaluator(config, lease, lease.shared("replay"))
+    evaluator._seeds = lambda request, role: np.array([7], np.uint64)  # type: ignore[method-assign]
+    theta = evaluator.initialize(np.random.default_rng(1))
+    asked = [Request(i, theta, 0, 1, 5, IndividualContext(role="es")) for i in (1, 2)]
+    played = [answer.context.artifacts[PLAYED] for answer in evaluator.evaluate(asked, lambda: False)]
+    evaluator.close()
+    replay.close()
+    first, second = (unpack(lease.get(digest)).arrays for digest in played)
+    assert all(np.array_equal(first[name], second[name]) for name in first)
+    lease.discard([played[0]])
+    assert lease.has(played[1])
 
 
 def test_the_only_worker_is_never_said_to_wait_for_the_critic_that_it_teaches(store: FolderStore) -> None:

@@ -132,7 +132,7 @@ def test_its_first_rounds_tell_how_long_it_takes_and_what_chance_scores(team: St
     before = f"{form(team, 'aes-rl')}before/"
     typed = {**LEAST, "mean": "absolute", "baseline": "-1000", "workers": "4"}
     said = designer.post(before, typed).content.decode()
-    assert "Training a few seconds" in said
+    assert "A few individuals play and learn" in said
     assert "4 workers share" in said
     trial = Job.objects.for_forms().get()
     assert (trial.config["kind"], trial.config["pool"]["workers"], trial.config["learner"]["warmup"]) == (

@@ -140,8 +140,9 @@ def test_dqn_is_refused_where_the_game_is_steered_and_the_page_says_why(client: 
     able, _, unable = html.partition("<details")
     assert 'value="td3"' in able
     assert 'value="dqn"' not in html, "nobody is offered what cannot learn the game"
-    assert "4 other methods cannot learn this game" in unable
+    assert "6 other methods cannot learn this game" in unable
     assert "DQN chooses one of several actions, and this game is steered with numbers." in unable
+    assert "MASAC steers a team as one, and in this game one plays alone." in unable
 
 
 @pytest.mark.parametrize("kind", ["td3", "sac"])
@@ -176,7 +177,7 @@ def test_every_preset_makes_a_training(team: Studio) -> None:
             continue
         for kind in ALGORITHMS:
             for preset in presets_for(kind, offer.key, offer.sees):
-                if not misfit(kind, does(offer, beside.get(offer.key, "")), offer.sees):
+                if not misfit(kind, does(offer, beside.get(offer.key, "")), offer):
                     seen.add(preset.key)
                     built(team, game=offer.key, algorithm=kind, preset=preset.key, **beside)
     assert set(PRESETS) <= seen

@@ -62,6 +62,7 @@ class Together(Rehearsed, Learning):
     )
     files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy", "policy.onnx": "onnx"}
     gives = "centre"
+    trying = "A few individuals play and learn to see how fast this goes …"
     help_section = "shared-critic"
 
     def shown(self, job: Job) -> dict[str, Any]:

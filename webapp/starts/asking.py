@@ -173,10 +173,10 @@ class StartsForm(LearningForm):
         found = {name: value for name, value in super().typed_of(job).items() if name in cls.base_fields}
         return {**found, **own, **rows.filled(config)}
 
-    def before(self, study: Any, user: User) -> dict[str, Any]:
+    def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
         """How long it takes, and whether players share processors."""
         players = study.samplers if study.pool.kind != "local" else 1
-        return super().before(study, user) | {"crowded": crowded(players, self.several)}
+        return super().before(study, user, **refers) | {"crowded": crowded(players, self.several)}
 
     @property
     def heads(self) -> list[tuple[str, str]]:

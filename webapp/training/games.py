@@ -62,6 +62,11 @@ class Offer:
         return {side: {"seats": list(range(seat, seat + self.squad))} for side, seat in first.items()}
 
     @property
+    def alone(self) -> bool:
+        """Whether one entity plays: no team that could be steered as one. Of a program only trying tells."""
+        return not self.sides and self.key != SIMULATOR
+
+    @property
     def for_two(self) -> bool:
         """Whether two players can meet in it."""
         return len(self.sides) == 2

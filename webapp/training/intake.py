@@ -179,7 +179,7 @@ def _unfit(
         yield from entrants.foreign(trained.policies, game.name, project)
         yield from beginnings.unfit(trained, project)
     does = games.does(offer, game.name)
-    if trained is not None and (reason := methods.misfit(trained.learner.kind, does, offer.sees)):
+    if trained is not None and (reason := methods.misfit(trained.learner.kind, does, offer)):
         yield f"{place}learner.kind", reason
 
 

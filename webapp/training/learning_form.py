@@ -114,10 +114,10 @@ class LearningForm(StudyForm):
         started = beginnings.number_of(job.config, job.project)
         return {**super().typed_of(job), **game, "minutes": minutes, "start": started}
 
-    def before(self, study: Any, user: User) -> dict[str, Any]:
+    def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
         """Also that they have to share processors, where they have to."""
         many = kinds.parts_of(self.kind).side_by_side(study)
-        return {**super().before(study, user), "crowded": crowded(many, self.several)}
+        return {**super().before(study, user, **refers), "crowded": crowded(many, self.several)}
 
 
 class LayeredForm(LearningForm):
