@@ -16,7 +16,7 @@ SCRIPTS = Path(__file__).parent / "peers"
 
 
 def peer_python(name: str) -> Path:
-    """The interpreter of ``bench-NAME.txt``'s environment, made on first use, and anew once that file asks for something
+    """The interpreter of ``bench-NAME.txt``'s environment, made on first use and whenever that file asks for something
     else. Raises CalledProcessError with what the installer said when it cannot be made."""
     folder = ROOT / "var" / "bench" / name
     python, done = folder / "bin" / "python", folder / "complete"
