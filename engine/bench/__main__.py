@@ -50,6 +50,7 @@ MODULES = (
     "arena_navigation",
     "arena_tanks",
     "arena_mixed",
+    "arena_evolution",
     "half_field",
     "platform",
     "commanders",
