@@ -256,6 +256,18 @@ def test_no_study_knows_one_of_the_algorithms_or_learners() -> None:
     assert not {name: found for name, path in studies if (found := compared_with(path) & names)}
 
 
+def imported_from(path: Path) -> set[str]:
+    """The names that a file imports from modules."""
+    return {alias.name for node in nodes(path) if isinstance(node, ast.ImportFrom) for alias in node.names}
+
+
+@pytest.mark.parametrize("name", ["scheduled", "session", "checkpoint", "control", "failures"])
+def test_what_drives_studies_of_several_kinds_names_none_of_their_settings(name: str) -> None:
+    """A new kind must not need a place here, not even among the types."""
+    settings = {kind.config.__name__ for kind in STUDIES.values()}
+    assert not imported_from(ROOT / "engine" / "study" / f"{name}.py") & settings
+
+
 def test_no_page_knows_a_kind_of_search_algorithm() -> None:
     """It asks what the algorithm's row says, such as what it leaves that can be drawn."""
     kinds = "|".join(map(re.escape, ALGORITHMS))

@@ -44,6 +44,10 @@ SEVERAL = {
     "Cell": "of what: a matchup, a map, a file; a text with its range",
     "Found": "what was found: an object, exploits, counts; on pages the line of a kind of study",
     "Order": "to whom: a sampler, an agent, an actor, a reader; in battles an order to units",
+    "Row": "of what: a finding, an agent, a start, a patch",
+    "Reading": "what was read: an analysis, a table, a sheet’s contents; on pages the result of a kind of study",
+    "Played": "what: a stage, battles, episodes; the results of a replay",
+    "Line": "of what: of a chart, of what pieces are worth; what a program dials",
 }
 """Names that stood for several things: no two modules have a class of that name."""
 MODULES = {

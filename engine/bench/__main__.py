@@ -26,6 +26,7 @@ MODULES = (
     "asynchrony",
     "evorl",
     "styles",
+    "ale_styles",
     "wuji",
     "pbt",
     "aesrl_time",

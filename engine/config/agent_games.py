@@ -12,7 +12,8 @@ from engine.config.base import Config, parse, refuse
 from engine.errors import ConfigError
 
 Reward = Literal["score", "moved", "stayed", "hit"]
-MazeReward = Literal["score", "win", "moved", "bumped", "ground"]
+AtariPongReward = Literal["score", "moved", "stayed"]
+MazeReward = Literal["score", "win", "moved", "bumped", "ground", "explored"]
 TanksReward = Literal["score", "dealt", "friendly", "neutral", "taken", "win"]
 NavigationReward = Literal["score", "own", "shared", "moved"]
 HalfFieldReward = Literal["score", "shaped", "approached", "reached", "advanced"]
@@ -58,6 +59,15 @@ class ImagePongSettings(PongSettings):
     frames: Annotated[int, Count(1, 16)] = 4
 
 
+class AtariPongSettings(Config):
+    """Settings of Atari's Pong in a study."""
+
+    frame_skip: Annotated[int, Count(1, 100)] = 4
+    sticky: Annotated[float, Field(strict=True, ge=0.0, le=1.0)] = 0.25
+    max_ticks: Annotated[int, Count(1, 1_000_000)] = 27_000
+    rewards: tuple[AtariPongReward, ...] = Field(("score",), min_length=1, max_length=3)
+
+
 class ConnectFourSettings(Config):
     """Settings of Connect Four in a study."""
 
@@ -86,7 +96,7 @@ class MazeSettings(Config):
     size: Annotated[int, Count(9, 101), AfterValidator(_odd)] = 31
     layout: Annotated[int, Count(0, 1_000_000)] = 1
     max_ticks: Annotated[int, Count(10, 100_000)] = 300
-    rewards: tuple[MazeReward, ...] = Field(("score", "win"), min_length=1, max_length=5)
+    rewards: tuple[MazeReward, ...] = Field(("score", "win"), min_length=1, max_length=6)
     planted: StrictBool = True
 
 
@@ -165,6 +175,8 @@ SETTINGS: dict[str, type[Config]] = {
     "pong-two-seats": PongSettings,
     "vector-pong": PongSettings,
     "image-pong": ImagePongSettings,
+    "atari-pong": AtariPongSettings,
+    "atari-pong-pictures": AtariPongSettings,
     "connect-four": ConnectFourSettings,
     "commanders": CommanderSettings,
     "maze": MazeSettings,

@@ -274,6 +274,12 @@ class TrainConfig(OneTraining):
         return self.samplers * sum(self.fragment_of(policy) for policy in self.learners)
 
     @property
+    def learning_seats(self) -> int:
+        """Seats of a battle whose decisions are learned from, on average; a group's are one."""
+        fragment = next(iter(self.learners.values())).fragment
+        return max(1, round(self.each / (self.samplers * self.environments * fragment)))
+
+    @property
     def update(self) -> int:
         """Decisions in the batches of one update, when samplers wait for each other."""
         return self.fragments * self.each

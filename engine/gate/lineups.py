@@ -13,7 +13,7 @@ from engine import verdicts
 from engine.arrays import Bundle
 from engine.config.lineups import ObjectiveConfig
 from engine.config.patterns import Pattern
-from engine.gate.report import Part, Row, rounded
+from engine.gate.report import GateFinding, Part, rounded
 from engine.lineups import schema
 from engine.lineups.battle_counts import battles_each
 from engine.lineups.parts import Sums
@@ -103,14 +103,18 @@ def _kept(table: NDArray[Any], i: int, samples: int) -> Floats | None:
     return found if len(found) == samples and np.isfinite(found).all() else None
 
 
-def rows_of(lineups: Lineups, told: Sequence[bool], spec: GameSpec, objectives: Sequence[ObjectiveConfig]) -> list[Row]:
+def rows_of(
+    lineups: Lineups, told: Sequence[bool], spec: GameSpec, objectives: Sequence[ObjectiveConfig]
+) -> list[GateFinding]:
     """A row for each. ``told``: which of them are confirmed."""
     rows = []
     under = verdicts.cleared([[sample] for sample in lineups.counted if sample is not None], lineups.goals)
     many, cleared = Many(sum(told), int(under.sum())), iter(under.tolist())
     for i, (sample, sure) in enumerate(zip(lineups.counted, told, strict=True)):
         if lineups.meant and lineups.meant[i]:
-            rows.append(Row(lineups.part, lineups.names[i], "meant", MEANT, pieces=_pieces(lineups.rows[i], spec)))
+            rows.append(
+                GateFinding(lineups.part, lineups.names[i], "meant", MEANT, pieces=_pieces(lineups.rows[i], spec))
+            )
         elif sample is None:
             rows.append(_unmeasured(lineups, i, spec))
         else:
@@ -119,14 +123,16 @@ def rows_of(lineups: Lineups, told: Sequence[bool], spec: GameSpec, objectives: 
     return rows
 
 
-def _unmeasured(lineups: Lineups, i: int, spec: GameSpec) -> Row:
+def _unmeasured(lineups: Lineups, i: int, spec: GameSpec) -> GateFinding:
     words = "its battles could not be played to an end"
-    return Row(lineups.part, lineups.names[i], "open", words, missing=None, pieces=_pieces(lineups.rows[i], spec))
+    return GateFinding(
+        lineups.part, lineups.names[i], "open", words, missing=None, pieces=_pieces(lineups.rows[i], spec)
+    )
 
 
 def _row(
     lineups: Lineups, i: int, sample: Sample, verdict: Verdict, spec: GameSpec, objectives: Sequence[ObjectiveConfig],
-) -> Row:  # fmt: skip
+) -> GateFinding:  # fmt: skip
     j = _about(sample, lineups.goals, verdict)
     ends, battles, objective = sample.range(j), sample.samples * lineups.each, objectives[j]
     missing = _missing(sample, verdict, lineups.each)
@@ -139,7 +145,7 @@ def _row(
         at += (
             f"; {_measured(sample, k, objectives[k])}, of the baseline teams {_yardstick(lineups.goals, objectives[k])}"
         )
-    return Row(
+    return GateFinding(
         lineups.part, lineups.names[i], kind,  # type: ignore[arg-type]
         f"{_said(verdict, missing)}: {at}, on {battles:,} fresh battles",
         value, low, high, line, objective.unit, battles, missing, _pieces(lineups.rows[i], spec),

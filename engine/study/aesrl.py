@@ -59,7 +59,7 @@ class _AESRL(Scheduled):
     schedule: SharedCritic
 
     def __init__(self, config: AESRLConfig, store: Store, control: Control) -> None:
-        super().__init__(config, store, control)
+        super().__init__(config, config.pool, store, control)
         self.config, self.key = config, f"replay-{secrets.token_hex(8)}"
         self.began_at, self.ended_at = np.inf, 0.0
         self.busy: dict[str, float] = {}

@@ -230,7 +230,8 @@ class _Arena(Learning):
         self.throttle.restart()
 
     def _ended(self) -> tuple[list[str], dict[str, str]]:
-        """What the lesson's end does to policies: in sentences, and the policies as they were before."""
+        """What the lesson's end does to policies: in sentences, and the policies as they were before, with who came
+        into the pool without having learned: stores keep only what an event names."""
         number, lesson = self.course.number, self.course.lesson
         climbed: dict[str, str] = {}
         for name, policy in self.active.items():
@@ -242,7 +243,9 @@ class _Arena(Learning):
         for new, old in lesson.after.fork.items():
             becomes(self.policies[new].learner, self.policies[old].learner)
         for name in lesson.after.pool:
-            self.policies[name].snapshots.append(self.left.stored(self.policies[name])[1])
+            present = Rung(number + 1, name, *self.left.stored(self.policies[name]))
+            self.policies[name].snapshots.append(present.description)
+            climbed = present.roles | climbed
         self.course.end(learned, self.tick)
         self.active, self.began = {}, 0
         return list(happened(chosen, lesson)), climbed

@@ -99,6 +99,22 @@ def test_every_lesson_has_its_own_matches_and_leaves_its_policies(league: tuple[
     assert policy(store, end.artifacts, "2").spec.kind == "q"
 
 
+AFTERS = [{"pool": ["b"]}, {"pool": ["b"], "fork": {"b": "a"}}]
+
+
+@pytest.mark.parametrize(("frozen", "after"), [(["b"], AFTERS[0]), (["b"], AFTERS[1]), ([], AFTERS[1])])
+def test_events_name_every_policy_that_a_checkpoint_plays_against(
+    store: FolderStore, frozen: list[str], after: dict[str, Any]
+) -> None:
+    """A site removes what only the checkpoint names; who came into the pool frozen was named by nothing."""
+    lessons = [lesson(["a", "b"], frozen=frozen, after=after), lesson(["a", "old"], ["b", "a"])]
+    found = rounds(list(run(course({"a": PPO, "b": PPO, "old": {"kind": "pool", "of": ["b"]}}, lessons), store)))
+    named = {digest for e in found for role, digest in e.artifacts.items() if role != "checkpoint"}
+    told = unpack(store.get(found[-1].artifacts["checkpoint"])).meta["parts"]["curve/b"]
+    assert len(told["snapshots"]) == 1
+    assert named.issuperset(told["snapshots"])
+
+
 @pytest.mark.parametrize("sampling", ["synchronous", "asynchronous"])
 def test_a_lesson_lasts_as_long_as_its_plan_says(store: FolderStore, sampling: str) -> None:
     """250 decisions are seven fragments; two are a batch, so the last one would not fit."""

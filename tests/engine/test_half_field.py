@@ -172,6 +172,13 @@ def test_features_are_those_of_hfo_in_their_places() -> None:
     assert top[1] < 0 < bottom[1], "the body looks towards larger y, which is the goal's lower post in drawings"
 
 
+def test_speeds_are_shares_of_those_that_hfo_takes_for_the_largest() -> None:
+    s, out = still(ball_x=40.0), np.zeros(66, np.float32)
+    s[2], s[field.BALL + 2], s[field.GOALKEEPER + 3] = 0.23, 2.5, -0.375
+    sight.see(s, True, 0, out)
+    assert [out[k] for k in (4, 55, 63)] == [0.0] * 3, "0.46, 5 and 0.75 m a cycle are 1"
+
+
 def test_the_attacker_reads_from_its_features_what_is() -> None:
     game = HalfFieldGoalkeeper()
     step = game.reset(SEEDS)

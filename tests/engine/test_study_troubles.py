@@ -21,7 +21,7 @@ from engine.events import AnyEvent, Failed, Finished, Incident, Paused, Progress
 from engine.indicators import UNSURE
 from engine.lineups.baselines import BaselineTeams
 from engine.lineups.evaluator import LineupEvaluator
-from engine.lineups.matches import Matches, Played
+from engine.lineups.matches import Matches, PlayedBattles
 from engine.problem import Evaluation
 from engine.rl.collector import Arrival
 from engine.runtime.answering import build
@@ -169,7 +169,7 @@ def leave_unfinished(monkeypatch: pytest.MonkeyPatch, every: int) -> None:
     """Of one lineup in so ``every`` many, the simulator finishes no fresh battle."""
     play = Matches.play
 
-    def played(self: Matches, lineups: np.ndarray, first: int, last: int, fidelity: str = "full") -> Played:
+    def played(self: Matches, lineups: np.ndarray, first: int, last: int, fidelity: str = "full") -> PlayedBattles:
         found = play(self, lineups, first, last, fidelity)
         return found._replace(broken=lineups.sum(axis=(1, 2)) % every == 0) if first >= FRESH else found
 

@@ -22,7 +22,7 @@ from tests.engine.test_styles import study
 def test_a_run_that_was_killed_goes_on_and_one_that_is_done_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole, begun = styles._ran(study(), tmp_path / "whole"), []
+    whole, begun = styles.ran(study(), tmp_path / "whole"), []
     real = styles.run_study
 
     def killed(config: Any, store: Any, resume: str = "") -> Iterator[Any]:
@@ -34,8 +34,8 @@ def test_a_run_that_was_killed_goes_on_and_one_that_is_done_is_read(
 
     monkeypatch.setattr(styles, "run_study", killed)
     with pytest.raises(KeyboardInterrupt):
-        styles._ran(study(), tmp_path / "other")
-    again = styles._ran(study(), tmp_path / "other")
+        styles.ran(study(), tmp_path / "other")
+    again = styles.ran(study(), tmp_path / "other")
     assert begun[0] == ""
     assert begun[1] != ""
     for one, other in zip(whole, again, strict=True):
@@ -45,7 +45,7 @@ def test_a_run_that_was_killed_goes_on_and_one_that_is_done_is_read(
     assert len(whole.score) == 4
     assert json.loads((tmp_path / "other" / "result.json").read_text())["selection"] is True
     monkeypatch.setattr(styles, "run_study", lambda *_: pytest.fail("it is done already"))
-    styles._ran(study(), tmp_path / "other")
+    styles.ran(study(), tmp_path / "other")
 
 
 @pytest.mark.parametrize("seeds", [2, 8])

@@ -37,7 +37,7 @@ def trained_at_pong(project: Project, title: str = "Pong, first try", kind: str 
     return training(project, config=plain, title=title, template="pong-ppo", artifacts=artifacts, **row)
 
 
-def measured(agent: Agent, moved: float = 0.123, poster: bool = True, by: float | None = None) -> Job:
+def measured(agent: Agent, moved: float = 0.123, clip: bool = True, by: float | None = None) -> Job:
     """Its measurement, ended, with figures that are made up."""
     job = agent.measuring
     assert job is not None
@@ -52,7 +52,7 @@ def measured(agent: Agent, moved: float = 0.123, poster: bool = True, by: float 
                     for who, more in (("Random", by or 0.0), ("Follows the ball", 0.01))],
         "moved": None if by is None else {"by": by, "measure": "moved", "opponent": "Random", "low": by - 0.03,
                                           "high": by + 0.03, "episodes": 0},
-        "poster": {"drawing": "pong", "positions": rows} if poster else {},
+        "clip": {"drawing": "pong", "pace": 40.0, "positions": rows} if clip else {},
     }  # fmt: skip
     artifacts = {"table": store().put(pack(told, {})), "take_home": store().put(b"PK a zip")}
     Job.objects.filter(pk=job.pk).update(

@@ -419,6 +419,22 @@ def test_a_training_begins_with_a_saved_agent_in_a_network_as_large_or_larger(te
     assert "start" not in values_of(job, team.project), "nobody keeps it now"
 
 
+@pytest.mark.parametrize("kind", ["td3", "sac"])
+def test_critics_that_are_not_saved_with_an_agent_stay_as_usual(team: Studio, kind: str) -> None:
+    agent = kept_agent(team.project)
+    learner = PRESETS[f"pendulum-{kind}"]
+    told = {"kind": learner.head, "network": {"policy": [8, 8], "critic": [], "activation": "relu",
+            "sharing": "separate"}}  # fmt: skip
+    agent.policy, agent.game = store().put(json.dumps(told).encode()), {"name": "gym:Pendulum-v1", "settings": {}}
+    agent.save()
+    asked = {"game": "pendulum", "algorithm": kind, "start": str(agent.pk)}
+    assert built(team, **asked).learner.network == learner.network.model_copy(update={"policy": (8, 8)})
+    larger = built(team, **asked, **{"learner.network.policy": "16 8", "learner.network.critic": "32"}).learner.network
+    assert (larger.policy, larger.critic) == ((16, 8), (32,))
+    smaller = wrong(team, **asked, **{"learner.network.policy": "8 4"})
+    assert "its layers of the policy have 8, 8 units, and here 8, 4" in " ".join(smaller["start"])
+
+
 def test_agents_of_several_seats_all_begin_with_the_saved_one(team: Studio) -> None:
     agent = saved(team)
     sides = next(offer.key for offer in OFFERS.values() if offer.sides and "pong" in offer.key)

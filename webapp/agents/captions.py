@@ -134,6 +134,13 @@ class Figures(NamedTuple):
         return [[each[name] for each in by_name] for name in wanted if all(name in each for each in by_name)]
 
     @property
+    def clip(self) -> dict[str, Any]:
+        """Some seconds of a battle, to be drawn; nothing where its game has no drawing. Measurements of earlier
+        versions have some moments."""
+        told: dict[str, Any] = self.meta.get("clip") or self.meta.get("poster") or {}
+        return told
+
+    @property
     def actions(self) -> list[tuple[str, float]]:
         """Its choices in the situations that go along, by name, as shares."""
         counts = self.meta["moves"]

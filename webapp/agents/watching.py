@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from engine.arrays import Bundle, unpack
-from engine.catalog import GAMES, built_in
+from engine.catalog import GAMES, pace_of
 from engine.config import parse
 from engine.config.agents import RecordConfig
 from engine.errors import StoreError
@@ -34,8 +34,8 @@ from webapp.training import games
 
 WRONG = 422
 LAST_SEED = 2**31
-MOMENTS_A_SECOND = 40.0
-"""Where a game does not say how fast it is."""
+PONGS = ("pong", "atari-pong")
+"""Drawings whose rows end with the points of both sides."""
 PLACES = 4
 """Decimals of positions: a tenth of a pixel."""
 
@@ -155,7 +155,7 @@ def _others(job: Job) -> str:
 
 def _battle(job: Job, bundle: Bundle, i: int) -> Battle:
     told, title = bundle.meta["battles"][i], bundle.meta["titles"][i] or "The agent"
-    points = bundle.arrays[f"positions/{i}"][-1, 4:6].astype(int).tolist() if bundle.meta["drawing"] == "pong" else None
+    points = bundle.arrays[f"positions/{i}"][-1, 4:6].astype(int).tolist() if bundle.meta["drawing"] in PONGS else None
     chosen = shares(told["counts"], job.config["game"]["name"])
     return Battle(title, _sentence(title, told, points, _opponent(job)), told["length"], chosen,
                   (points[0], points[1]) if points else None)  # fmt: skip
@@ -184,14 +184,9 @@ def battles_data(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     positions = [bundle.arrays[f"positions/{i}"].astype(float).round(PLACES).tolist() for i in range(count)]
     scenery = bundle.arrays["scenery"].tolist() if "scenery" in bundle.arrays else []
     labels = [battle.get("labels", []) for battle in bundle.meta["battles"]]
-    told = {"drawing": bundle.meta["drawing"], "pace": _pace(job.config["game"]), "battles": positions,
+    game = job.config["game"]
+    told = {"drawing": bundle.meta["drawing"], "pace": pace_of(game["name"], game["settings"]), "battles": positions,
             "scenery": scenery, "labels": labels}  # fmt: skip
     answer = PageJson(told)
     answer["Cache-Control"] = FOR_GOOD
     return answer
-
-
-def _pace(game: dict[str, Any]) -> float:
-    """Decisions a second, as people see it."""
-    known = built_in(game["name"])
-    return known.clock.decisions(game["settings"]) if known and known.clock else MOMENTS_A_SECOND

@@ -21,7 +21,7 @@ from webapp.arena.player_fields import NAMES
 from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
 from webapp.lib.words import number
-from webapp.studies import actions, estimates
+from webapp.studies import actions, estimates, kinds
 from webapp.studies.models import Job
 from webapp.studies.study_form import CardsField, StudyForm
 from webapp.training import games
@@ -46,7 +46,6 @@ MEETINGS = [
     ("swiss+rungs", "Those meet who stand alike, earlier selves too"),
 ]  # fmt: skip
 LESSONS = "Lessons of my own: who plays whom?"
-MEASURING = "Each lesson is played for a few seconds to see how fast it goes …"
 
 
 class ArenaForm(StudyForm):
@@ -192,18 +191,22 @@ class ArenaForm(StudyForm):
             return True
         return again.model_dump(mode="json") != job.config
 
-    def before(self, study: Any, user: User) -> dict[str, Any]:
+    def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
         """What it amounts to: lessons, processes by the paper's count and here, and how long it takes by an earlier
         course or by first rounds."""
         assert isinstance(study, ArenaConfig)
         fast, played = pace.earlier(study, self.project), None
         if fast is None:
-            played = actions.sample(self.project, user, pace.rehearsal(study))
+            played = actions.sample(self.project, user, pace.rehearsal(study), **refers)
             fast = pace.measured(study, played)
         for place, why in estimates.problems(played):
             self.point_at(place, why)
         waiting = played is not None and played.active
-        told = ["" if fast is None or waiting else fast.note, MEASURING if waiting else "", *pace.whole(study)]
+        told = [
+            "" if fast is None or waiting else fast.note,
+            kinds.parts_of(self.kind).trying if waiting else "",
+            *pace.whole(study),
+        ]
         return {
             "time": "…" if fast is None or waiting else fast.whole(study).capitalize(), "waiting": waiting,
             "note": " ".join(filter(None, told)),

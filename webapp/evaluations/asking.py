@@ -88,6 +88,7 @@ class EvaluationForm(StudyForm):
         label="Episodes of each pair", whole=True, low=2, high=10_000, required=False,
         help_text="Half of them on either seat; 100 where nothing is typed. More make the ranges narrower.",
     )  # fmt: skip
+    tells: ClassVar[bool] = True
     usual: ClassVar[Mapping[str, Any]] = {"game": USUAL}
 
     def prepare(self) -> None:

@@ -42,6 +42,7 @@ class MetagameForm(StudyForm):
     """Whose teams meet, and how often."""
 
     folded: ClassVar[tuple[str, ...]] = "title", "seed"
+    tells: ClassVar[bool] = True
     search = forms.ChoiceField(
         label="Teams of which shortlist",
         help_text="Every team of the shortlisted lineups plays every other one, and the search’s baseline teams: "

@@ -34,7 +34,7 @@ class Frame:
         return BOTTOM - (BOTTOM - TOP) * (value - low) / (high - low)
 
 
-class Line(NamedTuple):
+class ChartLine(NamedTuple):
     """``mark``: the class that draws it; ``name``: what it is."""
 
     mark: str
@@ -61,7 +61,7 @@ class Lines:
     ) -> None:  # fmt: skip
         found = [value for _, _, column in columns for value in column if known(value)]
         words, frame = words or shown, Frame(ends(x), up or ends(found))
-        drawn = (Line(mark, name, list(_points(frame, x, column))) for mark, name, column in columns)
+        drawn = (ChartLine(mark, name, list(_points(frame, x, column))) for mark, name, column in columns)
         self.along, self.lines = along, [line for line in drawn if line.points]
         self.keys = {line.mark: lower_first(line.name) for line in self.lines} | dict(several or {})
         self.levels = [(shown(value), frame.y(value)) for value in marks(*frame.up)]

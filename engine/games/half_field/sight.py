@@ -40,7 +40,8 @@ LANDMARKS = np.array(
 SELF, SPEED, BODY, CAN, FIRST = 0, 4, 5, 12, 13
 EDGES, THE_BALL, BALL_SPEED = 46, 50, 55
 FAR_X, FAR_Y = 1.1 * LENGTH, 1.05 * WIDTH
-FASTEST_SELF, FASTEST_OTHER, FASTEST_BALL = 0.46, 0.75, 3.0
+FASTEST_SELF, FASTEST_OTHER, FASTEST_BALL = 0.46, 0.75, 5.0
+"""Speeds at which HFO's features are 1: the fastest that its authors saw of a player, and more than any of a ball."""
 
 
 @compiled

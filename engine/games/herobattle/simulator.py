@@ -32,7 +32,7 @@ class Tables(NamedTuple):
     parameters: F64
 
 
-class Played(NamedTuple):
+class TalliedBattles(NamedTuple):
     """Battles and their work: ``tallies`` int64[n, 2]: unit-ticks, and ticks in which a unit attacked."""
 
     battles: Battles
@@ -115,7 +115,9 @@ class HeroBattle:
         first, second = kernel.streams(np.ascontiguousarray(seeds, dtype=np.uint64))
         return self.play(left, right, first, second, patch, tally=False).battles
 
-    def play(self, left: I32, right: I32, first: U64, second: U64, patch: Patch, *, tally: bool = True) -> Played:
+    def play(
+        self, left: I32, right: I32, first: U64, second: U64, patch: Patch, *, tally: bool = True
+    ) -> TalliedBattles:
         """Battles with a random stream for each side, uint64[n] each, as ``kernel.streams`` derives them from seeds.
         Exchanging teams and streams exchanges the results exactly. Raises SimulatorError."""
         left, right = self.checked(left, right, len(first))
@@ -127,7 +129,7 @@ class HeroBattle:
             left, right, first, second, tables.pieces, tables.parameters, self._edges, self._pair, self._soldiers,
             result.side, result.battle, tallies, kernel.NO_TRACE, kernel.NO_CASTS,
         )  # fmt: skip
-        return Played(result, tallies)
+        return TalliedBattles(result, tallies)
 
     def replay(self, left: I32, right: I32, seed: int, patch: Patch) -> Sequence[Frame]:
         """One battle, tick by tick, as ``battles`` plays it with this seed. ``left``, ``right`` int32[8]."""
