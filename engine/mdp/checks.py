@@ -24,6 +24,7 @@ from engine.mdp.interface import (
     State,
 )
 from engine.mdp.sizes import too_large
+from engine.mdp.starts import description_problems
 from engine.mdp.vector import VectorStep
 from engine.text import TURNING, WIDTHLESS, is_seen
 
@@ -65,6 +66,7 @@ def game_problems(spec: MDPSpec) -> list[str]:
         found.append(f"it has {len(spec.seats)} seats, and sides of {spec.squad} seats do not fill them")
     if spec.in_turns:
         found.append("it is played in turns, and a program of its own steps all seats together")
+    found += description_problems(spec.starts)
     for i, seat in enumerate(spec.seats):
         found += [f"seat {i}: {problem}" for problem in (*_seat_problems(seat), *_action_problems(seat.action))]
     return found

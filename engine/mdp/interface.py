@@ -28,6 +28,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.mdp.starts import StartSetting
+
 MOST_PARAMETERS = 100_000
 """Of a parameterised action, all choices together."""
 Array = NDArray[Any]
@@ -195,7 +197,7 @@ class MDPSpec(msgspec.Struct, frozen=True):
     """A game as a decision process. ``max_ticks``: decisions after which an episode is over or truncated (0: never);
     ``frame_skip``: moments of the game per decision; ``in_turns``: its seats act at different moments, so it is played
     as an ``MDP`` and has no form over arrays; ``squad``: so many seats, one after the other, are one side's, and one
-    player takes them all where sides meet."""
+    player takes them all where sides meet; ``starts``: settings of a program that say where its episodes begin."""
 
     name: str
     version: str
@@ -204,6 +206,7 @@ class MDPSpec(msgspec.Struct, frozen=True):
     frame_skip: int = 1
     in_turns: bool = False
     squad: int = 1
+    starts: tuple[StartSetting, ...] = ()
 
     @property
     def rewards(self) -> int:
