@@ -24,8 +24,8 @@ from engine.mdp.interface import (
     State,
 )
 from engine.mdp.sizes import too_large
-from engine.mdp.starts import description_problems
 from engine.mdp.vector import VectorStep
+from engine.starting import description_problems
 from engine.text import TURNING, WIDTHLESS, is_seen
 
 _HIDDEN = re.compile(rf"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff{TURNING}{WIDTHLESS}]")

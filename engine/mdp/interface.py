@@ -28,7 +28,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.mdp.starts import StartSetting
+from engine.starting import StartSetting
 
 MOST_PARAMETERS = 100_000
 """Of a parameterised action, all choices together."""

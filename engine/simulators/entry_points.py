@@ -9,7 +9,7 @@
 ``describe``, ``battles`` and ``replay``   a ``LineupSimulator``
 =========================================  =======================================================================
 
-Parameters of the factory that are marked by ``engine.mdp.starts.Begins`` say where an episode begins; with other values
+Parameters of the factory that are marked by ``engine.starting.Begins`` say where an episode begins; with other values
 of them it is called again.
 """
 
@@ -26,9 +26,9 @@ from typing import Any, cast
 from engine.errors import SimulatorError
 from engine.mdp.adapters import VectorFromMDP
 from engine.mdp.interface import MDPSpec
-from engine.mdp.starts import StartSetting, declared
 from engine.mdp.vector import VectorMDP
 from engine.simulators.contract import LineupSimulator
+from engine.starting import StartSetting, declared
 
 Factory = Callable[..., Any]
 MAY_RETURN = (
@@ -51,7 +51,7 @@ def build(entry_point: str, start: Mapping[str, float] | None = None) -> LineupS
 
 
 def starts_of(entry_point: str) -> tuple[StartSetting, ...]:
-    """The parameters of the factory that say where an episode begins (``engine.mdp.starts.Begins``)."""
+    """The parameters of the factory that say where an episode begins (``engine.starting.Begins``)."""
     return declared(_factory(entry_point))
 
 

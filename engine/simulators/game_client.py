@@ -16,13 +16,13 @@ from engine.errors import ConfigError, SimulatorError
 from engine.mdp.checks import check_batch
 from engine.mdp.episodes import Episodes
 from engine.mdp.interface import Array, MDPSpec, action_problem
-from engine.mdp.starts import value_problems
 from engine.mdp.vector import VectorStep
 from engine.simulators import protocol
 from engine.simulators.connection import Connection
 from engine.simulators.program import Program
 from engine.simulators.protocol import Actions, Arrays, Reset
 from engine.simulators.states import from_arrays
+from engine.starting import value_problems
 
 NONE = "takes no settings; put them into the program's arguments"
 

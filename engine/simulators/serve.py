@@ -23,7 +23,6 @@ from typing import Protocol, cast
 import zmq
 
 from engine.errors import EngineError, SimulatorError
-from engine.mdp.starts import StartSetting
 from engine.mdp.vector import VectorMDP
 from engine.piping import until_nobody_reads
 from engine.simulators import entry_points, protocol
@@ -31,6 +30,7 @@ from engine.simulators.contract import LineupSimulator
 from engine.simulators.protocol import Arrays, Bye, Cancel, Decoded, Error, Hello, Ping, Pong
 from engine.simulators.serve_game import Again, GamePlayer
 from engine.simulators.serve_lineups import LineupPlayer
+from engine.starting import StartSetting
 
 HELLO_WAIT_S = 60.0
 HANG_UP_S = 2.0

@@ -9,11 +9,11 @@ import msgspec
 import numpy as np
 
 from engine.errors import Cancelled, ConfigError, SimulatorError
-from engine.mdp.starts import StartSetting, as_declared, value_problems
 from engine.mdp.vector import VectorMDP, VectorStep
 from engine.simulators import protocol
 from engine.simulators.protocol import Actions, Arrays, Decoded, Error, Reset, States
 from engine.simulators.states import to_arrays
+from engine.starting import StartSetting, as_declared, value_problems
 
 Again = Callable[[dict[str, float]], VectorMDP]
 

@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 
 from engine.games.platform import Platform
-from engine.mdp.starts import Begins
+from engine.starting import Begins
 
 
 def platform(first: Annotated[int, Begins(1, 3, "Platform")] = 1) -> Platform:

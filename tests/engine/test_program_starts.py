@@ -16,11 +16,11 @@ from engine.errors import ConfigError, SimulatorError
 from engine.events import Failed, Finished, Progressed
 from engine.games.platform import Platform
 from engine.mdp.checks import game_problems
-from engine.mdp.starts import StartSetting, as_declared, declared, value_problems
 from engine.simulators import entry_points, references
 from engine.simulators.conformance import check
 from engine.simulators.protocol import Decoded, Reset
 from engine.simulators.serve_game import GamePlayer
+from engine.starting import StartSetting, as_declared, declared, value_problems
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
