@@ -168,5 +168,5 @@ def shares(counts: list[int], game: str) -> list[tuple[str, float]]:
     """How often each action was chosen, as shares of all, by its name."""
     known = built_in(game)
     named = known.actions if known else ()
-    names = named if len(named) == len(counts) else [f"action {i + 1}" for i in range(len(counts))]
+    names = named[: len(counts)] if len(named) >= len(counts) else [f"action {i + 1}" for i in range(len(counts))]
     return [(name, count / max(1, sum(counts))) for name, count in zip(names, counts, strict=True)]
