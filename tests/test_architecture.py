@@ -20,7 +20,7 @@ LEAVES = {
     "errors", "rng", "splitmix", "events", "store", "arrays", "indicators", "confidence", "verdicts", "channel",
     "compiling", "config", "differences", "formula", "formula_bounds", "formula_functions",
     "formula_terms", "claims", "piping", "means",
-    "peers", "experience", "text", "objects", "object_store", "stores", "process_group",
+    "peers", "experience", "starting", "text", "objects", "object_store", "stores", "process_group",
 }  # fmt: skip
 FAMILIES: dict[str, set[str]] = {
     **{leaf: LEAVES | {"simulators.contract"} for leaf in LEAVES},
@@ -78,7 +78,7 @@ WEBAPP = {
     "verdicts", "means", "confidence", "formula_functions", "formula_terms", "gate.junit", "gate.numbers",
     "gate.report", "lineups.battle_counts", "lineups.companion",
     "lineups.named", "lineups.parts", "lineups.patterns", "lineups.rules", "lineups.schema", "lineups.size",
-    "lineups.suspected", "lineups.told_apart",
+    "lineups.suspected", "lineups.told_apart", "starting",
     "simulators.contract", "styles.agents", "styles.preview", "styles.selection", "styles.strangers", "text",
     "process_group", "worth.findings_in_words", "worth.missing", "worth.verdicts",
 }  # fmt: skip

@@ -168,6 +168,7 @@ class HalfFieldSettings(_Starts):
     apart: Annotated[float, Field(strict=True, ge=0.0, le=1.0)] = 1.0
     max_ticks: Annotated[int, Count(1, 100_000)] = 500
     untouched: Annotated[int, Count(1, 100_000)] = 100
+    tackle: StrictBool = False
     rewards: tuple[HalfFieldReward, ...] = Field(("score",), min_length=1, max_length=5)
 
 

@@ -28,6 +28,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.starting import StartSetting
 from engine.text import written
 
 MOST_PARAMETERS = 100_000
@@ -197,7 +198,7 @@ class MDPSpec(msgspec.Struct, frozen=True):
     """A game as a decision process. ``max_ticks``: decisions after which an episode is over or truncated (0: never);
     ``frame_skip``: moments of the game per decision; ``in_turns``: its seats act at different moments, so it is played
     as an ``MDP`` and has no form over arrays; ``squad``: so many seats, one after the other, are one side's, and one
-    player takes them all where sides meet."""
+    player takes them all where sides meet; ``starts``: settings of a program that say where its episodes begin."""
 
     name: str
     version: str
@@ -206,6 +207,7 @@ class MDPSpec(msgspec.Struct, frozen=True):
     frame_skip: int = 1
     in_turns: bool = False
     squad: int = 1
+    starts: tuple[StartSetting, ...] = ()
 
     @property
     def rewards(self) -> int:

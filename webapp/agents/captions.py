@@ -193,6 +193,6 @@ def chosen(counts: list[Any], game: str) -> list[Chosen]:
 
 
 def _shares(what: str, counts: list[int], named: Sequence[str]) -> Chosen:
-    names = named if len(named) == len(counts) else [f"action {i + 1}" for i in range(len(counts))]
+    names = named[: len(counts)] if len(named) >= len(counts) else [f"action {i + 1}" for i in range(len(counts))]
     total = max(1, sum(counts))
     return Chosen(what, [(name, count / total) for name, count in zip(names, counts, strict=True)])
