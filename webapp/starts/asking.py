@@ -69,7 +69,7 @@ class StartsIntake(AloneIntake):
         if not own and (known is None or not known.starts):
             yield "game.name", f"no setting says where its episodes begin; choose one of {', '.join(OFFERED)}"
             return
-        if known is not None and (why := methods.misfit(study.learner.kind, known.does, known)):
+        if known is not None and (why := methods.misfit(study.learner.kind, known.does, games.OFFERS.get(study.game.name))):
             yield "learner.kind", why
         for i, task in enumerate(study.tasks):
             wrong = [*value_problems(own, task.settings)] if own else _unknown(study, task, project)
