@@ -69,7 +69,8 @@ class StartsIntake(AloneIntake):
         if not own and (known is None or not known.starts):
             yield "game.name", f"no setting says where its episodes begin; choose one of {', '.join(OFFERED)}"
             return
-        if known is not None and (why := methods.misfit(study.learner.kind, known.does, games.OFFERS.get(study.game.name))):
+        offer = games.OFFERS.get(study.game.name)
+        if known is not None and (why := methods.misfit(study.learner.kind, known.does, offer)):
             yield "learner.kind", why
         for i, task in enumerate(study.tasks):
             wrong = [*value_problems(own, task.settings)] if own else _unknown(study, task, project)
