@@ -137,6 +137,12 @@ def test_no_function_is_called_told() -> None:
     assert not found, f"say what it gives: {found}"
 
 
+def test_no_class_of_a_study_is_called_by_an_adverb_or_what_is_left() -> None:
+    """``Here`` of what? Say that it is local, remote, or the artifacts of a course."""
+    classes = {name for path in PYTHON if path.parent.name == "study" for name in public_classes(path)}
+    assert not {name for name in classes if parts(name) & {"here", "apart", "left"}}
+
+
 def test_no_column_of_a_table_of_the_catalogue_is_called_told() -> None:
     """A newcomer fills in these rows first, and must not ask what a column is for."""
     columns = {*StudyKind._fields, *AgentGame._fields, *Entry._fields}
