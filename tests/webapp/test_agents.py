@@ -417,7 +417,7 @@ def test_whom_nobody_can_play_against_in_the_page_is_said_with_the_reason(team: 
     assert designer.get(at("weights", agent.pk)).content == b"numbers of Pong, first try"
     Agent.objects.update(game={"name": "image-pong", "settings": {}})
     page = text(designer, at("play", agent.pk))
-    assert "you can play Pong only" in page
+    assert "In the page you can play Pong, against agents that are told where things are, and Connect Four." in page
     assert "Play against it" not in text(designer, at("agent", agent.pk))
 
 
