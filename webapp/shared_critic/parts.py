@@ -139,6 +139,7 @@ class Together(Rehearsed, Learning):
             *((name, f"{m[key]:.4g}") for name, key in told.items() if key in m),
             *((f"Decisions, {name.removeprefix('steps_')}", number(value)) for name, value in sorted(m.items())
               if name.startswith("steps_") and name != "steps_per_second"),
+            *([("Decisions of evaluations, counted apart", number(m["examined"]))] if "examined" in m else []),
             *([("Least minibatches a decision", f"{_least(job):g}")] if not method.get("waiting", True) else []),
             ("Replay", number(learner["capacity"])),
             ("Noise of actions", f"{learner['explore']:g}"),
@@ -155,7 +156,7 @@ def _rule(rule: Mapping[str, Any]) -> str:
 
 def _switches(method: Mapping[str, Any]) -> list[tuple[str, str]]:
     """How individuals play, and how the score of the centre is known, where the method has a choice."""
-    told = {
+    told: dict[str, tuple[str, dict[Any, str]]] = {
         "parallel": ("Individuals of a round", {True: "side by side (P-CEM-RL)", False: "one after the other"}),
         "centre": ("f(μ)", {"running": "a running estimate", "episodes": "five episodes after each individual"}),
     }  # fmt: skip
