@@ -147,7 +147,7 @@ def test_its_first_rounds_tell_how_long_it_takes_and_what_chance_scores(team: St
         append(trial, {}, [Entry("progressed", body, tick)], tick=tick, metrics=metrics, counters=counters)
     Job.objects.filter(pk=trial.pk).update(status=Status.STOPPED)
     said = designer.post(before, typed).content.decode()
-    assert "hance alone scored about -1,200 at worst" in said
+    assert "hance alone scored about −1,200 at worst" in said
     answer = designer.post(form(team, "aes-rl"), typed)
     assert set(answer.context["form"].errors) == {"baseline"}
     said = designer.post(before, {**typed, "baseline": "-2000"}).content.decode()
