@@ -104,6 +104,7 @@ def test_every_decision_is_counted_once_and_examinations_apart(method: str, stor
     assert counted == found[-1].counters.steps
     assert 400 <= counted < 520
     assert counted % 20 == 0, "whole episodes"
+    assert last["examined"] >= 2 * 2 * 20, "two evaluations of two episodes"
     table = unpack(store.get(found[-1].artifacts["table"])).arrays
     assert len(table["mean"]) >= 2
     assert table["steps"][-1] == counted

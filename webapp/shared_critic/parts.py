@@ -140,6 +140,7 @@ class Together(Rehearsed, Learning):
             *((name, written(m[key], ".4g")) for name, key in told.items() if key in m),
             *((f"Decisions, {name.removeprefix('steps_')}", number(value)) for name, value in sorted(m.items())
               if name.startswith("steps_") and name != "steps_per_second"),
+            *([("Decisions of evaluations, counted apart", number(m["examined"]))] if "examined" in m else []),
             *([("Least minibatches a decision", f"{_least(job):g}")] if not method.get("waiting", True) else []),
             ("Replay", number(learner["capacity"])),
             ("Noise of actions", f"{learner['explore']:g}"),
