@@ -126,8 +126,10 @@ def _judged(policy: Policy, trained: dict[str, Policy], seed: int, episodes: int
     for i, player in enumerate(players.values()):
         each = episodes // len(players)
         cast = Cast([[Candidate("other", learns=True)]] * (2 * SQUAD))
-        found = examine(dict.fromkeys(range(SQUAD), policy), game, each, seed, cast=cast, first=_UNSEEN + i * each,
-                        players=lambda _, one=player: one)  # fmt: skip
+        found = examine(
+            dict.fromkeys(range(SQUAD), policy), game, each, seed, cast=cast, first=_UNSEEN + i * each,
+            players={"other": player}.__getitem__,
+        )  # fmt: skip
         first, names = found[0], seat.signals
         told = {
             "score": np.mean([found[k].returns[:, 0] for k in range(SQUAD)], axis=0), "wins": first.win,
