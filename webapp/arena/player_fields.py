@@ -25,7 +25,8 @@ NAMES = tuple(f"{name}{i}" for i in range(1, ROWS + 1) for name in ("name", "pla
 
 def fields(project: Project) -> dict[str, Any]:
     """The fields of all rows; the project's saved agents play, too."""
-    saved = [(f"{SAVED}{agent.pk}", f"Saved agent, which stays as it is: {agent.name}") for agent in project.agents.kept()]
+    kept = project.agents.kept()
+    saved = [(f"{SAVED}{agent.pk}", f"Saved agent, which stays as it is: {agent.name}") for agent in kept]
     found: dict[str, Any] = {}
     for i in range(1, ROWS + 1):
         found[f"name{i}"] = forms.CharField(label=f"Name of player {i}", max_length=24, required=False)
