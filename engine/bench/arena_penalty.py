@@ -125,11 +125,13 @@ def _judged(policy: Policy, trained: dict[str, Policy], seed: int, episodes: int
     players |= {name: one.actor(False) for name, one in trained.items()}
     for i, player in enumerate(players.values()):
         each = episodes // len(players)
+
+        def seated(_: str, player: Player = player) -> Player:
+            return player
+
         cast = Cast([[Candidate("other", learns=True)]] * (2 * SQUAD))
-        found = examine(
-            dict.fromkeys(range(SQUAD), policy), game, each, seed, cast=cast, first=_UNSEEN + i * each,
-            players={"other": player}.__getitem__,
-        )  # fmt: skip
+        found = examine(dict.fromkeys(range(SQUAD), policy), game, each, seed, cast=cast, first=_UNSEEN + i * each,
+                        players=seated)  # fmt: skip
         first, names = found[0], seat.signals
         told = {
             "score": np.mean([found[k].returns[:, 0] for k in range(SQUAD)], axis=0), "wins": first.win,

@@ -52,6 +52,16 @@ _ORDERS_MEANINGS = {
     "explored": "squares walked on for the first time, as a share of the field",
     "forward": "how far forward the units stand, from 0 where they began to 1 in the middle of the field",
 }  # fmt: skip
+_STANCES = ("advance", "hold", "step back", "withdraw", "close ranks")
+_ORDERS = {
+    "Whom its team strikes at": (
+        "whoever is nearest", "the hero", "whoever has least life left", "the most dangerous", "whoever reaches far",
+        "the soldiers", "all at one enemy",
+    ),
+    "What its hero does": ("advances", "holds", "steps back", "withdraws", "closes ranks"),
+    "What its first soldiers do": _STANCES, "What its second soldiers do": _STANCES,
+    "When it uses the skill": ("as its team would by itself", "not now", "at once"),
+}  # fmt: skip
 _ORDERS_CAPTIONS = {
     "walked": Signal("walks", unit="of its units’ time"), "idle": Signal("stands idle", unit="of its units’ time"),
     "dealt": Signal("deals", unit="of the other team’s life"), "taken": Signal("loses", unit="of its own team’s life"),
@@ -91,8 +101,8 @@ _GOAL_CAPTIONS = {
     "out": Signal("misses the goal", unit="in episodes"),
 }  # fmt: skip
 _HALF_FIELD_STARTS = ("ball_x_min", "ball_x_max", "ball_y_min", "ball_y_max", "apart")
-_HALF_FIELD = (*_HALF_FIELD_STARTS, "max_ticks", "untouched", "rewards")
-_HALF_FIELD_ACTIONS = ("dash", "turn", "kick")
+_HALF_FIELD = (*_HALF_FIELD_STARTS, "max_ticks", "untouched", "tackle", "rewards")
+_HALF_FIELD_ACTIONS = ("dash", "turn", "kick", "tackle")
 _HALF_FIELD_CAPTIONS = {
     "out": Signal("kicks the ball out", unit="in episodes"),
     "caught": Signal("loses the ball to the keeper", unit="in episodes"),
@@ -130,7 +140,7 @@ GAMES: dict[str, AgentGame] = {
         "Herobattle, commander", "Commands a team of the demo game against one that fights by itself: whom to attack, "
         "where to stand, when to use the skill.",
         "engine.games.herobattle.commanders:HeroBattleCommanders", "numbers", "hybrid", 75, _COMMANDERS,
-        captions=_ORDERS_CAPTIONS, signals=_ORDERS_SIGNALS, scripted="hero-hunter",
+        orders=_ORDERS, captions=_ORDERS_CAPTIONS, signals=_ORDERS_SIGNALS, scripted="hero-hunter",
         strangers=("random", "hero-hunter"), ends=_ORDERS_ENDS, meanings=_ORDERS_MEANINGS,
         names={"moved": "walked"}, clock=Clock(12, "every", 4),
     ),
@@ -138,7 +148,7 @@ GAMES: dict[str, AgentGame] = {
         "Herobattle, two commanders", "Two agents, one in command of each team, learn from the same battles.",
         "engine.games.herobattle.commanders:HeroBattleCommanders", "numbers", "hybrid", 75, _COMMANDERS,
         ("left", "right"), given={"seats": (0, 1)},
-        captions=_ORDERS_CAPTIONS, clock=Clock(12, "every", 4),
+        orders=_ORDERS, captions=_ORDERS_CAPTIONS, clock=Clock(12, "every", 4),
     ),
     "rock-paper-scissors": AgentGame(
         "Rock, paper, scissors", "Two agents choose at once. Nobody is best, so learning may run in circles.",

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import Cancelled
-from engine.mdp.interface import ActionSpec, Array, Discrete, Parameterised
+from engine.mdp.interface import ActionSpec, Array, Hybrid
 from engine.mdp.vector import Game, VectorMDP, in_turns
 from engine.rl.cast import Candidate, Cast
 from engine.rl.examine import first_in_turns
@@ -121,13 +121,13 @@ def _stacked(moves: list[Array]) -> Array:
     return np.stack(moves)
 
 
-def tally(action: ActionSpec, moves: Array) -> list[int]:
-    """How often each alternative was chosen in ``moves`` [T, …], where a decision is one choice, with numbers of its
-    own or without; otherwise nothing."""
-    if not isinstance(action, Discrete | Parameterised):
-        return []
-    chosen = moves.reshape(len(moves), -1)[:, 0].astype(np.int64)
-    return [int(count) for count in np.bincount(chosen, minlength=action.legal)]
+def tally(action: ActionSpec, moves: Array) -> list[int] | list[list[int]]:
+    """How often each alternative was chosen in ``moves`` [T, …], where a decision is a choice, with numbers of its own
+    or without; a list for each choice where it is several at once; nothing where it is none."""
+    chosen = moves.reshape(len(moves), -1)[:, : len(action.choices)].astype(np.int64)
+    ways = zip(chosen.T, action.choices, strict=True)
+    counted: list[list[int]] = [np.bincount(column, minlength=k).tolist() for column, k in ways]
+    return counted if isinstance(action, Hybrid) or not counted else counted[0]
 
 
 def drawing_of(game: Game) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 
-from engine.bench import styles
+from engine.bench import ale_styles, styles
 from engine.bench.styles import ArmResult, paired
 from engine.events import Progressed
 from engine.rl.policy import Actor
@@ -84,3 +84,20 @@ def test_what_is_timed_is_put_back() -> None:
         assert Actor.__call__ is not before
     assert Actor.__call__ is before
     assert set(spent) == {"steps of the game", "inference", "learning"}
+
+
+@pytest.mark.parametrize("case", ale_styles.CASES)
+def test_atari_s_pong_is_bred_as_the_paper_says_from_one_agent(case: str) -> None:
+    first, study = ale_styles.training_of(case, False), ale_styles.study_of(case, "a" * 64, False)
+    assert (study.algorithm.population, study.ticks, study.task.steps, study.start) == (30, 4, 1_000_000, "a" * 64)
+    assert (study.task.game, study.task.learner) == (first.game, first.learner), "or the first network would not fit"
+    assert [goal.formula for goal in study.objectives] == ["score + moved", "score + (1 - moved)"]
+
+
+def test_the_front_is_drawn_with_a_mark_for_each_agent_the_darker_the_better() -> None:
+    found = ArmResult(0.0, 3, np.array([0.9, 0.5, 0.9]), np.array([0.1, 0.5, 1.0]))
+    drawn = ale_styles.picture(found)
+    assert drawn.count("<circle") == 3
+    assert "score 0.50, moves 50 % of its decisions" in drawn
+    assert drawn.index('cx="200.0"') < drawn.index('cx="344.0"'), "across is active: 0.5 + 0.5 and 0.9 + 1"
+    assert drawn.count("hsl(195 80% 25%)") == 2

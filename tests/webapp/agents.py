@@ -15,7 +15,7 @@ from engine.config.rl import NetworkConfig
 from engine.games.herobattle.commanders import HeroBattleCommanders
 from engine.games.herobattle.commanders.scripts import Commander, HeroHunter
 from engine.rl.policy import Policy, PolicySpec
-from engine.rl.recording import record
+from engine.rl.recording import record, tally
 from tests.webapp.trainings import config, training
 from webapp.agents import keeping
 from webapp.agents.models import Agent
@@ -117,7 +117,7 @@ def watched_commanders(project: Project, names: Sequence[str] = ("Ada",)) -> Job
     seat = HeroBattleCommanders(seats=(0, 1)).spec.seats[0]
     found = record(HeroBattleCommanders(seats=(0, 1)), HeroHunter(seat), Commander(seat), seed=4)
     told = {"length": len(found.moves), "score": found.score, "win": found.win, "over": True, "signals": {},
-            "counts": [], "labels": found.labels}  # fmt: skip
+            "counts": tally(seat.action, found.moves), "labels": found.labels}  # fmt: skip
     bundle = unpack(store().get(job.artifacts["recording"]))
     arrays: dict[str, Any] = {}
     for i in range(len(agents)):

@@ -8,7 +8,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from engine.catalog import Signal
+from engine.arrays import unpack
+from engine.catalog import GAMES, Signal
 from engine.config.agents import MeasureConfig, RecordConfig
 from engine.studies import load
 from tests.factories import Studio, game_version, signed_in, studio
@@ -22,10 +23,11 @@ from tests.webapp.agents import (
     watched_in_a_maze,
 )
 from tests.webapp.trainings import finished, two_sided
-from webapp.agents.captions import Measure
+from webapp.agents.captions import Measure, chosen
 from webapp.agents.forms import WatchForm
 from webapp.agents.models import Agent
 from webapp.games.models import GameVersion
+from webapp.lib.storage import store
 from webapp.studies.models import Job, Status
 from workers.collect import references
 
@@ -338,7 +340,7 @@ def test_where_no_single_action_is_told_nothing_is_said_of_what_agents_did(
     team: Studio, designer: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = watched(team.project, [kept(team.project)], drawing="")
-    monkeypatch.setattr("webapp.agents.watching.shares", lambda counts, game: [])
+    monkeypatch.setattr("webapp.agents.watching.chosen", lambda counts, game: [])
     assert "This game has no drawing here. Below is how the battles ended." in text(designer, at("battles", job.pk))
 
 
@@ -422,3 +424,18 @@ def test_whom_nobody_can_play_against_in_the_page_is_said_with_the_reason(team: 
 def test_a_range_below_zero_is_not_written_with_two_dashes() -> None:
     assert Measure("return", Signal("returns", share=False), -10.0, -10.2, -9.72).ends == "[−10.20 to −9.72]"
     assert Measure("hits", Signal("hits", share=False), 4.0, 3.9, 4.6).ends == "[3.90–4.60]"
+
+
+def test_each_part_of_an_order_has_a_histogram_of_its_own(team: Studio, designer: Client) -> None:
+    job = watched_commanders(team.project, ("Ada", "Bea"))
+    page = text(designer, at("battles", job.pk))
+    assert page.count("How often it gave each order") == 2
+    assert page.count("<caption") == 2 * len(GAMES["commanders"].orders) == 10
+    bundle = unpack(store().get(job.artifacts["recording"]))
+    attack, *_, skill = bundle.meta["battles"][1]["counts"]
+    assert sum(attack) == sum(skill) == bundle.meta["battles"][1]["length"]
+    told = chosen(bundle.meta["battles"][1]["counts"], "commanders")
+    assert [(name, share) for name, share in told[0].shares if share] == [("the hero", 1.0)]
+    assert told[4].shares[2] == ("at once", 1.0)
+    assert [each.what for each in chosen([[3, 1], [2, 2]], "gym:Two-v0")] == ["choice 1", "choice 2"]
+    assert chosen([3, 1], "gym:One-v0")[0].shares == [("action 1", 0.75), ("action 2", 0.25)]

@@ -16,8 +16,9 @@ from engine.catalog import GAMES, pace_of
 from engine.config import parse
 from engine.config.agents import RecordConfig
 from engine.errors import StoreError
+from engine.text import written
 from webapp.accounts.people import signed_in
-from webapp.agents.captions import shares
+from webapp.agents.captions import Chosen, chosen
 from webapp.agents.forms import OWN_PLAYER, USUAL_SEED, WatchForm
 from webapp.agents.keeping import unplayable
 from webapp.lib.digits import whole
@@ -46,7 +47,7 @@ class Battle(NamedTuple):
     title: str
     sentence: str
     length: int
-    actions: list[tuple[str, float]]
+    actions: list[Chosen]
     points: tuple[int, int] | None
 
 
@@ -156,8 +157,8 @@ def _others(job: Job) -> str:
 def _battle(job: Job, bundle: Bundle, i: int) -> Battle:
     told, title = bundle.meta["battles"][i], bundle.meta["titles"][i] or "The agent"
     points = bundle.arrays[f"positions/{i}"][-1, 4:6].astype(int).tolist() if bundle.meta["drawing"] in PONGS else None
-    chosen = shares(told["counts"], job.config["game"]["name"])
-    return Battle(title, _sentence(title, told, points, _opponent(job)), told["length"], chosen,
+    actions = chosen(told["counts"], job.config["game"]["name"])
+    return Battle(title, _sentence(title, told, points, _opponent(job)), told["length"], actions,
                   (points[0], points[1]) if points else None)  # fmt: skip
 
 
@@ -168,7 +169,7 @@ def _sentence(title: str, told: dict[str, Any], points: list[int] | None, oppone
         return f"{title} played {lasted}; there the recording ends."
     how = {1.0: "won", 0.5: "drew", 0.0: "lost"}.get(told["win"], "played")
     by = f" {points[0]} to {points[1]}" if points else ""
-    score = f" Its score is {told['score']:.4g}." if points is None and told["score"] is not None else ""
+    score = f" Its score is {written(told['score'], '.4g')}." if points is None and told["score"] is not None else ""
     against = f" against {opponent}" if opponent else ""
     return f"{title} {how}{by}{against}, in {lasted}.{score}"
 

@@ -25,13 +25,16 @@ NAMES = tuple(f"{name}{i}" for i in range(1, ROWS + 1) for name in ("name", "pla
 
 def fields(project: Project) -> dict[str, Any]:
     """The fields of all rows; the project's saved agents play, too."""
-    kept = project.agents.kept()
-    saved = [(f"{SAVED}{agent.pk}", f"Saved agent, which stays as it is: {agent.name}") for agent in kept]
+    saved = [(f"{SAVED}{agent.pk}", f"Saved agent, which stays as it is: {agent.name}") for agent in _kept(project)]
     found: dict[str, Any] = {}
     for i in range(1, ROWS + 1):
         found[f"name{i}"] = forms.CharField(label=f"Name of player {i}", max_length=24, required=False)
         found[f"plays{i}"] = forms.ChoiceField(label=f"What player {i} does", choices=[*PLAYS, *saved], required=False)
     return found
+
+
+def _kept(project: Project) -> Any:
+    return project.agents.kept()
 
 
 def rows(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -48,7 +51,7 @@ def roster(
     found: Mapping[str, Any], project: Project, learner: Callable[[str], Mapping[str, Any]]
 ) -> Iterator[tuple[str, Any]]:
     """The roster, from what was typed; ``learner``: one of a kind."""
-    policies = {str(agent.pk): agent.policy for agent in project.agents.kept()}
+    policies = {str(agent.pk): agent.policy for agent in _kept(project)}
     for name, plays in rows(found):
         kind, _, which = plays.partition(":")
         if plays in (PAST, HARDEST):
@@ -62,7 +65,7 @@ def roster(
 
 def typed(config: Mapping[str, Any], project: Project) -> dict[str, str]:
     """What would have to be typed for the roster of a study, as far as there is room; empty for who has no word."""
-    numbers = {agent.policy: str(agent.pk) for agent in project.agents.kept()}
+    numbers = {agent.policy: str(agent.pk) for agent in _kept(project)}
     found: dict[str, str] = {}
     for i, (name, member) in enumerate([*config["roster"].items()][:ROWS], 1):
         found |= {f"name{i}": name, f"plays{i}": _plays(member, config["learner"]["kind"], numbers)}

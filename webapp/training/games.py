@@ -6,8 +6,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import msgspec
+
 from engine.catalog import GAMES
 from engine.config.agent_games import SETTINGS
+from engine.starting import StartSetting
 from webapp.games.simulators import by_moves, obstacle, registration
 from webapp.projects.models import Project
 
@@ -87,8 +90,10 @@ OFFERS = {
             "pendulum", "Pendulum", "Swing a pendulum up and hold it there, by steering instead of choosing.",
             "gym:Pendulum-v1", NUMBERS, STEERING, 200,
         ),
-        Offer(ATARI, "Atari Pong", "Atari’s Pong, or another Atari game, from pictures. Takes millions of decisions.",
-              "", PICTURES, CHOICE, 27_000),
+        Offer(
+            ATARI, "Another Atari game", "Breakout, or any other by its name, from pictures. Takes millions of "
+            "decisions.", "", PICTURES, CHOICE, 27_000,
+        ),
         Offer(GYMNASIUM, "Another Gymnasium game", "Any environment that Gymnasium has here, by its name."),
         Offer(SIMULATOR, "A game of your own", "A simulator of this project that asks for every decision."),
     )
@@ -102,6 +107,12 @@ ALONE = {key: offer for key, offer in OFFERS.items() if not offer.sides}
 def own(project: Project) -> dict[str, str]:
     """The project's simulators in which agents can learn now, by the name that the API takes."""
     return {row.called: str(row) for row in by_moves(project) if not obstacle(row)}
+
+
+def starts_of(name: str, project: Project) -> list[StartSetting]:
+    """The settings by which episodes of a program of the project begin, as it said last."""
+    row = by_moves(project).filter(reference=name).first()
+    return [] if row is None else msgspec.convert(row.starts, list[StartSetting])
 
 
 def does(offer: Offer, name: str) -> str:
@@ -142,7 +153,7 @@ def unfit(name: str, given: Iterable[str], project: Project) -> list[tuple[str, 
         return [("name", f"the project has no such game; there are {known}, gym:NAME, ale:NAME, and its simulators")]
     if key == SIMULATOR and (why := obstacle(by_moves(project).get(pk=int(beside)))):
         return [("name", why)]
-    able = OFFERS[key].settings
+    able = OFFERS[key].settings or tuple(each.name for each in starts_of(name, project))
     there = f"there are {', '.join(able)}" if able else "this game has none that can be set here"
     return [
         (f"settings.{setting}", f"there is no such setting; {there}")

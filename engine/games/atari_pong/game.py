@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from ale_py import ALEInterface, LoggerMode, roms
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from engine.config.agent_games import AtariPongSettings
 from engine.config.base import parse
-from engine.errors import ConfigError
+from engine.errors import ConfigError, SimulatorError
 from engine.games.atari_pong.memory import POINTS, STICK, placed
 from engine.mdp.episodes import Episodes
 from engine.mdp.interface import Array, ArraySpec, Discrete, MDPSpec, SeatSpec, action_problem
@@ -36,7 +36,9 @@ class Consoles:
         ALEInterface.setLoggerMode(LoggerMode.Error)
         self._ale = ALEInterface()
         self._ale.setFloat("repeat_action_probability", 0.0)  # drawn from the seeds of battles instead
-        self._ale.loadROM(roms.get_rom_path("pong"))
+        if (rom := roms.get_rom_path("pong")) is None:
+            raise SimulatorError("ale-py came without the ROM of Pong")
+        self._ale.loadROM(rom)
         self._buttons = self._ale.getMinimalActionSet()
         self._new = self._ale.cloneState()
         self._states: list[Any] = []
@@ -159,8 +161,7 @@ class AtariPongBase(ABC):
         for moment in range(self._skip):
             self._held = np.where(repeats[:, moment], self._held, chosen)
             found[:, moment] = self._held
-        told: list[list[int]] = found.tolist()
-        return told
+        return cast("list[list[int]]", found.tolist())
 
     def _step(self, ended: Ended | None) -> VectorStep:
         seen = {self.spec.seats[0].observations[0].name: self._seen}

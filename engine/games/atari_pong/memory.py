@@ -22,7 +22,8 @@ _MIDDLE, _LINES = 79.5, (141.5 - 17.5) / 2 / 0.92
 
 def ball_and_paddle(memory: NDArray[np.uint8]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """How far down the field ball and agent's paddle are [n], the middle of each, in its points; of bytes [n, 128]."""
-    return memory[..., BALL_Y] - 47.0, memory[..., OWN] - 40.5
+    seen = memory.astype(np.float64)
+    return seen[..., BALL_Y] - 47.0, seen[..., OWN] - 40.5
 
 
 def placed(memory: NDArray[np.uint8]) -> NDArray[np.float64]:
