@@ -29,6 +29,7 @@ from webapp.metagame.parts import Meeting
 from webapp.metagame.reading import RoundRobinResult
 from webapp.metagame.teams import MOST, shortlisted, teams_of
 from webapp.studies import estimates
+from webapp.studies.asking import LEFT_OUT
 from webapp.studies.models import Job, ShortlistEntry, Status
 
 
@@ -100,6 +101,20 @@ def test_the_shortlist_leads_to_the_form_with_its_search_chosen(team: Studio, de
     content = designer.get(f"{form(team)}?search={search.pk}").content.decode()
     assert f'<option value="{search.pk}" selected>' in content
     assert "2 lineups" in content
+
+
+def test_it_runs_again_with_the_search_whose_teams_met(team: Studio, designer: Client, search: Job) -> None:
+    designer.post(form(team), {"search": search.pk, "battles": "60", "seed": "7"})
+    first = Job.objects.get(kind="metagame")
+    again = reverse("studies:again", args=[team.project.slug, first.pk])
+    filled = designer.post(again, follow=True).context["form"].initial
+    assert (filled["search"], filled["battles"]) == (str(search.pk), "60")
+    designer.post(form(team), filled)
+    assert Job.objects.filter(kind="metagame").latest("pk").config == first.config
+    ShortlistEntry.objects.filter(individual=1).delete()
+    answer = designer.post(again, follow=True)
+    assert answer.context["form"].initial["search"] == ""
+    assert escape(LEFT_OUT) in answer.content.decode()
 
 
 def test_without_a_shortlist_the_form_says_where_to_get_one(team: Studio, designer: Client) -> None:

@@ -54,6 +54,7 @@ class Evaluating(Parts):
 
     intake = EvaluationIntake()
     form = EvaluationForm
+    clone = "studies:again"
     question = "Which agent plays best?", "Trained agents and scripts play each other."
     without_data = "let agents play each other"
     about = "Trained agents and scripts play each other, as often on one seat as on the other. A table says who wins."

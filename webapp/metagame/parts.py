@@ -30,6 +30,7 @@ class Meeting(Parts):
 
     intake = MetagameIntake()
     form = MetagameForm
+    clone = "studies:again"
     question = "Who beats whom?", "Shortlisted and baseline teams play each other, all against all."
     about = (
         "Shortlisted teams and the baseline teams play each other, all against all. A map shows who beats whom; a "
