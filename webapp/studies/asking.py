@@ -131,8 +131,8 @@ def before(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
         raise Http404("There is no such form.")
     form: Any = (kinds.parts_of(kind).form or SettingsForm)(request.POST, project=project, kind=kind)
     asked = _asked(user, project, kind, form) if form.is_valid() else None
-    told = form.before(asked[0], user, **asked[1]) if asked else {}
-    context = {"before": {**told, "wrong": [*_wrong(form)]}, "project": project, "kind": kind}
+    estimate = form.before(asked[0], user, **asked[1]) if asked else {}
+    context = {"before": {**estimate, "wrong": [*_wrong(form)]}, "project": project, "kind": kind}
     return render(request, "studies/partials/before.html", context)
 
 

@@ -159,8 +159,8 @@ def clone(request: HttpRequest, slug: str, pk: int) -> HttpResponseRedirect:
     job = job_for(request, slug, pk, "write")
     if kinds.of(job).clone != "studies:clone":
         raise Http404("This job was not asked for on the New job page.")
-    told = f"These are the settings of “{job.title}”. Change what you like, then start."
-    return _begin_with(request, job, {}, told)
+    note = f"These are the settings of “{job.title}”. Change what you like, then start."
+    return _begin_with(request, job, {}, note)
 
 
 @posts_only("studies:new", "slug")
@@ -171,15 +171,15 @@ def ask_again(request: HttpRequest, slug: str, number: int) -> HttpResponseRedir
     last = last_search(version)
     if last is None:
         return HttpResponseRedirect(reverse("studies:new", args=[slug]))
-    told = f"These are the settings of “{last.title}”, now with {version}. Change what you like, then start."
-    return _begin_with(request, last, {"version": str(version.pk)}, told)
+    note = f"These are the settings of “{last.title}”, now with {version}. Change what you like, then start."
+    return _begin_with(request, last, {"version": str(version.pk)}, note)
 
 
-def _begin_with(request: HttpRequest, job: Job, changes: Mapping[str, str], told: str) -> HttpResponseRedirect:
+def _begin_with(request: HttpRequest, job: Job, changes: Mapping[str, str], note: str) -> HttpResponseRedirect:
     """Make the settings of ``job`` the draft; one that was there is kept beside it."""
     draft, _ = Draft.objects.get_or_create(project=job.project, user=signed_in(request))
     earlier = draft.form.get(BEFORE) or {k: v for k, v in draft.form.items() if k != BEFORE}
-    messages.info(request, told)
+    messages.info(request, note)
     typed = retired.for_form(request, {**(job.asked.get("typed") or kinds.of(job).typed(job)), **changes})
     draft.form = {**typed, **({BEFORE: earlier} if earlier else {})}
     draft.save()

@@ -44,9 +44,9 @@ def course(job: Job) -> dict[str, Any]:
     slots = _piece_slots(spec) if spec else ()
     step = max(1, -(-job.tick // MOST_ROUNDS))
     wanted = sorted({1, *range(step, job.tick + 1, step), job.tick} - {0})
-    told = job.events.filter(kind="progressed", tick__in=wanted).order_by("tick").values_list("tick", "body")
+    events = job.events.filter(kind="progressed", tick__in=wanted).order_by("tick").values_list("tick", "body")
     ticks, rounds, volumes = [], [], []
-    for tick, body in told:
+    for tick, body in events:
         artifacts = body.get("artifacts", {})
         try:
             found = _round(artifacts.get("chunk", ""), artifacts.get("front", ""), column, sign, slots)
@@ -119,8 +119,8 @@ def grid(job: Job, digest: str) -> dict[str, Any]:
     ends = zip(ways, arrays["low"].tolist(), arrays["high"].tolist(), strict=True)
     wide = arrays["cell"].max(axis=0, initial=0).tolist()
     axes = [
-        {**way, "edges": _edges(low, high, bins) if high > low or told else [0.0, 1.0]}  # one cell until it has bounds
-        for (way, low, high), told in zip(ends, wide, strict=True)
+        {**way, "edges": _edges(low, high, bins) if high > low or last else [0.0, 1.0]}  # one cell until it has bounds
+        for (way, low, high), last in zip(ends, wide, strict=True)
     ][:2]
     cells = arrays["cell"][:, :2] if len(ways) > 1 else np.pad(arrays["cell"], ((0, 0), (0, 1)))
     sign = 1.0 if quality["direction"] == "max" else -1.0
@@ -148,8 +148,8 @@ def _measured(job: Job, meta: Mapping[str, Any]) -> tuple[list[dict[str, Any]], 
     quality = int(meta["quality"])
     if "behaviour" not in meta or not meta["behaviour"]:
         return [o for i, o in enumerate(named) if i != quality], named[quality]
-    parts, told = kinds.of(job), dict(zip(meta["objectives"], named, strict=True))
-    return [told.get(name) or {**parts.way(name), "direction": "max"} for name in meta["behaviour"]], named[quality]
+    parts, by_name = kinds.of(job), dict(zip(meta["objectives"], named, strict=True))
+    return [by_name.get(name) or {**parts.way(name), "direction": "max"} for name in meta["behaviour"]], named[quality]
 
 
 def _named(objective: Any) -> dict[str, Any]:

@@ -284,8 +284,8 @@ def _meta(
 
 def _median(meta: dict[str, Any]) -> dict[str, Any] | None:
     """The median baseline team, with half of its 95 % range; a half that is not known is left out."""
-    told, half = meta.get("median_baseline"), source.median(meta).half
-    return told and {**told, **({"half": half} if np.isfinite(half) else {})}
+    baseline, half = meta.get("median_baseline"), source.median(meta).half
+    return baseline and {**baseline, **({"half": half} if np.isfinite(half) else {})}
 
 
 def _objectives(

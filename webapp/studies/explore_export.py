@@ -139,9 +139,11 @@ def _across(taken: Taken) -> list[tuple[str, Cell]]:
     if taken.explored.meta.get("moved"):
         return []
     ids = taken.explored.core["id"][taken.rows].tolist() if taken.explored.core else []
-    told = [taken.fresh[i].across for i in ids if i in taken.fresh and taken.fresh[i].across]
-    what = " or ".join(sorted(set(told)))
-    return [(f"Confirmed, with a range across {what}", f"{plural(len(told), 'lineup')}. {WHY_ACROSS}")] if told else []
+    across = [taken.fresh[i].across for i in ids if i in taken.fresh and taken.fresh[i].across]
+    what = " or ".join(sorted(set(across)))
+    return (
+        [(f"Confirmed, with a range across {what}", f"{plural(len(across), 'lineup')}. {WHY_ACROSS}")] if across else []
+    )
 
 
 def source_line(taken: Taken) -> str:

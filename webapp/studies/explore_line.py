@@ -45,8 +45,8 @@ def moved(explored: Explored, lines: Mapping[str, float]) -> Explored:
     meta = explored.meta
     objectives = [{**o, "threshold": lines.get(o["name"], o["threshold"])} for o in meta["objectives"]]
     verdict, sure = _judge(explored.core, objectives, meta["median"], [int(i) for i in meta["fresh"]])
-    told = {**meta, "objectives": objectives, "sure": meta["moved_sure"], "moved": dict(lines)}
-    return explored._replace(meta=told, core={**explored.core, "verdict": verdict, "sure": sure})
+    changed = {**meta, "objectives": objectives, "sure": meta["moved_sure"], "moved": dict(lines)}
+    return explored._replace(meta=changed, core={**explored.core, "verdict": verdict, "sure": sure})
 
 
 def _judge(

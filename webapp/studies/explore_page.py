@@ -76,7 +76,7 @@ def judged(meta: Mapping[str, Any]) -> str:
     if all(o["threshold"] is None for o in meta["objectives"]):
         return ""
     again = meta["fresh"].values()
-    confirmed = sum(told["now"]["finding"] == "confirmed" for told in again)
+    confirmed = sum(lineup["now"]["finding"] == "confirmed" for lineup in again)
     rest = meta["strong"] - confirmed
     by_search = f"{number(rest)} found by the search{', some by luck' if rest else ''}"
     if not again:

@@ -118,9 +118,9 @@ def _findings(job: Job) -> dict[bytes, Fresh]:
     baselines = (checked if checked.parts else searched).baselines
     each = schema.battles_of_replicate(int(job.config["lineups"]["teams"]), len(baselines))
     judged = _judged(job, fought, goals)
-    told = source.objectives(job).objectives
+    objectives = source.objectives(job).objectives
     found = {
-        key: _fresh(sample, verdict, each, _gap(sample, verdict, goals, told), goals)._replace(
+        key: _fresh(sample, verdict, each, _gap(sample, verdict, goals, objectives), goals)._replace(
             rechecked=key in checked.parts
         )
         for key, (sample, verdict) in judged.items()
@@ -136,30 +136,30 @@ def _read_findings(kept: Mapping[str, Any]) -> dict[bytes, Fresh]:
 _FINDINGS = Form(lambda found: {key.hex(): list(fresh) for key, fresh in found.items()}, _read_findings)
 
 
-def _gap(sample: Sample, verdict: Verdict, goals: Goals, told: Sequence[ObjectiveConfig]) -> str:
+def _gap(sample: Sample, verdict: Verdict, goals: Goals, objectives: Sequence[ObjectiveConfig]) -> str:
     """ "it is at 2.2×, the line at 2.0×; it has 13.2 %, the median baseline team 14.1 % (10.6 to 17.6 %)": what is not
     told apart, in words."""
     if verdict.finding not in ("more", "close"):
         return ""
     lined = [j for j, line in enumerate(goals.lines) if line is not None]
     furthest = max(lined, key=lambda j: goals.signs[j] * (float(sample.mean[j]) - float(goals.lines[j] or 0.0)))
-    of_line = [_from_line(sample, furthest, goals, told)] if verdict.both or verdict.open_ == "line" else []
-    of_strength = [_from_baseline(sample, goals, told)] if verdict.both or verdict.open_ == "strength" else []
+    of_line = [_from_line(sample, furthest, goals, objectives)] if verdict.both or verdict.open_ == "line" else []
+    of_strength = [_from_baseline(sample, goals, objectives)] if verdict.both or verdict.open_ == "strength" else []
     return "; ".join([*of_line, *of_strength])
 
 
-def _from_line(sample: Sample, j: int, goals: Goals, told: Sequence[ObjectiveConfig]) -> str:
+def _from_line(sample: Sample, j: int, goals: Goals, objectives: Sequence[ObjectiveConfig]) -> str:
     value, line = float(sample.mean[j]), goals.lines[j]
     assert line is not None
     digits = telling(value, None, 1, [line])
-    here, there = (with_unit(each, told[j].unit, digits) for each in (round(value, digits), line))
+    here, there = (with_unit(each, objectives[j].unit, digits) for each in (round(value, digits), line))
     return f"it is at {here}, the line at {there}"
 
 
-def _from_baseline(sample: Sample, goals: Goals, told: Sequence[ObjectiveConfig]) -> str:
+def _from_baseline(sample: Sample, goals: Goals, objectives: Sequence[ObjectiveConfig]) -> str:
     assert goals.strong is not None
     assert goals.baseline is not None
-    value, objective = float(sample.mean[goals.strong]), told[goals.strong]
+    value, objective = float(sample.mean[goals.strong]), objectives[goals.strong]
     here, there = _apart(value, goals.baseline[0], objective.unit)
     low, high = sorted((goals.bar(-1.0), goals.bar(1.0)))
     said = f"it has {here}, the median baseline team {there}"
@@ -184,8 +184,8 @@ def _judged(job: Job, fought: Fought, goals: Goals) -> dict[bytes, tuple[Sample,
     lineups = {key: [stage[key] for stage in stages if key in stage] for key in {**stages[0], **stages[1]}}
     verdicts, meant = judged(list(lineups.values()), goals), _meant(job)
     return {
-        key: (own[-1], told._replace(finding="meant") if key in meant else told)
-        for (key, own), told in zip(lineups.items(), verdicts, strict=True)
+        key: (own[-1], verdict._replace(finding="meant") if key in meant else verdict)
+        for (key, own), verdict in zip(lineups.items(), verdicts, strict=True)
     }
 
 

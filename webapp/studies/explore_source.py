@@ -71,11 +71,13 @@ class Median(NamedTuple):
 
 def median(meta: dict[str, Any]) -> Median:
     """What an artifact says of the median baseline team; infinitely wide where its error is not known."""
-    told = meta.get("median_baseline")
-    if told is None:
+    baseline = meta.get("median_baseline")
+    if baseline is None:
         return Median(None)
-    error = np.array([np.nan if told.get("error") is None else told["error"]])
-    return Median(float(told["value"]), float(half_width(error, int(told.get("samples", 0)), exact=error == 0)[0]))
+    error = np.array([np.nan if baseline.get("error") is None else baseline["error"]])
+    return Median(
+        float(baseline["value"]), float(half_width(error, int(baseline.get("samples", 0)), exact=error == 0)[0])
+    )
 
 
 Ends = tuple[float | None, float | None]
@@ -84,12 +86,12 @@ Ends = tuple[float | None, float | None]
 def ends(job: Job, columns: Mapping[str, NDArray[Any]]) -> list[Ends]:
     """How far down and up each objective can go in an artifact's lineups: its own floor and cap, else what the game's
     numbers set where luck has a part; None where nothing ends it, and for players."""
-    told = objectives(job).objectives if "cost" in columns else ()
-    if not told or not len(columns["cost"]):
-        return [(o.low, o.high) for o in told] or [(None, None)] * columns["objective"].shape[1]
-    low, high, sure, _ = spans(spec(job), told, columns["cost"].astype(float))
+    goals = objectives(job).objectives if "cost" in columns else ()
+    if not goals or not len(columns["cost"]):
+        return [(o.low, o.high) for o in goals] or [(None, None)] * columns["objective"].shape[1]
+    low, high, sure, _ = spans(spec(job), goals, columns["cost"].astype(float))
     found = []
-    for j, o in enumerate(told):
+    for j, o in enumerate(goals):
         furthest = (float(low[:, j].min()), float(high[:, j].max()))
         game = [None if sure[j] or not np.isfinite(end) else end for end in furthest]
         found.append((game[0] if o.low is None else o.low, game[1] if o.high is None else o.high))
@@ -118,9 +120,9 @@ def verdicts_of(job: Job, columns: dict[str, NDArray[Any]], meta: dict[str, Any]
     """Verdicts [n] on lineups by the numbers of one artifact; players have none."""
     if "cost" not in columns:
         return np.zeros(len(columns["objective"]), dtype=np.uint8)
-    told = objectives(job).objectives
-    lines, strength = [o.threshold for o in told], strength_index(told)
-    found = verdicts(columns["objective"], halves(job, columns), signs(told), lines, strength, *median(meta))
+    goals = objectives(job).objectives
+    lines, strength = [o.threshold for o in goals], strength_index(goals)
+    found = verdicts(columns["objective"], halves(job, columns), signs(goals), lines, strength, *median(meta))
     return np.where(meant_of(job, columns), UNDER, found).astype(np.uint8)
 
 
@@ -136,10 +138,10 @@ def spec(job: Job) -> GameSpec:
     return found
 
 
-def _check_formulas(told: ObjectiveSetConfig, spec: GameSpec, teams: int) -> None:
+def _check_formulas(objective_set: ObjectiveSetConfig, spec: GameSpec, teams: int) -> None:
     """Earlier versions took some that nothing can be reckoned by. Raises StoreError."""
     team, lineup = (set(names) for names in variables(spec, teams))
-    for objective in told.objectives:
+    for objective in objective_set.objectives:
         try:
             parse(objective.formula, team, lineup)
         except ConfigError as error:
@@ -268,7 +270,7 @@ def baselines(job: Job) -> list[tuple[str, list[int]]]:
     """Names and rows of the baseline teams that a job's lineups met; none where what it found was lost."""
     digest = next((job.artifacts[role] for role in ("fresh", "front", "archive") if job.artifacts.get(role)), "")
     try:
-        told = unpack(store().get(digest)).meta.get("baselines", ()) if digest else ()
+        teams = unpack(store().get(digest)).meta.get("baselines", ()) if digest else ()
     except StoreError:
-        told = ()
-    return [(each["name"], each["row"]) for each in told]
+        teams = ()
+    return [(each["name"], each["row"]) for each in teams]

@@ -29,8 +29,8 @@ def first_values(project: Project) -> dict[str, Any]:
     chosen_method = {LINEUPS.choice: LINEUPS.usual}
     found = _accepted(project, version)
     # Without a line that the project accepted, random lineups propose one.
-    told = (found.objective, field_text(found.line), found.origin) if found else ("", "", "")
-    line = dict(zip(("measure", "line", "line_from"), told, strict=True))
+    filled = (found.objective, field_text(found.line), found.origin) if found else ("", "", "")
+    line = dict(zip(("measure", "line", "line_from"), filled, strict=True))
     return {"question": "unfair", "effort": "usual", **line, **chosen_method, **ids}
 
 

@@ -139,8 +139,8 @@ class NewJobForm(LineForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its fie
         if self.there_are == 0:
             self.add_error("rules", "Each rule can be met, but not all of them together: no lineup is left.")
         elif self.there_are and (cleaned.get("population") or 0) > (most := max(4, self.there_are)):
-            told = f"The rules leave {number(self.there_are)} lineups. Type {number(most)} or fewer."
-            self.add_error("population", told)
+            message = f"The rules leave {number(self.there_are)} lineups. Type {number(most)} or fewer."
+            self.add_error("population", message)
 
     def _check_whole(self) -> None:
         """Report settings of the search that conflict, once each field is valid."""

@@ -71,10 +71,10 @@ def plain_counts(job: Job) -> dict[str, Any]:
     how many were played again, and ``furthest``: [value, low, high] of the furthest that they confirm."""
     found = found_by(job)
     counts = {**found._asdict(), "strong": found.strong, "told": int(job.metrics.get("strong", 0))}
-    told = _metrics_of(job, found)
-    ends = [told.get(name) for name in ("worst", "worst_low", "worst_high")]
+    metrics = _metrics_of(job, found)
+    ends = [metrics.get(name) for name in ("worst", "worst_low", "worst_high")]
     counts |= {"meant_words": patterns.also(found.meant, " of them"), "random_words": of_random(job, found)}
-    return {**counts, "played": int(told.get("replayed", 0)), "furthest": None if ends[0] is None else ends}
+    return {**counts, "played": int(metrics.get("replayed", 0)), "furthest": None if ends[0] is None else ends}
 
 
 def metrics_now(job: Job) -> dict[str, Any]:
@@ -89,12 +89,12 @@ def _metrics_of(job: Job, found: FoundCounts) -> dict[str, Any]:
     """The metrics of a job with what all fresh battles say by now; as they are where nothing tells."""
     if found.confirmed is None:
         return dict(job.metrics)
-    told = {name: value for name, value in job.metrics.items() if not name.startswith("worst")}
-    told |= {"confirmed": float(found.confirmed), "replayed": float(len(findings(job)))}
+    metrics = {name: value for name, value in job.metrics.items() if not name.startswith("worst")}
+    metrics |= {"confirmed": float(found.confirmed), "replayed": float(len(findings(job)))}
     if (most := furthest(job)) is not None:
         ends = {"worst": most.value, "worst_low": most.low, "worst_high": most.high}
-        told |= {name: value for name, value in ends.items() if math.isfinite(value)}
-    return told
+        metrics |= {name: value for name, value in ends.items() if math.isfinite(value)}
+    return metrics
 
 
 def _counted(job: Job, said: FoundCounts) -> FoundCounts:

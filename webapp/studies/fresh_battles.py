@@ -121,13 +121,13 @@ def samples_of(job: Job, examined: Examined) -> dict[bytes, Sample]:
     keys = list(examined.parts)
     if not keys:
         return {}
-    spec, told = source.spec(job), source.objectives(job).objectives
+    spec, objectives = source.spec(job), source.objectives(job).objectives
     costs = np.stack([examined.costs[key] for key in keys])
-    low, high, exact, plain = schema.spans(spec, told, costs)
-    battles = battles_each(told, spec, np.stack([examined.genomes[key] for key in keys]), examined.baselines)
+    low, high, exact, plain = schema.spans(spec, objectives, costs)
+    battles = battles_each(objectives, spec, np.stack([examined.genomes[key] for key in keys]), examined.baselines)
     shares = weights([examined.first[key] for key in keys])
     found = [_pooled(examined.parts[key]) for key in keys]
-    sums = Sums(spec, told, costs.shape[1])
+    sums = Sums(spec, objectives, costs.shape[1])
     same = examined.sums == {tuple(sums.names)}
     made = sums.parts([part.sums if same else None for part in found], costs)
     return {

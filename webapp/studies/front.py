@@ -91,8 +91,8 @@ def picture(job: Job, digest: str, pair: tuple[Axis, Axis], *, dots: bool) -> by
     median = source.median(bundle.meta)
     half = median.half if median.value is not None and np.isfinite(median.half) else None
     ends = _ends(job, {name: column[usable] for name, column in bundle.arrays.items()}, x, y)
-    told = {"count": int(usable.sum()), "median": median.value, "median_half": half, "ends": ends}
-    return written({**found, **told}).encode()
+    summary = {"count": int(usable.sum()), "median": median.value, "median_half": half, "ends": ends}
+    return written({**found, **summary}).encode()
 
 
 def _ends(job: Job, arrays: dict[str, NDArray[Any]], x: Axis, y: Axis) -> dict[str, source.Ends]:
@@ -109,9 +109,9 @@ def _columns(
     verdict = arrays["verdict"] if "verdict" in arrays else source.verdicts_of(job, arrays, bundle.meta)
     values, halves = {}, {}
     for name, axis in (("x", x), ("y", y)):
-        told = axis.column >= 0
-        values[name] = objective[:, axis.column] if told else arrays["cost"].mean(axis=1)
-        halves[f"{name}h"] = half[:, axis.column] if told else 0 * values[name]
+        measured = axis.column >= 0
+        values[name] = objective[:, axis.column] if measured else arrays["cost"].mean(axis=1)
+        halves[f"{name}h"] = half[:, axis.column] if measured else 0 * values[name]
     edge = non_dominated(np.column_stack([values["x"], values["y"]]), [_sign(x), _sign(y)])
     return {"id": arrays["id"], **values, **halves, "verdict": verdict, "edge": edge}
 

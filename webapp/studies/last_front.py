@@ -95,16 +95,16 @@ def _picture(job: Job) -> Picture | None:
         return None
     objectives = front.of_job(job).objectives
     x, y = front.axes(objectives)
-    told: dict[str, Any] = json.loads(front.picture(job, digest, (x, y), dots=False))
-    drawn = [i for i, edge in enumerate(told["edge"]) if edge]
+    columns: dict[str, Any] = json.loads(front.picture(job, digest, (x, y), dots=False))
+    drawn = [i for i, edge in enumerate(columns["edge"]) if edge]
     if not drawn:
         return None
-    values = [(told["x"][i], told["y"][i]) for i in drawn]
+    values = [(columns["x"][i], columns["y"][i]) for i in drawn]
     weighs = y.line is not None and x.column >= 0 and objectives[x.column].strength
-    level = told["median"] if weighs else None
-    across = _ends([a for a, _ in values], level, told["ends"]["x"])
-    up = _ends([b for _, b in values], y.line, told["ends"]["y"])
-    kinds = _kinds(job, digest, told, y.line)
+    level = columns["median"] if weighs else None
+    across = _ends([a for a, _ in values], level, columns["ends"]["x"])
+    up = _ends([b for _, b in values], y.line, columns["ends"]["y"])
+    kinds = _kinds(job, digest, columns, y.line)
     marks = [
         Mark(_share(a, across), _share(b, up, turned=True), kinds[i]) for i, (a, b) in zip(drawn, values, strict=True)
     ]
@@ -138,8 +138,10 @@ def _caption(x: Axis, y: Axis, fresh: bool, values: Sequence[tuple[float, float]
     rest = f"other {other} is both {y.toward} and {x.toward}."
     if len(values) > 1:
         return f"Each mark is a lineup. No {rest}"
-    told = (f"{lower_first(axis.title)} {_worth(value, axis)}" for value, axis in zip(values[0], (x, y), strict=True))
-    return f"The edge is one lineup, with {' and '.join(told)}: no {rest}"
+    clauses = (
+        f"{lower_first(axis.title)} {_worth(value, axis)}" for value, axis in zip(values[0], (x, y), strict=True)
+    )
+    return f"The edge is one lineup, with {' and '.join(clauses)}: no {rest}"
 
 
 def _worth(value: float, axis: Axis) -> str:
@@ -147,16 +149,18 @@ def _worth(value: float, axis: Axis) -> str:
     return with_unit(round(value, digits), axis.unit, digits)
 
 
-def _kinds(job: Job, digest: str, told: Mapping[str, Any], line: float | None) -> list[str]:
+def _kinds(job: Job, digest: str, columns: Mapping[str, Any], line: float | None) -> list[str]:
     """The verdict mark of each lineup, by all that fresh battles say by now, as the explorer has it; by what the search
     said of it as long as a worker is still counting."""
     if line is None:
-        return ["fair"] * len(told["id"])
+        return ["fair"] * len(columns["id"])
     arrays = unpack(store().get(digest)).arrays
     now: dict[int, int] = {}
     with contextlib.suppress(ConfigError, NotYet), left_to_workers():
         now = marks_now(job, arrays)
-    return [KINDS.get(now.get(i, verdict), "under") for i, verdict in zip(told["id"], told["verdict"], strict=True)]
+    return [
+        KINDS.get(now.get(i, verdict), "under") for i, verdict in zip(columns["id"], columns["verdict"], strict=True)
+    ]
 
 
 def _legend(job: Job, marks: Sequence[Mark]) -> list[tuple[str, str]]:

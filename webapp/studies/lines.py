@@ -68,8 +68,8 @@ class Lines:
         self.levels = [(shown(value), frame.y(value)) for value in marks(*frame.up)]
         self.places = [(words(value), frame.x(value)) for value in marks(*frame.across)]
         self.heads = [along.partition(" →")[0], *(name for _, name, _ in columns)]
-        told = zip(*([shown(v) if known(v) else "" for v in column] for _, _, column in columns), strict=True)
-        self.rows = [[words(at), *values] for at, values in zip(x, told, strict=True)]
+        texts = zip(*([shown(v) if known(v) else "" for v in column] for _, _, column in columns), strict=True)
+        self.rows = [[words(at), *values] for at, values in zip(x, texts, strict=True)]
 
 
 def known(value: float | None) -> bool:
@@ -79,8 +79,8 @@ def known(value: float | None) -> bool:
 
 def ends(values: Sequence[float | None]) -> tuple[float, float]:
     """The lowest and the highest of the known ones; 0 and 1 where there is none."""
-    told = [value for value in values if value is not None and math.isfinite(value)]
-    return min(told, default=0.0), max(told, default=1.0)
+    finite = [value for value in values if value is not None and math.isfinite(value)]
+    return min(finite, default=0.0), max(finite, default=1.0)
 
 
 def path(points: Sequence[tuple[float, float]]) -> str:

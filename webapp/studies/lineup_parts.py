@@ -204,9 +204,9 @@ class Rechecks(Searches):
 
     def context(self, job: Job) -> dict[str, Any]:
         """With what fresh battles say by now."""
-        told, shared = checked(job), super().context(job)
-        page = shared["page"] | {"checked": marks(told), "links": shared["page"]["links"] | links(job, "checked")}
-        return shared | {"page": page, "checked": told}
+        lineups, shared = checked(job), super().context(job)
+        page = shared["page"] | {"checked": marks(lineups), "links": shared["page"]["links"] | links(job, "checked")}
+        return shared | {"page": page, "checked": lineups}
 
 
 def checked(job: Job) -> list[Checked]:
@@ -217,9 +217,9 @@ def checked(job: Job) -> list[Checked]:
         return []
 
 
-def marks(told: Sequence[Checked]) -> list[dict[str, Any]]:
+def marks(lineups: Sequence[Checked]) -> list[dict[str, Any]]:
     """The same for its chart."""
-    return [{"verdict": each.verdict, "mark": each.mark, "short": each.short} for each in told]
+    return [{"verdict": each.verdict, "mark": each.mark, "short": each.short} for each in lineups]
 
 
 def _page_data(job: Job) -> dict[str, Any]:

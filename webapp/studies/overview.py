@@ -56,11 +56,11 @@ class AtHand:
     @property
     def under_way(self) -> str:
         """ "2 running, 1 waiting": how those stand that are to go on; "2 jobs running" where all stand the same."""
-        told = Counter(
+        counts = Counter(
             "waiting" if job.status in (Status.QUEUED, Status.WAITING) else job.status for job in self.running
         )
-        parts = [f"{told[each]:,} {each}" for each in ("running", "waiting", "paused") if told[each]]
-        return ", ".join(parts) if len(parts) > 1 else " ".join([plural(len(self.running), "job"), *told])
+        parts = [f"{counts[each]:,} {each}" for each in ("running", "waiting", "paused") if counts[each]]
+        return ", ".join(parts) if len(parts) > 1 else " ".join([plural(len(self.running), "job"), *counts])
 
 
 @dataclass(frozen=True)
@@ -113,10 +113,10 @@ def _visible(person: User) -> QuerySet[Job]:
 
 def _still_shown() -> Q:
     """Jobs that ended as short ago as their kind says that they are told."""
-    told, now = Q(pk__in=[]), timezone.now()
+    recent, now = Q(pk__in=[]), timezone.now()
     for kind in STUDIES:
-        told |= Q(kind=kind, finished_at__gt=now - timedelta(days=kinds.parts_of(kind).waits))
-    return told
+        recent |= Q(kind=kind, finished_at__gt=now - timedelta(days=kinds.parts_of(kind).waits))
+    return recent
 
 
 def jobs_at_hand(person: User) -> AtHand:

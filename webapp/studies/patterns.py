@@ -84,8 +84,8 @@ def intended(job: Job) -> list[Pattern]:
 
 def meant_by_now(job: Job) -> list[Pattern]:
     """What is meant to be so when what a job found is told: what it took for that, and what was decided on it since."""
-    told = [*intended(job), *(pattern for source in SOURCES for pattern in source.decided(job))]
-    return list({pattern.key: pattern for pattern in told}.values())
+    found = [*intended(job), *(pattern for source in SOURCES for pattern in source.decided(job))]
+    return list({pattern.key: pattern for pattern in found}.values())
 
 
 def explaining(search: Job) -> list[Named]:

@@ -171,8 +171,8 @@ def _why(job: Job) -> str:
     failed = int(job.metrics.get("failed", 0))
     if failed:
         text = f"None of the {number(failed)} random lineups gave a number that can be measured."
-        told = job.events.filter(kind="incident").order_by("-sequence").values_list("body", flat=True).first()
-        return f"{text} {told['message']}" if told else text
+        incident = job.events.filter(kind="incident").order_by("-sequence").values_list("body", flat=True).first()
+        return f"{text} {incident['message']}" if incident else text
     reason = job.message if job.status == Status.FAILED else "It ended before a lineup was complete."
     return f"The random lineups could not be played. {reason}"
 

@@ -35,8 +35,8 @@ def history(job: Job, most: int = 100) -> list[dict[str, Any]]:
     asks for the events after that, and would tell this one twice."""
     so_far = job.events.filter(sequence__lte=job.sequence)
     worded = so_far.exclude(kind="progressed").exclude(kind="logged", body__message="")
-    told = (wire.message(event) for event in wire.readable(worded).order_by("-sequence")[: 4 * most])
-    lines = [line for line in told if line["words"]]
+    messages = (wire.message(event) for event in wire.readable(worded).order_by("-sequence")[: 4 * most])
+    lines = [line for line in messages if line["words"]]
     if more := kinds.of(job).moments(job):
         lines = sorted([*lines, *more], key=lambda line: -line["sequence"])
     return lines[:most]

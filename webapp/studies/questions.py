@@ -172,10 +172,10 @@ def with_line(
 def verdict_words(question: str, objectives: ObjectiveSetConfig) -> VerdictWords:
     """What verdicts are called in a search that asked ``question`` of these objectives."""
     asked = QUESTIONS[question].words if question in QUESTIONS else LINE
-    told = objectives.objectives
-    counted = [o for o in told if o.threshold is not None] or told[:1]
+    goals = objectives.objectives
+    counted = [o for o in goals if o.threshold is not None] or goals[:1]
     below = bool(counted) and all(o.direction == "min" for o in counted)
-    return words_of(asked, strength=any(o.strength for o in told), below=below)
+    return words_of(asked, strength=any(o.strength for o in goals), below=below)
 
 
 def main_measure(objectives: ObjectiveSetConfig) -> ObjectiveConfig:

@@ -14,7 +14,7 @@ from engine.arrays import unpack
 from engine.config import ObjectiveConfig
 from engine.errors import ConfigError, StoreError
 from engine.indicators import wilson
-from webapp.lib.figures import ShareText, share_told, with_unit
+from webapp.lib.figures import ShareText, share_text, with_unit
 from webapp.lib.first import first
 from webapp.lib.storage import store
 from webapp.lib.words import percent, plural
@@ -251,7 +251,7 @@ def _range(count: int, sample: RandomLineups) -> str:
 
 
 def _text(count: int, sample: RandomLineups) -> ShareText:
-    return share_told(count / sample.count, *wilson(count, sample.count))
+    return share_text(count / sample.count, *wilson(count, sample.count))
 
 
 def at_the_cap(sample: RandomLineups, objective: ObjectiveConfig) -> str:
@@ -269,8 +269,8 @@ def at_the_cap(sample: RandomLineups, objective: ObjectiveConfig) -> str:
 def speed(job: Job) -> float | None:
     """Battles a second while the job played; None before it has played enough to say. What came before the first
     lineups of an attempt is left out where there is more: the simulator was starting."""
-    told = job.events.exclude(kind__in=("status", "incident")).order_by("sequence").values_list("kind", "body")
-    counters = [(kind, body["counters"]) for kind, body in told if "counters" in body]
+    events = job.events.exclude(kind__in=("status", "incident")).order_by("sequence").values_list("kind", "body")
+    counters = [(kind, body["counters"]) for kind, body in events if "counters" in body]
     spans = [
         (earlier == "started", now["battles"] - before["battles"], now["seconds"] - before["seconds"])
         for (earlier, before), (kind, now) in pairwise(counters)

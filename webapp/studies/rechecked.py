@@ -58,8 +58,8 @@ def _findings(job: Job) -> list[Checked]:
 
 def _checked(job: Job, fresh: Fresh | None, words: VerdictWords) -> Checked:
     if fresh is None or not job.terminal:
-        told = NOT_YET if job.terminal else PLAYING
-        return Checked("", told, lower_first(told))
+        text = NOT_YET if job.terminal else PLAYING
+        return Checked("", text, lower_first(text))
     mark = MARKS.get(fresh.finding, "unsure")
     short = (
         lower_first(fresh.short(words))
@@ -72,14 +72,14 @@ def _checked(job: Job, fresh: Fresh | None, words: VerdictWords) -> Checked:
 def found(job: Job) -> Found:
     """What an ended re-check says: of one lineup its sentence, of several how many are what."""
     try:
-        told = _findings(job)
+        lineups = _findings(job)
     except (StoreError, ConfigError):
         return Found(LOST)
     also = _with_others(job)
-    if len(told) == 1:
-        return Found(told[0].words + also, told[0].mark)
-    counts = Counter(each.short for each in told)
-    marks = {each.mark for each in told}
+    if len(lineups) == 1:
+        return Found(lineups[0].words + also, lineups[0].mark)
+    counts = Counter(each.short for each in lineups)
+    marks = {each.mark for each in lineups}
     words = ", ".join(f"{number(count)} {short}" for short, count in counts.items())
     worst = next((mark for mark in VERDICTS if mark in marks), "")
     return Found(words + also, worst)

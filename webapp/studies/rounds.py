@@ -20,9 +20,9 @@ def columns(job: Job, ticks: set[int], counters: Sequence[str], metrics: Sequenc
     """Columns ``tick``, the counters (totals so far) and the metrics, or every metric that any of these rounds told;
     None where a round did not."""
     progressed = job.events.filter(kind="progressed", tick__in=sorted(ticks)).order_by("tick")
-    told: list[tuple[int, dict[str, Any]]] = list(progressed.values_list("tick", "body"))
-    found: Columns = {"tick": [tick for tick, _ in told]}
-    found |= {name: [body.get("counters", {}).get(name) for _, body in told] for name in counters}
-    by_round = [body.get("metrics", {}) for _, body in told]
+    rows: list[tuple[int, dict[str, Any]]] = list(progressed.values_list("tick", "body"))
+    found: Columns = {"tick": [tick for tick, _ in rows]}
+    found |= {name: [body.get("counters", {}).get(name) for _, body in rows] for name in counters}
+    by_round = [body.get("metrics", {}) for _, body in rows]
     names = dict.fromkeys(name for each in by_round for name in each) if metrics is None else metrics
     return found | {name: [each.get(name) for each in by_round] for name in names if name not in found}

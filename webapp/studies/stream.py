@@ -177,7 +177,7 @@ async def events(request: HttpRequest) -> HttpResponseBase:
 async def _poll(reader: Reader) -> PageJson:
     snapshot = await _in_thread(reader.snapshot) if reader.cursor is None else None
     news = await _in_thread(reader.news)
-    answer = PageJson({"snapshot": snapshot, "events": [told for _, told in news], "cursor": reader.cursor})
+    answer = PageJson({"snapshot": snapshot, "events": [message for _, message in news], "cursor": reader.cursor})
     answer["Cache-Control"] = "no-store"
     return answer
 
@@ -214,7 +214,7 @@ async def _frames(reader: Reader) -> AsyncIterator[bytes]:
             news = await _in_thread(reader.news)
             if news:
                 spoke = time.monotonic()
-                yield b"".join(_frame("event", told, number) for number, told in news)
+                yield b"".join(_frame("event", message, number) for number, message in news)
             if reader.more:
                 continue
             now = time.monotonic()

@@ -85,8 +85,8 @@ def _beside(job: Job, ends: tuple[float, float]) -> float:
     pace, or where it has too few rounds for one by the middle of ``ends``."""
     spans = _spans(job)
     pace = _quantile(sorted(spans, key=lambda span: span.pace), 0.5) if spans else sum(ends) / 2
-    told = progress.rounds(job, SPANS)
-    seconds, battles = ([each or 0.0 for each in told[name]] for name in ("seconds", "battles"))
+    columns = progress.rounds(job, SPANS)
+    seconds, battles = ([each or 0.0 for each in columns[name]] for name in ("seconds", "battles"))
     between = seconds[-1] - seconds[0] if seconds else 0.0  # the first round told and the last: waits are no start
     rest = sum(battles[:1]) + edge(job)
     workers = int(job.config.get("pool", {}).get("workers", 1))
@@ -145,9 +145,11 @@ def _spans(job: Job) -> list[MeasuredRounds]:
 
 
 def _between(job: Job) -> Iterator[MeasuredRounds]:
-    told = progress.rounds(job, SPANS)
+    columns = progress.rounds(job, SPANS)
     workers = job.config.get("pool", {}).get("workers", 1)
-    rounds = [(b, s) for b, s in zip(told["battles"], told["seconds"], strict=True) if b is not None and s is not None]
+    rounds = [
+        (b, s) for b, s in zip(columns["battles"], columns["seconds"], strict=True) if b is not None and s is not None
+    ]
     for (battles, seconds), (more, later) in pairwise(rounds):
         if more > battles and later > seconds:
             yield MeasuredRounds(more - battles, later - seconds, workers)

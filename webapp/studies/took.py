@@ -33,9 +33,9 @@ def took_words(job: Job) -> str:
 
 def _running(job: Job, end: datetime) -> float:
     """Seconds for which somebody ran a job that was begun more than once."""
-    told = job.events.filter(kind__in=(STATUS, *ENDS)).order_by("sequence").values_list("kind", "at", "body")
+    events = job.events.filter(kind__in=(STATUS, *ENDS)).order_by("sequence").values_list("kind", "at", "body")
     total, since = 0.0, None
-    for kind, at, body in told:
+    for kind, at, body in events:
         runs = kind == STATUS and body.get("status") == Status.RUNNING
         if runs and "command" in body:
             continue  # a command for a job that runs

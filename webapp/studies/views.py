@@ -95,9 +95,9 @@ def book(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def checked(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """What a re-check says by now of each of its lineups: as rows for its page, and as marks for its chart."""
     found = job_for(request, slug, pk, kind="recheck")
-    told = lineup_parts.checked(found)
-    html = render_to_string("studies/partials/checked.html", {"checked": told, "job": found})
-    answer = PageJson({"html": html, "marks": lineup_parts.marks(told)})
+    lineups = lineup_parts.checked(found)
+    html = render_to_string("studies/partials/checked.html", {"checked": lineups, "job": found})
+    answer = PageJson({"html": html, "marks": lineup_parts.marks(lineups)})
     answer["Cache-Control"] = "no-store"
     return answer
 

@@ -66,7 +66,7 @@ def readable(events: QuerySet[JobEvent]) -> QuerySet[JobEvent]:
 def message(event: JobEvent) -> dict[str, Any]:
     """One ``readable`` event: ``words`` for the job's history (empty: nothing worth a line), and what changed by it."""
     body = event.body
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "job": event.job_id,
         "sequence": event.sequence,
         "kind": event.kind,
@@ -76,21 +76,21 @@ def message(event: JobEvent) -> dict[str, Any]:
         "serious": event.kind in SERIOUS and body.get("what") != SHORT,
         "waits": body.get("what") == SHORT or body.get("status") == Status.WAITING,
     }
-    told |= {key: body[key] for key in ("counters", "metrics", "ticks", "command", "attempt") if key in body}
+    fields |= {key: body[key] for key in ("counters", "metrics", "ticks", "command", "attempt") if key in body}
     if event.kind == "started":
-        told["planned"] = body.get("battles", 0)
+        fields["planned"] = body.get("battles", 0)
     if event.kind == "finished":
         artifacts = body.get("artifacts", {})
-        told |= {"fresh": bool(artifacts.get("fresh")), "fresh_map": "fresh_grid" in artifacts}
-        told["fresh_coverage"] = body.get("summary", {}).get("fresh_coverage")
+        fields |= {"fresh": bool(artifacts.get("fresh")), "fresh_map": "fresh_grid" in artifacts}
+        fields["fresh_coverage"] = body.get("summary", {}).get("fresh_coverage")
     status = body.get("status") if event.kind == STATUS else ENDS.get(event.kind)
     if status:
-        told |= {"status": str(status), "message": str(body.get("message") or body.get("reason") or "")}
+        fields |= {"status": str(status), "message": str(body.get("message") or body.get("reason") or "")}
     if event.kind in OVER:
-        told["took"] = took(event.job)
+        fields["took"] = took(event.job)
         if counts := kinds.of(event.job).counts(event.job):
-            told["found"] = counts
-    return told
+            fields["found"] = counts
+    return fields
 
 
 def words(event: JobEvent) -> str:

@@ -31,7 +31,7 @@ _TABLES = ("game.patch", "lineups.baselines.teams")
 """Where the keys of a table are ids of the game."""
 _WITH_UNIT = frozenset({"threshold", "low", "high"})
 _SUBJECTS = {"algorithm": "Method", "lineups": "Lineup rules", "pool": "Workers", "noise": "Luck", "stop": "Ends early"}
-Told = tuple[str, str, str, str]
+SettingText = tuple[str, str, str, str]
 """A setting: its place, what it belongs to, its title and its value."""
 
 
@@ -55,18 +55,18 @@ def same(jobs: Sequence[Job]) -> int:
 def _rows(jobs: Sequence[Job]) -> list[Difference]:
     """Every setting that any of the jobs has; a place has one title, that of the first job which has it."""
     names = [Names(job) for job in jobs]
-    told = [
+    by_place = [
         {place: (title, text) for place, title, text in _settings(job, own)}
         for job, own in zip(jobs, names, strict=True)
     ]
-    titles = {place: title for each in reversed(told) for place, (title, _) in each.items()}
+    titles = {place: title for each in reversed(by_place) for place, (title, _) in each.items()}
 
     def values(place: str) -> Iterator[str]:
-        for each, own in zip(told, names, strict=True):
+        for each, own in zip(by_place, names, strict=True):
             yield each[place][1] if place in each else own.of_the_game(place)
 
     return [
-        Difference(titles[place], tuple(values(place))) for place in dict.fromkeys(p for each in told for p in each)
+        Difference(titles[place], tuple(values(place))) for place in dict.fromkeys(p for each in by_place for p in each)
     ]
 
 
@@ -94,16 +94,16 @@ def _settings(job: Job, names: Names) -> Iterator[tuple[str, str, str]]:
     yield "method", "Method", method_title(job)
     if job.game_version is not None:
         yield "version", "Game data", str(job.game_version)
-    told, gone = retired.renewed(public_config(job.config, job.project))
+    current, gone = retired.renewed(public_config(job.config, job.project))
     try:
-        config = load(told)
+        config = load(current)
     except ConfigError:
         return
     for place, subject, title, text in _worded(config, _walk(config, (), "", names), gone):
         yield place, f"{subject}: {title}" if subject else title, text
 
 
-def _worded(study: Study, rows: Iterable[Told], gone: Iterable[Retired] = ()) -> Iterator[Told]:
+def _worded(study: Study, rows: Iterable[SettingText], gone: Iterable[Retired] = ()) -> Iterator[SettingText]:
     """Settings as the form of such a study calls them and their choices; what means nothing to it is left out. What is
     ``gone`` from the form was set all the same."""
     parts = parts_of(study.kind)
@@ -151,7 +151,7 @@ def _named(study: Study, parts: Parts, place: str, text: str) -> str:
     return text if text == ABSENT else parts.named(place, text)
 
 
-def _walk(config: Config, path: tuple[str, ...], subject: str, names: Names | None) -> Iterator[Told]:
+def _walk(config: Config, path: tuple[str, ...], subject: str, names: Names | None) -> Iterator[SettingText]:
     for key, info in type(config).model_fields.items():
         place, value = ".".join((*path, key)), getattr(config, key)
         if key == "kind" or place in _LEFT_OUT or (key == "name" and isinstance(config, ObjectiveConfig | TeamRow)):
@@ -164,10 +164,10 @@ def _walk(config: Config, path: tuple[str, ...], subject: str, names: Names | No
 
 def _one(
     value: Any, path: tuple[str, ...], subject: str, info: FieldInfo, names: Names | None
-) -> Iterator[Told]:  # fmt: skip
+) -> Iterator[SettingText]:  # fmt: skip
     place, title = ".".join(path), info.title or path[-1].replace("_", " ").capitalize()
-    if names is not None and (told := names.value_words(place, value)) is not None:
-        yield place, subject, title, told
+    if names is not None and (words := names.value_words(place, value)) is not None:
+        yield place, subject, title, words
     elif isinstance(value, tuple) and any(isinstance(mark, Evolvable) for mark in info.metadata):
         yield place, subject, title, range_text(value)
     elif isinstance(value, Config):

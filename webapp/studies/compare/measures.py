@@ -174,9 +174,9 @@ def rounds_of(job: Job, measure: Callable[[str], tuple[float, float | None] | No
     over the search, with the lineups compared by then."""
     step = max(1, -(-job.tick // MOST_ROUNDS))
     wanted = sorted({1, *range(step, job.tick + 1, step), job.tick} - {0})
-    told = job.events.filter(kind="progressed", tick__in=wanted).order_by("tick").values_list("tick", "body")
+    events = job.events.filter(kind="progressed", tick__in=wanted).order_by("tick").values_list("tick", "body")
     columns: dict[str, list[float | None]] = {"tick": [], "lineups": [], "value": [], "half": []}
-    for tick, body in told:
+    for tick, body in events:
         found = measure(body.get("artifacts", {}).get("front", ""))
         if found is not None:
             columns["tick"].append(tick)

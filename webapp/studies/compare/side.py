@@ -256,8 +256,10 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """Which of searches with one goal are clearly better."""
-        told = best.verdict([str(side.job.pk) for side, _ in self.standings], [stand for _, stand in self.standings])
-        return told or f"Which is better can be said once two of them are measured on fresh {self.words['played']}."
+        sentence = best.verdict(
+            [str(side.job.pk) for side, _ in self.standings], [stand for _, stand in self.standings]
+        )
+        return sentence or f"Which is better can be said once two of them are measured on fresh {self.words['played']}."
 
     @cached_property
     def differences(self) -> list[Difference]:

@@ -33,7 +33,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     project = project_for(request, slug)
     found = Comparison(project, asked(request.GET))
     chart = found.chart_data()
-    rounds = [(told["name"], _rows(told["rounds"])) for told in chart.get("jobs", [])]
+    rounds = [(series["name"], _rows(series["rounds"])) for series in chart.get("jobs", [])]
     context = {
         "project": project,
         "found": found,
@@ -115,8 +115,8 @@ def _by_job(found: Comparison) -> list[list[Any]]:
         side.job.pk: _measured(side) for side in found.sides
     }
     for i, job in enumerate(found.jobs):
-        told = measured.get(job.pk, [None] * len(heads))
-        rows.append([*_facts(job), *told, *(row.values[i] for row in others)])
+        values = measured.get(job.pk, [None] * len(heads))
+        rows.append([*_facts(job), *values, *(row.values[i] for row in others)])
     return rows
 
 
@@ -140,6 +140,6 @@ def _measured(side: Side) -> list[Any]:
 def _by_round(found: Comparison) -> list[list[Any]]:
     measure = ["Best", "Half of its 95 % range"] if found.single else ["Hypervolume"]
     rows: list[list[Any]] = [["Job", "Title", "Round", "Compared", *measure]]
-    for job, told in zip((side.job for side in found.sides), found.chart_data().get("jobs", []), strict=True):
-        rows += [[job.pk, job.title, *cells[: 2 + len(measure)]] for cells in _rows(told["rounds"])]
+    for job, series in zip((side.job for side in found.sides), found.chart_data().get("jobs", []), strict=True):
+        rows += [[job.pk, job.title, *cells[: 2 + len(measure)]] for cells in _rows(series["rounds"])]
     return rows

@@ -19,8 +19,8 @@ def hide_commands(apps: Any, schema_editor: Any) -> None:
         reference = reference_in(job.config)
         if not is_program(reference):
             continue
-        if (told := without_command(job.message, reference)) != job.message:
-            jobs.objects.filter(pk=job.pk).update(message=told)
+        if (message := without_command(job.message, reference)) != job.message:
+            jobs.objects.filter(pk=job.pk).update(message=message)
         for event in events.objects.filter(job=job.pk).exclude(kind="progressed").iterator():
             said = {key: text for key in SAID if isinstance(text := event.body.get(key), str)}
             hidden = {key: without_command(text, reference) for key, text in said.items()}
