@@ -29,9 +29,9 @@ class Round(NamedTuple):
 def rounds(job: Job) -> list[Round]:
     """Rounds, evenly spread; one whose agents are lost is left out."""
     wanted = sorted(evenly(job, MOST))
-    told = job.events.filter(kind="progressed", tick__in=wanted).order_by("tick")
+    events = job.events.filter(kind="progressed", tick__in=wanted).order_by("tick")
     found = []
-    for tick, digest in told.values_list("tick", "body__artifacts__population"):
+    for tick, digest in events.values_list("tick", "body__artifacts__population"):
         agents = evidence.read(digest or "")
         if agents is not None:
             spread = agents.spreads[0] if agents.spreads else None

@@ -183,16 +183,16 @@ class Side(NamedTuple):
     volume: float | None
 
 
-def sides(told: Compared, job: Job, run: Job | None) -> list[Side]:
+def sides(pair: Compared, job: Job, run: Job | None) -> list[Side]:
     """The search, and its control where there is one, with the volume under both edges beyond the worst of both, which
     says nothing before both are measured on fresh episodes."""
-    if told.mine is None:
+    if pair.mine is None:
         return []
-    found = [("This search", "circle", told.mine, job)]
-    if run is not None and told.control is not None and told.control.goals.shape[1] == told.mine.goals.shape[1]:
-        found.append(("Control", "square", told.control, run))
+    found = [("This search", "circle", pair.mine, job)]
+    if run is not None and pair.control is not None and pair.control.goals.shape[1] == pair.mine.goals.shape[1]:
+        found.append(("Control", "square", pair.control, run))
     worst = np.min([p.goals.min(axis=0) for _, _, p, _ in found], axis=0).tolist()
-    says = told.fresh or len(found) == 1
+    says = pair.fresh or len(found) == 1
     return [
         Side(title, shape, len(p.score), p.spreads, p.skilled, best_of(whose),
              hypervolume(p.goals, [1.0] * p.goals.shape[1], worst) if says else None)

@@ -182,16 +182,18 @@ class StyleForm(GoalFields, TrainForm):
     @property
     def reward(self) -> dict[str, Any]:
         """The reward of the study, as data: the scale's or one's own, weighed by the slider or by numbers."""
-        told = self.template.settings(self.game_signals.names)["task"]["style"] if self.template else self._own_reward()
+        style = (
+            self.template.settings(self.game_signals.names)["task"]["style"] if self.template else self._own_reward()
+        )
         slider = self.cleaned_data.get("matters")
-        low, high = scales.weights(MIDDLE if slider is None else slider, tuple(told["w2"]))
+        low, high = scales.weights(MIDDLE if slider is None else slider, tuple(style["w2"]))
         w1, w2 = (self.cleaned_data.get(name) for name in ("w1", "w2"))
-        return {**told, "w1": 1.0 if w1 is None else w1, "w2": [low, high] if w2 is None else w2}
+        return {**style, "w1": 1.0 if w1 is None else w1, "w2": [low, high] if w2 is None else w2}
 
     def _own_reward(self) -> dict[str, Any]:
         winning, style = (self._said(name) for name in FORMULAS)
-        told: dict[str, Any] = {WINNING: winning or "score", STYLE: style}
-        return {**told, "w2": scales.balanced(StyleReward.model_construct(**told), self.samples)}
+        formulas: dict[str, Any] = {WINNING: winning or "score", STYLE: style}
+        return {**formulas, "w2": scales.balanced(StyleReward.model_construct(**formulas), self.samples)}
 
     @property
     def goals(self) -> list[dict[str, Any]]:

@@ -31,9 +31,9 @@ _Fields: Any = type("_Fields", (forms.Form,), _fields())
 class GoalFields(_Fields):
     """The fields, and what is typed into them."""
 
-    def own_goals(self, told: KnownSignals) -> Iterator[dict[str, Any]]:
+    def own_goals(self, game_signals: KnownSignals) -> Iterator[dict[str, Any]]:
         """Goals as data, each with the ``field`` that it stands in; a measure alone needs no name."""
-        measures = {word.name for word in told.measures}
+        measures = {word.name for word in game_signals.measures}
         for i in range(1, GOALS + 1):
             formula, called = (str(self.data.get(f"goal-{i}{end}", "")).strip() for end in ("", "-called"))
             if formula in measures and not called:

@@ -49,7 +49,7 @@ class Agents(NamedTuple):
     goals: tuple[str, ...]
     behaviour: tuple[str, ...]
     measures: dict[str, Estimates]
-    told: tuple[str, ...]
+    measured: tuple[str, ...]
     paths: tuple[str, ...]
     genes: Floats
     samples: int
@@ -129,13 +129,13 @@ def _read(arrays: dict[str, NDArray[Any]], meta: dict[str, Any], job: Job) -> Ag
     own = {
         name: Estimates(*(arrays[part][:, j] for part in ("objective", "low", "high"))) for j, name in enumerate(goals)
     }
-    told = {
+    measures = {
         name: Estimates(column(name), column(f"{name}.low"), column(f"{name}.high")) for name in (SCORE, *behaviour)
     }
     population = _ids(_latest(job, "population"))
     return Agents(
         arrays["id"], arrays["tick"], non_dominated(arrays["objective"], signs), np.isin(arrays["id"], population),
-        goals, behaviour, told | own, tuple(name for name in places if not name.endswith((".low", ".high"))),
+        goals, behaviour, measures | own, tuple(name for name in places if not name.endswith((".low", ".high"))),
         tuple(gene["path"] for gene in meta["genes"]), arrays["genome"], int(arrays["samples"].max()),
     )  # fmt: skip
 

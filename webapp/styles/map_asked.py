@@ -28,8 +28,8 @@ class Asked(NamedTuple):
     @property
     def query(self) -> str:
         """It as the end of an address."""
-        told = {"within": self.within_text, "show": self.show, "k": self.k}
-        return urlencode({**told, **({"pick": 1} if self.picks else {})})
+        values = {"within": self.within_text, "show": self.show, "k": self.k}
+        return urlencode({**values, **({"pick": 1} if self.picks else {})})
 
 
 def asked(given: QueryDict) -> tuple[MapForm, Asked]:

@@ -34,7 +34,7 @@ class Level(NamedTuple):
 
     agent: int
     here: bool
-    told: str
+    words: str
 
 
 class Card(NamedTuple):
@@ -79,11 +79,11 @@ def card_of(job: Job, agents: Agents, row: int) -> Card:
     again = strangers.own
     fresh_row = None if again is None else again.row(agent)
     known = axes(job.config)
-    told = [_measure_text(known[name], agents, row, again, fresh_row) for name in known]
+    measures = [_measure_text(known[name], agents, row, again, fresh_row) for name in known]
     genes = [*genes_of(job.config, agents.paths, agents.genes[row].tolist()), *fixed(job.config, agents.paths)]
     kept, lost = _kept(job, agent, tick)
     return Card(
-        agent, tick, bool(agents.edge[row]), bool(agents.last[row]), told, agents.samples,
+        agent, tick, bool(agents.edge[row]), bool(agents.last[row]), measures, agents.samples,
         0 if again is None or fresh_row is None else again.samples, genes, parents.get(agent, ()),
         _lineage(job, agent, parents), levels_of(agents, row, known), against(strangers, agent, known),
         [known[name].title for name in known if name in shown(agents)], held(agents, row, strangers),
@@ -105,11 +105,11 @@ def learned_from(job: Job, agent: int, parents: dict[int, tuple[int, int]]) -> i
 
 def _lineage(job: Job, agent: int, parents: dict[int, tuple[int, int]]) -> str:
     count, learned = trainings(agent, parents), learned_from(job, agent, parents)
-    told = f", {number(learned)} decisions in all" if learned else ""
+    total = f", {number(learned)} decisions in all" if learned else ""
     if count == 1 and agent not in parents:
         began = "the policy that the search began with" if job.config["start"] else "a new network"
-        return f"It is of the first agents: its training began with {began}{told}."
-    return f"Its network has learned in {count} trainings, one after the other{told}."
+        return f"It is of the first agents: its training began with {began}{total}."
+    return f"Its network has learned in {count} trainings, one after the other{total}."
 
 
 def levels_of(agents: Agents, row: int, known: dict[str, Axis]) -> list[Level]:

@@ -41,5 +41,5 @@ def fixed(config: dict[str, Any], paths: tuple[str, ...]) -> list[Gene]:
 def _gene(config: dict[str, Any], path: str, value: float) -> Gene:
     plain = setting_title(config["task"]["learner"]["kind"], path)
     name = path.removeprefix(_PART)
-    told = taste(config["task"]["style"], name, value, ends_of(template_of(config))) if name in WEIGHTS else None
-    return Gene(plain, gene_text(value)) if told is None else Gene(*told, gene_text(value))
+    words = taste(config["task"]["style"], name, value, ends_of(template_of(config))) if name in WEIGHTS else None
+    return Gene(plain, gene_text(value)) if words is None else Gene(*words, gene_text(value))

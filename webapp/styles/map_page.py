@@ -103,19 +103,19 @@ def map_of(job: Job, agents: Agents, wanted: Asked, control: Job | None) -> Map:
     last, strangers = evidence.of(job), met(job)
     holds = {row: held(agents, row, strangers) for row in range(len(agents.id))}
     rows = [_row(job, agents, row, known, able, picked)._replace(held=holds[row]) for row in order]
-    told = drawn(agents, order, known, able, picked, beside)
+    drawing = drawn(agents, order, known, able, picked, beside)
     return Map(
         key(job), rows, known, titles(job.config, agents.paths), len(agents.id), int(agents.edge.sum()),
         int(able.sum()), agents.samples, last is not None and last.tied, beside is not None, len(picked),
         _holds(tuple(strangers.others), list(holds.values())),
-        {**told, "held": [found.verdict if (found := holds[row]) is not None else None for row in order]},
+        {**drawing, "held": [found.verdict if (found := holds[row]) is not None else None for row in order]},
     )  # fmt: skip
 
 
 def _holds(names: tuple[str, ...], found: list[Moved | None]) -> Holds:
     judged = [each for each in found if each is not None]
-    told = [each.verdict for each in judged]
-    return Holds(names, told.count("fragile"), len(judged), told.count("open"))
+    verdicts = [each.verdict for each in judged]
+    return Holds(names, verdicts.count("fragile"), len(judged), verdicts.count("open"))
 
 
 def _row(job: Job, agents: Agents, row: int, known: list[Axis], able: Any, picked: list[int]) -> AgentRow:

@@ -59,8 +59,8 @@ def held(agents: Agents, row: int, known: Met) -> Moved | None:
 
 
 def _means(agents: Agents, row: int) -> dict[str, Mean]:
-    told = {name: agents.measures[name] for name in agents.behaviour}
-    return {name: Mean(*(float(part[row]) for part in each)) for name, each in told.items()}
+    estimates = {name: agents.measures[name] for name in agents.behaviour}
+    return {name: Mean(*(float(part[row]) for part in each)) for name, each in estimates.items()}
 
 
 def shown(agents: Agents) -> tuple[str, ...]:
@@ -74,8 +74,8 @@ def against(known: Met, number: int, axes: dict[str, Axis]) -> list[Against]:
     for title, agents in known.others.items():
         row = agents.row(number)
         if row is not None:
-            told = [axes[name] for name in axes if name in shown(agents)]
-            found.append(Against(title, [cell_of(agents, row, axis) for axis in told]))
+            measured = [axes[name] for name in axes if name in shown(agents)]
+            found.append(Against(title, [cell_of(agents, row, axis) for axis in measured]))
     return found
 
 

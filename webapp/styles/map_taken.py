@@ -69,8 +69,8 @@ def chosen(job: Job, numbers: list[str]) -> list[Chosen]:
     rows = [None if agents is None or (n := whole(text)) is None else agents.row(n) for text in numbers]
     if agents is None or None in rows:
         raise actions.Refused("One of these agents is not in this job.")
-    told = [(int(agents.id[row]), int(agents.tick[row])) for row in rows if row is not None]
-    return [Chosen(agent, stored(job, agent, tick)) for agent, tick in told]
+    picks = [(int(agents.id[row]), int(agents.tick[row])) for row in rows if row is not None]
+    return [Chosen(agent, stored(job, agent, tick)) for agent, tick in picks]
 
 
 def recording(job: Job, found: list[Chosen]) -> RecordConfig:

@@ -45,7 +45,7 @@ class Axis(NamedTuple):
 def axes(config: dict[str, Any]) -> dict[str, Axis]:
     """Those of a job by the names of their measures: goals, score, behaviour."""
     game = built_in(config["task"]["game"]["name"])
-    told = game.captions if game else {}
+    captions = game.captions if game else {}
     found = {}
     for aim in config["objectives"]:
         name, more = aim["measure"], aim["direction"] == "max"
@@ -55,7 +55,7 @@ def axes(config: dict[str, Any]) -> dict[str, Axis]:
     whole = game is not None and game.ends.get(SCORE) == (0.0, 1.0)
     found[SCORE] = Axis(SCORE, "Score (0 to 1)" if whole else "Score", "plays worse", "plays better", False)
     for name in config["behaviour"]:
-        words = told.get(name, Signal(title_of(name), share=False))
+        words = captions.get(name, Signal(title_of(name), share=False))
         unit = f"% {words.per}" if words.share else words.per or "mean of an episode"
         low, high = _ends(config, name)
         found[name] = Axis(name, f"{words.words[:1].upper()}{words.words[1:]} ({unit})", low, high, words.share)
@@ -110,8 +110,8 @@ def cell_of(agents: Agents, row: int, axis: Axis) -> CellText:
     """A measure of an agent in words: "0.17" and "0.01 to 0.63"."""
     measured = agents.measures[axis.name]
     ends = measured.ends(row)
-    told = f"{axis.text(ends[0])} to {axis.text(ends[1])}" if ends else ""
-    return CellText(axis.text(float(measured.mean[row])), told)
+    between = f"{axis.text(ends[0])} to {axis.text(ends[1])}" if ends else ""
+    return CellText(axis.text(float(measured.mean[row])), between)
 
 
 def gene_text(value: float) -> str:

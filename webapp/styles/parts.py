@@ -61,15 +61,15 @@ class StyleSearches(SettingsSearches):
 def _proved(job: Job) -> dict[str, Any]:
     """What says whether the styles differ: the agents that stayed, beside those of the control."""
     run, chosen = control.of(job), evidence.of(job)
-    told = evidence.compared(job, run)
+    compared = evidence.compared(job, run)
     return {
         "mine": evidence.compared(job, None).mine,
         "best": evidence.best_of(job),
         "weak": evidence.weak(job),
         "run": run,
-        "told": told,
-        "sides": evidence.sides(told, job, run),
-        "drawn": evidence.drawn(told.mine, told.control) if told.mine else None,
+        "compared": compared,
+        "sides": evidence.sides(compared, job, run),
+        "drawn": evidence.drawn(compared.mine, compared.control) if compared.mine else None,
         "tied": chosen is not None and chosen.tied,
         "selects": job.config["selection"],
         "goals": [title_of(goal["measure"]) for goal in job.config["objectives"]],

@@ -99,11 +99,11 @@ def known_signals(game: str, samples: Samples | None) -> KnownSignals:
     return KnownSignals(tuple(signals), tuple(measures), True, names)
 
 
-def paid(told: KnownSignals, template: Template | None, name: str) -> str:
+def paid(game_signals: KnownSignals, template: Template | None, name: str) -> str:
     """What a formula of a scale pays for, in words; empty where nobody has said."""
     if template is None:
         return ""
-    score = next((word.meaning for word in told.signals if word.name == "score"), "")
+    score = next((word.meaning for word in game_signals.signals if word.name == "score"), "")
     return template.pays if name == STYLE else f"{score[:1].upper()}{score[1:]}"
 
 
@@ -172,21 +172,21 @@ def balanced(style: StyleReward, samples: Samples | None) -> tuple[float, float]
     return -weight, weight
 
 
-def strange(style: StyleReward, told: KnownSignals) -> list[tuple[str, str]]:
+def strange(style: StyleReward, game_signals: KnownSignals) -> list[tuple[str, str]]:
     """(place, message) of names in a reward that the game is known not to have; for while no sample episodes are
     played."""
     wrong: list[tuple[str, str]] = []
-    for name, text in style.formulas.items() if told.known else ():
+    for name, text in style.formulas.items() if game_signals.known else ():
         try:
-            formula_of(text, [word.name for word in told.signals], f"task.style.{name}")
+            formula_of(text, [word.name for word in game_signals.signals], f"task.style.{name}")
         except ConfigError as error:
             wrong += [(problem.place, problem.message) for problem in error.problems]
     return wrong
 
 
-def unmeasured(ways: Iterable[str], told: KnownSignals) -> list[str]:
+def unmeasured(ways: Iterable[str], game_signals: KnownSignals) -> list[str]:
     """Measures that a game is known not to have; every game has returns and its rewards."""
-    names = [word.name for word in told.measures]
+    names = [word.name for word in game_signals.measures]
     return [way for way in ways if way not in names and not way.startswith(("return", "reward."))]
 
 

@@ -36,13 +36,13 @@ class StyleStart(TrainingStart):
 
     def __init__(self, project: Project, user: User | None, typed: Mapping[str, Any]) -> None:
         self.whole = parse(StylesConfig, typed[WHOLE]) if WHOLE in typed else None
-        self.told: list[str] = []
+        self.sentences: list[str] = []
         super().__init__(project, user, {k: v for k, v in typed.items() if k != WHOLE})
 
     @property
     def problems(self) -> list[str]:
         """What is wrong, in sentences."""
-        return super().problems if self.whole is None else self.told
+        return super().problems if self.whole is None else self.sentences
 
     @property
     def _study(self) -> StylesConfig | None:
@@ -74,7 +74,7 @@ class StyleStart(TrainingStart):
         if self.whole is None:
             self.form.point_at(place, message)
         else:
-            self.told.append(f"{place}: {worded(place, message)}")
+            self.sentences.append(f"{place}: {worded(place, message)}")
 
     def unfinished(self) -> StylesConfig:
         """The search: sample episodes only tell whether it can be done."""
@@ -141,16 +141,16 @@ class StylesIntake(SettingsIntake):
         config = sample_episodes.of(study)
         found = sample_episodes.known(project, config) if config is not None else None
         samples = sample_episodes.samples_of(found)
-        told = scales.known_signals(study.task.game.name, samples)
+        game_signals = scales.known_signals(study.task.game.name, samples)
         if samples is None:
-            wrong = scales.strange(study.task.style, told)
+            wrong = scales.strange(study.task.style, game_signals)
         else:
-            wrong = [*problems(study.task.style, study.objectives, samples), *_unmeasured(study, told)]
+            wrong = [*problems(study.task.style, study.objectives, samples), *_unmeasured(study, game_signals)]
         return [(place, worded(place, why)) for place, why in wrong]
 
 
-def _unmeasured(study: StylesConfig, told: scales.KnownSignals) -> list[tuple[str, str]]:
+def _unmeasured(study: StylesConfig, game_signals: scales.KnownSignals) -> list[tuple[str, str]]:
     """(place, message) of behaviour that the game does not measure."""
-    strange = scales.unmeasured(study.behaviour, told)
-    why = f"this game does not measure it; it measures {', '.join(word.name for word in told.measures)}"
+    strange = scales.unmeasured(study.behaviour, game_signals)
+    why = f"this game does not measure it; it measures {', '.join(word.name for word in game_signals.measures)}"
     return [(f"behaviour.{i}", why) for i, name in enumerate(study.behaviour) if name in strange]

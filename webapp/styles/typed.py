@@ -32,14 +32,14 @@ def values_of(job: Job, project: Project) -> dict[str, str]:
     chosen = beginnings.going_on(preset, beginnings.offered(project).get(start))
     groups = settings.groups(OFFERS[offer], chosen, 1)[1:]
     usual = {"population": POPULATION, "ticks": ROUNDS, "episodes": EPISODES, "fresh": FRESH}
-    told, names = {**config, "population": config["algorithm"]["population"]}, {"ticks": "rounds"}
+    current, names = {**config, "population": config["algorithm"]["population"]}, {"ticks": "rounds"}
     found = {
         "game": offer,
         offer: beside,
         "algorithm": kind,
         "preset": chosen.key,
         **settings.texts(groups, {"learner": task["learner"], "game": data.on(task["game"], None)}),
-        **{names.get(name, name): told[name] for name, value in usual.items() if told[name] != value},
+        **{names.get(name, name): current[name] for name, value in usual.items() if current[name] != value},
         "steps": number_text(task["steps"]),
         "seed": config["seed"],
         "start": start,
@@ -63,10 +63,10 @@ def _reward(config: Table) -> dict[str, Any]:
     row = built_in(config["task"]["game"]["name"])
     names = row.names if row else {}
     for key, template in TEMPLATES.items():
-        told = template.settings(names)
-        same = all(style[name] == told["task"]["style"][name] for name in ("winning", "style"))
-        aims = [(goal["measure"], goal["formula"]) for goal in told["objectives"]]
-        if same and aims == _goals(config) and list(config["behaviour"]) == told["behaviour"]:
+        scale = template.settings(names)
+        same = all(style[name] == scale["task"]["style"][name] for name in ("winning", "style"))
+        aims = [(goal["measure"], goal["formula"]) for goal in scale["objectives"]]
+        if same and aims == _goals(config) and list(config["behaviour"]) == scale["behaviour"]:
             return {"scale": key, **_weights(style, template.w2)}
     goals = {f"goal-{i}": formula or name for i, (name, formula) in enumerate(_goals(config), 1)}
     called = {f"goal-{i}-called": name for i, (name, formula) in enumerate(_goals(config), 1) if formula}

@@ -54,10 +54,10 @@ def _page(
 
 def _parts(form: StyleForm) -> dict[str, Any]:
     """What the page shows of what is paid for, and shows anew when another game or scale is chosen."""
-    told, drawn = form.game_signals, pictures.pictures(form)
+    game_signals, drawn = form.game_signals, pictures.pictures(form)
     return {
-        "told": told,
-        "scales": told.scales(),
+        "game_signals": game_signals,
+        "scales": game_signals.scales(),
         "own": scales.OWN,
         "writes": form.template is None,
         "chosen": form.scale_chosen,

@@ -62,20 +62,20 @@ def _drawn(w2: Weights, ends: Ends) -> str:
 def numbers(form: StyleForm) -> str:
     """The weights as numbers, and what they amount to in sample episodes."""
     w1, w2 = (span(form.reward[name]) for name in ("w1", "w2"))
-    told = f"Winning counts {_range(w1)}, the style {_range(w2)}"
-    told += ": each agent has weights of its own." if w1[0] != w1[1] or w2[0] != w2[1] else "."
+    sentence = f"Winning counts {_range(w1)}, the style {_range(w2)}"
+    sentence += ": each agent has weights of its own." if w1[0] != w1[1] or w2[0] != w2[1] else "."
     sizes = scales.sizes(plain(form), form.samples)
     if sizes is None:
-        return told
+        return sentence
     winning, style = sizes[0] * max(map(abs, w1)), sizes[1] * max(map(abs, w2))
     weighs = f"winning changes the reward by up to {scales.figure(winning)}, the style by {scales.figure(style)}"
-    return f"{told} Between sample episodes {weighs}."
+    return f"{sentence} Between sample episodes {weighs}."
 
 
 def plain(form: StyleForm) -> StyleReward:
     """The reward as it is typed, whatever its weights."""
-    told = form.reward
-    return StyleReward.model_construct(winning=told[WINNING], style=told[STYLE], w1=1.0, w2=1.0)
+    reward = form.reward
+    return StyleReward.model_construct(winning=reward[WINNING], style=reward[STYLE], w1=1.0, w2=1.0)
 
 
 def span(weight: Any) -> Weights:
