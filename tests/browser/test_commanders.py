@@ -37,7 +37,7 @@ def test_an_agent_is_chosen_on_new_job_and_a_search_s_lineups_are_replayed_under
     expect(page.get_by_role("heading", name="Under Ada: Which teams are unfair?")).to_be_visible()
     finished(Job.objects.get(kind="change"))
     expect(page.get_by_role("columnheader", name="Under Ada", exact=True)).to_be_visible()
-    expect(page.locator("#trial .change-told")).to_contain_text("Fresh battles under the script")
+    expect(page.locator("#trial .change-headline")).to_contain_text("Fresh battles under the script")
     assert not serious_violations(page)
     page.set_viewport_size(PHONE)
     assert overflow(page) <= 0

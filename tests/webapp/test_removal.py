@@ -186,13 +186,16 @@ def test_a_swap_whose_value_is_close_to_the_line_reads_on_its_side_of_it(search:
     tests = reading.tests_of(removal(search), PAIR)
     assert tests is not None
     assert {tests.shown(row.value) for row in tests.rows} >= {"2.6×", "1.4×"}
-    close = reading.Tests({**tests.meta}, {**tests.told, "rows": [
-        *tests.told["rows"], {**tests.told["rows"][1], "value": [1.97, 1.7, 2.2]},
+    close = reading.Tests({**tests.meta}, {**tests.suspect, "rows": [
+        *tests.suspect["rows"], {**tests.suspect["rows"][1], "value": [1.97, 1.7, 2.2]},
     ]})  # fmt: skip
     assert [close.shown(value) for value in (1.97, 1.7, 2.2)] == ["1.97×", "1.70×", "2.20×"]
     assert close.shown(close.rows[0].value) == "2.60×", "one chart, one number of digits"
     assert close.shown(close.line) == "2.00×"
-    told = {**tests.told, "rows": [*tests.told["rows"], {**tests.told["rows"][1], "value": [1.9996, 1.7, 2.0003]}]}
+    told = {
+        **tests.suspect,
+        "rows": [*tests.suspect["rows"], {**tests.suspect["rows"][1], "value": [1.9996, 1.7, 2.0003]}],
+    }
     closer = reading.Tests({**tests.meta}, told)
     assert [closer.shown(value) for value in (1.9996, 1.7, 2.0003)] == ["just under 2.00×", "1.70×", "just over 2.00×"]
 

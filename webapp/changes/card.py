@@ -70,7 +70,7 @@ def about(request: HttpRequest, search: Job, typed: Typed, trial: Job | None = N
     paths = [*typed.paths, *(numbers.costs(spec, pieces) if not typed.texts or typed.pieces else ())]
     sliders = numbers.sliders(spec, paths, typed.texts, _fair(suspect))
     known = list(dict.fromkeys([*pieces, *(path.rpartition(".")[0] for path in paths)]))
-    told = shown(trial) if trial else None
+    result = shown(trial) if trial else None
     return {
         "change_over": source.words(search).over,
         "change_key": suspect.key if suspect else "",
@@ -80,8 +80,8 @@ def about(request: HttpRequest, search: Job, typed: Typed, trial: Job | None = N
         "offered": _offered(spec, replayed, known),
         "replayed": len(replayed),
         "changed": [each for each in sliders if each.changed and not each.problem],
-        "trial": told,
-        "standing": None if told and told["found"] else standing(search, replayed),
+        "trial": result,
+        "standing": None if result and result["found"] else standing(search, replayed),
         "may_try": allowed(role_in(signed_in(request), search.project), "write"),
         "change_obstacle": playable.obstacle(search),
     }
@@ -153,6 +153,6 @@ def trial_of(request: HttpRequest, search: Job) -> Job | None:
 def for_suspect(request: HttpRequest, search: Job, suspect: Suspect) -> dict[str, Any]:
     """The card on the page of a suspect."""
     newer = since(search)
-    told = {"newer_replay": newer, "newer_found": read(newer) if newer else None}
+    later = {"newer_replay": newer, "newer_found": read(newer) if newer else None}
     typed = replace(Typed.of(request.GET), suspect=suspect.key)
-    return about(request, search, typed, trial_of(request, search)) | told
+    return about(request, search, typed, trial_of(request, search)) | later

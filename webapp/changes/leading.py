@@ -18,8 +18,8 @@ def head(replayed: Replayed) -> str:
         return f"Under {replayed.under} the bars show what differs. No line is drawn, so nothing is called unfair."
     if not replayed.job.terminal:
         counted = [each for each in replayed.lineups if each.counts]
-        told = [each for each in counted if each.decided and each.found_before]
-        return f"So far {number(len(told))} of {number(len(counted))} lineups have a verdict under both."
+        judged = [each for each in counted if each.decided and each.found_before]
+        return f"So far {number(len(judged))} of {number(len(counted))} lineups have a verdict under both."
     asked = _confirmed(replayed)
     if not asked:
         return f"Fresh battles under {_first(replayed)} confirm none of these lineups, so there is nothing to keep."
@@ -69,13 +69,13 @@ def _others(replayed: Replayed, asked: Sequence[Lineup]) -> str:
     open_ = [each for each in open_ if each not in over]
     refuted = lower_first(replayed.words.refuted)
     falls_to = f"{'falls' if len(falls) == 1 else 'fall'} under it" if refuted == UNDER else f"{_is(falls)} {refuted}"
-    told = [
+    parts = [
         f"{number(len(falls))} {falls_to}" if falls else "",
         f"{number(len(weak))} {_is(weak)} too weak there to count" if weak else "",
         f"{number(len(over))} {_is(over)} {replayed.words.over} but may be weak" if over else "",
         f"{number(len(open_))} cannot be told" if open_ else "",
     ]
-    return "".join(f", {each}" for each in told if each)
+    return "".join(f", {each}" for each in parts if each)
 
 
 def _confirmed(replayed: Replayed) -> list[Lineup]:

@@ -25,16 +25,16 @@ def meant(trial: Job, count: int) -> Sequence[bool]:
     if trial.parent is None or len(replayed) != count:
         return [False] * count
     changed = {path.rpartition(".")[0] for path in trial.config["change"]}
-    told = [each for each in patterns.meant_by_now(trial.parent) if not changed.intersection(each.pieces)]
+    intended = [each for each in patterns.meant_by_now(trial.parent) if not changed.intersection(each.pieces)]
     try:
-        return _explained(trial, told) if told else [False] * count
+        return _explained(trial, intended) if intended else [False] * count
     except (ConfigError, StoreError):  # the game is no longer described
         return [False] * count
 
 
-def _explained(trial: Job, told: Sequence[Pattern]) -> list[bool]:
+def _explained(trial: Job, intended: Sequence[Pattern]) -> list[bool]:
     found = list[bool]()
-    of_game, spec = Patterns(source.spec(trial), told), source.spec(trial)
+    of_game, spec = Patterns(source.spec(trial), intended), source.spec(trial)
     for lineup in trial.config["replayed"]:
         rows = np.stack([team_row(spec, TeamRow.model_validate(team)) for team in lineup["teams"]])
         anchors = np.array([lineup.get("anchors") or (-1, -1)])

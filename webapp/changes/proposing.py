@@ -37,8 +37,8 @@ def judged_before(search: Job) -> set[bytes]:
     found = set[bytes]()
     for change in offered(search):
         spec = source.spec(search)
-        for each, told in zip(change.job.config["replayed"], change.lineups, strict=True):
-            if told.found_before or told.finding == meant.FINDING:
+        for each, lineup in zip(change.job.config["replayed"], change.lineups, strict=True):
+            if lineup.found_before or lineup.finding == meant.FINDING:
                 found.add(genome_key([team_row(spec, TeamRow(**team)) for team in each["teams"]]))
     return found
 

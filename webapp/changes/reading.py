@@ -286,16 +286,16 @@ class Replayed:
         return (measured for each in self.lineups for measured in (each.before, each.after))
 
     def _lineup(self, i: int) -> Lineup:
-        told, columns = self.meta["lineups"][i], self.bundle.arrays
+        lineup, columns = self.meta["lineups"][i], self.bundle.arrays
         finding, before = (self._word("verdict", f"verdict_{when}", i) for when in ("after", "before"))
         fresh = self._fresh(i, finding)
         unfit = self._word("fit", "fit", i) == "unfit"
-        away = apart(told["teams"], [each.piece for each in self.numbers])
+        away = apart(lineup["teams"], [each.piece for each in self.numbers])
         change = self._ranged("change", i)._replace(difference=True)
         untouched = away and not self._met and change.value == 0.0
         return Lineup(
-            told["name"],
-            [", ".join(parts) for parts in told["teams"]],
+            lineup["name"],
+            [", ".join(parts) for parts in lineup["teams"]],
             self._measured("before", i),
             self._measured("after", i),
             NONE if untouched else change,
@@ -305,7 +305,7 @@ class Replayed:
             MARKS.get(finding, "unsure") if finding and not unfit else "",
             finding,
             before,
-            "; ".join(map(_refit, told["refitted"])),
+            "; ".join(map(_refit, lineup["refitted"])),
             unfit,
             bool(columns["failed"][i]),
             int(columns["battles"][i]),
@@ -349,9 +349,9 @@ class Replayed:
         columns, of = self.bundle.arrays, self._word("open", "open_after", i)
         mean = tuple(columns["after"][i].tolist())
         battles = int(columns["samples"][i]) * int(self.meta["battles_each"])
-        told: Any = finding
+        word: Any = finding
         return Fresh(
-            mean, (None,) * len(mean), int(columns["samples"][i]), battles, told, int(columns["needs_after"][i]),
+            mean, (None,) * len(mean), int(columns["samples"][i]), battles, word, int(columns["needs_after"][i]),
             bool(columns["over_after"][i]), of, self._gap(i, of), "", bool(columns["endless_after"][i]),
         )  # fmt: skip
 
@@ -378,9 +378,9 @@ def _ends(name: str, measured: Measured) -> dict[str, float | None]:
     return {name: measured.value, f"{name}_low": measured.low, f"{name}_high": measured.high}
 
 
-def _refit(told: Mapping[str, Any]) -> str:
+def _refit(refit: Mapping[str, Any]) -> str:
     """ "Bows ×3 → Pikes ×4"."""
-    return f"{told['before']} → {told['after']}"
+    return f"{refit['before']} → {refit['after']}"
 
 
 def read(job: Job) -> Replayed | None:

@@ -149,11 +149,11 @@ def _named(replayed: Replayed, lineups: Sequence[Lineup], what: str) -> str:
         return ""
     if len(lineups) > NAMED:
         return f"{_count(lineups, 'is', 'are').capitalize()} {what}{_some(lineups)}."
-    told = [
+    names = [
         f"{each.name}{', refitted' if each.refitted else ''}{_range(replayed, each)}{',' if each.refitted else ''}"
         for each in lineups
     ]
-    return f"{' and '.join(told)} {'is' if len(told) == 1 else 'are'} {what}."
+    return f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} {what}."
 
 
 def _range(replayed: Replayed, lineup: Lineup) -> str:

@@ -16,28 +16,28 @@ from webapp.studies.models import Job
 
 
 class Example(NamedTuple):
-    """A battle between the strongest (left) and the weakest team of a lineup; ``told`` as ``engine.removal.example``
+    """A battle between the strongest (left) and the weakest team of a lineup; ``meta`` as ``engine.removal.example``
     has it, ``places`` float32[frames, units, 3] (x, y, life)."""
 
-    told: dict[str, Any]
+    meta: dict[str, Any]
     places: NDArray[np.float32]
 
     @property
     def teams(self) -> list[str]:
         """What the two teams are called."""
-        return list(self.told["names"])
+        return list(self.meta["names"])
 
     @property
     def course(self) -> list[tuple[int, str]]:
         """What happened, in words: (tick, event)."""
-        pairs = zip(self.told["ticks"], self.told["events"], strict=True)
+        pairs = zip(self.meta["ticks"], self.meta["events"], strict=True)
         return [(tick, event) for tick, events in pairs for event in events]
 
     def frames(self) -> dict[str, Any]:
         """For scripts; a unit that is not there has no place."""
         rounded = np.round(self.places.astype(np.float64), 2).tolist()
         places = [[[finite(number) for number in unit] for unit in frame] for frame in rounded]
-        return {**self.told, "places": places}
+        return {**self.meta, "places": places}
 
 
 def finite(number: float) -> float | None:

@@ -42,8 +42,8 @@ class Removing(Parts):
 
 def _line(suspect: str, test: str, ends: tuple[float, float, float] | None, **more: Any) -> dict[str, Any]:
     value, low, high = ends or (None, None, None)
-    told = {"suspect": suspect, "test": test, "value": value, "low": low, "high": high}
-    return {**dict.fromkeys(HEADS), **told, **more}
+    row = {"suspect": suspect, "test": test, "value": value, "low": low, "high": high}
+    return {**dict.fromkeys(HEADS), **row, **more}
 
 
 def _exchanges(tests: Tests) -> list[dict[str, Any]]:

@@ -12,8 +12,8 @@ from webapp.lib.words import number, plural
 from webapp.studies.models import Job
 from webapp.studies.table_rows import latest
 
-NOTHING_TOLD = "These searches do not tell: fresh battles confirm nothing that they found, with it or without."
-Told = Mapping[str, Any]
+INCONCLUSIVE = "These searches do not tell: fresh battles confirm nothing that they found, with it or without."
+Table = Mapping[str, Any]
 
 
 class ExchangeRow(NamedTuple):
@@ -44,9 +44,9 @@ class Left(NamedTuple):
 class Tests:
     """The tests of one suspect as far as they are."""
 
-    def __init__(self, meta: Told, told: Told) -> None:
-        self.meta, self.told, self.objective = meta, told, meta["objective"]
-        self.key, self.name = str(told["key"]), str(told["name"])
+    def __init__(self, meta: Table, suspect: Table) -> None:
+        self.meta, self.suspect, self.objective = meta, suspect, meta["objective"]
+        self.key, self.name = str(suspect["key"]), str(suspect["name"])
 
     @property
     def line(self) -> float:
@@ -66,23 +66,23 @@ class Tests:
     @cached_property
     def rows(self) -> list[ExchangeRow]:
         """As it is, then every exchange that could be played."""
-        rows = [each for each in self.told["rows"] if each["lineups"] and None not in each["value"]]
+        rows = [each for each in self.suspect["rows"] if each["lineups"] and None not in each["value"]]
         return [self._row(each, first=i == 0) for i, each in enumerate(rows)]
 
     @property
     def lineups(self) -> int:
         """In which it was exchanged."""
-        return int(self.told["lineups"])
+        return int(self.suspect["lineups"])
 
     @property
     def alone(self) -> list[str]:
         """Which of its pieces could not be exchanged, and why, in sentences."""
-        return [f"{self.meta['names'][piece]} was not exchanged: {why}." for piece, why in self.told["alone"]]
+        return [f"{self.meta['names'][piece]} was not exchanged: {why}." for piece, why in self.suspect["alone"]]
 
     @property
     def impossible(self) -> str:
         """Why it could not be banned."""
-        return str(self.told["impossible"])
+        return str(self.suspect["impossible"])
 
     @property
     def with_it(self) -> Left | None:
@@ -92,7 +92,7 @@ class Tests:
     @property
     def without(self) -> Left | None:
         """What the same search finds where nobody may field it."""
-        return self._left(self.told["without"])
+        return self._left(self.suspect["without"])
 
     @property
     def both(self) -> list[tuple[str, Left]]:
@@ -122,9 +122,9 @@ class Tests:
         return int(self.meta["searched"])
 
     @property
-    def told_enough(self) -> bool:
+    def conclusive(self) -> bool:
         """Whether the ban says anything."""
-        return self.with_it is not None and self.without is not None and self.sentence != NOTHING_TOLD
+        return self.with_it is not None and self.without is not None and self.sentence != INCONCLUSIVE
 
     @property
     def sentence(self) -> str:
@@ -136,7 +136,7 @@ class Tests:
         if not after.replayed:
             return "Without it, a short search finds no lineup that keeps the rules."
         if not after.confirmed and not before.confirmed:
-            return NOTHING_TOLD
+            return INCONCLUSIVE
         if not after.confirmed:
             return f"Without it, a short search finds nothing that fresh battles confirm; with it, {here}."
         return (
@@ -168,22 +168,22 @@ class Tests:
         each = (telling(one, (min(trio), max(trio)), usual, [self.line]) for trio in trios for one in trio)
         return min(max([usual, *each]), usual + 1)
 
-    def _row(self, told: Told, *, first: bool) -> ExchangeRow:
-        value, low, high = told["value"]
-        name = "As it is" if first else " and ".join(self._swap(*pair) for pair in told["swaps"]) or "Both swapped"
-        before, change = told["before"][0], tuple(told["change"])
+    def _row(self, exchange: Table, *, first: bool) -> ExchangeRow:
+        value, low, high = exchange["value"]
+        name = "As it is" if first else " and ".join(self._swap(*pair) for pair in exchange["swaps"]) or "Both swapped"
+        before, change = exchange["before"][0], tuple(exchange["change"])
         mark = self._mark(low, high)
-        return ExchangeRow(name, value, low, high, before, change, told["lineups"], told["battles"], mark)
+        return ExchangeRow(name, value, low, high, before, change, exchange["lineups"], exchange["battles"], mark)
 
     def _swap(self, piece: str, other: str) -> str:
         return f"{self.meta['names'][piece]} → {self.meta['names'][other]}"
 
-    def _left(self, told: Told | None) -> Left | None:
-        if told is None:
+    def _left(self, search: Table | None) -> Left | None:
+        if search is None:
             return None
-        ends = told["furthest"]
+        ends = search["furthest"]
         furthest = None if None in ends else (ends[0], ends[1], ends[2])
-        return Left(told["replayed"], told["confirmed"], furthest, self._mark(*furthest[1:]) if furthest else "")
+        return Left(search["replayed"], search["confirmed"], furthest, self._mark(*furthest[1:]) if furthest else "")
 
     def _mark(self, low: float, high: float) -> str:
         """The verdict mark of a range."""
@@ -197,14 +197,14 @@ def tests_of(job: Job | None, key: str) -> Tests | None:
     bundle = latest(job) if job is not None else None
     if bundle is None:
         return None
-    told = next((each for each in bundle.meta["suspects"] if each["key"] == key), None)
-    return None if told is None else Tests(bundle.meta, told)
+    suspect = next((each for each in bundle.meta["suspects"] if each["key"] == key), None)
+    return None if suspect is None else Tests(bundle.meta, suspect)
 
 
 def every(job: Job) -> list[Tests]:
     """All suspects of a job."""
     bundle = latest(job)
-    return [Tests(bundle.meta, told) for told in bundle.meta["suspects"]] if bundle else []
+    return [Tests(bundle.meta, suspect) for suspect in bundle.meta["suspects"]] if bundle else []
 
 
 def found(tests: list[Tests]) -> str:

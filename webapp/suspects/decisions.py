@@ -70,8 +70,8 @@ def decide(
             search=search, suspect=key, name=name, choice=choice, reason=reason, asked=asked, created_by=user,
             side=side, numbers=_numbers(search, key),
         )  # fmt: skip
-        told = f"{name}: the decision is taken back" if choice == Choice.NONE else f"{name}: {made}"
-        journal.append(search, {}, [Entry("logged", {"message": f"{told} ({user})."}, search.tick)])
+        sentence = f"{name}: the decision is taken back" if choice == Choice.NONE else f"{name}: {made}"
+        journal.append(search, {}, [Entry("logged", {"message": f"{sentence} ({user})."}, search.tick)])
     return made
 
 

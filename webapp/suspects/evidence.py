@@ -148,11 +148,11 @@ class Lineups:
             return f"No team is {over} because of what is too {kind}, {nothing}"
         strong = self.state.endswith(" strong")
         if self.single:
-            told = f"The search found no team that is {self.state} and holds it, {nothing}"
-            return f"{told} (Strong: it beats a typical one.)" if strong else told
+            sentence = f"The search found no team that is {self.state} and holds it, {nothing}"
+            return f"{sentence} (Strong: it beats a typical one.)" if strong else sentence
         team = "strongest" if suspect.good else "weakest"
-        told = f"The search found no lineup that is {self.state} and whose {team} team holds it, {nothing}"
-        return f"{told} (Strong: even its weakest team beats a typical one.)" if strong else told
+        sentence = f"The search found no lineup that is {self.state} and whose {team} team holds it, {nothing}"
+        return f"{sentence} (Strong: even its weakest team beats a typical one.)" if strong else sentence
 
     @property
     def single(self) -> bool:
@@ -172,12 +172,12 @@ class Lineups:
         fit = [fits(self.search, each.pattern) for each in suspects]
         held &= np.array(fit, np.bool_)
         several = held.sum(axis=1)
-        told = [
+        families = [
             Family(i, each.line.name, int(held[:, i].sum()), int((held[:, i] & (several == 1)).sum()))
             for i, each in enumerate(suspects)
             if fit[i]
         ]
-        return [*sorted(told, key=lambda family: -family.many), Family(-1, "", int((several == 0).sum()))]
+        return [*sorted(families, key=lambda family: -family.many), Family(-1, "", int((several == 0).sum()))]
 
     def holding(self, pattern: Pattern, most: int) -> tuple[list[list[list[int]]], list[tuple[int, int]]]:
         """Genomes and anchors of the unfair lineups that a pattern explains: first those that fresh battles confirmed,
@@ -207,8 +207,8 @@ class Lineups:
         """In which direction the first objective with a line is pushed, and its place."""
         assert self.found is not None
         pairs = enumerate(self.found.meta["objectives"])
-        j, told = next(((j, o) for j, o in pairs if o["threshold"] is not None), (0, {"direction": "max"}))
-        return (1.0 if told["direction"] == "max" else -1.0), j
+        j, objective = next(((j, o) for j, o in pairs if o["threshold"] is not None), (0, {"direction": "max"}))
+        return (1.0 if objective["direction"] == "max" else -1.0), j
 
     def _known(self, pattern: Pattern) -> bool:
         """Whether the game has all of its pieces."""

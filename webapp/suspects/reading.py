@@ -64,8 +64,8 @@ class Suspect(NamedTuple):
     def effect(self) -> str:
         """How much, in a sentence."""
         points = f"{self.line.sizes[0]:.{self.line.digits}f} points {'more' if self.good else 'less'} often"
-        told = f"eams that hold {self.line.held} win {points} than {self.line.against}."
-        return f"Alone, each is fine; t{told}" if self.alone_fine else f"T{told}"
+        sentence = f"eams that hold {self.line.held} win {points} than {self.line.against}."
+        return f"Alone, each is fine; t{sentence}" if self.alone_fine else f"T{sentence}"
 
 
 class Suspects(NamedTuple):
@@ -125,18 +125,18 @@ def read(experiment: Job) -> Suspects:
         return Suspects([], 0, 0, Furthest(), 1.0, proved=False, lost="table" in experiment.artifacts)
     lines = lines_of(bundle)
     singles = {line.pieces[0]: line for line in lines if len(line.pieces) == 1 and line.least == 1}
-    told = [Suspect(line, _halves(line, singles)) for line in lines if line.stands_out]
+    suspects = [Suspect(line, _halves(line, singles)) for line in lines if line.stands_out]
     meant = {pattern.key for pattern in patterns.meant_by_now(experiment)}
-    named = [each for each in told if each.key not in meant]
+    named = [each for each in suspects if each.key not in meant]
     if (search := experiment.accompanies) is not None:  # what the search asked for comes first
         named.sort(key=lambda each: not fits(search, each.pattern))
-    intended = tuple(each for each in told if each.key in meant)
+    intended = tuple(each for each in suspects if each.key in meant)
     waits = sum(line.verdict == OPEN for line in lines)
     proved = experiment.terminal or bool(bundle.meta["proved"])
     rest = [line for line in lines if len(line.pieces) == 1 and not line.stands_out]
     near = tuple(nearly(lines)) if proved else ()
     untested = sum(line.verdict == UNTESTED and line.least == 1 for line in rest)
-    reach = _reach(told, bundle)
+    reach = _reach(suspects, bundle)
     return Suspects(
         named, waits, len(lines), furthest(rest), reach, proved, intended=intended, near=near, untested=untested,
         furthest_pair=furthest_pair(lines, bundle), unfinished=unfinished(bundle),

@@ -63,8 +63,8 @@ strong: one that is shorter hardly finds any, with everything allowed, and so te
 def begin_due() -> None:
     """Begin the tests of every experiment beside a search that has ended since yesterday and named something."""
     over = Job.objects.filter(kind="worth", status=Status.FINISHED, finished_at__gte=timezone.now() - SINCE)
-    told = over.filter(accompanies__isnull=False, summary__told__gt=0)
-    for experiment in told.exclude(accompanies__companions__kind=KIND).select_related("accompanies__project"):
+    named = over.filter(accompanies__isnull=False, summary__told__gt=0)
+    for experiment in named.exclude(accompanies__companions__kind=KIND).select_related("accompanies__project"):
         search = experiment.accompanies
         assert search is not None
         if not obstacle(search):
@@ -130,8 +130,8 @@ def longer(search: Job) -> int:
 def enough(search: Job) -> int:
     """Lineups that a search has to play before it finds any that are over the line and strong, as the search itself
     did; 0 where it hardly found any."""
-    told = rounds.columns(search, rounds.evenly(search, max(search.tick, 1)), (), ("strong", "evaluated"))
-    pairs = zip(told["strong"], told["evaluated"], strict=True)
+    columns = rounds.columns(search, rounds.evenly(search, max(search.tick, 1)), (), ("strong", "evaluated"))
+    pairs = zip(columns["strong"], columns["evaluated"], strict=True)
     return next((int(played) for strong, played in pairs if played and (strong or 0) >= FOUND), 0)
 
 

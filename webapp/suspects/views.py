@@ -119,7 +119,7 @@ def _tested(search: Job, key: str) -> dict[str, Any]:
 def _longer(search: Job, tests: Any) -> dict[str, Any]:
     """How long a search has to be to tell (0: none can), and the battles of tests that search for so long, where those
     that were played did not."""
-    if tests is None or tests.impossible or tests.told_enough:
+    if tests is None or tests.impossible or tests.conclusive:
         return {}
     enough = removals.enough(search)
     able = tests.searched < enough and not removals.obstacle(search, longer=True)
@@ -157,8 +157,8 @@ def _mend(search: Job, suspects: Suspects) -> str:
     """Where the smallest change is looked for that mends all suspects but the intended ones; "" where there is none."""
     wrong, meant = ([_typed(each) for each in some] for some in (suspects.named, suspects.intended))
     form = reverse("studies:ask", args=[search.project.slug, "patch"])
-    told = {"suspects": wrong[:MOST_MENDED], "intended": meant}
-    return f"{form}?{urlencode({field: chr(10).join(lines) for field, lines in told.items()})}" if wrong else ""
+    fields = {"suspects": wrong[:MOST_MENDED], "intended": meant}
+    return f"{form}?{urlencode({field: chr(10).join(lines) for field, lines in fields.items()})}" if wrong else ""
 
 
 def _typed(suspect: Suspect) -> str:

@@ -53,8 +53,8 @@ class WorthForm(StudyForm):
     def table(self) -> dict[str, Any]:
         """The study, as a body of the API would have it."""
         typed = self.cleaned_data
-        told = {"name": typed["title"], **{name: typed[name] for name in ("battles", "matters", "seed")}}
-        kept = {key: value for key, value in told.items() if value not in (None, "")}
+        values = {"name": typed["title"], **{name: typed[name] for name in ("battles", "matters", "seed")}}
+        kept = {key: value for key, value in values.items() if value not in (None, "")}
         return {**kept, "pairs": False} if typed["singles"] else kept
 
 

@@ -198,7 +198,7 @@ class Measuring(Parts):
         reach = max((abs(end) for line in lines for end in (line.low, line.high) if end is not None), default=1.0)
         waiting = [line for line in lines if line.verdict == OPEN]
         shown = waiting if request.GET.get("show") == "open" else lines
-        told = [line for line in lines if line.stands_out and line.key not in meant]
+        named = [line for line in lines if line.stands_out and line.key not in meant]
         own = {
             "lines": lines,
             "waiting": waiting,
@@ -207,9 +207,9 @@ class Measuring(Parts):
             "unlisted": _unlisted(job, lines, bundle),
             "not_tested": list(untested(bundle)) if bundle else [],
             "runs": _runs(job),
-            "told": told,
-            "good": [line for line in told if line.verdict == TOO_GOOD],
-            "weak": [line for line in told if line.verdict == TOO_WEAK],
+            "named": named,
+            "good": [line for line in named if line.verdict == TOO_GOOD],
+            "weak": [line for line in named if line.verdict == TOO_WEAK],
             "meant": [line for line in lines if line.stands_out and line.key in meant],
             "reach": (reach := ROOM * max(reach, float(job.config["matters"]))),
             "minus": -reach,
@@ -284,10 +284,10 @@ def lines_of(bundle: Bundle) -> list[WorthLine]:
         )  # fmt: skip
     fine = {line.pieces[0] for line in found if line.verdict == FINE and len(line.pieces) == 1 and line.least == 1}
     paid = _round_part([line.cost for line in found if line.cost])
-    told = [
+    lines = [
         line._replace(alone_fine=len(line.pieces) > 1 and fine.issuperset(line.pieces), paid=paid) for line in found
     ]
-    return sorted(told, key=lambda line: (not line.stands_out, -abs(line.worth or 0.0), line.name))
+    return sorted(lines, key=lambda line: (not line.stands_out, -abs(line.worth or 0.0), line.name))
 
 
 def _round_part(costs: list[float]) -> int:
@@ -322,8 +322,8 @@ def rows_of(bundle: Bundle | None) -> TableRows:
     """The table as rows for programs."""
     lines = lines_of(bundle) if bundle is not None else []
     own = ("unpriced", "per_unit", "per_cost", "needs", "or_less", "or_more", "untested")
-    told = ({"verdict": line.words, **{name: getattr(line, name) for name in own}, **_needed(line)} for line in lines)
-    return TableRows(HEADS, [{**line._asdict(), **more} for line, more in zip(lines, told, strict=True)])
+    extras = ({"verdict": line.words, **{name: getattr(line, name) for name in own}, **_needed(line)} for line in lines)
+    return TableRows(HEADS, [{**line._asdict(), **more} for line, more in zip(lines, extras, strict=True)])
 
 
 def _needed(line: WorthLine) -> dict[str, int | None]:

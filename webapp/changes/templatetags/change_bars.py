@@ -60,8 +60,8 @@ def spanning(measured: Iterable[Measured], lines: Iterable[float], unit: str) ->
     values = [step * k for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
     sign = sign_of(unit)
     found = Axis(low, high, even, [], "" if sign else unit)
-    told = [(f"{found.place(v):.2f}%", with_unit(round(v, 6), sign)) for v in values]
-    return found._replace(ticks=told)
+    ticks = [(f"{found.place(v):.2f}%", with_unit(round(v, 6), sign)) for v in values]
+    return found._replace(ticks=ticks)
 
 
 @register.simple_tag
@@ -126,7 +126,7 @@ def ends(found: Replayed | Standing, measured: Measured) -> str:
     return found.ends_of(measured)
 
 
-register.filter("told", sentences.head)
+register.filter("headline", sentences.head)
 register.filter("also", sentences.rest)
 register.filter("fixed", sentences.fixed)
 register.filter("change_name", sentences.named)
