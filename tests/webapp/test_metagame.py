@@ -22,7 +22,7 @@ from tests.factories import Studio, maker, search_job, signed_in, studio
 from tests.webapp.first_rounds import counted
 from tests.webapp.round_robins import bundle, over
 from webapp.api import tokens
-from webapp.lib.figures import share_told
+from webapp.lib.figures import share_text
 from webapp.lib.storage import store
 from webapp.metagame import reading
 from webapp.metagame.parts import Meeting
@@ -182,7 +182,7 @@ def test_every_pair_is_told_with_its_range_without_a_pointer(
     assert told.count('<th scope="row">') == len(found) == 3
     shares = [pair["share"] for pair in found]
     assert shares == sorted(shares, reverse=True)
-    first = share_told(found[0]["share"], found[0]["low"], found[0]["high"])
+    first = share_text(found[0]["share"], found[0]["low"], found[0]["high"])
     assert f"<b>{first.value}</b>" in told
     assert first.range in told
     monkeypatch.setattr(reading, "LISTED", 2)

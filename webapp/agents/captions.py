@@ -40,8 +40,8 @@ class Measure(NamedTuple):
     @property
     def value(self) -> str:
         """ "12 % of the time" or "3.4 times an episode"."""
-        told = f"{number(100 * self.mean, self._digits)} %" if self.words.share else _plain(self.mean)
-        return f"{told} {self.words.per}".strip()
+        amount = f"{number(100 * self.mean, self._digits)} %" if self.words.share else _plain(self.mean)
+        return f"{amount} {self.words.per}".strip()
 
     @property
     def _digits(self) -> int:
@@ -98,9 +98,9 @@ class Figures(NamedTuple):
         """ "moves 12 % of the time [10–14], wins 88 % of episodes [84–91]": the style that it was bred for, or else the
         game's signals, and how it does."""
         by_name = {each.name: each for each in self.measures}
-        told = [by_name[name] for name in self._ways if name in by_name]
+        signals = [by_name[name] for name in self._ways if name in by_name]
         best = by_name.get("win") or by_name.get("score")
-        words = ", ".join(each.text for each in (*told[:1], *([best] if best else []), *told[1:]))
+        words = ", ".join(each.text for each in (*signals[:1], *([best] if best else []), *signals[1:]))
         return words[:1].upper() + words[1:] if words else "Measured"
 
     @property
@@ -117,8 +117,8 @@ class Figures(NamedTuple):
     @property
     def moved(self) -> Moved | None:
         """How far its style shifts against strangers at most; None where that cannot be said."""
-        told = self.meta.get("moved")
-        return None if told is None else Moved(**told)
+        shift = self.meta.get("moved")
+        return None if shift is None else Moved(**shift)
 
     @property
     def moved_words(self) -> str:
@@ -140,8 +140,8 @@ class Figures(NamedTuple):
     def clip(self) -> dict[str, Any]:
         """Some seconds of a battle, to be drawn; nothing where its game has no drawing. Measurements of earlier
         versions have some moments."""
-        told: dict[str, Any] = self.meta.get("clip") or self.meta.get("poster") or {}
-        return told
+        stored: dict[str, Any] = self.meta.get("clip") or self.meta.get("poster") or {}
+        return stored
 
     @property
     def actions(self) -> list[Chosen]:
@@ -161,10 +161,11 @@ def held_words(moved: Moved, what: str) -> str:
         return (
             f"Its style holds: it shifts by no more than {high}, most {what}. Beyond {FRAGILE:g} it would be fragile."
         )
-    told = f"Whether its style holds cannot be told yet: {what} it shifts by {moved.by:.2f}{ends}."
+    sentence = f"Whether its style holds cannot be told yet: {what} it shifts by {moved.by:.2f}{ends}."
     if moved.episodes:
-        return f"{told} About {number(moved.episodes)} fresh episodes would tell whether that is more than {FRAGILE:g}."
-    return f"{told} Measure it on more episodes."
+        episodes = number(moved.episodes)
+        return f"{sentence} About {episodes} fresh episodes would tell whether that is more than {FRAGILE:g}."
+    return f"{sentence} Measure it on more episodes."
 
 
 def _measure(each: dict[str, Any], known: dict[str, Signal]) -> Measure:

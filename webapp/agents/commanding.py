@@ -23,9 +23,9 @@ def offered(project: Project) -> list[Commander]:
 
 def commander(agent: Agent) -> CommanderConfig:
     """An agent as studies of lineups have it, with the pace of orders that it was trained with."""
-    told = agent.config.model_dump(mode="json")
+    config = agent.config.model_dump(mode="json")
     usual = CommanderConfig.model_fields["every"].default
-    return CommanderConfig.model_validate({**told, "every": (agent.game.get("settings") or {}).get("every", usual)})
+    return CommanderConfig.model_validate({**config, "every": (agent.game.get("settings") or {}).get("every", usual)})
 
 
 def leads(agent: Agent) -> bool:

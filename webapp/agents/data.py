@@ -37,8 +37,8 @@ def on(game: Mapping[str, Any], version: GameVersion | None) -> dict[str, Any]:
     plain = {name: each for name, each in game.get("settings", {}).items() if name != DATA}
     changed = [f"{path}={float(value)!r}" for path, value in sorted(version.patch.items())] if version else []
     found = plain | ({DATA: changed} if changed else {})
-    told = {name: each for name, each in game.items() if name != "settings"}
-    return told | ({"settings": found} if found or "settings" in game else {})
+    rest = {name: each for name, each in game.items() if name != "settings"}
+    return rest | ({"settings": found} if found or "settings" in game else {})
 
 
 def differs(game: Mapping[str, Any], version: GameVersion | None) -> bool:

@@ -105,9 +105,9 @@ class WatchForm(forms.Form):
         return typed
 
     def _study(self, agents: Sequence[Agent], opponent: str, seed: int) -> RecordConfig | None:
-        told = agents[0].played
+        game = agents[0].played
         kind, _, which = opponent.partition(":")
-        name = _of_one(told["name"]) if opponent == OWN_PLAYER else next(iter(_of_two(told["name"])), "")
+        name = _of_one(game["name"]) if opponent == OWN_PLAYER else next(iter(_of_two(game["name"])), "")
         if not name:
             own = "plays against nobody but itself" if opponent else "has no player of its own: choose somebody"
             self.add_error("opponent", f"The game of “{agents[0].name}” {own}.")
@@ -122,7 +122,7 @@ class WatchForm(forms.Form):
             return None
         config = {
             "name": "Battles to watch",
-            "game": {**told, "name": name},
+            "game": {**game, "name": name},
             "seed": seed,
             "agents": [agent.config.model_dump() for agent in agents],
             "opponent": self._opponent(kind, which, name),

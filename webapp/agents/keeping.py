@@ -149,12 +149,12 @@ def _origin(job: Job, of: str = "") -> dict[str, Any]:
     learner = LEARNERS.get((own or task["learner"])["kind"])
     given = task.get("steps")  # a course has those of its lessons
     steps = given if isinstance(given, int) else job.counters.get("steps", 0)
-    told = {
+    origin = {
         "job": f"Job {job.pk}: {job.title}"[:120], "data": str(job.game_version or "")[:120],
         "steps": int(job.counters.get("steps", steps)), "seed": int(job.config["seed"]),
         "learner": learner.label if learner else "",
     }  # fmt: skip
-    return OriginConfig(**told).model_dump(mode="json")
+    return OriginConfig(**origin).model_dump(mode="json")
 
 
 def measure(agent: Agent, user: User | None) -> Job:
@@ -183,8 +183,8 @@ def measure(agent: Agent, user: User | None) -> Job:
 def _abroad(agent: Agent) -> dict[str, Any]:
     """Opponents that it never learned against, and the style it was bred for, which must hold there."""
     met = strangers_of(agent.game["name"]) if agent.seat == 0 else ()
-    told = [{"kind": "scripted", "player": name, "title": PLAYERS[name].label} for name in met]
-    return {"strangers": told, "style": list(agent.job.config.get("behaviour", ())) if agent.job else []}
+    strangers = [{"kind": "scripted", "player": name, "title": PLAYERS[name].label} for name in met]
+    return {"strangers": strangers, "style": list(agent.job.config.get("behaviour", ())) if agent.job else []}
 
 
 def unplayable(game: str, project: Project) -> str:

@@ -58,8 +58,8 @@ class Agent(models.Model):
     @property
     def config(self) -> AgentConfig:
         """It as studies have it."""
-        told = {"policy": self.policy, "title": self.name, "sampled": self.sampled, "limits": self.game.get("limits")}
-        return AgentConfig.model_validate(told)
+        fields = {"policy": self.policy, "title": self.name, "sampled": self.sampled, "limits": self.game.get("limits")}
+        return AgentConfig.model_validate(fields)
 
     @property
     def played(self) -> dict[str, Any]:

@@ -26,14 +26,14 @@ def play(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     agent = agent_for(request, slug, pk)
     why = obstacle(agent)
     settings = agent.game["settings"]
-    told = {} if why else {
+    setup = {} if why else {
         "weights": reverse("agents:weights", args=[slug, pk]), "name": agent.name, "sampled": agent.sampled,
         "activation": described(agent)["network"]["activation"],
         "input": described(agent)["seat"]["observations"][0]["name"],
         "skip": settings.get("frame_skip", 1), "points": settings.get("points", USUAL_POINTS),
         **LimitsConfig(**(agent.game.get("limits") or {})).model_dump(),
     }  # fmt: skip
-    context = {"project": agent.project, "agent": agent, "why": why, "told": told, "columns": CELLS}
+    context = {"project": agent.project, "agent": agent, "why": why, "setup": setup, "columns": CELLS}
     page = "play_four" if not why and game_of(agent) == FOUR else "play"
     return render(request, f"agents/{page}.html", context)
 

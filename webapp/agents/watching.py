@@ -126,15 +126,15 @@ def battles(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """The battles, drawn and in words; how far the recording is, while it is made."""
     job = recording_for(request, slug, pk)
     bundle = bundle_of(job)
-    told = [_battle(job, bundle, i) for i in range(len(job.config["agents"]))] if bundle else []
+    recorded = [_battle(job, bundle, i) for i in range(len(job.config["agents"]))] if bundle else []
     seed = job.config["seed"]
     context = {
-        "project": job.project, "job": job, "battles": told, "drawing": bundle.meta["drawing"] if bundle else "",
+        "project": job.project, "job": job, "battles": recorded, "drawing": bundle.meta["drawing"] if bundle else "",
         "title": ", ".join(agent["title"] or "an agent" for agent in job.config["agents"]), "against": _opponent(job),
         "game": games.title_of(job.config["game"]["name"], job.project), "lost": job.terminal and bundle is None,
         "others": _others(job), "may_write": allowed(role_in(signed_in(request), job.project), "write"),
         "next_seed": seed + 1 if seed < LAST_SEED else USUAL_SEED,
-        "longest": max((each.length for each in told), default=0),
+        "longest": max((each.length for each in recorded), default=0),
     }  # fmt: skip
     return render(request, "agents/battles.html", context)
 
@@ -155,21 +155,23 @@ def _others(job: Job) -> str:
 
 
 def _battle(job: Job, bundle: Bundle, i: int) -> Battle:
-    told, title = bundle.meta["battles"][i], bundle.meta["titles"][i] or "The agent"
+    battle, title = bundle.meta["battles"][i], bundle.meta["titles"][i] or "The agent"
     points = bundle.arrays[f"positions/{i}"][-1, 4:6].astype(int).tolist() if bundle.meta["drawing"] in PONGS else None
-    actions = chosen(told["counts"], job.config["game"]["name"])
-    return Battle(title, _sentence(title, told, points, _opponent(job)), told["length"], actions,
+    actions = chosen(battle["counts"], job.config["game"]["name"])
+    return Battle(title, _sentence(title, battle, points, _opponent(job)), battle["length"], actions,
                   (points[0], points[1]) if points else None)  # fmt: skip
 
 
-def _sentence(title: str, told: dict[str, Any], points: list[int] | None, opponent: str) -> str:
+def _sentence(title: str, battle: dict[str, Any], points: list[int] | None, opponent: str) -> str:
     """ "Ada won 11 to 3 against the game’s own player, in 1,204 decisions."."""
-    lasted = plural(told["length"], "decision")
-    if not told["over"]:
+    lasted = plural(battle["length"], "decision")
+    if not battle["over"]:
         return f"{title} played {lasted}; there the recording ends."
-    how = {1.0: "won", 0.5: "drew", 0.0: "lost"}.get(told["win"], "played")
+    how = {1.0: "won", 0.5: "drew", 0.0: "lost"}.get(battle["win"], "played")
     by = f" {points[0]} to {points[1]}" if points else ""
-    score = f" Its score is {written(told['score'], '.4g')}." if points is None and told["score"] is not None else ""
+    score = (
+        f" Its score is {written(battle['score'], '.4g')}." if points is None and battle["score"] is not None else ""
+    )
     against = f" against {opponent}" if opponent else ""
     return f"{title} {how}{by}{against}, in {lasted}.{score}"
 
@@ -186,8 +188,8 @@ def battles_data(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     scenery = bundle.arrays["scenery"].tolist() if "scenery" in bundle.arrays else []
     labels = [battle.get("labels", []) for battle in bundle.meta["battles"]]
     game = job.config["game"]
-    told = {"drawing": bundle.meta["drawing"], "pace": pace_of(game["name"], game["settings"]), "battles": positions,
+    scene = {"drawing": bundle.meta["drawing"], "pace": pace_of(game["name"], game["settings"]), "battles": positions,
             "scenery": scenery, "labels": labels}  # fmt: skip
-    answer = PageJson(told)
+    answer = PageJson(scene)
     answer["Cache-Control"] = FOR_GOOD
     return answer

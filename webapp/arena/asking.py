@@ -136,7 +136,7 @@ class ArenaForm(StudyForm):
         kind, _, rungs = found["meetings"].partition("+")
         return {
             "roster": dict(player_fields.roster(found, self.project, partial(learner_for, offer=offer))),
-            "lessons": [lesson_fields.lesson(i, told, found, learning) for i, told in self.lists.items()],
+            "lessons": [lesson_fields.lesson(i, entries, found, learning) for i, entries in self.lists.items()],
             **({"tournament": {"kind": kind, "rungs": bool(rungs)}} if kind else {}),
         }
 
@@ -180,8 +180,8 @@ class ArenaForm(StudyForm):
     @classmethod
     def left_out(cls, job: Job) -> bool:
         """Whether the form would start another course than that of a job."""
-        told = {name: str(value) for name, value in cls.typed_of(job).items() if value is not None}
-        form = cls(told, project=job.project, kind=job.kind)
+        texts = {name: str(value) for name, value in cls.typed_of(job).items() if value is not None}
+        form = cls(texts, project=job.project, kind=job.kind)
         if not form.is_valid():
             return True
         beside = {name: job.config[name] for name in ("kind", "name", "pool")}
@@ -202,14 +202,14 @@ class ArenaForm(StudyForm):
         for place, why in estimates.problems(played):
             self.point_at(place, why)
         waiting = played is not None and played.active
-        told = [
+        sentences = [
             "" if fast is None or waiting else fast.note,
             kinds.parts_of(self.kind).trying if waiting else "",
             *pace.whole(study),
         ]
         return {
             "time": "…" if fast is None or waiting else fast.whole(study).capitalize(), "waiting": waiting,
-            "note": " ".join(filter(None, told)),
+            "note": " ".join(filter(None, sentences)),
             "lines": list(pace.plan_lines(study, None if waiting else fast)),
             "crowded": crowded(arena_plan.started(study), "sampler"),
         }  # fmt: skip

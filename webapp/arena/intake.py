@@ -73,10 +73,10 @@ def _matches(study: ArenaConfig, project: Project) -> Iterator[tuple[str, str]]:
 
 
 def _settings(
-    place: str, told: LessonConfig | MatchConfig, study: ArenaConfig, project: Project
+    place: str, part: LessonConfig | MatchConfig, study: ArenaConfig, project: Project
 ) -> Iterator[tuple[str, str]]:
     """Settings that the game does not have."""
-    found = games.unfit(study.game.name, told.settings, project) if told.settings else []
+    found = games.unfit(study.game.name, part.settings, project) if part.settings else []
     return ((f"{place}.{at}", why) for at, why in found if at.startswith("settings."))
 
 

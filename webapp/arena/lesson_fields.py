@@ -64,8 +64,8 @@ def lines(form: Any) -> Iterator[tuple[int, bool, list[BoundField]]]:
     """All lessons as the page shows them: number, whether it is open, and its fields."""
     for i in range(1, HELD + 1):
         bound = [form[name_of(field, i)] for field in FIELDS]
-        told = any(each.errors or (each.value() and each.name != f"then{i}") for each in bound)
-        yield i, told or i == 1, bound
+        filled = any(each.errors or (each.value() and each.name != f"then{i}") for each in bound)
+        yield i, filled or i == 1, bound
 
 
 Wrong = Callable[[str, str], None]
@@ -78,27 +78,27 @@ def read(found: Mapping[str, Any], offer: Offer, wrong: Wrong) -> dict[int, dict
         if text := found[f"who{i}"]:
             readers = (("who", lambda text: typed.matches(text, offer)), ("settings", typed.settings),
                        ("copies", typed.copies))  # fmt: skip
-            told = {"who": text, "settings": found[f"settings{i}"], "copies": found[f"copies{i}"]}
+            texts = {"who": text, "settings": found[f"settings{i}"], "copies": found[f"copies{i}"]}
             lists[i] = {}
             for field, reader in readers:
                 try:
-                    lists[i][field] = reader(told[field])
+                    lists[i][field] = reader(texts[field])
                 except ValueError as error:
                     wrong(f"{field}{i}", str(error))
     return lists
 
 
-def lesson(i: int, told: Mapping[str, Any], found: Mapping[str, Any], learning: Sequence[str]) -> dict[str, Any]:
-    """A lesson as a body of the API has it; ``told``: what was read of it, ``learning``: all who learn."""
+def lesson(i: int, entries: Mapping[str, Any], found: Mapping[str, Any], learning: Sequence[str]) -> dict[str, Any]:
+    """A lesson as a body of the API has it; ``entries``: what was read of it, ``learning``: all who learn."""
     only = typed.names(found[f"only{i}"])
     values = {
-        "title": found[f"lesson_title{i}"], "matches": told["who"], "settings": told["settings"],
+        "title": found[f"lesson_title{i}"], "matches": entries["who"], "settings": entries["settings"],
         "steps": found[f"steps{i}"], "times": found[f"times{i}"], "frozen": only,
     }  # fmt: skip
     then = found[f"then{i}"] or POOL
     ends: dict[str, dict[str, Any]] = {POOL: {"pool": learning}, BEST: {"best": {"among": learning}}, KEEP: {}}
-    after = {**ends[then], "fork": told["copies"]}
-    until, first = found[f"until{i}"], _first(told["who"], [name for name in learning if name not in only])
+    after = {**ends[then], "fork": entries["copies"]}
+    until, first = found[f"until{i}"], _first(entries["who"], [name for name in learning if name not in only])
     condition = {} if until is None else {"until": {"policy": first, "reaches": until / 100}}
     return {name: value for name, value in values.items() if value} | condition | {"after": after}
 
@@ -118,7 +118,7 @@ def typed_of(config: Mapping[str, Any], offer: Offer) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for i, each in enumerate(config["lessons"][:HELD], 1):
         until, after = each["until"], each["after"]
-        told = {
+        values = {
             "title": each["title"], "who": typed.match_list(each["matches"], offer),
             "settings": typed.settings_words(each["settings"]), "steps": each["steps"],
             "until": "" if until is None else 100 * until["reaches"], "only": ", ".join(each["frozen"]),
@@ -126,5 +126,5 @@ def typed_of(config: Mapping[str, Any], offer: Offer) -> dict[str, Any]:
             "then": BEST if after["best"] else POOL if after["pool"] else KEEP,
             "copies": typed.copies_words(after["fork"]),
         }  # fmt: skip
-        found |= {name_of(field, i): value for field, value in told.items()}
+        found |= {name_of(field, i): value for field, value in values.items()}
     return found

@@ -76,8 +76,8 @@ def earlier(study: ArenaConfig, project: Project) -> Fast | None:
     """By earlier courses with the same game, learners and battles; None where there are none."""
     done = project.jobs.filter(kind="arena", status__in=(Status.FINISHED, Status.STOPPED)).order_by("-pk")[:EARLIER]
     alike = [job for job in done if _work(job.config) == _work(study.model_dump(mode="json"))]
-    told = [(job.counters.get("seconds", 0.0), job.counters.get("steps", 0)) for job in alike]
-    speeds = [seconds / steps for seconds, steps in told if steps and seconds >= LEAST_S]
+    counters = [(job.counters.get("seconds", 0.0), job.counters.get("steps", 0)) for job in alike]
+    speeds = [seconds / steps for seconds, steps in counters if steps and seconds >= LEAST_S]
     return Fast({}, Speed(0.9 * min(speeds), 1.1 * max(speeds)), "As fast as earlier ones.") if speeds else None
 
 
@@ -117,9 +117,9 @@ def _short(course: ArenaConfig, lesson: LessonConfig) -> LessonConfig:
 
 def measured(study: ArenaConfig, played: Job) -> Fast | None:
     """By first rounds: of each lesson the time of all updates but the first; None where none has told enough."""
-    told = played.events.filter(kind="progressed").order_by("tick").values_list("body__metrics", "body__counters")
+    events = played.events.filter(kind="progressed").order_by("tick").values_list("body__metrics", "body__counters")
     rounds: dict[int, list[tuple[float, float]]] = {}
-    for metrics, counters in told:
+    for metrics, counters in events:
         rounds.setdefault(int(metrics["lesson"]) - 1, []).append((counters["seconds"], counters["steps"]))
     shared = min(study.copies, settings.CPUS)
     each = {

@@ -225,12 +225,12 @@ def strongest(table: Bundle) -> tuple[str, int]:
     return first.name, 1 + len(others)
 
 
-def unrated(told: Sequence[Standing]) -> str:
+def unrated(table: Sequence[Standing]) -> str:
     """Why some have no Elo points, in a sentence; empty where all have them."""
-    names = [each.name for each in told if not each.rating]
+    names = [each.name for each in table if not each.rating]
     if not names:
         return ""
-    if len(names) == len(told):
+    if len(names) == len(table):
         return (
             "Nobody has Elo points: who won between two of them always was the same one, so nothing says how far apart "
             "they are. Their shares of wins tell who is above whom."

@@ -36,8 +36,8 @@ def matches(text: str, offer: Offer) -> list[Any]:
 
 def _match(text: str, count: int, squad: int) -> Any:
     """One match: who has each side, and settings of its own in parentheses."""
-    told, _, own = text.strip().partition(" (")
-    sides = [side.strip() for side in told.split(VERSUS)]
+    policies, _, own = text.strip().partition(" (")
+    sides = [side.strip() for side in policies.split(VERSUS)]
     if len(sides) != count or not all(sides) or (own and not own.endswith(")")):
         raise ValueError(UNREADABLE if count > 1 else "Write one policy for each match, separated by commas.")
     who = [policy for policy in sides for _ in range(squad)]

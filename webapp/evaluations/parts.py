@@ -84,9 +84,9 @@ class Evaluating(Parts):
         name, one = first(study.policies.items())
         more = {} if len(study.policies) > 2 else {f"{name[:30]}-again": one}
         most = SLOW if is_program(study.game.name) else AT_ONCE
-        told = {"name": f"speed of {study.game.name}"[:120], "policies": {**study.policies, **more},
+        changes = {"name": f"speed of {study.game.name}"[:120], "policies": {**study.policies, **more},
                 "episodes": min(study.episodes, most), "seed": 1}  # fmt: skip
-        return study.model_copy(update=told)
+        return study.model_copy(update=changes)
 
     def tells_enough(self, job: Job, counters: Mapping[str, float]) -> bool:
         """Pairs enough for its speed to be known."""

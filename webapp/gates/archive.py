@@ -56,8 +56,8 @@ def exploits(project: Project, spec: GameSpec, teams: int) -> FoundExploits:
         if job.pk not in names and (theirs := _met(job, spec)):
             same = met.setdefault(repr(theirs), {"name": f"job {job.pk}", "teams": theirs})
             names[job.pk] = same["name"]
-    told = [{**each, "met": names[job.pk]} if job.pk in names else each for job, each in found]
-    return FoundExploits(told, list(met.values()))
+    lineups = [{**each, "met": names[job.pk]} if job.pk in names else each for job, each in found]
+    return FoundExploits(lineups, list(met.values()))
 
 
 def _met(job: Job, spec: GameSpec) -> list[dict[str, Any]]:
@@ -86,9 +86,9 @@ def _kept(project: Project, spec: GameSpec, teams: int) -> Iterator[tuple[Job, d
         for job in searches:
             for each in found(job):
                 key = genome_key(each.genome)
-                if key not in seen and (told := _playable(each, spec)) is not None:
+                if key not in seen and (exploit := _playable(each, spec)) is not None:
                     seen.add(key)
-                    yield job, told
+                    yield job, exploit
 
 
 def _shortlisted(job: Job) -> Iterator[Archived]:
@@ -103,14 +103,14 @@ def _shortlisted(job: Job) -> Iterator[Archived]:
 def _confirmed(job: Job) -> Iterator[Archived]:
     """None where what fresh battles said was lost."""
     try:
-        told = {key for key, fresh in findings(job).items() if fresh.finding == "confirmed"}
-        bundles = [unpack(store().get(digest)) for digest in source.replayed(job)] if told else []
+        confirmed = {key for key, fresh in findings(job).items() if fresh.finding == "confirmed"}
+        bundles = [unpack(store().get(digest)) for digest in source.replayed(job)] if confirmed else []
     except (StoreError, ConfigError):
         return
     for bundle in bundles:
         columns = bundle.arrays
         for genome, anchors in zip(columns["genome"], columns["anchor"].tolist(), strict=True):
-            if genome_key(genome) in told:
+            if genome_key(genome) in confirmed:
                 yield Archived(job, genome.tolist(), anchors)
 
 

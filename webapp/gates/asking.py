@@ -169,13 +169,13 @@ class GateForm(StudyForm):
         """The study, as a body of the API would have it."""
         typed = self.cleaned_data
         screen = {"battles": typed["screen"], "matters": typed["matters"], "leaves_open": typed["leaves_open"]}
-        told = {
+        values = {
             "name": typed["title"],
             "seed": typed["seed"],
             "screen": None if typed["screen"] == 0 else _said(screen),
             "search": None if typed["search"] == 0 else _said({"ticks": typed["search"]}),
         }
-        kept = {key: value for key, value in told.items() if key in ("screen", "search") or value not in (None, "")}
+        kept = {key: value for key, value in values.items() if key in ("screen", "search") or value not in (None, "")}
         return kept if typed["exploits"] else {**kept, "exploits": []}
 
 

@@ -41,10 +41,10 @@ def command(called: str) -> str:
 def yaml_of(config: dict[str, Any]) -> str:
     """A study as its YAML file, without what is as usual."""
     usual = GateConfig.model_validate({"game": {"simulator": "builtin:herobattle"}}).model_dump(mode="json")
-    told = {
+    unusual = {
         name: value
         for name, value in config.items()
         if name not in LEFT_OUT and (name in ("name", "game") or value != usual.get(name))
     }
-    said: str = yaml.safe_dump({"kind": "gate", **told}, sort_keys=False, allow_unicode=True, width=110)
+    said: str = yaml.safe_dump({"kind": "gate", **unusual}, sort_keys=False, allow_unicode=True, width=110)
     return said

@@ -128,6 +128,6 @@ class GossipForm(LayeredForm):
     @classmethod
     def typed_of(cls, job: Job) -> dict[str, Any]:
         """Also how long one may be behind, in words."""
-        told = job.config["staleness"]
-        waits = {0: "step", None: "never" if job.config["ordered"] else "repeated"}.get(told, "some")
-        return {**super().typed_of(job), "waits": waits, "behind": told if waits == "some" else ""}
+        staleness = job.config["staleness"]
+        waits = {0: "step", None: "never" if job.config["ordered"] else "repeated"}.get(staleness, "some")
+        return {**super().typed_of(job), "waits": waits, "behind": staleness if waits == "some" else ""}

@@ -122,6 +122,6 @@ def _apart(columns: Columns) -> Lines:
 def _now(columns: Columns) -> dict[str, str]:
     """The last values that rounds told, as pages have them; those that none told are left out."""
     names = ("distance", "distance_bound", "waiting", *(f"{curve.EVALUATED}{end}" for end in ("", "_low", "_high")))
-    told = {name: [v for v in columns.get(name, []) if v is not None] for name in names}
-    found = {name: shown(values[-1]) for name, values in told.items() if values}
-    return found | ({"waiting": percent(told["waiting"][-1])} if told["waiting"] else {})
+    series = {name: [v for v in columns.get(name, []) if v is not None] for name in names}
+    found = {name: shown(values[-1]) for name, values in series.items() if values}
+    return found | ({"waiting": percent(series["waiting"][-1])} if series["waiting"] else {})

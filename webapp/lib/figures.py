@@ -102,7 +102,7 @@ class ShareText(NamedTuple):
     range: str
 
 
-def share_told(share: float | None, low: float, high: float) -> ShareText:
+def share_text(share: float | None, low: float, high: float) -> ShareText:
     """A share in [0, 1] with its range, in whole per cent or, where the range is narrow, with a digit more."""
     ends = (100 * low, 100 * high)
     digits = telling(100 * (share or 0.0), ends, int(worth_one_more([(ends[1] - ends[0]) / 2], 0)))

@@ -94,8 +94,8 @@ def secret_of_form(request: HttpRequest) -> Secret:
     body = filled(request)
     if not request.POST.get(FIELD):
         return new_secret()
-    told = f"{request.user.pk} {_hash(request, body)}"
-    made = salted_hmac("webapp.lib.once.secret_of_form", told, algorithm="sha512").digest()
+    message = f"{request.user.pk} {_hash(request, body)}"
+    made = salted_hmac("webapp.lib.once.secret_of_form", message, algorithm="sha512").digest()
     secret = base64.urlsafe_b64encode(made[KEY_BYTES : KEY_BYTES + SECRET_BYTES]).decode().rstrip("=")
     return Secret(made[:KEY_BYTES].hex(), secret)
 

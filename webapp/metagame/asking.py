@@ -79,9 +79,9 @@ class MetagameForm(StudyForm):
         """The study, as a body of the API would have it."""
         typed, job = self.cleaned_data, self.cleaned_data["search"]
         name = typed["title"] or f"{STUDIES['metagame'].label}: {job.title}"[:120]
-        told = {"name": name, **{key: typed[key] for key in ("battles", "seed")}}
+        values = {"name": name, **{key: typed[key] for key in ("battles", "seed")}}
         game = {"simulator": job.game_version.simulator.called, "patch": job.game_version.patch}
-        return {**{key: value for key, value in told.items() if value not in (None, "")}, "game": game,
+        return {**{key: value for key, value in values.items() if value not in (None, "")}, "game": game,
                 "teams": self.teams}  # fmt: skip
 
     @classmethod

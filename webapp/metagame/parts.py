@@ -61,8 +61,13 @@ class Meeting(Parts):
         """Meetings of every two teams, more of them where there are few, in one process."""
         most = SLOW if is_program(study.game.simulator) else QUICK
         battles = min(max(most // study.pairs, FEWEST), MOST) // 2 * 2
-        told = {"name": "speed of battles", "battles": battles, "seed": 1, "pool": PoolConfig(kind="local", workers=1)}
-        return study.model_copy(update=told)
+        changes = {
+            "name": "speed of battles",
+            "battles": battles,
+            "seed": 1,
+            "pool": PoolConfig(kind="local", workers=1),
+        }
+        return study.model_copy(update=changes)
 
     def tells_enough(self, job: Job, counters: Mapping[str, float]) -> bool:
         """Parts enough for its speed to be known."""

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from engine.arrays import Bundle
-from webapp.lib.figures import share_told
+from webapp.lib.figures import share_text
 from webapp.lib.words import NBSP, number, plural
 
 STEPS = 10
@@ -74,25 +74,23 @@ class RoundRobinResult:
         self.order = self.columns["order"].tolist()
         self.called = [f"Team {self.order.index(i) + 1} ({name})" for i, name in enumerate(self.names)]
         many = Counter(self.names)
-        self.told_apart = [
-            called if many[name] > 1 else name for name, called in zip(self.names, self.called, strict=True)
-        ]
+        self.labels = [called if many[name] > 1 else name for name, called in zip(self.names, self.called, strict=True)]
         self.pairs = [tuple(pair) for pair in self.columns["counter"].tolist()]
         self.teams = [self._team(i) for i in self.order]
 
     @property
     def sentence(self) -> str:
         """What it comes to."""
-        told, many = self.meta["cyclic"], len(self.names)
-        if told["share"] is None:
+        cyclic, many = self.meta["cyclic"], len(self.names)
+        if cyclic["share"] is None:
             return "Nothing is told from even yet: no team is known to be stronger than another."
         if many < 3:
             return "Two teams can only be one above the other: rock-paper-scissors needs three."
-        rings, ends = share_told(told["share"], told["low"], told["high"])
-        if told["high"] - told["low"] > UNSURE:
+        rings, ends = share_text(cyclic["share"], cyclic["low"], cyclic["high"])
+        if cyclic["high"] - cyclic["low"] > UNSURE:
             return f"Too early to tell a ladder from rock-paper-scissors, which may be {ends} of what decides."
         return (
-            f"{_called(told['share'])}: {_rest_of(rings)}{NBSP}% of what decides is strength, {_some(rings)}{NBSP}% "
+            f"{_called(cyclic['share'])}: {_rest_of(rings)}{NBSP}% of what decides is strength, {_some(rings)}{NBSP}% "
             f"({ends}) is rock-paper-scissors."
         )
 
@@ -193,7 +191,7 @@ class RoundRobinResult:
                 a, b = (i, j) if not self.columns["share"][i, j] < 0.5 else (j, i)
                 if (cell := self._cell(a, b)) is not None:
                     found.append({
-                        "first": self.told_apart[a], "second": self.told_apart[b],
+                        "first": self.labels[a], "second": self.labels[b],
                         "verdict": "beats" if cell.sure else "may be as good as",
                         "share": cell.share, "low": cell.low, "high": cell.high,
                         "battles": 2 * int(self.columns["meetings"][a, b]),
@@ -201,7 +199,7 @@ class RoundRobinResult:
         return found
 
     def _team(self, i: int) -> Team:
-        told, columns = self.meta["teams"][i], self.columns
+        team, columns = self.meta["teams"][i], self.columns
         share, low, high, picked, least, most = (
             float(columns[name][i])
             for name in ("standing", "standing_low", "standing_high", "picked", "picked_low", "picked_high")
@@ -209,7 +207,7 @@ class RoundRobinResult:
         answers = [a for a, b in self.pairs if b == i]
         best = max(answers, key=lambda a: (columns["share"][a, i], columns["standing"][a]), default=None)
         return Team(
-            self.order.index(i) + 1, told["name"], ", ".join(told["parts"]), told["cost"],
+            self.order.index(i) + 1, team["name"], ", ".join(team["parts"]), team["cost"],
             None if math.isnan(share) else share, low, high, int(columns["tier"][i]), picked, least, most,
             sum(a == i for a, _ in self.pairs), len(answers),
             "" if best is None else f"{self.called[best]}: {self._share(best, i)}",
@@ -229,8 +227,8 @@ class RoundRobinResult:
     def _share(self, i: int, j: int) -> str:
         cell = self._cell(i, j)
         assert cell is not None
-        told = share_told(cell.share, cell.low, cell.high)
-        return f"wins {told.value}, {told.range}"
+        share = share_text(cell.share, cell.low, cell.high)
+        return f"wins {share.value}, {share.range}"
 
     def _true(self, name: str) -> list[int]:
         return [i for i in self.order if self.columns[name][i]]
@@ -246,11 +244,11 @@ def _called(share: float) -> str:
 
 def _some(share: str) -> str:
     """ "13.0" of "13.0 %"; "less than 1" of none that can be seen."""
-    told = share.removesuffix(f"{NBSP}%")
-    return told if float(told) else "less than 1"
+    figure = share.removesuffix(f"{NBSP}%")
+    return figure if float(figure) else "less than 1"
 
 
 def _rest_of(share: str) -> str:
     """What is left of all, in as many digits."""
-    told = share.removesuffix(f"{NBSP}%")
-    return f"{100 - float(told):.{len(told.partition('.')[2])}f}" if float(told) else "over 99"
+    figure = share.removesuffix(f"{NBSP}%")
+    return f"{100 - float(figure):.{len(figure.partition('.')[2])}f}" if float(figure) else "over 99"

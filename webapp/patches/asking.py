@@ -156,8 +156,8 @@ class PatchForm(StudyForm):
     def table(self) -> dict[str, Any]:
         """The study, as a body of the API would have it."""
         typed = self.cleaned_data
-        told = {"name": typed["title"], **{key: typed[key] for key in ("battles", "matters", "most", "seed")}}
-        table = {key: value for key, value in told.items() if value not in (None, "")}
+        values = {"name": typed["title"], **{key: typed[key] for key in ("battles", "matters", "most", "seed")}}
+        table = {key: value for key, value in values.items() if value not in (None, "")}
         if typed["largest"] is not None:
             table["largest"] = typed["largest"] / 100
         chosen = {key: typed[key] for key in ("suspects", "intended", "categories", "fixed")}

@@ -39,8 +39,8 @@ class Further(NamedTuple):
     @property
     def words(self) -> str:
         """ "2,000,000 battles and 5 changes"."""
-        told = [plural(self.battles, "battle")] if self.battles else []
-        return " and ".join([*told, *([plural(self.changes, "change")] if self.changes else [])])
+        parts = [plural(self.battles, "battle")] if self.battles else []
+        return " and ".join([*parts, *([plural(self.changes, "change")] if self.changes else [])])
 
 
 def further(meta: Mapping[str, Any], played: int, most: int) -> Further:

@@ -83,7 +83,7 @@ class PatchRow(NamedTuple):
         return _points(self.table["largest"])
 
     @property
-    def largest_told(self) -> str:
+    def largest_text(self) -> str:
         """It, in as many digits as tell it from what matters."""
         return number(self.largest, telling(self.largest or 0.0, None, 1, [self.matters]))
 
@@ -207,16 +207,16 @@ class PatchesResult:
 
     @property
     def _what_next(self) -> str:
-        told = self.further
-        if told.wide is None:
+        more = self.further
+        if more.wide is None:
             return "Start it again with more battles, with more changes together or with larger ones."
-        ends = f"Ranges went up to {number(told.wide, 1)} points to either side"
-        if told.wide <= told.goal:
+        ends = f"Ranges went up to {number(more.wide, 1)} points to either side"
+        if more.wide <= more.goal:
             return f"{ends}, so more battles hardly help. Start it again with more changes together or larger ones."
-        needs = f"{ends}; a proof needs about {number(told.goal, 1)}"
+        needs = f"{ends}; a proof needs about {number(more.goal, 1)}"
         return (
-            f"{needs}, which takes about {plural(told.battles, 'battle')}."
-            if told.battles
+            f"{needs}, which takes about {plural(more.battles, 'battle')}."
+            if more.battles
             else (f"{needs}, which takes more battles than one search may play. Let it mend fewer pieces at a time.")
         )
 
@@ -251,19 +251,19 @@ class PatchesResult:
         return any(len(each["pieces"]) > 1 for each in self.meta["watched"])
 
     def _row(self, i: int) -> PatchRow:
-        told = self.meta["patches"][i]
+        patch = self.meta["patches"][i]
         size, worst, low, high, left = (
             POINTS * float(self.columns[name][i]) for name in ("size", "worst", "low", "high", "left")
         )
         changes = int(self.columns["changes"][i])
         return PatchRow(
-            i + 1 if changes else 0, told["words"], told["way"], told["verdict"], changes,
-            size, worst, low, high, left, int(self.columns["battles"][i]), self._effects(told), told, self.matters,
+            i + 1 if changes else 0, patch["words"], patch["way"], patch["verdict"], changes,
+            size, worst, low, high, left, int(self.columns["battles"][i]), self._effects(patch), patch, self.matters,
         )  # fmt: skip
 
-    def _effects(self, told: Mapping[str, Any]) -> list[Effect]:
-        present, fresh, found = self.meta["patches"][-1]["worths"], MARKS[told["verdict"]], list[Effect]()
-        for each, was, now in zip(self.meta["watched"], present, told["worths"], strict=True):
+    def _effects(self, patch: Mapping[str, Any]) -> list[Effect]:
+        present, fresh, found = self.meta["patches"][-1]["worths"], MARKS[patch["verdict"]], list[Effect]()
+        for each, was, now in zip(self.meta["watched"], present, patch["worths"], strict=True):
             worth, low, high = (_points(end) for end in now)
             mark = self._side(low, high) if fresh else ""
             before, lines = POINTS * (was[0] or 0.0), (-self.matters, self.matters)

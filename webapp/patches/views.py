@@ -56,11 +56,11 @@ def _row(job: Job, text: str) -> PatchRow:
 
 def _saved(job: Job, row: PatchRow, user: User) -> str:
     """What was saved, in a sentence."""
-    told = [
+    sentences = [
         _numbers(job, row, user) if row.table["changes"] else "",
         _rules(job, row, user) if row.table["apart"] else "",
     ]
-    return " ".join(filter(None, told))
+    return " ".join(filter(None, sentences))
 
 
 def _numbers(job: Job, row: PatchRow, user: User) -> str:

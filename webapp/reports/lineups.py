@@ -78,11 +78,15 @@ def judged(search: Job, intended: Sequence[Suspect]) -> Judged:
     lineups = _Lineups(found, found.genome, spec, source.objectives(search).objectives)
     rows = {int(lineup): row for row, lineup in enumerate(found.core["id"])}
     fresh = {rows[lineup]: said for lineup, said in found.fresh.items() if lineup in rows}
-    sure, open_, meant = ([row for row, said in fresh.items() if said.finding in told] for told in (SURE, WAITS, MEANT))
+    sure, open_, meant = (
+        [row for row, said in fresh.items() if said.finding in kinds] for kinds in (SURE, WAITS, MEANT)
+    )
     every = [*sure, *open_, *meant]
     names = dict(zip(every, told_apart([*map(lineups.teams, every)]), strict=True))
-    told = [{"name": names[row], **_confirmed_lineup(lineups, row, fresh[row], intended)} for row in [*sure, *meant]]
-    confirmed, apart = (sorted(each, key=lambda row: -row["beyond"]) for each in (told[: len(sure)], told[len(sure) :]))
+    entries = [{"name": names[row], **_confirmed_lineup(lineups, row, fresh[row], intended)} for row in [*sure, *meant]]
+    confirmed, apart = (
+        sorted(each, key=lambda row: -row["beyond"]) for each in (entries[: len(sure)], entries[len(sure) :])
+    )
     words, keys = source.words(search), list(genome_keys(lineups.genome))
     searched = [row for row in np.flatnonzero(found.core["verdict"] == STRONG).tolist() if row not in fresh]
     return Judged(

@@ -79,8 +79,8 @@ def report_of(text: str, address: str) -> Report:
 
 def _found(text: str) -> Link | None:
     """The link whose text this is, also one that opens nothing any more."""
-    told = _TEXT.fullmatch(text)
-    key, secret = told.groups() if told else ("", "")
+    match = _TEXT.fullmatch(text)
+    key, secret = match.groups() if match else ("", "")
     link = Link.objects.select_related("report__project").filter(key=key).first()
     # Compared also where there is no such row, so that the answer takes as long.
     same = constant_time_compare(link.digest if link is not None else "", _digest(secret))

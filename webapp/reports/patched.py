@@ -11,7 +11,7 @@ from engine.errors import ConfigError
 from webapp.changes.reading import Measured
 from webapp.changes.templatetags.change_bars import spanning
 from webapp.games.specs import version_spec
-from webapp.lib.figures import in_unit, share_told, telling, with_unit
+from webapp.lib.figures import in_unit, share_text, telling, with_unit
 from webapp.lib.words import lower_first, number, plural
 from webapp.patches.reading import Effect, PatchesResult, PatchRow
 from webapp.reports.changed import PROPOSED
@@ -94,7 +94,7 @@ def changed(found: Patched) -> dict[str, Any]:
 def _numbers(found: Patched) -> list[dict[str, Any]]:
     """Its numbers before and after, and its rules."""
     names, table = _names(found.job), found.row.table
-    told = [
+    changes = [
         {"title": f"{names.get(each['piece'], each['piece'])}: {lower_first(each['number'])}",
          "old": each["before"], "new": each["after"],
          "was": with_unit(each["before"], each["unit"]), "value": with_unit(each["after"], each["unit"])}
@@ -102,7 +102,7 @@ def _numbers(found: Patched) -> list[dict[str, Any]]:
     ]  # fmt: skip
     words = {"old": "allowed", "new": "not allowed", "was": "allowed", "value": "not allowed"}
     apart = [" and ".join(names.get(piece, piece) for piece in pair) for pair in table["apart"]]
-    return [*told, *({"title": f"{pair} in one team", **words} for pair in apart)]
+    return [*changes, *({"title": f"{pair} in one team", **words} for pair in apart)]
 
 
 def _names(job: Job) -> dict[str, str]:
@@ -122,7 +122,7 @@ def _said(found: Patched) -> Iterator[str]:
         "from fair, and no other piece is named."
     )
     if row.largest is not None and row.largest > found.reading.matters:
-        yield f"Effects of up to {row.largest_told} points of other pieces stay open."
+        yield f"Effects of up to {row.largest_text} points of other pieces stay open."
     now, was = row.table["strongest"], found.reading.meta["present"]
     if now and was:
         yield f"The strongest team that an adversary found wins {_share(now)} under it, {_share(was)} before."
@@ -130,8 +130,8 @@ def _said(found: Patched) -> Iterator[str]:
 
 
 def _share(team: dict[str, Any]) -> str:
-    told = share_told(team["share"], team["low"], team["high"])
-    return f"{told.value} ({told.range})"
+    share = share_text(team["share"], team["low"], team["high"])
+    return f"{share.value} ({share.range})"
 
 
 def _rows(found: Patched) -> Iterator[dict[str, Any]]:
@@ -162,8 +162,8 @@ def _measured(effect: Effect) -> Measured:
 
 def shown(measured: Measured, matters: float) -> str:
     """ "6.7 points (4.1 to 9.0)"."""
-    told = _with_range(measured, matters)
-    return told["value_words"] + (f" ({told['range_words']})" if told["range_words"] else "")
+    texts = _with_range(measured, matters)
+    return texts["value_words"] + (f" ({texts['range_words']})" if texts["range_words"] else "")
 
 
 def _with_range(measured: Measured, matters: float) -> dict[str, Any]:

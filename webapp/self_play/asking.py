@@ -158,17 +158,17 @@ class SelfPlayForm(EvaluationForm):
         preset = presets_for("ppo", game, offer.sees if offer else "")[0]
         learner = {**preset.learner.model_dump(), "rate": typed["rate"], "entropy_weight": typed["entropy"]}
         usual = {"rounds": ROUNDS, "steps": STEPS, "episodes": MEETINGS, "seed": 1, "population": POPULATION}
-        told = {name: value if typed[name] is None else typed[name] for name, value in usual.items()}
+        values = {name: value if typed[name] is None else typed[name] for name, value in usual.items()}
         others = {name: self.entrants[name] for name in typed["policies"]}
-        battles = battles_that_end(told["steps"], offer.longest if offer else 0, preset.battles)
+        battles = battles_that_end(values["steps"], offer.longest if offer else 0, preset.battles)
         return {
             **self.typed(name="title"),
-            "task": {"game": game, "learner": learner, "steps": told["steps"], "environments": battles},
+            "task": {"game": game, "learner": learner, "steps": values["steps"], "environments": battles},
             "opponents": {"choice": typed["opponents"], "others": others},
-            "algorithm": {"kind": "pbt", "population": told["population"]},
-            "ticks": told["rounds"],
-            "episodes": told["episodes"],
-            "seed": told["seed"],
+            "algorithm": {"kind": "pbt", "population": values["population"]},
+            "ticks": values["rounds"],
+            "episodes": values["episodes"],
+            "seed": values["seed"],
         }
 
     @classmethod
@@ -181,5 +181,5 @@ class SelfPlayForm(EvaluationForm):
         """Also its ranges."""
         learner = job.config["task"]["learner"]
         ranges = {"rate": learner["rate"], "entropy": learner["entropy_weight"]}
-        told = {name: range_text(value) if is_range(value) else field_text(value) for name, value in ranges.items()}
-        return {**super().typed_of(job), **told}
+        texts = {name: range_text(value) if is_range(value) else field_text(value) for name, value in ranges.items()}
+        return {**super().typed_of(job), **texts}

@@ -41,8 +41,8 @@ class StrengthCurves:
     def __init__(self, reading: SelfPlayResult, rounds: int) -> None:
         leader = reading.members[0].name if reading.members else ""
         known = [p for p in reading.players if p.round and p.known]
-        told = [end for p in known for end in ((p.low, p.rating, p.high) if p.name == leader else (p.rating,))]
-        self._frame = Frame((0.75, max(rounds, 2) + 0.25), ends(told))
+        ratings = [end for p in known for end in ((p.low, p.rating, p.high) if p.name == leader else (p.rating,))]
+        self._frame = Frame((0.75, max(rounds, 2) + 0.25), ends(ratings))
         ways: dict[str, list[Player]] = defaultdict(list)
         for player in sorted(known, key=lambda p: p.round):
             ways[player.name].append(player)

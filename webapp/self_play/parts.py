@@ -73,14 +73,14 @@ class Playing(Learning):
         largest = {gene.place: gene.high for gene in genes(study.task)}
         batch = int(largest.get("learner.batch", study.task.learner.least_batch))
         steps = min(learned(study), max(LEARNED, 2 * batch))
-        told = {
+        changes = {
             "name": f"speed of {study.task.game.name}"[:120], "ticks": ROUNDS, "fresh": 0, "stop": (), "seed": 1,
             "task": study.task.model_copy(update={"steps": steps}),
             "episodes": max(2, round(study.episodes * steps / learned(study))),
             "algorithm": study.algorithm.model_copy(update={"population": 2}),
             "pool": PoolConfig(kind="local", workers=1),
         }  # fmt: skip
-        return study.model_copy(update=told)
+        return study.model_copy(update=changes)
 
     def tells_enough(self, job: Job, counters: Mapping[str, float]) -> bool:
         """Rounds enough for its speed to be known."""

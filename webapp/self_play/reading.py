@@ -118,8 +118,8 @@ class SelfPlayResult:
     @property
     def ends(self) -> tuple[float, float]:
         """The lowest and the highest known end of what stands on the ladder."""
-        told = [each for p in self.standing for each in (p.low, p.rating, p.high) if math.isfinite(each)]
-        return min(told, default=0.0), max(told, default=1.0)
+        ratings = [each for p in self.standing for each in (p.low, p.rating, p.high) if math.isfinite(each)]
+        return min(ratings, default=0.0), max(ratings, default=1.0)
 
     @property
     def sentence(self) -> str:
@@ -131,8 +131,8 @@ class SelfPlayResult:
         others = f"{many} other{'s' if many > 1 else ''} may be as strong" if many else ""
         if above := [p for p in self.standing if not p.round and p.rating > first.rating]:
             sure = "is surely" if above[0].beside > 0 else "seems"
-            told = f"{above[0].name}, who does not learn, {sure} stronger than {first.name}, the best member"
-            return f"{told}. Of the members, {others}." if many else f"{told}."
+            clause = f"{above[0].name}, who does not learn, {sure} stronger than {first.name}, the best member"
+            return f"{clause}. Of the members, {others}." if many else f"{clause}."
         if many and any(p.beside >= 0 and round(p.rating) == round(first.rating) for p in rest):
             return "Nobody leads: the meetings do not tell who is strongest."
         if many:

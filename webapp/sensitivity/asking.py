@@ -124,9 +124,9 @@ class SensitivityForm(StudyForm):
         battles = typed["battles"] or (screen.battles if screen else BATTLES)
         matters = typed["matters"] or (screen.matters if screen else MATTERS)
         sizes = typed["sizes"] or list(dict.fromkeys((float(matters), *(float(size) for size in SIZES.split(",")))))
-        told = {"battles": battles, "matters": matters, "sizes": sizes, "planted": typed["planted"]}
+        numbers = {"battles": battles, "matters": matters, "sizes": sizes, "planted": typed["planted"]}
         more = {name: typed[name] for name in ("side", "through", "plantings", "seed")}
-        return {key: value for key, value in {**told, **more}.items() if value not in (None, "", [])}
+        return {key: value for key, value in {**numbers, **more}.items() if value not in (None, "", [])}
 
     def table(self) -> dict[str, Any]:
         """The study, as a body of the API would have it."""

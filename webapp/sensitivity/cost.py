@@ -52,6 +52,6 @@ def words(version: GameVersion, config: SensitivityConfig) -> str:
     """ "300 plantings: 162,000,000 battles at most, 2 h to 4 h 30 min by what was played here."; then what each is."""
     said = f"{plural(config.many, 'planting')}: {number(config.most)} battles at most"
     takes = seconds(version, config.many, config.battles)
-    told = f"{said}. {UNKNOWN}" if takes is None else f"{said}, {takes.words} by what was played here."
+    sentence = f"{said}. {UNKNOWN}" if takes is None else f"{said}, {takes.words} by what was played here."
     each = f"{plural(config.battles, 'battle')}, and what it takes to plant its break and to measure it"
-    return f"{told} Each is an experiment of {each}."
+    return f"{sentence} Each is an experiment of {each}."

@@ -45,7 +45,7 @@ class Planting(Parts):
         cells = cells_of(bundle) if bundle else []
         own = {
             "cells": cells,
-            "told": [cell for cell in cells if cell.planted],
+            "planted": [cell for cell in cells if cell.planted],
             "innocents": innocents(cells),
             "beside": beside(bundle) if bundle else [],
             "unfinished": unfinished(bundle),

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from engine.arrays import Bundle
 from engine.indicators import wilson
-from webapp.lib.figures import share_told
+from webapp.lib.figures import share_text
 from webapp.lib.words import number, plural
 
 POINTS = 100
@@ -50,7 +50,7 @@ class PlantedCell(NamedTuple):
     @property
     def range_words(self) -> str:
         """ "85 to 96 %"."""
-        return share_told(self.share, self.low, self.high).range
+        return share_text(self.share, self.low, self.high).range
 
     @property
     def sentence(self) -> str:
@@ -61,7 +61,7 @@ class PlantedCell(NamedTuple):
     @property
     def shown(self) -> str:
         """Its share in words."""
-        return share_told(self.share, self.low, self.high).value
+        return share_text(self.share, self.low, self.high).value
 
 
 class Dot(NamedTuple):
@@ -93,8 +93,8 @@ def cells_of(bundle: Bundle) -> list[PlantedCell]:
     for each in bundle.meta["cells"]:
         given = {name: each[name] for name in PlantedCell._fields if name in each and not name.startswith("effect")}
         effects = {name: _points(each[name]) for name in ("effect", "effect_low", "effect_high")}
-        told = {**given, **effects, "side": bundle.meta["side"], "share": each["share"] or 0.0}
-        found.append(PlantedCell(**told))
+        values = {**given, **effects, "side": bundle.meta["side"], "share": each["share"] or 0.0}
+        found.append(PlantedCell(**values))
     order = list(WORDS)
     return sorted(found, key=lambda cell: (order.index(cell.kind), cell.size))
 
@@ -106,7 +106,7 @@ def innocents(cells: list[PlantedCell]) -> str:
         return ""
     count, many = sum(cell.innocent or 0 for cell in known), sum(cell.planted for cell in known)
     low, high = wilson(count, many)
-    ends = share_told(None, low, high).range
+    ends = share_text(None, low, high).range
     if not count:
         return f"In none of {many:,} plantings was anything innocent confirmed ({ends})."
     return f"In {count:,} of {many:,} plantings something innocent was confirmed ({ends})."

@@ -201,15 +201,15 @@ class TogetherForm(LayeredForm):
 
     def _method(self) -> dict[str, Any]:
         typed, kind = self.cleaned_data, self.cleaned_data["method"]
-        told = self.typed(learning_share="share", least_lessons="lessons", population="population")
-        told |= {"waiting": typed["waiting"] == "rounds", "parallel": typed["waiting"] != "turns"}
-        told |= self.typed(variance_at_first="first", centre="centre")
+        values = self.typed(learning_share="share", least_lessons="lessons", population="population")
+        values |= {"waiting": typed["waiting"] == "rounds", "parallel": typed["waiting"] != "turns"}
+        values |= self.typed(variance_at_first="first", centre="centre")
         if rule := typed["mean"] or ("relative" if kind == "aes-rl" and typed["baseline"] is not None else ""):
-            told["mean"] = self._rule(rule)
+            values["mean"] = self._rule(rule)
         if typed["variance"]:
-            told["variance"] = {"kind": typed["variance"], **self.typed(n="remembered")}
+            values["variance"] = {"kind": typed["variance"], **self.typed(n="remembered")}
         fields = METHODS[kind].config.model_fields
-        return {"kind": kind, **{name: value for name, value in told.items() if name in fields}}
+        return {"kind": kind, **{name: value for name, value in values.items() if name in fields}}
 
     def _rule(self, rule: str) -> dict[str, Any]:
         """A rule of the mean as the study has it."""

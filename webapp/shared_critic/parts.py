@@ -114,8 +114,8 @@ class Together(Rehearsed, Learning):
 
     def found(self, job: Job) -> Found | None:
         """How the centre plays."""
-        told = _evaluated(job.metrics)
-        return Found(f"The centre scores {told} on fresh episodes.") if told else None
+        score = _evaluated(job.metrics)
+        return Found(f"The centre scores {score} on fresh episodes.") if score else None
 
     def named(self, place: str, text: str) -> str:
         """A method by its name, too."""
@@ -128,7 +128,7 @@ class Together(Rehearsed, Learning):
         config, m = job.config, job.metrics
         learner, method = config["learner"], config["method"]
         layers = learner["network"]
-        told = {
+        metrics = {
             "Estimate of f(μ)": "return_estimate", "p_rl": "chance_rl", "Mean σ": "sigma", "σ² on its floor": "floor",
             "Minibatches of the critic": "critic_steps", "Minibatches a decision": "critic_steps_a_decision",
             "Loss of the critic": "critic_loss", "Mean Q": "q",
@@ -137,7 +137,7 @@ class Together(Rehearsed, Learning):
             ("Method", METHODS[method["kind"]].label),
             *((f"{part.title()} rule", _rule(method[part])) for part in ("mean", "variance") if part in method),
             *_switches(method),
-            *((name, written(m[key], ".4g")) for name, key in told.items() if key in m),
+            *((name, written(m[key], ".4g")) for name, key in metrics.items() if key in m),
             *((f"Decisions, {name.removeprefix('steps_')}", number(value)) for name, value in sorted(m.items())
               if name.startswith("steps_") and name != "steps_per_second"),
             *([("Decisions of evaluations, counted apart", number(m["examined"]))] if "examined" in m else []),
@@ -157,11 +157,11 @@ def _rule(rule: Mapping[str, Any]) -> str:
 
 def _switches(method: Mapping[str, Any]) -> list[tuple[str, str]]:
     """How individuals play, and how the score of the centre is known, where the method has a choice."""
-    told: dict[str, tuple[str, dict[Any, str]]] = {
+    switches: dict[str, tuple[str, dict[Any, str]]] = {
         "parallel": ("Individuals of a round", {True: "side by side (P-CEM-RL)", False: "one after the other"}),
         "centre": ("f(μ)", {"running": "a running estimate", "episodes": "five episodes after each individual"}),
     }  # fmt: skip
-    return [(title, words[method[name]]) for name, (title, words) in told.items() if name in method]
+    return [(title, words[method[name]]) for name, (title, words) in switches.items() if name in method]
 
 
 def _fixed_baseline(study: AESRLConfig) -> AbsoluteConfig | None:
@@ -173,9 +173,9 @@ def _fixed_baseline(study: AESRLConfig) -> AbsoluteConfig | None:
 def _once(rounds: Columns) -> Columns:
     """An evaluation stands in the round that told it first; those after it repeat it."""
     name = "evaluation_return"
-    told = rounds.get(name, [])
-    before = [None, *told[:-1]]
-    return rounds | ({name: [x if x != y else None for x, y in zip(told, before, strict=True)]} if told else {})
+    scores = rounds.get(name, [])
+    before = [None, *scores[:-1]]
+    return rounds | ({name: [x if x != y else None for x, y in zip(scores, before, strict=True)]} if scores else {})
 
 
 def _decisions(value: float) -> str:
@@ -198,7 +198,7 @@ def _courses(rounds: Columns) -> list[Lines]:
 
 def _search(rounds: Columns) -> list[Small]:
     """How the search goes, in small charts of what the method tells."""
-    told = (
+    charts = (
         ("chance_rl", "Chance that the next one learns", "It rises while fewer have learned than was asked for."),
         ("sigma", "How far individuals lie from the centre", "Smaller: the search closes in."),
         ("floor", "Share of weights that hardly vary any more", "Near 1: nothing new is tried."),
@@ -210,7 +210,7 @@ def _search(rounds: Columns) -> list[Small]:
     )
     return [
         Small(title, text, _drawn(rounds, (("first", title, name),), up=SHARES.get(name)))
-        for name, title, text in told
+        for name, title, text in charts
         if any(value is not None for value in rounds.get(name, ()))
     ]
 

@@ -203,7 +203,7 @@ class StartsForm(LearningForm):
     @property
     def heads(self) -> list[tuple[str, str]]:
         """(games, head) of each column of settings."""
-        return [(" ".join(column.games), column.told.head) for column in self.columns]
+        return [(" ".join(column.games), column.field.head) for column in self.columns]
 
     @property
     def lines(self) -> list[dict[str, Any]]:

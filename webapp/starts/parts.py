@@ -81,9 +81,9 @@ class EasierStarts(Rehearsed, OneAgent):
         names, columns = table.meta["tasks"], {name: column.tolist() for name, column in table.arrays.items()}
         rows = []
         for i, name in enumerate(names):
-            told = {head: columns[head][i] for head in HEADS[2:]}
-            reached = {head: None if told[head] == -1 else told[head] for head in ("perhaps", "surely")}
-            rows.append({"start": name, "hard": i == len(names) - 1, **told, **reached})
+            values = {head: columns[head][i] for head in HEADS[2:]}
+            reached = {head: None if values[head] == -1 else values[head] for head in ("perhaps", "surely")}
+            rows.append({"start": name, "hard": i == len(names) - 1, **values, **reached})
         return TableRows(HEADS, rows)
 
     def specialist(self, job: Job) -> list[tuple[str, Any]]:

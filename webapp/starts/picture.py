@@ -40,7 +40,7 @@ class Mark(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """``boxes``: (x, y, width, height) of what is drawn below the starts; ``told``: what its numbers mean. Without
+    """``boxes``: (x, y, width, height) of what is drawn below the starts; ``caption``: what its numbers mean. Without
     ``down`` a start is as high as the picture."""
 
     width: float
@@ -48,7 +48,7 @@ class Picture(NamedTuple):
     boxes: tuple[tuple[float, float, float, float], ...]
     across: Axis
     down: Axis | None
-    told: str
+    caption: str
 
     @property
     def axes(self) -> list[Axis]:

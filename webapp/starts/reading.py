@@ -33,20 +33,20 @@ class Practised:
     the axes and where they stand; ``heads`` and ``rows``: all as a table."""
 
     def __init__(self, names: Sequence[str], x: Sequence[float], shares: Sequence[Column]) -> None:
-        told = [i for i in range(len(x)) if all(known(column[i]) for column in shares)]
-        at = [x[i] for i in told]
+        rounds = [i for i in range(len(x)) if all(known(column[i]) for column in shares)]
+        at = [x[i] for i in rounds]
         frame = Frame(ends([0.0, *at]), (0.0, 1.0))
         self.along, self.bands = ALONG, []
-        low = [0.0] * len(told)
+        low = [0.0] * len(rounds)
         for i, (name, column) in enumerate(zip(names, shares, strict=True)):
-            high = [a + (column[k] or 0.0) for a, k in zip(low, told, strict=True)]
+            high = [a + (column[k] or 0.0) for a, k in zip(low, rounds, strict=True)]
             self.bands.append(Band(name, min(i + 1, MARKS), _band(frame, at, low, high)))
             low = high
-        self.known = bool(told)
+        self.known = bool(rounds)
         self.levels = [(percent(value), frame.y(value)) for value in (0.0, 0.5, 1.0)]
         self.places = [(number(round(value)), frame.x(value)) for value in marks(*frame.across)]
         self.heads = ["Learning steps", *names]
-        self.rows = [[number(round(x[k])), *(percent(column[k] or 0.0) for column in shares)] for k in told]
+        self.rows = [[number(round(x[k])), *(percent(column[k] or 0.0) for column in shares)] for k in rounds]
 
 
 def _band(frame: Frame, x: Sequence[float], low: Sequence[float], high: Sequence[float]) -> str:
@@ -84,7 +84,7 @@ class StartsResult:
         own = games.starts_of(self.config.game.name, job.project)
         self._heads = {one.name: one.title or one.name for one in own}
         self._x = [value or 0.0 for value in columns.get("iterations", [])]
-        self._told: Mapping[str, list[Any]] = (
+        self._table: Mapping[str, list[Any]] = (
             {} if table is None else {name: column.tolist() for name, column in table.arrays.items()}
         )
 
@@ -131,7 +131,7 @@ class StartsResult:
         return (endless if first in (None, -1) else float(first), endless if last in (None, -1) else float(last))
 
     def _value(self, name: str, i: int) -> float | None:
-        column = self._told.get(name)
+        column = self._table.get(name)
         value = None if column is None else column[i]
         return value if known(value) else None
 

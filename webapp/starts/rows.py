@@ -63,7 +63,7 @@ class Column(NamedTuple):
     key: str
     setting: str
     games: tuple[str, ...]
-    told: Typed
+    field: Typed
 
 
 def programs(project: Project) -> dict[str, str]:
@@ -74,13 +74,13 @@ def programs(project: Project) -> dict[str, str]:
 def columns(project: Project) -> list[Column]:
     """Those of the built-in games, then those of the project's programs."""
     found = [
-        Column(name, name, tuple(game for game, row in OFFERED.items() if name in row.starts), told)
-        for name, told in COLUMNS.items()
+        Column(name, name, tuple(game for game, row in OFFERED.items() if name in row.starts), field)
+        for name, field in COLUMNS.items()
     ]
     for called in programs(project):
         for k, one in enumerate(games.starts_of(reference_of(called, project), project)):
-            told = Typed(one.title or one.name, one.low, one.high, shown(one.usual), one.whole)
-            found.append(Column(f"{called.replace(':', '-')}-{k}-", one.name, (called,), told))
+            field = Typed(one.title or one.name, one.low, one.high, shown(one.usual), one.whole)
+            found.append(Column(f"{called.replace(':', '-')}-{k}-", one.name, (called,), field))
     return found
 
 
@@ -95,19 +95,19 @@ def fields(known: Sequence[Column]) -> dict[str, Any]:
             }),
         )  # fmt: skip
         for column in known:
-            told, label = column.told, f"{column.told.head}, start {i}"
+            field, label = column.field, f"{column.field.head}, start {i}"
             made: Any = NumberField(
-                label=label, low=told.low, high=told.high, whole=told.whole, required=False,
+                label=label, low=field.low, high=field.high, whole=field.whole, required=False,
                 initial=_first(column.setting, i - 1) if column.setting == column.key else "",
             )  # fmt: skip
-            made.widget.attrs |= {"aria-label": label, "placeholder": told.usual, "class": "form-control"}
+            made.widget.attrs |= {"aria-label": label, "placeholder": field.usual, "class": "form-control"}
             found[f"{column.key}{i}"] = made
     return found
 
 
 def _first(setting: str, row: int) -> str:
-    told = next((columns[setting] for columns in FIRST.values() if setting in columns), ())
-    return f"{told[row]:g}" if row < len(told) else ""
+    values = next((columns[setting] for columns in FIRST.values() if setting in columns), ())
+    return f"{values[row]:g}" if row < len(values) else ""
 
 
 def typed(cleaned: Mapping[str, Any], game: str, known: Sequence[Column]) -> Iterator[tuple[int, dict[str, Any]]]:

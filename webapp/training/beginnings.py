@@ -82,13 +82,13 @@ def policy_layers(agent: Any) -> tuple[int, ...]:
 def going_on(preset: Preset, agent: Any) -> Preset:
     """A preset with the network of the agent that it is to begin with, so that nobody has to type it; as it is without
     an agent. A critic that is not saved with an agent stays as it is."""
-    told = {} if agent is None else _description(agent.policy)
-    network, learner = _network(told), preset.learner
-    if network is None or told.get("kind", learner.head) != learner.head:
+    description = {} if agent is None else _description(agent.policy)
+    network, learner = _network(description), preset.learner
+    if network is None or description.get("kind", learner.head) != learner.head:
         return preset
     aside = {"critic"} if learner.critic_aside else set()
     network = learner.network.model_copy(update={name: part for name, part in network if name not in aside})
-    scaled = bool(told.get("normalise", learner.normalise_observations))
+    scaled = bool(description.get("normalise", learner.normalise_observations))
     return replace(preset, learner=learner.model_copy(update={"network": network, "normalise_observations": scaled}))
 
 
@@ -109,9 +109,9 @@ def _description(policy: str) -> Mapping[str, Any]:
         return {}
 
 
-def _network(told: Mapping[str, Any]) -> NetworkConfig | None:
+def _network(description: Mapping[str, Any]) -> NetworkConfig | None:
     try:
-        return parse(NetworkConfig, told["network"])
+        return parse(NetworkConfig, description["network"])
     except (KeyError, ConfigError):
         return None
 
@@ -121,14 +121,16 @@ def _kinds(head: str) -> list[str]:
     return [one.model_fields["kind"].default for one in get_args(AnyLearner) if one.head == head]
 
 
-def _unlike(told: Mapping[str, Any], learner: AnyLearner, *, chosen: bool = True) -> Iterator[str]:
+def _unlike(description: Mapping[str, Any], learner: AnyLearner, *, chosen: bool = True) -> Iterator[str]:
     """``chosen``: whether another learner could be chosen."""
-    network = _network(told)
-    if told.get("kind", learner.head) != learner.head:
-        able, mine = (one_of([LEARNERS[kind].label for kind in _kinds(head)]) for head in (told["kind"], learner.head))
+    network = _network(description)
+    if description.get("kind", learner.head) != learner.head:
+        able, mine = (
+            one_of([LEARNERS[kind].label for kind in _kinds(head)]) for head in (description["kind"], learner.head)
+        )
         rest = f"; choose {able}" if chosen else f", and here only what {mine} trained goes on learning"
         yield f"{able}{' ' if able else 'another algorithm '}trained it{rest if able else ''}"
     elif network is not None and not genes(learner.network):
-        if told.get("normalise", learner.normalise_observations) != learner.normalise_observations:
+        if description.get("normalise", learner.normalise_observations) != learner.normalise_observations:
             yield "it was trained with another choice of scaling observations; choose that here, too"
         yield from not_larger(network, learner.policy_network)

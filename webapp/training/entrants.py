@@ -50,8 +50,8 @@ def game_of(job: Job) -> str:
 
 def limits_of(job: Job) -> dict[str, Any]:
     """The limits of those who learned in a job, as a part of a player; nothing where there were none."""
-    told = (job.config.get("task") or job.config).get("game", {}).get("limits")
-    return {"limits": told} if told else {}
+    limits = (job.config.get("task") or job.config).get("game", {}).get("limits")
+    return {"limits": limits} if limits else {}
 
 
 def plays(trained_in: str, game: str) -> bool:

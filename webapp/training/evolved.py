@@ -181,9 +181,9 @@ def _everybody(job: Job, tick: int) -> Bundle | None:
     digest = str(job.artifacts.get("archive", ""))
     if digest:
         return unpack(store().get(digest))
-    told = job.events.filter(kind="progressed", tick__gt=tick - LATEST_ROUNDS, tick__lte=tick).order_by("tick")
+    events = job.events.filter(kind="progressed", tick__gt=tick - LATEST_ROUNDS, tick__lte=tick).order_by("tick")
     bundles = [
-        unpack(store().get(digest)) for digest in told.values_list("body__artifacts__chunk", flat=True) if digest
+        unpack(store().get(digest)) for digest in events.values_list("body__artifacts__chunk", flat=True) if digest
     ]
     if not bundles:
         return None

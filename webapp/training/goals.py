@@ -135,25 +135,25 @@ class GoalsForm(_Fields):
             {} if len(self.goals) > 1 else {"behaviour-1": USUAL_WAY}
         )
 
-    def check_goals(self, told: Sequence[str], game: str, *, ways: bool) -> None:
-        """Say at its field what was chosen twice, and what the game does not tell; ``told``: all that it does, or
+    def check_goals(self, signals: Sequence[str], game: str, *, ways: bool) -> None:
+        """Say at its field what was chosen twice, and what the game does not tell; ``signals``: all that it does, or
         nothing while that is not known."""
         aims = {name: aim.measure for name, aim in self.goals.items()}
         for name in aims:
             ends = [self.cleaned_data.get(f"{name}-{end}") for end in ENDS]
             if None not in ends and ends[0] >= ends[1]:
                 self.add_error(f"{name}-high", "The cap must be above the floor.")
-        self._check_measures(aims, told, game)
+        self._check_measures(aims, signals, game)
         if ways:
-            self._check_measures(self.ways, told, game)
+            self._check_measures(self.ways, signals, game)
 
-    def _check_measures(self, chosen: Mapping[str, str], told: Sequence[str], game: str) -> None:
+    def _check_measures(self, chosen: Mapping[str, str], signals: Sequence[str], game: str) -> None:
         seen: set[str] = set()
         for name, measure in chosen.items():
             if measure in seen:
                 self.add_error(name, f"{title_of(measure)} was chosen already. Choose another, or none.")
-            elif told and measure not in told:
-                self.add_error(name, f"{game} does not tell “{measure}”. It tells {', '.join(told)}.")
+            elif signals and measure not in signals:
+                self.add_error(name, f"{game} does not tell “{measure}”. It tells {', '.join(signals)}.")
             seen.add(measure)
 
 

@@ -38,8 +38,8 @@ def limits(game: Mapping[str, Any], react: float | None, pace: float | None) -> 
 
 def typed(game: Mapping[str, Any]) -> dict[str, str]:
     """What would be typed for a game's limits: ``react`` and ``pace``, each only where there is a limit."""
-    second, told = decisions_a_second(game), game.get("limits") or {}
-    found = LimitsConfig(**told)
+    second, own = decisions_a_second(game), game.get("limits") or {}
+    found = LimitsConfig(**own)
     if second is None:
         return {}
     react = {"react": f"{1000 * found.delay / second:g}"} if found.delay else {}

@@ -200,12 +200,12 @@ def _ill_seated(trained: TrainConfig, offer: games.Offer) -> Iterator[tuple[str,
 def _unknown_measures(study: EvolveConfig, project: Project) -> Iterator[tuple[str, str]]:
     """Measures that the game is known not to tell."""
     aims = [aim.measure for aim in study.objectives]
-    told = goals.signals_of(project, study.task.game.model_dump(mode="json"))
+    signals = goals.signals_of(project, study.task.game.model_dump(mode="json"))
     places = {f"objectives.{i}.measure": name for i, name in enumerate(aims)}
     places |= {f"behaviour.{i}": name for i, name in enumerate(study.behaviour)}
     for place, name in places.items():
-        if told and name not in told:
-            yield place, f"the game does not tell {name!r}; it tells {', '.join(told)}"
+        if signals and name not in signals:
+            yield place, f"the game does not tell {name!r}; it tells {', '.join(signals)}"
 
 
 def _preset(data: Table, within: str) -> str:

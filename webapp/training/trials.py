@@ -72,9 +72,9 @@ def estimate(config: TrainConfig, trial: Job | None, longest: int, project: Proj
     """How long a training takes; None while nothing is known. ``longest``: decisions of the longest episode, or 0."""
     if earlier := _earlier(config, project):
         low, high = min(earlier), max(earlier)
-        told = "one earlier training" if len(earlier) == 1 else f"{len(earlier)} earlier trainings"
+        trainings = "one earlier training" if len(earlier) == 1 else f"{len(earlier)} earlier trainings"
         middle = 2 / (low + high)
-        return _whole(config, 0.9 * low, 1.1 * high, f"As fast as {told} like this one.", middle)
+        return _whole(config, 0.9 * low, 1.1 * high, f"As fast as {trainings} like this one.", middle)
     pace = pace_of(trial)
     if pace is None:
         return None

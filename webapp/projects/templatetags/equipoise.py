@@ -20,7 +20,7 @@ from webapp.lib.page_json import embedded
 
 register = template.Library()
 register.simple_tag(words.measured, name="with_half")
-register.simple_tag(figures.share_told)
+register.simple_tag(figures.share_text)
 register.filter("number", words.number)
 register.filter("percent", words.percent)
 register.filter("progress", words.progress)

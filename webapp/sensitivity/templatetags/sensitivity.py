@@ -18,7 +18,7 @@ from webapp.studies.models import Job
 register = template.Library()
 
 
-@register.inclusion_tag("sensitivity/told.html", takes_context=True)
+@register.inclusion_tag("sensitivity/summary.html", takes_context=True)
 def sensitivity_of(context: template.Context, experiment: Job, nothing: bool = False) -> dict[str, Any]:
     """How often an experiment as long as this one finds breaks, or that nobody measured it and how to do so;
     ``nothing``: it found nothing."""
