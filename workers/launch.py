@@ -39,9 +39,9 @@ ENGINE = (sys.executable, "-m", "engine")
 
 def arguments(job: int, attempt: int, folder: Path, checkpoint: str) -> list[str]:
     """What the engine is told about one attempt; ``--events`` and its descriptor are added when it is started."""
-    told = ["run", "--job-dir", str(folder), "--store", settings.STORE, "--job", str(job)]
-    told += ["--attempt", str(attempt), *(["-m", "tensorboard=true"] if settings.TENSORBOARD else [])]
-    return [*told, "--resume", checkpoint] if checkpoint else told
+    argv = ["run", "--job-dir", str(folder), "--store", settings.STORE, "--job", str(job)]
+    argv += ["--attempt", str(attempt), *(["-m", "tensorboard=true"] if settings.TENSORBOARD else [])]
+    return [*argv, "--resume", checkpoint] if checkpoint else argv
 
 
 def prepare(job: int, config: Mapping[str, object]) -> Path:

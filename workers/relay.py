@@ -76,8 +76,8 @@ class Relay:
         except (ValueError, RecursionError) as error:
             raise Unreadable(f"{line[:80].decode(errors='replace')!r}: {error}") from error
         if message := getattr(event, "message", ""):
-            told = without_command(message, reference_in(self.claim.job.config))
-            event = msgspec.structs.replace(event, message=told)
+            text = without_command(message, reference_in(self.claim.job.config))
+            event = msgspec.structs.replace(event, message=text)
         if event.schema != events.SCHEMA:
             raise Unreadable(f"event schema {event.schema} is not {events.SCHEMA}")
         left = {**getattr(event, "artifacts", {}), ARRIVED: getattr(event, ARRIVED, "")}

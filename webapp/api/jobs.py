@@ -195,5 +195,9 @@ def events(request: HttpRequest, project: str, number: int, query: Query[EventsQ
     job = job_of(request, project, number)
     later = wire.readable(job.events.filter(sequence__gt=query.after)).order_by("sequence")
     rows = list(later[: query.limit + 1])
-    told = [{**wire.message(event), "at": event.at} for event in rows[: query.limit]]
-    return {"events": told, "next": told[-1]["sequence"] if told else query.after, "more": len(rows) > query.limit}
+    messages = [{**wire.message(event), "at": event.at} for event in rows[: query.limit]]
+    return {
+        "events": messages,
+        "next": messages[-1]["sequence"] if messages else query.after,
+        "more": len(rows) > query.limit,
+    }

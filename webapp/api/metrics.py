@@ -101,8 +101,8 @@ def _jobs() -> Families:
     counted = {(row["kind"], row["status"]): row["n"] for row in rows}
     states = {(kind, str(status)): 0 for kind, _ in counted for status in Status.values} | counted
     yield _family("equipoise_jobs", "Jobs by kind and state.", ("kind", "state"), states)
-    told = {"tries": ("equipoise_job_attempts", "Attempts of jobs: each start, and each time one went on."), **WORK}
-    for column, (name, words) in told.items():
+    totals = {"tries": ("equipoise_job_attempts", "Attempts of jobs: each start, and each time one went on."), **WORK}
+    for column, (name, words) in totals.items():
         sums: dict[tuple[str, ...], float] = {}
         for row in rows:
             sums[row["kind"],] = sums.get((row["kind"],), 0) + (row[column] or 0)

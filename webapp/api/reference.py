@@ -48,15 +48,15 @@ def places() -> tuple[Address, ...]:
     """Every address, in the order of the description that programs read."""
     found = description().schema["paths"]
     return tuple(
-        Address(method.upper(), path, told["summary"], told.get("description", ""), _asks(told))
+        Address(method.upper(), path, operation["summary"], operation.get("description", ""), _asks(operation))
         for path, methods in found.items()
-        for method, told in methods.items()
+        for method, operation in methods.items()
     )
 
 
-def _asks(told: dict[str, Any]) -> tuple[str, ...]:
+def _asks(operation: dict[str, Any]) -> tuple[str, ...]:
     """Names of what may stand behind the question mark."""
-    return tuple(each["name"] for each in told.get("parameters", ()) if each["in"] == "query")
+    return tuple(each["name"] for each in operation.get("parameters", ()) if each["in"] == "query")
 
 
 def examples(site: str, slug: str) -> list[Example]:

@@ -87,14 +87,14 @@ def again(job: Job, user: User, changes: Changes, kept: Kept) -> Job:
     """A new job with the settings of another and what ``changes`` says. Raises ConfigError, and Refused for a kind of
     job that is no study of its own."""
     config, gone = retired.renewed(job.config)
-    told: Refers = {**kept, "notes": [each.copy for each in gone if not changed(each.place, changes.set)]}
+    details: Refers = {**kept, "notes": [each.copy for each in gone if not changed(each.place, changes.set)]}
     intake = kinds.parts_of(job.kind).intake
     if intake is None:
         able = one_of([STUDIES[kind].called for kind in kinds.begun()])
         raise actions.Refused(f"Only {able} can be started again.")
     config = public_config(config, job.project)  # so that whoever may not know the program can have the same again
     study, refers = intake.again(Body(job.kind, job.project, user, config, changes.set, {}), job)
-    return _submit(job.project, user, study, refers | told)
+    return _submit(job.project, user, study, refers | details)
 
 
 def _submit(project: Project, user: User, study: Study, refers: Refers) -> Job:

@@ -20,4 +20,4 @@ def register(app: str, begins: Begins) -> None:
 
 def begins(row: ObjectiveSet) -> dict[str, float]:
     """The lines that were accepted since the objectives were saved, by the names of objectives."""
-    return {name: line for told in BEGINS.values() for name, line in told(row).items()}
+    return {name: line for lines_of in BEGINS.values() for name, line in lines_of(row).items()}

@@ -112,10 +112,10 @@ def _team(number: int, row: list[str], columns: list[str], spec: GameSpec, found
     except ConfigError as error:
         titles = {slot.id: slot.title for slot in spec.slots}
         named = {f"{title} is needed" for title in titles.values()}
-        told = [
+        texts = [
             p.message if p.message in named else f"{titles.get(p.place, p.place)}: {p.message}" for p in error.problems
         ]
-        found.problems += [f"Row {number}, {text}." for text in dict.fromkeys(told)]
+        found.problems += [f"Row {number}, {text}." for text in dict.fromkeys(texts)]
         return
     wrong = _counts(spec.slots, team.tolist())
     if wrong:

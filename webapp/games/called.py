@@ -46,11 +46,11 @@ def asked_for(name: str, project: Project, user: User) -> str:
 
 def public_config(config: Mapping[str, Any], project: Project) -> dict[str, Any]:
     """The settings of a study of ``project`` as everybody may read them."""
-    told: dict[str, Any] = deepcopy(dict(config))
+    public: dict[str, Any] = deepcopy(dict(config))
     for *path, last in _PLACES:
-        table = told
+        table = public
         for key in path:
             table = table.get(key) if isinstance(table, dict) else {}  # type: ignore[assignment]
         if isinstance(table, dict) and isinstance(table.get(last), str):
             table[last] = called(table[last], project)
-    return told
+    return public

@@ -38,11 +38,11 @@ def without_command(text: str, reference: str, name: str = "") -> str:
     if not is_program(reference):
         return text
     first, *others = _label(reference, name).split(text)  # tests of earlier versions have the registered name already
-    told = [_hidden(first, reference)]
+    parts = [_hidden(first, reference)]
     for article, sort, rest in zip(others[::3], others[1::3], others[2::3], strict=True):
         called = f"{article} {sort} “{name}”" if name else f"{article} {ITS_PROGRAM[4:]}"
-        told += [called, _hidden(rest, reference)]
-    return "".join(told)
+        parts += [called, _hidden(rest, reference)]
+    return "".join(parts)
 
 
 def _hidden(text: str, reference: str) -> str:

@@ -95,5 +95,5 @@ class NumberField(forms.CharField):
 
     def _allowed(self) -> str:
         """Which numbers may be typed, as it stands behind “a number”."""
-        told = self.span.sentence
-        return f" {told}" if told.startswith("from") else told and f": {told}"
+        sentence = self.span.sentence
+        return f" {sentence}" if sentence.startswith("from") else sentence and f": {sentence}"

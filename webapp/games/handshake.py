@@ -139,8 +139,8 @@ def run(pk: int, deadline: float = DEADLINE) -> bool:
                     continue
                 line = {"level": "error", "check": "description", "message": problem}
             if line:
-                told = {key: str(line.get(key, "")) for key in ("level", "check", "message")}
-                findings.append({key: printable(text, LONGEST_FINDING, lines=True) for key, text in told.items()})
+                finding = {key: str(line.get(key, "")) for key in ("level", "check", "message")}
+                findings.append({key: printable(text, LONGEST_FINDING, lines=True) for key, text in finding.items()})
             if not mine.update(findings=findings[:MOST_LINES]):
                 return True  # somebody stopped the test
     verdict = _verdict(findings[:MOST_LINES], described)
