@@ -18,11 +18,11 @@ const written = (value) => String(Number(value.toFixed(9)));
 /** @param {NonNullable<ReturnType<typeof slider>>} found @param {string} text */
 function put(found, text) {
   found.box.value = text;
-  told(found);
+  follow(found);
 }
 
 /** @param {NonNullable<ReturnType<typeof slider>>} found */
-function told({ whole, range, box }) {
+function follow({ whole, range, box }) {
   const value = Number(box.value.replace(",", "."));
   if (box.value.trim() && Number.isFinite(value)) range.value = String(value);
   find(whole, "[data-reset]").hidden = box.value.trim() === whole.dataset.now;
@@ -54,7 +54,7 @@ document.addEventListener("input", (event) => {
   const found = slider(event.target);
   if (!found) return;
   if (event.target === found.range) put(found, written(found.range.valueAsNumber));
-  else told(found);
+  else follow(found);
   keepInAddress();
 });
 

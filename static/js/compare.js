@@ -2,7 +2,7 @@
 // where there is no edge, its best. The server's answer holds the course of those numbers; the edges are the pictures
 // that the jobs' own pages show.
 import { edgeRows } from "./job/edge.js";
-import { axisOf, CONFIG, extent, layoutOf, lineOf, padded, reference, stairs, toldOf, valueText, wholeAxisOf } from "./job/parts.js";
+import { axisOf, CONFIG, extent, layoutOf, lineOf, padded, reference, stairs, textsOf, valueText, wholeAxisOf } from "./job/parts.js";
 import { plotly } from "./charts/plotly.js";
 import { faded, tokens } from "./charts/theme.js";
 import { rangeAround, whole } from "./charts/format.js";
@@ -44,8 +44,8 @@ const style = (place, theme) => ({ colour: theme.family[place - 1], symbol: SYMB
 function edgeTraces({ place, name, picture }, theme, over) {
   const { colour, symbol } = style(place, theme);
   const [xs, ys, rows] = stairs(picture, x);
-  const told = (/** @type {number} */ i) => {
-    const { value, range } = toldOf(y, picture.y[i], rangeAround(picture.y[i], picture.yh[i], picture.ends.y));
+  const hoverText = (/** @type {number} */ i) => {
+    const { value, range } = textsOf(y, picture.y[i], rangeAround(picture.y[i], picture.yh[i], picture.ends.y));
     return `${y.title}: <b>${value}</b>${range && ` (${range})`}<br>${x.title}: <b>${valueText(x, picture.x[i])}</b>`;
   };
   return [
@@ -55,7 +55,7 @@ function edgeTraces({ place, name, picture }, theme, over) {
       y: rows.map((i) => picture.y[i]),
       mode: "markers",
       marker: { symbol, size: 8 + 4 * over, color: colour, line: { width: 1, color: theme.surface } },
-      text: rows.map((i) => `${name}<br>${told(i)}`),
+      text: rows.map((i) => `${name}<br>${hoverText(i)}`),
       hovertemplate: "%{text}<extra></extra>",
     },
   ];
@@ -74,8 +74,8 @@ async function drawEdges() {
 }
 
 /** @param {Course} rounds @param {number} i */
-const told = ({ value, half }, i) => {
-  const { value: words, range } = toldOf(course, value[i], course.digits ? null : rangeAround(value[i], half[i], []));
+const roundText = ({ value, half }, i) => {
+  const { value: words, range } = textsOf(course, value[i], course.digits ? null : rangeAround(value[i], half[i], []));
   return `<b>${words}</b>${range && ` (${range})`}`;
 };
 
@@ -98,7 +98,7 @@ async function drawCourse() {
       line: { color: colour, width: 2 },
       // a mark now and then tells the lines apart without colour
       marker: { symbol, size: rounds.tick.map((_, i) => (i % few === few - 1 || i === rounds.tick.length - 1 ? 8 : 0)), color: colour, line: { width: 1, color: theme.surface } },
-      text: rounds.tick.map((tick, i) => `${name}<br>Round ${whole(tick)}: ${told(rounds, i)}`),
+      text: rounds.tick.map((tick, i) => `${name}<br>Round ${whole(tick)}: ${roundText(rounds, i)}`),
       hovertemplate: "%{text}<extra></extra>",
     };
   });

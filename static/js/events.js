@@ -21,7 +21,7 @@ const TYPES = /** @type {const} */ (["snapshot", "event", "beat"]);
 /** @typedef {{ type: "event", id: number, data: JobNews }} EventMessage */
 /** @typedef {{ type: "snapshot", id: number, data: { jobs: JobNews[] } }} SnapshotMessage */
 /** @typedef {EventMessage | SnapshotMessage | { type: "gone", id: number, data: object }} Message */
-/** @typedef {Message | { type: "beat", id: number, data: object }} Told */
+/** @typedef {Message | { type: "beat", id: number, data: object }} Notice */
 
 /** @param {string} url @param {(message: Message) => void} onMessage */
 export function listen(url, onMessage) {
@@ -39,14 +39,14 @@ export function listen(url, onMessage) {
   let waiting = null;
   let asking = 0;
 
-  /** @param {Told} message */
+  /** @param {Notice} message */
   const take = (message) => {
     heard = Date.now();
     if (message.type === "event" && message.id && message.id <= last) return;
     last = message.type === "snapshot" ? message.id : Math.max(last, message.id);
     if (message.type !== "beat") onMessage(message);
   };
-  /** @param {Told} message */
+  /** @param {Notice} message */
   const tell = (message) => {
     if (!alone) channel.postMessage(message);
     take(message);
@@ -54,7 +54,7 @@ export function listen(url, onMessage) {
   if (!alone) channel.addEventListener("message", (event) => take(event.data));
 
   // What is new since the last number, in one answer: for a tab that comes in late, and where streams do not get through.
-  /** @param {(message: Told) => void} report @param {number} [after] @returns {Promise<void>} */
+  /** @param {(message: Notice) => void} report @param {number} [after] @returns {Promise<void>} */
   const ask = async (report, after = last) => {
     let answer;
     try {

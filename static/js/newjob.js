@@ -73,7 +73,7 @@ function sayOrigin() {
   const [from, job] = field("line_from").value.split(":");
   const words = field("line").value.trim() ? ORIGINS[from] : "";
   at("line-from").textContent = (words ?? "").replace("{job}", job);
-  at("line-told").hidden = !words;
+  at("line-origin").hidden = !words;
   at("anew").hidden = PROPOSED.includes(from);
 }
 
@@ -106,12 +106,12 @@ function unsettled() {
   at("range").textContent = "";
 }
 
-/** The answer has come; with nothing ``told`` the panel knows no numbers, and Start says what is wrong.
- * @param {boolean} told */
-function settled(told) {
+/** The answer has come; where no numbers are ``known``, Start says what is wrong.
+ * @param {boolean} known */
+function settled(known) {
   if (due) return; // something was changed since
-  panel.classList.toggle("unsettled", !told);
-  if (!told) at("time").textContent = "not known yet";
+  panel.classList.toggle("unsettled", !known);
+  if (!known) at("time").textContent = "not known yet";
 }
 
 let asking = false;
@@ -131,11 +131,11 @@ async function ask(extra = {}) {
     return;
   }
   /** @type {Answer} */
-  const told = await answer.json();
-  last = told;
-  if (line() !== chosenLine) told.fill = null; // somebody chose one meanwhile
-  settled(Boolean(told.measures));
-  show(told);
+  const estimate = await answer.json();
+  last = estimate;
+  if (line() !== chosenLine) estimate.fill = null; // somebody chose one meanwhile
+  settled(Boolean(estimate.measures));
+  show(estimate);
 }
 
 let due = 0;

@@ -23,11 +23,11 @@ export function startsFrom(form, { filled, before }) {
       toast("The site does not answer. What you typed is still here; press Start again in a moment.", { problem: true });
       return;
     }
-    const told = await answer.json().catch(() => null);
-    if (told?.job) location.assign(told.job);
-    else if (told?.error) {
+    const reply = await answer.json().catch(() => null);
+    if (reply?.job) location.assign(reply.job);
+    else if (reply?.error) {
       button.removeAttribute("aria-busy");
-      toast(told.error, { problem: true });
+      toast(reply.error, { problem: true });
     }
     else sendAsPage(data);
   });

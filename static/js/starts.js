@@ -13,9 +13,9 @@ function typed(setting, start) {
 }
 
 /** Where a range begins, and how long it is; null where nothing is typed for it.
- * @param {string} told @param {number} size @param {string} start @returns {{ at: number, long: number, typed: boolean }} */
-function range(told, size, start) {
-  const [first, last, low, high, ...usual] = told.split(" ");
+ * @param {string} text @param {number} size @param {string} start @returns {{ at: number, long: number, typed: boolean }} */
+function range(text, size, start) {
+  const [first, last, low, high, ...usual] = text.split(" ");
   const place = (/** @type {number} */ value) => (size * (value - Number(low))) / (Number(high) - Number(low));
   const found = [typed(first, start), typed(last, start)];
   const [a, b] = found.map((value, k) => place(value ?? Number(usual[k])));

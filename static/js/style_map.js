@@ -46,8 +46,8 @@ function open(agent) {
 
 function tellTicked() {
   const count = ticked().length;
-  const told = part("ticked");
-  if (told) told.textContent = count > MOST ? `${whole(count)} are ticked; ${MOST} play side by side at most.` : count ? `${whole(count)} ticked, side by side on the same seed.` : "One to four, side by side on the same seed.";
+  const note = part("ticked");
+  if (note) note.textContent = count > MOST ? `${whole(count)} are ticked; ${MOST} play side by side at most.` : count ? `${whole(count)} ticked, side by side on the same seed.` : "One to four, side by side on the same seed.";
   for (const box of boxes()) closest(box, "tr")?.classList.toggle("selected", box.checked);
 }
 

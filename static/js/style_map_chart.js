@@ -42,13 +42,13 @@ const HELD = {
 
 /** @param {Drawn} drawn @param {number} i */
 function words(drawn, i) {
-  const told = Object.values(drawn.axes).map((axis) => {
+  const measures = Object.values(drawn.axes).map((axis) => {
     const { mean, low, high } = drawn.values[axis.name];
     const [from, to] = [low[i], high[i]];
     const range = from === null || to === null ? "range not known" : `${text(axis, from)} to ${text(axis, to)}`;
     return `${axis.title}: <b>${text(axis, mean[i])}</b> (${range})`;
   });
-  return [`<b>Agent ${drawn.agents[i]}</b>${drawn.picked[i] ? `, pick ${drawn.picked[i]}` : ""}`, ...told, drawn.edge[i] ? "on the edge" : "not on the edge", ...[drawn.held[i]].flatMap((said) => (said ? [HELD[said]] : []))].join("<br>");
+  return [`<b>Agent ${drawn.agents[i]}</b>${drawn.picked[i] ? `, pick ${drawn.picked[i]}` : ""}`, ...measures, drawn.edge[i] ? "on the edge" : "not on the edge", ...[drawn.held[i]].flatMap((said) => (said ? [HELD[said]] : []))].join("<br>");
 }
 
 /** Ranges along an axis as whiskers. @param {Column} column @param {Along} axis @param {number[]} rows @param {string} color @returns {Plotly.ErrorBar} */
@@ -108,9 +108,9 @@ export async function drawMap(chart, drawn, along, ticked, theme, open) {
   }
   await Plotly.react(chart, traces, layout, CONFIG);
   chart.setAttribute("aria-label", `${drawn.agents.length} agents: ${x.title} across, ${y.title} up; the table below tells the same`);
-  const told = /** @type {Plotly.Element} */ (chart);
-  told.removeAllListeners("plotly_click");
-  told.on("plotly_click", ({ points }) => {
+  const plot = /** @type {Plotly.Element} */ (chart);
+  plot.removeAllListeners("plotly_click");
+  plot.on("plotly_click", ({ points }) => {
     const agent = points[0]?.customdata;
     if (typeof agent === "number") open(agent);
   });

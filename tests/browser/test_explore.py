@@ -45,7 +45,7 @@ def explore(enter: Enter, team: Studio, job: Job) -> Callable[..., Page]:
 
 
 def drawn(page: Page) -> Page:
-    page.locator("html[data-explorer=painted][data-told]").wait_for(state="attached")
+    page.locator("html[data-explorer=painted][data-settled]").wait_for(state="attached")
     return page
 
 

@@ -115,7 +115,7 @@ def test_somebody_plays_by_keyboard_to_the_end(opened: Page) -> None:
     expect(opened.get_by_role("button", name="Go on")).to_be_focused()  # keys steer the paddle, not the speed
     opened.get_by_role("button", name="1×").click()
     opened.get_by_role("button", name="Go on").press("Enter")
-    expect(opened.locator("[data-told]")).to_contain_text(" to ", timeout=120_000)
+    expect(opened.locator("[data-commentary]")).to_contain_text(" to ", timeout=120_000)
     expect(opened.get_by_role("button", name="Play again")).to_be_visible()
     assert serious_violations(opened) == []
     assert overflow(opened) <= 0
@@ -155,7 +155,7 @@ def test_discs_in_the_page_fall_and_win_as_in_the_engine(discs: Page) -> None:
 
 
 def test_somebody_plays_connect_four_by_keyboard_to_the_end(discs: Page) -> None:
-    columns, told = discs.locator("[data-column]"), discs.locator("[data-told]")
+    columns, told = discs.locator("[data-column]"), discs.locator("[data-commentary]")
     expect(told).to_have_text("You begin: choose a column.")
     columns.nth(3).press("Enter")
     expect(told).to_contain_text("You chose column 4. Ada chose column ")

@@ -51,7 +51,7 @@ declare namespace Plotly {
   }
   /** What a chart was drawn into. */
   interface Element extends HTMLElement {
-    on(event: "plotly_click", tell: (told: { points: { customdata?: unknown }[] }) => void): void;
+    on(event: "plotly_click", tell: (click: { points: { customdata?: unknown }[] }) => void): void;
     removeAllListeners(event: string): void;
   }
   interface Library {

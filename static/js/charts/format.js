@@ -96,7 +96,7 @@ export function worthOneMore(halves, digits) {
 /** A value with its unit, and its 95 % range, as every page writes them: {value: "2.04×", range: "1.94 to 2.12"}. Where
  * chance has no part the range is "exact"; without one it is empty. `lines`: what the value is told apart from.
  * @param {number} value @param {Ends | null} range @param {Written & { lines?: number[] }} how */
-export function told(value, range, { unit, digits, lines = [] }) {
+export function textsWithRange(value, range, { unit, digits, lines = [] }) {
   const shown = telling(value, range, digits, lines);
   const ends = range && (range[0] === range[1] ? "exact" : range.map((end) => decimals(end, shown)).join(" to "));
   return { value: withUnit(value, { unit, digits: shown }), plain: decimals(value, shown), range: ends ?? "" };
@@ -123,18 +123,18 @@ export function percent(share, digits) {
   const value = 100 * share;
   const near = (value > 0 && value < 10) || (value > 99 && value < 100);
   const shown = digits ?? (near && !Number.isInteger(value) ? 1 : 0);
-  const told = value > 0 && value < 100 && shown ? Math.min(Math.max(value, 10 ** -shown), 100 - 10 ** -shown) : value;
-  return `${decimals(told, shown)}${NBSP}%`;
+  const capped = value > 0 && value < 100 && shown ? Math.min(Math.max(value, 10 ** -shown), 100 - 10 ** -shown) : value;
+  return `${decimals(capped, shown)}${NBSP}%`;
 }
 
 /** How far something is, in whole per cent that are over: all only once it is over.
  * @param {number} share */
 export const progress = (share) => `${Math.floor(100 * share)}${NBSP}%`;
 
-/** A share in [0, 1] and its 95 % range in equally many digits, as `share_told` in webapp/lib/figures.py writes them:
+/** A share in [0, 1] and its 95 % range in equally many digits, as `share_text` in webapp/lib/figures.py writes them:
  * "1.2 % (0.7 to 1.7 %)".
  * @param {number} share @param {Ends} ends */
-export function shareTold(share, [low, high]) {
+export function shareText(share, [low, high]) {
   const ends = /** @type {Ends} */ ([100 * low, 100 * high]);
   const digits = telling(100 * share, ends, worthOneMore([(ends[1] - ends[0]) / 2], 0));
   return `${percent(share, digits)} (${percent(low, digits).slice(0, -2)} to ${percent(high, digits)})`;

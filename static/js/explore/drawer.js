@@ -176,7 +176,7 @@ export class Drawer {
   freshWords({ now, before, why }) {
     const { lineups, lined, strength } = this.store;
     const strong = strength >= 0 ? ", and its weakest team is stronger than the median baseline team" : "";
-    const lucky = before.verdict === UNDER ? "" : ` The search had measured ${lineups.told(before.mean[lined], null, lined).value}: that was partly luck.`;
+    const lucky = before.verdict === UNDER ? "" : ` The search had measured ${lineups.texts(before.mean[lined], null, lined).value}: that was partly luck.`;
     /** @type {Record<string, string>} */
     const words = {
       confirmed: `Fresh battles, which the search never saw, say the same: it is ${lineups.words.over}${strong}. ${find(document, "[data-false-alarms]").textContent}${why ? ` ${why}` : ""}`,
@@ -212,15 +212,15 @@ export class Drawer {
     const range = lineups.range(row, j);
     const line = objective.threshold ?? (j === strength ? (lineups.meta.median?.value ?? null) : null);
     const kind = objective.threshold === null ? (j === strength && lineups.verdict[row] === STRONG ? "fair" : "") : VERDICTS[lineups.verdict[row]];
-    const parts = [this.line(objective.title, lineups.toldOf(row, j)), this.bar(value, range, j, line, kind === "under" ? "" : kind)];
+    const parts = [this.line(objective.title, lineups.textsOf(row, j)), this.bar(value, range, j, line, kind === "under" ? "" : kind)];
     if (found) {
       const mean = found.before.mean[j];
-      parts.push(this.line(`in the search, ${plural(found.before.samples, "replicate")}`, lineups.told(mean, lineups.around(mean, found.before.half[j], j), j), "muted"));
+      parts.push(this.line(`in the search, ${plural(found.before.samples, "replicate")}`, lineups.texts(mean, lineups.around(mean, found.before.half[j], j), j), "muted"));
     }
     return make("div", {}, ...parts);
   }
 
-  /** @param {string} title @param {{ value: string, range: string }} told @param {string} [css] */
+  /** @param {string} title @param {{ value: string, range: string }} texts @param {string} [css] */
   line(title, { value, range }, css = "") {
     return make("p", { class: "name-value" }, make("span", { class: css }, title),
       make("span", { class: css }, make(css ? "span" : "b", {}, value), make("span", { class: "muted" }, ` ${inBrackets(range)}`)));

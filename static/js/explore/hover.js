@@ -102,7 +102,7 @@ export class HoverCard {
   /** @param {number} row */
   fill(row) {
     const { lineups, lined } = this.store;
-    const { value, range } = lineups.toldOf(row, lined);
+    const { value, range } = lineups.textsOf(row, lined);
     const fresh = lineups.fresh.has(lineups.id[row]) ? "fresh battle" : "battle";
     const played = plural(lineups.samples[row] * this.store.battlesOfSample, fresh);
     this.element.replaceChildren(

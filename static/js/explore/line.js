@@ -1,6 +1,6 @@
 // The line, and what moves it: a number box and a slider, by pointer or keyboard. Everything else follows the store.
 // The job keeps its own line; who may write can keep the moved one for later searches of the project.
-import { asTyped, lineText, percent, places, plural, shareTold, typed, whole, wilson } from "../charts/format.js";
+import { asTyped, lineText, percent, places, plural, shareText, typed, whole, wilson } from "../charts/format.js";
 import { toast } from "../toast.js";
 
 import { find, findAll, findOptional } from "../elements.js";
@@ -110,7 +110,7 @@ export class LineControl {
     const { lined, random: { over, all }, strength } = this.store;
     if (!all || all === this.store.lineups.count) return "";
     const either = strength >= 0 && strength !== lined ? ", strong or weak" : "";
-    return `Of the ${whole(all)} random ones it began with (a different sample from the one on New job): ${whole(over)} ${this.store.lineups.words.over} on average${either}, ${shareTold(over / all, wilson(over, all))}.`;
+    return `Of the ${whole(all)} random ones it began with (a different sample from the one on New job): ${whole(over)} ${this.store.lineups.words.over} on average${either}, ${shareText(over / all, wilson(over, all))}.`;
   }
 
   /** From the least to the most that was measured; the job's own line is always on it.

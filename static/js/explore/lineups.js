@@ -1,5 +1,5 @@
 // Every evaluated lineup as columns. Names and teams are put together from piece names when somebody looks at them.
-import { levelOf, plural, rangeAround, told, whole } from "../charts/format.js";
+import { levelOf, plural, rangeAround, textsWithRange, whole } from "../charts/format.js";
 import { load, rowsOf } from "./data.js";
 import { judge, MOVED_WEAK } from "./judging.js";
 /** @import { Ends } from "../charts/format.js" */
@@ -309,16 +309,16 @@ export class Lineups {
   /** A mean of objective `j` and its range in words, in the digits that the column's typical range is worth, and as many
    * more as tell them from the line.
    * @param {number} mean @param {Ends | null} range @param {number} j */
-  told(mean, range, j) {
+  texts(mean, range, j) {
     const objective = this.objectives[j];
     const lines = [objective.threshold, this.level(j)?.value].filter((line) => typeof line === "number");
-    return told(mean, range, { ...objective, digits: objective.worth, lines });
+    return textsWithRange(mean, range, { ...objective, digits: objective.worth, lines });
   }
 
   /** What objective `j` of a lineup came to, in words: {value, plain, range}.
    * @param {number} row @param {number} j */
-  toldOf(row, j) {
-    return this.told(this.value[j][row], this.range(row, j), j);
+  textsOf(row, j) {
+    return this.texts(this.value[j][row], this.range(row, j), j);
   }
 }
 

@@ -203,11 +203,11 @@ async function begin() {
   store.lineups.detail(await details);
   store.detailed();
   const live = new Live(store, config, { shortlist, judged, stale: find("[data-stale]") });
-  const told = live.refresh();
+  const refreshed = live.refresh();
   await pairs.painted();
   document.documentElement.dataset.explorer = "painted"; // tests and the benchmark wait for it
-  await told;
-  document.documentElement.dataset.told = ""; // nothing moves any more by itself
+  await refreshed;
+  document.documentElement.dataset.settled = ""; // nothing moves any more by itself
 }
 
 begin().catch((error) => fail(error.message));

@@ -144,7 +144,7 @@ export class Panel {
       /** @type {const} */ (["x", "y"]).every((k) => last[k].from === frame[k].from && last[k].to === frame[k].to);
     this.last = frame;
     this.nearest = null;
-    this.chart = this.told(frame);
+    this.chart = this.chartOf(frame);
     for (const { style } of [this.cloud, this.canvas]) {
       style.left = `${frame.margin.l - PAD}px`;
       style.top = `${frame.margin.t - PAD}px`;
@@ -158,7 +158,7 @@ export class Panel {
 
   /** What the hover card needs to know: where each lineup's mark stands, in px of the canvas.
    * @param {Frame} frame @returns {Chart} */
-  told({ x, y, xs, ys, ratio }) {
+  chartOf({ x, y, xs, ys, ratio }) {
     return { element: this.canvas, at: (row) => [x.place(xs[row]) / ratio, y.place(ys[row]) / ratio], rows: this.store.every };
   }
 

@@ -256,17 +256,17 @@ export class Table {
     const objective = lineups.objectives[j];
     const value = lineups.value[j][r];
     const range = lineups.range(r, j);
-    const told = lineups.toldOf(r, j);
-    const words = range && range[0] === range[1] ? "" : told.range || "no range"; // an exact value says so in its details
+    const texts = lineups.textsOf(r, j);
+    const words = range && range[0] === range[1] ? "" : texts.range || "no range"; // an exact value says so in its details
     const few = lineups.few(r, j);
     // A row has no room for the whole of it: it is under the pointer, and read aloud.
     const why = few ? [`, of ${lineups.samples[r]}`, make("span", { class: "visually-hidden" }, ` ${few.replace(/^\S+\s/, "")}`)] : [];
     const ends = words ? make("small", { class: "muted", ...(few && { title: `It was measured with ${few}.` }) }, words, ...why) : "";
-    if (!wide) return say(cell, told.plain, ends);
+    if (!wide) return say(cell, texts.plain, ends);
     const kind = lineups.verdict[r] === UNDER ? "" : VERDICTS[lineups.verdict[r]];
     const [low, high] = range ?? [value, value];
     const bar = rangeBar({ value, low, high, axis: lineups.span(j), line: objective.threshold, kind });
-    return say(cell, make("span", { class: "range-value" }, make("b", {}, told.value), ends), bar);
+    return say(cell, make("span", { class: "range-value" }, make("b", {}, texts.value), ends), bar);
   }
 
   /** @param {HTMLElement} cell @param {number} r @param {number} id */

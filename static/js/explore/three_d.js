@@ -398,6 +398,6 @@ export class ThreeD {
     this.hover.show(row, this.chart);
     if (row < 0) return;
     const { lineups, lined } = this.store;
-    this.say(`${lineups.name(row)}, ${lineups.toldOf(row, lined).value}`);
+    this.say(`${lineups.name(row)}, ${lineups.textsOf(row, lined).value}`);
   }
 }

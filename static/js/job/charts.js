@@ -1,6 +1,6 @@
 // The two charts of a job: its growing edge, and how far it got round by round. Plotly draws; colours are the tokens.
 import { levelOf, rangeAround, withUnit } from "../charts/format.js";
-import { axisOf, CONFIG, digitsOf, extent, layoutOf, lineOf, padded, reference, stairs, toldOf, valueText, wholeAxisOf } from "./parts.js";
+import { axisOf, CONFIG, digitsOf, extent, layoutOf, lineOf, padded, reference, stairs, textsOf, valueText, wholeAxisOf } from "./parts.js";
 import { plotly } from "../charts/plotly.js";
 import { faded, tokens } from "../charts/theme.js";
 /** @import { Ends } from "../charts/format.js" */
@@ -75,7 +75,7 @@ function marks(picture, verdict, rows, { x, y, theme, whiskers }) {
   const level = levelAlong(x, picture);
   /** @param {Axis} axis @param {Along} along @param {number} i */
   const words = (axis, along, i) => {
-    const { value, range } = toldOf(axis, picture[along][i], rangeOf(picture, along, i), along === "x" ? level : null);
+    const { value, range } = textsOf(axis, picture[along][i], rangeOf(picture, along, i), along === "x" ? level : null);
     return `${axis.title}: <b>${value}</b>${range && ` (${range})`}`;
   };
   return {

@@ -9,16 +9,16 @@ import { at, ended, links, page } from "./state.js";
 /** Marks by lineup. @typedef {Record<number, Mark>} Marks */
 
 let marks = page.checked;
-let told = ended();
+let settled = ended();
 
 /** Ask again once it has ended: until then its lineups are being played, and nothing is said of them. */
 async function settle() {
-  if (told || !ended()) return;
+  if (settled || !ended()) return;
   const answer = await fetch(links.checked, { cache: "no-store" }).catch(() => null);
   if (!answer?.ok) return;
   const { html, marks: now } = await answer.json();
   at("checked-list").innerHTML = html; // rendered and escaped by the site's own template
-  [marks, told] = [now, true];
+  [marks, settled] = [now, true];
 }
 
 /** The picture of a re-check with the verdicts that the page tells, in place of those of its own battles alone.

@@ -12,18 +12,18 @@ import { telling } from "./telling.js";
 
 /** @import { Bests, Grid, Held, Lineage, Numbers } from "./course_charts.js" */
 /** @import { Measure } from "./parts.js" */
-/** @import { Told } from "./telling.js" */
+/** @import { ChartText } from "./telling.js" */
 
 const LOOK_MS = 2500;
 const card = find(document, "[data-course]");
 const links = { course: card.dataset.courseLink ?? "", grid: card.dataset.gridLink ?? "", lineage: card.dataset.lineageLink ?? "" };
 /** @param {string} name */
 const at = (name) => find(card, `[data-course-${name}]`);
-let told = "best";
+let chosen = "best";
 /** What is shown belongs to this round, and to the map before or after it was measured again. */
 const moment = () => `${state.tick} ${page.fresh_map}`;
 let shownAt = "";
-/** @type {Told} */
+/** @type {ChartText} */
 let shown = null;
 
 /** @param {Node} sign @param {string} text */
@@ -47,7 +47,7 @@ async function read(link) {
   return answer?.ok ? answer.json() : null;
 }
 
-/** @type {Record<string, () => Promise<Told>>} */
+/** @type {Record<string, () => Promise<ChartText>>} */
 const CHARTS = {
   best: telling({
     /** @returns {Promise<Bests | null>} */
@@ -104,7 +104,7 @@ const CHARTS = {
   }),
 };
 
-/** @param {Told} found */
+/** @param {ChartText} found */
 async function show(found) {
   at("chart").hidden = !found;
   at("empty").hidden = found !== null;
@@ -123,10 +123,10 @@ async function look({ again = false } = {}) {
   card.hidden = !state.tick;
   if (busy || card.hidden || (!again && (shownAt === moment() || !seen))) return;
   busy = true;
-  const [now, mine] = [moment(), told];
+  const [now, mine] = [moment(), chosen];
   const found = await CHARTS[mine]();
   busy = false;
-  if (mine !== told) return look({ again: true });
+  if (mine !== chosen) return look({ again: true });
   shownAt = now;
   shown = found ?? shown; // the site is away: the old picture stays
   await show(shown);
@@ -135,8 +135,8 @@ async function look({ again = false } = {}) {
 
 card.addEventListener("click", ({ target }) => {
   const button = closest(target, "[data-tell]");
-  if (!button || button.dataset.tell === told) return;
-  told = button.dataset.tell ?? "";
+  if (!button || button.dataset.tell === chosen) return;
+  chosen = button.dataset.tell ?? "";
   shown = null;
   for (const each of findAll(card, "[data-tell]")) each.setAttribute("aria-pressed", String(each === button));
   look({ again: true });

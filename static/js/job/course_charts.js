@@ -169,14 +169,14 @@ export async function drawGrid(element, g, theme) {
   layout.plot_bgcolor = theme.sunken;
   layout.margin.r = 84;
   /** @param {number} v @param {number[]} cell */
-  const told = (v, cell) => [...g.axes.map((axis, k) => `${axis.title}: ${cellText(axis, cell[k])}`), `${g.quality.title}: <b>${valueText(g.quality, v)}</b>`].join("<br>");
+  const cellWords = (v, cell) => [...g.axes.map((axis, k) => `${axis.title}: ${cellText(axis, cell[k])}`), `${g.quality.title}: <b>${valueText(g.quality, v)}</b>`].join("<br>");
   /** @type {Plotly.Trace} */
   const heat = {
     type: "heatmap",
     x: across.edges,
     y: up.edges,
     z,
-    text: z.map((row, b) => row.map((v, a) => (v === null ? "" : told(v, [a, b])))),
+    text: z.map((row, b) => row.map((v, a) => (v === null ? "" : cellWords(v, [a, b])))),
     hovertemplate: "%{text}<extra></extra>",
     hoverongaps: false,
     xgap: 1,

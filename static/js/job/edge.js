@@ -1,7 +1,7 @@
 // The edge of a search as it grows: what is fetched of it, the legend of its rounds, and its rows for a table.
 import { rangeAround, whole } from "../charts/format.js";
 import { make } from "../elements.js";
-import { digitsOfColumn, toldOf, valueText } from "./parts.js";
+import { digitsOfColumn, textsOf, valueText } from "./parts.js";
 import { dottedRounds, earlyRounds } from "./pace.js";
 /** @import { Label, Measure } from "./parts.js" */
 
@@ -79,7 +79,7 @@ export function edgeRows(picture, { x, y }, only = () => true) {
   const up = { ...y, digits: digitsOfColumn(y, picture.y, picture.yh) };
   const across = { ...x, digits: digitsOfColumn(x, picture.x, picture.xh) };
   return rows.map((i) => {
-    const { value, range } = toldOf(up, picture.y[i], rangeAround(picture.y[i], picture.yh[i], picture.ends.y));
+    const { value, range } = textsOf(up, picture.y[i], rangeAround(picture.y[i], picture.yh[i], picture.ends.y));
     return { i, cells: [value, range || "not known", valueText(across, picture.x[i])] };
   });
 }

@@ -1,10 +1,10 @@
 // The figures of a search's page: its state, the beam, times, speed and what was found, written into the server's markup.
 import { percent, progress, whole } from "../charts/format.js";
 import { find, make } from "../elements.js";
-import { toldOf, valueText } from "./parts.js";
+import { textsOf, valueText } from "./parts.js";
 import { placeBeam, placeTimes, showState, sparkline, COMMANDED } from "./head.js";
 import { ending } from "./ending.js";
-import { speeds, speedTold } from "./pace.js";
+import { speeds, speedText } from "./pace.js";
 import { at, atIfAny, done, ended, page, planned, replaying, rounds, search, state, totals, underWay, y } from "./state.js";
 /** @import { Picture } from "./edge.js" */
 /** @import { Furthest } from "./state.js" */
@@ -42,7 +42,7 @@ export function showTimes() {
 export function showFigures() {
   const { battles, cached, seconds } = totals();
   const counted = { times: rounds.seconds, counts: rounds.battles, total: battles, seconds, took: state.took };
-  const [pace, what] = speedTold("battles", state.status === "running", counted);
+  const [pace, what] = speedText("battles", state.status === "running", counted);
   at("speed").textContent = pace ? whole(pace >= 1000 ? Math.round(pace / 100) * 100 : pace) : "–";
   at("speed-note").textContent = what;
   at("battles").textContent = whole(battles);
@@ -65,8 +65,8 @@ function showFound(evaluated) {
   const luck = bySearch ? ", some by luck" : "";
   const split = `${whole(bySearch)} found by the search${luck}`;
   const what = confirmed === null ? `found by the search${luck}` : `${whole(confirmed)} confirmed on fresh battles, ${split}`;
-  const told = [`${what}, of ${whole(evaluated)} played${meant_words}.`, random_words, confirmed ? (page.false_alarms ?? "") : ""];
-  at("compared").textContent = told.filter(Boolean).join(" ");
+  const sentences = [`${what}, of ${whole(evaluated)} played${meant_words}.`, random_words, confirmed ? (page.false_alarms ?? "") : ""];
+  at("compared").textContent = sentences.filter(Boolean).join(" ");
 }
 
 /** "4.0× or more" where the value stands at the objective's cap.
@@ -106,8 +106,8 @@ export function showWorst(now) {
     note.textContent = strong || found.strong ? `${who} confirmed on fresh battles` : none;
   } else if (replayed && found.furthest) {
     const [value, low, high] = found.furthest;
-    const told = toldOf(y, value, low !== null && high !== null && low < high ? [low, high] : null);
-    figure.replaceChildren(reached(value, told.value), ...(told.range ? [make("span", { class: "aside" }, told.range)] : []));
+    const texts = textsOf(y, value, low !== null && high !== null && low < high ? [low, high] : null);
+    figure.replaceChildren(reached(value, texts.value), ...(texts.range ? [make("span", { class: "aside" }, texts.range)] : []));
     note.textContent = pickedFrom(found.played, found.furthest, found.confirmed ?? state.metrics.confirmed);
   } else if (worst === undefined) {
     figure.textContent = "–";

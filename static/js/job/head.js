@@ -53,10 +53,10 @@ export function placeBeam(share, label) {
 /** @type {Ending} */
 let shown = {};
 /** When it began and ends: the seconds left as [low, middle, high], or why nobody can say.
- * @param {Ending} told */
-export function placeTimes(told) {
-  shown = told;
-  const { left, why } = told;
+ * @param {Ending} ending */
+export function placeTimes(ending) {
+  shown = ending;
+  const { left, why } = ending;
   const place = at("left");
   place.replaceChildren();
   if (left) {

@@ -43,7 +43,7 @@ function add(event) {
 }
 
 /** @param {Line & { kind: string }} event */
-export function told(event) {
+export function report(event) {
   if (event.kind === "incident" && event.serious) incidents += 1;
   if (event.words) add(event);
   while (at("history").children.length > MOST_LINES) at("history").lastElementChild?.remove();

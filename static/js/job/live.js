@@ -2,7 +2,7 @@
 // on from there, each once and in order: an event that is not the next one makes the page ask for those between.
 import { listen } from "../events.js";
 import { toast } from "../toast.js";
-import { showIncidents, showPlace, told } from "./history.js";
+import { showIncidents, showPlace, report } from "./history.js";
 import { embedded, find, findAll } from "../elements.js";
 import { apply, at, links, page, readRounds, state } from "./state.js";
 /** @import { Message } from "../events.js" */
@@ -56,8 +56,8 @@ function next(event) {
   // Its settings were not complete when this page was made; they are now.
   if (page.unfinished && event.status === "queued") location.reload();
   const worth = apply(event);
-  if (worth) told({ ...event, words: worth });
-  told(event);
+  if (worth) report({ ...event, words: worth });
+  report(event);
 }
 
 /** @type {Promise<void> | null} */
@@ -133,7 +133,7 @@ for (const form of findAll(document, "form[data-act]", HTMLFormElement)) {
  * @param {{ figures: () => void, pictures: () => Promise<unknown> }} show */
 export function follow({ figures, pictures }) {
   [showFigures, drawNow] = [figures, pictures];
-  for (const event of embedded("job-history").reverse()) told(event);
+  for (const event of embedded("job-history").reverse()) report(event);
   show();
   readRounds().then(() => {
     show();

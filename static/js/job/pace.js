@@ -31,7 +31,7 @@ const SHORT = 60; // seconds; of a shorter run the start and the end are so larg
  * @param {boolean} running
  * @param {{ times: number[], counts: number[], total: number, seconds: number, took: number | null }} counted
  * @returns {[pace: number | null, what: string]} */
-export function speedTold(unit, running, { times, counts, total, seconds, took }) {
+export function speedText(unit, running, { times, counts, total, seconds, took }) {
   const whole = took ?? seconds;
   if (!(whole > 0 && total)) return [null, `${unit} a second`];
   const counted = `${total.toLocaleString("en-GB")} in ${duration(whole)}`;

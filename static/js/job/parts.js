@@ -1,5 +1,5 @@
 // What the charts of jobs share: words and axes, the layout, an edge as stairs, reference lines. Colours are the tokens.
-import { axisTitle, lineText, told, worthOneMore } from "../charts/format.js";
+import { axisTitle, lineText, textsWithRange, worthOneMore } from "../charts/format.js";
 import { faded } from "../charts/theme.js";
 /** @import { Ends } from "../charts/format.js" */
 /** @import { Theme } from "../charts/theme.js" */
@@ -37,13 +37,13 @@ export function digitsOfColumn(axis, values, halves) {
 /** A value of an axis and its range in words, {value, range}, told apart from its line and, where that counts, from the
  * strength of the median baseline team (`level`, of charts/format.js).
  * @param {Measure} axis @param {number} value @param {Ends | null} range @param {{ value: number } | null} [level] */
-export function toldOf(axis, value, range, level = null) {
+export function textsOf(axis, value, range, level = null) {
   const usual = digitsOf(axis, value);
   const digits = axis.digits ?? usual + (range ? worthOneMore([(range[1] - range[0]) / 2], usual) : 0);
-  return told(value, range, { unit: axis.unit, digits, lines: [axis.line, level?.value].filter(isNumber) });
+  return textsWithRange(value, range, { unit: axis.unit, digits, lines: [axis.line, level?.value].filter(isNumber) });
 }
 /** @param {Measure} axis @param {number} value */
-export const valueText = (axis, value) => toldOf(axis, value, null).value;
+export const valueText = (axis, value) => textsOf(axis, value, null).value;
 /** The line in words. @param {Measure} axis */
 export const lineOf = (axis) => (axis.line === null ? "" : lineText(axis.line, { unit: axis.unit, digits: digitsOf(axis, axis.line) }));
 

@@ -142,9 +142,9 @@ export async function readRounds() {
 function addRound(event, tick) {
   if (tick <= (rounds.tick.at(-1) ?? -1)) return;
   /** @type {Record<string, number | undefined>} */
-  const told = { ...event.metrics, ...Object.fromEntries(COUNTERS.map((name) => [name, event.counters?.[name]])), tick };
-  for (const name of Object.keys(told)) rounds[name] ??= rounds.tick.map(() => null);
-  for (const [name, column] of Object.entries(rounds)) column.push(told[name] ?? null);
+  const row = { ...event.metrics, ...Object.fromEntries(COUNTERS.map((name) => [name, event.counters?.[name]])), tick };
+  for (const name of Object.keys(row)) rounds[name] ??= rounds.tick.map(() => null);
+  for (const [name, column] of Object.entries(rounds)) column.push(row[name] ?? null);
 }
 
 const CARRIED = /** @type {const} */ (["counters", "metrics", "status", "command", "attempt", "message"]);

@@ -13,7 +13,7 @@
  * @property {(data: D) => string} [height]
  * @property {(place: HTMLElement, data: D, theme: Theme) => Promise<void>} draw */
 
-/** @typedef {Awaited<ReturnType<ReturnType<typeof telling>>>} Told */
+/** @typedef {Awaited<ReturnType<ReturnType<typeof telling>>>} ChartText */
 
 /** A function that reads the data, and tells what is shown of them; null where the site is away, or there are none.
  * @template D

@@ -6,7 +6,7 @@ import { faded, tokens } from "../charts/theme.js";
 import { closest, make } from "../elements.js";
 import { CONFIG } from "../job/parts.js";
 import { at, ended, page, rounds, state } from "../job/state.js";
-import { column, latest, policies, shown, showFigures, told } from "./figures.js";
+import { column, latest, numberNames, policies, shown, showFigures } from "./figures.js";
 /** @import { Theme } from "../charts/theme.js" */
 
 const NARROW = 560;
@@ -125,7 +125,7 @@ function table() {
 const NOT_REWARDS = new Set(["return_least", "return_most"]);
 /** A switch between the rewards where there are several. */
 function rewards() {
-  const names = told().filter((name) => name.startsWith("return_") && !NOT_REWARDS.has(name)).map((name) => name.slice(7));
+  const names = numberNames().filter((name) => name.startsWith("return_") && !NOT_REWARDS.has(name)).map((name) => name.slice(7));
   const place = at("rewards");
   place.hidden = names.length < 2;
   if (place.hidden || place.children.length === names.length + 1) return;
@@ -152,7 +152,7 @@ const exact = (value) => (value !== 0 && Math.abs(value) < 0.01 ? value.toPrecis
 /** What the learner tells: one number as a line, all of them in their last values.
  * @param {Plotly.Library} Plotly @param {Theme} theme */
 async function drawMetrics(Plotly, theme) {
-  const lasts = new Map(told().filter((name) => !HIDDEN.test(name)).flatMap((name) => {
+  const lasts = new Map(numberNames().filter((name) => !HIDDEN.test(name)).flatMap((name) => {
     const found = latest(name);
     return found ? [[name, found]] : [];
   }));

@@ -9,18 +9,18 @@ import { edgeAt, edgeRows, roundEntries } from "../job/edge.js";
 import { placeBeam, placeTimes, showState, sparkline, COMMANDED } from "../job/head.js";
 import { follow } from "../job/live.js";
 import { ending } from "../job/ending.js";
-import { speeds, speedTold } from "../job/pace.js";
+import { speeds, speedText } from "../job/pace.js";
 import { at, atIfAny, done, ended, links, page, rounds, state } from "../job/state.js";
 import { telling } from "../job/telling.js";
 import { fillTable } from "../tables.js";
 import { drawSettings } from "./settings_chart.js";
 /** @import { Grid, Lineage } from "../job/course_charts.js" */
 /** @import { Label } from "../job/parts.js" */
-/** @import { Told } from "../job/telling.js" */
+/** @import { ChartText } from "../job/telling.js" */
 /** @import { Player, Players } from "./settings_chart.js" */
 
 const { playersLink } = at("job").dataset;
-let told = "best";
+let chosen = "best";
 /** Which goal is told, and which one across where two are: indexes of the page's goals. */
 let goal = 0;
 let across = 1;
@@ -98,7 +98,7 @@ function figures() {
   placeTimes(ending());
   const { steps = 0, seconds = 0, evaluations = 0 } = state.counters;
   const counted = { times: rounds.seconds, counts: rounds.steps, total: steps, seconds, took: state.took };
-  const [pace, what] = speedTold("decisions of all players", state.status === "running", counted);
+  const [pace, what] = speedText("decisions of all players", state.status === "running", counted);
   at("speed").textContent = pace ? whole(Math.round(pace)) : "–";
   at("speed-note").textContent = `${what}; decisions of episodes that measure players count too`;
   sparkline(pace ? speeds(rounds.seconds, rounds.steps) : []);
@@ -131,7 +131,7 @@ function pair() {
   return { axes: { x: page.axes[x], y: page.axes[goal] }, along: `&x=${x}&y=${goal}` };
 }
 
-/** @type {Record<string, () => Promise<Told>>} */
+/** @type {Record<string, () => Promise<ChartText>>} */
 const CHARTS = {
   best: telling({
     read: async () => page.goals.map(({ name, title, direction }) => {
@@ -208,18 +208,18 @@ const CHARTS = {
 };
 
 async function drawChart() {
-  const mine = told;
+  const mine = chosen;
   const found = state.tick ? await CHARTS[mine]() : null;
-  if (mine !== told) return;
+  if (mine !== chosen) return;
   at("chart").hidden = !found;
   at("empty").hidden = found !== null;
   if (!found) at("empty").textContent = ended() ? "The search ended before its first round was complete." : "The first round is not complete yet.";
   at("note").textContent = found?.note ?? "";
   at("legend").replaceChildren(...(found?.legend ?? []));
   const several = page.goals.length > 1;
-  at("goal-box").hidden = !found || !several || !["settings", "edge"].includes(told) || (told === "edge" && page.goals.length < 3);
-  at("goal-label").textContent = told === "settings" ? "Coloured by" : "Goal";
-  at("across-box").hidden = at("goal-box").hidden || told !== "edge";
+  at("goal-box").hidden = !found || !several || !["settings", "edge"].includes(chosen) || (chosen === "edge" && page.goals.length < 3);
+  at("goal-label").textContent = chosen === "settings" ? "Coloured by" : "Goal";
+  at("across-box").hidden = at("goal-box").hidden || chosen !== "edge";
   if (!found) return;
   fill("head", "body", found.heads, found.rows);
   at("chart").style.height = found.height;
@@ -243,8 +243,8 @@ async function drawPlayers() {
 
 find(document, ".segments").addEventListener("click", ({ target }) => {
   const button = closest(target, "[data-tell]");
-  if (!button || button.dataset.tell === told) return;
-  told = button.dataset.tell ?? "";
+  if (!button || button.dataset.tell === chosen) return;
+  chosen = button.dataset.tell ?? "";
   for (const each of findAll(document, "[data-tell]")) each.setAttribute("aria-pressed", String(each === button));
   drawChart();
 });

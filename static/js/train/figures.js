@@ -3,7 +3,7 @@ import { decimals, plural, progress, whole } from "../charts/format.js";
 import { make } from "../elements.js";
 import { placeBeam, placeTimes, showState, sparkline, COMMANDED } from "../job/head.js";
 import { ending } from "../job/ending.js";
-import { speeds, speedTold } from "../job/pace.js";
+import { speeds, speedText } from "../job/pace.js";
 import { at, done, ended, page, rounds, state } from "../job/state.js";
 
 /** @param {number} value */
@@ -21,7 +21,7 @@ const own = (name) => (policy && !(name in rounds) ? `${policy}/${name}` : name)
  * @param {string} name @returns {(number | null)[]} */
 export const column = (name) => rounds[own(name)] ?? rounds.tick.map(() => null);
 /** The numbers that the agent that is shown has, or all have together. */
-export const told = () => Object.keys(rounds).map((name) => (policy && name.startsWith(`${policy}/`) ? name.slice(policy.length + 1) : name)).filter((name) => !name.includes("/"));
+export const numberNames = () => Object.keys(rounds).map((name) => (policy && name.startsWith(`${policy}/`) ? name.slice(policy.length + 1) : name)).filter((name) => !name.includes("/"));
 
 /** A switch between the agents where several learn.
  * @param {() => void} changed */
@@ -93,7 +93,7 @@ function showAge() {
 function showSpeed() {
   const { steps = 0, seconds = 0 } = state.counters;
   const counted = { times: rounds.seconds, counts: rounds.steps, total: steps, seconds, took: state.took };
-  const [pace, what] = speedTold("decisions", state.status === "running", counted);
+  const [pace, what] = speedText("decisions", state.status === "running", counted);
   at("speed").textContent = pace ? whole(rounded(pace)) : "–";
   at("speed-note").textContent = what;
   sparkline(pace ? speeds(rounds.seconds, rounds.steps) : []);

@@ -5,12 +5,12 @@ import { PlayButton } from "./controls.js";
 import { calm, DRAWINGS, paint, rowAt } from "./scene.js";
 
 class Clip {
-  /** @param {HTMLElement} frame @param {{ drawing: string, pace: number, positions: number[][], scenery: number[][], labels: string[] }} told */
-  constructor(frame, told) {
+  /** @param {HTMLElement} frame @param {{ drawing: string, pace: number, positions: number[][], scenery: number[][], labels: string[] }} clip */
+  constructor(frame, clip) {
     this.canvas = find(frame, "canvas", HTMLCanvasElement);
-    this.drawing = DRAWINGS[told.drawing];
-    this.told = told;
-    this.at = Math.floor(told.positions.length / 2);
+    this.drawing = DRAWINGS[clip.drawing];
+    this.clip = clip;
+    this.at = Math.floor(clip.positions.length / 2);
     this.before = 0;
     this.pressed = false;
     this.playing = false;
@@ -39,15 +39,15 @@ class Clip {
   /** @param {number} now */
   step(now) {
     if (!this.playing || !this.canvas.isConnected) return;
-    this.at += (Math.max(0, now - this.before) / 1000) * this.told.pace;
+    this.at += (Math.max(0, now - this.before) / 1000) * this.clip.pace;
     this.before = now;
-    if (this.at >= this.told.positions.length - 1) this.at = 0;
+    if (this.at >= this.clip.positions.length - 1) this.at = 0;
     this.draw();
     requestAnimationFrame((later) => this.step(later));
   }
 
   draw() {
-    const { positions: rows, scenery, labels } = this.told;
+    const { positions: rows, scenery, labels } = this.clip;
     const row = rowAt(this.drawing, rows, this.at);
     paint(this.canvas, this.drawing, row, { scenery, rows, whole: Math.floor(this.at), labels });
   }

@@ -158,10 +158,10 @@ export const points = (row) => `${percent(side(row, 0)[0], 0)} : ${percent(side(
 /** What both sides are told to do, in a sentence each.
  * @param {number[]} row @param {string[]} labels */
 export const says = (row, labels) =>
-  [0, 1].map((which) => told(side(row, which).slice(2), labels.slice(6 * which, 6 * which + 6)));
+  [0, 1].map((which) => orderWords(side(row, which).slice(2), labels.slice(6 * which, 6 * which + 6)));
 
 /** @param {number[]} order @param {string[]} labels */
-function told([focus, hero, first, second, use], [name, skillName, , , one, other]) {
+function orderWords([focus, hero, first, second, use], [name, skillName, , , one, other]) {
   if (!(focus || hero || first || second || use)) return `${name}’s team fights by itself.`;
   const others = other ? [`${one} ${STANCES[first]}`, `${other} ${STANCES[second]}`] : [`${one} ${STANCES[first]}`];
   const aim = focus === 6 ? FOCUS[6] : `at ${FOCUS[focus]}`;

@@ -11,25 +11,25 @@ const LEAP = 10;
  * @typedef {{ canvas: HTMLCanvasElement, points: HTMLElement, says: HTMLElement[], title: string, rows: number[][], labels: string[] }} Pane */
 
 class Player {
-  /** @param {HTMLElement} stage @param {{ drawing: string, pace: number, battles: number[][][], scenery: number[][], labels: string[][] }} told */
-  constructor(stage, told) {
-    this.drawing = DRAWINGS[told.drawing];
-    this.scenery = told.scenery;
-    this.pace = told.pace;
+  /** @param {HTMLElement} stage @param {{ drawing: string, pace: number, battles: number[][][], scenery: number[][], labels: string[][] }} scene */
+  constructor(stage, scene) {
+    this.drawing = DRAWINGS[scene.drawing];
+    this.scenery = scene.scenery;
+    this.pace = scene.pace;
     /** @type {Pane[]} */
     this.panes = findAll(stage, "[data-pane]").map((pane, i) => ({
       canvas: find(pane, "canvas", HTMLCanvasElement),
       points: find(pane, "[data-points]"),
       says: findAll(pane, "[data-says]"),
       title: String(pane.dataset.pane),
-      rows: told.battles[i],
-      labels: told.labels[i],
+      rows: scene.battles[i],
+      labels: scene.labels[i],
     }));
     this.button = new PlayButton(stage, "[data-play]", () => this.toggle());
     this.bar = find(stage, "[data-moment]", HTMLInputElement);
     this.speed = speeds(stage, this.button.element);
     this.clock = find(stage, "[data-clock]");
-    this.last = Math.max(...told.battles.map((rows) => rows.length - 1));
+    this.last = Math.max(...scene.battles.map((rows) => rows.length - 1));
     this.at = 0;
     this.playing = false;
     this.before = 0;

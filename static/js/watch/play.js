@@ -27,7 +27,7 @@ class Match {
     this.button = new PlayButton(stage, "[data-begin]", () => this.toggle());
     this.speed = speeds(stage, this.button.element);
     this.points = find(stage, "[data-points]");
-    this.words = find(stage, "[data-told]");
+    this.words = find(stage, "[data-commentary]");
     /** @type {Set<string>} */
     this.held = new Set();
     /** @type {number | null} */

@@ -17,7 +17,7 @@ class Match {
     this.board = new Board();
     this.columns = findAll(stage, "[data-column]", HTMLButtonElement);
     this.cells = findAll(stage, "[data-cell]");
-    this.words = find(stage, "[data-told]");
+    this.words = find(stage, "[data-commentary]");
     this.first = YOU; // whoever begins; the other one begins the next battle
     this.columns.forEach((button, column) => button.addEventListener("click", () => this.play(column)));
     this.again = find(stage, "[data-again]", HTMLButtonElement);

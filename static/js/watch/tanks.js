@@ -53,7 +53,7 @@ export function draw(c, width, height, row, ink) {
 }
 
 /** A wedge that points where the tank looks; a dead one is not there.
- * @param {CanvasRenderingContext2D} c @param {number[]} told @param {number} i
+ * @param {CanvasRenderingContext2D} c @param {number[]} tank @param {number} i
  * @param {{ own: string, other: string, neutral: string, stone: string }} ink
  * @param {(x: number) => number} across @param {(y: number) => number} down */
 function tank(c, [x, y, cos, sin, life], i, ink, across, down) {
