@@ -141,6 +141,34 @@ def test_no_function_is_called_told() -> None:
     assert not found, f"say what it gives: {found}"
 
 
+def tags(path: Path) -> list[str]:
+    """The tags and variables of a template, without the texts in them."""
+    return [re.sub(r'"[^"]*"', "", tag) for tag in re.findall(r"\{[{%].*?[%}]\}", path.read_text(encoding="utf-8"))]
+
+
+def test_nothing_on_the_site_is_named_told() -> None:
+    """A name says what it holds: rows, sentences, counters, what is known. Two keys stay ``told`` for readers:
+    one in the stored summary of an experiment, one in what an event of a job says of its lineups."""
+    site = [path for path in PYTHON if path.relative_to(ROOT).parts[0] in ("webapp", "workers", "deploy")]
+    pages = sorted((ROOT / "templates").rglob("*.html"))
+    named = {path: {name for name in names(path) if "told" in parts(name)} for path in site}
+    named |= {path: {tag for tag in tags(path) if re.search(r"(\b|_)told(\b|_)", tag)} for path in pages}
+    found = {str(path.relative_to(ROOT)): wrong for path, wrong in named.items() if wrong}
+    assert not found, f"say what it is: {found}"
+
+
+def test_nothing_in_a_script_is_named_told() -> None:
+    """But for ``page.found.told``, which the server sends."""
+    found = {}
+    for path in SCRIPTS:
+        code = re.sub(r"/\*.*?\*/|//[^\n]*|`[^`]*`|\.found\.told", "", path.read_text(encoding="utf-8"), flags=re.S)
+        if wrong := {
+            name for name in re.findall(r"[A-Za-z_$][\w$]*", re.sub(r'"[^"\n]*"', "", code)) if "told" in parts(name)
+        }:
+            found[str(path.relative_to(ROOT))] = wrong
+    assert not found, f"say what it is: {found}"
+
+
 def test_no_class_of_a_study_is_called_by_an_adverb_or_what_is_left() -> None:
     """``Here`` of what? Say that it is local, remote, or the artifacts of a course."""
     classes = {name for path in PYTHON if path.parent.name == "study" for name in public_classes(path)}
