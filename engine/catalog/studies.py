@@ -28,7 +28,7 @@ from engine.config.worth import WorthConfig
 
 
 class StudyKind(NamedTuple):
-    """A kind of study. Code outside this row reads these fields and never compares the kind's name.
+    """A kind of study. What deals with any kind reads these fields; only code about one kind compares its name.
 
     ``path``: its runner, called with (config, store, hash of a checkpoint or "", control), which iterates over events.
     ``console``: its output on the command line (``engine.console.Wording``). ``unit``: the field of ``Counters`` that
