@@ -39,7 +39,7 @@ class WinCell(NamedTuple):
     sure: str
 
 
-class Standing(NamedTuple):
+class PolicyStanding(NamedTuple):
     """A policy and what it did: ``cells`` against each other one, None against itself and whom it has not met yet."""
 
     title: str
@@ -107,13 +107,15 @@ class Evaluating(Parts):
         return TableRows(HEADS, pairs(bundle) if bundle is not None else [])
 
 
-def standings(bundle: Bundle) -> list[Standing]:
+def standings(bundle: Bundle) -> list[PolicyStanding]:
     """The policies that have played, the one that won most first; columns are in the same order."""
     arrays, titles = bundle.arrays, bundle.meta["titles"]
     shares, lows, highs = arrays["overall"].T.tolist()
     met = [i for i in range(len(titles)) if not math.isnan(shares[i])]
     order = sorted(met, key=lambda i: -shares[i])
-    return [Standing(titles[i], shares[i], lows[i], highs[i], [_cell(bundle, i, j) for j in order]) for i in order]
+    return [
+        PolicyStanding(titles[i], shares[i], lows[i], highs[i], [_cell(bundle, i, j) for j in order]) for i in order
+    ]
 
 
 def _cell(bundle: Bundle, i: int, j: int) -> WinCell | None:

@@ -21,7 +21,7 @@ ROWS = 5
 NAMES = ("Very easy", "Easy", "Halfway", "Harder", "The hard one")
 
 
-class Typed(NamedTuple):
+class SettingColumn(NamedTuple):
     """A setting as a column: its head, its bounds, and what the game has where nothing is typed."""
 
     head: str
@@ -32,16 +32,16 @@ class Typed(NamedTuple):
 
 
 COLUMNS = {
-    "first": Typed("Platform", 1, 3, "1", True),
-    "x_min": Typed("Along, from", 0, 12, "0"),
-    "x_max": Typed("Along, to", 0, 12, "0"),
-    "y_min": Typed("Across, from", -15, 15, "-15"),
-    "y_max": Typed("Across, to", -15, 15, "15"),
-    "ball_x_min": Typed("Along, from", 0, 0.98, "0"),
-    "ball_x_max": Typed("Along, to", 0, 0.98, "0.2"),
-    "ball_y_min": Typed("Across, from", -0.98, 0.98, "-0.8"),
-    "ball_y_max": Typed("Across, to", -0.98, 0.98, "0.8"),
-    "apart": Typed("Player’s distance", 0, 1, "1"),
+    "first": SettingColumn("Platform", 1, 3, "1", True),
+    "x_min": SettingColumn("Along, from", 0, 12, "0"),
+    "x_max": SettingColumn("Along, to", 0, 12, "0"),
+    "y_min": SettingColumn("Across, from", -15, 15, "-15"),
+    "y_max": SettingColumn("Across, to", -15, 15, "15"),
+    "ball_x_min": SettingColumn("Along, from", 0, 0.98, "0"),
+    "ball_x_max": SettingColumn("Along, to", 0, 0.98, "0.2"),
+    "ball_y_min": SettingColumn("Across, from", -0.98, 0.98, "-0.8"),
+    "ball_y_max": SettingColumn("Across, to", -0.98, 0.98, "0.8"),
+    "apart": SettingColumn("Player’s distance", 0, 1, "1"),
 }
 OFFERED = {name: game for name, game in GAMES.items() if game.starts}
 """Games whose settings say where an episode begins."""
@@ -63,7 +63,7 @@ class Column(NamedTuple):
     key: str
     setting: str
     games: tuple[str, ...]
-    told: Typed
+    told: SettingColumn
 
 
 def programs(project: Project) -> dict[str, str]:
@@ -79,7 +79,7 @@ def columns(project: Project) -> list[Column]:
     ]
     for called in programs(project):
         for k, one in enumerate(games.starts_of(reference_of(called, project), project)):
-            told = Typed(one.title or one.name, one.low, one.high, shown(one.usual), one.whole)
+            told = SettingColumn(one.title or one.name, one.low, one.high, shown(one.usual), one.whole)
             found.append(Column(f"{called.replace(':', '-')}-{k}-", one.name, (called,), told))
     return found
 
