@@ -18,8 +18,9 @@ from engine.catalog import ALGORITHMS, LEARNERS, STUDIES
 ROOT = Path(__file__).parents[1]
 LEAVES = {
     "errors", "rng", "splitmix", "events", "store", "arrays", "indicators", "confidence", "verdicts", "channel",
-    "compiling", "config", "differences", "formula", "formula_bounds", "formula_terms", "claims", "piping", "means",
-    "peers", "experience", "text", "objects", "object_store", "stores", "process_group",
+    "compiling", "config", "differences", "formula", "formula_bounds", "formula_functions",
+    "formula_terms", "claims", "piping", "means",
+    "peers", "experience", "starting", "text", "objects", "object_store", "stores", "process_group",
 }  # fmt: skip
 FAMILIES: dict[str, set[str]] = {
     **{leaf: LEAVES | {"simulators.contract"} for leaf in LEAVES},
@@ -74,10 +75,10 @@ FAMILIES: dict[str, set[str]] = {
 """Engine family to the engine modules it may import; cli, bench and __main__ may import anything."""
 WEBAPP = {
     "catalog", "studies", "config", "events", "errors", "formula", "store", "stores", "arrays", "indicators",
-    "verdicts", "means", "confidence", "formula_terms", "gate.junit", "gate.numbers", "gate.report",
-    "lineups.battle_counts", "lineups.companion",
+    "verdicts", "means", "confidence", "formula_functions", "formula_terms", "gate.junit", "gate.numbers",
+    "gate.report", "lineups.battle_counts", "lineups.companion",
     "lineups.named", "lineups.parts", "lineups.patterns", "lineups.rules", "lineups.schema", "lineups.size",
-    "lineups.suspected", "lineups.told_apart",
+    "lineups.suspected", "lineups.told_apart", "starting",
     "simulators.contract", "styles.agents", "styles.preview", "styles.selection", "styles.strangers", "text",
     "process_group", "worth.findings_in_words", "worth.missing", "worth.verdicts",
 }  # fmt: skip

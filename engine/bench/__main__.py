@@ -51,6 +51,7 @@ MODULES = (
     "arena_navigation",
     "arena_tanks",
     "arena_mixed",
+    "arena_evolution",
     "half_field",
     "platform",
     "commanders",

@@ -101,8 +101,8 @@ _GOAL_CAPTIONS = {
     "out": Signal("misses the goal", unit="in episodes"),
 }  # fmt: skip
 _HALF_FIELD_STARTS = ("ball_x_min", "ball_x_max", "ball_y_min", "ball_y_max", "apart")
-_HALF_FIELD = (*_HALF_FIELD_STARTS, "max_ticks", "untouched", "rewards")
-_HALF_FIELD_ACTIONS = ("dash", "turn", "kick")
+_HALF_FIELD = (*_HALF_FIELD_STARTS, "max_ticks", "untouched", "tackle", "rewards")
+_HALF_FIELD_ACTIONS = ("dash", "turn", "kick", "tackle")
 _HALF_FIELD_CAPTIONS = {
     "out": Signal("kicks the ball out", unit="in episodes"),
     "caught": Signal("loses the ball to the keeper", unit="in episodes"),

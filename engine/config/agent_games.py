@@ -10,6 +10,7 @@ from pydantic_core import core_schema
 
 from engine.config.base import Config, parse, refuse
 from engine.errors import ConfigError
+from engine.text import figures
 
 Reward = Literal["score", "moved", "stayed", "hit"]
 AtariPongReward = Literal["score", "moved", "stayed"]
@@ -38,7 +39,7 @@ class Count(NamedTuple):
     def checked(self, count: int) -> int:
         """The count. Raises PydanticCustomError outside the bounds."""
         if not self.low <= count <= self.high:
-            raise ValueError(f"must be {self.low} to {self.high:,}, not {count:,}")
+            raise ValueError(f"must be {self.low} to {self.high:,}, not {figures(count)}")
         return count
 
 
@@ -167,6 +168,7 @@ class HalfFieldSettings(_Starts):
     apart: Annotated[float, Field(strict=True, ge=0.0, le=1.0)] = 1.0
     max_ticks: Annotated[int, Count(1, 100_000)] = 500
     untouched: Annotated[int, Count(1, 100_000)] = 100
+    tackle: StrictBool = False
     rewards: tuple[HalfFieldReward, ...] = Field(("score",), min_length=1, max_length=5)
 
 

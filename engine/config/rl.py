@@ -352,7 +352,7 @@ class MADDPGConfig(SteeringConfig):
     capacity: Count = Field(200_000, title="Replay", description="decisions of the whole group kept")
     tau: Rate = Field(0.01, title="Share by which targets follow", description="τ, an update")
     max_gradient: Norm = Field(0.5, title="Largest norm of a member's gradient", description="0: any")
-    explore: Decay = Field(0.1, title="Noise of exploration", description="spread, as a share of half the range")
+    explore: Decay = Field(0.5, title="Noise of exploration", description="spread, as a share of half the range")
     penalty: Weight = Field(
         1e-3, title="Weight that keeps actions off their bounds", description="κ, of the square of unbounded outputs"
     )

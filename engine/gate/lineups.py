@@ -20,6 +20,7 @@ from engine.lineups.parts import Sums
 from engine.lineups.patterns import Patterns
 from engine.lineups.told_apart import told_apart
 from engine.simulators.contract import GameSpec
+from engine.text import written
 from engine.verdicts import Goals, InLists, Many, Sample, Verdict
 
 MEANT = "not counted: what makes it so is intended"
@@ -139,7 +140,7 @@ def _row(
     kind = {"confirmed": "over", "refuted": "under", "weak": "weak"}.get(verdict.finding, "open")
     low, high = (end if math.isfinite(end) else None for end in ends)
     value, line = float(sample.mean[j]), objective.threshold
-    at = f"{_measured(sample, j, objective)}, the line at {line:g}{_unit(objective)}"
+    at = f"{_measured(sample, j, objective)}, the line at {written(line, 'g')}{_unit(objective)}"
     k = lineups.goals.strong
     if k is not None and (verdict.finding == "weak" or verdict.open_ == "strength"):
         at += (
@@ -155,8 +156,10 @@ def _row(
 def _measured(sample: Sample, j: int, objective: ObjectiveConfig) -> str:
     """Such as "Win gap 2.25× (2.22 to 2.29)"."""
     low, high = sample.range(j)
-    between = f" ({low:.2f} to {high:.2f})" if math.isfinite(low) and math.isfinite(high) else ""
-    return f"{objective.title} {float(sample.mean[j]):.2f}{_unit(objective)}{between}"
+    between = (
+        f" ({written(low, '.2f')} to {written(high, '.2f')})" if math.isfinite(low) and math.isfinite(high) else ""
+    )
+    return f"{objective.title} {written(float(sample.mean[j]), '.2f')}{_unit(objective)}{between}"
 
 
 def _unit(objective: ObjectiveConfig) -> str:
@@ -166,7 +169,7 @@ def _unit(objective: ObjectiveConfig) -> str:
 
 def _yardstick(goals: Goals, objective: ObjectiveConfig) -> str:
     assert goals.baseline is not None
-    return f"their median at {goals.baseline[0]:.2f}{_unit(objective)}"
+    return f"their median at {written(goals.baseline[0], '.2f')}{_unit(objective)}"
 
 
 def met_by(lineups: Lineups, drawn: bool, objectives: Sequence[ObjectiveConfig]) -> str:

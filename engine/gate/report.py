@@ -14,6 +14,8 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from engine.text import written
+
 Word = Literal["over", "under", "open"]
 Part = Literal["replay", "screen", "search"]
 EXIT_CODES: dict[str, int] = {"under": 0, "over": 3, "open": 4}
@@ -160,7 +162,7 @@ def _over(rows: Sequence[GateFinding], gate: Gate) -> str:
         found.append(f"{len(told):,} of {many(len(replayed), 'earlier exploit')} {word} still over the line")
     if pieces := _of(rows, "screen", "over"):
         more = f" and {len(pieces) - SHOWN:,} more" if len(pieces) > SHOWN else ""
-        named = ", ".join(f"{row.name} ({row.value:+.1f} points)" for row in pieces[:SHOWN])
+        named = ", ".join(f"{row.name} ({written(row.value, '+.1f')} points)" for row in pieces[:SHOWN])
         found.append(f"{many(len(pieces), 'suspect')} stood out in the screen, {named}{more}{_left(rows, 'screen')}")
     if lineups := _of(rows, "search", "over"):
         found.append(f"the search found {many(len(lineups), 'lineup')} over the line{_left(rows, 'search')}")

@@ -11,6 +11,7 @@ import numpy as np
 from engine.arrays import Bundle
 from engine.config.patterns import Pattern
 from engine.gate.report import BATTLES, SHOWN, GateFinding, many, rounded
+from engine.text import written
 from engine.worth.missing import MOST, narrowing, settling
 
 POINTS = 100
@@ -100,8 +101,9 @@ def _row(
 ) -> GateFinding:
     columns = bundle.arrays
     worth, low, high = (_points(columns[key][i]) for key in ("worth", "low", "high"))
+    ends = f"{written(low, '+.1f')} to {written(high, '+.1f')}"
     return GateFinding(
-        "screen", _name(bundle, i), verdict, f"{words} ({low:+.1f} to {high:+.1f})", worth, low, high,
+        "screen", _name(bundle, i), verdict, f"{words} ({ends})", worth, low, high,
         math.copysign(limits.matters, worth), "points", int(columns["battles"][i]), missing, _ids(bundle, i),
     )  # fmt: skip
 

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from engine.config.lineups import ObjectiveSetConfig
 from engine.errors import ConfigError
-from engine.formula import COST, STRONGEST, WEAKEST, Formula, goal, parse
+from engine.formula import COST, Formula, goal, parse
+from engine.formula_functions import STRONGEST, WEAKEST
 from engine.lineups.matches import PlayedBattles
 from engine.lineups.parts import Sums
 from engine.lineups.schema import spans, unbounded, variables

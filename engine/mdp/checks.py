@@ -25,6 +25,7 @@ from engine.mdp.interface import (
 )
 from engine.mdp.sizes import too_large
 from engine.mdp.vector import VectorStep
+from engine.starting import description_problems
 from engine.text import TURNING, WIDTHLESS, is_seen
 
 _HIDDEN = re.compile(rf"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff{TURNING}{WIDTHLESS}]")
@@ -65,6 +66,7 @@ def game_problems(spec: MDPSpec) -> list[str]:
         found.append(f"it has {len(spec.seats)} seats, and sides of {spec.squad} seats do not fill them")
     if spec.in_turns:
         found.append("it is played in turns, and a program of its own steps all seats together")
+    found += description_problems(spec.starts)
     for i, seat in enumerate(spec.seats):
         found += [f"seat {i}: {problem}" for problem in (*_seat_problems(seat), *_action_problems(seat.action))]
     return found

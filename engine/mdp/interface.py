@@ -28,6 +28,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.starting import StartSetting
+from engine.text import written
+
 MOST_PARAMETERS = 100_000
 """Of a parameterised action, all choices together."""
 Array = NDArray[Any]
@@ -195,7 +198,7 @@ class MDPSpec(msgspec.Struct, frozen=True):
     """A game as a decision process. ``max_ticks``: decisions after which an episode is over or truncated (0: never);
     ``frame_skip``: moments of the game per decision; ``in_turns``: its seats act at different moments, so it is played
     as an ``MDP`` and has no form over arrays; ``squad``: so many seats, one after the other, are one side's, and one
-    player takes them all where sides meet."""
+    player takes them all where sides meet; ``starts``: settings of a program that say where its episodes begin."""
 
     name: str
     version: str
@@ -204,6 +207,7 @@ class MDPSpec(msgspec.Struct, frozen=True):
     frame_skip: int = 1
     in_turns: bool = False
     squad: int = 1
+    starts: tuple[StartSetting, ...] = ()
 
     @property
     def rewards(self) -> int:
@@ -350,7 +354,7 @@ def action_problem(spec: ActionSpec, actions: Array, n: int) -> str:
         bad = ~((columns[:, i] >= 0) & (columns[:, i] < k))  # also true for NaN
         if bad.any():
             row = int(np.argmax(bad))
-            return f"have choice {columns[row, i]:g} in row {row}; the choices are 0 to {k - 1}"
+            return f"have choice {written(columns[row, i], 'g')} in row {row}; the choices are 0 to {k - 1}"
     if columns.dtype != np.int64 and not math.isfinite(float(columns.sum(dtype=np.float64))):
         row = int(np.argmin(np.isfinite(columns).all(axis=1)))
         return f"hold a number that is not finite in row {row}"

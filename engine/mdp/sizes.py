@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.mdp.interface import ActionSpec, Hybrid, MDPSpec
 
-MOST_SEATS, MOST_PARTS = 1_000, 100
+MOST_SEATS, MOST_STARTS, MOST_PARTS = 1_000, 40, 100
 MOST_OF_A_SEAT = {"observations": 100, "rewards": 100, "signals": 500}
 MOST_CHOICES = 100_000
 """Largest number of alternatives and parameters of one action."""
@@ -21,7 +21,7 @@ MOST_BYTES = 32 * 2**20
 
 def too_large(spec: MDPSpec) -> Iterator[str]:
     """The limits that a game exceeds, as sentences."""
-    yield from longer(spec, {"seats": MOST_SEATS}, "spec")
+    yield from longer(spec, {"seats": MOST_SEATS, "starts": MOST_STARTS}, "spec")
     for i, seat in enumerate(spec.seats[:MOST_SEATS]):
         place = f"spec.seats[{i}]"
         yield from longer(seat, MOST_OF_A_SEAT, place)

@@ -8,6 +8,9 @@
 ``engine.mdp.arena.Arena``                 the factory is called again for each further battle
 ``describe``, ``battles`` and ``replay``   a ``LineupSimulator``
 =========================================  =======================================================================
+
+Parameters of the factory that are marked by ``engine.starting.Begins`` say where an episode begins; with other values
+of them it is called again.
 """
 
 from __future__ import annotations
@@ -16,7 +19,8 @@ import contextlib
 import importlib
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, cast
 
 from engine.errors import SimulatorError
@@ -24,6 +28,7 @@ from engine.mdp.adapters import VectorFromMDP
 from engine.mdp.interface import MDPSpec
 from engine.mdp.vector import VectorMDP
 from engine.simulators.contract import LineupSimulator
+from engine.starting import StartSetting, declared
 
 Factory = Callable[..., Any]
 MAY_RETURN = (
@@ -36,16 +41,26 @@ _LISTS = ("observation_spaces", "action_spaces")
 _BY_NUMBER = "num_envs"
 
 
-def build(entry_point: str) -> LineupSimulator | VectorMDP:
-    """The simulator or game that ``module:function`` makes; games in array form. Raises SimulatorError (permanent) that
-    says what is missing, ConfigError for unsupported spaces, and whatever the factory raises."""
-    module, _, name = entry_point.partition(":")
-    try:
-        factory = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise SimulatorError(f"{entry_point} cannot be loaded: {error}", permanent=True) from error
+def build(entry_point: str, start: Mapping[str, float] | None = None) -> LineupSimulator | VectorMDP:
+    """The simulator or game that ``module:function`` makes; games in array form. ``start``: values of its
+    ``starts_of``. Raises SimulatorError (permanent) that says what is missing, ConfigError for unsupported spaces, and
+    whatever the factory raises."""
+    factory = partial(_factory(entry_point), **(start or {}))
     made = factory(**{_BY_NUMBER: 1}) if _takes_a_number(factory) else factory()
     return _as_game(entry_point, factory, made) or _as_simulator(entry_point, made)
+
+
+def starts_of(entry_point: str) -> tuple[StartSetting, ...]:
+    """The parameters of the factory that say where an episode begins (``engine.starting.Begins``)."""
+    return declared(_factory(entry_point))
+
+
+def _factory(entry_point: str) -> Factory:
+    module, _, name = entry_point.partition(":")
+    try:
+        return cast("Factory", getattr(importlib.import_module(module), name))
+    except (ImportError, AttributeError) as error:
+        raise SimulatorError(f"{entry_point} cannot be loaded: {error}", permanent=True) from error
 
 
 def _as_game(entry_point: str, factory: Factory, made: Any) -> VectorMDP | None:

@@ -6,7 +6,8 @@ and raises one SimulatorError with a sentence; the next ``reset`` starts a new p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,28 +22,40 @@ from engine.simulators.connection import Connection
 from engine.simulators.program import Program
 from engine.simulators.protocol import Actions, Arrays, Reset
 from engine.simulators.states import from_arrays
+from engine.starting import value_problems
+
+NONE = "takes no settings; put them into the program's arguments"
 
 
 class ExternalGame(Program[MDPSpec]):
     """``VectorMDP`` over ``equipoise-sim/1``. Python entry points may make a ``VectorMDP`` or an ``MDP``."""
 
     what = "game"
+    begins: Mapping[str, Any] = {}
+    """Where its episodes begin: values of its ``starts``."""
     _episodes: Episodes | None = None
 
     @property
     def spec(self) -> MDPSpec:
-        """The game; starts the process the first time. Raises SimulatorError."""
+        """The game; starts the process the first time. Raises SimulatorError, and ConfigError (at "settings.NAME") for
+        values of ``begins`` that it does not take."""
         return self._described()
 
     def _introduced(self, connection: Connection) -> MDPSpec:
-        return connection.handshake_game(self._stopped)
+        spec = connection.handshake_game(self._stopped)
+        if wrong := [*value_problems(spec.starts, self.begins)]:
+            connection.kill()
+            raise ConfigError(
+                (f"settings.{name}", why if spec.starts else f"{self.label} {NONE}") for name, why in wrong
+            )
+        return spec
 
     def reset(self, seeds: NDArray[np.uint64]) -> VectorStep:
         """As ``VectorMDP.reset``."""
         self._stop.clear()
         self._episodes = Episodes(self.spec, seeds)
         self._connection()
-        message = Reset(id=self._next_id(), deadline_ms=self._deadline_ms())
+        message = Reset(id=self._next_id(), deadline_ms=self._deadline_ms(), start=dict(self.begins))
         return self._ask(message, {"seeds": np.ascontiguousarray(seeds, np.uint64)}, len(seeds))
 
     def step(self, actions: Sequence[Array]) -> VectorStep:

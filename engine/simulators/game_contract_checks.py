@@ -14,10 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.errors import SimulatorError
 from engine.mdp.interface import ActionSpec, Array, Discrete, SeatSpec
 from engine.mdp.vector import VectorMDP, VectorStep
 from engine.rng import generator
 from engine.simulators.contract_checks import Findings
+from engine.simulators.game_client import ExternalGame
 
 DECISIONS, WALK_S = 300, 10.0
 """Limits of random play: decisions of each battle, and seconds."""
@@ -143,6 +145,23 @@ def _training(case: GameCase) -> Findings:
         yield "warning", f"it has {seats} seats; training needs one: let the program play the others itself"
 
 
+def _starts(case: GameCase) -> Findings:
+    """Each end of each setting that says where an episode begins, by itself."""
+    game = case.game
+    if not case.spec.starts or not isinstance(game, ExternalGame):
+        return
+    ranges = ", ".join(f"{each.name} {each.low:g} to {each.high:g}" for each in case.spec.starts)
+    many = len(case.spec.starts)
+    yield "ok", f"its episodes begin where {many} setting{'s say' if many > 1 else ' says'}: {ranges}"
+    for name, value in [(each.name, end) for each in case.spec.starts for end in (each.low, each.high)]:
+        game.begins = {name: value}
+        try:
+            game.reset(case.seeds)
+        except SimulatorError as error:
+            yield "warning", f"no episode begins with {name} {value:g} alone: {error}"
+    game.begins = {}
+
+
 def _speed(case: GameCase) -> Findings:
     walk = case.walk
     pace = case.battles * len(walk.actions) / max(walk.seconds, 1e-9)
@@ -156,5 +175,6 @@ GAME_CHECKS: dict[str, GameCheck] = {
     "training": _training,
     "speed": _speed,
     "reproducible": _reproducible,
+    "starts": _starts,
 }
 """Checks in order; after an error the others are skipped, because they would fail, or wait, for the same reason."""

@@ -8,7 +8,8 @@
 ``command:PROGRAM ARGUMENT ...``       any program that speaks ``equipoise-sim/1`` (shell quoting or a JSON list)
 =====================================  ==========================================================================
 
-``command+tcp:`` and ``python+tcp:`` as in ``loaders``.
+The settings of a program are those that it says its episodes begin by (``MDPSpec.starts``); what is wrong with them is
+said once it runs. ``command+tcp:`` and ``python+tcp:`` as in ``loaders``.
 """
 
 from __future__ import annotations
@@ -100,9 +101,10 @@ def _atari(name: str, battles: int, settings: dict[str, Any]) -> VectorMDP:
 
 
 def _program(reference: str, settings: dict[str, Any], limits: SimulatorLimits | None) -> VectorMDP:
-    if settings:
-        raise ConfigError([("settings", f"{reference} takes no settings; put them into the program's arguments")])
     parsed = describe_reference(reference)
     if parsed.kind == "python":
-        return ExternalGame.from_entry_point(parsed.target, limits=limits, transport=parsed.transport)
-    return ExternalGame(parsed.argv, label=label("game", parsed.argv), limits=limits, transport=parsed.transport)
+        game = ExternalGame.from_entry_point(parsed.target, limits=limits, transport=parsed.transport)
+    else:
+        game = ExternalGame(parsed.argv, label=label("game", parsed.argv), limits=limits, transport=parsed.transport)
+    game.begins = settings
+    return game

@@ -117,10 +117,12 @@ class Game(Message, frozen=True, kw_only=True, tag="GAME"):
 
 
 class Reset(Message, frozen=True, kw_only=True, tag="RESET"):
-    """Begin new battles in place of all running ones. Array: seeds uint64[n]."""
+    """Begin new battles in place of all running ones, with these values of the game's ``starts`` (of others the usual
+    ones) in all their episodes. Array: seeds uint64[n]."""
 
     id: int
     deadline_ms: int
+    start: dict[str, float] = {}
 
 
 class Actions(Message, frozen=True, kw_only=True, tag="ACTIONS"):

@@ -49,7 +49,7 @@ def _made(game: TrainGame, battles: int, should_stop: ShouldStop) -> Game:
         made = load_game(_reference(game.name.strip()), battles, dict(game.settings))
         if isinstance(made, ExternalGame):
             made.should_stop = should_stop
-            made.start()
+            made.start()  # a program whose settings are wrong has been ended
     except ConfigError as error:
         raise ConfigError((_place(p.place), p.message) for p in error.problems) from error
     except SimulatorError as error:

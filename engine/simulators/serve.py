@@ -16,7 +16,8 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Protocol, cast
 
 import zmq
@@ -27,8 +28,9 @@ from engine.piping import until_nobody_reads
 from engine.simulators import entry_points, protocol
 from engine.simulators.contract import LineupSimulator
 from engine.simulators.protocol import Arrays, Bye, Cancel, Decoded, Error, Hello, Ping, Pong
-from engine.simulators.serve_game import GamePlayer
+from engine.simulators.serve_game import Again, GamePlayer
 from engine.simulators.serve_lineups import LineupPlayer
+from engine.starting import StartSetting
 
 HELLO_WAIT_S = 60.0
 HANG_UP_S = 2.0
@@ -147,20 +149,25 @@ class Player(Protocol):
         ...
 
 
-def serve(simulator: LineupSimulator | VectorMDP, endpoint: str, key: str, name: str = "") -> None:
-    """Dial ``endpoint``, answer the engine's requests, return after its BYE.
+def serve(
+    simulator: LineupSimulator | VectorMDP, endpoint: str, key: str, name: str = "",
+    starts: Sequence[StartSetting] = (), again: Again | None = None,
+) -> None:  # fmt: skip
+    """Dial ``endpoint``, answer the engine's requests, return after its BYE. ``starts``, ``again``: as ``GamePlayer``.
 
     Raises Refused when the engine does not answer, does not accept the key or version, or goes away.
     """
     player: Player
     introduction: protocol.Game | protocol.Spec
     if hasattr(simulator, "step"):
-        game = cast("VectorMDP", simulator)
-        introduction, player = protocol.Game(spec=game.spec), GamePlayer(game)
+        player = GamePlayer(cast("VectorMDP", simulator), starts, again)
+        introduction = player.introduction
     else:
         introduction = protocol.Spec(spec=simulator.describe())
         player = LineupPlayer(simulator, introduction.spec)
     on_cancel = getattr(simulator, "cancel", None)
+    if on_cancel is not None and isinstance(player, GamePlayer):
+        on_cancel = player.cancel
     hello = Hello(
         key=key, name=name or introduction.spec.name, pid=os.getpid(), capabilities=("replay", "cancel", "heartbeat"),
         max_batch=int(getattr(simulator, "max_batch", 0)),
@@ -174,7 +181,7 @@ def serve(simulator: LineupSimulator | VectorMDP, endpoint: str, key: str, name:
         _play(line, player)
     finally:
         line.finish()
-        close = getattr(simulator, "close", None)
+        close = getattr(player.game if isinstance(player, GamePlayer) else simulator, "close", None)
         if close is not None:
             close()
 
@@ -217,7 +224,9 @@ def main_serve(argv: list[str]) -> int:
         parser.error(f"say where the engine listens: --connect, or {protocol.ENDPOINT_VARIABLE}")
     key = os.environ.get(protocol.KEY_VARIABLE, "")
     try:
-        serve(_made(options.entry_point), options.connect, key, options.entry_point)
+        point = options.entry_point
+        made = _made(point)
+        serve(made, options.connect, key, point, entry_points.starts_of(point), partial(_anew, point))
     except Unmade as error:
         if key:  # an engine waits for an answer
             decline(options.connect, key, options.entry_point, str(error))
@@ -240,6 +249,11 @@ def _made(entry_point: str) -> LineupSimulator | VectorMDP:
         at = traceback.extract_tb(error.__traceback__)[-1]
         where = "" if at.filename == entry_points.__file__ else f" ({at.filename}, line {at.lineno})"
         raise Unmade(f"{entry_point} raised {type(error).__name__}: {error}{where}") from error
+
+
+def _anew(entry_point: str, start: Mapping[str, float]) -> VectorMDP:
+    """The same game, whose episodes begin as ``start`` says."""
+    return cast("VectorMDP", entry_points.build(entry_point, start))
 
 
 if __name__ == "__main__":

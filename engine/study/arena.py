@@ -27,12 +27,12 @@ from engine.store import Store
 from engine.study import checkpoint
 from engine.study.control import Command, Control
 from engine.study.course import Course, CourseCurve, Rung, becomes, beginner, happened, many
+from engine.study.course_artifacts import CourseArtifacts, entrants
 from engine.study.course_checks import Checked, check
 from engine.study.curve import PolicyCurve
 from engine.study.failures import not_begun, with_failure
 from engine.study.learner_factory import begin_with
 from engine.study.learning import Learning, long_enough
-from engine.study.left import Left, entrants
 from engine.study.lessons import Known, Lesson, open_lesson
 from engine.study.policy_training import PolicyTraining, Portion
 from engine.study.tournament import BATCH, Tournament
@@ -90,7 +90,7 @@ class _Arena(Learning):
         for name, (place, start) in ({} if begun else config.starts).items():
             begin_with(self.policies[name].learner, place, start, self.store)
         self.curve = CourseCurve({name: policy.curve for name, policy in self.policies.items()})
-        self.left, self.longest = Left(self.policies, self.store), checked.longest
+        self.left, self.longest = CourseArtifacts(self.policies, self.store), checked.longest
 
     def _pupil(self, name: str, chosen: AnyLearner, checked: Checked) -> PolicyTraining:
         seat, config = checked.seats[name], self.config

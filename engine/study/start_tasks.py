@@ -48,6 +48,10 @@ class _Checks:
             yield from ((self._place(i, p.place), p.message) for p in error.problems)
             return
         with contextlib.closing(game):
+            program = references.program_of(game)
+            if program is not None and not program.spec.starts:
+                yield "game.name", f"{program.label} does not say where an episode begins, so it has no easier starts"
+                return
             whole = seated(training, game)
             self.longest = max(self.longest, whole.spec.max_ticks)
             yield from self._shape(i, whole.spec.seats[0])

@@ -13,6 +13,7 @@ import pytest
 
 from engine.errors import ConfigError
 from engine.games.half_field import HalfField, HalfFieldGoalkeeper, field, goalkeeper, kernel, sight
+from engine.games.half_field.game import WITH_TACKLE
 from engine.games.half_field.scripts import Attacker, seen
 from engine.mdp.interface import MDP
 from engine.mdp.trajectory import Batch
@@ -140,6 +141,49 @@ def test_a_kick_is_weaker_from_afar_and_from_the_side_and_errs_as_published(
     most = 0.1 * (0.5 + 0.25 * (1 - share) / 0.25 + 0.5)
     assert 0.9 * most < off.max() <= most + 1e-6
     assert not field.kick(still(ball_x=21.09), field.PLAYER, 100.0, 0.0, np.zeros(2), WORD, 0)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "body", "hits"),
+    [(1.0, 0.0, 0.0, 1.0), (1.9, 0.0, 0.0, 1 - 0.95**6), (1.0, 1.2, 0.0, 1 - 0.5**6 - 0.96**6), (2.1, 0.0, 0.0, 0.0),
+     (-0.5, 0.0, 0.0, 0.0), (0.0, 1.9, math.pi / 2, 1 - 0.95**6)],
+)  # fmt: skip
+def test_a_tackle_misses_the_more_often_the_farther_off_the_ball_is_and_always_behind(
+    x: float, y: float, body: float, hits: float
+) -> None:
+    found = []
+    for k in range(2000):
+        s = still(x=20.0, body=body, ball_x=20.0 + x, ball_y=y)
+        found.append(field.tackle(s, field.PLAYER, 0.0, np.zeros(2), np.uint64(k), 10))
+    assert abs(np.mean(found) - hits) < 0.04
+
+
+@pytest.mark.parametrize(("degrees", "strength"), [(0, 2.7), (90, 1.35), (-90, 1.35), (180, 0.0)])
+def test_a_tackle_is_strongest_ahead_and_weaker_from_the_side(degrees: float, strength: float) -> None:
+    push, aside = np.zeros(2), np.zeros(2)
+    assert field.tackle(still(ball_x=20.5), field.PLAYER, math.radians(degrees), push, WORD, 10)
+    np.testing.assert_allclose(np.hypot(*push), strength, atol=1e-9)
+    assert field.tackle(still(ball_x=20.5, ball_y=0.5), field.PLAYER, math.radians(degrees), aside, WORD, 10)
+    np.testing.assert_allclose(np.hypot(*aside), strength * (1 - 0.5 * 0.25), atol=1e-9)
+
+
+def test_whoever_tackled_does_nothing_for_ten_cycles_and_sees_that() -> None:
+    game = HalfField(ball_x_min=0.5, ball_x_max=0.5, apart=0.0, tackle=True)
+    assert game.spec.seats[0].action == WITH_TACKLE
+    rows, seen_frozen, speeds = np.zeros((len(SEEDS), 7), np.float32), [], []
+    rows[:, 6] = 180.0  # backwards, so that the ball stays
+    game.reset(SEEDS)
+    for cycle in range(12):
+        rows[:, 0], rows[:, 1] = (field.TACKLE if cycle == 0 else field.DASH), 100.0
+        step = game.step([rows])
+        assert step.ended is None
+        seen_frozen.append(step.observations[0]["view"][:, 8].mean())
+        speeds.append(np.hypot(game._states[:, 2], game._states[:, 3]).max())
+    assert seen_frozen == [1.0] * 10 + [-1.0] * 2
+    assert speeds[10] < 0.2 < speeds[11], "only then it runs"
+    plain = HalfField()
+    with pytest.raises(ConfigError, match="actions"):
+        plain.reset(SEEDS), plain.step([rows])
 
 
 def test_a_ball_rolls_as_far_as_its_decay_lets_it() -> None:

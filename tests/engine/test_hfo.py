@@ -17,6 +17,7 @@ from engine.mdp.gym import GymVector
 from engine.mdp.trajectory import Batch
 from engine.rl.players import RandomPlayer
 from engine.simulators.adapters import hfo
+from engine.starting import declared
 from tests.engine import hfo_stand_in as stand_in
 
 SEEDS = np.array([3, 4], np.uint64)
@@ -147,9 +148,20 @@ def test_a_server_is_begun_with_ports_of_its_own_and_ended(
         with pytest.raises(RuntimeError, match=said):
             hfo.alone()
         return
-    env = hfo.alone()
+    env = hfo.alone(ball_x_min=0.6, ball_x_max=0.7, at_ball=1)
     begun = env._server
     assert isinstance(begun, hfo.Launched)
     env.close()
     assert begun._process.poll() is not None
-    assert hfo.command("HFO", 6100, 1)[-2:] == ["--port", "6100"]
+    given = (tmp_path / "told").read_text()
+    assert "--ball-x-min=0.6 --ball-x-max=0.7 --ball-y-min=-0.8 --ball-y-max=0.8 --offense-on-ball 1 --port" in given
+
+
+def test_where_its_episodes_begin_is_said_by_the_server_s_own_options() -> None:
+    for factory in (hfo.alone, hfo.against_goalkeeper):
+        assert [(s.name, s.low, s.high, s.usual) for s in declared(factory)] == [
+            ("ball_x_min", 0, 0.98, 0), ("ball_x_max", 0, 0.98, 0.2), ("ball_y_min", -0.98, 0.98, -0.8),
+            ("ball_y_max", -0.98, 0.98, 0.8), ("at_ball", 0, 1, 0),
+        ]  # fmt: skip
+    with pytest.raises(ValueError, match="no episode can begin"):
+        hfo.alone(ball_x_min=0.5)

@@ -95,7 +95,6 @@ def test_what_the_catalog_says_of_a_game_is_what_the_game_says_of_itself(name: s
         ("gymnasium:FrozenLake-v1", {"map_name": "9x9", "is_slippery": True}, "settings.map_name: .*KeyError: '9x9'"),
         ("atari:pong", {"sticky": "often", "speed": 3}, "settings.sticky: must be a number.*settings.speed: there is"),
         ("python:no", {}, "python:package.module:factory"),
-        ("command:game", {"speed": 2}, "settings: .*takes no settings"),
     ],
 )
 def test_a_reference_that_means_nothing_is_refused(reference: str, settings: dict[str, Any], said: str) -> None:

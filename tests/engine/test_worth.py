@@ -449,7 +449,7 @@ def test_more_strength_than_can_be_reckoned_with_is_refused_where_it_is_told() -
             return found
 
     evaluator, x = PairingEvaluator(config(2_000), Huge()), Experiment(RULES, 2_000, 3.0, 1, BOUNDS)
-    with pytest.raises(SimulatorError, match=r"Battle 3 ended with -1.5e\+308 strength left on the right side"):
+    with pytest.raises(SimulatorError, match=r"Battle 3 ended with −1.5e\+308 strength left on the right side"):
         list(evaluator.evaluate(x.ask(1), lambda: False))
 
 

@@ -28,6 +28,7 @@ from webapp.evaluations import parts
 from webapp.evaluations.asking import GAMES
 from webapp.lib.storage import store
 from webapp.studies import actions, kinds
+from webapp.studies.asking import LEFT_OUT
 from webapp.studies.journal import Entry, append
 from webapp.studies.models import Job, Status
 from webapp.studies.table_rows import latest
@@ -103,6 +104,22 @@ def test_it_starts_an_evaluation_of_what_was_chosen(team: Studio, designer: Clie
     assert answer["Location"] == page(job)
     assert (job.title, job.ticks, job.config["episodes"]) == ("Two scripts", 3, 40)
     assert job.config["policies"][f"job-{learned.pk}"]["policy"] == "c" * 64
+
+
+def test_it_runs_again_with_changes_in_its_game_and_with_its_players(team: Studio, designer: Client) -> None:
+    learned = left_by(team, "Learned well", {"policy_description": "c" * 64})
+    designer.post(form(team), {**CHOSEN, "policies": [*CHOSEN["policies"], f"job-{learned.pk}"]})
+    first = Job.objects.get(kind="evaluate")
+    again = reverse("studies:again", args=[team.project.slug, first.pk])
+    assert f'action="{again}"' in designer.get(page(first)).content.decode()
+    answer = designer.post(again, follow=True)
+    assert LEFT_OUT not in answer.content.decode()
+    designer.post(form(team), {name: value for name, value in answer.context["form"].initial.items() if value != ""})
+    assert Job.objects.filter(kind="evaluate").latest("pk").config == first.config
+    learned.delete()
+    answer = designer.post(again, follow=True)
+    assert answer.context["form"].initial["policies"] == CHOSEN["policies"], "as far as they are offered"
+    assert LEFT_OUT in answer.content.decode()
 
 
 @pytest.mark.parametrize(

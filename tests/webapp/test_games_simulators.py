@@ -91,6 +91,17 @@ def test_a_game_that_is_played_move_by_move_is_ready_for_agents_and_not_for_line
     assert set(by_moves(project)) == {row, new}
 
 
+def test_settings_by_which_a_program_s_episodes_begin_are_kept_and_told() -> None:
+    starts = [
+        {"name": "x", "low": 0.0, "high": 9.0, "usual": 1.0, "title": "Along", "whole": False},
+        {"name": "floor", "low": 1.0, "high": 3.0, "usual": 1.0, "title": "", "whole": True},
+    ]
+    found = handshake._verdict([], {"version": "2", "starts": starts})
+    assert found["starts"] == starts
+    assert found["message"].endswith(" Settings say where its episodes begin: Along, floor.")
+    assert handshake._verdict([], {"version": "2"})["starts"] == []
+
+
 def test_a_game_that_is_played_move_by_move_and_lies_is_broken() -> None:
     row = after_a_test(f"{LAKE} nan")
     assert row.status == Simulator.Status.BROKEN

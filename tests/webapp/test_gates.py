@@ -254,6 +254,12 @@ def test_its_page_says_the_verdict_first_and_escapes_what_people_named(team: Stu
     assert "Over the line" in jobs
 
 
+def test_its_form_says_how_long_one_takes_without_a_job_that_no_list_may_show(team: Studio, gate: Job) -> None:
+    """The last to end may have come with a search."""
+    said = signed_in(team.designer).get(reverse("studies:ask", args=[team.project.slug, "gate"])).content.decode()
+    assert "or more, by what was played here." in said
+
+
 def test_builds_are_listed_with_their_verdicts_the_newest_first(team: Studio, script: Script, gate: Job) -> None:
     later = over(Job.objects.get(pk=script.post(GATES, {"set": {"name": "Build 8"}})["job"]), ROWS[1:3])
     content = signed_in(team.designer).get(reverse("gates:history", args=["herobattle"])).content.decode()

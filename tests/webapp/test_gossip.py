@@ -79,6 +79,8 @@ def test_a_page_tells_how_well_they_play_who_takes_over_and_how_far_apart_they_a
                  "apart. They take over enough", "the average of all agents has a return of"):  # fmt: skip
         assert told in content, told
     assert content.count("marker-end") == 4
+    named = [content.index(f">Agent {i}<") for i in range(1, 5)]
+    assert named == sorted(named), "in the table of the curves, too, agents stand in their order"
     free = designer.get(page(played(team, staleness=None))).content.decode()
     assert "so nothing says how far they can be apart" in free
     answer = designer.get(reverse("studies:results", args=[team.project.slug, job.pk]))

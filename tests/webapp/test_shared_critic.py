@@ -18,6 +18,7 @@ from tests.webapp.recorded import recorded
 from webapp.agents.models import Agent
 from webapp.lib.storage import store
 from webapp.shared_critic.asking import TogetherForm, spread_of
+from webapp.shared_critic.parts import _busy
 from webapp.studies.journal import Entry, append
 from webapp.studies.models import Job, Status
 
@@ -146,7 +147,7 @@ def test_its_first_rounds_tell_how_long_it_takes_and_what_chance_scores(team: St
         append(trial, {}, [Entry("progressed", body, tick)], tick=tick, metrics=metrics, counters=counters)
     Job.objects.filter(pk=trial.pk).update(status=Status.STOPPED)
     said = designer.post(before, typed).content.decode()
-    assert "hance alone scored about -1,200 at worst" in said
+    assert "hance alone scored about −1,200 at worst" in said
     answer = designer.post(form(team, "aes-rl"), typed)
     assert set(answer.context["form"].errors) == {"baseline"}
     said = designer.post(before, {**typed, "baseline": "-2000"}).content.decode()
@@ -161,10 +162,19 @@ def test_its_page_tells_how_they_score_who_moves_the_centre_and_who_waits(team: 
         "How well they play", "the centre on fresh episodes", "those that only evolve", "Who moves the centre",
         "Chance that the next one learns", "Who waits for what", "Waiting otherwise", "The centre scores",
         "σ² on its floor", "nobody begins to play while the critic’s lessons for each decision are below 1: they are",
-        "Waiting for the critic to catch up",
     ):  # fmt: skip
         assert words in shown, words
     assert "4 of 4 rounds" in shown
+
+
+def test_shares_of_the_workers_time_tell_who_waits_for_what_and_sum_up() -> None:
+    told = _busy({"busy_es": 0.25, "busy_critic": 0.125, "busy_learning_critic": 0.25, "held": 0.125})
+    assert dict(told) == {
+        "playing": 0.25, "individuals learning": 0, "the critic learning": 0.375,
+        "waiting for the critic to catch up": 0.125,
+        "waiting otherwise, or at work on what is not back yet": 0.25,
+    }  # fmt: skip
+    assert _busy({"return_es": 1.0}) == []
 
 
 @pytest.mark.parametrize(

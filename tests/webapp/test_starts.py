@@ -21,6 +21,9 @@ from tests.contracts.asked_kind import AskedKindContract, form, page
 from tests.engine.test_starts import study
 from tests.factories import Studio
 from tests.webapp.recorded import recorded
+from webapp.api import tokens
+from webapp.games.models import Simulator
+from webapp.starts.asking import StartsForm
 from webapp.starts.picture import LEAST, PICTURES
 from webapp.starts.reading import Practised, StartsResult
 from webapp.starts.rows import COLUMNS, OFFERED
@@ -83,6 +86,7 @@ class TestEasierStarts(AskedKindContract):
             "config.replay.address",
         ),
         ({"start": "e" * 64}, "config.start"),
+        ({"learner": {"kind": "dqn"}}, "config.learner.kind"),
     )
     games = ("platform", "goal", "half-field", "half-field-keeper")
     not_games = ("pong", "maze", "gymnasium")
@@ -186,3 +190,62 @@ def test_how_long_it_takes_is_known_by_an_earlier_one_or_by_first_rounds_in_step
     found = estimates.estimate(config, None, team.project)
     assert found is not None
     assert "one earlier job" in found.note
+
+
+STARTS = [
+    {"name": "x", "low": 0.0, "high": 9.0, "usual": 1.0, "title": "Along", "whole": False},
+    {"name": "floor", "low": 1.0, "high": 3.0, "usual": 1.0, "title": "", "whole": True},
+]
+
+
+@pytest.fixture
+def program(team: Studio) -> str:
+    """A program of the project that says where its episodes begin, beside one that does not."""
+    ready = {"kind": "command", "status": Simulator.Status.READY, "by_moves": True}
+    other = Simulator.objects.create(name="Still", reference="command:still", **ready)
+    row = Simulator.objects.create(name="Tower", reference="command:tower", starts=STARTS, **ready)
+    team.project.simulators.add(row, other)
+    return row.called
+
+
+def test_a_program_that_says_where_its_episodes_begin_is_offered_with_its_own_columns(
+    team: Studio, designer: Client, program: str
+) -> None:
+    content = designer.get(form(team, "starts")).content.decode()
+    assert f'value="{program}"' in content
+    assert "Still" not in content
+    assert f'<th scope="col" data-games="{program}">Along</th>' in content
+    key = program.replace(":", "-")
+    typed = {"game": program, "learner": "dqn", "scheduler": "uniform", "waits": "step", "hard": "2",
+             "name1": "Near", f"{key}-0-1": "7.5", f"{key}-1-1": "3", "name2": "Far", "ball_x_min1": "0.5"}  # fmt: skip
+    answer = designer.post(form(team, "starts"), typed)
+    assert answer.status_code == 302, answer.content.decode()
+    job = Job.objects.get(kind="starts")
+    assert (job.title, job.config["game"]["name"]) == ("Easier starts: Tower", "command:tower")
+    assert [task["settings"] for task in job.config["tasks"]] == [{"x": 7.5, "floor": 3}, {}]
+    assert "along 7.5, floor 3" in designer.get(page(job)).content.decode()
+    again = StartsForm.typed_of(job)
+    assert (again["game"], again[f"{key}-0-1"], again[f"{key}-1-1"], again[f"{key}-0-2"]) == (program, 7.5, 3, "")
+
+
+def test_what_a_program_s_start_cannot_be_is_told_in_its_box_and_at_its_place(
+    team: Studio, designer: Client, program: str
+) -> None:
+    key = program.replace(":", "-")
+    typed = {"game": program, "learner": "dqn", "scheduler": "exp3", "waits": "step", "hard": "1", f"{key}-1-1": "9"}
+    content = designer.post(form(team, "starts"), typed).content.decode()
+    assert "Type a number from 1 to 3." in content
+    body = {"game": program, "learner": {"kind": "dqn"}, "tasks": [
+        {"name": "a", "settings": {"x": 10, "y": 1}}, {"name": "b", "hard": True, "settings": {"floor": 1.5}},
+    ]}  # fmt: skip
+    client = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
+    answer = client.post(
+        f"/api/v1/projects/{team.project.slug}/jobs",
+        {"kind": "starts", "config": body},
+        content_type="application/json",
+    )
+    assert {problem["place"]: problem["message"] for problem in answer.json()["problems"]} == {
+        "config.tasks.0.settings.x": "Must be 0 to 9, not 10.",
+        "config.tasks.0.settings.y": "There is no such setting. There are x, floor.",
+        "config.tasks.1.settings.floor": "Must be a whole number, not 1.5.",
+    }

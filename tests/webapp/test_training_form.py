@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from engine.config import TrainConfig, parse, study_hash
-from engine.config.rl import PRESETS, PPOConfig
+from engine.config.rl import PRESETS, NetworkConfig, PPOConfig
 from tests.factories import Studio, signed_in
 from tests.webapp.agents import kept as kept_agent
 from tests.webapp.trainings import config, finished, training
@@ -24,7 +24,7 @@ from webapp.studies import journal
 from webapp.studies.journal import TIME_IS_UP, Entry
 from webapp.studies.models import Job, Status
 from webapp.training import trials
-from webapp.training.beginnings import misfits
+from webapp.training.beginnings import misfits, unfit
 from webapp.training.entrants import limits_of
 from webapp.training.form_values import values_of
 from webapp.training.forms import TrainForm
@@ -459,6 +459,17 @@ def test_agents_of_several_seats_all_begin_with_the_saved_one(team: Studio) -> N
 def test_a_saved_agent_that_does_not_fit_is_refused_at_its_field(team: Studio, typed: dict[str, str], why: str) -> None:
     agent = saved(team)
     assert why in " ".join(wrong(team, **{"game": "pong", "start": str(agent.pk), **typed})["start"])
+
+
+@pytest.mark.parametrize("game", ["pong", next(o.key for o in OFFERS.values() if o.sides and "pong" in o.key)])
+def test_programs_are_told_where_a_saved_agent_does_not_fit(team: Studio, game: str) -> None:
+    agent = saved(team)
+    made = built(team, game=game, start=str(agent.pk))
+    assert not [*unfit(made, team.project)]
+    smaller = made.learner.model_copy(update={"network": NetworkConfig(policy=(4, 4), critic=(4, 4))})
+    told = dict(unfit(made.model_copy(update={"learner": smaller}), team.project))
+    assert set(told) == {place for place, _ in made.starts.values()}
+    assert all("have 8, 8 units, and here 4, 4" in why for why in told.values())
 
 
 @pytest.mark.parametrize(("head", "who"), [("deterministic", "TD3"), ("squashed", "SAC"), ("q", "DQN")])

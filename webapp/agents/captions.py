@@ -9,6 +9,7 @@ from engine.arrays import unpack
 from engine.catalog import Signal, built_in
 from engine.errors import StoreError
 from engine.styles.strangers import FRAGILE, Moved
+from engine.text import written
 from webapp.lib.figures import worth_one_more
 from webapp.lib.storage import store
 from webapp.lib.words import number
@@ -62,7 +63,7 @@ class Measure(NamedTuple):
 
 def _plain(value: float) -> str:
     if 0 < abs(value) < 0.01:
-        return f"{value:.2g}".replace("-", "−")
+        return written(value, ".2g")
     return number(value, 2 if abs(value) < 100 else 0)
 
 
@@ -192,6 +193,6 @@ def chosen(counts: list[Any], game: str) -> list[Chosen]:
 
 
 def _shares(what: str, counts: list[int], named: Sequence[str]) -> Chosen:
-    names = named if len(named) == len(counts) else [f"action {i + 1}" for i in range(len(counts))]
+    names = named[: len(counts)] if len(named) >= len(counts) else [f"action {i + 1}" for i in range(len(counts))]
     total = max(1, sum(counts))
     return Chosen(what, [(name, count / total) for name, count in zip(names, counts, strict=True)])

@@ -16,6 +16,7 @@ from engine.catalog import GAMES, pace_of
 from engine.config import parse
 from engine.config.agents import RecordConfig
 from engine.errors import StoreError
+from engine.text import written
 from webapp.accounts.people import signed_in
 from webapp.agents.captions import Chosen, chosen
 from webapp.agents.forms import OWN_PLAYER, USUAL_SEED, WatchForm
@@ -168,7 +169,7 @@ def _sentence(title: str, told: dict[str, Any], points: list[int] | None, oppone
         return f"{title} played {lasted}; there the recording ends."
     how = {1.0: "won", 0.5: "drew", 0.0: "lost"}.get(told["win"], "played")
     by = f" {points[0]} to {points[1]}" if points else ""
-    score = f" Its score is {told['score']:.4g}." if points is None and told["score"] is not None else ""
+    score = f" Its score is {written(told['score'], '.4g')}." if points is None and told["score"] is not None else ""
     against = f" against {opponent}" if opponent else ""
     return f"{title} {how}{by}{against}, in {lasted}.{score}"
 

@@ -96,8 +96,8 @@ def lesson(i: int, told: Mapping[str, Any], found: Mapping[str, Any], learning: 
         "steps": found[f"steps{i}"], "times": found[f"times{i}"], "frozen": only,
     }  # fmt: skip
     then = found[f"then{i}"] or POOL
-    after = {POOL: {"pool": learning}, BEST: {"best": {"among": learning}}, KEEP: {}}[then]
-    after = {**after, "fork": told["copies"]}
+    ends: dict[str, dict[str, Any]] = {POOL: {"pool": learning}, BEST: {"best": {"among": learning}}, KEEP: {}}
+    after = {**ends[then], "fork": told["copies"]}
     until, first = found[f"until{i}"], _first(told["who"], [name for name in learning if name not in only])
     condition = {} if until is None else {"until": {"policy": first, "reaches": until / 100}}
     return {name: value for name, value in values.items() if value} | condition | {"after": after}

@@ -34,7 +34,7 @@ def fields(project: Project) -> dict[str, Any]:
 
 
 def _kept(project: Project) -> Any:
-    return project.agents.kept()  # type: ignore[attr-defined]
+    return project.agents.kept()
 
 
 def rows(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -66,7 +66,7 @@ def roster(
 def typed(config: Mapping[str, Any], project: Project) -> dict[str, str]:
     """What would have to be typed for the roster of a study, as far as there is room; empty for who has no word."""
     numbers = {agent.policy: str(agent.pk) for agent in _kept(project)}
-    found = {}
+    found: dict[str, str] = {}
     for i, (name, member) in enumerate([*config["roster"].items()][:ROWS], 1):
         found |= {f"name{i}": name, f"plays{i}": _plays(member, config["learner"]["kind"], numbers)}
     return found

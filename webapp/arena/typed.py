@@ -46,7 +46,7 @@ def _match(text: str, count: int, squad: int) -> Any:
 
 def settings(text: str) -> dict[str, Any]:
     """Settings of a game. Raises ValueError with a sentence."""
-    found = {}
+    found: dict[str, Any] = {}
     for each in (part.strip() for part in text.split(",")):
         name, _, value = each.partition(" ")
         if each and not value.strip():

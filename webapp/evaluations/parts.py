@@ -14,6 +14,7 @@ from engine.config.evaluate import EvaluateConfig
 from webapp.accounts.models import User
 from webapp.evaluations.asking import EvaluationForm, EvaluationIntake
 from webapp.games.commands import is_program
+from webapp.lib.first import first
 from webapp.lib.words import percent
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job
@@ -53,6 +54,7 @@ class Evaluating(Parts):
 
     intake = EvaluationIntake()
     form = EvaluationForm
+    clone = "studies:again"
     question = "Which agent plays best?", "Trained agents and scripts play each other."
     without_data = "let agents play each other"
     about = "Trained agents and scripts play each other, as often on one seat as on the other. A table says who wins."
@@ -79,8 +81,8 @@ class Evaluating(Parts):
 
     def first_rounds(self, study: EvaluateConfig) -> EvaluateConfig:
         """Three pairs at least: a policy that has one opponent plays a copy of itself, too."""
-        first, one = next(iter(study.policies.items()))
-        more = {} if len(study.policies) > 2 else {f"{first[:30]}-again": one}
+        name, one = first(study.policies.items())
+        more = {} if len(study.policies) > 2 else {f"{name[:30]}-again": one}
         most = SLOW if is_program(study.game.name) else AT_ONCE
         told = {"name": f"speed of {study.game.name}"[:120], "policies": {**study.policies, **more},
                 "episodes": min(study.episodes, most), "seed": 1}  # fmt: skip

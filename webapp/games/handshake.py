@@ -192,7 +192,11 @@ def _summary(errors: list[dict[str, str]]) -> str:
 def _by_moves(game: dict[str, Any], findings: list[dict[str, str]]) -> dict[str, Any]:
     said = next((f["message"] for f in findings if f["check"] == "description"), "")
     message = f"It asks for every decision, so agents can be trained in it. {said}."
-    return {"by_moves": True, "message": message, "version": str(game.get("version", ""))[:40]}
+    starts = game.get("starts", [])
+    if starts:
+        titles = ", ".join(one["title"] or one["name"] for one in starts)
+        message += f" Settings say where its episodes begin: {titles}."
+    return {"by_moves": True, "message": message, "version": str(game.get("version", ""))[:40], "starts": starts}
 
 
 def _of_lineups(spec: GameSpec) -> dict[str, Any]:
@@ -203,6 +207,7 @@ def _of_lineups(spec: GameSpec) -> dict[str, Any]:
         "version": spec.version[:40],
         "spec": msgspec.to_builtins(spec),
         "spec_hash": digest,
+        "starts": [],
     }
 
 

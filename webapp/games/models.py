@@ -53,6 +53,7 @@ class Simulator(models.Model):
     spec = models.JSONField(default=dict, blank=True, help_text="GameSpec as the simulator described itself.")
     spec_hash = models.CharField(max_length=64, blank=True)
     by_moves = models.BooleanField(default=False, help_text="Played move by move: a game for agents, not of lineups.")
+    starts = models.JSONField(default=list, blank=True, help_text="By which settings its episodes begin.")
     checked_at = models.DateTimeField(null=True, blank=True)
     everybody = models.BooleanField(default=False, help_text="Every project may use it.")
     projects = models.ManyToManyField("projects.Project", blank=True, related_name="simulators")

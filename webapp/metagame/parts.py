@@ -20,7 +20,7 @@ from webapp.studies.table_rows import TableRows, latest
 
 HEADS = ("first", "second", "verdict", "share", "low", "high", "battles")
 """Columns of the pairs for programs."""
-QUICK, SLOW, FEWEST, MOST, PARTS = 4_000, 200, 8, 100_000, 3
+QUICK, SLOW, FEWEST, MOST, PARTS = 20_000, 200, 8, 100_000, 3
 """Battles that first rounds play, in games that are programs SLOW; of a pair FEWEST to MOST. After so many PARTS they
 have told enough."""
 
@@ -30,13 +30,14 @@ class Meeting(Parts):
 
     intake = MetagameIntake()
     form = MetagameForm
+    clone = "studies:again"
     question = "Who beats whom?", "Shortlisted and baseline teams play each other, all against all."
     about = (
         "Shortlisted teams and the baseline teams play each other, all against all. A map shows who beats whom; a "
         "sentence says how much of it is strength, and how much goes round like rock, paper and scissors."
     )
     counted, speed_in = "battles", "battles"
-    on_top = "Working out the table comes on top."
+    concludes, on_top = True, "Working out the table comes on top."
     trying = "A few battles are played to see how fast this goes …"
     results: ClassVar[tuple[str, ...]] = ("table",)
 

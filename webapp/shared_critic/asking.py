@@ -39,8 +39,8 @@ VARIANCES = {
     "constant": "Constant", "elites": "Elites",
 }  # fmt: skip
 CENTRES = {
-    "running": "Estimated: one in five plays the centre itself",
-    "episodes": "Measured by five episodes after each: six times the decisions",
+    "running": "Estimated",
+    "episodes": "By five episodes",
 }
 STEADY = ("aes-rl", "acem-rl")
 """Methods in which each individual moves the centre by itself."""
@@ -130,8 +130,10 @@ class TogetherForm(LayeredForm):
         help_text="σ² of each weight around the centre; 0.001 where nothing is typed. By the constant rule it stays.",
     )  # fmt: skip
     centre = forms.ChoiceField(
-        label="Score of the centre", choices=list(CENTRES.items()), required=False, help_text="f(μ)."
-    )
+        label="Score of the centre", choices=list(CENTRES.items()), required=False,
+        help_text="f(μ). Estimated: one in five individuals is the centre itself. By five episodes after each "
+        "individual: six times the decisions.",
+    )  # fmt: skip
     capacity: Any = NumberField(
         label="Decisions remembered", whole=True, low=1, high=10**8, required=False,
         help_text="Replay; 200,000 in the paper’s comparison.",

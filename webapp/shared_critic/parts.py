@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 from engine.catalog import METHODS
 from engine.config.aesrl import LEAST_LESSONS, AbsoluteConfig, AESRLConfig
 from engine.config.pool import PoolConfig
+from engine.text import written
 from webapp.lib.words import number
 from webapp.shared_critic.asking import TogetherForm, TogetherIntake
 from webapp.studies.kinds import Found
@@ -136,9 +137,10 @@ class Together(Rehearsed, Learning):
             ("Method", METHODS[method["kind"]].label),
             *((f"{part.title()} rule", _rule(method[part])) for part in ("mean", "variance") if part in method),
             *_switches(method),
-            *((name, f"{m[key]:.4g}") for name, key in told.items() if key in m),
+            *((name, written(m[key], ".4g")) for name, key in told.items() if key in m),
             *((f"Decisions, {name.removeprefix('steps_')}", number(value)) for name, value in sorted(m.items())
               if name.startswith("steps_") and name != "steps_per_second"),
+            *([("Decisions of evaluations, counted apart", number(m["examined"]))] if "examined" in m else []),
             *([("Least minibatches a decision", f"{_least(job):g}")] if not method.get("waiting", True) else []),
             ("Replay", number(learner["capacity"])),
             ("Noise of actions", f"{learner['explore']:g}"),
@@ -155,7 +157,7 @@ def _rule(rule: Mapping[str, Any]) -> str:
 
 def _switches(method: Mapping[str, Any]) -> list[tuple[str, str]]:
     """How individuals play, and how the score of the centre is known, where the method has a choice."""
-    told = {
+    told: dict[str, tuple[str, dict[Any, str]]] = {
         "parallel": ("Individuals of a round", {True: "side by side (P-CEM-RL)", False: "one after the other"}),
         "centre": ("f(μ)", {"running": "a running estimate", "episodes": "five episodes after each individual"}),
     }  # fmt: skip

@@ -8,24 +8,26 @@ from typing import Any, ClassVar
 from django import forms
 
 from engine.catalog import LEARNERS, built_in
-from engine.config.starts import StartsConfig
+from engine.config.starts import StartsConfig, StartTask
+from engine.starting import value_problems
 from webapp.accounts.models import User
 from webapp.games.fields import NumberField
 from webapp.projects.models import Project
 from webapp.starts import picture, rows
-from webapp.starts.rows import COLUMNS, OFFERED, ROWS
+from webapp.starts.rows import OFFERED, ROWS
 from webapp.studies.intake import Table
 from webapp.studies.models import Job
 from webapp.studies.study_form import CardsField
-from webapp.training import beginnings, games
+from webapp.training import beginnings, games, methods
 from webapp.training.intake import AloneIntake
 from webapp.training.learning import crowded
 from webapp.training.learning_form import LearningForm
-from webapp.training.methods import presets_for
 
 ITERATIONS = 100_000
 HERE = "the site has a Redis of its own for this: leave it empty"
 LEARNS = ("mpdqn", "pdqn", "paddpg")
+ORDINARY = ("dqn", "td3", "sac")
+"""Learners for games whose choices have no numbers, which only programs are."""
 SCHEDULERS = {
     "exp3": ("Where it learns most", "It goes where its success changes, and comes back to what it forgets."),
     "uniform": ("All equally often", "The simplest, and hard to beat."),
@@ -45,7 +47,7 @@ WAITS = {
 
 
 class StartsIntake(AloneIntake):
-    """How the site starts it: in a built-in game whose settings say where an episode begins."""
+    """How the site starts it: in a game whose settings say where an episode begins."""
 
     def workers(self) -> int:
         """Actors are the study's own setting."""
@@ -56,19 +58,29 @@ class StartsIntake(AloneIntake):
         return f"Easier starts: {game}"
 
     def unfit(self, data: Table, study: Any, project: Project) -> Iterator[tuple[str, str]]:
-        """Also games without starts, settings that a game does not have, and a Redis of somebody else's."""
+        """Also games without starts, settings that a game does not have, learners that cannot act in it, and a Redis of
+        somebody else's."""
         yield from super().unfit(data, study, project)
         if not isinstance(study, StartsConfig):
             return
         if study.replay.address:
             yield "replay.address", HERE
-        known = built_in(study.game.name)
-        if known is None or not known.starts:
+        known, own = built_in(study.game.name), games.starts_of(study.game.name, project)
+        if not own and (known is None or not known.starts):
             yield "game.name", f"no setting says where its episodes begin; choose one of {', '.join(OFFERED)}"
             return
+        offer = games.OFFERS.get(study.game.name)
+        if known is not None and (why := methods.misfit(study.learner.kind, known.does, offer)):
+            yield "learner.kind", why
         for i, task in enumerate(study.tasks):
-            wrong = games.unfit(study.game.name, task.settings, project)
-            yield from ((f"tasks.{i}.{at}", why) for at, why in wrong if at.startswith("settings."))
+            wrong = [*value_problems(own, task.settings)] if own else _unknown(study, task, project)
+            yield from ((f"tasks.{i}.settings.{name}", why) for name, why in wrong)
+
+
+def _unknown(study: StartsConfig, task: StartTask, project: Project) -> list[tuple[str, str]]:
+    """(setting, sentence) of each that a built-in game does not have."""
+    wrong = games.unfit(study.game.name, task.settings, project)
+    return [(at.removeprefix("settings."), why) for at, why in wrong if at.startswith("settings.")]
 
 
 class StartsForm(LearningForm):
@@ -118,9 +130,13 @@ class StartsForm(LearningForm):
 
     def prepare(self) -> None:
         super().prepare()
-        self.fields.update(rows.fields())
+        own = rows.programs(self.project)
+        self.columns = rows.columns(self.project)
+        self.fields.update(rows.fields(self.columns))
         del self.fields["steps"]
-        self.offer("game", self.offered.items())
+        self.offer("game", [*self.offered.items(), *own.items()])
+        if own:
+            self.offer("learner", [(key, LEARNERS[key].label) for key in (*LEARNS, *ORDINARY)])
         self.fields["iterations"].widget.attrs["placeholder"] = f"{ITERATIONS:,}"
         self.fields["seed"].help_text = "Same seed, same result, where they wait for each other."
         self.rows: list[int] = []
@@ -129,20 +145,21 @@ class StartsForm(LearningForm):
         """The hard one may stay as the game has it; every other start says where it begins."""
         cleaned = super().clean()
         if not self.errors:
-            self.rows = [i for i, _ in rows.typed(cleaned, cleaned["game"])]
+            self.rows = [i for i, _ in rows.typed(cleaned, cleaned["game"], self.columns)]
         return cleaned
 
     def table(self) -> dict[str, Any]:
         """The study, as a body of the API would have it."""
         found = self.cleaned_data
         game = found["game"]
-        preset = presets_for(found["learner"], game, OFFERED[game].sees)[0]
+        sees = OFFERED[game].sees if game in OFFERED else games.NUMBERS
+        preset = methods.presets_for(found["learner"], game, sees)[0]
         learner = beginnings.going_on(preset, self.begun).learner.model_dump()
         waits = found["waits"] == "step"
         return {
             **self.typed(name="title", seed="seed", minutes="minutes", environments="battles", actors="actors"),
             "game": game,
-            "tasks": [task for _, task in rows.typed(found, game)],
+            "tasks": [task for _, task in rows.typed(found, game, self.columns)],
             "learner": learner if found["rate"] is None else {**learner, "rate": found["rate"]},
             "scheduler": {"kind": found["scheduler"], "signal": found["signal"] or "progress"},
             "iterations": found["iterations"] or ITERATIONS,
@@ -156,22 +173,27 @@ class StartsForm(LearningForm):
         parts = place.split(".")
         if parts[0] == "tasks" and self.rows:
             row = self.rows[min(int(parts[1]), len(self.rows) - 1)] if len(parts) > 1 else self.rows[0]
-            setting = f"{parts[3]}{row}" if len(parts) > 3 else ""
+            keys = [c.key for c in self.columns if len(parts) > 3 and c.setting == parts[3] and self._game in c.games]
+            setting = f"{keys[0]}{row}" if keys else ""
             field = setting if setting in self.fields else "hard" if parts[-1] == "hard" else f"name{row}"
             self.add_error(field, why[:1].upper() + why[1:] + ("" if why.endswith(".") else "."))
         else:
             super().point_at(place, why)
+
+    @property
+    def _game(self) -> str:
+        return str(self.cleaned_data.get("game", ""))
 
     @classmethod
     def typed_of(cls, job: Job) -> dict[str, Any]:
         """Its starts, as far as the form has room for them."""
         config = job.config
         own = {
-            "game": config["game"]["name"], "learner": config["learner"]["kind"],
+            "learner": config["learner"]["kind"],
             "waits": "step" if config["sampling"] == "synchronous" else "never",
-        }  # fmt: skip
+        }
         found = {name: value for name, value in super().typed_of(job).items() if name in cls.base_fields}
-        return {**found, **own, **rows.filled(config)}
+        return {**found, **own, **rows.filled(config, found["game"], rows.columns(job.project))}
 
     def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
         """How long it takes, and whether players share processors."""
@@ -181,7 +203,7 @@ class StartsForm(LearningForm):
     @property
     def heads(self) -> list[tuple[str, str]]:
         """(games, head) of each column of settings."""
-        return [(" ".join(rows.games_of(name)), told.head) for name, told in COLUMNS.items()]
+        return [(" ".join(column.games), column.told.head) for column in self.columns]
 
     @property
     def lines(self) -> list[dict[str, Any]]:
@@ -189,7 +211,7 @@ class StartsForm(LearningForm):
         return [
             {
                 "number": i, "name": self[f"name{i}"], "hard": str(self["hard"].value()) == str(i),
-                "cells": [(" ".join(rows.games_of(name)), name, self[f"{name}{i}"]) for name in COLUMNS],
+                "cells": [(" ".join(c.games), c.setting, self[f"{c.key}{i}"]) for c in self.columns],
             }
             for i in range(1, ROWS + 1)
         ]  # fmt: skip

@@ -15,6 +15,7 @@ from webapp.starts.rows import where
 from webapp.studies.lines import Column, Frame, Lines, ends, known, marks, path
 from webapp.studies.models import Job
 from webapp.studies.rounds import Columns
+from webapp.training import games
 
 ALONG = "Learning steps → later"
 
@@ -80,6 +81,8 @@ class StartsResult:
         self.config = parse(StartsConfig, job.config)
         self.names = [task.name for task in self.config.ordered]
         self.columns, self.metrics = columns, job.metrics
+        own = games.starts_of(self.config.game.name, job.project)
+        self._heads = {one.name: one.title or one.name for one in own}
         self._x = [value or 0.0 for value in columns.get("iterations", [])]
         self._told: Mapping[str, list[Any]] = (
             {} if table is None else {name: column.tolist() for name, column in table.arrays.items()}
@@ -139,7 +142,8 @@ class StartsResult:
         return StartRow(
             task.name, min(i + 1, MARKS), task.hard, self._rank(i), self._value("success", i),
             self._value("low", i), self._value("high", i), self._reached(i),
-            f"at least {percent(lost)}" if lost else "", "" if share is None else percent(share), where(task.settings),
+            f"at least {percent(lost)}" if lost else "", "" if share is None else percent(share),
+            where(task.settings, self._heads),
         )  # fmt: skip
 
     def _rank(self, i: int) -> str:

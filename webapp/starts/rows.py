@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django import forms
 
 from engine.catalog import GAMES
+from webapp.games.called import reference_of
 from webapp.games.fields import NumberField
+from webapp.games.simulators import by_moves, obstacle
 from webapp.lib.text import seen
+from webapp.projects.models import Project
 from webapp.studies.lines import shown
+from webapp.training import games
 
 ROWS = 5
 """Starts that the form has room for; a file or a program may name more."""
@@ -52,12 +56,35 @@ FIRST: Mapping[str, Mapping[str, tuple[float, ...]]] = {
 """Rows to begin with, the easiest first, by game; those after them are empty."""
 
 
-def games_of(setting: str) -> list[str]:
-    """The games that have a setting."""
-    return [name for name, game in OFFERED.items() if setting in game.starts]
+class Column(NamedTuple):
+    """A column of settings: the beginning of its fields' names, which the row's number ends; the setting; the games
+    that have it."""
+
+    key: str
+    setting: str
+    games: tuple[str, ...]
+    told: Typed
 
 
-def fields() -> dict[str, Any]:
+def programs(project: Project) -> dict[str, str]:
+    """The project's programs that say where their episodes begin, by the name that the API takes."""
+    return {row.called: str(row) for row in by_moves(project) if row.starts and not obstacle(row)}
+
+
+def columns(project: Project) -> list[Column]:
+    """Those of the built-in games, then those of the project's programs."""
+    found = [
+        Column(name, name, tuple(game for game, row in OFFERED.items() if name in row.starts), told)
+        for name, told in COLUMNS.items()
+    ]
+    for called in programs(project):
+        for k, one in enumerate(games.starts_of(reference_of(called, project), project)):
+            told = Typed(one.title or one.name, one.low, one.high, shown(one.usual), one.whole)
+            found.append(Column(f"{called.replace(':', '-')}-{k}-", one.name, (called,), told))
+    return found
+
+
+def fields(known: Sequence[Column]) -> dict[str, Any]:
     """The fields of all rows, by name."""
     found: dict[str, Any] = {}
     for i in range(1, ROWS + 1):
@@ -67,14 +94,14 @@ def fields() -> dict[str, Any]:
                 "aria-label": f"Name of start {i}", "class": "form-control", "autocomplete": "off",
             }),
         )  # fmt: skip
-        for setting, told in COLUMNS.items():
-            label = f"{told.head}, start {i}"
+        for column in known:
+            told, label = column.told, f"{column.told.head}, start {i}"
             made: Any = NumberField(
                 label=label, low=told.low, high=told.high, whole=told.whole, required=False,
-                initial=_first(setting, i - 1),
+                initial=_first(column.setting, i - 1) if column.setting == column.key else "",
             )  # fmt: skip
             made.widget.attrs |= {"aria-label": label, "placeholder": told.usual, "class": "form-control"}
-            found[f"{setting}{i}"] = made
+            found[f"{column.key}{i}"] = made
     return found
 
 
@@ -83,10 +110,10 @@ def _first(setting: str, row: int) -> str:
     return f"{told[row]:g}" if row < len(told) else ""
 
 
-def typed(cleaned: Mapping[str, Any], game: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def typed(cleaned: Mapping[str, Any], game: str, known: Sequence[Column]) -> Iterator[tuple[int, dict[str, Any]]]:
     """(row, task of the study) of each row that somebody filled in, or marked as the hard one."""
     for i in range(1, ROWS + 1):
-        own = {name: cleaned.get(f"{name}{i}") for name in OFFERED[game].starts}
+        own = {column.setting: cleaned.get(f"{column.key}{i}") for column in known if game in column.games}
         settings = {name: value for name, value in own.items() if value is not None}
         hard = cleaned.get("hard") == str(i)
         if settings or hard:
@@ -94,11 +121,11 @@ def typed(cleaned: Mapping[str, Any], game: str) -> Iterator[tuple[int, dict[str
             yield i, {"name": name, "settings": settings} | ({"hard": True} if hard else {})
 
 
-def where(settings: Mapping[str, Any]) -> str:
-    """The settings of a start in words: "along 0.5 to 0.7, player’s distance 0"."""
+def where(settings: Mapping[str, Any], heads: Mapping[str, str]) -> str:
+    """The settings of a start in words: "along 0.5 to 0.7, player’s distance 0". ``heads``: of a program's own."""
     found = []
     for name, value in settings.items():
-        head = COLUMNS[name].head if name in COLUMNS else name
+        head = heads.get(name) or (COLUMNS[name].head if name in COLUMNS else name)
         base = head.partition(",")[0].lower()
         other = name.replace("_min", "_max")
         if other != name and other in settings:
@@ -108,12 +135,14 @@ def where(settings: Mapping[str, Any]) -> str:
     return ", ".join(found)
 
 
-def filled(config: Mapping[str, Any]) -> dict[str, Any]:
-    """What would have to be typed for the tasks of a study; rows that it does not need are empty."""
-    found: dict[str, Any] = {f"{name}{i}": "" for i in range(1, ROWS + 1) for name in ("name", *COLUMNS)}
+def filled(config: Mapping[str, Any], game: str, known: Sequence[Column]) -> dict[str, Any]:
+    """What would have to be typed for the tasks of a study in a game; rows that it does not need are empty."""
+    keys = {column.setting: column.key for column in known if game in column.games}
+    every = ("name", *(column.key for column in known))
+    found: dict[str, Any] = {f"{key}{i}": "" for i in range(1, ROWS + 1) for key in every}
     for i, task in enumerate(config["tasks"][:ROWS], 1):
         found[f"name{i}"] = task["name"]
-        found |= {f"{name}{i}": value for name, value in task["settings"].items() if name in COLUMNS}
+        found |= {f"{keys[name]}{i}": value for name, value in task["settings"].items() if name in keys}
         if task["hard"]:
             found["hard"] = str(i)
     return found

@@ -103,6 +103,8 @@ def _pace(job: Job, study: Study | None) -> float | None:
     parts = kinds.parts_of(study.kind)
     counters = job.events.filter(kind="progressed").order_by("tick").values_list("tick", "body__counters")
     rounds = [{"tick": tick, **counted} for tick, counted in counters]
+    if parts.concludes and rounds and rounds[-1]["tick"] == getattr(study, "ticks", 0):
+        rounds.pop()
     if len(rounds) < 2:
         return None
     first, last = rounds[min(1, len(rounds) - 2)], rounds[-1]

@@ -67,7 +67,8 @@ class Parts:
     - ``trial``: what it is called where it is played for a form; ``trial_words``: what such a job did, in a sentence.
     - ``counted``: the counter by which its speed is measured, and the setting that says how many there will be; empty:
       rounds. ``speed_in``: what it is told in; empty: ``decided``, or rounds. ``on_top``: what an estimate of its time
-      leaves out, in a sentence. ``trying``: what its page says while its first rounds are played.
+      leaves out, in a sentence. ``concludes``: its last round also works out what it found, so its speed is that of
+      those before. ``trying``: what its page says while its first rounds are played.
     - ``beneath``: a template that the page with its form ends with.
     - ``waits``: for how many days its end is told to those who have not looked.
     - ``menu``: its methods. ``settings``: what its form asks for beside those. ``directions``: ways to push a number.
@@ -91,6 +92,7 @@ class Parts:
     counted: ClassVar[str] = ""
     speed_in: ClassVar[str] = ""
     on_top: ClassVar[str] = ""
+    concludes: ClassVar[bool] = False
     trying: ClassVar[str] = "Playing a few rounds to see how fast this goes …"
     beneath: ClassVar[str] = ""
     waits: ClassVar[int] = 30

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from engine.text import written
 from webapp.lib.first import first
 from webapp.lib.words import lower_first, number
 
@@ -103,7 +104,7 @@ def shown(value: float | None) -> str:
         return number(value, 0)
     digits = 2 - math.floor(math.log10(abs(value)))
     if digits > 6:
-        return f"{value:.2g}".replace("-", "−")
+        return written(value, ".2g")
     text = number(value, digits)
     return text.rstrip("0").rstrip(".") if "." in text else text
 

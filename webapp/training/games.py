@@ -6,8 +6,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import msgspec
+
 from engine.catalog import GAMES
 from engine.config.agent_games import SETTINGS
+from engine.starting import StartSetting
 from webapp.games.simulators import by_moves, obstacle, registration
 from webapp.projects.models import Project
 
@@ -106,6 +109,12 @@ def own(project: Project) -> dict[str, str]:
     return {row.called: str(row) for row in by_moves(project) if not obstacle(row)}
 
 
+def starts_of(name: str, project: Project) -> list[StartSetting]:
+    """The settings by which episodes of a program of the project begin, as it said last."""
+    row = by_moves(project).filter(reference=name).first()
+    return [] if row is None else msgspec.convert(row.starts, list[StartSetting])
+
+
 def does(offer: Offer, name: str) -> str:
     """How the agent acts in the game called ``name``; empty where only trying tells."""
     gym_id = name.removeprefix("gym:")
@@ -144,7 +153,7 @@ def unfit(name: str, given: Iterable[str], project: Project) -> list[tuple[str, 
         return [("name", f"the project has no such game; there are {known}, gym:NAME, ale:NAME, and its simulators")]
     if key == SIMULATOR and (why := obstacle(by_moves(project).get(pk=int(beside)))):
         return [("name", why)]
-    able = OFFERS[key].settings
+    able = OFFERS[key].settings or tuple(each.name for each in starts_of(name, project))
     there = f"there are {', '.join(able)}" if able else "this game has none that can be set here"
     return [
         (f"settings.{setting}", f"there is no such setting; {there}")

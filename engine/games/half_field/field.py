@@ -7,7 +7,7 @@ in drawings), and angles turn from x to y. A cycle is a tenth of a second. Veloc
 Departures: (1) nobody tires; (2) everybody knows where everything is, without noise; (3) a random number is a hash of
 (episode seed, cycle, its number) only; (4) goal posts are not hit: a ball that crosses the line inside is a goal, and
 one outside is out; (5) who runs into the ball pushes it off, and players that run into each other are moved apart by
-the same way; all lose speed as in the server, which moves them back along their ways.
+the same way; all lose speed as in the server, which moves them back along their ways; (6) nobody is fouled.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ STEP, SIDE, BACK = math.pi / 4.0, 0.4, 0.6  # directions of a dash, and its stre
 BOUNCE = -0.1  # what is left of a velocity after a collision
 # Columns of the state float64[n, 14]: x, y, velocity and body of player and keeper; x, y and velocity of the ball.
 PLAYER, GOALKEEPER, BALL, STATE = 0, 5, 10, 14
-DASH, TURN, KICK = 0, 1, 2
+AHEAD, ASIDE, STEEPNESS, STUCK = 2.0, 1.25, 6.0, 10  # how far a tackle reaches, and for how many cycles it is felt
+DASH, TURN, KICK, TACKLE = 0, 1, 2, 3
 
 
 @compiled
@@ -83,6 +84,22 @@ def kick(s: Any, at: int, power: float, direction: float, accel: Any, word: Any,
     astray = between(word, k + 1, -math.pi, math.pi)
     accel[0] += strength * math.cos(s[at + 4] + direction) + noise * math.cos(astray)
     accel[1] += strength * math.sin(s[at + 4] + direction) + noise * math.sin(astray)
+    return True
+
+
+@compiled
+def tackle(s: Any, at: int, direction: float, accel: Any, word: Any, k: int) -> bool:
+    """Add what a tackle gives to the ball's acceleration float64[2]; False where it misses: always behind the player,
+    and the more often the farther off the ball is. It is without noise, and has no strength backwards."""
+    body, x, y = s[at + 4], s[BALL] - s[at], s[BALL + 1] - s[at + 1]
+    x, y = x * math.cos(body) + y * math.sin(body), y * math.cos(body) - x * math.sin(body)
+    misses = (abs(x) / AHEAD) ** STEEPNESS + (abs(y) / ASIDE) ** STEEPNESS
+    if x <= 0.0 or between(word, k, 0.0, 1.0) < misses:
+        return False
+    direction = turned(direction)
+    strength = POWER * (1.0 - abs(direction) / math.pi) * KICK_RATE * (1.0 - 0.5 * abs(math.atan2(y, x)) / math.pi)
+    accel[0] += strength * math.cos(body + direction)
+    accel[1] += strength * math.sin(body + direction)
     return True
 
 

@@ -23,7 +23,9 @@ ACTION = Parameterised(
     (2, 1, 2), (0.0, -180.0, -180.0, 0.0, -180.0), (100.0, 180.0, 180.0, 100.0, 180.0)
 )  # fmt: skip
 """Dash (power, direction), turn (direction), kick (power, direction). Directions are in degrees from the body, to the
-right. HFO's tackle is left out: there is nobody to take the ball from."""
+right."""
+WITH_TACKLE = Parameterised((*ACTION.sizes, 1), (*ACTION.low, -180.0), (*ACTION.high, 180.0))
+"""HFO's four: also tackle (direction)."""
 
 
 class HalfField(OneSeat):
@@ -31,8 +33,10 @@ class HalfField(OneSeat):
 
     ``ball_x_min`` to ``ball_y_max``, ``apart``: where an episode begins (``engine.config.agent_games``). It is
     truncated after ``max_ticks`` decisions, and after more than ``untouched`` in which nobody could kick the ball.
-    ``rewards``: any of "score" (5 for a goal), "shaped" and the parts of it. Who scores wins, and has 1 as the result's
-    score. Signals: whether the episode ended with the ball outside, by the keeper, or late, and the number of kicks.
+    ``tackle``: the fourth of HFO's actions is there, too, which Bester et al. (2019) leave out and Li and Ji (2021)
+    have. ``rewards``: any of "score" (5 for a goal), "shaped" and the parts of it. Who scores wins, and has 1 as the
+    result's score. Signals: whether the episode ended with the ball outside, by the keeper, or late, and the number of
+    kicks.
     Raises ConfigError for invalid settings.
     """
 
@@ -42,19 +46,21 @@ class HalfField(OneSeat):
 
     def __init__(
         self, *, ball_x_min: float = 0.0, ball_x_max: float = 0.2, ball_y_min: float = -0.8, ball_y_max: float = 0.8,
-        apart: float = 1.0, max_ticks: int = 500, untouched: int = 100, rewards: Sequence[str] = ("score",),
+        apart: float = 1.0, max_ticks: int = 500, untouched: int = 100, tackle: bool = False,
+        rewards: Sequence[str] = ("score",),
     ) -> None:  # fmt: skip
         told = {
             "ball_x_min": ball_x_min, "ball_x_max": ball_x_max, "ball_y_min": ball_y_min, "ball_y_max": ball_y_max,
-            "apart": apart, "max_ticks": max_ticks, "untouched": untouched, "rewards": tuple(rewards),
+            "apart": apart, "max_ticks": max_ticks, "untouched": untouched, "tackle": tackle, "rewards": tuple(rewards),
         }  # fmt: skip
         parse(HalfFieldSettings, told)
         self._apart, self._untouched = float(apart), untouched
         self._low, self._high = np.array([ball_x_min, ball_y_min]), np.array([ball_x_max, ball_y_max])
         self._kinds = np.array([REWARDS[name] for name in rewards], np.int64)
         super().__init__(
-            self._name, VERSION, ACTION, self._features, rewards=rewards, signals=SIGNALS, max_ticks=max_ticks
-        )
+            self._name, VERSION, WITH_TACKLE if tackle else ACTION, self._features, rewards=rewards, signals=SIGNALS,
+            max_ticks=max_ticks,
+        )  # fmt: skip
 
     def _room(self, n: int) -> None:
         self._states, self._counts = np.zeros((n, field.STATE)), np.zeros((n, kernel.COUNTS), np.int64)

@@ -5,8 +5,8 @@ An episode ends with a goal, with the ball outside the half field, once the keep
 kick it), and is cut short after a number of cycles, or of cycles in which nobody could kick the ball. Ball and player
 begin as HFO places them: the ball in a rectangle, the player around it, the keeper in the middle of the goal.
 
-Departures, beside those of the movements: (6) the referee looks at a cycle when it is over, HFO's one cycle later;
-(7) the player begins looking anywhere (HFO: as it looked at the end of the last episode), and half a metre behind the
+Departures, beside those of the movements: (7) the referee looks at a cycle when it is over, HFO's one cycle later;
+(8) the player begins looking anywhere (HFO: as it looked at the end of the last episode), and half a metre behind the
 ball where HFO begins with the ball at its feet (10 cm, where both overlap).
 """
 
@@ -27,11 +27,11 @@ SCORE, SHAPED, APPROACHED, REACHED, ADVANCED = range(5)
 """Kinds of reward."""
 GOES_ON, GOAL, OUT, CAUGHT, LATE = range(5)
 """How an episode ended."""
-UNTOUCHED, SINCE, KICKS, HAD, ENDED, COUNTS = range(6)
-"""Columns of counts int64[n, 5]: cycles in which nobody could kick the ball and since the last kick, kicks, whether the
-player could ever kick it, how the episode ended."""
-HIT_BALL, HIT_PLAYER = 1, 2
-"""Bits of what the player ran into."""
+UNTOUCHED, SINCE, KICKS, HAD, ENDED, FELT, COUNTS = range(7)
+"""Columns of counts int64[n, 6]: cycles in which nobody could kick the ball and since the last kick, kicks, whether the
+player could ever kick it, how the episode ended, cycles in which the player still feels a tackle and does nothing."""
+HIT_BALL, HIT_PLAYER, FROZEN = 1, 2, 4
+"""Bits of what the player ran into, and of whether it does nothing."""
 FARTHEST = math.hypot(LENGTH, 2.0 * HALF)
 UNIT = FARTHEST / 2.0
 """The unit of distances in rewards: HFO's features are from −1 to 1 over the longest way."""
@@ -40,15 +40,20 @@ SPREAD, FEET = 10.5, 0.5  # metres: of HFO's places around the ball, and how nea
 ASIDE = np.array([(-1, -1), (-1, 1), (1, 1), (1, -1), (0, 2), (0, -2), (-2, -2), (-2, 2), (2, 2), (2, -2)], np.float64)
 """HFO's corners of places around the ball, in SPREADs."""
 # Numbers of a cycle's stream: what each is for.
-_TURN, _KICK, _OWN, _ITS, _BALL, _GOALKEEPER = 0, 1, 3, 5, 7, 9
+_TURN, _KICK, _OWN, _ITS, _BALL, _GOALKEEPER, _TACKLE = 0, 1, 3, 5, 7, 9, 10
 
 
 @compiled
-def command(s: Any, action: Any, accel: Any, push: Any, word: Any) -> bool:
-    """The player's action float32[6]: dash (power, direction), turn, kick (power, direction), in degrees. Says whether
-    it kicked."""
+def command(s: Any, counts: Any, action: Any, accel: Any, push: Any, word: Any) -> bool:
+    """The player's action float32[6] or float32[7]: dash (power, direction), turn, kick (power, direction), tackle, in
+    degrees. Says whether it kicked."""
     kind, degree = int(action[0]), math.pi / 180.0
-    if kind == field.DASH:
+    if counts[FELT] > 0:
+        counts[FELT] -= 1
+    elif kind == field.TACKLE:
+        counts[FELT] = field.STUCK
+        return field.tackle(s, PLAYER, float(action[6]) * degree, push, word, _TACKLE)
+    elif kind == field.DASH:
         field.dash(s, PLAYER, float(action[1]), float(action[2]) * degree, accel)
     elif kind == field.TURN:
         field.turn(s, PLAYER, float(action[3]) * degree, word, _TURN)
@@ -59,12 +64,13 @@ def command(s: Any, action: Any, accel: Any, push: Any, word: Any) -> bool:
 
 @compiled
 def cycle(s: Any, counts: Any, action: Any, guarded: bool, word: Any) -> int:
-    """A cycle of a battle: everybody acts on what was, then everything moves. Returns what the player ran into."""
+    """A cycle of a battle: everybody acts on what was, then everything moves. Returns what the player ran into, and
+    whether it does nothing next."""
     own, its, push = np.zeros(2), np.zeros(2), np.zeros(2)
     if guarded and goalkeeper.holds(s):
         counts[ENDED] = CAUGHT
         return 0
-    kicked = command(s, action, own, push, word)
+    kicked = command(s, counts, action, own, push, word)
     counts[KICKS] += kicked
     counts[SINCE] = 0 if kicked else counts[SINCE] + 1
     if guarded:
@@ -78,7 +84,7 @@ def cycle(s: Any, counts: Any, action: Any, guarded: bool, word: Any) -> int:
         across = y + (s[BALL + 1] - y) * (LENGTH - x) / (s[BALL] - x)
         counts[ENDED] = GOAL if abs(across) <= POST else OUT
         return 0
-    hit = HIT_BALL * field.collide(s, PLAYER, BALL, field.TOUCH, 0.0)
+    hit: int = HIT_BALL * field.collide(s, PLAYER, BALL, field.TOUCH, 0.0) + FROZEN * (counts[FELT] > 0)
     if guarded:
         field.collide(s, GOALKEEPER, BALL, field.TOUCH, 0.0)
         hit += HIT_PLAYER * field.collide(s, PLAYER, GOALKEEPER, 2.0 * field.PLAYER_SIZE, 0.5)
@@ -128,7 +134,7 @@ def play(
     seeds: Any, ticks: Any, actions: Any, guarded: bool, kinds: Any, untouched: int, states: Any, counts: Any,
     hits: Any, paid: Any, over: Any, cut: Any,
 ) -> None:  # fmt: skip
-    """One decision of every battle: ``actions`` float32[n, 6]; ``states`` float64[n, 14]; ``counts`` int64[n, 5];
+    """One decision of every battle: ``actions`` float32[n, 6 or 7]; ``states`` float64[n, 14]; ``counts`` int64[n, 6];
     ``hits`` int64[n]; ``paid`` float32[n, 1, R]; ``over`` and ``cut`` bool[n]."""
     before, after = np.empty(2), np.empty(2)
     for i in range(len(states)):

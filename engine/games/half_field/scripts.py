@@ -110,12 +110,13 @@ class Attacker:
         if features not in ([("view", (sight.ALONE,))], [("view", (sight.ALONE + sight.EACH,))]):
             raise ConfigError([("player", "this script attacks on the half field, and this is another game")])
         self.memory: dict[str, tuple[int, ...]] = {}
+        self._width = seat.action.row[0]
 
     def __call__(self, batch: Batch) -> Decision:
         """Its decisions."""
         view = batch.observations["view"].astype(np.float64)
         s = seen(view)
-        rows = np.zeros((len(view), 6), np.float32)
+        rows = np.zeros((len(view), self._width), np.float32)
         off = _turned(_angle(meeting(s)) - s.body)
         rows[:, 0] = np.where(np.abs(off) > AIMED, field.TURN, field.DASH)
         rows[view[:, sight.CAN] > 0.0, 0] = field.KICK

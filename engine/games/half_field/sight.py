@@ -1,7 +1,7 @@
 """What the attacker of half-field offence sees: HFO's low-level features, 58 and 8 of the goalkeeper, compiled.
 
 All are from −1 to 1. An angle is its sine and cosine; what is near has a larger number than what is far; what may be
-true is 1 or −1. Everything is always known, nobody tires, freezes or touches a post.
+true is 1 or −1. Everything is always known, nobody tires or touches a post.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from engine.games.half_field.field import (
     WIDTH,
     gap,
 )
-from engine.games.half_field.kernel import FARTHEST, HIT_BALL, HIT_PLAYER
+from engine.games.half_field.kernel import FARTHEST, FROZEN, HIT_BALL, HIT_PLAYER
 
 ALONE, EACH = 58, 8
 """Features without a goalkeeper, and those of it."""
@@ -69,12 +69,12 @@ def motion(vx: float, vy: float, fastest: float, body: float, out: Any) -> None:
 
 @compiled
 def own(s: Any, hit: int, out: Any) -> None:
-    """The first features, of the player itself; ``hit``: what it ran into."""
+    """The first features, of the player itself; ``hit``: bits of what it ran into."""
     out[SELF], out[SELF + 1] = 1.0, 1.0
     speed, angle = math.hypot(s[2], s[3]), s[PLAYER + 4] - math.atan2(s[3], s[2])
     out[2], out[3], out[SPEED] = math.sin(angle), math.cos(angle), 2.0 * min(speed / FASTEST_SELF, 1.0) - 1.0
     out[BODY], out[BODY + 1] = math.sin(s[PLAYER + 4]), math.cos(s[PLAYER + 4])
-    out[7], out[8] = 1.0, -1.0  # not tired, not frozen
+    out[7], out[8] = 1.0, 1.0 if hit & FROZEN else -1.0  # not tired
     out[9], out[10], out[11] = 1.0 if hit & HIT_BALL else -1.0, 1.0 if hit & HIT_PLAYER else -1.0, -1.0
     out[CAN] = 1.0 if gap(s, PLAYER, BALL) <= KICKABLE else -1.0
 

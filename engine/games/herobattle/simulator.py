@@ -17,6 +17,7 @@ from engine.games.herobattle.planted import EDGE, hidden_edges
 from engine.games.herobattle.replay import frames
 from engine.games.herobattle.spec import game_spec
 from engine.simulators.contract import Battles, Frame, GameSpec, Patch
+from engine.text import figures
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -99,7 +100,8 @@ class HeroBattle:
                 message = f"herobattle has no number called {path!r}. Check the spelling against the game data."
                 raise SimulatorError(message, permanent=True)
             if not known.low <= value <= known.high:
-                message = f"{path}: {value:g} is outside {known.low:g} to {known.high:g}. Choose a value inside."
+                ends = f"{figures(known.low)} to {figures(known.high)}"
+                message = f"{path}: {figures(value)} is outside {ends}. Choose a value inside."
                 raise SimulatorError(message, permanent=True)
 
     def checked(self, left: I32, right: I32, n: int) -> tuple[I32, I32]:

@@ -4,7 +4,8 @@ agent of either can be tried in the other.
 
 Needed are the Python module ``hfo`` of LARG/HFO and its folder with ``bin/HFO``, named by HFO_HOME. Each battle has a
 server of its own with three ports; it takes seconds to begin. The server's noise has no seed, so nothing can be
-repeated. Episodes last as in the paper: 500 cycles, or 100 in which nobody could kick the ball.
+repeated. Episodes last as in the paper: 500 cycles, or 100 in which nobody could kick the ball. HFO's own options say
+where they begin, so an agent can learn a hard start from easier ones.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ import socket
 import subprocess
 import time
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+
+from engine.starting import Begins
 
 HOME = "HFO_HOME"
 WAIT_S, GONE_S = 10.0, 5.0
@@ -42,18 +45,34 @@ class Server(Protocol):
         ...
 
 
+class Start(NamedTuple):
+    """Where episodes begin: the ball, along as a share of the way to the goal line and across as a share of half the
+    width, and whether the attacker is at it."""
+
+    x_min: float = 0.0
+    x_max: float = 0.2
+    y_min: float = -0.8
+    y_max: float = 0.8
+    at_ball: int = 0
+
+
+Along = Annotated[float, Begins(0.0, 0.98, "Along")]
+Across = Annotated[float, Begins(-0.98, 0.98, "Across")]
+AtBall = Annotated[int, Begins(0, 1, "Player at the ball")]
+
+
 class Launched:
     """``bin/HFO`` as a process. Raises RuntimeError where it is not, or does not stay."""
 
-    def __init__(self, defenders: int) -> None:
+    def __init__(self, defenders: int, start: Start) -> None:
         home = Path(os.environ.get(HOME, ""))
         program = home / "bin" / "HFO"
         if not os.environ.get(HOME) or not program.is_file():
             raise RuntimeError(f"{HOME} must name the folder of half-field offence that has bin/HFO")
         self.port, self.config = free_ports(), str(home / "bin" / "teams" / "base" / "config" / "formations-dt")
         self._process = subprocess.Popen(
-            command(str(program), self.port, defenders), cwd=home, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL, start_new_session=True,
+            command(str(program), self.port, defenders, start), cwd=home, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
         with contextlib.suppress(subprocess.TimeoutExpired):
             raise RuntimeError(f"{program} ended at once, with exit code {self._process.wait(WAIT_S)}")
@@ -68,11 +87,13 @@ class Launched:
             self._process.wait()
 
 
-def command(program: str, port: int, defenders: int) -> list[str]:
+def command(program: str, port: int, defenders: int, start: Start) -> list[str]:
     """The server's command line."""
     return [
         program, "--headless", "--no-logging", "--fullstate", "--offense-agents", "1", "--defense-npcs", str(defenders),
-        "--frames-per-trial", str(LONGEST), "--untouched-time", str(UNTOUCHED), "--port", str(port),
+        "--frames-per-trial", str(LONGEST), "--untouched-time", str(UNTOUCHED),
+        f"--ball-x-min={start.x_min:g}", f"--ball-x-max={start.x_max:g}", f"--ball-y-min={start.y_min:g}",
+        f"--ball-y-max={start.y_max:g}", "--offense-on-ball", str(start.at_ball), "--port", str(port),
     ]  # fmt: skip
 
 
@@ -151,18 +172,26 @@ class HalfFieldServer(gymnasium.Env[dict[str, Any], Any]):
         self._server.close()
 
 
-def alone() -> HalfFieldServer:
+def alone(
+    ball_x_min: Along = 0.0, ball_x_max: Along = 0.2, ball_y_min: Across = -0.8, ball_y_max: Across = 0.8,
+    at_ball: AtBall = 0,
+) -> HalfFieldServer:  # fmt: skip
     """An attacker before an empty goal."""
-    return _played(0)
+    return _played(0, Start(ball_x_min, ball_x_max, ball_y_min, ball_y_max, at_ball))
 
 
-def against_goalkeeper() -> HalfFieldServer:
+def against_goalkeeper(
+    ball_x_min: Along = 0.0, ball_x_max: Along = 0.2, ball_y_min: Across = -0.8, ball_y_max: Across = 0.8,
+    at_ball: AtBall = 0,
+) -> HalfFieldServer:  # fmt: skip
     """An attacker against the goalkeeper of the server's own team."""
-    return _played(1)
+    return _played(1, Start(ball_x_min, ball_x_max, ball_y_min, ball_y_max, at_ball))
 
 
-def _played(defenders: int) -> HalfFieldServer:
-    server = Launched(defenders)
+def _played(defenders: int, start: Start) -> HalfFieldServer:
+    if start.x_max < start.x_min or start.y_max < start.y_min:
+        raise ValueError("the most must not be less than the least of the ball's place, or no episode can begin")
+    server = Launched(defenders, start)
     try:
         return HalfFieldServer(server, defenders)
     except BaseException:
