@@ -51,6 +51,7 @@ MODULES = (
     "arena_tanks",
     "arena_mixed",
     "half_field",
+    "half_field_starts",
     "platform",
     "commanders",
     "command_styles",

@@ -22,7 +22,7 @@ from tests.webapp.agents import (
     watched_in_a_maze,
 )
 from tests.webapp.trainings import finished, two_sided
-from webapp.agents.captions import Measure
+from webapp.agents.captions import Measure, shares
 from webapp.agents.forms import WatchForm
 from webapp.agents.models import Agent
 from webapp.agents.templatetags.posters import poster
@@ -425,3 +425,9 @@ def test_whom_nobody_can_play_against_in_the_page_is_said_with_the_reason(team: 
 def test_a_range_below_zero_is_not_written_with_two_dashes() -> None:
     assert Measure("return", Signal("returns", share=False), -10.0, -10.2, -9.72).ends == "[−10.20 to −9.72]"
     assert Measure("hits", Signal("hits", share=False), 4.0, 3.9, 4.6).ends == "[3.90–4.60]"
+
+
+def test_choices_have_their_names_also_where_a_setting_leaves_the_last_one_out() -> None:
+    assert shares([1, 1, 2], "half-field") == [("dash", 0.25), ("turn", 0.25), ("kick", 0.5)]
+    assert [name for name, _ in shares([1, 1, 1, 1], "half-field")] == ["dash", "turn", "kick", "tackle"]
+    assert [name for name, _ in shares([1] * 5, "half-field")] == [f"action {i}" for i in range(1, 6)]
