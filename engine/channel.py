@@ -84,7 +84,9 @@ def decode_weights(frame: Frame) -> Weights:
         at += past.nbytes
         table = np.frombuffer(frame, _VECTOR, vectors, at)
         at += table.nbytes
-        if len(frame) != at + 4 * int(table["length"].sum()):
+        if min(snapshots, vectors, *table["length"].tolist()) < 0:
+            raise ValueError("it counts less than nothing")
+        if len(frame) != at + 4 * sum(table["length"].tolist()):
             raise ValueError(f"it has {len(frame)} bytes, and not what its table says")
         found = {}
         for name, length in table.tolist():
@@ -93,7 +95,7 @@ def decode_weights(frame: Frame) -> Weights:
             at += 4 * length
         digests = tuple(digest.decode() for digest in past.tolist())
         return Weights(policy.decode(), epoch, beginning, version, found, digests)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise EngineError(f"A message of {len(frame)} bytes that should be weights cannot be read: {error}.") from error
 
 

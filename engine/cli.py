@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from engine import accompanied, bug_command, console, gate_command
-from engine.errors import LONGEST_SAID, ActorLost, ConfigError, EngineError, Fault, shown_faults
+from engine.errors import LONGEST_SAID, ActorLost, ConfigError, DiskFull, EngineError, Fault, shown_faults
 from engine.events import Counters
 from engine.job_folder import (
     STUDIES,
@@ -49,7 +49,7 @@ def main(argv: Sequence[str]) -> int:
     try:
         do: Callable[[argparse.Namespace], int] = args.do
         return do(args)
-    except ActorLost as error:
+    except (ActorLost, DiskFull) as error:
         print(f"Interrupted: {error}", file=sys.stderr)
         return 1
     except EngineError as error:

@@ -71,7 +71,7 @@ def _timed(at: float, text: str) -> str:
 
 def found(study: Study, artifacts: Mapping[str, str], store: Store) -> list[str]:
     """What a study's results say, in lines; of some kinds of study nothing."""
-    path = STUDIES[study.kind].told
+    path = STUDIES[study.kind].lines
     return [printable(each, LONGEST_SAID) for each in imported(path)(study, artifacts, store)] if path else []
 
 

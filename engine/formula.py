@@ -10,25 +10,30 @@ from __future__ import annotations
 
 import ast
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import ConfigError
+from engine.formula_functions import (
+    BINARY,
+    COMPARE,
+    FUNCTIONS,
+    PICKERS,
+    REDUCERS,
+    REFUSED,
+    Array,
+    Values,
+    pick,
+)  # fmt: skip
 
-Array = NDArray[Any]  # float or bool, [..., teams] or [..., 1]
-Values = Mapping[str, Array]
 LONGEST, DEEPEST, IN_A_ROW, LARGEST_POWER = 500, 20, 100, 8
 MOST_TEAMS = 8
 """Largest number of teams in a lineup."""
 MOST_TERMS = 1000
 """Terms that a formula may have once it is written out for ``MOST_TEAMS`` teams, as ``formula_terms`` does."""
-
-STRONGEST, WEAKEST = "strongest team", "weakest team"
-"""Keys of the values that hold each lineup's team index, int[..., 1]; no variable can have these names."""
-
 
 FIXED, LINEAR, CURVED = 0, 1, 2
 """How a formula depends on battles: not at all, as a weighted sum of their means (weights may depend on fixed parts),
@@ -61,37 +66,6 @@ class Formula(NamedTuple):
         Division by zero gives inf or NaN, which callers report; it never raises."""
         with np.errstate(all="ignore"):
             return np.asarray(self.run(values), dtype=np.float64)[..., 0]
-
-
-def _mean(x: Array) -> Array:
-    return np.asarray(x.mean(axis=-1, keepdims=True))
-
-
-REDUCERS: dict[str, tuple[Callable[[Array], Array], str]] = {
-    "mean": (_mean, "average over the teams"),
-    "sum": (lambda x: x.sum(axis=-1, keepdims=True), "sum over the teams"),
-    "max": (lambda x: x.max(axis=-1, keepdims=True), "largest of the teams; with several arguments, the largest"),
-    "min": (lambda x: x.min(axis=-1, keepdims=True), "smallest of the teams; with several arguments, the smallest"),
-}
-PICKERS = {"strongest": (STRONGEST, "the strongest team's"), "weakest": (WEAKEST, "the weakest team's")}
-FUNCTIONS: dict[str, tuple[Callable[..., Array], int, int, str]] = {
-    "max": (lambda *x: np.maximum.reduce(np.broadcast_arrays(*x)), 2, 8, "largest of its arguments"),
-    "min": (lambda *x: np.minimum.reduce(np.broadcast_arrays(*x)), 2, 8, "smallest of its arguments"),
-    "abs": (np.abs, 1, 1, "without its sign"),
-    "clip": (np.clip, 3, 3, "kept between a low and a high value"),
-    "sqrt": (np.sqrt, 1, 1, "square root"),
-    "log1p": (np.log1p, 1, 1, "logarithm of 1 + x"),
-    "exp": (np.exp, 1, 1, "exponential"),
-    "where": (np.where, 3, 3, "where(condition, then, else)"),
-}
-_BINARY: dict[type[ast.operator], Callable[[Array, Array], Array]] = {
-    ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.divide, ast.Mod: np.mod,
-    ast.Pow: np.power,
-}  # fmt: skip
-_COMPARE: dict[type[ast.cmpop], Callable[[Array, Array], Array]] = {
-    ast.Lt: np.less, ast.LtE: np.less_equal, ast.Gt: np.greater, ast.GtE: np.greater_equal, ast.Eq: np.equal,
-    ast.NotEq: np.not_equal,
-}  # fmt: skip
 
 
 Names = frozenset[str] | set[str]
@@ -194,7 +168,7 @@ class _Checker:
             raise _error(f"is nested more than {DEEPEST} deep", node)
         handler = getattr(self, f"_{type(node).__name__.lower()}", None)
         if handler is None:
-            raise _error(f"uses {_NAMES[type(node)]}, which is not allowed", node)
+            raise _error(f"uses {REFUSED[type(node)]}, which is not allowed", node)
         part: Part = handler(node, depth + 1)
         return part
 
@@ -229,11 +203,11 @@ class _Checker:
         raise _error("uses an operator that is not allowed", node)
 
     def _binop(self, node: ast.BinOp, depth: int) -> Part:
-        operate = _BINARY.get(type(node.op))
+        operate = BINARY.get(type(node.op))
         if operate is None:
             raise _error("uses an operator that is not allowed; use + - * / % **", node)
         if isinstance(node.op, ast.Pow) and not _small_power(node.right):
-            raise _error(f"may only use ** with a number from -{LARGEST_POWER} to {LARGEST_POWER}", node)
+            raise _error(f"may only use ** with a number from −{LARGEST_POWER} to {LARGEST_POWER}", node)
         left = self.part(node.left, depth - _same_row(node.left, node.op))  # a long sum is not a deep one
         right = self.part(node.right, depth)
         degree = _degree([left, right])
@@ -248,7 +222,7 @@ class _Checker:
 
     def _compare(self, node: ast.Compare, depth: int) -> Part:
         terms = [self.part(n, depth) for n in (node.left, *node.comparators)]
-        operators = [_COMPARE.get(type(op)) for op in node.ops]
+        operators = [COMPARE.get(type(op)) for op in node.ops]
         if None in operators:
             raise _error("uses a comparison that is not allowed; use < <= > >= == !=", node)
 
@@ -293,42 +267,14 @@ class _Checker:
         if name in PICKERS:
             key = PICKERS[name][0]
             degree = part.degree if self.chosen else CURVED
-            return Part(lambda values: _pick(part.run(values), values[key]), False, degree, part.terms)
+            return Part(lambda values: pick(part.run(values), values[key]), False, degree, part.terms)
         reduce = REDUCERS[name][0]
         degree = part.degree if name in ("mean", "sum") else _degree([part])
         terms = MOST_TEAMS * part.terms if degree == CURVED else 1
         return Part(lambda values: reduce(part.run(values)), False, degree, terms)
 
 
-def _pick(x: Array, index: Array) -> Array:
-    shape = np.broadcast_shapes(x.shape[:-1], index.shape[:-1])
-    return np.take_along_axis(np.broadcast_to(x, (*shape, x.shape[-1])), np.broadcast_to(index, (*shape, 1)), axis=-1)
-
-
 def _small_power(node: ast.expr) -> bool:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         node = node.operand
     return isinstance(node, ast.Constant) and isinstance(node.value, int | float) and node.value <= LARGEST_POWER
-
-
-_NAMES: dict[type[ast.expr], str] = {
-    ast.Attribute: "a dot",
-    ast.Subscript: "square brackets",
-    ast.Lambda: "lambda",
-    ast.List: "a list",
-    ast.Tuple: "a comma outside a function",
-    ast.Dict: "curly brackets",
-    ast.Set: "curly brackets",
-    ast.JoinedStr: "text",
-    ast.FormattedValue: "text",
-    ast.ListComp: "a loop",
-    ast.SetComp: "a loop",
-    ast.DictComp: "a loop",
-    ast.GeneratorExp: "a loop",
-    ast.Slice: "a colon",
-    ast.Await: "await",
-    ast.Yield: "yield",
-    ast.YieldFrom: "yield",
-    ast.NamedExpr: ":=",
-    ast.Starred: "*",
-}

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.formula import PICKERS, read
+from engine.formula import read
+from engine.formula_functions import PICKERS
 
 Array = NDArray[np.float64]
 

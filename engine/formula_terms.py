@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from engine import claims
 from engine.claims import Curved, Expression, Sum
-from engine.formula import CURVED, FIXED, PICKERS, REDUCERS, Names, Part, part_of, read
+from engine.formula import CURVED, FIXED, Names, Part, part_of, read
 from engine.formula_bounds import Span, bounds_of
+from engine.formula_functions import PICKERS, REDUCERS
 
 Floats = NDArray[np.float64]
 _Which = int | str | None

@@ -15,8 +15,9 @@ import msgspec
 import yaml
 
 from engine import console
-from engine.errors import ConfigError
+from engine.errors import ConfigError, DiskFull
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, Stopped, encode
+from engine.store import FULL
 from engine.text import clear
 
 STUDIES = Path("var/studies")
@@ -65,7 +66,7 @@ def execute(
     _make(folder)
     _listen_to_signals()
     code = 1
-    with _writing(config, folder, events, said) as write, _log_of(config, folder) as log:
+    with _room(folder), _writing(config, folder, events, said) as write, _log_of(config, folder) as log:
         for event in run(config, kept, resume, control=lambda: _command["now"]):  # type: ignore[arg-type,return-value]
             write(msgspec.structs.replace(event, job=job[0], attempt=job[1]))
             log(event)
@@ -87,6 +88,17 @@ def _make(folder: Path) -> None:
         raise ConfigError([("--job-dir", f"{error.filename} is a file; name a folder")]) from error
     except OSError as error:
         raise ConfigError([("--job-dir", f"{error.filename} cannot be made: {error.strerror}")]) from error
+
+
+@contextmanager
+def _room(folder: Path) -> Iterator[None]:
+    """Turn the system's error into DiskFull, where a folder's disk is full."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        raise DiskFull(f"The disk is full: free some space, then resume. Folder: {folder}") from error
 
 
 def _writing(
@@ -198,6 +210,8 @@ def _to_folder(folder: Path, config: dict[str, Any], said: TextIO | None) -> Ite
             raise ConfigError([("folder", why)]) from error
         (folder / "study.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
         empty = log.tell() == 0
+        if _torn(folder / "events.jsonl"):
+            log.write(b"\n")
 
         def write(event: AnyEvent) -> None:
             print(console.line(event, config), file=said, flush=True)
@@ -210,6 +224,13 @@ def _to_folder(folder: Path, config: dict[str, Any], said: TextIO | None) -> Ite
                 _keep_results(folder, event)
 
         yield write
+
+
+def _torn(path: Path) -> bool:
+    """Whether the last line of a file was cut off: what comes next would be lost with it."""
+    with open(path, "rb") as log:
+        log.seek(-min(1, path.stat().st_size), os.SEEK_END)
+        return log.read(1) not in (b"", b"\n")
 
 
 def _forget(folder: Path) -> None:

@@ -146,9 +146,15 @@ class _Folder:
 
     def put(self, data: bytes) -> str:
         digest = hashlib.sha256(data).hexdigest()
-        if not self.use(digest):
+        if not (self.use(digest) and self._holds(digest, data)):
             self._write(self._path(digest), data)
         return digest
+
+    def _holds(self, digest: str, data: bytes) -> bool:
+        """Whether its file is whole: one that a disk has damaged is written anew."""
+        with contextlib.suppress(OSError):
+            return self._path(digest).read_bytes() == data
+        return False
 
     def get(self, digest: str) -> bytes:
         try:

@@ -79,5 +79,11 @@ def printable(text: str, most: int, *, lines: bool = False, last: bool = False) 
 def figures(value: float) -> str:
     """A number as people write it, with all its digits: 1000000.0 → "1,000,000", 1e-08 → "0.00000001"."""
     if isinstance(value, int):
-        return f"{value:,}"
-    return f"{Decimal(f'{value:.15g}').normalize():,f}" if 0 < abs(value) < LARGEST else f"{value:,g}"
+        return written(value, ",")
+    return written(Decimal(f"{value:.15g}").normalize(), ",f") if 0 < abs(value) < LARGEST else written(value, ",g")
+
+
+def written(value: object, form: str) -> str:
+    """A number in a Python format, with the minus sign that people write: (-4.25, "+.1f") → "−4.2". What programs read
+    has a hyphen instead."""
+    return format(value, form).replace("-", "\u2212")

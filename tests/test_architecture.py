@@ -18,7 +18,8 @@ from engine.catalog import ALGORITHMS, LEARNERS, STUDIES
 ROOT = Path(__file__).parents[1]
 LEAVES = {
     "errors", "rng", "splitmix", "events", "store", "arrays", "indicators", "confidence", "verdicts", "channel",
-    "compiling", "config", "differences", "formula", "formula_bounds", "formula_terms", "claims", "piping", "means",
+    "compiling", "config", "differences", "formula", "formula_bounds", "formula_functions",
+    "formula_terms", "claims", "piping", "means",
     "peers", "experience", "starting", "text", "objects", "object_store", "stores", "process_group",
 }  # fmt: skip
 FAMILIES: dict[str, set[str]] = {
@@ -74,8 +75,8 @@ FAMILIES: dict[str, set[str]] = {
 """Engine family to the engine modules it may import; cli, bench and __main__ may import anything."""
 WEBAPP = {
     "catalog", "studies", "config", "events", "errors", "formula", "store", "stores", "arrays", "indicators",
-    "verdicts", "means", "confidence", "formula_terms", "gate.junit", "gate.numbers", "gate.report",
-    "lineups.battle_counts", "lineups.companion",
+    "verdicts", "means", "confidence", "formula_functions", "formula_terms", "gate.junit", "gate.numbers",
+    "gate.report", "lineups.battle_counts", "lineups.companion",
     "lineups.named", "lineups.parts", "lineups.patterns", "lineups.rules", "lineups.schema", "lineups.size",
     "lineups.suspected", "lineups.told_apart", "starting",
     "simulators.contract", "styles.agents", "styles.preview", "styles.selection", "styles.strangers", "text",
@@ -254,6 +255,18 @@ def test_no_study_knows_one_of_the_algorithms_or_learners() -> None:
     assert studies
     assert not {name: found for name, path in studies if (found := set(imports(path)) & chosen)}
     assert not {name: found for name, path in studies if (found := compared_with(path) & names)}
+
+
+def imported_from(path: Path) -> set[str]:
+    """The names that a file imports from modules."""
+    return {alias.name for node in nodes(path) if isinstance(node, ast.ImportFrom) for alias in node.names}
+
+
+@pytest.mark.parametrize("name", ["scheduled", "session", "checkpoint", "control", "failures"])
+def test_what_drives_studies_of_several_kinds_names_none_of_their_settings(name: str) -> None:
+    """A new kind must not need a place here, not even among the types."""
+    settings = {kind.config.__name__ for kind in STUDIES.values()}
+    assert not imported_from(ROOT / "engine" / "study" / f"{name}.py") & settings
 
 
 def test_no_page_knows_a_kind_of_search_algorithm() -> None:

@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from engine.catalog import STUDIES
+from engine.config.overrides import read
+from engine.studies import load
+
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "engine").glob("*.md"), *(ROOT / "deploy").glob("*.md")])
 
@@ -64,3 +68,19 @@ def test_nothing_refers_to_notes_outside_the_repository() -> None:
     files = [f for f in ours if f.suffix in kinds and f != Path(__file__).resolve()]
     outside = re.compile(r"\.\./shared|\bresearch/|research notes?|DESIGN\.md|\bdesign, section")
     assert [str(f) for f in [*DOCUMENTS, *files] if outside.search(f.read_text())] == []
+
+
+def test_every_study_that_the_guide_prints_whole_can_be_run() -> None:
+    """A table with a kind is a study, unless it leaves something out, or has a hash or a folder of yours."""
+    printed = re.findall(r"```yaml\n(.*?)```", (ROOT / "engine" / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    documents = [text for block in printed for text in re.split(r"^---$", block, flags=re.M)]
+    kinds = [re.sub(r" #.*", "", text) for text in documents if text.strip().startswith("kind: ")]
+    studies = [load(read(text)) for text in kinds if not re.search(r"…|HASH|\./my-agent", text)]
+    assert len(studies) > 12
+
+
+def test_the_guide_prints_a_study_of_every_kind_that_settings_start() -> None:
+    """Others are made from what an earlier study found."""
+    text = (ROOT / "engine" / "README.md").read_text(encoding="utf-8")
+    made = {"recheck", "sample", "episodes", "measure", "record"}
+    assert [kind for kind in STUDIES if kind not in made | {"search"} and f"\nkind: {kind}\n" not in text] == []

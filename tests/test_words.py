@@ -7,6 +7,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from engine.catalog import AgentGame, StudyKind
+from engine.catalog.entry import Entry
+
 ROOT = Path(__file__).parents[1]
 PYTHON = tuple(p for top in ("engine", "webapp", "workers", "deploy") for p in sorted((ROOT / top).rglob("*.py")))
 SCRIPTS = tuple(p for p in sorted((ROOT / "static" / "js").rglob("*.js")) if "vendor" not in p.parts)
@@ -44,6 +47,10 @@ SEVERAL = {
     "Cell": "of what: a matchup, a map, a file; a text with its range",
     "Found": "what was found: an object, exploits, counts; on pages the line of a kind of study",
     "Order": "to whom: a sampler, an agent, an actor, a reader; in battles an order to units",
+    "Row": "of what: a finding, an agent, a start, a patch",
+    "Reading": "what was read: an analysis, a table, a sheet’s contents; on pages the result of a kind of study",
+    "Played": "what: a stage, battles, episodes; the results of a replay",
+    "Line": "of what: of a chart, of what pieces are worth; what a program dials",
 }
 """Names that stood for several things: no two modules have a class of that name."""
 MODULES = {
@@ -129,9 +136,21 @@ def functions(path: Path) -> set[str]:
 
 
 def test_no_function_is_called_told() -> None:
-    """Fields may be: ``StudyKind.told``, ``Finding.told``. A function says what it gives."""
+    """A function says what it gives."""
     found = {str(path.relative_to(ROOT)) for path in PYTHON if functions(path) & {"told", "told_of", "as_told"}}
     assert not found, f"say what it gives: {found}"
+
+
+def test_no_class_of_a_study_is_called_by_an_adverb_or_what_is_left() -> None:
+    """``Here`` of what? Say that it is local, remote, or the artifacts of a course."""
+    classes = {name for path in PYTHON if path.parent.name == "study" for name in public_classes(path)}
+    assert not {name for name in classes if parts(name) & {"here", "apart", "left"}}
+
+
+def test_no_column_of_a_table_of_the_catalogue_is_called_told() -> None:
+    """A newcomer fills in these rows first, and must not ask what a column is for."""
+    columns = {*StudyKind._fields, *AgentGame._fields, *Entry._fields}
+    assert not columns & (RETIRED.keys() | CLASSES.keys())
 
 
 def test_a_name_that_stood_for_several_classes_stands_for_one_at_most() -> None:

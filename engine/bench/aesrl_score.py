@@ -1,10 +1,14 @@
-"""AES-RL's score: HalfCheetah-v5 and Walker2d-v5 at 300,000 counted decisions beside CEM-RL and TD3, with equal replays
-and networks; the interquartile mean of five seeds, with an interval by bootstrap. About fifteen core-hours; what each
-seed reached is kept in ``var/bench``, and a run that was killed goes on there.
+"""AES-RL's score: HalfCheetah-v5 and Walker2d-v5 at 300,000 counted decisions beside CEM-RL, TD3 and
+Stable-Baselines3's TD3, with equal replays and networks; the interquartile mean of five seeds, with an interval by
+bootstrap. About fifteen core-hours; what each seed reached is kept in ``var/bench``, and a run that was killed goes on
+there. ``half-cheetah-large`` and ``walker-large``: one run of AES-RL, CEM-RL and TD3 with the papers' layers of
+(400, 300), whose curves are kept, too.
 """
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -15,9 +19,10 @@ import numpy as np
 from scipy.stats import trim_mean
 
 from engine.bench.kept import Kept
+from engine.bench.peer import measured, peer_python
 from engine.bench.row import row
 from engine.errors import EngineError
-from engine.events import Finished
+from engine.events import Finished, Progressed
 from engine.rng import generator
 from engine.store import FolderStore
 from engine.studies import load
@@ -26,29 +31,55 @@ from engine.study import run as run_study
 NAME = "aesrl-score"
 GAMES = {"half-cheetah": ("gym:HalfCheetah-v5", 12_000.0, 9.0), "walker": ("gym:Walker2d-v5", 5200.0, 22.0)}
 """By case the game, its spread of scores, and the paper's gain over CEM-RL at equal replays, in percent (table 6)."""
-CASES = tuple(GAMES)
-STEPS, SEEDS = 300_000, range(1, 6)
-NETWORK = {"policy": [64, 64], "critic": [64, 64]}
+LARGE = "-large"
+CASES = (*GAMES, *(f"{game}{LARGE}" for game in GAMES))
+STEPS, SEEDS, KEPT = 300_000, range(1, 6), 200_000
+SMALL = {"policy": [64, 64], "critic": [64, 64]}
+PAPERS = {"policy": [400, 300], "critic": [400, 300]}
+SOURCES = ("evorl", "rl", "study/aesrl.py", "study/train.py")
+PEER = "TD3 of Stable-Baselines3"
+_PEER_S = 12 * 3600.0
 _DRAWS = 10_000
 
 
-def reached(settings: dict[str, Any], seed: int) -> dict[str, float]:
-    """A run to its end: the mean score of its last evaluation, and the seconds it took."""
+def reached(settings: dict[str, Any], seed: int) -> dict[str, Any]:
+    """A run to its end: the mean score of its last evaluation, the seconds it took, and its ``curve``: decisions and
+    score of each evaluation."""
     with tempfile.TemporaryDirectory() as folder:
-        *_, end = run_study(load({**settings, "seed": seed}), FolderStore(Path(folder)))
+        *told, end = run_study(load({**settings, "seed": seed}), FolderStore(Path(folder)))
     if not isinstance(end, Finished):
         raise EngineError(f"A run did not end: {getattr(end, 'message', end)}")
-    return {"score": end.summary["evaluation_return"], "seconds": end.counters.seconds}
+    rounds = [(event.counters.steps, event.metrics) for event in told if isinstance(event, Progressed)]
+    curve = [(steps, metrics["evaluation_return"]) for steps, metrics in rounds if "evaluation_return" in metrics]
+    return {"score": end.summary["evaluation_return"], "seconds": end.counters.seconds, "curve": curve}
 
 
 def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     """Measure one case."""
+    yield from _large(case.removesuffix(LARGE), quick) if case.endswith(LARGE) else _beside(case, quick)
+
+
+def _large(case: str, quick: bool) -> Iterator[dict[str, Any]]:
+    """One run of each with the papers' layers."""
+    game, spread, _ = GAMES[case]
+    for name, settings in _arms(game, spread, 4000 if quick else STEPS, PAPERS, evaluate_every=1).items():
+        kept = Kept(f"aesrl-score-{case}{LARGE}-{name}", settings, SOURCES)
+        found = kept.result(1, partial(reached, settings, 1))
+        told = ", ".join(f"{score:.0f} at {steps:,}" for steps, score in found["curve"])
+        yield row(NAME, f"{case}{LARGE} {name}", found["score"], "return on fresh episodes", seeds=[1], detail=told)
+
+
+def _beside(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     game, spread, gain = GAMES[case]
     steps, seeds = (4000, range(1, 2)) if quick else (STEPS, SEEDS)
     scores = {}
-    for name, settings in _arms(game, spread, steps).items():
-        kept = Kept(f"aesrl-score-{case}-{name}", settings, ("evorl", "rl", "study/aesrl.py", "study/train.py"))
+    for name, settings in _arms(game, spread, steps, SMALL, evaluate_every=0).items():
+        kept = Kept(f"aesrl-score-{case}-{name}", settings, SOURCES)
         scores[name] = [kept.result(seed, partial(reached, settings, seed))["score"] for seed in seeds]
+    peers, trouble = _peers(case, game, steps, seeds)
+    scores |= {PEER: peers} if peers else {}
+    if trouble:
+        print(f"{PEER}: {trouble}", file=sys.stderr)
     peer = quartiles(scores["CEM-RL"])
     for name, found in scores.items():
         low, high = interval(found)
@@ -61,9 +92,33 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
                   seeds=seeds, detail=detail, **goal)  # fmt: skip
 
 
-def _arms(game: str, spread: float, steps: int) -> dict[str, dict[str, Any]]:
-    shared = {"game": game, "steps": steps, "episodes": 10, "evaluate_every": 0}
-    learner = {"capacity": 200_000, "warmup": min(10_000, steps // 4), "network": NETWORK}
+def _peers(case: str, game: str, steps: int, seeds: Sequence[int]) -> tuple[list[float], str]:
+    """What Stable-Baselines3's TD3 reaches with each seed; none, and why, where it cannot be had."""
+    numbers = [steps, _warmup(steps), KEPT]
+    kept = Kept(f"aesrl-score-{case}-sb3", {"numbers": numbers}, ("bench/peers/sb3_twin.py",))
+
+    def measure(seed: int) -> dict[str, Any]:
+        arguments = ["train", game.removeprefix("gym:"), *map(str, [*numbers, seed])]
+        found = measured(peer_python("sb3"), "sb3_twin.py", arguments, _PEER_S)
+        if "error" in found:
+            raise EngineError(found["error"])
+        return found
+
+    try:
+        return [kept.result(seed, partial(measure, seed))["score"] for seed in seeds], ""
+    except (EngineError, subprocess.CalledProcessError) as error:
+        return [], str(getattr(error, "stderr", "") or error)[-300:]
+
+
+def _warmup(steps: int) -> int:
+    return min(10_000, steps // 4)
+
+
+def _arms(
+    game: str, spread: float, steps: int, network: dict[str, Any], evaluate_every: int
+) -> dict[str, dict[str, Any]]:
+    shared = {"game": game, "steps": steps, "episodes": 10, "evaluate_every": evaluate_every}
+    learner = {"capacity": KEPT, "warmup": _warmup(steps), "network": network}
     together = {"kind": "aes-rl", "spread": spread, "learner": learner, "pool": {"kind": "ray", "workers": 2}, **shared}
     return {
         "AES-RL": {**together, "method": {"kind": "aes-rl"}},

@@ -4,18 +4,25 @@
 of a tank at penalties 0 and 0.3, wins (draws as half), and damage dealt, to friends and to neutral tanks as shares of
 their life. ``speed`` and ``pictures``: decisions a second of processor time of the game alone, counted seat by seat,
 both teams played from outside at random, with numbers and with pictures as input.
+
+``penalty`` (``engine.bench.arena_penalty``): PPO against four opponents, with a penalty that grows in seven lessons and
+with the whole one throughout; the difference of both over five seeds, with the interval of Student's t, also where it
+is null. ``var/bench`` keeps every training.
 """
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Iterator
-from statistics import median
+from collections.abc import Iterator, Sequence
+from statistics import mean, median, stdev
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import t as student
 
+from engine.bench import arena_penalty
 from engine.bench.row import row
 from engine.games.tanks import Tanks, TanksPictures
 from engine.games.tanks.game import OPPONENTS
@@ -28,7 +35,8 @@ from engine.rl.seats import Player
 from engine.rng import battle_seeds
 
 NAME = "arena-tanks"
-CASES = ("scripts", "speed", "pictures")
+CASES = ("scripts", "speed", "pictures", "penalty")
+SEEDS = (1, 2, 3, 4, 5)
 EPISODES = 1000
 REWARDS = ("score", "dealt", "friendly", "neutral", "taken")
 PENALTIES = (0.0, 0.3)
@@ -40,8 +48,22 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     """Measure one case."""
     if case == "scripts":
         yield from _scripts(100 if quick else EPISODES)
+    elif case == "penalty":
+        yield from _penalty(SEEDS[:2] if quick else SEEDS, quick)
     else:
         yield from _speed(case, 1.0 if quick else 4.0)
+
+
+def _penalty(seeds: Sequence[int], quick: bool) -> Iterator[dict[str, Any]]:
+    found = {seed: arena_penalty.measured(seed, quick) for seed in seeds}
+    apart = [arena_penalty.difference(one) for one in found.values()]
+    for name in arena_penalty.TOLD:
+        values = [each[name] for each in apart]
+        half = float(student.ppf(0.975, len(values) - 1)) * stdev(values) / math.sqrt(len(values))
+        detail = f"staged − constant, {mean(values) - half:.3f} to {mean(values) + half:.3f}"
+        whole = "; ".join(arena_penalty.said(seed, one) for seed, one in found.items())
+        told = f"{detail}; {whole}" if name == arena_penalty.TOLD[0] else detail
+        yield row(NAME, f"penalty, {name}", mean(values), "difference", seeds=seeds, detail=told)
 
 
 def _scripts(episodes: int) -> Iterator[dict[str, Any]]:

@@ -22,7 +22,7 @@ from engine.arrays import Bundle, unpack
 from engine.bench.commanders import trained
 from engine.bench.herobattle_teams import equal_cost_pairs
 from engine.bench.row import row
-from engine.change.reading import FINDINGS
+from engine.change.table import FINDINGS
 from engine.config.study import GameConfig
 from engine.errors import EngineError
 from engine.events import Finished

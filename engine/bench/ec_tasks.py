@@ -35,7 +35,7 @@ class Shubert(PymooProblem):  # type: ignore[misc]  # pymoo has no types
         out["F"] = (j * np.cos((j + 1) * x[:, :, None] + j)).sum(axis=2).prod(axis=1)
 
 
-class Row(NamedTuple):
+class BenchmarkProblem(NamedTuple):
     """How to get a problem, its true front (or minimum), that front's volume where it is known, and the standard
     deviation of the noise: of several objectives in units of what the front spans, of one as it is."""
 
@@ -45,9 +45,9 @@ class Row(NamedTuple):
     noise: float = 0.0
 
 
-def _zdt(number: int, volume: float | None = None) -> Row:
+def _zdt(number: int, volume: float | None = None) -> BenchmarkProblem:
     name = f"zdt{number}"
-    return Row(lambda: get_problem(name), lambda: np.asarray(get_problem(name).pareto_front(2000)), volume)
+    return BenchmarkProblem(lambda: get_problem(name), lambda: np.asarray(get_problem(name).pareto_front(2000)), volume)
 
 
 def _simplex() -> Floats:
@@ -74,16 +74,16 @@ def _patches() -> Floats:
     return np.asarray(points[non_dominated(points, (-1, -1, -1))])
 
 
-def _one(name: str) -> Row:
-    return Row(lambda: get_problem(name, n_var=10), lambda: np.array([[0.0]]))
+def _one(name: str) -> BenchmarkProblem:
+    return BenchmarkProblem(lambda: get_problem(name, n_var=10), lambda: np.array([[0.0]]))
 
 
-def _dtlz(number: int, truth: Callable[[], Floats], volume: float | None = None) -> Row:
-    return Row(lambda: get_problem(f"dtlz{number}", n_obj=3), truth, volume)
+def _dtlz(number: int, truth: Callable[[], Floats], volume: float | None = None) -> BenchmarkProblem:
+    return BenchmarkProblem(lambda: get_problem(f"dtlz{number}", n_obj=3), truth, volume)
 
 
 _BALL = REFERENCE**3 - np.pi / 6
-PLAIN: dict[str, Row] = {
+PLAIN: dict[str, BenchmarkProblem] = {
     "zdt1": _zdt(1, 0.87667),
     "zdt2": _zdt(2, 0.54333),
     **{f"zdt{i}": _zdt(i) for i in (3, 4, 5, 6)},
@@ -94,7 +94,7 @@ PLAIN: dict[str, Row] = {
     "sphere": _one("sphere"),
     "rastrigin": _one("rastrigin"),
     "rosenbrock": _one("rosenbrock"),
-    "shubert": Row(Shubert, lambda: np.array([[-186.7309088310239]])),
+    "shubert": BenchmarkProblem(Shubert, lambda: np.array([[-186.7309088310239]])),
 }
 _ROUGH = {"rastrigin": 5.0, "rosenbrock": 5.0, "shubert": 5.0}
 _NOISY = "noisy-"

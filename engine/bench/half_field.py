@@ -38,7 +38,7 @@ MARKS = {"half-field": (0.92, 0.98, 0.962), "half-field-keeper": (0.75, 0.87, 0.
 """Lowest and highest share of goals of the scripted attacker, and that of Helios'."""
 
 
-class Played(NamedTuple):
+class EpisodeResults(NamedTuple):
     """Of n episodes: the score, the win, the return, and the length in decisions; each float64[n]."""
 
     score: np.ndarray[Any, np.dtype[np.float64]]
@@ -75,7 +75,7 @@ def _scored(case: str, name: str, player: str, episodes: int) -> dict[str, Any]:
     )  # fmt: skip
 
 
-def played(game: OneSeat, player: Player, episodes: int) -> Played:
+def played(game: OneSeat, player: Player, episodes: int) -> EpisodeResults:
     """The first episode of each of so many battles."""
     seeds = np.asarray(battle_seeds(1, np.array([_KEY], np.uint64), 0, episodes)[0])
     found, step, tick = np.full((4, episodes), np.nan), game.reset(seeds), 0
@@ -87,7 +87,7 @@ def played(game: OneSeat, player: Player, episodes: int) -> Played:
             ended, new = step.ended, np.isnan(found[0, step.ended.battles])
             told = [ended.score[new, 0], ended.win[new, 0], ended.returns[new, 0, 0], ended.lengths[new]]
             found[:, ended.battles[new]] = told
-    return Played(*found)
+    return EpisodeResults(*found)
 
 
 def _speed(name: str, seconds: float) -> dict[str, Any]:

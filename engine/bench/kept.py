@@ -81,20 +81,27 @@ def folder(bench: str) -> Path:
 
 
 def ended(bench: str, config: Study, artifact: str) -> Ended:
-    """A study, played to its end or on from where it was killed; what it says goes to standard error. Raises
-    EngineError if it fails or is stopped."""
+    """A study, as ``studied``, and what it found."""
     own = folder(bench) / f"{config.kind}-{study_hash(config)[:12]}"
+    end, processor = studied(own, config, own / "store")
+    found = unpack(FolderStore(own / "store").get(end.artifacts[artifact]))
+    return Ended(found, end.counters.battles, end.counters.seconds, processor)
+
+
+def studied(own: Path, config: Study, store: Path) -> tuple[Finished, float]:
+    """A study in a folder of its ``own``, played to its end or on from where it was killed, and the seconds of
+    processor time of all attempts that were not killed; what it says goes to standard error. Raises EngineError if it
+    fails or is stopped."""
     took, began = own / "processor", spent()
     before = float(took.read_text()) if took.exists() else 0.0
     if not _over(own):
-        failed = execute(config, own, str(own / "store"), resume=_checkpoint(own), said=sys.stderr)
+        failed = execute(config, own, str(store), resume=_checkpoint(own), said=sys.stderr)
         took.write_text(f"{before + spent() - began:.1f}")
         if failed or not _over(own):
             raise EngineError(f"{config.name} is not over; call the benchmark again and it goes on")
     end = last_events(own)["end"]
     assert isinstance(end, Finished)
-    found = unpack(FolderStore(own / "store").get(end.artifacts[artifact]))
-    return Ended(found, end.counters.battles, end.counters.seconds, float(took.read_text()) if took.exists() else 0.0)
+    return end, float(took.read_text()) if took.exists() else 0.0
 
 
 def _over(own: Path) -> bool:

@@ -16,16 +16,16 @@ SCRIPTS = Path(__file__).parent / "peers"
 
 
 def peer_python(name: str) -> Path:
-    """The interpreter of ``bench-NAME.txt``'s environment, made on first use. Raises CalledProcessError with what the
-    installer said when it cannot be made."""
+    """The interpreter of ``bench-NAME.txt``'s environment, made on first use and whenever that file asks for something
+    else. Raises CalledProcessError with what the installer said when it cannot be made."""
     folder = ROOT / "var" / "bench" / name
     python, done = folder / "bin" / "python", folder / "complete"
-    if not done.exists():
+    wanted = ROOT / "deploy" / "requirements" / f"bench-{name}.txt"
+    if not done.exists() or done.read_text() != wanted.read_text():
         venv.create(folder, with_pip=True, clear=True)
-        wanted = ROOT / "deploy" / "requirements" / f"bench-{name}.txt"
         command = [str(python), "-m", "pip", "install", "--quiet", "-r", str(wanted)]
         subprocess.run(command, check=True, stdout=sys.stderr, stderr=subprocess.PIPE, text=True)
-        done.touch()
+        done.write_text(wanted.read_text())
     return python
 
 

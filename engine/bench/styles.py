@@ -101,22 +101,23 @@ def _found(config: StylesConfig, quick: bool) -> ArmResult:
     """What a study found: read, or run from where it was."""
     if quick:
         with tempfile.TemporaryDirectory() as folder:
-            return _ran(config, Path(folder))
-    return _ran(config, FOLDER / study_hash(config)[:16])
+            return ran(config, Path(folder))
+    return ran(config, FOLDER / study_hash(config)[:16])
 
 
-def _ran(config: StylesConfig, folder: Path) -> ArmResult:
+def ran(config: StylesConfig, folder: Path) -> ArmResult:
+    """A study, run or read in its folder: killed, it goes on where it was."""
     result = folder / "result.json"
     if not result.exists():
         folder.mkdir(parents=True, exist_ok=True)
         found = _measured(config, FolderStore(folder / "store"), folder / "reached.json")
         told = {"seed": config.seed, "selection": config.selection, **found._asdict()}
-        _write(result, {name: np.asarray(value).tolist() for name, value in told.items()})
+        write(result, {name: np.asarray(value).tolist() for name, value in told.items()})
     told = json.loads(result.read_text())
     return ArmResult(told["gap"], told["evaluations"], np.array(told["score"]), np.array(told["moved"]))
 
 
-def _write(file: Path, content: dict[str, Any]) -> None:
+def write(file: Path, content: dict[str, Any]) -> None:
     """Write a file whole or not at all."""
     other = file.with_suffix(".new")
     other.write_text(json.dumps(content))
@@ -132,7 +133,7 @@ def _measured(config: StylesConfig, store: FolderStore, reached: Path) -> ArmRes
     for last in run_study(config, store, before["checkpoint"]):
         if isinstance(last, Progressed):
             agents.append(last.artifacts["agents"])
-            _write(reached, {"checkpoint": last.artifacts["checkpoint"], "agents": agents})
+            write(reached, {"checkpoint": last.artifacts["checkpoint"], "agents": agents})
     if not isinstance(last, Finished):
         raise EngineError(f"The study did not finish: {last}")
     meta, archive = unpack(store.get(last.artifacts["archive"]))

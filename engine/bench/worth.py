@@ -143,7 +143,7 @@ def _false_of(seed: int, quick: bool) -> tuple[int, list[str]]:
 def _checked(game: HeroBattle, x: Experiment, quick: bool, but: Collection[Ids] = frozenset()) -> tuple[int, list[str]]:
     """Of all that is told ``but`` these: how many are false by battles of their own, and the measures of each."""
     false, lines, spec = 0, list[str](), game.describe()
-    for finding in x.reading.findings:
+    for finding in x.analysis.findings:
         if finding.told and ids(x, spec, finding.trait) not in but:
             found = measured(game, x, finding, QUICK_MEASURED if quick else MEASURED)
             false += not found.true
@@ -201,7 +201,7 @@ def _prices(case: str, quick: bool) -> dict[str, Any]:
 def _priced(game: HeroBattle, battles: int) -> dict[str, Any]:
     """The number of pieces of an experiment, and of each that has a fair price its number, id, price and range."""
     spec, x = game.describe(), played(game, battles, 1)
-    _, columns = tabled(x.reading, spec)
+    _, columns = tabled(x.analysis, spec)
     prices = []
     for i, trait in enumerate(x.traits.single):
         told = [float(columns[name][i]) for name in ("fair", "fair_low", "fair_high")]

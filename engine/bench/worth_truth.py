@@ -38,7 +38,7 @@ class MeasuredEffect(NamedTuple):
 
 def measured(game: HeroBattle, x: Experiment, finding: Finding, most: int, step: int = STEP) -> MeasuredEffect:
     """What is true of a finding, by at most so many battles."""
-    finalist = next(f for f in x.reading.finalists if f.trait == finding.trait)
+    finalist = next(f for f in x.analysis.finalists if f.trait == finding.trait)
     teams = [np.array([finding.trait]), *_beside(x, finding.trait)]
     won, played, sign = np.zeros(len(teams)), 0, 1 if finding.worth > 0 else -1
     while True:
@@ -46,7 +46,7 @@ def measured(game: HeroBattle, x: Experiment, finding: Finding, most: int, step:
         mean = [_won(game, x, of, each, played) for of in teams]
         won, played = won + each * np.array(mean), played + each * len(teams)
         found = _claims(finalist, won * len(teams) / played, 0.25 * len(teams) / played)
-        far = min((sign * effect - more * x.reading.matters) / error for effect, error, more in found)
+        far = min((sign * effect - more * x.analysis.matters) / error for effect, error, more in found)
         if abs(far) >= CLEARLY or most - played < step * len(teams):
             return MeasuredEffect(*found[0][:2], far > 0, played)
 
@@ -58,7 +58,7 @@ def _beside(x: Experiment, trait: int) -> list[Index]:
     if len(one.pieces) > 1:
         halves = [next(i for i, t in enumerate(x.traits.single) if t.pieces == (p,)) for p in one.pieces]
         return [_alike(x, trait), *(each for i in halves for each in (np.array([i]), *_beside(x, i)))]
-    kind, met = x.rules.category, x.reading.screen.rest[WIN].many > 1
+    kind, met = x.rules.category, x.analysis.screen.rest[WIN].many > 1
     alike = (kind[t.pieces[0]] == kind[one.pieces[0]] and t.least == one.least for t in every)
     return [np.flatnonzero(np.fromiter(alike, np.bool_, len(every)) & met)]
 
@@ -69,7 +69,7 @@ def _alike(x: Experiment, pair: int) -> Index:
     own = np.flatnonzero(kinds == kinds[pair - first])
     single = {t.pieces[0]: i for i, t in enumerate(x.traits.single)}
     halves = np.array([[single[p] for p in x.traits.pairs[i].pieces] for i in own])
-    many = x.reading.screen.pairs[0].many[halves[:, 0], halves[:, 1]].astype(np.int64)
+    many = x.analysis.screen.pairs[0].many[halves[:, 0], halves[:, 1]].astype(np.int64)
     return np.random.default_rng(0).permutation(np.repeat(own + first, many))
 
 

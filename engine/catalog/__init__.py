@@ -7,7 +7,7 @@ from __future__ import annotations
 from engine.catalog.agent_game import AgentGame, Signal
 from engine.catalog.algorithms import ALGORITHMS
 from engine.catalog.entry import imported
-from engine.catalog.games import GAMES, built_in, of_two, shares_of
+from engine.catalog.games import GAMES, MOMENTS_A_SECOND, built_in, of_two, pace_of, shares_of
 from engine.catalog.learners import LEARNERS, METHODS
 from engine.catalog.players import PLAYERS
 from engine.catalog.studies import STUDIES, StudyKind
@@ -19,6 +19,7 @@ __all__ = [
     "GAMES",
     "LEARNERS",
     "METHODS",
+    "MOMENTS_A_SECOND",
     "PLAYERS",
     "SAMPLERS",
     "STUDIES",
@@ -28,5 +29,6 @@ __all__ = [
     "built_in",
     "imported",
     "of_two",
+    "pace_of",
     "shares_of",
 ]

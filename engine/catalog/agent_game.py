@@ -39,16 +39,17 @@ class AgentGame(NamedTuple):
     """A built-in game for agents: its texts for people, the path of its factory (of an ``engine.mdp.vector.Game``), and
     what pages need to know before it is made.
 
-    ``sees``: the kind of observation; ``does``: the kind of action (one of ``engine.config.rl.ACTIONS``); ``longest``:
-    decisions in its longest episode; ``settings``: those that pages let people set; ``sides``: names of the agents
-    where several learn, one on each seat, or on ``squad`` seats each (``MDPSpec.squad``); ``turns``: they act at
-    different moments; ``given``: arguments that it is always made with. For agents: ``actions``, its
-    choices by name; ``captions``: what a caption tells of its signals. For styles of play: ``signals``, all that its
-    setting ``rewards`` can name; ``scripted``: which of ``PLAYERS`` plays it well; ``strangers``: those of ``PLAYERS``
-    that nobody learns against in it; ``ends``: lowest and highest values
-    of measures of an episode; ``meanings``: what a signal is, of one decision; ``names``: what it calls signals and
-    measures that ``engine.config.style_templates`` calls otherwise. ``clock``: how fast it runs, if known; ``alone``:
-    nobody else is in it; ``starts``: those of its ``settings`` that say where an episode begins."""
+    ``sees``: the kind of observation; ``does``: the kind of action (one of ``engine.config.rl.ACTIONS``);
+    ``longest``: decisions in its longest episode; ``settings``: those that pages let people set; ``sides``: names of
+    the agents where several learn, one on each seat, or on ``squad`` seats each (``MDPSpec.squad``); ``turns``: they
+    act at different moments; ``given``: arguments that it is always made with. For agents: ``actions``, its choices
+    by name, or ``orders``, those of each part of an action that has several, by what the part says; ``captions``:
+    what a caption tells of its signals. For styles of play: ``signals``, all that its setting ``rewards`` can name;
+    ``scripted``: which of ``PLAYERS`` plays it well; ``strangers``: those of ``PLAYERS`` that nobody learns against
+    in it; ``ends``: lowest and highest values of measures of an episode; ``meanings``: what a signal is, of one
+    decision; ``names``: what it calls signals and measures that ``engine.config.style_templates`` calls otherwise.
+    ``clock``: how fast it runs, if known; ``alone``: nobody else is in it; ``starts``: those of its ``settings`` that
+    say where an episode begins."""
 
     label: str
     explanation: str
@@ -62,6 +63,7 @@ class AgentGame(NamedTuple):
     turns: bool = False
     given: Mapping[str, Any] = {}
     actions: tuple[str, ...] = ()
+    orders: Mapping[str, tuple[str, ...]] = {}
     captions: Mapping[str, Signal] = {}
     signals: tuple[str, ...] = ()
     scripted: str = ""

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from engine.catalog.agent_game import AgentGame, Clock, Signal
 
+MOMENTS_A_SECOND = 40.0
+"""Where a game does not say how fast it is."""
 _COMMANDERS = ("every", "rewards", "same_teams")
 _PONG_ACTIONS = ("stays", "up", "down")
 _PONG_CAPTIONS = {
@@ -18,11 +23,20 @@ _PONG_MEANINGS = {
     "stayed": "share of the time in which it was told to stay, 0 to 1", "hit": "times it hit the ball",
 }  # fmt: skip
 _SHARES = {"score": (0.0, 1.0), "moved": (0.0, 1.0), "stayed": (0.0, 1.0)}
-_MAZE_SIGNALS = ("score", "win", "moved", "bumped", "ground")
+_ATARI_PONG = ("sticky", "frame_skip", "max_ticks", "rewards")
+_ATARI_PONG_SIGNALS = ("score", "moved", "stayed")
+_ATARI_PONG_ACTIONS = ("stays", "fires", "up", "down", "up, fires", "down, fires")
+_ATARI_PONG_CAPTIONS = {"moved": Signal("moves"), "stayed": Signal("leaves the stick alone")}
+_ATARI_PONG_MEANINGS = {
+    "score": "points that this decision won minus those it lost",
+    "moved": "1 where it pushes the stick up or down", "stayed": "1 where it leaves the stick alone",
+}  # fmt: skip
+_MAZE_SIGNALS = ("score", "win", "moved", "bumped", "ground", "explored")
 _MAZE_MEANINGS = {
     "score": "how much nearer the goal came, as a share of the longest way", "win": "1 when the goal is reached",
     "moved": "1 where it moved to another cell", "bumped": "1 where a wall was in its way",
     "ground": "1 in a cell that it enters for the first time",
+    "explored": "the same as a share of the cells that can be entered in an episode",
 }  # fmt: skip
 _ORDERS_SIGNALS = (
     "score", "win", "dealt", "taken", "walked", "idle", "ground", "waited", "waiting", "explored", "forward",
@@ -37,6 +51,16 @@ _ORDERS_MEANINGS = {
     "waiting": "share of the time in which the team had not struck a blow yet, 0 to 1",
     "explored": "squares walked on for the first time, as a share of the field",
     "forward": "how far forward the units stand, from 0 where they began to 1 in the middle of the field",
+}  # fmt: skip
+_STANCES = ("advance", "hold", "step back", "withdraw", "close ranks")
+_ORDERS = {
+    "Whom its team strikes at": (
+        "whoever is nearest", "the hero", "whoever has least life left", "the most dangerous", "whoever reaches far",
+        "the soldiers", "all at one enemy",
+    ),
+    "What its hero does": ("advances", "holds", "steps back", "withdraws", "closes ranks"),
+    "What its first soldiers do": _STANCES, "What its second soldiers do": _STANCES,
+    "When it uses the skill": ("as its team would by itself", "not now", "at once"),
 }  # fmt: skip
 _ORDERS_CAPTIONS = {
     "walked": Signal("walks", unit="of its units’ time"), "idle": Signal("stands idle", unit="of its units’ time"),
@@ -116,7 +140,7 @@ GAMES: dict[str, AgentGame] = {
         "Herobattle, commander", "Commands a team of the demo game against one that fights by itself: whom to attack, "
         "where to stand, when to use the skill.",
         "engine.games.herobattle.commanders:HeroBattleCommanders", "numbers", "hybrid", 75, _COMMANDERS,
-        captions=_ORDERS_CAPTIONS, signals=_ORDERS_SIGNALS, scripted="hero-hunter",
+        orders=_ORDERS, captions=_ORDERS_CAPTIONS, signals=_ORDERS_SIGNALS, scripted="hero-hunter",
         strangers=("random", "hero-hunter"), ends=_ORDERS_ENDS, meanings=_ORDERS_MEANINGS,
         names={"moved": "walked"}, clock=Clock(12, "every", 4),
     ),
@@ -124,7 +148,7 @@ GAMES: dict[str, AgentGame] = {
         "Herobattle, two commanders", "Two agents, one in command of each team, learn from the same battles.",
         "engine.games.herobattle.commanders:HeroBattleCommanders", "numbers", "hybrid", 75, _COMMANDERS,
         ("left", "right"), given={"seats": (0, 1)},
-        captions=_ORDERS_CAPTIONS, clock=Clock(12, "every", 4),
+        orders=_ORDERS, captions=_ORDERS_CAPTIONS, clock=Clock(12, "every", 4),
     ),
     "rock-paper-scissors": AgentGame(
         "Rock, paper, scissors", "Two agents choose at once. Nobody is best, so learning may run in circles.",
@@ -143,8 +167,9 @@ GAMES: dict[str, AgentGame] = {
         captions={
             "moved": Signal("moves"), "bumped": Signal("bumps into walls"),
             "ground": Signal("enters", share=False, unit="cells an episode"),
+            "explored": Signal("covers", unit="of the ground that it could"),
         },
-        signals=_MAZE_SIGNALS, ends={name: (0.0, 1.0) for name in ("score", "moved", "bumped")},
+        signals=_MAZE_SIGNALS, ends={name: (0.0, 1.0) for name in ("score", "moved", "bumped", "explored")},
         meanings=_MAZE_MEANINGS, alone=True,
     ),
     "navigation": AgentGame(
@@ -176,6 +201,11 @@ GAMES: dict[str, AgentGame] = {
         "engine.games.tanks:TanksPictures", "pictures", "continuous", 84, _TANKS, ("red",), 5,
         captions=_TANKS_CAPTIONS, clock=Clock(40, "frame_skip", 6),
     ),
+    "image-tanks-two-teams": AgentGame(
+        "Tanks, two teams, pictures", "Both teams learn, and every tank sees a map around itself: far slower to learn.",
+        "engine.games.tanks:TanksPictures", "pictures", "continuous", 84, _TANKS[1:], ("red", "blue"), 5,
+        given={"sides": (0, 1)}, captions=_TANKS_CAPTIONS, clock=Clock(40, "frame_skip", 6),
+    ),
     "platform": AgentGame(
         "Platform", "Run, hop and leap over two gaps and past two enemies. Each choice has a number of its own: how "
         "hard to run, how far to hop or to leap.",
@@ -206,6 +236,19 @@ GAMES: dict[str, AgentGame] = {
         ends={name: (0.0, 1.0) for name in ("score", "out", "caught", "late")}, meanings=_HALF_FIELD_MEANINGS,
         clock=Clock(10, "frame_skip", 1), starts=_HALF_FIELD_STARTS,
     ),
+    "atari-pong": AgentGame(
+        "Atari Pong, memory", "Atari’s Pong against the console’s own player. The agent is told what the console "
+        "remembers, 128 numbers. It plays far slower than our own Pong.",
+        "engine.games.atari_pong:AtariPong", "numbers", "discrete", 27_000, _ATARI_PONG,
+        actions=_ATARI_PONG_ACTIONS, captions=_ATARI_PONG_CAPTIONS, signals=_ATARI_PONG_SIGNALS,
+        scripted="atari-pong-follower", ends=_SHARES, meanings=_ATARI_PONG_MEANINGS, clock=Clock(60, "frame_skip", 4),
+    ),
+    "atari-pong-pictures": AgentGame(
+        "Atari Pong, pictures", "The same, seen as a player sees it: far slower to learn.",
+        "engine.games.atari_pong:AtariPongPictures", "pictures", "discrete", 27_000, _ATARI_PONG,
+        actions=_ATARI_PONG_ACTIONS, captions=_ATARI_PONG_CAPTIONS, signals=_ATARI_PONG_SIGNALS, ends=_SHARES,
+        meanings=_ATARI_PONG_MEANINGS, clock=Clock(60, "frame_skip", 4),
+    ),
 }  # fmt: skip
 """Built-in games for agents: a study calls one by its name here, or ``builtin:NAME``."""
 
@@ -228,3 +271,9 @@ def shares_of(game: str) -> tuple[str, ...]:
     """The signals of a game that are shares, from 0 to 1."""
     known = built_in(game)
     return tuple(name for name, signal in known.captions.items() if signal.share) if known else ()
+
+
+def pace_of(game: str, settings: Mapping[str, Any]) -> float:
+    """Decisions a second, as people see a game with these settings."""
+    known = built_in(game)
+    return known.clock.decisions(settings) if known and known.clock else MOMENTS_A_SECOND

@@ -14,6 +14,10 @@ PLAYERS: dict[str, Entry] = {
         "Follows the ball", "Keeps its paddle at the ball's height, and never looks ahead.", Config,
         "engine.games.pong.follower:Follower",
     ),
+    "atari-pong-follower": Entry(
+        "Follows the ball, Atari", "Keeps its paddle at the ball’s height while the ball comes.", Config,
+        "engine.games.atari_pong.follower:Follower",
+    ),
     "herobattle-itself": Entry(
         "Gives no orders", "Its team fights by itself, as in lineups.", Config,
         "engine.games.herobattle.commanders.scripts:Commander",

@@ -35,8 +35,8 @@ class StudyKind(NamedTuple):
     counts its work. ``role``: the artifact that holds everything it evaluated; empty: there is none. Words for
     sentences: ``noun``, the study; ``tick``, one of its ticks; ``gained``, a participle for the results that a stop
     keeps; ``hands``, its workers. ``genes``: the part of its settings whose numbers may be ranges; empty: none may.
-    ``beside``: says which study the command line runs after one (``engine.accompanied``); empty: none. ``told``: puts
-    its results into lines for the command line, called with (config, artifacts, store); empty: nothing does.
+    ``beside``: says which study the command line runs after one (``engine.accompanied``); empty: none. ``lines``:
+    makes lines for the command line of its results, called with (config, artifacts, store); empty: nothing does.
     """
 
     label: str
@@ -51,7 +51,7 @@ class StudyKind(NamedTuple):
     hands: str = "battle workers"
     genes: str = ""
     beside: str = ""
-    told: str = ""
+    lines: str = ""
 
     @property
     def called(self) -> str:
@@ -130,7 +130,7 @@ STUDIES: dict[str, StudyKind] = {
     ),
     "worth": StudyKind(
         "What each piece is worth", "experiment", WorthConfig, "engine.study.worth:worth", "engine.study.worth:Words",
-        "battles", "table", tick="part", gained="measured", told="engine.study.worth:table_lines",
+        "battles", "table", tick="part", gained="measured", lines="engine.study.worth:table_lines",
     ),
     "metagame": StudyKind(
         "Who beats whom", "round robin", MetagameConfig, "engine.study.metagame:metagame",

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.change.reading import KEPT, REFITTED, UNFIT
 from engine.change.refit import fits, refit
+from engine.change.table import KEPT, REFITTED, UNFIT
 from engine.config.lineups import LineupConfig, PastedBaselines, TeamRow
 from engine.config.study import ChangeConfig
 from engine.errors import ConfigError

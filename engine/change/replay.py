@@ -46,7 +46,7 @@ class Asked(NamedTuple):
     fidelity: str
 
 
-class Played(NamedTuple):
+class ReplayResults(NamedTuple):
     """What is known of both versions, [2, n, …]: ``first`` and ``first_error`` [m] by the battles before the fresh
     ones; of so many fresh replicates (``samples``) their ``values`` [most, m] and ``sums`` [most, k], not a number
     beyond those, the ``mean`` [m] and its ``error`` [m]; ``failed``: a battle could not be finished."""
@@ -61,7 +61,7 @@ class Played(NamedTuple):
     failed: NDArray[np.bool_]
 
     @classmethod
-    def nothing(cls, n: int, most: int, width: tuple[int, int]) -> Played:
+    def nothing(cls, n: int, most: int, width: tuple[int, int]) -> ReplayResults:
         """Before the first battle."""
         m, k = width
         numbers = [np.full((2, n, m), np.nan) for _ in range(4)]
@@ -74,10 +74,10 @@ class Replay:
     """Asks for battles and takes in what they say, as an ``Algorithm`` does; a request is one lineup on one version in
     one look. ``settled``: of what was played, bool[n]: which lineups no further battle tells anything of."""
 
-    def __init__(self, asked: Asked, settled: Callable[[Played], NDArray[np.bool_]]) -> None:
+    def __init__(self, asked: Asked, settled: Callable[[ReplayResults], NDArray[np.bool_]]) -> None:
         self.asked, self.settled = asked, settled
         self.n, self.look, self.tick, self.played, self.cached = asked.rows.shape[1], 0, 0, 0, 0
-        self.outcomes = Played.nothing(self.n, asked.looks[-1], asked.width)
+        self.outcomes = ReplayResults.nothing(self.n, asked.looks[-1], asked.width)
         self.anchors = np.stack([asked.anchors, np.full_like(asked.anchors, -1)])
         self.wanted = asked.playable.copy()
         self.told = np.zeros_like(self.wanted)
@@ -131,7 +131,7 @@ class Replay:
         self.anchors = arrays["anchors"].copy()
         self.wanted, self.told = (arrays[name].astype(np.bool_) for name in ("wanted", "told"))
         self._out = np.zeros_like(self.wanted)
-        self.outcomes = Played(**{name: arrays[name].copy() for name in Played._fields})._replace(
+        self.outcomes = ReplayResults(**{name: arrays[name].copy() for name in ReplayResults._fields})._replace(
             failed=arrays["failed"].astype(np.bool_)
         )
 

@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from engine.config.base import Config, Shown
 from engine.config.pool import PoolConfig
-from engine.config.rl import ApartConfig, TD3Config
+from engine.config.rl import ApartConfig, NetworkConfig, TD3Config
 from engine.config.train import OneTraining, RarelyMinutes
 from engine.text import figures
 
@@ -98,7 +98,8 @@ class _Spread(Config):
 
 
 class AdaptiveConfig(_Spread):
-    """An individual counts for the more the more the centre moves to it."""
+    """An individual counts for the more the more the centre moves to it. After a full move nothing is left but what is
+    added."""
 
     kind: Literal["adaptive"] = "adaptive"
 
@@ -194,6 +195,14 @@ class AESRLMethod(_Together):
     mean: MeanRule = Field(default_factory=RelativeConfig, title="How the centre moves")
     variance: VarianceRule = Field(default_factory=AdaptiveConfig, title="How the spread follows")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _after_full_moves(cls, given: Any) -> Any:
+        """With the rule full-move the spread follows successes, where nothing else is said."""
+        mean = given.get("mean") if isinstance(given, dict) else None
+        jumps = (isinstance(mean, dict) and mean.get("kind") == "full-move") or isinstance(mean, FullMoveConfig)
+        return {"variance": {"kind": "success"}, **given} if jumps else given
+
 
 class ACEMRLMethod(_Together):
     """CEM-RL's update by rank, without waiting (the same paper, appendix E)."""
@@ -263,6 +272,11 @@ class SharedTD3Config(TD3Config):
     """Twin delayed deep deterministic policy gradient, for critics that many policies learn from."""
 
     network: LayersConfig = Field(default_factory=LayersConfig)
+
+    @property
+    def policy_network(self) -> NetworkConfig:
+        """Policies have tanh between their layers, whatever the critics have (AES-RL's table 4)."""
+        return super().policy_network.model_copy(update={"activation": "tanh"})
 
 
 class AESRLConfig(OneTraining):

@@ -10,9 +10,11 @@ from pydantic_core import core_schema
 
 from engine.config.base import Config, parse, refuse
 from engine.errors import ConfigError
+from engine.text import figures
 
 Reward = Literal["score", "moved", "stayed", "hit"]
-MazeReward = Literal["score", "win", "moved", "bumped", "ground"]
+AtariPongReward = Literal["score", "moved", "stayed"]
+MazeReward = Literal["score", "win", "moved", "bumped", "ground", "explored"]
 TanksReward = Literal["score", "dealt", "friendly", "neutral", "taken", "win"]
 NavigationReward = Literal["score", "own", "shared", "moved"]
 HalfFieldReward = Literal["score", "shaped", "approached", "reached", "advanced"]
@@ -37,7 +39,7 @@ class Count(NamedTuple):
     def checked(self, count: int) -> int:
         """The count. Raises PydanticCustomError outside the bounds."""
         if not self.low <= count <= self.high:
-            raise ValueError(f"must be {self.low} to {self.high:,}, not {count:,}")
+            raise ValueError(f"must be {self.low} to {self.high:,}, not {figures(count)}")
         return count
 
 
@@ -56,6 +58,15 @@ class ImagePongSettings(PongSettings):
     """The same for Pong in pictures."""
 
     frames: Annotated[int, Count(1, 16)] = 4
+
+
+class AtariPongSettings(Config):
+    """Settings of Atari's Pong in a study."""
+
+    frame_skip: Annotated[int, Count(1, 100)] = 4
+    sticky: Annotated[float, Field(strict=True, ge=0.0, le=1.0)] = 0.25
+    max_ticks: Annotated[int, Count(1, 1_000_000)] = 27_000
+    rewards: tuple[AtariPongReward, ...] = Field(("score",), min_length=1, max_length=3)
 
 
 class ConnectFourSettings(Config):
@@ -86,7 +97,7 @@ class MazeSettings(Config):
     size: Annotated[int, Count(9, 101), AfterValidator(_odd)] = 31
     layout: Annotated[int, Count(0, 1_000_000)] = 1
     max_ticks: Annotated[int, Count(10, 100_000)] = 300
-    rewards: tuple[MazeReward, ...] = Field(("score", "win"), min_length=1, max_length=5)
+    rewards: tuple[MazeReward, ...] = Field(("score", "win"), min_length=1, max_length=6)
     planted: StrictBool = True
 
 
@@ -166,6 +177,8 @@ SETTINGS: dict[str, type[Config]] = {
     "pong-two-seats": PongSettings,
     "vector-pong": PongSettings,
     "image-pong": ImagePongSettings,
+    "atari-pong": AtariPongSettings,
+    "atari-pong-pictures": AtariPongSettings,
     "connect-four": ConnectFourSettings,
     "commanders": CommanderSettings,
     "maze": MazeSettings,
@@ -175,6 +188,7 @@ SETTINGS: dict[str, type[Config]] = {
     "tanks": TanksSettings,
     "tanks-two-teams": TanksSettings,
     "image-tanks": TanksSettings,
+    "image-tanks-two-teams": TanksSettings,
     "platform": PlatformSettings,
     "goal": GoalSettings,
     "half-field": HalfFieldSettings,

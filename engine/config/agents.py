@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
-from engine.config.base import Config, Shown, Study
+from engine.config.base import Config, Shown, Study, refuse
 from engine.config.evaluate import SavedConfig, ScriptConfig, Title
 from engine.config.evolve import Measure
 from engine.config.limits import LimitsConfig
@@ -79,6 +80,15 @@ class MeasureConfig(Study):
         return self.episodes // PART * (1 + len(self.strangers))
 
 
+class BesideConfig(Config):
+    """A player on seats of its own, in a battle to be watched whose sides have several players."""
+
+    player: PlayerConfig
+    seats: tuple[Annotated[int, Field(ge=1, le=1000)], ...] = Field(
+        min_length=1, max_length=1000, title="Seats", description="from 1: the agent sits on seat 0"
+    )
+
+
 class RecordConfig(Study):
     """Record a battle of each agent on the same seed, to be watched side by side."""
 
@@ -91,6 +101,28 @@ class RecordConfig(Study):
     opponent: PlayerConfig | None = Field(
         None, title="Opponent", description="on all other seats; none: the game has no other seats"
     )
+    beside: tuple[BesideConfig, ...] = Field(
+        (), max_length=1000, title="Others", description="each on seats of its own, where neither of these sits",
+        exclude_if=lambda beside: not beside,  # keeps the hash of studies without others
+    )  # fmt: skip
+
+    @model_validator(mode="after")
+    def _apart(self) -> Self:
+        taken: dict[int, int] = {}
+        for i, other in enumerate(self.beside):
+            for seat in other.seats:
+                if taken.setdefault(seat, i) != i or other.seats.count(seat) > 1:
+                    refuse([(f"beside.{i}.seats", f"somebody sits on seat {seat} already")])
+        return self
+
+    def sits(self, seats: int, squad: int) -> Mapping[str, list[int]]:
+        """Who sits where in a game of so many seats, sides of ``squad``: seats by place (``agents``, ``opponent``,
+        ``beside.0``, …)."""
+        named = {seat: f"beside.{i}" for i, other in enumerate(self.beside) for seat in other.seats}
+        found: dict[str, list[int]] = {}
+        for seat in range(seats):
+            found.setdefault(named.get(seat, "agents" if seat < squad else "opponent"), []).append(seat)
+        return found
 
     @property
     def ticks(self) -> int:

@@ -70,10 +70,17 @@ def started(config: ArenaConfig) -> int:
 
 
 def misfits(config: ArenaConfig) -> Iterator[tuple[str, str]]:
-    """(place, sentence) of learners that do not go with the length of the course."""
+    """(place, sentence) of learners that do not go with the length of the course, or with one another."""
     synchronous = config.sampling == "synchronous"
     for name, learner in config.learners.items():
         together = [config.pace(lesson).fragment.get(name, 0) for lesson in config.lessons]
         most = max(together) * (config.copies if synchronous else 1)
         found = learner.misfits(steps_of(config, name), most, synchronous=synchronous)
         yield from ((f"{config.place_of(name)}.{place}", why) for place, why in found)
+    for i, lesson in enumerate(config.lessons):
+        for at, new, old in lesson.after.goes_on:
+            if config.learners[new] != config.learners[old]:
+                yield (
+                    f"lessons.{i}.after.{at}",
+                    f"{new!r} cannot go on from {old!r}: their learners have other settings",
+                )

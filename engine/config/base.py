@@ -48,7 +48,7 @@ FARTHEST = 1e15
 
 def _ordinary(value: float, info: ValidationInfo) -> float:
     if newly_written(info) and abs(value) > FARTHEST:
-        raise ValueError(f"must be between -{figures(FARTHEST)} and {figures(FARTHEST)}")
+        raise ValueError(f"must be between {figures(-FARTHEST)} and {figures(FARTHEST)}")
     return value
 
 

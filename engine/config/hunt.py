@@ -162,10 +162,10 @@ def _learned(task: TaskConfig) -> int:
 def _misfits(task: TaskConfig) -> Iterator[tuple[str, str]]:
     if task.style is not None:
         yield "style", "a hunt learns from the rewards of the game itself: leave this out"
-    found = {gene.place: gene for gene in genes(task)}
+    found, batch = {gene.place: gene for gene in genes(task)}, task.learner.least_batch
     if any(place.startswith("game.") for place in found):
         yield "game.settings", "bugs are those of one game: give its settings numbers, not ranges"
     if "steps" in found:
         yield "steps", "every agent makes as many decisions: give one number"
-    elif task.steps < task.learner.least_batch:
-        yield "steps", too_few(task.steps, task.learner.least_batch)
+    elif isinstance(batch, int) and task.steps < batch:
+        yield "steps", too_few(task.steps, batch)

@@ -62,6 +62,13 @@ class AfterwardsConfig(Config):
             yield from ((f"fork.{new}", new), (f"fork.{new}", old))
         yield from ((f"pool.{i}", name) for i, name in enumerate(self.pool))
 
+    @property
+    def goes_on(self) -> Iterator[tuple[str, str, str]]:
+        """(place, policy, another) of every policy that goes on, or may go on, from another one's network."""
+        names = () if self.best is None else self.best.among
+        yield from ((f"best.among.{i}", name, names[0]) for i, name in enumerate(names))
+        yield from ((f"fork.{new}", new, old) for new, old in self.fork.items())
+
 
 class LessonConfig(Config):
     """One lesson: a match list, the variant of the game, how long it lasts, and what happens at its end."""

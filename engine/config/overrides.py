@@ -35,6 +35,17 @@ class _Loader(yaml.SafeLoader):
         return node
 
 
+def _whole(loader: _Loader, node: yaml.ScalarNode) -> int:
+    """A whole number. In YAML 1.1, and only there, 010 is 8 and 1:30 is 90: whoever writes these may mean something
+    else."""
+    digits = node.value.lstrip("+-").replace("_", "")
+    if ":" in digits or (len(digits) > 1 and digits.isdecimal() and digits.startswith("0")):
+        told = f"{node.value} can be read in two ways: write the number without zeros in front, or the text in quotes"
+        raise yaml.MarkedYAMLError(problem=told, problem_mark=node.start_mark)
+    return int(loader.construct_yaml_int(node))
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _whole)
 _Loader.add_implicit_resolver("tag:yaml.org,2002:float", _POWER, list("-+0123456789"))
 
 

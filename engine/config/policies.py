@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints
@@ -23,6 +24,19 @@ def misnamed(names: Iterable[str]) -> Iterator[tuple[str, str]]:
     """(place, sentence) for each invalid name of a policy."""
     why = "a policy's name is made of small letters, digits and dashes, and begins with a letter"
     return ((f"policies.{name}", why) for name in names if not _NAME.fullmatch(name))
+
+
+def expected_seats(seats: Sequence[Sequence[tuple[str, float, bool]]], policy: str) -> float:
+    """The mean number of seats of a learning policy in an episode; ``seats``: of each the name and share of whoever may
+    be drawn for it, and whether it learns. Where nobody learns, a learning policy takes one of the seats that are open
+    to one, each equally often (``engine.rl.cast``)."""
+    learns = [sum(share for _, share, learns in seat if learns) for seat in seats]
+    total = [sum(share for _, share, _ in seat) for seat in seats]
+    mine = [sum(share for name, share, learns in seat if learns and name == policy) for seat in seats]
+    nobody = math.prod(1 - some / all_ for some, all_ in zip(learns, total, strict=True))
+    open_ = [(own, some) for own, some in zip(mine, learns, strict=True) if some]
+    drawn = sum(own / all_ for own, all_ in zip(mine, total, strict=True))
+    return drawn + nobody * sum(own / some for own, some in open_) / len(open_)
 
 
 StoredPolicy = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{64})?$", max_length=64)]

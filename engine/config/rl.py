@@ -94,12 +94,13 @@ class LearnerConfig(Config):
     """Settings of every learner. ``actions``: the kinds of ``ACTIONS`` that its policy supports; ``head``: what its
     policy makes of its network's outputs (``engine.rl.heads.HEADS``). Learners of one head go on from each other.
     ``together``: it steers all seats of its policy as one group (``engine.mdp.groups``); ``apart``: it learns from each
-    member's own rewards."""
+    member's own rewards. ``critic_aside``: its policies are saved without its critic."""
 
     actions: ClassVar[frozenset[str]] = frozenset(ACTIONS)
     head: ClassVar[str] = "actor-critic"
     together: ClassVar[bool] = False
     apart: ClassVar[bool] = False
+    critic_aside: ClassVar[bool] = False
 
     network: NetworkConfig = Field(default_factory=NetworkConfig)
     discount: Share = Field(0.99, title="Discount", description="γ, a decision")
@@ -109,6 +110,11 @@ class LearnerConfig(Config):
     rewards: dict[str, RewardConfig] = Field(default_factory=dict, title="Named rewards with terms of their own")
     normalise_observations: bool = Field(False, title="Scale observations by their running mean and spread")
     scale_rewards: bool = Field(False, title="Scale rewards by the running spread of their discounted sum")
+
+    @property
+    def policy_network(self) -> NetworkConfig:
+        """The network that its policies are saved with."""
+        return NetworkConfig(**self.network.model_dump() | {"critic": ()}) if self.critic_aside else self.network
 
     @property
     def least_batch(self) -> int:
@@ -262,6 +268,7 @@ class SteeringConfig(ReplayedConfig):
     """Settings of learners that steer with numbers and have two critics and a replay."""
 
     actions: ClassVar[frozenset[str]] = frozenset({"continuous"})
+    critic_aside: ClassVar[bool] = True
 
     network: ApartConfig = Field(default_factory=ApartConfig)
     fragment: Steps = Field(1, title="Decisions in a fragment", description="of one environment")
@@ -345,7 +352,7 @@ class MADDPGConfig(SteeringConfig):
     capacity: Count = Field(200_000, title="Replay", description="decisions of the whole group kept")
     tau: Rate = Field(0.01, title="Share by which targets follow", description="τ, an update")
     max_gradient: Norm = Field(0.5, title="Largest norm of a member's gradient", description="0: any")
-    explore: Decay = Field(0.1, title="Noise of exploration", description="spread, as a share of half the range")
+    explore: Decay = Field(0.5, title="Noise of exploration", description="spread, as a share of half the range")
     penalty: Weight = Field(
         1e-3, title="Weight that keeps actions off their bounds", description="κ, of the square of unbounded outputs"
     )
@@ -408,6 +415,7 @@ class PADDPGConfig(NumberedConfig):
     """Deep deterministic policy gradient for choices that have numbers of their own."""
 
     head: ClassVar[str] = "numbered-actor"
+    critic_aside: ClassVar[bool] = True
 
     kind: Literal["paddpg"] = "paddpg"
     rate: Rate = Field(1e-3, title="Learning rate", description="of the critic")

@@ -80,8 +80,9 @@ class ScriptMemberConfig(MemberConfig):
 
 
 class KeptMemberConfig(MemberConfig):
-    """A policy of the store, which stays as it is."""
+    """A policy of the store, which stays as it is; that of a group needs inner brackets."""
 
+    one_by_one: ClassVar[bool] = False
     kind: Literal["frozen"]
     policy: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] = Field(
         title="Policy", description="store hash of its description (policy_description of a training)"

@@ -13,7 +13,16 @@ from engine.config.base import Config, Shown, Study, refuse
 from engine.config.genes import OpenSetting, express, genes
 from engine.config.learners import Learner
 from engine.config.limits import LimitsConfig
-from engine.config.policies import AGENT, ONE_NUMBER, LearningConfig, PolicyConfig, PolicyName, StoredPolicy, misnamed
+from engine.config.policies import (
+    AGENT,
+    ONE_NUMBER,
+    LearningConfig,
+    PolicyConfig,
+    PolicyName,
+    StoredPolicy,
+    expected_seats,
+    misnamed,
+)
 from engine.config.rl import AnyLearner, PPOConfig
 from engine.errors import ConfigError
 
@@ -259,9 +268,10 @@ class TrainConfig(OneTraining):
         """Decisions of a policy in one fragment of one sampler's battles, on average; a group's are one decision."""
         seats = 1.0
         if self.policies:
-            mine, groups, others = self.policies[policy], self.groups, self.policies.values()
-            firsts = [groups[place][0] for place in self.places(policy)] if mine.share else []
-            seats = sum(mine.share / sum(p.share for p in others if seat in p.seats) for seat in firsts)
+            firsts = [group[0] for group in self.groups]
+            named = self.policies.items()
+            drawn = [[(n, p.share, p.learns) for n, p in named if seat in p.seats and p.share] for seat in firsts]
+            seats = expected_seats(drawn, policy)
         return max(1, round(self.environments * self.learners[policy].fragment * seats))
 
     def steps_of(self, policy: str) -> int:
@@ -272,6 +282,12 @@ class TrainConfig(OneTraining):
     def each(self) -> int:
         """Decisions to learn from in one fragment from every battle of every sampler."""
         return self.samplers * sum(self.fragment_of(policy) for policy in self.learners)
+
+    @property
+    def learning_seats(self) -> int:
+        """Seats of a battle whose decisions are learned from, on average; a group's are one."""
+        fragment = max(learner.fragment for learner in self.learners.values())
+        return max(1, round(self.each / (self.samplers * self.environments * fragment)))
 
     @property
     def update(self) -> int:

@@ -54,7 +54,7 @@ from engine.rl.examine import examination_seeds
 from engine.rl.learner import Metrics, averaged, on_threads
 from engine.rl.learner import below as named_below
 from engine.rl.optimisers import Adam
-from engine.rl.policy import Actor, PolicySpec
+from engine.rl.policy import Actor
 from engine.rl.shared_replay import SharedReplay
 from engine.rl.td3 import TD3
 from engine.rng import battle_seeds, generator
@@ -77,12 +77,7 @@ _LOOK = 16
 
 
 class SharedTD3(TD3):
-    """TD3 whose policies have tanh between their layers, whatever the critics have (AES-RL's table 4)."""
-
-    @classmethod
-    def policy_spec(cls, seat: SeatSpec, config: Any) -> PolicySpec:
-        spec = super().policy_spec(seat, config)
-        return spec._replace(network=spec.network.model_copy(update={"activation": "tanh"}))
+    """TD3 whose critics serve the policies of many."""
 
     def minibatch(self) -> Metrics:
         """Learn from one minibatch, as TD3 does."""
@@ -182,11 +177,11 @@ class IndividualEvaluator:
         self.learner.rng = self.replay.rng = generator(self.config.seed, "individual", request.id)
         artifacts, theta, found = dict[str, str](), np.asarray(request.genome, np.float32), Metrics()
         if context.minibatches:
-            theta, found = self._learned(theta, context, artifacts, should_stop)
+            theta, found = self._learned(theta, request.id, context, artifacts, should_stop)
         learning = time.perf_counter() - at
         played = [] if context.role in ("critic", "agent") else self._played(theta, request, context.role, should_stop)
         if context.role in _KEPT:
-            artifacts[PLAYED] = self._kept(played)
+            artifacts[PLAYED] = self._kept(request.id, played)
         returns = np.array([float(each.rewards @ self.learner.terms.weight) for each in played])
         times = (began, time.perf_counter() - at, learning)
         losses = (found.get("critic_loss", np.nan), found.get("q", np.nan))
@@ -211,13 +206,14 @@ class IndividualEvaluator:
         match = np.array([_MATCH + request.id], np.uint64)
         return np.asarray(battle_seeds(self.config.seed, match, 0, count)[0])
 
-    def _kept(self, played: Sequence[Rollout]) -> str:
-        """The hash of the transitions."""
+    def _kept(self, request: int, played: Sequence[Rollout]) -> str:
+        """The hash of the transitions. Who reads them removes them, so of two who played alike each leaves its own."""
         each = [self.learner.transitions(rollout.trajectory) for rollout in played]
-        return self.store.put(pack({}, {name: np.concatenate([one[name] for one in each]) for name in each[0]}))
+        columns = {name: np.concatenate([one[name] for one in each]) for name in each[0]}
+        return self.store.put(pack({"request": request}, columns))
 
     def _learned(
-        self, theta: F32, context: IndividualContext, artifacts: dict[str, str], should_stop: ShouldStop
+        self, theta: F32, request: int, context: IndividualContext, artifacts: dict[str, str], should_stop: ShouldStop
     ) -> tuple[F32, Metrics]:
         """The policy after learning; puts what was learned among the artifacts."""
         agent = context.role == "agent"
@@ -242,7 +238,7 @@ class IndividualEvaluator:
             after = self.learner.agent_state() if agent else self.learner.critics_state()
             artifacts[CRITIC] = self.store.put(pack({}, after))
         if context.role != "critic":
-            artifacts[LEARNT] = self.store.put(pack({}, {"theta": theta}))
+            artifacts[LEARNT] = self.store.put(pack({"request": request}, {"theta": theta}))
         return theta, averaged(gathered)
 
     def _climb(self, theta: torch.Tensor) -> Iterator[Metrics]:

@@ -271,6 +271,7 @@ class SharedCritic(ABC):
         found = {f"return_{role}": float(np.mean(values)) for role, values in self.returns.items() if values}
         self.returns = {}
         found |= {f"steps_{role}": float(count) for role, count in self.steps.items() if count}
+        found["examined"] = float(self.examined)
         if self.exams:
             names = ("evaluation_return", "evaluation_return_low", "evaluation_return_high")
             found |= {name: x for name, x in zip(names, self.exams[-1][1:], strict=True) if np.isfinite(x)}

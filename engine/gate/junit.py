@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator
 from xml.sax.saxutils import escape, quoteattr
 
-from engine.gate.report import WORDS, Report, Row
+from engine.gate.report import WORDS, GateFinding, Report
 
 PARTS = {"replay": "Earlier exploits", "screen": "Pieces", "search": "Search"}
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -67,7 +67,7 @@ def _cases(report: Report) -> Iterator[str]:
         yield _case(PARTS[part], "It is complete", _outcome("open", f"The {part} is not over."))
 
 
-def _search(rows: list[Row]) -> str:
+def _search(rows: list[GateFinding]) -> str:
     """The worst that a lineup of the search is, and what is said of each that is as bad."""
     worst = next((verdict for verdict in ("over", "open") if any(row.verdict == verdict for row in rows)), "under")
     return _outcome(worst, "\n".join(f"{row.name}: {row.words}" for row in rows if row.verdict == worst))

@@ -13,13 +13,14 @@ from engine import verdicts
 from engine.arrays import Bundle
 from engine.config.lineups import ObjectiveConfig
 from engine.config.patterns import Pattern
-from engine.gate.report import Part, Row, rounded
+from engine.gate.report import GateFinding, Part, rounded
 from engine.lineups import schema
 from engine.lineups.battle_counts import battles_each
 from engine.lineups.parts import Sums
 from engine.lineups.patterns import Patterns
 from engine.lineups.told_apart import told_apart
 from engine.simulators.contract import GameSpec
+from engine.text import written
 from engine.verdicts import Goals, InLists, Many, Sample, Verdict
 
 MEANT = "not counted: what makes it so is intended"
@@ -103,14 +104,18 @@ def _kept(table: NDArray[Any], i: int, samples: int) -> Floats | None:
     return found if len(found) == samples and np.isfinite(found).all() else None
 
 
-def rows_of(lineups: Lineups, told: Sequence[bool], spec: GameSpec, objectives: Sequence[ObjectiveConfig]) -> list[Row]:
+def rows_of(
+    lineups: Lineups, told: Sequence[bool], spec: GameSpec, objectives: Sequence[ObjectiveConfig]
+) -> list[GateFinding]:
     """A row for each. ``told``: which of them are confirmed."""
     rows = []
     under = verdicts.cleared([[sample] for sample in lineups.counted if sample is not None], lineups.goals)
     many, cleared = Many(sum(told), int(under.sum())), iter(under.tolist())
     for i, (sample, sure) in enumerate(zip(lineups.counted, told, strict=True)):
         if lineups.meant and lineups.meant[i]:
-            rows.append(Row(lineups.part, lineups.names[i], "meant", MEANT, pieces=_pieces(lineups.rows[i], spec)))
+            rows.append(
+                GateFinding(lineups.part, lineups.names[i], "meant", MEANT, pieces=_pieces(lineups.rows[i], spec))
+            )
         elif sample is None:
             rows.append(_unmeasured(lineups, i, spec))
         else:
@@ -119,27 +124,29 @@ def rows_of(lineups: Lineups, told: Sequence[bool], spec: GameSpec, objectives: 
     return rows
 
 
-def _unmeasured(lineups: Lineups, i: int, spec: GameSpec) -> Row:
+def _unmeasured(lineups: Lineups, i: int, spec: GameSpec) -> GateFinding:
     words = "its battles could not be played to an end"
-    return Row(lineups.part, lineups.names[i], "open", words, missing=None, pieces=_pieces(lineups.rows[i], spec))
+    return GateFinding(
+        lineups.part, lineups.names[i], "open", words, missing=None, pieces=_pieces(lineups.rows[i], spec)
+    )
 
 
 def _row(
     lineups: Lineups, i: int, sample: Sample, verdict: Verdict, spec: GameSpec, objectives: Sequence[ObjectiveConfig],
-) -> Row:  # fmt: skip
+) -> GateFinding:  # fmt: skip
     j = _about(sample, lineups.goals, verdict)
     ends, battles, objective = sample.range(j), sample.samples * lineups.each, objectives[j]
     missing = _missing(sample, verdict, lineups.each)
     kind = {"confirmed": "over", "refuted": "under", "weak": "weak"}.get(verdict.finding, "open")
     low, high = (end if math.isfinite(end) else None for end in ends)
     value, line = float(sample.mean[j]), objective.threshold
-    at = f"{_measured(sample, j, objective)}, the line at {line:g}{_unit(objective)}"
+    at = f"{_measured(sample, j, objective)}, the line at {written(line, 'g')}{_unit(objective)}"
     k = lineups.goals.strong
     if k is not None and (verdict.finding == "weak" or verdict.open_ == "strength"):
         at += (
             f"; {_measured(sample, k, objectives[k])}, of the baseline teams {_yardstick(lineups.goals, objectives[k])}"
         )
-    return Row(
+    return GateFinding(
         lineups.part, lineups.names[i], kind,  # type: ignore[arg-type]
         f"{_said(verdict, missing)}: {at}, on {battles:,} fresh battles",
         value, low, high, line, objective.unit, battles, missing, _pieces(lineups.rows[i], spec),
@@ -149,8 +156,10 @@ def _row(
 def _measured(sample: Sample, j: int, objective: ObjectiveConfig) -> str:
     """Such as "Win gap 2.25× (2.22 to 2.29)"."""
     low, high = sample.range(j)
-    between = f" ({low:.2f} to {high:.2f})" if math.isfinite(low) and math.isfinite(high) else ""
-    return f"{objective.title} {float(sample.mean[j]):.2f}{_unit(objective)}{between}"
+    between = (
+        f" ({written(low, '.2f')} to {written(high, '.2f')})" if math.isfinite(low) and math.isfinite(high) else ""
+    )
+    return f"{objective.title} {written(float(sample.mean[j]), '.2f')}{_unit(objective)}{between}"
 
 
 def _unit(objective: ObjectiveConfig) -> str:
@@ -160,7 +169,7 @@ def _unit(objective: ObjectiveConfig) -> str:
 
 def _yardstick(goals: Goals, objective: ObjectiveConfig) -> str:
     assert goals.baseline is not None
-    return f"their median at {goals.baseline[0]:.2f}{_unit(objective)}"
+    return f"their median at {written(goals.baseline[0], '.2f')}{_unit(objective)}"
 
 
 def met_by(lineups: Lineups, drawn: bool, objectives: Sequence[ObjectiveConfig]) -> str:

@@ -14,6 +14,8 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from engine.text import written
+
 Word = Literal["over", "under", "open"]
 Part = Literal["replay", "screen", "search"]
 EXIT_CODES: dict[str, int] = {"under": 0, "over": 3, "open": 4}
@@ -31,7 +33,7 @@ NOTHING = "The search"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-class Row(msgspec.Struct, frozen=True):
+class GateFinding(msgspec.Struct, frozen=True):
     """A finding of one ``part``. ``verdict``: over, under, open, weak (a lineup too weak to count, however far it is),
     meant (what is intended is not counted), or barred (one that the rules do not let anybody field any more). ``value``
     with its 95 % range and the ``line`` are in ``unit``; None where nothing is known. ``battles`` that were played for
@@ -60,7 +62,7 @@ class Report(msgspec.Struct, frozen=True):
 
     verdict: Word
     sentence: str
-    rows: tuple[Row, ...]
+    rows: tuple[GateFinding, ...]
     looked: dict[str, int]
     unfinished: tuple[str, ...]
     name: str
@@ -91,7 +93,7 @@ class Gate(NamedTuple):
     met: tuple[str, ...] = ()
 
 
-def judged(rows: Iterable[Row], gate: Gate) -> Report:
+def judged(rows: Iterable[GateFinding], gate: Gate) -> Report:
     """The verdict on these rows."""
     found = tuple(rows)
     kinds = {row.verdict for row in found}
@@ -139,20 +141,20 @@ def many(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _of(rows: Sequence[Row], part: str, *verdicts: str) -> list[Row]:
+def _of(rows: Sequence[GateFinding], part: str, *verdicts: str) -> list[GateFinding]:
     return [row for row in rows if row.part == part and (not verdicts or row.verdict in verdicts)]
 
 
-def _ended(rows: Sequence[Row], *verdicts: str) -> list[Row]:
+def _ended(rows: Sequence[GateFinding], *verdicts: str) -> list[GateFinding]:
     """The lineups that the search ended with."""
     return [row for row in _of(rows, "search", *verdicts) if row.name not in (BATTLES, NOTHING)]
 
 
-def _left(rows: Sequence[Row], part: str) -> str:
+def _left(rows: Sequence[GateFinding], part: str) -> str:
     return next((f", where {row.words}" for row in _of(rows, part, "open") if row.name == BATTLES), "")
 
 
-def _over(rows: Sequence[Row], gate: Gate) -> str:
+def _over(rows: Sequence[GateFinding], gate: Gate) -> str:
     replayed, told = _of(rows, "replay"), _of(rows, "replay", "over")
     found = []
     if told:
@@ -160,14 +162,14 @@ def _over(rows: Sequence[Row], gate: Gate) -> str:
         found.append(f"{len(told):,} of {many(len(replayed), 'earlier exploit')} {word} still over the line")
     if pieces := _of(rows, "screen", "over"):
         more = f" and {len(pieces) - SHOWN:,} more" if len(pieces) > SHOWN else ""
-        named = ", ".join(f"{row.name} ({row.value:+.1f} points)" for row in pieces[:SHOWN])
+        named = ", ".join(f"{row.name} ({written(row.value, '+.1f')} points)" for row in pieces[:SHOWN])
         found.append(f"{many(len(pieces), 'suspect')} stood out in the screen, {named}{more}{_left(rows, 'screen')}")
     if lineups := _of(rows, "search", "over"):
         found.append(f"the search found {many(len(lineups), 'lineup')} over the line{_left(rows, 'search')}")
     return f"Over the line: {'; '.join(found)}."
 
 
-def _under(rows: Sequence[Row], gate: Gate) -> str:
+def _under(rows: Sequence[GateFinding], gate: Gate) -> str:
     found, barred = [], _of(rows, "replay", "barred")
     if replayed := _of(rows, "replay", *FAIR):
         counts = {said: len(_of(replayed, "replay", kind)) for kind, said in UNCOUNTED.items()}
@@ -188,7 +190,7 @@ def _under(rows: Sequence[Row], gate: Gate) -> str:
     return f"Under the line, as far as this gate looked: {said}.{rest} What it did not meet may still be over."
 
 
-def _open(rows: Sequence[Row], gate: Gate) -> str:
+def _open(rows: Sequence[GateFinding], gate: Gate) -> str:
     found = [f"the {part} is not over" for part in gate.unfinished]
     replayed, unsure = _of(rows, "replay"), _of(rows, "replay", "open")
     if unsure:
@@ -205,7 +207,7 @@ def _open(rows: Sequence[Row], gate: Gate) -> str:
     return f"Cannot tell: {'; '.join(each.rstrip('.') for each in found)}."
 
 
-def _needs(rows: Sequence[Row]) -> str:
+def _needs(rows: Sequence[GateFinding]) -> str:
     """What is missing to tell these: those without a value could not be played to an end."""
     lost = sum(row.value is None for row in rows)
     if lost == len(rows):
@@ -214,7 +216,7 @@ def _needs(rows: Sequence[Row]) -> str:
     return f"{_more([row for row in rows if row.value is not None], len(rows))}{also}"
 
 
-def _more(rows: Sequence[Row], of: int) -> str:
+def _more(rows: Sequence[GateFinding], of: int) -> str:
     """The battles that are missing to tell these, which are some ``of`` so many."""
     known = [row.missing for row in rows if row.missing]
     word = "needs" if of == 1 else "need"

@@ -10,7 +10,8 @@ import numpy as np
 
 from engine.arrays import Bundle
 from engine.config.patterns import Pattern
-from engine.gate.report import BATTLES, SHOWN, Row, many, rounded
+from engine.gate.report import BATTLES, SHOWN, GateFinding, many, rounded
+from engine.text import written
 from engine.worth.missing import MOST, narrowing, settling
 
 POINTS = 100
@@ -54,7 +55,7 @@ class ScreenLimits(NamedTuple):
     needed: float
 
 
-def rows_of(found: Screened, told: Sequence[bool], limits: ScreenLimits) -> tuple[list[Row], int]:
+def rows_of(found: Screened, told: Sequence[bool], limits: ScreenLimits) -> tuple[list[GateFinding], int]:
     """What stands out or may, a row each, one for all other pieces, and what is intended; and how many pieces
     were tested that are not intended."""
     columns = found.bundle.arrays
@@ -95,16 +96,19 @@ def _hidden(bundle: Bundle, i: int) -> float:
     return _points(bundle.arrays["hidden"][i]) if "hidden" in bundle.arrays else 0.0
 
 
-def _row(bundle: Bundle, i: int, verdict: Any, words: str, limits: ScreenLimits, missing: int | None = 0) -> Row:
+def _row(
+    bundle: Bundle, i: int, verdict: Any, words: str, limits: ScreenLimits, missing: int | None = 0
+) -> GateFinding:
     columns = bundle.arrays
     worth, low, high = (_points(columns[key][i]) for key in ("worth", "low", "high"))
-    return Row(
-        "screen", _name(bundle, i), verdict, f"{words} ({low:+.1f} to {high:+.1f})", worth, low, high,
+    ends = f"{written(low, '+.1f')} to {written(high, '+.1f')}"
+    return GateFinding(
+        "screen", _name(bundle, i), verdict, f"{words} ({ends})", worth, low, high,
         math.copysign(limits.matters, worth), "points", int(columns["battles"][i]), missing, _ids(bundle, i),
     )  # fmt: skip
 
 
-def _confirmed_row(bundle: Bundle, i: int, limits: ScreenLimits) -> Row:
+def _confirmed_row(bundle: Bundle, i: int, limits: ScreenLimits) -> GateFinding:
     worth = _points(bundle.arrays["worth"][i])
     what, way = ("too good", "more") if worth > 0 else ("too weak", "less")
     often = f"win {abs(worth):.1f} points {way} often"
@@ -114,7 +118,7 @@ def _confirmed_row(bundle: Bundle, i: int, limits: ScreenLimits) -> Row:
     return _row(bundle, i, "over", f"{what} for its price: teams that hold it {often}", limits)
 
 
-def _suspected(bundle: Bundle, i: int, limits: ScreenLimits) -> Row:
+def _suspected(bundle: Bundle, i: int, limits: ScreenLimits) -> GateFinding:
     worth, columns = _points(bundle.arrays["worth"][i]), bundle.arrays
     what = "good" if worth > 0 else "weak"
     needs = settling(bundle, i, limits.matters / POINTS, limits.needed)
@@ -125,13 +129,13 @@ def _suspected(bundle: Bundle, i: int, limits: ScreenLimits) -> Row:
     return _row(bundle, i, "open", f"may be too {what} {where} by {abs(worth):.1f} points; {said}", limits, missing)
 
 
-def _rest(bundle: Bundle, rest: Sequence[int], untested: int, others: bool, limits: ScreenLimits) -> Row:
+def _rest(bundle: Bundle, rest: Sequence[int], untested: int, others: bool, limits: ScreenLimits) -> GateFinding:
     """All that was looked at and does not stand out: how large an effect may still hide in it."""
     columns = bundle.arrays
     reach = {i: max(abs(_points(columns["low"][i])), abs(_points(columns["high"][i]))) for i in rest}
     name, left = f"All {'other ' if others else ''}pieces", _left_out(untested)
     if not reach:
-        return Row("screen", name, "open", f"none could be tested{left}", missing=None)
+        return GateFinding("screen", name, "open", f"none could be tested{left}", missing=None)
     widest = max(reach, key=lambda i: reach[i])
     largest, worth = reach[widest], abs(_points(columns["worth"][widest]))
     hidden = (
@@ -144,11 +148,11 @@ def _rest(bundle: Bundle, rest: Sequence[int], untested: int, others: bool, limi
         missing, narrows = _narrowed(bundle, [i for i in rest if reach[i] > limits.leaves_open], limits)
         verdict, said, hidden = "open", hidden, narrows
     words = f"{said}; {hidden}{left}"
-    return Row("screen", name, verdict, words, worth, -largest, largest, limits.leaves_open, "points",  # type: ignore[arg-type]
+    return GateFinding("screen", name, verdict, words, worth, -largest, largest, limits.leaves_open, "points",  # type: ignore[arg-type]
                limits.battles, missing, (), len(rest))  # fmt: skip
 
 
-def _unfinished(found: Screened, rest: Sequence[int], limits: ScreenLimits) -> Iterator[Row]:
+def _unfinished(found: Screened, rest: Sequence[int], limits: ScreenLimits) -> Iterator[GateFinding]:
     """That the game did not finish battles which, had one piece lost all of them, hide more than may stay open, as they
     do of a piece that is not tested because of them. Ranges allow for them, but in tables from before they did."""
     bundle, columns = found.bundle, found.bundle.arrays
@@ -166,7 +170,7 @@ def _unfinished(found: Screened, rest: Sequence[int], limits: ScreenLimits) -> I
             words += f"; of those with {', '.join(never[:SHOWN])}{more} it finished hardly any"
         if worst is not None and hidden[worst] > limits.leaves_open:
             words += f"; if these were all lost by {_name(bundle, worst)}, they hide up to {hidden[worst]:.1f} points"
-        yield Row("screen", BATTLES, "open", words, battles=limits.battles, missing=None)
+        yield GateFinding("screen", BATTLES, "open", words, battles=limits.battles, missing=None)
 
 
 def _never_finished(found: Screened) -> list[str]:

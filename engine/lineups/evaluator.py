@@ -14,7 +14,7 @@ from engine.config.study import STUDY, BalanceStudy
 from engine.errors import ConfigError
 from engine.lineups.baselines import BaselineTeams
 from engine.lineups.encoding import Lineups, LineupSpace
-from engine.lineups.matches import Matches, Played
+from engine.lineups.matches import Matches, PlayedBattles
 from engine.lineups.objectives import Measured, Objectives, check
 from engine.lineups.patterns import Patterns, strangers
 from engine.lineups.rules import CompiledRules, compile_rules, feasibility
@@ -95,7 +95,7 @@ class LineupEvaluator:
                 answer = answer._replace(sums=measured.sums[i])
             yield answer
 
-    def _played(self, genomes: Lineups, first: int, last: int, fidelity: str) -> tuple[Lineups, Played]:
+    def _played(self, genomes: Lineups, first: int, last: int, fidelity: str) -> tuple[Lineups, PlayedBattles]:
         """The lineups [n, teams, slots] that genomes stand for, and their battles."""
         return genomes, self.matches.play(genomes, first, last, fidelity)
 

@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 Keys = NDArray[np.uint64]
 
 
-class Played(NamedTuple):
+class PlayedBattles(NamedTuple):
     """Battles of n lineups of T teams, R replicates: ``versus`` float64[n, T, 2 seats, R, s + b] sums over a team's
     opponents in the lineup of its side metrics then the battle metrics; ``baseline`` the same over baselines;
     ``requested`` and ``cached`` battles; ``broken`` bool[n]: a battle could not be finished."""
@@ -37,7 +37,7 @@ class Played(NamedTuple):
         rows = np.moveaxis(np.stack([self.versus, self.baseline], axis=1), 4, 1)
         return np.ascontiguousarray(rows).reshape(*rows.shape[:2], -1)
 
-    def after(self, record: Floats) -> Played:
+    def after(self, record: Floats) -> PlayedBattles:
         """The same with the replicates of earlier rows float64[n, r, k] before its own."""
         n, teams, seats, _, width = self.versus.shape
         rows = record.reshape(n, record.shape[1], 2, teams, seats, width)
@@ -159,7 +159,7 @@ class Matches:
         last: int,
         fidelity: str = "full",
         seeded: NDArray[np.int32] | None = None,
-    ) -> Played:
+    ) -> PlayedBattles:
         """All battles of lineups int32[n, T, slots], replicates first <= r < last; with the seeds of the teams in the
         same places of ``seeded``, where others than their own (common random numbers). Raises SimulatorError."""
         n, teams, _ = lineups.shape
@@ -179,7 +179,7 @@ class Matches:
         played = 2 * replicates * (pair_new + block_new * len(self.baselines))
         versus, blocks = versus.reshape(shape), blocks.reshape(shape)
         broken = np.isnan(versus).any(axis=(1, 2, 3, 4)) | np.isnan(blocks).any(axis=(1, 2, 3, 4))
-        return Played(versus, blocks, requested, requested - played, np.asarray(broken))
+        return PlayedBattles(versus, blocks, requested, requested - played, np.asarray(broken))
 
     def _pairs(
         self, rows: NDArray[np.int32], keys: _Keys, a: Any, b: Any, first: int, last: int, fidelity: str

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from engine.config.lineups import ObjectiveSetConfig
 from engine.errors import ConfigError
-from engine.formula import COST, STRONGEST, WEAKEST, Formula, goal, parse
-from engine.lineups.matches import Played
+from engine.formula import COST, Formula, goal, parse
+from engine.formula_functions import STRONGEST, WEAKEST
+from engine.lineups.matches import PlayedBattles
 from engine.lineups.parts import Sums
 from engine.lineups.schema import spans, unbounded, variables
 from engine.problem import Objective
@@ -80,7 +81,7 @@ class Objectives:
         """The objectives, for ``Problem``."""
         return tuple(Objective(o.name, o.title, o.direction, o.unit, o.threshold) for o in self.config.objectives)
 
-    def measure(self, played: Played, costs: Floats, anchors: NDArray[np.int64] | None = None) -> Measured:
+    def measure(self, played: PlayedBattles, costs: Floats, anchors: NDArray[np.int64] | None = None) -> Measured:
         """Objectives of the lineups that were played; ``costs`` float64[n, T]; ``anchors`` int64[n, 2] or None."""
         values = self._values(played, costs)
         strength = values[self.side[self.strength]]
@@ -137,7 +138,7 @@ class Objectives:
             return result
         return np.clip(result, config.low, config.high)
 
-    def _values(self, played: Played, costs: Floats) -> dict[str, Any]:
+    def _values(self, played: PlayedBattles, costs: Floats) -> dict[str, Any]:
         """Variables as [n, 1 + R, T] (all replicates, then without each one), battle metrics as [n, 1 + R, 1]."""
         versus, baseline = _left_out(played.versus), _left_out(played.baseline)
         opponents = self.teams - 1

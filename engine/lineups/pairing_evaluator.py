@@ -20,6 +20,7 @@ from engine.problem import Evaluation, Genome, Objective, PatchedContext, Proble
 from engine.rng import combine64
 from engine.simulators.contract import OK, GameSpec, LineupSimulator, Patch, content_hash
 from engine.simulators.loaders import heed, load
+from engine.text import written
 
 Ints = NDArray[np.int32]
 Played = WorthConfig | MetagameConfig | PatchConfig
@@ -100,7 +101,7 @@ class PairingEvaluator:
         if len(huge):
             at, side = huge[0].tolist()
             raise SimulatorError(
-                f"Battle {int(numbers[at]):,} ended with {strength[at, side]:g} strength left on the "
+                f"Battle {int(numbers[at]):,} ended with {written(strength[at, side], 'g')} strength left on the "
                 f"{('left', 'right')[side]} side: the game must report at most {MOST:g}."
             )
 

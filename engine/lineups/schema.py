@@ -15,7 +15,7 @@ from engine.errors import ConfigError
 from engine.formula import COST, CURVED, FIXED, parse
 from engine.formula_bounds import Span, bounds
 from engine.simulators.contract import GameSpec, Metric
-from engine.text import figures
+from engine.text import figures, written
 
 EMPTY = -1
 EMPTY_TEAM = "Empty team"
@@ -279,10 +279,11 @@ def unreachable_lines(spec: GameSpec, config: ObjectiveSetConfig, teams: int) ->
             continue
         low, high = (float(end[0]) for end in _kept(objective, *bounds(objective.formula, known)))
         above, below = ("nothing can be", "everything is")[:: 1 if objective.direction == "max" else -1]
+        said, least, most = (written(each, ",.10g") for each in (line, low, high))
         if line > high:
-            yield place, f"{above} over a line at {line:,.10g}: {objective.title} is {high:,.10g} at most"
+            yield place, f"{above} over a line at {said}: {objective.title} is {most} at most"
         elif line < low:
-            yield place, f"{below} over a line at {line:,.10g}: {objective.title} is {low:,.10g} at least"
+            yield place, f"{below} over a line at {said}: {objective.title} is {least} at least"
 
 
 def exact(spec: GameSpec, objectives: Sequence[ObjectiveConfig], teams: int) -> NDArray[np.bool_]:

@@ -7,7 +7,7 @@ import msgspec
 from engine.config.study import STUDY
 from engine.lineups.encoding import Lineups
 from engine.lineups.evaluator import LineupEvaluator, Setup
-from engine.lineups.matches import Played
+from engine.lineups.matches import PlayedBattles
 from engine.simulators.loaders import load
 
 
@@ -15,7 +15,7 @@ class SwapEvaluator(LineupEvaluator):
     """Also takes genomes int32[2, teams, slots]: a lineup, and the same with something exchanged, which is what is
     measured. Its battles have the seeds that those of the first have, team for team."""
 
-    def _played(self, genomes: Lineups, first: int, last: int, fidelity: str) -> tuple[Lineups, Played]:
+    def _played(self, genomes: Lineups, first: int, last: int, fidelity: str) -> tuple[Lineups, PlayedBattles]:
         if genomes.ndim < 4:
             return super()._played(genomes, first, last, fidelity)
         before, after = genomes[:, 0], genomes[:, 1]

@@ -7,6 +7,7 @@ from gymnasium.vector import AutoresetMode
 
 from engine.errors import ConfigError
 from engine.mdp.gym import GymVectorEnv
+from engine.text import figures
 
 MOST = {"frame_skip": 100, "frames": 16}
 """Upper bounds of counts: a decision cannot be interrupted, so it must not take long."""
@@ -32,7 +33,7 @@ def atari(
     counts = {"frame_skip": frame_skip, "frames": frames}
     wrong = [(name, count) for name, count in counts.items() if not 1 <= count <= MOST[name]]
     if wrong:
-        raise ConfigError((name, f"must be 1 to {MOST[name]}, not {count:,}") for name, count in wrong)
+        raise ConfigError((name, f"must be 1 to {MOST[name]}, not {figures(count)}") for name, count in wrong)
     env = AtariVectorEnv(
         game, battles, num_threads=threads, max_num_frames_per_episode=max_moments, repeat_action_probability=sticky,
         autoreset_mode=AutoresetMode.SAME_STEP, stack_num=frames, frameskip=frame_skip, noop_max=noop_max,

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.starting import StartSetting
+from engine.text import written
 
 MOST_PARAMETERS = 100_000
 """Of a parameterised action, all choices together."""
@@ -353,7 +354,7 @@ def action_problem(spec: ActionSpec, actions: Array, n: int) -> str:
         bad = ~((columns[:, i] >= 0) & (columns[:, i] < k))  # also true for NaN
         if bad.any():
             row = int(np.argmax(bad))
-            return f"have choice {columns[row, i]:g} in row {row}; the choices are 0 to {k - 1}"
+            return f"have choice {written(columns[row, i], 'g')} in row {row}; the choices are 0 to {k - 1}"
     if columns.dtype != np.int64 and not math.isfinite(float(columns.sum(dtype=np.float64))):
         row = int(np.argmin(np.isfinite(columns).all(axis=1)))
         return f"hold a number that is not finite in row {row}"

@@ -15,7 +15,7 @@ from engine.mdp.recorder import Recorder
 from engine.mdp.trajectory import Decision, Trajectory
 
 
-class Played(NamedTuple):
+class SeatResult(NamedTuple):
     """A seat's part in an episode: its own ``decisions``, and its ``returns`` float64[R] (undiscounted), including
     rewards before its first turn."""
 
@@ -23,7 +23,7 @@ class Played(NamedTuple):
     returns: NDArray[np.float64]
 
 
-async def evaluate(controller: Controller, agent: Agent, seed: int = 0) -> Played:
+async def evaluate(controller: Controller, agent: Agent, seed: int = 0) -> SeatResult:
     """Play a seat with a policy to the end of the episode. ``seed``: that of the episode, for the policy's noise."""
     memory, tick = agent.initial(), 0
     outcome = await controller.turn()
@@ -31,7 +31,7 @@ async def evaluate(controller: Controller, agent: Agent, seed: int = 0) -> Playe
         choice = await agent(controller.get_state(), memory, seed, tick, controller.seat)
         outcome = await controller(choice.action)
         memory, tick = choice.state, tick + 1
-    return Played(tick, controller.get_reward().astype(np.float64))
+    return SeatResult(tick, controller.get_reward().astype(np.float64))
 
 
 class _Rest(NamedTuple):
@@ -59,7 +59,7 @@ class Trainee:
         self._begun = False
         self._met: list[tuple[str, ...]] = []
 
-    async def train(self, controller: Controller, slot: Slot, others: tuple[str, ...] = ()) -> Played:
+    async def train(self, controller: Controller, slot: Slot, others: tuple[str, ...] = ()) -> SeatResult:
         """Play one episode, with these policies on the other seats."""
         memory, tick = self._agent.initial(), 0
         outcome = await controller.turn()
@@ -76,7 +76,7 @@ class Trainee:
                 self._rest = _Rest(choice, reward, outcome, _copied(state), others)
             else:
                 self._step(choice, reward, outcome, state, others)
-        return Played(tick, returns)
+        return SeatResult(tick, returns)
 
     def _open(self, state: State, memory: dict[str, Array]) -> None:
         """Begin an episode: its first observation follows the last step of the one before."""

@@ -19,6 +19,7 @@ from engine.mdp.interface import (
     Observations,
     Parameterised,
 )  # fmt: skip
+from engine.text import written
 
 
 class Leaf(NamedTuple):
@@ -88,7 +89,7 @@ def _one_hot(values: list[int], sizes: list[int]) -> Array:
     start = 0
     for value, size in zip(values, sizes, strict=True):
         if not 0 <= value < size:
-            raise SimulatorError(f"an observed choice is {value}; the choices are 0 to {size - 1}")
+            raise SimulatorError(f"an observed choice is {written(value, '')}; the choices are 0 to {size - 1}")
         out[start + value] = 1.0
         start += size
     return out

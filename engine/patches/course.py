@@ -66,7 +66,7 @@ class Course:
     def steps(self) -> Steps:
         """Yields what is to be played, and is sent the outcomes of each play. Raises Cancelled, ConfigError."""
         known = self.known = Suspected(self.experiment, self.spec, self.config)
-        screen, seed = self.experiment.reading.screen, self.config.seed
+        screen, seed = self.experiment.analysis.screen, self.config.seed
         told = known.traits, screen, known.numbers, seed, self.stopped, self.config.battles
         self.trials = Trials(self.experiment.rules, *told)
         self.response = Response(known.watched, known.numbers, self.config.matters / 100, known.responses())

@@ -29,9 +29,9 @@ class Suspected:
     suspects that the rules never field."""
 
     def __init__(self, experiment: Experiment, spec: GameSpec, config: PatchConfig) -> None:
-        self.reading, self.traits = experiment.reading, experiment.traits
+        self.analysis, self.traits = experiment.analysis, experiment.traits
         self._index = spec.piece_index()
-        told = {f.trait: f for f in self.reading.findings if f.told}
+        told = {f.trait: f for f in self.analysis.findings if f.told}
         self._found = {t: (f.worth, f.variance / f.battles) for t, f in told.items()}
         self.intended = {t for each in config.intended if (t := self._place(each)) is not None}
         asked = {self._trait(i, each) for i, each in enumerate(config.suspects)}
@@ -48,7 +48,7 @@ class Suspected:
         """What prices do, as far as the experiment says it: (a, b) and their covariance by the place of the number."""
         found = {}
         for place, number in enumerate(self.numbers):
-            curve = self.reading.curves.get(int(self.traits.rules.category[number.piece]))
+            curve = self.analysis.curves.get(int(self.traits.rules.category[number.piece]))
             if number.name == COST and curve is not None:
                 weights, covariance = curve.of_price(number.reach, self._held(number.piece))
                 found[place] = weights, covariance + np.eye(2) * INFLATED**2
@@ -57,7 +57,7 @@ class Suspected:
     def _held(self, piece: int) -> Held:
         """How teams hold a piece."""
         single = next(i for i, trait in enumerate(self.traits.single) if trait.pieces == (piece,))
-        return Held(float(self.reading.screen.units[single]), float(self.reading.prices.leans[single]), single)
+        return Held(float(self.analysis.screen.units[single]), float(self.analysis.prices.leans[single]), single)
 
     def _trait(self, i: int, suspect: Suspect) -> int:
         found = self._place(suspect)
@@ -75,7 +75,7 @@ class Suspected:
 
     def _watched(self, trait: int) -> Watched:
         """With what the experiment says of its worth."""
-        screen, pieces = self.reading.screen, self.traits.all[trait].pieces
+        screen, pieces = self.analysis.screen, self.traits.all[trait].pieces
         if trait in self._found:
             return Watched(trait, pieces, *self._found[trait])
         if trait < len(screen.base) and screen.rest[WIN].many[trait] > 1:

@@ -51,7 +51,7 @@ def tabled(course: Course) -> tuple[Json, Arrays]:
         "takes": course.takes,
     }
     if course.known is not None and not course.known.watched:
-        found = left_open(Bundle(*worths.tabled(course.experiment.reading, course.spec)))
+        found = left_open(Bundle(*worths.tabled(course.experiment.analysis, course.spec)))
         meta["left_open"] = {of: end._asdict() for of, end in found.items()}
     return meta, columns
 

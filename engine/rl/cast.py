@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.config.policies import expected_seats
 from engine.errors import ConfigError
 from engine.rng import combine64
 
@@ -59,8 +60,7 @@ class Cast:
 
     def expected(self, policy: str) -> float:
         """The expected number of seats of a learning policy in an episode."""
-        learning = [sum(c.share for c in seat if c.learns and c.policy == policy) for seat in self.seats]
-        return sum(share / sum(c.share for c in seat) for share, seat in zip(learning, self.seats, strict=True))
+        return expected_seats([[(c.policy, c.share, c.learns) for c in seat] for seat in self.seats], policy)
 
     def facing(self, policy: str, seat: int) -> Cast:
         """The same cast with ``policy`` fixed on one seat."""

@@ -18,7 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 import torch
-import torch.nn.functional as nn
+import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -93,7 +93,7 @@ class DQN(Replayed):
         y = self._targets(parts, after, c)
         Q = self._q(parts, now).gather(1, c["action"][:, None])[:, 0]
         delta = y - Q
-        loss = (torch.from_numpy(w).to(self.device) * nn.huber_loss(Q, y, reduction="none")).mean()
+        loss = (torch.from_numpy(w).to(self.device) * F.huber_loss(Q, y, reduction="none")).mean()
         g = self.descend(loss)
         norm = self.clip(g)
         self.optimiser.step(g, self.eta)

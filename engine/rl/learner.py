@@ -185,7 +185,7 @@ class BaseLearner(ABC):
     @classmethod
     def policy_spec(cls, seat: SeatSpec, config: Any) -> PolicySpec:
         """A policy with the head that the settings name."""
-        return PolicySpec(seat, config.network, config.head, config.normalise_observations)
+        return PolicySpec(seat, config.policy_network, config.head, config.normalise_observations)
 
     def update(self, trajectory: Trajectory) -> Metrics:
         """Learn from one batch, or skip it where no decision counts."""

@@ -14,7 +14,8 @@ loss; without it the first, wrong critics drive all u to ±10, where tanh has no
 How a group is given: as to ``engine.rl.masac``, with each member's rewards ``apart``.
 
 Departures: 1. those of ``engine.rl.twin``; 2. exploration by Gaussian noise (the paper: a process 𝒩, which its code
-draws from the policy's own distribution); 3. decisions come in fragments of several battles, and updates follow as
+draws from the policy's own distribution), σ = 0.5: with TD3's 0.1 members that are nowhere near a reward hardly ever
+meet one; 3. decisions come in fragments of several battles, and updates follow as
 decisions came (the paper: one update of every entity in a hundred decisions, each with a minibatch of its own; here
 all have the same); 4. actions are numbers; choices (by Gumbel softmax) are not taken; 5. no other entity's policy is
 approximated and there are no ensembles (sections 4.2 and 4.3); 6. an entity that is out of its battle counts in no

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-import torch.nn.functional as nn
+import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -37,8 +37,8 @@ F32 = NDArray[np.float32]
 Parts = Mapping[str, Tensor]
 Scales = Mapping[str, tuple[Tensor, Tensor]]
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "leaky_relu": lambda x: nn.leaky_relu(x, dense.SLOPE),
-    "relu": nn.relu,
+    "leaky_relu": lambda x: F.leaky_relu(x, dense.SLOPE),
+    "relu": F.relu,
     "tanh": torch.tanh,
 }
 IMAGE_SCALE = 1 / 255
@@ -147,11 +147,11 @@ class Network:
         entry, x = self._below(parts, observations)
         if self.config.lstm:
             assert state is not None
-            state = _cell(parts, nn.linear(x, parts["lstm.input"], parts["lstm.bias"]), state)
+            state = _cell(parts, F.linear(x, parts["lstm.input"], parts["lstm.bias"]), state)
             x = state.h
         if critic and self.values:
             return self._above(parts, entry, x, state)
-        return Outputs(nn.linear(x, parts["action.0.weight"], parts["action.0.bias"]), x.new_empty(0), state)
+        return Outputs(F.linear(x, parts["action.0.weight"], parts["action.0.bias"]), x.new_empty(0), state)
 
     def unroll(
         self, parts: Parts, observations: Mapping[str, Tensor], state: Recurrent, ended: Tensor
@@ -160,7 +160,7 @@ class Network:
         after this step). Outputs of [T · B] rows, and the states [T, B, units] after each step."""
         T, B = ended.shape
         entry, x = self._below(parts, {name: o.flatten(0, 1) for name, o in observations.items()})
-        gates = nn.linear(x, parts["lstm.input"], parts["lstm.bias"]).view(T, B, -1)
+        gates = F.linear(x, parts["lstm.input"], parts["lstm.bias"]).view(T, B, -1)
         kept = (~ended).to(gates.dtype)[..., None]
         after: list[Recurrent] = []
         for t in range(T):
@@ -203,26 +203,26 @@ class Network:
 
     def _above(self, parts: Parts, entry: Tensor, x: Tensor, state: Recurrent | None) -> Outputs:
         critic = self._layers(parts, "critic", x if self.config.sharing == "top" else entry)
-        policy = nn.linear(x, parts["action.0.weight"], parts["action.0.bias"])
-        return Outputs(policy, nn.linear(critic, parts["value.0.weight"], parts["value.0.bias"]), state)
+        policy = F.linear(x, parts["action.0.weight"], parts["action.0.bias"])
+        return Outputs(policy, F.linear(critic, parts["value.0.weight"], parts["value.0.bias"]), state)
 
     def _convolved(self, parts: Parts, name: str, x: Tensor) -> Tensor:
         for i, layer in enumerate(self.config.conv):
             weight, bias = parts[f"conv.{name}.{i}.weight"], parts[f"conv.{name}.{i}.bias"]
-            x = self.activation(nn.conv2d(x, weight, bias, stride=layer.stride))
+            x = self.activation(F.conv2d(x, weight, bias, stride=layer.stride))
         return x.flatten(1)
 
     def _layers(self, parts: Parts, name: str, x: Tensor) -> Tensor:
         i = 0
         while (weight := parts.get(f"{name}.{i}.weight")) is not None:
-            x = self.activation(nn.linear(x, weight, parts[f"{name}.{i}.bias"]))
+            x = self.activation(F.linear(x, weight, parts[f"{name}.{i}.bias"]))
             i += 1
         return x
 
 
 def _cell(parts: Parts, gates: Tensor, state: Recurrent) -> Recurrent:
     """One LSTM step (Hochreiter & Schmidhuber 1997; with forget gates, Gers et al. 2000)."""
-    i, f, g, o = torch.chunk(gates + nn.linear(state.h, parts["lstm.state"]), 4, dim=1)
+    i, f, g, o = torch.chunk(gates + F.linear(state.h, parts["lstm.state"]), 4, dim=1)
     c = torch.sigmoid(f) * state.c + torch.sigmoid(i) * torch.tanh(g)
     return Recurrent(torch.sigmoid(o) * torch.tanh(c), c)
 

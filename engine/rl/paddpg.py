@@ -23,14 +23,13 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from engine.config.rl import NetworkConfig, PADDPGConfig
+from engine.config.rl import PADDPGConfig
 from engine.mdp.interface import ArraySpec, SeatSpec
 from engine.rl.learner import Metrics, State, below, numbers
 from engine.rl.mixed import MixedReturns
 from engine.rl.networks import Network
 from engine.rl.numbered import AHEAD, NumbersNetwork, Seen, inverted, seeing_numbers, sizes_of, split
 from engine.rl.optimisers import Adam
-from engine.rl.policy import PolicySpec
 from engine.rng import generator
 
 
@@ -50,12 +49,6 @@ class PADDPG(MixedReturns):
         self.phi = torch.from_numpy(first).to(self.device).requires_grad_()
         self.phi_target = self.phi.detach().clone()
         self.critic_optimiser = self.make_optimiser(self.phi.detach())
-
-    @classmethod
-    def policy_spec(cls, seat: SeatSpec, config: Any) -> PolicySpec:
-        """A policy without a critic of its own."""
-        alone = NetworkConfig(**config.network.model_dump() | {"critic": ()})
-        return super().policy_spec(seat, config)._replace(network=alone)
 
     @property
     def layer(self) -> NumbersNetwork:

@@ -5,14 +5,14 @@ The seed and the players decide everything, so the same recording is the same by
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import Cancelled
-from engine.mdp.interface import ActionSpec, Array, Discrete, Parameterised
+from engine.mdp.interface import ActionSpec, Array, Hybrid
 from engine.mdp.vector import Game, VectorMDP, in_turns
 from engine.rl.cast import Candidate, Cast
 from engine.rl.examine import first_in_turns
@@ -62,14 +62,23 @@ def record(
 ) -> Recording:
     """One battle of ``player`` on the first side's seats against ``opponent`` on all others. Raises Cancelled once
     ``stopped``."""
-    noted = Noted(player)
+    seated = [_MINE if seat < game.spec.squad else _OTHER for seat in range(len(game.spec.seats))]
+    return record_seated(
+        game, seated, {_MINE: player, **({} if opponent is None else {_OTHER: opponent})}, seed, stopped
+    )
+
+
+def record_seated(
+    game: Game, seated: Sequence[str], players: Mapping[str, Player], seed: int, stopped: Callable[[], bool]
+) -> Recording:
+    """One battle; ``seated``: the name of the player on each seat. Raises Cancelled once ``stopped``."""
+    noted = Noted(players[seated[0]])
     seeds = battle_seeds(seed, np.array([RECORDING], np.uint64), 0, 1)[0]
-    names = [_MINE if seat < game.spec.squad else _OTHER for seat in range(len(game.spec.seats))]
-    cast = Cast([[Candidate(name, learns=True)] for name in names])
-    players: dict[str, Player] = {_MINE: noted, **({} if opponent is None else {_OTHER: opponent})}
+    cast = Cast([[Candidate(name, learns=True)] for name in seated])
+    sitting = {name: noted if name == seated[0] else players[name] for name in dict.fromkeys(seated)}
     if in_turns(game):
-        return _in_turns(Table(game, seeds, cast, {}, players.__getitem__, episodes=1), noted, stopped)
-    seats = Seats(game.spec, cast, {name: players[name] for name in dict.fromkeys(names)}, nobody_else)
+        return _in_turns(Table(game, seeds, cast, {}, sitting.__getitem__, episodes=1), noted, stopped)
+    seats = Seats(game.spec, cast, sitting, nobody_else)
     return _together(game, seats, seeds, noted, stopped)
 
 
@@ -112,13 +121,13 @@ def _stacked(moves: list[Array]) -> Array:
     return np.stack(moves)
 
 
-def tally(action: ActionSpec, moves: Array) -> list[int]:
-    """How often each alternative was chosen in ``moves`` [T, …], where a decision is one choice, with numbers of its
-    own or without; otherwise nothing."""
-    if not isinstance(action, Discrete | Parameterised):
-        return []
-    chosen = moves.reshape(len(moves), -1)[:, 0].astype(np.int64)
-    return [int(count) for count in np.bincount(chosen, minlength=action.legal)]
+def tally(action: ActionSpec, moves: Array) -> list[int] | list[list[int]]:
+    """How often each alternative was chosen in ``moves`` [T, …], where a decision is a choice, with numbers of its own
+    or without; a list for each choice where it is several at once; nothing where it is none."""
+    chosen = moves.reshape(len(moves), -1)[:, : len(action.choices)].astype(np.int64)
+    ways = zip(chosen.T, action.choices, strict=True)
+    counted: list[list[int]] = [np.bincount(column, minlength=k).tolist() for column, k in ways]
+    return counted if isinstance(action, Hybrid) or not counted else counted[0]
 
 
 def drawing_of(game: Game) -> str:

@@ -10,6 +10,9 @@ then raises ``written``; a reader looks at ``reserved`` after it has copied, and
 meanwhile. So what a writer leaves behind that dies in the middle is never read. This needs a processor that keeps the
 order of its stores, as x86-64 does.
 
+The file grows as it is filled. A writer first has the system put by the blocks that its rows go to: a process that
+writes into memory for which a full disk has no block is killed.
+
 Put the file where it stays in memory, such as ``/dev/shm``, and delete it at the end.
 """
 
@@ -27,8 +30,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import ConfigError, StoreError
+from engine.errors import ConfigError, DiskFull, StoreError
 from engine.rl.replay import Arrays, Minibatch, ReplayBuffer, written
+from engine.store import FULL
 
 _HEADER, _LINE = 65_536, 64
 _COUNTERS = 2 * 8
@@ -40,6 +44,7 @@ class SharedReplay(ReplayBuffer):
 
     def __init__(self, path: Path, capacity: int, rng: np.random.Generator) -> None:
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._folder, self._places = path.parent, dict[str, int]()
         self._counters: NDArray[np.int64] = np.zeros(2, np.int64)
         super().__init__(capacity, rng)
         self._attach()
@@ -55,11 +60,12 @@ class SharedReplay(ReplayBuffer):
         self._counters[0] = count
 
     def add(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
-        """As for the ring. Raises StoreError for other columns than those in the file."""
+        """As for the ring. Raises StoreError for other columns than those in the file, DiskFull."""
         n = len(next(iter(columns.values())))
         with self._locked():
             self._create(columns)
             if n <= self.capacity:
+                self._put_by(int(self._counters[0]), n)
                 self._counters[1] = max(self._counters[1], self._counters[0] + n)
             return super().add(columns)
 
@@ -89,6 +95,7 @@ class SharedReplay(ReplayBuffer):
             return
         with self._locked():
             self._create(arrays)
+            self._put_by(0, len(next(iter(arrays.values()))))
             for name, values in arrays.items():
                 self.columns[name][: len(values)] = values
             whole = written(meta, self.capacity)
@@ -105,6 +112,10 @@ class SharedReplay(ReplayBuffer):
         fcntl.flock(self._file, fcntl.LOCK_EX)
         try:
             yield
+        except OSError as error:
+            if error.errno in FULL:
+                raise DiskFull(f"The disk is full: free some space, then resume. Folder: {self._folder}") from error
+            raise
         finally:
             fcntl.flock(self._file, fcntl.LOCK_UN)
 
@@ -124,6 +135,15 @@ class SharedReplay(ReplayBuffer):
                 f"The shared replay keeps {', '.join(mine)}, and these transitions have {', '.join(told)}."
             )
 
+    def _put_by(self, first: int, n: int) -> None:
+        """Have blocks for n rows from this one on; those of rows that were written before are there."""
+        last = min(first + n, self.capacity)
+        if first >= last:
+            return
+        for name, column in self.columns.items():
+            size = column.strides[0]
+            os.posix_fallocate(self._file, self._places[name] + first * size, (last - first) * size)
+
     def _attach(self) -> None:
         """Map the file, if it has columns by now."""
         if self.columns or os.fstat(self._file).st_size <= _HEADER:
@@ -138,6 +158,7 @@ class SharedReplay(ReplayBuffer):
         for name, (kind, row) in header["columns"].items():
             size = self.capacity * math.prod(row) * np.dtype(kind).itemsize
             self.columns[name] = whole[at : at + size].view(kind).reshape(self.capacity, *row)
+            self._places[name] = at
             at += _room(self.capacity, kind, row)
 
 

@@ -25,10 +25,11 @@ def fits(policy: Policy, seat: SeatSpec, side: int = 0) -> bool:
     )
 
 
-def fill(player: Player, side: int) -> None:
-    """Raises ConfigError at ``policy`` for the player of a group that is not as large as a side of so many seats."""
-    if isinstance(player, _Squad) and player.count != side:
-        why = f"this agent steers {player.count} entities together, and a side has {side} here: take a game that fits"
+def fill(player: Player, seats: int) -> None:
+    """Raises ConfigError at ``policy`` for the player of a group that is not as large as the seats that it has."""
+    if isinstance(player, _Squad) and player.count != seats:
+        has = f"here it has {seats} seat{'' if seats == 1 else 's'}"
+        why = f"this agent steers {player.count} entities together, and {has}: take a game that fits"
         raise ConfigError([("policy", why)])
 
 

@@ -19,7 +19,7 @@ from engine.channel import Weights
 from engine.mdp.agent import Agent
 from engine.mdp.driver import Driver, Player, Role, Slot
 from engine.mdp.interface import MDP, Controller, Result
-from engine.mdp.roles import Played, Trainee, evaluate
+from engine.mdp.roles import SeatResult, Trainee, evaluate
 from engine.mdp.trajectory import Trajectory, join
 from engine.rl.cast import Cast, Snapshots
 from engine.rl.policy import Actor, Model
@@ -37,7 +37,7 @@ class EndedBattle(NamedTuple):
     slot: Slot
     who: tuple[str, ...]
     results: tuple[Result, ...]
-    played: tuple[Played, ...]
+    played: tuple[SeatResult, ...]
 
 
 class Table:
@@ -54,7 +54,7 @@ class Table:
         self.snapshots: Snapshots = {} if snapshots is None else snapshots
         self._mdp, self._seeds, self._cast, self._agents, self._trains = mdp, seeds, cast, dict(agents), trains
         self._alone = cast(0, 0, {}) if cast.fixed else None
-        self._played: dict[tuple[int, int], tuple[tuple[str, ...], Played]] = {}
+        self._played: dict[tuple[int, int], tuple[tuple[str, ...], SeatResult]] = {}
 
         @lru_cache(AGENTS_KEPT)
         def agent(policy: str, seat: int) -> Agent:

@@ -20,12 +20,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.config.rl import NetworkConfig, SteeringConfig
+from engine.config.rl import SteeringConfig
 from engine.mdp.interface import Array, ArraySpec, SeatSpec
 from engine.rl.learner import Metrics, State, below, numbers
 from engine.rl.networks import Network
 from engine.rl.optimisers import Adam
-from engine.rl.policy import PolicySpec
 from engine.rl.replayed import Replayed
 from engine.rng import generator
 
@@ -96,12 +95,6 @@ class TwinLearner(Replayed):
     def make_critics(self, seat: SeatSpec, config: SteeringConfig) -> Any:
         """Q_1 and Q_2, as ``TwinCritics``."""
         return TwinCritics(seat, config)
-
-    @classmethod
-    def policy_spec(cls, seat: SeatSpec, config: Any) -> PolicySpec:
-        """A policy without a critic of its own."""
-        alone = NetworkConfig(**config.network.model_dump() | {"critic": ()})
-        return super().policy_spec(seat, config)._replace(network=alone)
 
     def make_optimiser(self, theta: Tensor) -> Adam:
         """Adam with the settings of its paper."""

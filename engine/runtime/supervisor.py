@@ -18,7 +18,7 @@ from engine.errors import ActorLost, EngineError, SimulatorError
 from engine.problem import Evaluation, Request
 from engine.runtime import codec
 from engine.runtime.broadcast import Broadcast, Post
-from engine.runtime.channels import TO_HUB, Hub
+from engine.runtime.channels import TO_HUB, Hub, sendable
 from engine.runtime.codec import Beat, Broken, Crashed, Done, Ready, Stream, Work
 from engine.runtime.ledger import HELD, Ledger
 from engine.runtime.members import OVERLOADED, Member, Recruiter, WorkerLimits
@@ -67,7 +67,9 @@ class Supervisor(Closed):
         self._deal()
 
     def publish(self, frame: Frame) -> None:
-        """Publish a policy's weights to all; the frame must not change afterwards."""
+        """Publish a policy's weights to all; the frame must not change afterwards. Raises EngineError for one that is
+        too large."""
+        sendable([frame])
         if self._broadcast:
             self._broadcast.publish(frame)
 

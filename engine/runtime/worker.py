@@ -23,7 +23,7 @@ from engine.problem import Evaluator, Request
 from engine.runtime import answering, codec
 from engine.runtime.answering import Answerer
 from engine.runtime.broadcast import Relay
-from engine.runtime.channels import Spoke
+from engine.runtime.channels import Spoke, sendable
 from engine.runtime.codec import Beat, Crashed, Done, Ready, Stream, Work
 
 logger = logging.getLogger(__name__)
@@ -135,7 +135,9 @@ class Worker:
         self._post(Stream(streamed.request, streamed.place), *streamed.frames)
 
     def _post(self, header: codec.Header, *body: Frame) -> None:
-        """Send a message once the one before has left; waiting for a slow driver counts as progress."""
+        """Send a message once the one before has left; waiting for a slow driver counts as progress. Raises EngineError
+        for one that is too large."""
+        sendable(body)
         while not self._room.acquire(timeout=self._beat_s):
             self._progress_at = time.monotonic()
         self._progress_at = time.monotonic()

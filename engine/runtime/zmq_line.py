@@ -12,10 +12,9 @@ import threading
 
 import zmq
 
-from engine.runtime.channels import Message, Ticket, message
+from engine.runtime.channels import MAX_FRAME_BYTES, Message, Ticket, message
 from engine.runtime.folders import PrivateFolder
 
-MAX_FRAME_BYTES = 2**28
 _HANDSHAKE_MS = 10_000
 
 

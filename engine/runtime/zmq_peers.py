@@ -17,7 +17,7 @@ import zmq
 from engine.channel import Frame
 from engine.errors import EngineError
 from engine.peers import Member, View
-from engine.runtime.channels import TO_HUB, TO_SPOKE, Ticket
+from engine.runtime.channels import TO_HUB, TO_SPOKE, Ticket, sendable
 from engine.runtime.zmq_line import Inbox, ZmqLine
 
 HOST = "EQUIPOISE_HOST"
@@ -83,6 +83,7 @@ class ZmqPeers(Inbox):
         link = self._links[to]
         if not link.room:
             return False
+        sendable([frame])
         try:
             link.line.socket.send_multipart([self._said, frame], zmq.DONTWAIT, copy=False)
         except zmq.Again:

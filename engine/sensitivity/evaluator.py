@@ -151,7 +151,7 @@ class PlantingEvaluator:
 def _confirmed(x: Experiment) -> NDArray[np.float64]:
     """The traits that an experiment confirmed, as TOLD [n, 4]."""
     rows = []
-    for finding in x.reading.findings:
+    for finding in x.analysis.findings:
         if finding.told:
             trait = x.traits.all[finding.trait]
             first, second = (*trait.pieces, -1)[:2]

@@ -16,8 +16,8 @@ from engine.errors import ConfigError
 from engine.lineups.pairings import PairingSpace
 from engine.lineups.rules import CompiledRules
 from engine.rng import combine64, generator
+from engine.worth.analysis import RARE
 from engine.worth.experiment import shares
-from engine.worth.reading import RARE
 from engine.worth.traits import Traits
 from engine.worth.verdicts import NEEDED
 

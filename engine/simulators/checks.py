@@ -71,7 +71,7 @@ def _categories(spec: GameSpec) -> Iterator[str]:
         for j, a in enumerate(category.attributes):
             at = f"{place}.attributes[{j}]: attribute {category.id}.{a.id}"
             if not a.low < a.high:
-                yield f"{at}: low {a.low} must be below high {a.high}"
+                yield f"{at}: low {figures(a.low)} must be below high {figures(a.high)}"
             if a.id == "cost":
                 yield f"{at}: 'cost' is every piece's price already; name it differently"
 
@@ -84,15 +84,17 @@ def _pieces(spec: GameSpec) -> Iterator[str]:
         if home is None:
             yield f"{place}.category: piece {piece.id!r} is of category {piece.category!r}, which is not described"
             continue
+        costs = f"{figures(home.cost_low)} to {figures(home.cost_high)}"
         if not home.cost_low <= piece.cost <= home.cost_high:
-            yield f"{place}.cost: piece {piece.id!r} costs {piece.cost}, outside {home.cost_low} to {home.cost_high}"
+            yield f"{place}.cost: piece {piece.id!r} costs {figures(piece.cost)}, outside {costs}"
         bounds = {a.id: a for a in home.attributes}
         for name, value in piece.attributes.items():
             if name not in bounds:
                 told = f"piece {piece.id!r} has {name!r}, which category {home.id!r} does not describe"
                 yield f"{place}.attributes: {told}"
             elif not bounds[name].low <= value <= bounds[name].high:
-                told = f"{piece.id}.{name} is {value}, outside {bounds[name].low} to {bounds[name].high}"
+                ends = f"{figures(bounds[name].low)} to {figures(bounds[name].high)}"
+                told = f"{piece.id}.{name} is {figures(value)}, outside {ends}"
                 yield f"{place}.attributes: {told}"
 
 
@@ -152,7 +154,8 @@ def _metrics(spec: GameSpec) -> Iterator[str]:
             yield f"spec.{role} is said to be side metric {name!r}, which is not described"
     for place, metric in _metrics_at(spec):
         if metric.low is not None and metric.high is not None and not metric.low < metric.high:
-            yield f"{place}: metric {metric.name!r}: low {metric.low} must be below high {metric.high}"
+            low, high = figures(metric.low), figures(metric.high)
+            yield f"{place}: metric {metric.name!r}: low {low} must be below high {high}"
 
 
 def _metrics_at(spec: GameSpec) -> Iterator[tuple[str, Metric]]:
@@ -163,10 +166,11 @@ def _metrics_at(spec: GameSpec) -> Iterator[tuple[str, Metric]]:
 
 def _parameters(spec: GameSpec) -> Iterator[str]:
     for i, p in enumerate(spec.parameters):
+        at, low, high = f"spec.parameters[{i}]: parameter {p.path!r}", figures(p.low), figures(p.high)
         if not p.low < p.high:
-            yield f"spec.parameters[{i}]: parameter {p.path!r}: low {p.low} must be below high {p.high}"
+            yield f"{at}: low {low} must be below high {high}"
         elif not p.low <= p.default <= p.high:
-            yield f"spec.parameters[{i}]: parameter {p.path!r}: default {p.default} is outside {p.low} to {p.high}"
+            yield f"{at}: default {figures(p.default)} is outside {low} to {high}"
 
 
 def row_problems(spec: GameSpec, rows: NDArray[np.int32], side: str = "team") -> list[str]:
@@ -203,7 +207,7 @@ def patch_problems(spec: GameSpec, patch: Patch) -> list[str]:
         if p is None:
             found.append(f"patch: {spec.name} has no {path!r}")
         elif not math.isfinite(value) or not p.low <= value <= p.high:
-            found.append(f"patch: {path} = {value} is outside {p.low} to {p.high}")
+            found.append(f"patch: {path} = {figures(value)} is outside {figures(p.low)} to {figures(p.high)}")
     return found
 
 
@@ -273,7 +277,7 @@ def _metric_values(
     row, side = (int(i) for i in np.argwhere(bad)[0])
     where = f", {('left', 'right')[side]} side" if values.shape[1] == 2 else ""
     value = float(values[row, side])
-    return [f"{metric.name} of battle {row}{where} is {value}; " + _allowed(low, high)]
+    return [f"{metric.name} of battle {row}{where} is {figures(value)}; " + _allowed(low, high)]
 
 
 def _allowed(low: float, high: float) -> str:

@@ -20,6 +20,7 @@ from engine.simulators import checks
 from engine.simulators.client import ExternalSimulator
 from engine.simulators.contract import OK, Battles, GameSpec, LineupSimulator, Patch
 from engine.simulators.random_teams import random_teams
+from engine.text import figures, written
 
 Level = Literal["ok", "warning", "error"]
 SPEED_S = 1.0
@@ -102,7 +103,7 @@ def _wins(case: Case) -> Findings:
     odd = ~np.isin(wins, (0.0, 0.5, 1.0)).all(axis=1)
     if odd.any():
         left, right = wins[int(np.argmax(odd))]
-        yield "error", f"{spec.win} is {left:g} and {right:g} in one battle; {checks.WINS}"
+        yield "error", f"{spec.win} is {written(left, 'g')} and {written(right, 'g')} in one battle; {checks.WINS}"
     else:
         yield "ok", "each battle has one winner or is drawn"
 
@@ -195,11 +196,12 @@ def _patches(case: Case) -> Findings:
         if len(idle) < len(tried):
             break
     if len(idle) == len(tried):
-        yield "error", f"a patch changes nothing: tried {', '.join(f'{p} = {v:g}' for p, v in tried.items())}"
+        yield "error", f"a patch changes nothing: tried {', '.join(f'{p} = {figures(v)}' for p, v in tried.items())}"
     else:
         yield "ok", f"{len(tried) - len(idle)} of {len(tried)} patched numbers changed the results"
         if idle:
-            yield "warning", f"without effect in this match-up: {', '.join(f'{p} = {tried[p]:g}' for p in idle)}"
+            said = ", ".join(f"{p} = {figures(tried[p])}" for p in idle)
+            yield "warning", f"without effect in this match-up: {said}"
     if case.spec.reproducible and _changed(case, base, case.fight(left, right, seeds)):
         yield "error", "after patched battles the unpatched game gives other results; a patch is for its own call only"
 

@@ -108,7 +108,7 @@ class PathLine(ProgramLine):
         return monitor
 
     def receive(self, timeout_ms: int) -> Letter | None:
-        """As ``Line.receive``."""
+        """As ``ProgramLine.receive``."""
         if not self._socket.poll(timeout_ms):
             return None
         first, *rest = self._socket.recv_multipart(copy=False)
@@ -118,7 +118,7 @@ class PathLine(ProgramLine):
         return Letter(first.bytes, descriptor, [frame.buffer for frame in rest])
 
     def admit(self, letter: Letter) -> None:
-        """As ``Line.admit``."""
+        """As ``ProgramLine.admit``."""
         self.look()
         self.peer, self.oversized = letter.sender, False
         found = self._open.get(letter.descriptor)
@@ -126,14 +126,14 @@ class PathLine(ProgramLine):
         self.lost = found is None and (letter.descriptor >= 0 or not self._open)
 
     def dismiss(self, letter: Letter) -> None:
-        """As ``Line.dismiss``: the program is about to end, and nobody else can connect."""
+        """As ``ProgramLine.dismiss``: the program is about to end, and nobody else can connect."""
 
     def send(self, message: protocol.AnyMessage, arrays: protocol.Arrays | None = None, *, to: bytes = b"") -> None:
-        """As ``Line.send``."""
+        """As ``ProgramLine.send``."""
         self._socket.send_multipart([to or self.peer, *protocol.encode(message, arrays)], zmq.DONTWAIT)
 
     def look(self) -> None:
-        """As ``Line.look``."""
+        """As ``ProgramLine.look``."""
         while not self._socket.closed and self._monitor.poll(0):
             seen = recv_monitor_message(self._monitor)
             self._note(seen["event"], int(seen["value"]))
@@ -175,7 +175,7 @@ class PathLine(ProgramLine):
         return None
 
     def close(self) -> None:
-        """As ``Line.close``."""
+        """As ``ProgramLine.close``."""
         self._socket.disable_monitor()
         self._monitor.close(0)
         self._socket.close(0)

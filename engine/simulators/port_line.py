@@ -63,7 +63,7 @@ class PortLine(ProgramLine):
         self._numbers = 0
 
     def receive(self, timeout_ms: int) -> Letter | None:
-        """As ``Line.receive``."""
+        """As ``ProgramLine.receive``."""
         until = time.monotonic() + timeout_ms / 1000
         while (letter := self._letter()) is None:
             left = until - time.monotonic()
@@ -73,7 +73,7 @@ class PortLine(ProgramLine):
         return letter
 
     def admit(self, letter: Letter) -> None:
-        """As ``Line.admit``."""
+        """As ``ProgramLine.admit``."""
         self.peer, self.oversized = letter.sender, False
         self._listener.close()
         for descriptor, caller in list(self._callers.items()):
@@ -86,13 +86,13 @@ class PortLine(ProgramLine):
         self.lost = self._program is None
 
     def dismiss(self, letter: Letter) -> None:
-        """As ``Line.dismiss``."""
+        """As ``ProgramLine.dismiss``."""
         for caller in self._callers.values():
             if caller.sender == letter.sender:
                 caller.dismiss()
 
     def send(self, message: protocol.AnyMessage, arrays: protocol.Arrays | None = None, *, to: bytes = b"") -> None:
-        """As ``Line.send``."""
+        """As ``ProgramLine.send``."""
         for caller in self._callers.values():
             if caller.sender == (to or self.peer):
                 if len(caller.unsent) > UNSENT:
@@ -102,7 +102,7 @@ class PortLine(ProgramLine):
         raise zmq.ZMQError(errno.EHOSTUNREACH)
 
     def look(self) -> None:
-        """As ``Line.look``."""
+        """As ``ProgramLine.look``."""
         if not self._ready:
             self._move(0.0)
 

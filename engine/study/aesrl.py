@@ -50,16 +50,16 @@ def aes_rl(config: AESRLConfig, store: Store, resume: str, control: Control) -> 
 
 class _AESRL(Scheduled):
     """Of this attempt: ``began_at``, ``ended_at``: when the first work began and the last one ended; ``busy``: seconds
-    by role, those of learning apart; ``done``: answers and minibatches by role; ``held``: seconds for which players
-    waited for the critic; ``driven``: seconds of this process between answers, when it takes them in, asks for more and
-    writes checkpoints; ``left_at``: when it began with that."""
+    by role, those of learning apart; ``done``: answers and minibatches by role; ``held``: seconds for which workers had
+    nothing to do, as players waited for the critic; ``driven``: seconds of this process between answers, when it takes
+    them in, asks for more and writes checkpoints; ``left_at``: when it began with that."""
 
     evaluator = "individuals"
 
     schedule: SharedCritic
 
     def __init__(self, config: AESRLConfig, store: Store, control: Control) -> None:
-        super().__init__(config, store, control)
+        super().__init__(config, config.pool, store, control)
         self.config, self.key = config, f"replay-{secrets.token_hex(8)}"
         self.began_at, self.ended_at = np.inf, 0.0
         self.busy: dict[str, float] = {}
@@ -120,7 +120,8 @@ class _AESRL(Scheduled):
         """Also renews the lease, looks at the clock, and notes who was busy with what."""
         self.lease.renew()
         self.schedule.late = self.schedule.late or 0 < 60 * self.config.minutes <= self._seconds
-        began, idle = time.monotonic(), self.schedule.idle
+        free = max(0, self.config.pool.processes - len(self.schedule.outstanding))
+        began, idle = time.monotonic(), min(self.schedule.idle, free)
         self.driven += began - self.left_at if self.left_at else 0.0
         found = super().finished(pool)
         self.left_at = time.monotonic()

@@ -16,7 +16,7 @@ from engine.runtime.outcomes import Trouble
 from engine.store import Store
 from engine.study.agent_wire import decode
 from engine.study.gossip_agents import AgentOrder, beginning_of, make_agent, state_of
-from engine.study.pools import Apart, Here, workers
+from engine.study.pools import LocalWorkers, RemoteWorkers, workers
 
 if TYPE_CHECKING:
     from engine.runtime.supervisor import Supervisor
@@ -59,7 +59,7 @@ class AgentPool(AbstractContextManager["AgentPool"], Protocol):
         ...
 
 
-class AgentsHere(Here):
+class LocalAgents(LocalWorkers):
     """Agents that take turns in this process. Those that do not wait for each other mix when it is their turn, so the
     same study gives the same numbers."""
 
@@ -106,7 +106,7 @@ class AgentsHere(Here):
             agent.close()
 
 
-class AgentsApart(Apart):
+class RemoteAgents(RemoteWorkers):
     """Agents in actors. The first view waits for all of them, and so does one of another epoch where they wait for each
     other; elsewhere those that are there close their ranks round one that is lost."""
 
@@ -154,7 +154,7 @@ def open_agents(
     """The agents of a study. Raises ConfigError, SimulatorError when a game cannot be made here, Cancelled, ActorLost
     when there is no Ray at the address."""
     if config.pool.kind == "local":
-        return AgentsHere(config, store, should_stop)
+        return LocalAgents(config, store, should_stop)
 
     def payload(number: int, life: int) -> bytes:
         return msgspec.json.encode(AgentOrder(config.model_dump(mode="json"), store.address, number, life))
@@ -163,4 +163,4 @@ def open_agents(
         config.pool, SAMPLERS["gossip"], payload, config.agents, title="Agent", policies=(VIEW,), bound=BOUND,
         together=True, allowed=allowed,
     )  # fmt: skip
-    return AgentsApart(apart, config)
+    return RemoteAgents(apart, config)

@@ -27,12 +27,12 @@ from engine.store import Store
 from engine.study import checkpoint
 from engine.study.control import Command, Control
 from engine.study.course import Course, CourseCurve, Rung, becomes, beginner, happened, many
+from engine.study.course_artifacts import CourseArtifacts, entrants
 from engine.study.course_checks import Checked, check
 from engine.study.curve import PolicyCurve
 from engine.study.failures import not_begun, with_failure
 from engine.study.learner_factory import begin_with
 from engine.study.learning import Learning, long_enough
-from engine.study.left import Left, entrants
 from engine.study.lessons import Known, Lesson, open_lesson
 from engine.study.policy_training import PolicyTraining, Portion
 from engine.study.tournament import BATCH, Tournament
@@ -90,7 +90,7 @@ class _Arena(Learning):
         for name, (place, start) in ({} if begun else config.starts).items():
             begin_with(self.policies[name].learner, place, start, self.store)
         self.curve = CourseCurve({name: policy.curve for name, policy in self.policies.items()})
-        self.left, self.longest = Left(self.policies, self.store), checked.longest
+        self.left, self.longest = CourseArtifacts(self.policies, self.store), checked.longest
 
     def _pupil(self, name: str, chosen: AnyLearner, checked: Checked) -> PolicyTraining:
         seat, config = checked.seats[name], self.config
@@ -230,7 +230,8 @@ class _Arena(Learning):
         self.throttle.restart()
 
     def _ended(self) -> tuple[list[str], dict[str, str]]:
-        """What the lesson's end does to policies: in sentences, and the policies as they were before."""
+        """What the lesson's end does to policies: in sentences, and the policies as they were before, with who came
+        into the pool without having learned: stores keep only what an event names."""
         number, lesson = self.course.number, self.course.lesson
         climbed: dict[str, str] = {}
         for name, policy in self.active.items():
@@ -242,7 +243,9 @@ class _Arena(Learning):
         for new, old in lesson.after.fork.items():
             becomes(self.policies[new].learner, self.policies[old].learner)
         for name in lesson.after.pool:
-            self.policies[name].snapshots.append(self.left.stored(self.policies[name])[1])
+            present = Rung(number + 1, name, *self.left.stored(self.policies[name]))
+            self.policies[name].snapshots.append(present.description)
+            climbed = present.roles | climbed
         self.course.end(learned, self.tick)
         self.active, self.began = {}, 0
         return list(happened(chosen, lesson)), climbed

@@ -11,8 +11,8 @@ import numpy as np
 
 from engine.arrays import Bundle, pack
 from engine.change.both_versions import Fitted, baselines, fitted, replaced
-from engine.change.reading import FINDINGS, FITS, OPEN, REFITTED, UNFIT, Reading, Version
 from engine.change.replay import AFTER, BEFORE, FIRST, Asked, Replay
+from engine.change.table import FINDINGS, FITS, OPEN, REFITTED, UNFIT, ReplayTable, Version
 from engine.config.commander import CommanderConfig, led
 from engine.config.study import ChangeConfig
 from engine.events import AnyEvent, Counters, Started
@@ -40,11 +40,11 @@ class _Change(Scheduled):
 
     versions: tuple[Version, Version]
     fitted: Fitted
-    reading: Reading
+    table: ReplayTable
     schedule: Replay
 
     def __init__(self, config: ChangeConfig, store: Store, control: Control) -> None:
-        super().__init__(config, store, control)
+        super().__init__(config, config.pool, store, control)
         self.config, self.counts = config, dict[str, float]()
 
     def prepare(self, saved: Checkpoint | None) -> None:
@@ -55,8 +55,8 @@ class _Change(Scheduled):
             teams = _loaded(saved) if saved else self._resolved(*simulators, *specs)
         before, after = (Version(*each) for each in zip(specs, self.fitted.rows, teams, strict=True))
         self.versions = before, after
-        self.reading = Reading(config, self.versions, self.fitted.fit)
-        self.schedule = Replay(self._asked(), self.reading.settled)
+        self.table = ReplayTable(config, self.versions, self.fitted.fit)
+        self.schedule = Replay(self._asked(), self.table.settled)
 
     def payload(self) -> bytes:
         before, after = (version.baselines for version in self.versions)
@@ -92,12 +92,12 @@ class _Change(Scheduled):
         c, unfit = self.config, self.fitted.fit == UNFIT
         anchors = np.array([each.anchors or (-1, -1) for each in c.replayed], np.int64)
         playable = np.stack([np.ones_like(unfit), ~unfit])
-        width = self.reading.width
+        width = self.table.width
         return Asked(self.fitted.rows, playable, anchors, c.looks, c.parts, width, c.seed, c.game.fidelity)
 
     def results(self, last: bool) -> dict[str, str]:
         """The table so far."""
-        columns = self.reading.columns(self.schedule.outcomes)
+        columns = self.table.columns(self.schedule.outcomes)
         told = [FINDINGS[number] for number in columns["verdict_after"].tolist()]
         self.counts = {name: float(told.count(name)) for name in ("confirmed", "refuted", "weak", "more", "close")}
         self.counts["refitted"] = float((self.fitted.fit == REFITTED).sum())

@@ -143,14 +143,8 @@ class _Checks:
 
     def afterwards(self, lesson: LessonConfig) -> Iterator[Fault]:
         """Whether policies can go on from one another's networks."""
-        best, learners = lesson.after.best, self.config.learners
-        names = () if best is None else best.among
-        pairs = [(f"best.among.{i}", name, names[0]) for i, name in enumerate(names)]
-        pairs += [(f"fork.{new}", new, old) for new, old in lesson.after.fork.items()]
-        for place, new, old in pairs:
-            if learners[new] != learners[old]:
-                yield place, f"{new!r} cannot go on from {old!r}: their learners have other settings"
-            elif self.seats.get(new) != self.seats.get(old):
+        for place, new, old in lesson.after.goes_on:
+            if self.seats.get(new) != self.seats.get(old):
                 yield place, f"{new!r} cannot go on from {old!r}: they see or do different things"
 
 

@@ -186,14 +186,16 @@ def too_short(config: TrainConfig, steps: int, longest: int, players: str = "sam
     """The message when battles, which restart at the end of every round, ended no episode in a round of ``steps``.
     ``longest``: decisions of the longest episode, or 0; ``players``: what waits for each other."""
     battles = config.samplers * config.environments
-    sure = f", {longest * battles:,} or more (an episode can last {longest:,} decisions)" if longest else ""
+    seats = config.learning_seats
+    sure = f", {longest * battles * seats:,} or more (an episode can last {longest:,} decisions)" if longest else ""
     every = config.checkpoint_every
-    now = f"Make its rounds longer, now {every:,} decisions" if every else "Train longer"
+    now = f", now {every:,} decisions" if every else ", by saying how long one is or by a longer training"
+    of_seats = f" of their {seats} seats" if seats > 1 else ""
     return (
-        f"No episode ended in this round: at its end all battles begin afresh, and {steps // battles:,} decisions of "
-        f"each were too few for a whole one. So no return is shown, and how episodes end is not learned. {now}: "
-        f"several episodes of all {battles:,} battles{sure}. Or play fewer battles together, or let {players} not wait "
-        "for each update: then battles go on."
+        f"No episode ended in this round: at its end all battles begin afresh, and {steps // (battles * seats):,} "
+        f"decisions of each{of_seats} were too few for a whole one. So the round has no return, and how episodes end "
+        f"is not learned. Make rounds longer{now}: several episodes of all {battles:,} battles{sure}. Or play fewer "
+        f"battles together, or let {players} not wait for each update: then battles go on."
     )
 
 

@@ -67,11 +67,13 @@ class EvaluatedRounds(Learning):
         self.throttle.restart()
 
     def ended(self, command: Command) -> Iterator[AnyEvent]:
-        """The last events."""
+        """The last events. A pause within an evaluation also names what its round leaves: the checkpoint's snapshots
+        are among it, and stores keep only what an event names."""
         if command:
             yield from self.keep(command)
         if command == "pause":
-            yield self.say(Paused, artifacts={"checkpoint": self.saved})
+            left = self.artifacts() if self.finishing else {}
+            yield self.say(Paused, artifacts=left | {"checkpoint": self.saved})
             return
         more: dict[str, Any] = {"reason": "Stopped by request."} if command else {}
         kind = Stopped if command else Finished

@@ -19,7 +19,7 @@ from engine.config.base import Study
 from engine.config.gate import GateConfig
 from engine.errors import AllFailed, Cancelled
 from engine.events import AnyEvent, Counters, Failed, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
-from engine.gate import exploits, reading
+from engine.gate import exploits, verdict
 from engine.gate.report import Report, encoded
 from engine.lineups import pairing_evaluator
 from engine.lineups.evaluator import checked
@@ -218,11 +218,11 @@ class _Gate(Session):
         read = {
             part: [unpack(self.store.get(left)) for left in kept.values()] for part, kept in self.done.found.items()
         }
-        parts = reading.Parts(
+        parts = verdict.Parts(
             read, self.groups, self.barred, self._left(), self.done.evaluated, self._counters.battles,
             self.done.screen_battles, self.done.failed, self.done.given_up,
         )  # fmt: skip
-        return reading.read(self.config, self.spec, parts)
+        return verdict.read(self.config, self.spec, parts)
 
     def _left(self) -> Sequence[str]:
         """The parts that are not over."""

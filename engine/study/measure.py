@@ -32,7 +32,7 @@ from engine.rl.examine import first_episodes, first_in_turns
 from engine.rl.observed import Observed, arrays_of, batch_of
 from engine.rl.onnx_acting import acting
 from engine.rl.policy import Policy
-from engine.rl.recording import drawing_of, record, tally
+from engine.rl.recording import tally
 from engine.rl.seats import Player, Seats, nobody_else
 from engine.rl.squads import fill, fits, on_seats
 from engine.rl.take_home import VECTORS, checked, milliseconds, vectors, zipped
@@ -42,6 +42,7 @@ from engine.simulators import references
 from engine.store import Store
 from engine.study import checkpoint
 from engine.study.casting import MAKERS, as_slow_as
+from engine.study.clip import clip_of
 from engine.study.control import Control
 from engine.study.failures import not_begun, with_failure
 from engine.study.model_card import card_of, in_words
@@ -51,8 +52,6 @@ from engine.styles.strangers import ERROR, Shift, facing_strangers, moved, paire
 Floats = NDArray[np.float64]
 MEASUREMENT = 0xE7A6
 """The match key of measurements: their seeds are never those of training or of evaluations."""
-TRAIL = 24
-"""Decisions whose positions the poster shows."""
 _MINE, _OTHER = "measured", "opponent"
 
 
@@ -234,7 +233,7 @@ class _Measurement(Session):
         told = {
             "measures": self._measures(game, 0), "episodes": len(self.values[0]), **self._strangers(game),
             "game": game.spec.name, "game_version": game.spec.version, "milliseconds": milliseconds(model, given),
-            "check": check._asdict(), "sampled": sampled, "poster": self._poster(game, opponent),
+            "check": check._asdict(), "sampled": sampled, "clip": self._clip(game, opponent),
             "moves": tally(self.policy.spec.seat.action, given["out.action"]),
         }  # fmt: skip
         card = card_of(config, self.policy, told)
@@ -261,17 +260,12 @@ class _Measurement(Session):
                 found.append(paired(name, title, other - own, name in self._bounded, error))
         return [each for each in found if math.isfinite(each.mean)], spans
 
-    def _poster(self, game: Game, opponent: Player | None) -> dict[str, Any]:
-        """Some moments of one battle, for a picture; nothing where the game has no drawing or its seat is another."""
+    def _clip(self, game: Game, opponent: Player | None) -> dict[str, Any]:
+        """Some seconds of one battle; nothing where the game has no drawing or its seat is another."""
         if in_turns(game) or self.config.seat:
             return {}
         player = on_seats(self.policy, self.policy.actor(self.config.agent.sampled))
-        found = record(game, player, opponent, self.config.seed)
-        if not found.positions.shape[1]:
-            return {}
-        middle = len(found.positions) // 2
-        shown = found.positions[max(0, middle - TRAIL) : middle + 1]
-        return {"drawing": drawing_of(game), "positions": np.round(shown, 4).tolist()}
+        return clip_of(self.config.game, game, player, opponent, self.config.seed)
 
     def _restore(self, digest: str) -> None:
         """Continue from a checkpoint. Raises ConfigError and StoreError as ``checkpoint.read``."""

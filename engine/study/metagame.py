@@ -18,8 +18,8 @@ from engine.lineups.operators import canonical
 from engine.lineups.pairing_evaluator import checked
 from engine.lineups.rules import compile_rules
 from engine.lineups.schema import team_costs, team_name, team_parts, team_row
-from engine.metagame.reading import read
 from engine.metagame.round_robin import RoundRobin
+from engine.metagame.table import read
 from engine.simulators.contract import GameSpec
 from engine.simulators.loaders import opened
 from engine.store import Store
@@ -49,7 +49,7 @@ class _Metagame(Scheduled):
     schedule: RoundRobin
 
     def __init__(self, config: MetagameConfig, store: Store, control: Control) -> None:
-        super().__init__(config, store, control)
+        super().__init__(config, config.pool, store, control)
         self.config, self.read_at, self.table, self.found = config, 0, "", dict[str, float]()
         self.read_s, self.read_end = 0.0, self.began
 

@@ -13,6 +13,7 @@ from engine.rl.onnx import OPSET
 from engine.rl.policy import FORMAT, Policy
 from engine.rl.take_home import table
 from engine.styles.strangers import FRAGILE, Moved
+from engine.text import written
 
 VERDICTS = {"fragile": True, "holds": False, "open": None}
 GREEDY, SAMPLED = "takes the likeliest action", "draws its actions by their odds"
@@ -126,4 +127,8 @@ def _held(told: Mapping[str, Any]) -> str:
 
 def _measure(each: Mapping[str, Any]) -> tuple[str, str, str]:
     known = each["low"] is not None and each["high"] is not None
-    return each["name"], f"{each['mean']:.4g}", f"{each['low']:.4g} to {each['high']:.4g}" if known else "unknown"
+    return (
+        each["name"],
+        written(each["mean"], ".4g"),
+        f"{written(each['low'], '.4g')} to {written(each['high'], '.4g')}" if known else "unknown",
+    )

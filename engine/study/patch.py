@@ -48,7 +48,7 @@ class _Patching(Scheduled):
     schedule: Finder
 
     def __init__(self, config: PatchConfig, store: Store, control: Control) -> None:
-        super().__init__(config, store, control)
+        super().__init__(config, config.pool, store, control)
         self.config, self.table, self.tabled_at = config, "", ""
 
     def events(self, resume: str) -> Iterator[AnyEvent]:

@@ -16,7 +16,7 @@ PATIENCE = {"beat_s": 0.5, "silence_s": 60.0, "progress_s": 60.0, "start_s": 180
 progress."""
 
 
-class Here(Closed):
+class LocalWorkers(Closed):
     """Workers that take turns in this process: none of them is ever lost."""
 
     def lost(self) -> str:
@@ -28,7 +28,7 @@ class Here(Closed):
         return []
 
 
-class Apart(Closed):
+class RemoteWorkers(Closed):
     """Workers in processes of their own."""
 
     def __init__(self, workers: Supervisor) -> None:

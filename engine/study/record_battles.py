@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from engine.config.agents import RecordConfig
 from engine.errors import Cancelled, ConfigError, below
 from engine.events import AnyEvent, Counters, Finished, Paused, Progressed, Started, Stopped
 from engine.mdp.vector import Game
-from engine.rl.recording import Recording, drawing_of, record, scenery_of, tally
+from engine.rl.recording import Recording, drawing_of, record_seated, scenery_of, tally
 from engine.rl.seats import Player
 from engine.rl.squads import fill
 from engine.simulators import references
@@ -28,6 +28,9 @@ from engine.study.control import Control
 from engine.study.failures import not_begun, with_failure
 from engine.study.session import Session
 
+AGENTS, OPPONENT = "agents", "opponent"
+"""Places of the study: who sits on the seats of each side that nobody else has."""
+
 
 def record_battles(config: RecordConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
     """As ``engine.study.lineups``, for battles to watch."""
@@ -35,7 +38,7 @@ def record_battles(config: RecordConfig, store: Store, resume: str, control: Con
 
 
 class _Recordings(Session):
-    """``found``: the recordings so far."""
+    """``told``, ``arrays``: the recordings so far; ``sits``: the seats of all who play, by their places."""
 
     def __init__(self, config: RecordConfig, store: Store, control: Control) -> None:
         super().__init__(store, control)
@@ -54,14 +57,14 @@ class _Recordings(Session):
             return
         ticks = self.config.ticks
         with contextlib.closing(made) as game:
-            players = [self._player(f"agents.{i}", agent, game, 0) for i, agent in enumerate(self.config.agents)]
-            opponent = self._opponent(game)
+            self._seat(game)
             yield self.say(Started, workers=1, pool="local", ticks=ticks, battles=ticks, resumed=bool(resume))
-            facing = as_slow_as(game, self.config.opponent, range(game.spec.squad, len(game.spec.seats)))
+            facing = game
+            for place, other in self._others.items():
+                facing = as_slow_as(facing, other, self.sits[place], place)
             while len(self.told) < ticks and not self.control():
-                i = len(self.told)
-                limited = as_slow_as(facing, self.config.agents[i], range(game.spec.squad))
-                yield from self._battle(limited, players[i], opponent)
+                limited = as_slow_as(facing, self.config.agents[len(self.told)], self.sits[AGENTS])
+                yield from self._battle(limited)
         command = self.control() if len(self.told) < ticks else ""
         if command == "pause":
             yield self.say(Paused, artifacts={"checkpoint": self.saved} if self.saved else {})
@@ -70,24 +73,39 @@ class _Recordings(Session):
         else:
             yield self.say(Finished, artifacts=self._results(), summary={})
 
-    def _player(self, place: str, player: Any, game: Game, seat: int) -> Player:
+    def _player(self, place: str, player: Any, game: Game, seats: Sequence[int]) -> Player:
         with below(place):
-            made = MAKERS[player.kind](player, game.spec.seats[seat], self.store, player.sampled)
-            fill(made, game.spec.squad)
+            made = MAKERS[player.kind](player, game.spec.seats[seats[0]], self.store, player.sampled)
+            fill(made, len(seats))
         return made
 
-    def _opponent(self, game: Game) -> Player | None:
-        """Raises ConfigError where nobody sits on the other seats."""
-        if len(game.spec.seats) == game.spec.squad:
-            return None
-        if self.config.opponent is None:
-            raise ConfigError([("opponent", "this game has other seats, and somebody must sit there")])
-        return self._player("opponent", self.config.opponent, game, game.spec.squad)
+    def _seat(self, game: Game) -> None:
+        """Settle who sits where. Raises ConfigError for seats that the game does not have, and for seats of nobody."""
+        has = len(game.spec.seats)
+        self.sits = sits = self.config.sits(has, game.spec.squad)
+        for i, other in enumerate(self.config.beside):
+            if max(other.seats) >= has:
+                raise ConfigError([(f"beside.{i}.seats", f"this game has {has} seats, the last of which is {has - 1}")])
+        if OPPONENT in sits and self.config.opponent is None:
+            raise ConfigError([(OPPONENT, "this game has other seats, and somebody must sit there")])
+        self.agents = [
+            self._player(f"{AGENTS}.{i}", each, game, sits[AGENTS]) for i, each in enumerate(self.config.agents)
+        ]
+        self.others = {place: self._player(place, each, game, sits[place]) for place, each in self._others.items()}
 
-    def _battle(self, game: Game, player: Player, opponent: Player | None) -> Iterator[AnyEvent]:
+    @property
+    def _others(self) -> dict[str, Any]:
+        """All who play beside the agents, by place; an opponent that has no seat does not."""
+        beside = {f"beside.{i}": other.player for i, other in enumerate(self.config.beside)}
+        return ({OPPONENT: self.config.opponent} if OPPONENT in self.sits else {}) | beside
+
+    def _battle(self, game: Game) -> Iterator[AnyEvent]:
         """Record one battle; a command ends it without a result."""
+        whose = {seat: place for place, seats in self.sits.items() for seat in seats}
+        players = {AGENTS: self.agents[len(self.told)], **self.others}
         try:
-            found = record(game, player, opponent, self.config.seed, self.stopped)
+            seated = [whose[seat] for seat in range(len(whose))]
+            found = record_seated(game, seated, players, self.config.seed, self.stopped)
         except Cancelled:
             return
         i = len(self.told)

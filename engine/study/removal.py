@@ -47,7 +47,7 @@ class _Removal(Scheduled):
     schedule: RemovalCourse
 
     def __init__(self, config: RemovalConfig, store: Store, control: Control) -> None:
-        super().__init__(config, store, control)
+        super().__init__(config, config.pool, store, control)
         self.config = config
 
     def prepare(self, saved: Checkpoint | None) -> None:

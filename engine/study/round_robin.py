@@ -132,12 +132,14 @@ class _RoundRobin(Session):
         """A pair is complete: report the result, and write the table and the checkpoint."""
         share, ends = float(self.shares[-1].mean()), range_of(self.shares[-1], 0.0, 1.0, DOUBT)
         percent = f"{100 * share:.0f} % ({100 * ends.low:.0f} to {100 * ends.high:.0f} %)"
-        told = f"{self._title(first)} won {percent} of {self.config.episodes:,} episodes against {self._title(second)}."
-        yield self.say(Logged, message=told)
+        drawn = float(self.drawn[-1].mean())
+        draws = f"; draws, {100 * drawn:.0f} % of them, count half" if drawn else ""
+        told = f"{self._title(first)} won {percent} of {self.config.episodes:,} episodes against {self._title(second)}"
+        yield self.say(Logged, message=f"{told}{draws}.")
         state = {"shares": self.shares, "drawn": self.drawn}
         counted = {"moves": self.moves, "seconds": self._seconds}
         self.saved = checkpoint.write(self.config, self.tick, {"table": Bundle(counted, state)}, self.store)
-        metrics = {"share": share, "low": ends.low, "high": ends.high, "drawn": float(self.drawn[-1].mean())}
+        metrics = {"share": share, "low": ends.low, "high": ends.high, "drawn": drawn}
         yield self.say(Progressed, metrics=metrics, artifacts=self._results())
 
     def _title(self, name: str) -> str:

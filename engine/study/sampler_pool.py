@@ -17,7 +17,7 @@ from engine.problem import ShouldStop
 from engine.rl.collector import Arrival, Producer, arrivals, unpack
 from engine.runtime.outcomes import Trouble
 from engine.store import Store
-from engine.study.pools import Apart, Here, workers
+from engine.study.pools import LocalWorkers, RemoteWorkers, workers
 from engine.study.sampler_factory import SamplerOrder, sampler
 
 LIVES = 1_000
@@ -79,7 +79,7 @@ class _Member(NamedTuple):
     under_way: deque[list[Arrival]]
 
 
-class LocalSamplers(Here):
+class LocalSamplers(LocalWorkers):
     """Samplers that take turns in this process.
 
     Asynchronous ones are always one fragment ahead, made before the newest weights were published, as if they played in
@@ -147,7 +147,7 @@ class LocalSamplers(Here):
         self._members = []
 
 
-class RemoteSamplers(Apart):
+class RemoteSamplers(RemoteWorkers):
     """Samplers in actors."""
 
     def publish(self, weights: Weights) -> None:

@@ -10,12 +10,8 @@ from contextlib import suppress
 from typing import Protocol
 
 from engine.arrays import Bundle
-from engine.config.aesrl import AESRLConfig
-from engine.config.metagame import MetagameConfig
-from engine.config.patch import PatchConfig
-from engine.config.sensitivity import SensitivityConfig
-from engine.config.study import BalanceStudy
-from engine.config.worth import WorthConfig
+from engine.config.base import Study
+from engine.config.pool import PoolConfig
 from engine.errors import Cancelled
 from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Stopped
 from engine.evolution.algorithm import Parts, Progress
@@ -48,13 +44,8 @@ class Scheduled(PoolSession):
 
     schedule: Schedule
 
-    def __init__(
-        self,
-        config: AESRLConfig | BalanceStudy | MetagameConfig | PatchConfig | SensitivityConfig | WorthConfig,
-        store: Store,
-        control: Control,
-    ) -> None:
-        super().__init__(config, config.pool, store, control)
+    def __init__(self, study: Study, pool: PoolConfig, store: Store, control: Control) -> None:
+        super().__init__(study, pool, store, control)
         self.began, self.before_s = time.monotonic(), 0.0
         self._found: dict[str, str] = {}
 

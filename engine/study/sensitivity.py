@@ -41,7 +41,7 @@ class _Sensitivity(Scheduled):
     schedule: PlantingCourse
 
     def __init__(self, config: SensitivityConfig, store: Store, control: Control) -> None:
-        super().__init__(config, store, control)
+        super().__init__(config, config.pool, store, control)
         self.config, self.said = config, False
 
     def prepare(self, saved: Checkpoint | None) -> None:

@@ -12,17 +12,17 @@ from engine.experience import Arrivals, ExperienceHere, Lost, decode
 from engine.problem import ShouldStop
 from engine.rl.collector import Arrival
 from engine.store import Store
-from engine.study.pools import Apart
+from engine.study.pools import RemoteWorkers
 from engine.study.sampler_pool import LIVES
 from engine.study.start_actor import workers
-from engine.study.start_actors_here import ActorsHere, arrivals
+from engine.study.start_actors_here import LocalActors, arrivals
 from engine.study.start_actors_over_redis import OverRedis, over_redis
 
 if TYPE_CHECKING:
     from engine.runtime.supervisor import Supervisor
 
 
-class ActorsApart(Apart):
+class RemoteActors(RemoteWorkers):
     """Actors in processes of their own that stream parcels to the learner's."""
 
     def __init__(self, workers: Supervisor, before: Lost) -> None:
@@ -48,7 +48,7 @@ class ActorsApart(Apart):
         return found
 
 
-Actors = ActorsHere | ActorsApart | OverRedis
+Actors = LocalActors | RemoteActors | OverRedis
 
 
 def open_actors(
@@ -61,5 +61,5 @@ def open_actors(
         return over_redis(config, store, tick, before, should_stop, job)
     if config.pool.kind == "local":
         here = ExperienceHere(len(config.tasks), before=before)
-        return ActorsHere(config, store, here, here.actor, tick * LIVES, should_stop)
-    return ActorsApart(workers(config, store, tick), before)
+        return LocalActors(config, store, here, here.actor, tick * LIVES, should_stop)
+    return RemoteActors(workers(config, store, tick), before)

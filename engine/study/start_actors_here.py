@@ -13,7 +13,7 @@ from engine.problem import ShouldStop
 from engine.rl.collector import Arrival
 from engine.rl.task_actor import TaskActor, episodes_of
 from engine.store import Store
-from engine.study.pools import Here
+from engine.study.pools import LocalWorkers
 from engine.study.start_actor import WAIT_S, make_actor
 
 
@@ -25,7 +25,7 @@ def arrivals(parcels: Sequence[Parcel], epoch: int = 0, number: int = 0) -> list
     ]
 
 
-class ActorsHere(Here):
+class LocalActors(LocalWorkers):
     """Actors that take turns in this process, one fragment each. The order of turns is fixed, so where nothing is lost
     on the way the same study gives the same numbers."""
 

@@ -15,7 +15,7 @@ from engine.runtime.outcomes import Closed, Trouble
 from engine.store import Store
 from engine.study.sampler_pool import LIVES
 from engine.study.start_actor import WAIT_S, workers
-from engine.study.start_actors_here import ActorsHere, arrivals
+from engine.study.start_actors_here import LocalActors, arrivals
 
 if TYPE_CHECKING:
     from engine.runtime.redis_experience import RedisLearner
@@ -52,7 +52,7 @@ class OverRedis(Closed):
     """Actors whose experience goes over Redis. ``here``: those in this process; ``workers``: those in others."""
 
     def __init__(
-        self, end: RedisLearner, redis: _Redis, *, here: ActorsHere | None = None, workers: Supervisor | None = None
+        self, end: RedisLearner, redis: _Redis, *, here: LocalActors | None = None, workers: Supervisor | None = None
     ) -> None:
         self.end, self._redis, self._here, self._workers = end, redis, here, workers
         self._state, self._restarts = "", 0
@@ -116,7 +116,7 @@ def over_redis(
         place = Place(redis.url, job, secrets.token_hex(4))
         end = RedisLearner(place, len(config.tasks), redis.mend, before)
         if config.pool.kind == "local":
-            here = ActorsHere(config, store, end, lambda task: RedisActor(place, task), tick * LIVES, should_stop)
+            here = LocalActors(config, store, end, lambda task: RedisActor(place, task), tick * LIVES, should_stop)
             return OverRedis(end, redis, here=here)
         return OverRedis(end, redis, workers=workers(config, store, tick, place))
     except BaseException:

@@ -2,7 +2,7 @@
 
 A round is one pair. Its seeds are a hash of the course's seed, its number and the meeting's; each is played twice, once
 with exchanged sides, and a meeting's result is the first one's share of both wins. The table is that of a round robin
-(``engine.metagame.reading``): Elo and Nash shares with their ranges, and the match-ups. Elo points are of those
+(``engine.metagame.table``): Elo and Nash shares with their ranges, and the match-ups. Elo points are of those
 between whom shares went both ways, directly or in a chain, and around their mean: whoever only won or only lost against
 all of them is arbitrarily far away, has no points, and would leave nobody's range with an end.
 
@@ -28,8 +28,8 @@ from engine.config.tournament import TournamentConfig
 from engine.mdp.vector import Game
 from engine.metagame.ladder import Ladder, Meetings
 from engine.metagame.matchups import Pairs, pairs_of
-from engine.metagame.reading import read
 from engine.metagame.split import ELO
+from engine.metagame.table import read
 from engine.rl.seats import Player
 from engine.rng import battle_seeds, combine64
 from engine.study.meetings import meet
@@ -94,7 +94,7 @@ class Tournament:
         return first, second
 
     def table(self) -> tuple[dict[str, Any], Arrays]:
-        """Meta and columns of all that was played (``engine.metagame.reading.read``)."""
+        """Meta and columns of all that was played (``engine.metagame.table.read``)."""
         n = len(self.entrants)
         rows: dict[Pair, list[Floats]] = {pair: [] for pair in combinations(range(n), 2)}
         for (a, b), shares in self.results:

@@ -63,7 +63,7 @@ class _Worth(Scheduled):
     schedule: Experiment
 
     def __init__(self, config: WorthConfig, store: Store, control: Control) -> None:
-        super().__init__(config, store, control)
+        super().__init__(config, config.pool, store, control)
         self.config, self.tabled, self.table = config, 0, ""
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
@@ -99,19 +99,19 @@ class _Worth(Scheduled):
 
     def results(self, last: bool) -> dict[str, str]:
         """The table of all complete stages."""
-        reading = self.schedule.reading
-        if len(reading.played) > self.tabled:
-            self.tabled = len(reading.played)
-            self.table = self.store.put(pack(*tabled(reading, self.spec, self.schedule.done)))
+        analysis = self.schedule.analysis
+        if len(analysis.played) > self.tabled:
+            self.tabled = len(analysis.played)
+            self.table = self.store.put(pack(*tabled(analysis, self.spec, self.schedule.done)))
         return {"table": self.table} if self.table else {}
 
     def metrics(self) -> dict[str, float]:
-        reading = self.schedule.reading
-        if not reading.played:
+        analysis = self.schedule.analysis
+        if not analysis.played:
             return {}
-        findings = reading.findings if reading.proving else []
-        told = [reading.traits.all[finding.trait] for finding in findings if finding.told]
-        return {"looked_at": float(len(reading.traits.all)), "told": float(sum(not self._meant(t) for t in told))}
+        findings = analysis.findings if analysis.proving else []
+        told = [analysis.traits.all[finding.trait] for finding in findings if finding.told]
+        return {"looked_at": float(len(analysis.traits.all)), "told": float(sum(not self._meant(t) for t in told))}
 
     def _meant(self, trait: Trait) -> bool:
         """Whether somebody means a trait to be as it is."""

@@ -18,6 +18,7 @@ from engine.config.evolve import AimConfig
 from engine.config.style_reward import TIME, WINNING, StyleReward, formula_of, identifier
 from engine.errors import ConfigError
 from engine.formula import Formula, goal, parse
+from engine.text import written
 
 Floats = NDArray[np.float64]
 LARGEST = 1e9
@@ -185,7 +186,7 @@ def _no_number(paid: Floats, samples: Samples) -> str:
     first = int(bad[0])
     who, tick = samples.players[samples.player[first]], int(samples.ticks[first]) + 1
     told = zip(samples.signal_names, samples.signals[first].tolist(), strict=True)
-    given = ", ".join(f"{name} = {value:g}" for name, value in told)
+    given = ", ".join(f"{name} = {written(value, 'g')}" for name, value in told)
     many = f"in {len(bad):,} of {len(paid):,} decisions of sample episodes"
     return f"is not a number {many}, first in decision {tick} of the player {who}: there {given}"
 
@@ -201,7 +202,7 @@ def _same(paid: Floats, samples: Samples) -> str:
     if not len(samples.measures) or np.ptp(paid.astype(np.float32)) > 0:
         return ""
     players, where = " and ".join(samples.players), f"in all {len(paid):,} decisions of sample episodes"
-    return f"is {np.float32(paid[0]):g} {where} ({players}): nothing can be learned from it"
+    return f"is {written(np.float32(paid[0]), 'g')} {where} ({players}): nothing can be learned from it"
 
 
 def _no_goal(each: Floats) -> str:

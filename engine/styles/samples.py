@@ -22,7 +22,7 @@ from engine.rng import battle_seeds
 from engine.styles.preview import Samples
 
 EPISODES = 4
-LONGEST = 2000
+LONGEST = 6000
 _KEY = 0x57A1
 
 

@@ -12,7 +12,7 @@ from engine.worth.hidden import LOST, WON
 from engine.worth.hidden_prices import Moves, Priced, moves
 from engine.worth.prices import LEAST, WIDER, Curve, Reach, curve, leans
 from engine.worth.screen import WIN, Screen
-from engine.worth.stages import Chosen, Floats, Played
+from engine.worth.stages import Chosen, Floats, PlayedStage
 from engine.worth.verdicts import NEEDED
 
 TURNS = 200_000
@@ -95,7 +95,7 @@ class ChangedPrices:
             found[kinds == k] = leans(gold[kinds == k])
         return found
 
-    def read(self, played: Played) -> Read:
+    def read(self, played: PlayedStage) -> Read:
         """What the stage that played them says of prices. Raises Cancelled."""
         marks = (np.arange(TURNS) + 0.5) / TURNS
         dealt = np.resize(np.array(played.stage.traits, np.int64), TURNS)
@@ -114,7 +114,7 @@ class ChangedPrices:
                 off[k] = may
         return Read(curves, off)
 
-    def _priced(self, played: Played) -> dict[int, Priced]:
+    def _priced(self, played: PlayedStage) -> dict[int, Priced]:
         """The battles at changed prices, by category."""
         rest = self._screen.left(played.rows, played.ahead)[:, WIN]
         finished = np.isfinite(rest)

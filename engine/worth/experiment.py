@@ -27,8 +27,8 @@ from engine.lineups.pairings import draw
 from engine.lineups.rules import CompiledRules
 from engine.problem import Evaluation, Request
 from engine.rng import combine64, mix64
-from engine.worth.reading import Reading
-from engine.worth.stages import PRICES, PROOFS, Played, Stage
+from engine.worth.analysis import WorthAnalysis
+from engine.worth.stages import PRICES, PROOFS, PlayedStage, Stage
 from engine.worth.traits import Traits
 
 BLOCK = 16
@@ -47,7 +47,7 @@ def shares(pairs: bool) -> dict[str, float]:
 
 
 class Experiment:
-    """Requests battles and collects their outcomes, as an ``Algorithm`` does. ``reading``: the findings so far.
+    """Requests battles and collects their outcomes, as an ``Algorithm`` does. ``analysis``: the findings so far.
     ``bounds`` float64[pieces, 2]: lowest and highest permitted cost of each piece."""
 
     def __init__(
@@ -62,7 +62,7 @@ class Experiment:
     ) -> None:
         self.rules, self.battles, self.seed = rules, battles, seed
         self.traits, self.stopped, self.shares = Traits(rules, pairs), stopped, shares(pairs)
-        self.reading = Reading(self.traits, matters / 100, seed, bounds, stopped)
+        self.analysis = WorthAnalysis(self.traits, matters / 100, seed, bounds, stopped)
         self.tick, self.done = 0, False
         self._open(Stage("screen", 0, self._size("screen")))
 
@@ -102,8 +102,8 @@ class Experiment:
 
     def state(self) -> Parts:
         """The stages so far and the outcomes of their battles; the teams follow from these."""
-        stages = [*(played.stage for played in self.reading.played), self.stage]
-        ahead = [*(played.ahead for played in self.reading.played), self._ahead]
+        stages = [*(played.stage for played in self.analysis.played), self.stage]
+        ahead = [*(played.ahead for played in self.analysis.played), self._ahead]
         plans = [{"name": s.name, "first": s.first, "battles": s.battles, "traits": list(s.traits)} for s in stages]
         meta = {"stages": plans, "tick": self.tick, "done": self.done}
         return {"experiment": Bundle(meta, {"ahead": np.concatenate(ahead), "told": self.told})}
@@ -116,7 +116,7 @@ class Experiment:
             self._open(stage)
             self._ahead[:] = arrays["ahead"][stage.first : stage.first + stage.battles]
             if i < len(stages) - 1:
-                self.reading.take(self._over())
+                self.analysis.take(self._over())
         self.told = np.array(arrays["told"], np.bool_)
         self.tick, self.done = meta["tick"], meta["done"]
 
@@ -147,26 +147,26 @@ class Experiment:
         if stage.name != PRICES:
             return np.zeros(stage.battles)
         marks = (mix64(combine64(keys, _DEARER)) >> np.uint64(11)).astype(np.float64) / 2**53
-        return self.reading.prices.dearer(dealt, marks)
+        return self.analysis.prices.dearer(dealt, marks)
 
-    def _over(self) -> Played:
-        return Played(self.stage, self._rows, self._dealt, self._changed, self._ahead)
+    def _over(self) -> PlayedStage:
+        return PlayedStage(self.stage, self._rows, self._dealt, self._changed, self._ahead)
 
     def _decide(self) -> None:
-        """A stage is complete: take it into the reading, and decide the next one."""
-        self.reading.take(self._over())
+        """A stage is complete: take it into the analysis, and decide the next one."""
+        self.analysis.take(self._over())
         try:
             later = self._next_stage()
             if later is not None:
                 self._open(later)
         except Cancelled:
-            self.reading.played.pop()
+            self.analysis.played.pop()
             raise
         self.done = later is None
 
     def _next_stage(self) -> Stage | None:
         order, first = list(self.shares), self.stage.first + self.stage.battles
         for name in order[order.index(self.stage.name) + 1 :]:
-            if chosen := self.reading.chosen(name, self._size(name)):
+            if chosen := self.analysis.chosen(name, self._size(name)):
                 return Stage(name, first, self._size(name), chosen)
         return None

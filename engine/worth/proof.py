@@ -21,7 +21,7 @@ from engine.confidence import Range
 from engine.worth.evidence import told_by_now
 from engine.worth.hidden import Ways, ways
 from engine.worth.screen import SIDES, Screen
-from engine.worth.stages import Played
+from engine.worth.stages import PlayedStage
 
 Floats = NDArray[np.float64]
 HOPELESS = 1e12
@@ -70,7 +70,9 @@ def possible(effects: Floats) -> Floats:
     return np.asarray(np.clip(effects, SIDES.low, SIDES.high))
 
 
-def proved(screen: Screen, finalists: Sequence[Finalist], proofs: Sequence[Played], matters: float) -> list[Finding]:
+def proved(
+    screen: Screen, finalists: Sequence[Finalist], proofs: Sequence[PlayedStage], matters: float
+) -> list[Finding]:
     """What the stages of the proof say of the finalists, one for each."""
     every = [ways(screen.left, p.rows, p.ahead) for p in proofs]
     found, logs = list[Finding](), np.zeros((max(len(proofs), 1), len(finalists)))

@@ -23,7 +23,7 @@ class Stage(NamedTuple):
     traits: tuple[int, ...] = ()
 
 
-class Played(NamedTuple):
+class PlayedStage(NamedTuple):
     """A completed stage: ``rows`` int32[n, 2, slots], the first team of each holding the trait ``dealt`` int64[n] (-1:
     none) at a price changed by ``dearer`` float64[n]; ``ahead`` float64[n, 2]: its win and its strength above even, NaN
     where a battle was not finished."""

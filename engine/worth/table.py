@@ -12,13 +12,13 @@ from engine.columns import Arrays
 from engine.confidence import Range
 from engine.simulators.contract import GameSpec
 from engine.worth import untested
+from engine.worth.analysis import WorthAnalysis
 from engine.worth.changed_prices import OFFSET
 from engine.worth.interplay import furthest
 from engine.worth.prices import Fair, Held, Off, fair
 from engine.worth.proof import ERROR, OFFSET_ERROR, Finalist, Finding, possible
-from engine.worth.reading import Reading
 from engine.worth.screen import WIN, Screen
-from engine.worth.stages import Played
+from engine.worth.stages import PlayedStage
 from engine.worth.verdicts import (
     FINE,
     HIDDEN,
@@ -39,7 +39,7 @@ BOUNDED = ("low", "high", "hidden")
 PRICES = ("fair", "fair_low", "fair_high")
 
 
-def tabled(reading: Reading, spec: GameSpec, over: bool = False) -> tuple[dict[str, Any], Arrays]:
+def tabled(analysis: WorthAnalysis, spec: GameSpec, over: bool = False) -> tuple[dict[str, Any], Arrays]:
     """Meta and columns: ``piece`` int32[n, 2] (-1: no second piece), ``least`` int32[n], ``battles`` int64[n],
     ``worth`` and its range ``low`` to ``high`` float64[n] in win probability (NaN: unknown), log ``evidence`` that it
     matters, the ``doubt`` that no battle takes away (a distance, part of the range on each side), the standard
@@ -55,13 +55,13 @@ def tabled(reading: Reading, spec: GameSpec, over: bool = False) -> tuple[dict[s
     of the proof, played or not. ``over``: whether the experiment is, all it can prove being proved;
     ``untested_pairs``: how many pairs are untested for each reason; ``prices_hold``: that fair prices hold
     whichever way unfinished battles would have ended, too (missing where all were finished)."""
-    pairs = zip(reading.finalists, reading.findings, strict=True) if reading.proving else ()
+    pairs = zip(analysis.finalists, analysis.findings, strict=True) if analysis.proving else ()
     found = {f.trait: (f, finding) for f, finding in pairs}
-    singles = len(reading.traits.single) + len(reading.traits.amounts)
+    singles = len(analysis.traits.single) + len(analysis.traits.amounts)
     shown = [*range(singles), *(trait for trait in found if trait >= singles)]
-    levels = _levels(reading.screen)
-    rows = [_proved(*found[i], reading, levels) if i in found else _screened(reading, levels, i) for i in shown]
-    traits = [reading.traits.all[i] for i in shown]
+    levels = _levels(analysis.screen)
+    rows = [_proved(*found[i], analysis, levels) if i in found else _screened(analysis, levels, i) for i in shown]
+    traits = [analysis.traits.all[i] for i in shown]
     columns: Arrays = {
         "piece": np.array([(*t.pieces, -1)[:2] for t in traits], np.int32).reshape(-1, 2),
         "least": np.array([t.least for t in traits], np.int32),
@@ -72,37 +72,37 @@ def tabled(reading: Reading, spec: GameSpec, over: bool = False) -> tuple[dict[s
     columns |= {name: possible(columns[name]) for name in BOUNDED}
     pieces = [{"id": p.id, "name": p.name, "category": p.category, "cost": p.cost} for p in spec.pieces]
     prices = [
-        _fair(reading, levels, i, row) if i < len(reading.traits.single) else Fair.none(UNTRIED)
+        _fair(analysis, levels, i, row) if i < len(analysis.traits.single) else Fair.none(UNTRIED)
         for i, row in zip(shown, rows, strict=True)
     ]
     columns |= {name: np.array([price[k] for price in prices]) for k, name in enumerate(PRICES)}
     columns["fair_open"] = np.array([price.below + 2 * price.above for price in prices], np.uint8)
     columns["why"] = np.array([price.why for price in prices], np.uint8)
-    columns["units"] = np.array([reading.screen.units[i] if i < singles else math.nan for i in shown])
-    own = untested.of_singles(reading.screen)
+    columns["units"] = np.array([analysis.screen.units[i] if i < singles else math.nan for i in shown])
+    own = untested.of_singles(analysis.screen)
     columns["untested"] = np.array([own[i] if i < singles else 0 for i in shown], np.uint8)
-    meta = {"pieces": pieces, "over": over, "matters": reading.matters, "game": spec.title, "proved": reading.proving}
-    meta |= {"asked": sum(len(p.ahead) for p in reading.played), "unfinished": sum(map(_unfinished, reading.played))}
+    meta = {"pieces": pieces, "over": over, "matters": analysis.matters, "game": spec.title, "proved": analysis.proving}
+    meta |= {"asked": sum(len(p.ahead) for p in analysis.played), "unfinished": sum(map(_unfinished, analysis.played))}
     meta |= {"prices_hold": True} if meta["unfinished"] else {}
-    meta["untested_pairs"] = untested.counted(untested.of_pairs(reading))[1:]
-    meta["finalists"] = len(reading.finalists) if reading.proving else 0
-    return meta | _unlisted(reading, [i for i, row in zip(shown, rows, strict=True) if row.battles]), columns
+    meta["untested_pairs"] = untested.counted(untested.of_pairs(analysis))[1:]
+    meta["finalists"] = len(analysis.finalists) if analysis.proving else 0
+    return meta | _unlisted(analysis, [i for i, row in zip(shown, rows, strict=True) if row.battles]), columns
 
 
-def _unfinished(played: Played) -> int:
+def _unfinished(played: PlayedStage) -> int:
     return int((~np.isfinite(played.ahead[:, WIN])).sum())
 
 
-def _unlisted(reading: Reading, listed: list[int]) -> dict[str, Any]:
+def _unlisted(analysis: WorthAnalysis, listed: list[int]) -> dict[str, Any]:
     """Of the pairs that the table gives no range, the one of which the largest effect is left open."""
-    found = furthest(reading, frozenset(listed))
+    found = furthest(analysis, frozenset(listed))
     if found is None:
         return {}
-    pieces = list(reading.traits.all[found.trait].pieces)
+    pieces = list(analysis.traits.all[found.trait].pieces)
     return {"furthest_pair": {"piece": pieces, "extra": found.extra, "low": found.low, "high": found.high}}
 
 
-class Row(NamedTuple):
+class WorthRow(NamedTuple):
     """One of the table (``tabled``)."""
 
     battles: int
@@ -142,44 +142,44 @@ def _levels(screen: Screen) -> _Levels:
     return _Levels(rest.many, screen.outcome(), expected.mean, base, doubt, stays, np.sqrt(rest.variance), hidden)
 
 
-def _proved(finalist: Finalist, finding: Finding, reading: Reading, levels: _Levels) -> Row:
+def _proved(finalist: Finalist, finding: Finding, analysis: WorthAnalysis, levels: _Levels) -> WorthRow:
     """The row of a finalist, from its own battles."""
     if finding.battles:
         ends = finding.range
-        verdict = (TOO_GOOD if finding.worth > 0 else TOO_WEAK) if finding.told else _within(ends, reading.matters)
+        verdict = (TOO_GOOD if finding.worth > 0 else TOO_WEAK) if finding.told else _within(ends, analysis.matters)
         error = math.sqrt(finding.variance / finding.battles)
         worth, hidden = finding.worth, finding.hidden + finalist.hidden
-        return Row(
+        return WorthRow(
             finding.battles, worth, ends.low, ends.high, finding.evidence, verdict, finalist.stays, error, hidden
         )
     if finalist.trait < len(levels.base):
-        return _screened(reading, levels, finalist.trait)
+        return _screened(analysis, levels, finalist.trait)
     error = math.sqrt(finalist.variance)
-    return Row(0, finalist.effect, math.nan, math.nan, finding.evidence, OPEN, finalist.stays, error)
+    return WorthRow(0, finalist.effect, math.nan, math.nan, finding.evidence, OPEN, finalist.stays, error)
 
 
-def _screened(reading: Reading, levels: _Levels, i: int) -> Row:
+def _screened(analysis: WorthAnalysis, levels: _Levels, i: int) -> WorthRow:
     """The row of a piece or an amount that was not worth proving, from random teams."""
     count, *known = (float(each[i]) for each in levels)
     outcome, expected, base, doubt, stays, error, hidden = known
-    if count < NEEDED or not reading.screen.tested[i]:
+    if count < NEEDED or not analysis.screen.tested[i]:
         return _nothing(int(count))
-    rest = reading.screen.range(i, ERROR - OFFSET_ERROR)
+    rest = analysis.screen.range(i, ERROR - OFFSET_ERROR)
     ends = Range(rest.low + expected - base - doubt, rest.high + expected - base + doubt)
-    verdict = _within(ends, reading.matters)
-    return Row(int(count), outcome - base, ends.low, ends.high, -math.inf, verdict, stays, error, hidden)
+    verdict = _within(ends, analysis.matters)
+    return WorthRow(int(count), outcome - base, ends.low, ends.high, -math.inf, verdict, stays, error, hidden)
 
 
-def _fair(reading: Reading, levels: _Levels, i: int, row: Row) -> Fair:
+def _fair(analysis: WorthAnalysis, levels: _Levels, i: int, row: WorthRow) -> Fair:
     """The fair price of a piece, from its row."""
-    screen, (piece,), reach = reading.screen, reading.traits.all[i].pieces, reading.prices.reach(i)
+    screen, (piece,), reach = analysis.screen, analysis.traits.all[i].pieces, analysis.prices.reach(i)
     kind, (_, worth, low, high, *_) = int(screen.rules.category[piece]), row
-    curve, off = reading.curves.get(kind), reading.off.get(kind)
+    curve, off = analysis.curves.get(kind), analysis.off.get(kind)
     if reach is None or curve is None:
         never = HIDDEN if off is not None else UNTRIED
         return Fair.none(UNMOVED if reach is None and math.isfinite(worth) else never)
-    base, bounds = float(levels.base[i]), Range(*reading.bounds[piece].tolist())
-    held = Held(float(screen.units[i]), float(reading.prices.leans[i]), i)
+    base, bounds = float(levels.base[i]), Range(*analysis.bounds[piece].tolist())
+    held = Held(float(screen.units[i]), float(analysis.prices.leans[i]), i)
 
     def priced(ends: Range, hidden: Off | None) -> Fair:
         price = float(screen.rules.price[piece])
@@ -192,8 +192,8 @@ def _fair(reading: Reading, levels: _Levels, i: int, row: Row) -> Fair:
     return Fair.none(HIDDEN) if seen.why == PRICED else found
 
 
-def _nothing(count: int) -> Row:
-    return Row(count, math.nan, math.nan, math.nan, -math.inf, UNTESTED)
+def _nothing(count: int) -> WorthRow:
+    return WorthRow(count, math.nan, math.nan, math.nan, -math.inf, UNTESTED)
 
 
 def _within(ends: Range, matters: float) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.worth.reading import RARE as FEW
-from engine.worth.reading import Reading
+from engine.worth.analysis import RARE as FEW
+from engine.worth.analysis import WorthAnalysis
 from engine.worth.screen import WIN, Screen
 from engine.worth.verdicts import ALONE, ALWAYS, NEEDED, RARE, REASONS, TOGETHER, UNFINISHED
 
@@ -23,10 +23,10 @@ def of_singles(screen: Screen) -> Reasons:
     )
 
 
-def of_pairs(reading: Reading) -> Reasons:
+def of_pairs(analysis: WorthAnalysis) -> Reasons:
     """By pair that the rules allow; 0 where its battles on the screen were looked at."""
-    screen, first = reading.screen, len(reading.screen.rest[WIN].many)
-    halves = reading.halves(np.arange(first, len(reading.traits.all)))
+    screen, first = analysis.screen, len(analysis.screen.rest[WIN].many)
+    halves = analysis.halves(np.arange(first, len(analysis.traits.all)))
     many, left = (each[halves[:, 0], halves[:, 1]] for each in (screen.pairs[WIN].many, screen.unfinished[1]))
     own = of_singles(screen)[halves]
     never = np.where(np.isin(own, (ALWAYS, TOGETHER)), own, 0).max(axis=1, initial=0)

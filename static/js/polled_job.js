@@ -1,4 +1,4 @@
-// A job's page that asks for itself anew every two seconds: the buttons in its head follow, and what is open stays open.
+// A job's page that asks for itself anew every few seconds: the buttons in its head follow, and what is open stays open.
 import { find, findAll } from "./elements.js";
 
 const content = () => find(document, "[data-polled]");

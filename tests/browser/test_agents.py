@@ -137,3 +137,21 @@ def test_the_pages_hold_on_a_phone_and_for_everybody(enter: Enter, team: Studio)
     for address in addresses:
         page.goto(f"/p/herobattle/{address}")
         assert overflow(page) <= 0, address
+
+
+def test_a_clip_on_a_card_stands_still_until_it_is_pressed_and_plays_on(enter: Enter, team: Studio) -> None:
+    kept(team.project, "Ada")
+    page = enter(team.designer, "/p/herobattle/agents/")
+    button = page.locator("[data-clip] button")
+    expect(button).to_contain_text("Play some seconds of Ada")
+    page.wait_for_function(DRAWN)
+    seen = """() => document.querySelector("[data-clip] canvas").toDataURL()"""
+    still = page.evaluate(seen)
+    assert page.evaluate(seen) == still
+    button.press("Enter")
+    expect(button).to_contain_text("Pause")
+    page.wait_for_function(f"(still) => ({seen})() !== still", arg=still)
+    page.mouse.move(0, 0)
+    button.press("Enter")
+    expect(button).to_contain_text("Play")
+    assert not serious_violations(page)

@@ -47,3 +47,7 @@ def test_a_hunt_is_asked_for_and_its_bugs_are_read_at_any_width(enter: Enter, te
         assert not serious_violations(page)
     page.set_viewport_size(PHONE)
     assert overflow(page) == 0
+    expect(page.get_by_role("columnheader", name="Decisions to it")).to_be_hidden()
+    number = page.locator(".hunt-bugs th[scope=row]").first.bounding_box()
+    assert number is not None
+    assert number["width"] < 60, "a number takes no more room than it needs"

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from engine.games.connect_four import ConnectFour
 from engine.games.pong import VectorPong
 from engine.mdp.trajectory import Batch
 from engine.rl.policy import Policy
 from tests.browser.looking import overflow, serious_violations
-from tests.engine.test_saved_agents import untrained
+from tests.engine.test_saved_agents import DISCS, untrained
 from tests.factories import Studio
 from tests.webapp.agents import trained_at_pong
 from webapp.agents import keeping
@@ -34,6 +35,18 @@ NUMBERS = """async ({ base, address, activation, situations }) => {
   const { Network, best } = await import(`${base}network.js`);
   const network = new Network(await (await fetch(address)).arrayBuffer(), activation, "field");
   return situations.map((seen) => [...network.numbers(seen), best(network.numbers(seen))]);
+}"""
+
+BATTLES = """async ({ base, drops }) => {
+  const { Board } = await import(`${base}four_rules.js`);
+  return drops.map((columns) => {
+    const board = new Board();
+    const seen = columns.map((column) => {
+      board.drop(column);
+      return [...board.seen(0), ...board.free().map(Number), board.winner, Number(board.over())];
+    });
+    return seen.at(-1);
+  });
 }"""
 
 
@@ -58,7 +71,7 @@ def opened(enter: Enter, team: Studio, agent: Agent) -> Page:
 
 def base(page: Page) -> str:
     """Where the page's modules are."""
-    return str(page.locator("script[src$='play.js']").get_attribute("src")).removesuffix("play.js")
+    return str(page.locator("script[src*='/watch/play']").get_attribute("src")).rpartition("/")[0] + "/"
 
 
 def test_a_battle_in_the_page_is_the_engine_s_battle_bit_for_bit(opened: Page) -> None:
@@ -106,3 +119,57 @@ def test_somebody_plays_by_keyboard_to_the_end(opened: Page) -> None:
     expect(opened.get_by_role("button", name="Play again")).to_be_visible()
     assert serious_violations(opened) == []
     assert overflow(opened) <= 0
+
+
+@pytest.fixture
+def discs(enter: Enter, team: Studio) -> Page:
+    agent = kept_for_real(team, untrained(DISCS))
+    Agent.objects.filter(pk=agent.pk).update(game={"name": "connect-four", "settings": {}})
+    return enter(team.producer, f"/p/herobattle/agents/{agent.pk}/play/")
+
+
+def dropped(columns: list[int]) -> list[float]:
+    """What the engine says after these discs: what the first side sees, which columns are free, who won, and whether it
+    is over."""
+    battle = ConnectFour(opening=0)
+    battle.begin(seed=1, played=(0, 1))
+    battle._mover = 0
+    for column in columns:
+        battle._drop(column)
+    seen, free = battle._boards[0].reshape(-1), [height < 6 for height in battle._heights]
+    return [*seen, *free, -1 if battle._winner is None else battle._winner, battle._over]
+
+
+def test_discs_in_the_page_fall_and_win_as_in_the_engine(discs: Page) -> None:
+    rng, drops = np.random.default_rng(3), list[list[int]]()
+    for _ in range(150):
+        columns: list[int] = []
+        while not (columns and dropped(columns)[-1]) and len(columns) < rng.integers(8, 80):
+            free = np.flatnonzero(dropped(columns)[84:91])
+            columns.append(int(rng.choice(free)))
+        drops.append(columns)
+    wanted = np.array([dropped(columns) for columns in drops], float)
+    found = np.array(discs.evaluate(BATTLES, {"base": base(discs), "drops": drops}))
+    np.testing.assert_array_equal(found, wanted)
+    assert {-1.0, 0.0, 1.0} == set(wanted[:, 91].tolist()), "both sides win"
+
+
+def test_somebody_plays_connect_four_by_keyboard_to_the_end(discs: Page) -> None:
+    columns, told = discs.locator("[data-column]"), discs.locator("[data-told]")
+    expect(told).to_have_text("You begin: choose a column.")
+    columns.nth(3).press("Enter")
+    expect(told).to_contain_text("You chose column 4. Ada chose column ")
+    expect(discs.locator("[data-of='0']")).to_have_count(1)
+    expect(discs.locator("[data-of='1']")).to_have_count(1)
+    assert "yours" in str(columns.nth(3).get_attribute("aria-label"))
+    again = discs.get_by_role("button", name="Play again")
+    for _ in range(21):
+        if again.is_visible():
+            break
+        discs.locator("[data-column]:enabled").first.press("Enter")
+    expect(again).to_be_focused()
+    expect(told).to_contain_text("won")
+    again.press("Enter")
+    expect(told).to_contain_text("Ada chose column ")
+    assert serious_violations(discs) == []
+    assert overflow(discs) <= 0

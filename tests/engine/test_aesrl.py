@@ -16,7 +16,11 @@ from engine.config.aesrl import AbsoluteConfig, AESRLConfig
 from engine.config.study import study_hash
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, decode, encode
-from engine.rl.policy import Policy
+from engine.evorl.individuals import PLAYED, IndividualEvaluator
+from engine.mdp.trajectory import Batch
+from engine.problem import IndividualContext, Request
+from engine.rl.policy import Actor, Policy
+from engine.rl.shared_replay import SharedReplay
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
@@ -100,6 +104,7 @@ def test_every_decision_is_counted_once_and_examinations_apart(method: str, stor
     assert counted == found[-1].counters.steps
     assert 400 <= counted < 520
     assert counted % 20 == 0, "whole episodes"
+    assert last["examined"] >= 2 * 2 * 20, "two evaluations of two episodes"
     table = unpack(store.get(found[-1].artifacts["table"])).arrays
     assert len(table["mean"]) >= 2
     assert table["steps"][-1] == counted
@@ -130,14 +135,31 @@ def test_what_an_attempt_left_that_was_killed_is_removed_by_the_one_that_goes_on
     assert not any((store.folder / "leases").glob("*/*"))
 
 
-def test_a_study_tells_for_how_long_players_waited_for_the_critic(store: FolderStore) -> None:
-    shares = {}
-    for least in (0, 1):
-        method = {"kind": "aes-rl", "least_lessons": least}
-        last = [e for e in run(study(method=method, chunk=10), store) if isinstance(e, Progressed)][-1].metrics
-        shares[least] = last["held"]
-    assert shares[0] == 0
-    assert 0 < shares[1] < 1
+def test_individuals_who_play_alike_each_leave_what_they_played_and_learned(store: FolderStore) -> None:
+    """In a game that always begins alike a whole generation may do the same, and who reads an artifact removes it."""
+    config = study(method=METHODS["cem-rl"])
+    lease = store.lease("mine-1")
+    assert lease is not None
+    replay = SharedReplay(lease.shared("replay"), config.learner.capacity, np.random.default_rng())
+    evaluator = IndividualEvaluator(config, lease, lease.shared("replay"))
+    evaluator._seeds = lambda request, role: np.array([7], np.uint64)  # type: ignore[method-assign]
+    theta = evaluator.initialize(np.random.default_rng(1))
+    asked = [Request(i, theta, 0, 1, 5, IndividualContext(role="es")) for i in (1, 2)]
+    played = [answer.context.artifacts[PLAYED] for answer in evaluator.evaluate(asked, lambda: False)]
+    evaluator.close()
+    replay.close()
+    first, second = (unpack(lease.get(digest)).arrays for digest in played)
+    assert all(np.array_equal(first[name], second[name]) for name in first)
+    lease.discard([played[0]])
+    assert lease.has(played[1])
+
+
+def test_the_only_worker_is_never_said_to_wait_for_the_critic_that_it_teaches(store: FolderStore) -> None:
+    method = {"kind": "aes-rl", "least_lessons": 1}
+    last = [e for e in run(study(method=method, chunk=10), store) if isinstance(e, Progressed)][-1].metrics
+    assert last["held"] == 0
+    busy = sum(share for name, share in last.items() if name.startswith("busy_"))
+    assert 0 < busy <= 1
 
 
 def test_one_after_the_other_or_side_by_side_a_generation_ends_alike(store: FolderStore) -> None:
@@ -186,6 +208,16 @@ def test_what_does_not_suit_the_game_is_said_at_its_field(store: FolderStore) ->
     assert failure(store, learner=small).startswith("learner.capacity: an episode can last 20 decisions")
 
 
+def acted(store: FolderStore, event: AnyEvent) -> Any:
+    """What the policy that a study left does in fifty places."""
+    assert isinstance(event, Finished), event
+    policy = Policy.stored(store, event.artifacts["policy_description"])
+    actor, (seen,) = Actor(policy.spec.model()), policy.spec.seat.observations
+    actor.load(policy.weights, 0)
+    places = np.random.default_rng(1).normal(size=(50, *seen.shape)).astype(np.float32)
+    return actor(Batch({seen.name: places}, None, np.arange(50, dtype=np.uint64))).actions
+
+
 def test_it_begins_with_a_trained_policy_and_ends_when_its_minutes_are_over(store: FolderStore) -> None:
     first = ended(study(), store)
     assert isinstance(first, Finished)
@@ -196,6 +228,9 @@ def test_it_begins_with_a_trained_policy_and_ends_when_its_minutes_are_over(stor
     assert last.counters.steps < began.steps
     centre = [Policy.stored(store, event.artifacts["policy_description"]).weights for event in (first, last)]
     assert np.array_equal(*centre), "nothing was learned in that time"
+    more = {**LEARNER, "network": {"policy": [24], "critic": [16]}}
+    grown = ended(study(learner=more, start=first.artifacts["policy_description"], minutes=1e-6, seed=6), store)
+    np.testing.assert_allclose(*(acted(store, event) for event in (first, grown)), rtol=1e-5)
     larger = {**LEARNER, "network": {"policy": [4], "critic": [8]}}
     wrong = ended(study(learner=larger, start=first.artifacts["policy_description"]), store)
     assert isinstance(wrong, Failed)
@@ -205,6 +240,14 @@ def test_it_begins_with_a_trained_policy_and_ends_when_its_minutes_are_over(stor
 def test_more_workers_than_processors_are_warned_of() -> None:
     assert too_many(4, 4) == ""
     assert too_many(6, 4) == ("6 workers share 4 processors: each takes about 1.5 times as long as on one of its own.")
+
+
+def test_after_full_moves_the_spread_follows_successes_unless_something_else_is_said() -> None:
+    """By the adaptive rule, n = 1 and μ' = z, one of them would leave nothing of it."""
+    full: dict[str, Any] = {"mean": {"kind": "full-move"}}
+    rules = [study(method=method).method.variance.kind for method in (full, full | {"variance": {"kind": "fixed"}})]  # type: ignore[union-attr]
+    assert rules == ["success", "fixed"]
+    assert study(method={}).method.variance.kind == "adaptive"  # type: ignore[union-attr]
 
 
 def test_the_range_of_a_rule_is_a_sixth_of_the_spread() -> None:

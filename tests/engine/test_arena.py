@@ -99,6 +99,22 @@ def test_every_lesson_has_its_own_matches_and_leaves_its_policies(league: tuple[
     assert policy(store, end.artifacts, "2").spec.kind == "q"
 
 
+AFTERS = [{"pool": ["b"]}, {"pool": ["b"], "fork": {"b": "a"}}]
+
+
+@pytest.mark.parametrize(("frozen", "after"), [(["b"], AFTERS[0]), (["b"], AFTERS[1]), ([], AFTERS[1])])
+def test_events_name_every_policy_that_a_checkpoint_plays_against(
+    store: FolderStore, frozen: list[str], after: dict[str, Any]
+) -> None:
+    """A site removes what only the checkpoint names; who came into the pool frozen was named by nothing."""
+    lessons = [lesson(["a", "b"], frozen=frozen, after=after), lesson(["a", "old"], ["b", "a"])]
+    found = rounds(list(run(course({"a": PPO, "b": PPO, "old": {"kind": "pool", "of": ["b"]}}, lessons), store)))
+    named = {digest for e in found for role, digest in e.artifacts.items() if role != "checkpoint"}
+    told = unpack(store.get(found[-1].artifacts["checkpoint"])).meta["parts"]["curve/b"]
+    assert len(told["snapshots"]) == 1
+    assert named.issuperset(told["snapshots"])
+
+
 @pytest.mark.parametrize("sampling", ["synchronous", "asynchronous"])
 def test_a_lesson_lasts_as_long_as_its_plan_says(store: FolderStore, sampling: str) -> None:
     """250 decisions are seven fragments; two are a batch, so the last one would not fit."""
@@ -253,6 +269,16 @@ def test_a_share_of_wins_that_nobody_can_have_is_refused_where_it_is_typed(share
     assert parse(UntilConfig, table | {"measure": "score"}, new=True).reaches == share
 
 
+@pytest.mark.parametrize("sampling", ["synchronous", "asynchronous"])
+def test_a3c_with_a_memory_learns_beside_ppo_however_it_is_sampled(store: FolderStore, sampling: str) -> None:
+    """Asynchronous A3C sends gradients, which the sampler makes of all matches of a copy."""
+    a3c = {"learner": {"kind": "a3c", "batch": 64, "network": {**SMALL, "lstm": 8}}}
+    config = course({1: PPO, 2: a3c, 3: "random"}, [lesson([1, 2], [2, 3], steps=384)], sampling=sampling)
+    end = list(run(config, store))[-1]
+    assert isinstance(end, Finished), end
+    assert all(policy(store, end.artifacts, name).version > 0 for name in ("1", "2"))
+
+
 def made(config: ArenaConfig, store: FolderStore, number: int = 0) -> Matches:
     whole = sampler(Lesson(config, number, Known({}, {})), store, 0)
     assert isinstance(whole, Matches)
@@ -390,6 +416,19 @@ def test_a_player_of_one_s_own_plays(store: FolderStore) -> None:
     wrong = {"kind": "own", "factory": "tests.engine.test_arena:Nobody"}
     with pytest.raises(ConfigError, match="did not make a player: AttributeError"):
         check(course({1: PPO, 2: wrong}, [lesson([1, 2])]), store)
+
+
+def test_a_saved_policy_that_does_not_fit_its_seat_is_an_error_at_its_entry(
+    league: tuple[FolderStore, list[AnyEvent]],
+) -> None:
+    store, found = league
+    saved = {"kind": "frozen", "policy": found[-1].artifacts["policy_description/1"]}  # type: ignore[attr-defined]
+    check(course({1: PPO, 2: saved}, [lesson([1, 2])]), store)
+    with pytest.raises(ConfigError) as caught:
+        check(course({1: SAC, 2: saved}, [lesson([1] * 5 + [2] * 5)], game=TANKS), store)
+    ((place, why),) = caught.value.problems
+    assert place == "lessons.0.matches.0.who"
+    assert why.startswith("roster.2.policy: this policy sees or does something else")
 
 
 def test_a_checkpoint_of_another_course_is_refused(store: FolderStore) -> None:

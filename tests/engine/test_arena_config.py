@@ -84,6 +84,11 @@ def test_what_is_wrong_is_said_at_its_entry(matches: Any, more: dict[str, Any], 
     assert why in found[place], found
 
 
+def test_a_number_and_its_digits_are_one_name_and_none_of_both_is_left_out_silently() -> None:
+    found = faults([[1, 2]], {1: "ppo", "1": "tanks-static", 2: "ppo"})
+    assert found["roster.1"] == "it stands twice in the roster: leave one of the two out"
+
+
 def test_a_pool_is_of_policies_that_learn() -> None:
     found = faults([[1, "old"]], {1: "ppo", "old": {"kind": "pool", "of": [1, 7]}})
     assert found == {"roster.old.of.1": "there is no policy '7' that learns"}

@@ -316,3 +316,22 @@ def test_the_random_player_does_all_that_is_legal_and_nothing_else() -> None:
         assert (low <= parameters).all()
         assert (parameters <= high).all()
         assert parameters.mean(axis=0) == pytest.approx((low + high) / 2, abs=0.2)
+
+
+@pytest.mark.parametrize(
+    "seats",
+    [
+        [{"a": 1.0, "past": 1.0}, {"a": 1.0, "past": 1.0}],
+        [{"a": 0.25, "past": 0.75}, {"past": 1.0}],
+        [{"a": 0.1, "past": 0.9}, {"b": 0.3, "past": 0.9}],
+        [{"a": 1.0, "b": 3.0}, {"a": 2.0, "past": 5.0}],
+    ],
+)
+def test_policies_sit_as_often_as_is_expected_of_them_also_where_nobody_else_learns(
+    seats: list[dict[str, float]],
+) -> None:
+    cast = Cast([[Candidate(name, share, learns=name != "past") for name, share in seat.items()] for seat in seats])
+    n = 40_000
+    drawn = np.array(cast.names({}))[cast.draw(np.arange(n, dtype=np.uint64), np.zeros(n, np.int64), {})]
+    for name in cast.learning:
+        assert (drawn == name).sum() / n == pytest.approx(cast.expected(name), abs=0.02)

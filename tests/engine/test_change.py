@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from engine.arrays import Bundle, unpack
 from engine.catalog import STUDIES
 from engine.change.both_versions import replaced
-from engine.change.reading import FINDINGS, KEPT, REFITTED, UNFIT
 from engine.change.replay import FRESH
+from engine.change.table import FINDINGS, KEPT, REFITTED, UNFIT
 from engine.config import ChangeConfig
 from engine.config.study import study_hash
 from engine.differences import difference

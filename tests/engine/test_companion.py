@@ -19,9 +19,9 @@ from engine.lineups import companion
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import worth
+from engine.worth import analysis as worth_analysis
 from engine.worth import expectations
 from engine.worth import forecast as forecasts
-from engine.worth import reading as readings
 
 GAME = "python:tests.engine.tugs_of_war:Fair"
 SEARCH: dict[str, Any] = {
@@ -38,9 +38,9 @@ def _quickly() -> Iterator[None]:
         patched.setattr(forecasts, "STEPS", (20, 40))
         for name in ("EXPECTED", "FEWEST"):
             patched.setattr(expectations, name, 10_000)
-        patched.setattr(readings, "EXPECTED", (10_000, 2_000))
+        patched.setattr(worth_analysis, "EXPECTED", (10_000, 2_000))
         for name in ("CLOSELY", "ROUGHLY"):
-            patched.setattr(readings, name, 500)
+            patched.setattr(worth_analysis, name, 500)
         yield
 
 

@@ -66,6 +66,14 @@ def test_what_a_round_says_has_its_percent_as_pages_do(store: FolderStore) -> No
     assert all(re.search(r" won \d+ % \(\d+ to \d+ %\) of 40 episodes against ", text) for text in said), said
 
 
+def test_a_round_with_draws_says_how_many_because_half_of_them_look_like_wins(store: FolderStore) -> None:
+    """Nobody scores in an episode of so few ticks."""
+    endless = {"name": "pong-two-seats", "settings": {"points": 1, "max_ticks": 4, "frame_skip": 1}}
+    said = [event.message for event in run(study(game=endless), store) if isinstance(event, Logged) and event.message]
+    assert len(said) == 3
+    assert all(" won 50 % " in text and text.endswith("; draws, 100 % of them, count half.") for text in said), said
+
+
 def test_players_that_are_the_same_are_told_as_equal(store: FolderStore) -> None:
     found = table(store, run(study(), store)[-1]).arrays
     assert found["share"][0, 2] == 0.5, "each seed is played with both seatings"

@@ -102,7 +102,9 @@ def test_population_based_training_leaves_its_lineage_and_a_policy_that_plays(st
 
 def test_the_best_of_episodes_that_came_out_equal_is_told_without_a_range(store: FolderStore) -> None:
     task = {**settings()["task"], "game": {**PONG, "settings": {"points": 1, "max_ticks": 4}}}  # none ends before
-    for event in rounds(list(run(study(task=task), store))):
+    found = rounds(list(run(study(task=task), store)))
+    assert found
+    for event in found:
         assert decode(encode(event)) == event, "JSON has no infinity"
         assert event.metrics["best_length"] == event.metrics["mean_length"] > 0
         assert not {"best_length_low", "best_length_high"} & event.metrics.keys()

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import ConfigError
-from engine.formula import _NAMES, FIXED, LONGEST, STRONGEST, WEAKEST, _Checker, goal, parse, read
+from engine.formula import FIXED, LONGEST, _Checker, goal, parse, read
+from engine.formula_functions import REFUSED, STRONGEST, WEAKEST
 from engine.formula_terms import Apart
 
 TEAM = {"strength", "resources", "cost"}
@@ -121,7 +122,7 @@ def test_whatever_python_has_an_expression_for_is_called_by_a_name(text: str) ->
     every = {each for each in vars(ast).values() if isinstance(each, type) and issubclass(each, ast.expr)}
     every -= set(ast.Constant.__subclasses__())  # earlier names of it
     handled = {each for each in every if hasattr(_Checker, f"_{each.__name__.lower()}")}
-    assert every - handled - {ast.expr} <= set(_NAMES)
+    assert every - handled - {ast.expr} <= set(REFUSED)
 
 
 def test_true_and_false_are_no_numbers() -> None:

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.formula import STRONGEST, WEAKEST, parse
+from engine.formula import parse
 from engine.formula_bounds import Span, bounds
+from engine.formula_functions import STRONGEST, WEAKEST
 
 TEAMS = 3
 FORMULAS = [

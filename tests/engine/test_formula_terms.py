@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from engine import claims
 from engine.claims import Claim, Sum
 from engine.errors import ConfigError
-from engine.formula import MOST_TEAMS, STRONGEST, WEAKEST, parse, part_of
+from engine.formula import MOST_TEAMS, parse, part_of
 from engine.formula_bounds import Span
+from engine.formula_functions import STRONGEST, WEAKEST
 from engine.formula_terms import Apart, Parts
 
 TEAMS = 3

@@ -25,10 +25,10 @@ from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Starte
 from engine.games.herobattle.spec import game_spec
 from engine.gate import junit
 from engine.gate.lineups import Lineups, lineups_of
-from engine.gate.reading import OFFSET_ERROR, _needed, confirmed
-from engine.gate.report import EXIT_CODES, HEADS, Gate, Row, decoded, encoded, judged, to_csv
+from engine.gate.report import EXIT_CODES, HEADS, Gate, GateFinding, decoded, encoded, judged, to_csv
 from engine.gate.screened import UNFINISHED as gate_unfinished
 from engine.gate.screened import Screened, ScreenLimits, rows_of, screened
+from engine.gate.verdict import OFFSET_ERROR, _needed, confirmed
 from engine.lineups.encoding import LineupSpace
 from engine.lineups.legality import obstacles
 from engine.lineups.rules import compile_rules
@@ -37,9 +37,9 @@ from engine.store import FolderStore
 from engine.studies import load
 from engine.study.gate import Words
 from engine.verdicts import Goals, Sample
+from engine.worth import analysis as worth_analysis
 from engine.worth import changed_prices, expectations, proof
 from engine.worth import forecast as forecasts
-from engine.worth import reading as readings
 from engine.worth.verdicts import RARE, UNFINISHED
 from tests.engine.broken_rules import violations
 from tests.engine.sample_simulators import SPEC
@@ -93,9 +93,9 @@ def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer pairings for what forecasts expect, and fewer steps of learning."""
     monkeypatch.setattr(forecasts, "STEPS", (20, 40))
     monkeypatch.setattr(expectations, "EXPECTED", 20_000)
-    monkeypatch.setattr(readings, "EXPECTED", (20_000, 2_000))
+    monkeypatch.setattr(worth_analysis, "EXPECTED", (20_000, 2_000))
     for name in ("CLOSELY", "ROUGHLY"):
-        monkeypatch.setattr(readings, name, 200)
+        monkeypatch.setattr(worth_analysis, name, 200)
     monkeypatch.setattr(changed_prices, "TURNS", 200)
 
 
@@ -287,7 +287,7 @@ def test_a_part_that_ends_later_takes_nothing_back() -> None:
 
 
 ROWS = st.builds(
-    Row, st.sampled_from(["replay", "screen", "search"]), st.text(max_size=20),
+    GateFinding, st.sampled_from(["replay", "screen", "search"]), st.text(max_size=20),
     st.sampled_from(["over", "under", "open", "weak", "meant", "barred"]), st.text(max_size=40), st.floats(-9, 9),
     st.floats(-9, 0), st.floats(0, 9), st.just(3.0), st.sampled_from(["", "×", "points"]), st.integers(0, 10**6),
     st.one_of(st.none(), st.integers(0, 10**6)), st.tuples(st.text("ab-", min_size=1, max_size=4)),
@@ -296,7 +296,7 @@ GATE = Gate("Build 7", "A game", 1000, {"screen": 3, "search": 9}, ())
 
 
 @given(st.lists(ROWS, max_size=6), st.sampled_from([(), ("search",)]))
-def test_the_verdict_follows_from_the_rows_alone(rows: list[Row], unfinished: tuple[str, ...]) -> None:
+def test_the_verdict_follows_from_the_rows_alone(rows: list[GateFinding], unfinished: tuple[str, ...]) -> None:
     found = judged(rows, GATE._replace(unfinished=unfinished))
     kinds = {row.verdict for row in rows}
     expected = "over" if "over" in kinds else "open" if "open" in kinds or unfinished else "under"
@@ -308,7 +308,7 @@ def test_the_verdict_follows_from_the_rows_alone(rows: list[Row], unfinished: tu
 
 
 @given(st.lists(ROWS, max_size=6), st.text(max_size=20))
-def test_a_build_server_can_read_any_report(rows: list[Row], name: str) -> None:
+def test_a_build_server_can_read_any_report(rows: list[GateFinding], name: str) -> None:
     found = judged(rows, GATE._replace(name=name))
     root = ElementTree.fromstring(junit.to_junit(found, 12.5, "2026-11-24T12:00:00"), forbid_dtd=True)
     (suite,) = root
@@ -331,7 +331,7 @@ def test_a_build_server_can_read_any_report(rows: list[Row], name: str) -> None:
 
 def test_what_would_be_markup_or_no_xml_at_all_is_written_so_that_it_reads_as_it_was() -> None:
     nasty = 'a <b> & "c" \x00\ud800 ]]> \n<!DOCTYPE x>'
-    row = Row("replay", nasty, "over", nasty)
+    row = GateFinding("replay", nasty, "over", nasty)
     document = junit.to_junit(judged([row], GATE._replace(name=nasty)))
     case = ElementTree.fromstring(document, forbid_dtd=True).find("testsuite/testcase")
     clean = nasty.replace("\x00", "\ufffd").replace("\ud800", "\ufffd")
@@ -343,7 +343,7 @@ def test_what_would_be_markup_or_no_xml_at_all_is_written_so_that_it_reads_as_it
 
 
 def test_the_csv_begins_with_machine_names_and_no_cell_is_a_formula() -> None:
-    rows = [Row("screen", "=1+1", "over", "-x", 7.0, 4.0, 9.0, 3.0, "points", 10, 0, ("a", "b"))]
+    rows = [GateFinding("screen", "=1+1", "over", "-x", 7.0, 4.0, 9.0, 3.0, "points", 10, 0, ("a", "b"))]
     lines = list(csv.reader(io.StringIO(to_csv(judged(rows, GATE)).decode())))
     assert tuple(lines[0]) == HEADS
     assert all(head.isidentifier() for head in lines[0])
@@ -387,7 +387,7 @@ def test_the_screen_tells_what_stands_out_what_may_and_how_much_the_rest_leaves_
     (far,), _ = rows_of(Screened(table((0.079, -0.01, 0.17, none)), [], []), [], limits)
     assert far.missing is None, "nobody would play three million battles after ten thousand"
     assert far.words.endswith("; 20 times as many battles of the screen may not narrow that to 8")
-    told = judged([Row("screen", name, "open", "may be too good") for name in "ABCDE"], GATE).sentence
+    told = judged([GateFinding("screen", name, "open", "may be too good") for name in "ABCDE"], GATE).sentence
     assert (
         told == "Cannot tell: A: may be too good; B: may be too good; C: may be too good; 2 more of the screen "
         "cannot be told either."
@@ -431,7 +431,7 @@ def test_a_piece_of_which_the_game_finishes_hardly_any_battle_leaves_a_build_ope
     bundle, limits = table((0.0, -0.05, 0.02, -np.inf), (np.nan,) * 3 + (-np.inf,)), ScreenLimits(3.0, 8.0, 10_000, 7.0)
     meta = {**bundle.meta, "asked": 10_000, "unfinished": 40}
 
-    def rows(why: int, intended: tuple[Pattern, ...] = ()) -> list[Row]:
+    def rows(why: int, intended: tuple[Pattern, ...] = ()) -> list[GateFinding]:
         arrays = {**bundle.arrays, "hidden": np.zeros(2), "untested": np.array([0, why], np.uint8)}
         return rows_of(screened(Bundle(meta, arrays), intended), [], limits)[0]
 
@@ -450,7 +450,7 @@ def test_a_range_that_battles_which_the_game_did_not_finish_keep_wide_is_narrowe
     bundle = table((0.06, -0.02, 0.14, 3.0), (0.0, -0.07, 0.07, -np.inf))
     meta = {**bundle.meta, "asked": 10_000, "unfinished": 1_000}
 
-    def rows(hidden: float, finalists: list[int]) -> list[Row]:
+    def rows(hidden: float, finalists: list[int]) -> list[GateFinding]:
         hides = bundle._replace(meta=meta, arrays={**bundle.arrays, "hidden": np.full(2, hidden)})
         return rows_of(Screened(hides, finalists, [0.5] * len(finalists)), [False] * len(finalists), limits)[0]
 

@@ -10,7 +10,7 @@ import pytest
 
 from engine.errors import ConfigError
 from engine.events import Finished, Paused
-from engine.gate.report import Report, Row
+from engine.gate.report import GateFinding, Report
 from engine.store import FolderStore
 from engine.verdicts import baseline_reach
 from tests.engine.test_gate import GAME, TEAMS, WINS, commanded, gate, report, run
@@ -94,6 +94,6 @@ def test_medians_that_are_used_side_by_side_share_their_error() -> None:
 def test_a_report_of_an_earlier_gate_is_still_read() -> None:
     from engine.gate.report import Gate, decoded, encoded, judged
 
-    old = encoded(judged([Row("replay", "A", "under", "under the line")], Gate("G", "Game", 5, {}, ())))
+    old = encoded(judged([GateFinding("replay", "A", "under", "under the line")], Gate("G", "Game", 5, {}, ())))
     del old["report"]["met"]
     assert decoded(old).met == ()

@@ -18,8 +18,8 @@ from engine.config.gate import GateConfig
 from engine.events import Finished, Paused
 from engine.evolution.record import Record
 from engine.gate.junit import to_junit
-from engine.gate.reading import Parts, read
-from engine.gate.report import BATTLES, Gate, Row, judged, to_csv
+from engine.gate.report import BATTLES, Gate, GateFinding, judged, to_csv
+from engine.gate.verdict import Parts, read
 from engine.lineups.encoding import LineupSpace
 from engine.lineups.rules import compile_rules
 from engine.problem import Objective, Problem, Request, failed
@@ -141,19 +141,25 @@ def test_a_record_counts_what_was_given_up_apart_also_after_it_was_saved(tmp_pat
 
 
 def test_what_a_search_left_out_is_in_the_sentence_the_table_and_for_build_servers() -> None:
-    left, under = Row("search", BATTLES, "open", LEFT_OUT, missing=None), Row("search", "A", "under", "under the line")
+    left, under = (
+        GateFinding("search", BATTLES, "open", LEFT_OUT, missing=None),
+        GateFinding("search", "A", "under", "under the line"),
+    )
     found = judged([under, left], WHOLE)
     assert (found.exit_code, found.sentence) == (4, f"Cannot tell: in the search, {LEFT_OUT}.")
     assert found.lines == [f"open    {BATTLES}: {LEFT_OUT}"]
     (case,) = ElementTree.fromstring(to_junit(found), forbid_dtd=True).iter("testcase")
     assert case.find("skipped").get("message") == f"{BATTLES}: {LEFT_OUT}"
     assert LEFT_OUT in [row["words"] for row in csv.DictReader(io.StringIO(to_csv(found).decode()))]
-    unsure = Row("search", "B", "open", "needs more", 0.9, missing=10)
+    unsure = GateFinding("search", "B", "open", "needs more", 0.9, missing=10)
     assert "1 of 2 lineups that the search ended with" in judged([under, unsure, left], WHOLE).sentence
 
 
 def test_a_search_that_is_over_says_what_it_left_out_too() -> None:
-    rows = [Row("search", "A", "over", "confirmed"), Row("search", BATTLES, "open", LEFT_OUT, missing=None)]
+    rows = [
+        GateFinding("search", "A", "over", "confirmed"),
+        GateFinding("search", BATTLES, "open", LEFT_OUT, missing=None),
+    ]
     found = judged(rows, WHOLE)
     assert (found.exit_code, found.sentence) == (
         3, f"Over the line: the search found 1 lineup over the line, where {LEFT_OUT}.",

@@ -26,7 +26,7 @@ from engine.rl.policy import Policy
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import checkpoint, run
-from engine.study.agent_pool import AgentsApart, AgentsHere, Direction
+from engine.study.agent_pool import Direction, LocalAgents, RemoteAgents
 from engine.study.agent_wire import decode, encode_member, encode_report
 from engine.study.gossip import _Gossip, slowdown
 from engine.study.gossip_agents import learner_of, make_agent
@@ -62,7 +62,7 @@ class Running:
     """The agents of a study in this process, seen at each iteration."""
 
     def __init__(self, config: GossipConfig, store: FolderStore) -> None:
-        self.config, self.pool = config, AgentsHere(config, store)
+        self.config, self.pool = config, LocalAgents(config, store)
         learner = self.pool.agents[0].learner
         states = {f"{part}/agent-{i + 1}": s for i in range(config.agents) for part, s in learner.state().items()}
         self.pool.direct(
@@ -457,7 +457,7 @@ def test_agents_close_their_ranks_round_one_that_is_lost_unless_they_wait_for_al
     staleness: int | None, meanwhile: list[tuple[int, ...]]
 ) -> None:
     workers = Workers()
-    pool = AgentsApart(workers, study(agents=3, staleness=staleness))  # type: ignore[arg-type]
+    pool = RemoteAgents(workers, study(agents=3, staleness=staleness))  # type: ignore[arg-type]
     pool.direct(Direction(0, 0, 4, ""))
 
     def comes(number: int, endpoint: str = "") -> None:

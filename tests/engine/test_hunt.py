@@ -399,6 +399,11 @@ def test_settings_that_make_no_hunt_are_refused_at_their_fields(change: dict[str
     assert said in {problem.place: problem.message for problem in caught.value.problems}[place]
 
 
+def test_the_batch_may_be_a_range() -> None:
+    learner = {**settings()["task"]["learner"], "batch": [16, 64]}
+    assert study(task={"learner": learner}).task.learner.batch == (16, 64)
+
+
 def test_a_game_that_says_no_places_is_hunted_in_too(store: FolderStore) -> None:
     left = results(list(run(study(task={"game": "cartpole"}, decisions=10_000), store)))
     _, arrays = unpack(store.get(left["found"]))

@@ -329,7 +329,7 @@ def golden_run(kind: str) -> list[dict[str, float]]:
     """What a short training of a group says."""
     settings: dict[str, Any] = {"network": ApartConfig(policy=(16,), critic=(16, 8)), "fragment": 8, "discount": 0.9,
                                 "rate": 0.01, "warmup": 64, "minibatch": 16, "updates": 0.1, "n_step": 3}  # fmt: skip
-    config: Any = MASACConfig(**settings, automatic=True) if kind == "masac" else MADDPGConfig(**settings)
+    config: Any = MASACConfig(**settings, automatic=True) if kind == "masac" else MADDPGConfig(**settings, explore=0.1)
     game = group(apart=config.apart)
     updates = list(training(config, lambda: game, seed=7, steps=320).run())  # type: ignore[arg-type,return-value]
     names = {"policy_loss", "critic_loss", "entropy", "gradient", "q", "alpha"}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from engine.catalog import GAMES
+from engine.config.style_templates import offered
 from engine.errors import ConfigError
 from engine.games.maze import Maze
 from engine.games.maze.layout import CRASH, HOLE, JACKPOT, PIT, WAYS, Layout, distances, laid_out
@@ -16,7 +18,7 @@ SEEDS = np.arange(1, 5, dtype=np.uint64)
 
 class TestMaze(VectorContract):
     def make(self) -> VectorMDP:
-        return Maze(size=9, max_ticks=40, rewards=("score", "win", "moved", "bumped", "ground"))
+        return Maze(size=9, max_ticks=40, rewards=("score", "win", "moved", "bumped", "ground", "explored"))
 
 
 def way(layout: Layout, start: tuple[int, int], end: tuple[int, int]) -> list[int]:
@@ -90,7 +92,7 @@ def test_whoever_walks_to_the_goal_wins_and_has_the_whole_score() -> None:
         paid += float(step.rewards[0, 0, 0])
     assert step.ended is not None
     assert (step.ended.win[0, 0], step.ended.score[0, 0]) == (1, 1)
-    assert step.ended.signals[0][0].tolist() == [1.0, 0.0, len(moves) + 1]
+    assert step.ended.signals[0][0].tolist() == [1.0, 0.0, len(moves) + 1, (len(moves) + 1) / 301]
     assert paid == pytest.approx(game.layout.distance[begun(game)] / game.layout.distance.max())
 
 
@@ -107,3 +109,17 @@ def test_a_maze_without_its_bugs_has_none() -> None:
 def test_a_maze_that_cannot_be_is_refused(given: dict[str, int], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         Maze(**given)  # type: ignore[arg-type]
+
+
+def test_ground_is_told_as_a_share_of_what_can_be_covered_too() -> None:
+    game = Maze(size=9, max_ticks=20, rewards=("ground", "explored"))
+    game.reset(SEEDS)
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        step = game.step([rng.integers(0, 4, len(SEEDS))])
+        np.testing.assert_allclose(step.rewards[..., 0], step.rewards[..., 1] * 21, atol=1e-6)
+    assert step.ended is not None
+    np.testing.assert_allclose(step.ended.signals[0][:, 2], step.ended.signals[0][:, 3] * 21)
+    assert GAMES["maze"].ends["explored"] == (0.0, 1.0)
+    told = GAMES["maze"].signals, (*GAMES["maze"].captions, *GAMES["maze"].ends)
+    assert [template.key for template in offered(*told)] == ["busy-calm", "explorer-camper"]

@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from engine.metagame import matchups as tables
-from engine.metagame import reading
+from engine.metagame import table
 from engine.metagame.counters import beats, counters, rings
 from engine.metagame.dominance import dominant, dominates
 from engine.metagame.equilibrium import ALIKE, shares
 from engine.metagame.ladder import Ladder, Meetings
 from engine.metagame.matchups import Matchups, matchups, pairs_of, redrawn
 from engine.metagame.order import order
-from engine.metagame.reading import ratings, read
 from engine.metagame.split import ELO, expected, split
+from engine.metagame.table import ratings, read
 from engine.metagame.tiers import NONE, standings, tiers
 
 Floats = NDArray[np.float64]
@@ -444,7 +444,7 @@ def test_a_ring_of_equals_is_rated_alike_however_many_meetings_of_each_two_ended
     results = np.where(np.arange(counts.max()) < counts[:, None], won, np.nan)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tables, "range_of", lambda *_: (0.0, 1.0))
-        patch.setattr(reading, "ranges", lambda *_: (0.0, 1.0))
+        patch.setattr(table, "ranges", lambda *_: (0.0, 1.0))
         columns = read(teams, results, 1)[1]
     assert np.abs(columns["rating"]).max() < 1e-6
     assert (columns["rating_low"] < 0).all()

@@ -18,7 +18,7 @@ from engine.indicators import half_width
 from engine.lineups.baselines import BaselineTeams, resolve
 from engine.lineups.battle_counts import battles_each
 from engine.lineups.evaluator import LineupEvaluator, Setup
-from engine.lineups.matches import Played
+from engine.lineups.matches import PlayedBattles
 from engine.lineups.objectives import Objectives, check
 from engine.lineups.parts import Sums
 from engine.lineups.schema import spans
@@ -89,11 +89,11 @@ def test_requested_battles_are_counted_as_the_paper_counts_them() -> None:
     assert evaluation.cost == 2 * 4 * (3 + 3 * 3)
 
 
-def made_up(rng: np.random.Generator, n: int, teams: int, replicates: int, spread: float = 10.0) -> Played:
+def made_up(rng: np.random.Generator, n: int, teams: int, replicates: int, spread: float = 10.0) -> PlayedBattles:
     """Battles of teams that are all alike: side metrics strength, resources, win, then the duration."""
     shape = (n, teams, 2, replicates, 4)
     noise = rng.normal(30, spread, shape)
-    return Played(noise * (teams - 1), rng.normal(30, spread, shape) * 3, 0, 0, np.zeros(n, bool))
+    return PlayedBattles(noise * (teams - 1), rng.normal(30, spread, shape) * 3, 0, 0, np.zeros(n, bool))
 
 
 @pytest.mark.parametrize("replicates", [16, 24])
@@ -210,7 +210,7 @@ def test_going_first_can_be_asked_about() -> None:
     assert abs(np.mean([e.objectives[0] for e in found.values()])) < 0.05, "herobattle favours no seat"
 
 
-def told(config: ObjectiveSetConfig, played: Played, teams: int) -> list[Sample]:
+def told(config: ObjectiveSetConfig, played: PlayedBattles, teams: int) -> list[Sample]:
     """What fresh battles say of lineups whose strongest team is the first and whose weakest is the last."""
     n = len(played.baseline)
     costs, anchors = np.full((n, teams), 1000.0), np.tile([0, teams - 1], (n, 1))
@@ -252,7 +252,7 @@ def test_what_going_first_changes_is_not_confirmed_beyond_its_line_by_its_kink(t
         baseline = np.zeros((10, 1, 2, replicates, 4))
         for k, chance in enumerate((0.5 + truth / 200, 0.5 - truth / 200)):
             baseline[:, :, k, :, 2] = rng.binomial(3, chance, (10, 1, replicates))
-        samples = told(config, Played(np.zeros_like(baseline), baseline, 0, 0, np.zeros(10, bool)), 1)
+        samples = told(config, PlayedBattles(np.zeros_like(baseline), baseline, 0, 0, np.zeros(10, bool)), 1)
         wrong += bool(confirmed([[s] for s in samples], Goals([1.0], [truth + 0.001], None, None)).any())
         ends = [s.range(0) for s in samples]
         missed += float(np.mean([not end.low <= truth <= end.high for end in ends]))
@@ -271,7 +271,7 @@ def test_a_ratio_at_its_line_is_seldom_confirmed_beyond_it(chance: float, replic
         for team, own in enumerate((2 * chance, chance)):
             versus[:, team, :, :, 1] = 1000 * rng.binomial(1, own, (12, 2, replicates))
             baseline[:, team, :, :, 1] = 1000 * rng.binomial(3, own, (12, 2, replicates))
-        samples = told(config, Played(versus, baseline, 0, 0, np.zeros(12, bool)), 2)
+        samples = told(config, PlayedBattles(versus, baseline, 0, 0, np.zeros(12, bool)), 2)
         wrong += bool(confirmed([[s] for s in samples], Goals([1.0], [2.0], None, None)).any())
     assert wrong <= 30 * 0.05 + 3
 
@@ -282,7 +282,7 @@ def test_search_ranges_of_replicates_that_take_few_values_are_as_wide_as_their_c
     wins = np.zeros((4000, 1, 2, 16, 4))
     wins[..., 2] = 3.0 * (rng.random((4000, 1, 1, 16)) < 0.2)
     found = Objectives(SPEC, config, 1, 3).measure(
-        Played(np.zeros_like(wins), wins, 0, 0, np.zeros(4000, bool)), np.full((4000, 1), 1000.0)
+        PlayedBattles(np.zeros_like(wins), wins, 0, 0, np.zeros(4000, bool)), np.full((4000, 1), 1000.0)
     )
     half = half_width(np.sqrt(found.covariance[:, 0, 0]), 16)
     assert (np.abs(found.mean[:, 0] - 0.2) <= half).mean() >= 0.95

@@ -38,9 +38,9 @@ from engine.simulators.contract import Patch as Changes
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study.patch import NOTHING_FREE, NOTHING_TOLD, why_nothing
+from engine.worth import analysis as worth_analysis
 from engine.worth import changed_prices, expectations
 from engine.worth import forecast as forecasts
-from engine.worth import reading as readings
 from engine.worth.prices import Curve, Held, Own
 from engine.worth.proof import Finding
 from engine.worth.screen import Screen
@@ -75,10 +75,10 @@ def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer pairings for what forecasts expect, fewer steps of learning, shorter searches."""
     monkeypatch.setattr(forecasts, "STEPS", (100, 300))
     monkeypatch.setattr(expectations, "EXPECTED", 60_000)
-    monkeypatch.setattr(readings, "EXPECTED", (60_000, 10_000))
-    monkeypatch.setattr(readings, "CLOSELY", 3_000)
+    monkeypatch.setattr(worth_analysis, "EXPECTED", (60_000, 10_000))
+    monkeypatch.setattr(worth_analysis, "CLOSELY", 3_000)
     monkeypatch.setattr(changed_prices, "TURNS", 10_000)
-    monkeypatch.setattr(readings, "ROUGHLY", 1_000)
+    monkeypatch.setattr(worth_analysis, "ROUGHLY", 1_000)
     monkeypatch.setattr(trials, "EXPECTED", 10_000)
     monkeypatch.setattr(trials, "REFERENCE", 5_000)
     monkeypatch.setattr(proposals, "ROUNDS", 8)
@@ -202,7 +202,7 @@ def test_an_amount_that_is_meant_to_be_so_is_left_alone() -> None:
     traits = x.experiment.traits
     amount = next(i for i, each in enumerate(traits.all) if each.pieces == (SOLDIER,) and each.least == 3)
     told = [Finding(amount, 900, 0.1, 0.2, Range(0.05, 0.15), 9.0, told=True)]
-    x.experiment.reading = cast(Any, SimpleNamespace(findings=told, screen=SimpleNamespace(base=[], rest=None)))
+    x.experiment.analysis = cast(Any, SimpleNamespace(findings=told, screen=SimpleNamespace(base=[], rest=None)))
     known = Suspected(x.experiment, SPEC, study)
     assert known.intended == {amount}
     assert [traits.all[t].pieces for t in known.suspects] == [(HERO + 1,)]
@@ -305,12 +305,12 @@ def test_what_a_price_does_to_a_piece_that_comes_in_amounts_is_what_the_experime
         traits,
         [Number("soldier-0.cost", SOLDIER, "cost", "Cost", "", 2.0, 1.0, -2, 10, 20.0)],
     )
-    reading = SimpleNamespace(
+    analysis = SimpleNamespace(
         curves={traits.rules.category[SOLDIER]: curve},
         prices=SimpleNamespace(leans=leans),
         screen=SimpleNamespace(units=units),
     )
-    known.reading = cast(Any, reading)
+    known.analysis = cast(Any, analysis)
     weights, covariance = known.responses()[0]
     moved, _, _ = curve.at(np.array([3.0 * 10.0]), Held(3.0, 0.5, single))
     assert float(weights.sum()) == pytest.approx(float(moved[0]))

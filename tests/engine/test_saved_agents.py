@@ -92,7 +92,9 @@ def test_a_measurement_tells_means_with_ranges_of_fresh_episodes(store: FolderSt
     for name in ("win", "score", "moved"):
         assert 0 <= figures[name]["low"] <= figures[name]["mean"] <= figures[name]["high"] <= 1
     assert told.meta["milliseconds"] > 0
-    assert told.meta["poster"]["drawing"] == "pong"
+    clip = told.meta["clip"]
+    assert (clip["drawing"], clip["pace"]) == ("pong", 40.0)
+    assert 6 * 40 + 1 >= len(clip["positions"]) > 40, "some seconds"
     assert sum(told.meta["moves"]) == 1000
 
 
@@ -109,7 +111,7 @@ def test_an_interrupted_measurement_ends_with_the_same_figures(store: FolderStor
     one, other = measured(store, whole), measured(store, end)
     np.testing.assert_array_equal(one.arrays["values"], other.arrays["values"])
     assert one.meta["moves"] == other.meta["moves"]
-    assert one.meta["poster"] == other.meta["poster"]
+    assert one.meta["clip"] == other.meta["clip"]
 
 
 def test_an_agent_meets_strangers_on_the_same_seeds_and_its_card_says_whether_its_style_holds(
@@ -180,7 +182,7 @@ def test_an_agent_of_a_game_in_turns_is_measured_against_a_script_with_its_legal
     agent = kept(untrained(DISCS), store)
     study = measurement(agent, game="connect-four", opponent={"kind": "scripted", "player": "random"}, episodes=50)
     told = measured(store, run(study, store)[-1])
-    assert told.meta["poster"] == {}
+    assert told.meta["clip"] == {}
     assert told.meta["check"]["situations"] == told.meta["check"]["same"] > 100
     alone = run(measurement(agent, game="connect-four", episodes=50), store)[-1]
     assert isinstance(alone, Failed)

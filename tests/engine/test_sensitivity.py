@@ -31,9 +31,9 @@ from engine.store import FolderStore
 from engine.studies import load
 from engine.study import sensitivity
 from engine.study.sensitivity import Words
+from engine.worth import analysis as worth_analysis
 from engine.worth import changed_prices, expectations
 from engine.worth import forecast as forecasts
-from engine.worth import reading as readings
 from tests.engine.planted_games import CHARM, HERO, SOLDIER, Numbers
 from tests.engine.sample_simulators import SPEC
 
@@ -45,9 +45,9 @@ def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer pairings for what forecasts expect, and fewer steps of learning."""
     monkeypatch.setattr(forecasts, "STEPS", (20, 60))
     monkeypatch.setattr(expectations, "EXPECTED", 20_000)
-    monkeypatch.setattr(readings, "EXPECTED", (20_000, 5_000))
+    monkeypatch.setattr(worth_analysis, "EXPECTED", (20_000, 5_000))
     for name in ("CLOSELY", "ROUGHLY"):
-        monkeypatch.setattr(readings, name, 500)
+        monkeypatch.setattr(worth_analysis, name, 500)
     monkeypatch.setattr(changed_prices, "TURNS", 500)
 
 

@@ -14,6 +14,7 @@ from engine.errors import ConfigError, StoreError
 from engine.rl.replay import ReplayBuffer
 from engine.rl.shared_replay import SharedReplay
 
+ROOT = Path(__file__).parents[2]
 WRITER = """
 import sys
 from pathlib import Path
@@ -23,6 +24,31 @@ from tests.engine.test_shared_replay import rows
 replay = SharedReplay(Path(sys.argv[1]), 500, np.random.default_rng(0))
 for i in range(300):
     replay.add(rows(int(sys.argv[2]) + 100 * i, 100))
+"""
+
+FILLER = """
+import subprocess, sys
+from pathlib import Path
+import numpy as np
+from engine.errors import DiskFull
+from engine.rl.shared_replay import SharedReplay
+from tests.engine.test_shared_replay import alike, rows
+disk = Path(sys.argv[1])
+subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], check=True)
+(disk / "other").write_bytes(bytes(500_000))
+replay, n = SharedReplay(disk / "replay", 10_000, np.random.default_rng(0)), 0
+try:
+    while True:
+        replay.add(rows(n, 100))
+        n += 100
+except DiskFull as error:
+    assert "free some space, then resume" in str(error), error
+assert 0 < n < 10_000
+assert replay.written == n
+assert alike(replay.sample(1000).columns)
+(disk / "other").unlink()
+replay.add(rows(n, 100))
+assert replay.written == n + 100
 """
 
 
@@ -105,3 +131,10 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(tmp_path: Path) -> Non
         shared(tmp_path, capacity=400)
     seen = set(np.concatenate([replay.sample(256).columns["action"] for _ in range(40)]).tolist())
     assert seen == set(range(500))
+
+
+def test_a_full_disk_is_said_and_costs_nothing_of_what_is_there(tmp_path: Path) -> None:
+    """A disk of its own, small: a write into memory for which there is no block would kill the process."""
+    command = ["unshare", "--map-root-user", "--mount", sys.executable, "-c", FILLER, str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]

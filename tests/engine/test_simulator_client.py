@@ -108,7 +108,7 @@ BROKEN = {
     "missing_array": "without the array 'status'",
     "nan": "strength of battle 3, right side is nan",
     "infinite": "ticks of battle 0 is inf",
-    "out_of_range": "strength of battle 2, left side is 250.0",
+    "out_of_range": "strength of battle 2, left side is 250;",
     "wrong_status": "status 9",
 }
 

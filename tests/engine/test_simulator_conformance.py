@@ -82,7 +82,7 @@ def test_the_check_of_an_honest_simulator_prints_no_error_and_exits_with_0(capsy
         (bad_simulators.Lopsided, "same seeds one at a time: 4 of 4 battles differ; ticks of battle 0"),
         (bad_simulators.Stubborn, "a patch changes nothing"),
         (bad_simulators.Liar, "slot 'charm-1' takes a piece of category 'charm', and there is none"),
-        (bad_simulators.Liar, "metric 'strength': low 1.0 must be below high 1.0"),
+        (bad_simulators.Liar, "metric 'strength': low 1 must be below high 1"),
         (TugOfWar, "an unknown piece raises IndexError"),
     ],
 )
@@ -351,7 +351,7 @@ def test_a_win_lies_between_0_and_1_whatever_range_a_game_declares_for_it() -> N
         played = TugOfWar().battles(team_rows(4, 1), team_rows(4, 2), np.arange(4, dtype=np.uint64), {})
         assert checks.result_problems(spec, 4, played) == []
         played.side[2, 1, 2] = 100.0
-        said = "win of battle 2, right side is 100.0; it must be a number from 0 to 1"
+        said = "win of battle 2, right side is 100; it must be a number from 0 to 1"
         assert checks.result_problems(spec, 4, played) == [said]
         played.status[2] = 1
         assert checks.result_problems(spec, 4, played) == [], "what was not finished says nothing"

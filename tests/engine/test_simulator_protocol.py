@@ -138,7 +138,7 @@ def test_a_text_or_number_that_is_wrong_hides_nothing_else_that_is_wrong_and_cla
     assert certain(spec_problems(caught.value.message.spec)) == [
         "spec.slots[1].category: slot 'soldier' takes a piece of category 'coinz', and there is none",
         "spec.strength is said to be side metric 'might', which is not described",
-        "spec.parameters[0]: parameter 'luck': low 1000.0 must be below high 20.0",
+        "spec.parameters[0]: parameter 'luck': low 1,000 must be below high 20",
     ]
 
 

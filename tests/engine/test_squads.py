@@ -12,6 +12,7 @@ import pytest
 from engine.arrays import unpack
 from engine.catalog import STUDIES
 from engine.config.rl import ApartConfig
+from engine.errors import ConfigError
 from engine.events import Failed, Finished
 from engine.games.navigation import Navigation
 from engine.games.navigation.scripts import Optimal
@@ -130,7 +131,7 @@ def test_a_group_that_is_smaller_than_a_side_is_refused_with_what_would_fit(stor
     ):
         *_, failed = run(study, store)
         assert isinstance(failed, Failed)
-        assert "steers 3 entities together, and a side has 5 here" in failed.message
+        assert "steers 3 entities together, and here it has 5 seats" in failed.message
 
 
 def test_agents_of_one_seat_and_of_a_whole_team_meet_in_an_evaluation_and_are_watched(store: FolderStore) -> None:
@@ -148,6 +149,39 @@ def test_agents_of_one_seat_and_of_a_whole_team_meet_in_an_evaluation_and_are_wa
     *_, end = run(load(study), store)
     assert isinstance(end, Finished), end
     assert unpack(store.get(end.artifacts["recording"])).arrays["positions/1"].shape[1] == 126
+
+
+def test_a_squad_whose_members_differ_is_watched_with_everybody_on_seats_of_their_own(store: FolderStore) -> None:
+    """A SAC group of three and a single SAC beside two scripts, against two players of the other side."""
+    one = Tanks().spec.seats[0]
+    trio = Grouped(Tanks(), [Group((0, 1, 2)), Group((3,)), Group((4,))]).spec.seats[0]
+    trained = {}
+    for name, seat in (("one", one), ("trio", trio)):
+        spec = PolicySpec(seat, ApartConfig(policy=(16,), critic=()), "squashed")
+        policy = Policy(spec, spec.model().initial(np.random.default_rng(5)))
+        trained[name] = {"kind": "frozen", "policy": kept(policy, store), "title": name}
+    still, wild = ({"kind": "scripted", "player": f"tanks-{how}"} for how in ("static", "aggressive"))
+    study = {
+        "kind": "record", "game": {"name": "tanks-two-teams", "settings": {"max_ticks": 20}}, "seed": 3,
+        "agents": [trained["trio"]], "opponent": still,
+        "beside": [{"player": trained["one"], "seats": [3]}, {"player": wild, "seats": [4, 9]}],
+    }  # fmt: skip
+    *_, end = run(load(study), store)
+    assert isinstance(end, Finished), end
+    places = unpack(store.get(end.artifacts["recording"])).arrays["positions/0"][:, :60].reshape(-1, 12, 5)
+    moved = np.abs(np.diff(places[:, :10, :2], axis=0)).max(axis=(0, 2)) > 0
+    assert moved[[4, 9]].all(), "who attacks drives, on either side"
+    assert not moved[5:9].any(), "who stands still does not"
+    for wrong, said in (
+        ({"beside": [{"player": wild, "seats": [10]}]}, "this game has 10 seats, the last of which is 9"),
+        ({"beside": [{"player": wild, "seats": [4]}]}, "steers 3 entities together, and here it has 4 seats"),
+        ({"opponent": None}, "somebody must sit there"),
+    ):
+        *_, failed = run(load(study | wrong), store)
+        assert isinstance(failed, Failed)
+        assert said in failed.message
+    with pytest.raises(ConfigError, match="somebody sits on seat 4 already"):
+        load(study | {"beside": [{"player": wild, "seats": [4]}, {"player": still, "seats": [4]}]})
 
 
 def test_one_network_of_a_group_decides_by_what_all_see_and_by_who_is_there() -> None:

@@ -34,3 +34,12 @@ class TestFolderStore(StoreContract):
         assert draft.exists()
         store.sweep(time.time() + 60)
         assert not draft.parent.exists()
+
+    def test_putting_the_same_again_mends_a_file_that_was_damaged(self) -> None:
+        """A study that is started anew makes the same bytes, and would find the damaged ones for ever."""
+        store = self.make()
+        for harm in (b"", b"weight", b"weighed"):
+            digest = store.put(b"weights")
+            (Path(self.folder) / digest[:2] / digest[2:]).write_bytes(harm)
+            assert store.put(b"weights") == digest
+            assert store.get(digest) == b"weights"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -66,3 +67,16 @@ def test_a_damaged_frame_is_told_as_such(cut: int) -> None:
     assert len(frame) == 220
     with pytest.raises(EngineError, match="bytes that should be weights"):
         decode_weights(frame[:cut])
+
+
+@pytest.mark.parametrize(("at", "value"), [(88, -1), (88, 2**62), (96, -1), (96, 2**62), (192, -1), (192, 2**62)])
+def test_a_frame_whose_counts_cannot_be_is_told_as_such_and_no_vector_reads_another_ones_numbers(
+    at: int, value: int
+) -> None:
+    vectors = {"actor": np.ones(5, np.float32), "critic": np.zeros(3, np.float32)}
+    frame = bytearray(encode_weights(Weights("left", 0, 0, 1, vectors, ("ab" * 32,))))
+    struct.pack_into("<q", frame, at, value)
+    if at == 192:  # so that the sum of both lengths is what it was
+        struct.pack_into("<q", frame, at + 32, 8 - value)
+    with pytest.raises(EngineError, match="bytes that should be weights"):
+        decode_weights(bytes(frame))

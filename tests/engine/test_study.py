@@ -423,6 +423,8 @@ ALIASES = "a0: &a0 1\n" + "".join(f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 10)
         ('seed: !!int "abc"', "one of its values is none"),
         ("a: &a [*a]", "hold themselves"),
         ("screen: null\nname: a\nscreen: {battles: 9}", "line 3 is not YAML: screen stands twice in one table"),
+        ("name: a\nticks: 010", "line 2 is not YAML: 010 can be read in two ways"),
+        ("ticks: 1:30", "line 1 is not YAML: 1:30 can be read in two ways"),
     ],
 )
 def test_a_file_of_settings_that_would_fill_the_memory_or_is_none_is_refused(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, ClassVar
 
 import gymnasium
@@ -13,15 +15,17 @@ import numpy as np
 import pytest
 
 from engine.arrays import unpack
+from engine.cli import main
 from engine.config.pool import PoolConfig
 from engine.config.study import Study
 from engine.config.train import TrainConfig
 from engine.errors import ActorLost, EvaluationError, SimulatorError
-from engine.events import AnyEvent, Failed, Finished, Incident, Paused, Progressed, Started, Stopped
+from engine.events import AnyEvent, Failed, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
 from engine.indicators import UNSURE
+from engine.job_folder import execute, last_events
 from engine.lineups.baselines import BaselineTeams
 from engine.lineups.evaluator import LineupEvaluator
-from engine.lineups.matches import Matches, Played
+from engine.lineups.matches import Matches, PlayedBattles
 from engine.problem import Evaluation
 from engine.rl.collector import Arrival
 from engine.runtime.answering import build
@@ -169,7 +173,7 @@ def leave_unfinished(monkeypatch: pytest.MonkeyPatch, every: int) -> None:
     """Of one lineup in so ``every`` many, the simulator finishes no fresh battle."""
     play = Matches.play
 
-    def played(self: Matches, lineups: np.ndarray, first: int, last: int, fidelity: str = "full") -> Played:
+    def played(self: Matches, lineups: np.ndarray, first: int, last: int, fidelity: str = "full") -> PlayedBattles:
         found = play(self, lineups, first, last, fidelity)
         return found._replace(broken=lineups.sum(axis=(1, 2)) % every == 0) if first >= FRESH else found
 
@@ -293,3 +297,23 @@ def test_a_study_whose_game_hangs_in_an_evaluation_can_be_stopped_and_repeats_it
     Stuck.released.set()
     after = events(stuck, store, resume=end.artifacts["checkpoint"])
     assert [tick for tick, *_ in curve(after)] == [1, 2, 3, 4]
+
+
+def test_events_that_no_longer_fit_end_a_study_with_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It was a traceback. The folder of the job may be full where its store is not."""
+    monkeypatch.setattr("engine.job_folder._listen_to_signals", lambda: None)
+    monkeypatch.setattr("engine.study.run", lambda *args, **more: iter([Logged(message="a first word")]))
+    (tmp_path / "events.jsonl").symlink_to("/dev/full")
+    (tmp_path / "study.json").write_text(json.dumps(STUDY))
+    assert main(["run", "--job-dir", str(tmp_path), "--store", str(tmp_path), "--resume", "0" * 64]) == 1
+    assert "Interrupted: The disk is full: free some space, then resume." in capsys.readouterr().err
+
+
+def test_a_line_that_was_cut_off_takes_no_other_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.job_folder._listen_to_signals", lambda: None)
+    monkeypatch.setattr("engine.study.run", lambda *args, **more: iter([Paused(artifacts={"checkpoint": "0" * 64})]))
+    (tmp_path / "events.jsonl").write_bytes(b'{"kind":"progr')
+    execute(load(STUDY), tmp_path, str(tmp_path / "store"))
+    assert isinstance(last_events(tmp_path)["end"], Paused)

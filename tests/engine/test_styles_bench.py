@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 
-from engine.bench import styles
+from engine.bench import ale_styles, styles
 from engine.bench.styles import ArmResult, paired
 from engine.events import Progressed
 from engine.rl.policy import Actor
@@ -22,7 +22,7 @@ from tests.engine.test_styles import study
 def test_a_run_that_was_killed_goes_on_and_one_that_is_done_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole, begun = styles._ran(study(), tmp_path / "whole"), []
+    whole, begun = styles.ran(study(), tmp_path / "whole"), []
     real = styles.run_study
 
     def killed(config: Any, store: Any, resume: str = "") -> Iterator[Any]:
@@ -34,8 +34,8 @@ def test_a_run_that_was_killed_goes_on_and_one_that_is_done_is_read(
 
     monkeypatch.setattr(styles, "run_study", killed)
     with pytest.raises(KeyboardInterrupt):
-        styles._ran(study(), tmp_path / "other")
-    again = styles._ran(study(), tmp_path / "other")
+        styles.ran(study(), tmp_path / "other")
+    again = styles.ran(study(), tmp_path / "other")
     assert begun[0] == ""
     assert begun[1] != ""
     for one, other in zip(whole, again, strict=True):
@@ -45,7 +45,7 @@ def test_a_run_that_was_killed_goes_on_and_one_that_is_done_is_read(
     assert len(whole.score) == 4
     assert json.loads((tmp_path / "other" / "result.json").read_text())["selection"] is True
     monkeypatch.setattr(styles, "run_study", lambda *_: pytest.fail("it is done already"))
-    styles._ran(study(), tmp_path / "other")
+    styles.ran(study(), tmp_path / "other")
 
 
 @pytest.mark.parametrize("seeds", [2, 8])
@@ -84,3 +84,20 @@ def test_what_is_timed_is_put_back() -> None:
         assert Actor.__call__ is not before
     assert Actor.__call__ is before
     assert set(spent) == {"steps of the game", "inference", "learning"}
+
+
+@pytest.mark.parametrize("case", ale_styles.CASES)
+def test_atari_s_pong_is_bred_as_the_paper_says_from_one_agent(case: str) -> None:
+    first, study = ale_styles.training_of(case, False), ale_styles.study_of(case, "a" * 64, False)
+    assert (study.algorithm.population, study.ticks, study.task.steps, study.start) == (30, 4, 1_000_000, "a" * 64)
+    assert (study.task.game, study.task.learner) == (first.game, first.learner), "or the first network would not fit"
+    assert [goal.formula for goal in study.objectives] == ["score + moved", "score + (1 - moved)"]
+
+
+def test_the_front_is_drawn_with_a_mark_for_each_agent_the_darker_the_better() -> None:
+    found = ArmResult(0.0, 3, np.array([0.9, 0.5, 0.9]), np.array([0.1, 0.5, 1.0]))
+    drawn = ale_styles.picture(found)
+    assert drawn.count("<circle") == 3
+    assert "score 0.50, moves 50 % of its decisions" in drawn
+    assert drawn.index('cx="200.0"') < drawn.index('cx="344.0"'), "across is active: 0.5 + 0.5 and 0.9 + 1"
+    assert drawn.count("hsl(195 80% 25%)") == 2

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
+import numpy as np
 import pytest
 
 from engine.errors import ActorLost, EngineError, SimulatorError
 from engine.problem import Request
 from engine.runtime import codec
 from engine.runtime.broadcast import Post
-from engine.runtime.channels import Source, Ticket
+from engine.runtime.channels import MAX_FRAME_BYTES, Source, Ticket
 from engine.runtime.codec import Beat, Broken, Crashed, Done, Ready, Work
 from engine.runtime.members import WorkerLimits
 from engine.runtime.supervisor import Supervisor
+from engine.runtime.worker import Worker
 from tests.contracts.evaluators import answer, requests
 from tests.contracts.inproc_channel import InprocHub, InprocSpoke
 from tests.contracts.pool import check, collect
@@ -266,6 +270,39 @@ def test_junk_from_a_worker_is_told_as_such(pool: Supervisor, hands: Hands) -> N
     hands.started[0].come()._spoke.send([b"junk"], 1.0)
     with pytest.raises(EngineError, match="cannot be read"):
         collect(pool, 1, 10)
+
+
+def test_weights_that_no_subscriber_would_accept_are_told_as_such(pool: Supervisor) -> None:
+    """They were dropped without a word, and a training with such a network waited for ever."""
+    with pytest.raises(EngineError, match="257 MiB have to be sent at once, and 256 can be: make networks smaller"):
+        pool.publish(memoryview(np.zeros(MAX_FRAME_BYTES + 1, np.uint8)))
+
+
+def test_a_worker_tells_that_a_fragment_is_too_large_to_be_sent() -> None:
+    class Large:
+        def stream(self, subscriber: Any, beat: Any) -> Iterator[list[memoryview]]:
+            yield [memoryview(np.zeros(MAX_FRAME_BYTES + 1, np.uint8))]
+
+    over = threading.Event()
+
+    def alive() -> None:
+        if over.is_set():
+            raise ActorLost("The test is over.")
+
+    subscriber: Any = object()
+    hub = InprocHub()
+    worker = Worker(InprocSpoke(hub.expect()), Large, 0.05, alive, lambda: None, subscriber)
+    thread = threading.Thread(target=worker.run)
+    thread.start()
+    told: list[codec.Header] = []
+    while not any(isinstance(header, codec.Broken) for header in told):
+        told += [codec.header(frames) for _, frames in hub.receive(1.0) if frames]
+    over.set()
+    thread.join()
+    hub.close()
+    (broken,) = (header for header in told if isinstance(header, codec.Broken))
+    assert broken.permanent
+    assert "fragments shorter" in broken.message
 
 
 def test_closing_kills_every_worker_whether_it_came_or_not(pool: Supervisor, hands: Hands) -> None:

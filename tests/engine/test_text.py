@@ -16,7 +16,7 @@ from engine.config import ObjectiveConfig, TrainConfig, parse
 from engine.config.evaluate import EvaluateConfig
 from engine.errors import ConfigError
 from engine.studies import load
-from engine.text import figures, folded, invisible, is_seen, printable
+from engine.text import figures, folded, invisible, is_seen, printable, written
 from tests.engine.conftest import Engine
 
 TWO = {"a": {"kind": "scripted", "player": "random"}, "b": {"kind": "scripted", "player": "random"}}
@@ -84,12 +84,17 @@ def test_a_study_that_was_kept_before_names_had_to_be_seen_is_read_as_it_was(nam
 
 @pytest.mark.parametrize(
     ("value", "words"),
-    [(1e6, "1,000,000"), (2**31, "2,147,483,648"), (2**63, "9,223,372,036,854,775,808"), (0.05, "0.05"), (-2.5, "-2.5"),
+    [(1e6, "1,000,000"), (2**31, "2,147,483,648"), (2**63, "9,223,372,036,854,775,808"), (0.05, "0.05"), (-2.5, "−2.5"),
      (1e-8, "0.00000001"), (1e15, "1,000,000,000,000,000"), (0.0, "0"), (0, "0"),
      (0.1 + 0.2, "0.3"), (1e300, "1e+300"), (12, "12")],
 )  # fmt: skip
-def test_a_number_has_all_its_digits(value: float, words: str) -> None:
+def test_a_number_has_all_its_digits_and_the_minus_sign_that_people_write(value: float, words: str) -> None:
     assert figures(value) == words
+
+
+def test_a_number_in_a_sentence_has_a_minus_sign_and_no_hyphen_whatever_its_format() -> None:
+    assert [written(-1200.5, form) for form in ("+.1f", ",.10g", ".1e")] == ["−1200.5", "−1,200.5", "−1.2e+03"]
+    assert written(4.0, "+.1f") == "+4.0"
 
 
 @pytest.mark.parametrize(
@@ -122,7 +127,7 @@ def test_a_job_that_was_kept_with_a_blank_name_is_run_and_a_file_with_one_is_ref
 @pytest.mark.parametrize("end", ["low", "high", "threshold"])
 def test_an_objective_takes_no_number_that_formulas_cannot_take_but_what_was_kept_with_one_is_read(end: str) -> None:
     typed = {"name": "gap", "title": "Gap", "formula": "max(win)", end: 1e308 if end != "low" else -1e308}
-    with pytest.raises(ConfigError, match="must be between -1,000,000,000,000,000 and"):
+    with pytest.raises(ConfigError, match="must be between −1,000,000,000,000,000 and"):
         parse(ObjectiveConfig, typed, new=True)
     assert abs(getattr(parse(ObjectiveConfig, typed), end)) == 1e308
 

@@ -291,14 +291,22 @@ def test_rounds_too_short_for_an_episode_are_said_to_be(store: FolderStore, samp
     (message,) = said
     assert "No episode ended in this round" in message
     assert "32 decisions of each were too few" in message
-    assert "Make its rounds longer, now 256 decisions: several episodes of all 8 battles, 4,800 or more" in message
+    assert "Make rounds longer, now 256 decisions: several episodes of all 8 battles, 4,800 or more" in message
 
 
 def test_what_a_training_without_a_whole_episode_says_has_no_names_of_settings() -> None:
-    for every, advice in ((0, "Train longer: several"), (256, "Make its rounds longer, now 256 decisions: several")):
+    for every, advice in ((0, "or by a longer training: several"), (256, "longer, now 256 decisions: several")):
         said = too_short(study(checkpoint_every=every), 512, 0)
         assert advice in said
         assert "_" not in said
+
+
+def test_a_training_of_both_seats_counts_decisions_of_each_and_needs_twice_as_many_in_a_round() -> None:
+    sides = {"left": {"seats": [0]}, "right": {"seats": [1]}}
+    both = study(game="pong-two-seats", policies=sides, samplers=2, environments=32)
+    said = too_short(both, 163_840, 6_000)
+    assert "1,280 decisions of each of their 2 seats were too few" in said
+    assert "several episodes of all 64 battles, 768,000 or more (an episode can last 6,000 decisions)" in said
 
 
 @pytest.mark.usefixtures("played_here")
@@ -462,8 +470,8 @@ def test_a_bad_setting_is_named_when_it_is_read(change: dict[str, Any], place: s
             {"game": "chess"},
             "game.name: there is no game 'chess'. There are pong, pong-two-seats, image-pong, commanders, "
             "commanders-two-seats, rock-paper-scissors, connect-four, maze, navigation, navigation-choices, tanks, "
-            "tanks-two-teams, image-tanks, platform, goal, half-field, half-field-keeper, vector-pong, cartpole, "
-            "pendulum, gym:ID",
+            "tanks-two-teams, image-tanks, image-tanks-two-teams, platform, goal, half-field, half-field-keeper, "
+            "vector-pong, cartpole, pendulum, gym:ID",
         ),
         ({"game": "cart-pole"}, "game.name: there is no game 'cart-pole'. The nearest names: cartpole"),
         ({"game": "gym:"}, "game.name: there is no game 'gym:'"),

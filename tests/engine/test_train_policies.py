@@ -146,6 +146,29 @@ def test_a_study_that_was_paused_anywhere_goes_on_with_the_same_curve(
     assert curve(before) + curve(after) == whole
 
 
+def test_a_study_paused_in_an_evaluation_goes_on_where_only_what_events_name_was_kept(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A site removes the rest after an hour, and a snapshot that only the checkpoint named was gone."""
+    begun = list[int]()
+    monkeypatch.setattr(
+        "engine.study.evaluation.examine", lambda *args, **more: (begun.append(1), examine(*args, **more))[1]
+    )
+    config = pong({**LEAGUE, "agent": {"seats": [0, 1], "against": ["past"]}}, evaluate_every=1)
+    before = events(config, store, control=lambda: "pause" if len(begun) > 1 else "")
+    assert isinstance(before[-1], Paused)
+    assert len(curve(before)) == 1, "the second round's evaluation was interrupted"
+    named = {
+        digest
+        for event in before
+        for role, digest in getattr(event, "artifacts", {}).items()
+        if role != "checkpoint" or event is before[-1]
+    }
+    store.discard(set(store) - named)
+    after = events(config, store, resume=before[-1].artifacts["checkpoint"])
+    assert isinstance(after[-1], Finished), after[-1]
+
+
 def test_a_policy_meets_what_it_was_at_the_end_of_every_earlier_round(store: FolderStore, monkeypatch: Any) -> None:
     met: list[set[str]] = []
     monkeypatch.setattr(

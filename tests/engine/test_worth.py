@@ -28,16 +28,16 @@ from engine.simulators.contract import Battles, Category, Distinct, GameSpec, Pi
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import worth
+from engine.worth import analysis as worth_analysis
 from engine.worth import changed_prices, expectations, interplay
 from engine.worth import forecast as forecasts
-from engine.worth import reading as readings
+from engine.worth.analysis import WorthAnalysis
 from engine.worth.estimates import predicting
 from engine.worth.experiment import BLOCK, Experiment, shares
 from engine.worth.findings_in_words import lines
 from engine.worth.missing import missing
 from engine.worth.prices import cost_bounds
-from engine.worth.reading import Reading
-from engine.worth.stages import Played, Stage
+from engine.worth.stages import PlayedStage, Stage
 from engine.worth.table import tabled
 from engine.worth.traits import Traits
 from engine.worth.verdicts import (
@@ -73,10 +73,10 @@ def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer pairings for what forecasts expect, and fewer steps of learning."""
     monkeypatch.setattr(forecasts, "STEPS", (100, 400))
     monkeypatch.setattr(expectations, "EXPECTED", 60_000)
-    monkeypatch.setattr(readings, "EXPECTED", (60_000, 10_000))
-    monkeypatch.setattr(readings, "CLOSELY", 3_000)
+    monkeypatch.setattr(worth_analysis, "EXPECTED", (60_000, 10_000))
+    monkeypatch.setattr(worth_analysis, "CLOSELY", 3_000)
     monkeypatch.setattr(changed_prices, "TURNS", 10_000)
-    monkeypatch.setattr(readings, "ROUGHLY", 1_000)
+    monkeypatch.setattr(worth_analysis, "ROUGHLY", 1_000)
 
 
 def config(battles: int, seed: int = 1) -> WorthConfig:
@@ -109,7 +109,7 @@ def whole(game: Fair, battles: int, seed: int = 1, backwards: bool = False, cut:
 
 def told(x: Experiment) -> dict[tuple[int, ...], int]:
     """By pieces whether what was told is too good or too weak."""
-    return {x.traits.all[f.trait].pieces: int(np.sign(f.worth)) for f in x.reading.findings if f.told}
+    return {x.traits.all[f.trait].pieces: int(np.sign(f.worth)) for f in x.analysis.findings if f.told}
 
 
 def test_who_meets_whom_on_the_screen_is_any_team_of_the_rules_on_either_side() -> None:
@@ -139,9 +139,9 @@ def test_without_pairs_single_pieces_get_their_battles_and_no_pair_is_looked_at(
             x.tell(answer)
     assert told(x)[(HERO + 1,)] == 1
     assert all(len(trait.pieces) == 1 for trait in x.traits.all)
-    assert [p.stage.name for p in x.reading.played][:2] == ["screen", "proof-1"]
-    assert x.reading.played[0].stage.battles == 0.48 * 16_000
-    assert (tabled(x.reading, SPEC)[1]["piece"][:, 1] == -1).all()
+    assert [p.stage.name for p in x.analysis.played][:2] == ["screen", "proof-1"]
+    assert x.analysis.played[0].stage.battles == 0.48 * 16_000
+    assert (tabled(x.analysis, SPEC)[1]["piece"][:, 1] == -1).all()
 
 
 def test_shares_of_the_battles_are_whole_with_and_without_pairs() -> None:
@@ -155,7 +155,10 @@ def test_of_a_fair_game_nothing_is_told(seed: int) -> None:
 
 def test_that_many_of_any_kind_are_worse_than_few_is_no_kinds_fault() -> None:
     x = whole(Crowds(), 32_000)
-    screen, crowds = x.reading.screen, [i for i, t in enumerate(x.traits.amounts, len(x.traits.single)) if t.least == 3]
+    screen, crowds = (
+        x.analysis.screen,
+        [i for i, t in enumerate(x.traits.amounts, len(x.traits.single)) if t.least == 3],
+    )
     assert crowds
     assert (screen.outcome()[crowds] < -0.03).all()
     assert np.abs(screen.outcome()[crowds] - screen.base[crowds]).max() < 0.03
@@ -176,17 +179,17 @@ def charms(*, copies: int = 4, banners: int = 1) -> GameSpec:
     )  # fmt: skip
 
 
-def screened(spec: GameSpec, chance: Callable[[NDArray[np.int32]], NDArray[np.float64]], battles: int) -> Reading:
+def screened(spec: GameSpec, chance: Callable[[NDArray[np.int32]], NDArray[np.float64]], battles: int) -> WorthAnalysis:
     """What is read from a screen in which a team's chance to win is even, and as much more as it has more of this."""
     rules = compile_rules(spec, LineupConfig(teams=2, cost_tolerance=None))
     rng, none = np.random.default_rng(1), np.full((battles, 1), -1, np.int32)
     rows = draw(rules, rng.integers(0, 2**63, battles, dtype=np.uint64), none, none).rows
     lead = chance(rows[:, 0]) - chance(rows[:, 1])
     ahead = np.stack([(rng.random(battles) < 0.5 + lead) - 0.5, lead + 0.01 * rng.normal(size=battles)], axis=1)
-    reading = Reading(Traits(rules), 0.03, 1, cost_bounds(spec))
+    analysis = WorthAnalysis(Traits(rules), 0.03, 1, cost_bounds(spec))
     no = np.full(battles, -1, np.int64)
-    reading.take(Played(Stage("screen", 0, battles), rows, no, np.zeros(battles), ahead))
-    return reading
+    analysis.take(PlayedStage(Stage("screen", 0, battles), rows, no, np.zeros(battles), ahead))
+    return analysis
 
 
 def test_pairs_are_all_that_a_team_can_hold_in_their_order() -> None:
@@ -204,60 +207,60 @@ def test_pairs_are_all_that_a_team_can_hold_in_their_order() -> None:
 
 
 def test_a_pair_of_copies_is_no_better_than_the_average_pair_though_both_slots_filled_win_more() -> None:
-    reading = screened(charms(), lambda rows: 0.1 * (rows[:, 1:3] >= 0).all(axis=1), 6_000)
-    own = [i for i, t in enumerate(reading.traits.pairs) if min(t.pieces) >= CHARMS and max(t.pieces) < CHARMS + 4]
-    (base, variance), halves = reading.screen.pair_base(), reading.lines(np.array(own) + reading._first, 0)
-    true = 0.1 * (1 - together(reading))
+    analysis = screened(charms(), lambda rows: 0.1 * (rows[:, 1:3] >= 0).all(axis=1), 6_000)
+    own = [i for i, t in enumerate(analysis.traits.pairs) if min(t.pieces) >= CHARMS and max(t.pieces) < CHARMS + 4]
+    (base, variance), halves = analysis.screen.pair_base(), analysis.lines(np.array(own) + analysis._first, 0)
+    true = 0.1 * (1 - together(analysis))
     assert np.abs(base[own] - true).max() < 0.03
     assert np.sqrt(variance[own]).max() < 0.02
     assert np.abs(halves[2] - true).max() < 0.06
-    assert reading.screen.tested[np.array(own) + reading._first].all()
+    assert analysis.screen.tested[np.array(own) + analysis._first].all()
 
 
-def together(reading: Reading) -> float:
+def together(analysis: WorthAnalysis) -> float:
     """How many teams have two charms."""
-    pairs = reading.screen.pairs[0].many[6:10, 6:10]
-    return float((pairs.sum() - np.trace(pairs)) / 2 / (2 * reading.screen.battles))
+    pairs = analysis.screen.pairs[0].many[6:10, 6:10]
+    return float((pairs.sum() - np.trace(pairs)) / 2 / (2 * analysis.screen.battles))
 
 
 def test_a_planted_pair_is_beyond_the_average_pair_of_its_categories() -> None:
-    reading = screened(charms(), lambda rows: 0.2 * ((rows[:, 1:3] == 6) | (rows[:, 1:3] == 7)).all(axis=1), 6_000)
-    where = [t.pieces for t in reading.traits.pairs].index((6, 7))
-    worth, extra = reading._pairs(np.array([where + reading._first]))
+    analysis = screened(charms(), lambda rows: 0.2 * ((rows[:, 1:3] == 6) | (rows[:, 1:3] == 7)).all(axis=1), 6_000)
+    where = [t.pieces for t in analysis.traits.pairs].index((6, 7))
+    worth, extra = analysis._pairs(np.array([where + analysis._first]))
     assert worth.mean[0] > 0.1
     assert extra.mean[0] > 0.05
 
 
 def test_what_forecasts_expect_of_a_pair_is_what_they_expect_of_teams_drawn_to_hold_it() -> None:
-    reading = screened(charms(), lambda rows: 0.2 * ((rows[:, 1:3] == 6) | (rows[:, 1:3] == 7)).all(axis=1), 6_000)
-    pairs = np.flatnonzero(reading.screen.tested[reading._first :])[:8] + reading._first
-    known, drawn = reading.screen._expected_pairs.at(*reading.halves(pairs).T), reading.screen.expectations
+    analysis = screened(charms(), lambda rows: 0.2 * ((rows[:, 1:3] == 6) | (rows[:, 1:3] == 7)).all(axis=1), 6_000)
+    pairs = np.flatnonzero(analysis.screen.tested[analysis._first :])[:8] + analysis._first
+    known, drawn = analysis.screen._expected_pairs.at(*analysis.halves(pairs).T), analysis.screen.expectations
     given = drawn.given(pairs, 20_000, 9)[0]
     assert (np.abs(known.mean - given.mean) < 5 * np.sqrt(known.variance + given.variance)).all()
     assert np.sqrt(known.variance).max() < 0.02
 
 
 def test_of_pairs_that_the_table_does_not_list_the_furthest_effect_is_told() -> None:
-    reading = screened(charms(), lambda rows: 0.3 * ((rows[:, 1:3] == 6) | (rows[:, 1:3] == 7)).all(axis=1), 6_000)
-    found = interplay.furthest(reading, ())
+    analysis = screened(charms(), lambda rows: 0.3 * ((rows[:, 1:3] == 6) | (rows[:, 1:3] == 7)).all(axis=1), 6_000)
+    found = interplay.furthest(analysis, ())
     assert found is not None
-    assert reading.traits.all[found.trait].pieces == (6, 7)
+    assert analysis.traits.all[found.trait].pieces == (6, 7)
     assert found.low < found.extra < found.high
-    other = interplay.furthest(reading, [found.trait])
+    other = interplay.furthest(analysis, [found.trait])
     assert other is not None
     assert max(-other.low, other.high) < max(-found.low, found.high)
-    meta, columns = tabled(reading, charms())
+    meta, columns = tabled(analysis, charms())
     assert meta["furthest_pair"] == {"piece": [6, 7], "extra": found.extra, "low": found.low, "high": found.high}
     assert (columns["piece"][:, 1] < 0).all()
 
 
 def test_of_pairs_whose_battles_all_ended_alike_the_rarest_are_known_least(monkeypatch: pytest.MonkeyPatch) -> None:
-    reading = screened(charms(copies=9), lambda rows: 0.0 * rows[:, 0], 4_000)
-    screen = reading.played[0]
-    reading.played[0] = screen._replace(ahead=np.zeros_like(screen.ahead))
-    found = interplay.furthest(reading, ())
+    analysis = screened(charms(copies=9), lambda rows: 0.0 * rows[:, 0], 4_000)
+    screen = analysis.played[0]
+    analysis.played[0] = screen._replace(ahead=np.zeros_like(screen.ahead))
+    found = interplay.furthest(analysis, ())
     monkeypatch.setattr(interplay, "LOOKED_AT", 10_000)
-    assert found == interplay.furthest(reading, ())
+    assert found == interplay.furthest(analysis, ())
 
 
 def test_where_the_rules_let_nothing_be_tested_it_is_not_said_that_nothing_stands_out() -> None:
@@ -269,20 +272,20 @@ def test_where_the_rules_let_nothing_be_tested_it_is_not_said_that_nothing_stand
 
 
 def test_the_only_piece_of_its_category_has_nothing_to_be_compared_with() -> None:
-    reading = screened(charms(), lambda rows: 0.1 * (rows[:, 3] >= 0), 2_000)
-    banner = next(i for i, t in enumerate(reading.traits.single) if t.pieces == (10,))
-    assert not reading.screen.tested[banner]
-    assert reading.screen.tested[:banner].all()
-    assert banner not in [candidate.trait for _, candidate in reading._single_candidates()]
-    pair = [t.pieces for t in reading.traits.pairs].index((6, 10)) + reading._first
-    assert reading.screen.tested[pair]
-    assert reading._half_matters(pair)
+    analysis = screened(charms(), lambda rows: 0.1 * (rows[:, 3] >= 0), 2_000)
+    banner = next(i for i, t in enumerate(analysis.traits.single) if t.pieces == (10,))
+    assert not analysis.screen.tested[banner]
+    assert analysis.screen.tested[:banner].all()
+    assert banner not in [candidate.trait for _, candidate in analysis._single_candidates()]
+    pair = [t.pieces for t in analysis.traits.pairs].index((6, 10)) + analysis._first
+    assert analysis.screen.tested[pair]
+    assert analysis._half_matters(pair)
 
 
 def test_the_only_pair_of_its_two_categories_is_not_tested() -> None:
-    reading = screened(charms(copies=2), lambda rows: 0.1 * (rows[:, 1:3] >= 0).all(axis=1), 1_000)
-    pair = [t.pieces for t in reading.traits.pairs].index((6, 7)) + reading._first
-    assert not reading.screen.tested[pair]
+    analysis = screened(charms(copies=2), lambda rows: 0.1 * (rows[:, 1:3] >= 0).all(axis=1), 1_000)
+    pair = [t.pieces for t in analysis.traits.pairs].index((6, 7)) + analysis._first
+    assert not analysis.screen.tested[pair]
 
 
 def test_two_pieces_that_the_rules_always_put_together_are_not_tested_nor_their_pairs() -> None:
@@ -293,11 +296,11 @@ def test_two_pieces_that_the_rules_always_put_together_are_not_tested_nor_their_
         slots=tuple(Slot(c, c, category=c) for c in of), side_metrics=SPEC.side_metrics,
         rules=Rules(budget_low=100, budget_high=105),
     )  # fmt: skip
-    reading = screened(spec, lambda rows: 0.2 * (rows[:, 0] == 0), 2_000)
-    tied, pairs = {0, 3}, [(i + reading._first, set(t.pieces)) for i, t in enumerate(reading.traits.pairs)]
-    assert [t.pieces[0] in tied for t in reading.traits.single] == (~reading.screen.tested[:6]).tolist()
-    assert not {reading.traits.all[c.trait].pieces[0] for _, c in reading._single_candidates()} & tied
-    assert not any(reading.screen.tested[i] for i, pieces in pairs if pieces & tied)
+    analysis = screened(spec, lambda rows: 0.2 * (rows[:, 0] == 0), 2_000)
+    tied, pairs = {0, 3}, [(i + analysis._first, set(t.pieces)) for i, t in enumerate(analysis.traits.pairs)]
+    assert [t.pieces[0] in tied for t in analysis.traits.single] == (~analysis.screen.tested[:6]).tolist()
+    assert not {analysis.traits.all[c.trait].pieces[0] for _, c in analysis._single_candidates()} & tied
+    assert not any(analysis.screen.tested[i] for i, pieces in pairs if pieces & tied)
 
 
 def test_the_luck_of_a_piece_that_hardly_ever_occurs_does_not_move_what_others_are_compared_with() -> None:
@@ -308,23 +311,23 @@ def test_the_luck_of_a_piece_that_hardly_ever_occurs_does_not_move_what_others_a
         slots=tuple(Slot(c, c, category=c) for c in of), side_metrics=SPEC.side_metrics,
         rules=Rules(budget_low=209, budget_high=211),
     )  # fmt: skip
-    reading = screened(spec, lambda rows: 0.6 * (rows[:, 0] == 4), 1_500)
-    screen = reading.screen
+    analysis = screened(spec, lambda rows: 0.6 * (rows[:, 0] == 4), 1_500)
+    screen = analysis.screen
     assert 1 < screen.rest[0].many[4] < 30, "it occurs, but too seldom to be tested"
     assert screen.outcome()[4] > 0.4, "and always wins"
     assert np.abs(screen.base[:4]).max() < 0.02
     assert np.sqrt(screen.base_variance[:4]).max() < 0.02
     assert screen.tested[:5].tolist() == [True] * 4 + [False]
-    assert reading.prices._farthest[int(screen.rules.category[0])] < 0.1, "so no prices are tried that are far off"
+    assert analysis.prices._farthest[int(screen.rules.category[0])] < 0.1, "so no prices are tried that are far off"
 
 
 def test_the_more_is_proved_the_more_is_allowed_for_what_effects_are_compared_with(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     game = Fair({(HERO + 1,): 15.0, (CHARM + 3,): -14.0})
-    many = whole(game, 8_000).reading.finalists
-    monkeypatch.setattr(readings, "FINALISTS", 1)
-    (one,) = whole(game, 8_000).reading.finalists
+    many = whole(game, 8_000).analysis.finalists
+    monkeypatch.setattr(worth_analysis, "FINALISTS", 1)
+    (one,) = whole(game, 8_000).analysis.finalists
     assert len(many) > 1
     beside = next(f for f in many if f.trait == one.trait)
     assert beside.doubt > one.doubt
@@ -332,7 +335,7 @@ def test_the_more_is_proved_the_more_is_allowed_for_what_effects_are_compared_wi
 
 def test_a_table_has_every_piece_with_a_range_around_its_worth_and_a_verdict() -> None:
     x = whole(Fair({(HERO + 1,): 15.0, (CHARM + 3,): -14.0}), 32_000)
-    meta, columns = tabled(x.reading, SPEC)
+    meta, columns = tabled(x.analysis, SPEC)
     assert [p["name"] for p in meta["pieces"]][HERO + 1] == "Hero 1"
     alone = {int(p): i for i, (p, other) in enumerate(columns["piece"]) if other < 0 and columns["least"][i] == 1}
     assert sorted(alone) == list(range(13))
@@ -352,14 +355,14 @@ def test_a_table_that_was_read_before_prices_were_played_keeps_no_later_one_from
         for answer in evaluator.evaluate(x.ask(10_000), lambda: False):
             x.tell(answer)
         if not x.done:
-            assert not x.reading.curves
-    assert ("prices" in [p.stage.name for p in x.reading.played]) == bool(x.reading.curves)
+            assert not x.analysis.curves
+    assert ("prices" in [p.stage.name for p in x.analysis.played]) == bool(x.analysis.curves)
 
 
 def test_a_table_says_of_each_row_that_is_not_settled_what_would_settle_it_and_of_no_other() -> None:
-    reading = whole(Fair({(HERO + 1,): 15.0}), 8_000).reading
-    bundle = Bundle(*tabled(reading, SPEC))
-    assert bundle.meta["finalists"] == len(reading.finalists) > 1, "of these some may not be played"
+    analysis = whole(Fair({(HERO + 1,): 15.0}), 8_000).analysis
+    bundle = Bundle(*tabled(analysis, SPEC))
+    assert bundle.meta["finalists"] == len(analysis.finalists) > 1, "of these some may not be played"
     waiting = np.flatnonzero(bundle.arrays["verdict"] == OPEN).tolist()
     assert waiting
     assert sorted(missing(bundle)) == waiting
@@ -370,13 +373,13 @@ def test_a_table_says_of_each_row_that_is_not_settled_what_would_settle_it_and_o
 
 
 def test_that_nothing_stands_out_is_told_with_the_largest_effects_of_a_piece_and_of_a_pair_left_open() -> None:
-    reading = screened(charms(), lambda rows: 0.0 * rows[:, 0], 2_000)
-    said = lines(Bundle(*tabled(reading, charms())))
+    analysis = screened(charms(), lambda rows: 0.0 * rows[:, 0], 2_000)
+    said = lines(Bundle(*tabled(analysis, charms())))
     assert said[0] == "Nothing is proved yet."
     assert said[1].startswith("The largest effect of a single piece that these battles do not rule out: ")
     assert said[2].startswith("The largest effect of a pair that these")
     assert " + " in said[2]
-    over = lines(Bundle(*tabled(reading, charms(), over=True)))
+    over = lines(Bundle(*tabled(analysis, charms(), over=True)))
     assert over[:3] == ["Nothing stands out.", *said[1:3]], "though nothing was worth proving"
     assert any(line.startswith("Not settled: ") for line in over), "and what is needed is told"
 
@@ -397,11 +400,11 @@ def test_the_fair_price_of_what_stands_out_is_told_or_why_there_is_none(why: int
 
 def test_why_something_is_not_tested_is_told_and_counted() -> None:
     """Few random teams, of which those with hero 1 crash the game."""
-    reading = screened(charms(copies=9), lambda rows: 0.0 * rows[:, 0], 600)
-    screen = reading.played[0]
+    analysis = screened(charms(copies=9), lambda rows: 0.0 * rows[:, 0], 600)
+    screen = analysis.played[0]
     failed = (screen.rows[:, :, 0] == 1).any(axis=1)
-    reading.played[0] = screen._replace(ahead=np.where(failed[:, None], np.nan, screen.ahead))
-    bundle = Bundle(*tabled(reading, charms(copies=9)))
+    analysis.played[0] = screen._replace(ahead=np.where(failed[:, None], np.nan, screen.ahead))
+    bundle = Bundle(*tabled(analysis, charms(copies=9)))
     why = bundle.arrays["untested"].tolist()
     assert why[1] == UNFINISHED
     assert why[15] == ALONE, "the banner"
@@ -446,12 +449,12 @@ def test_more_strength_than_can_be_reckoned_with_is_refused_where_it_is_told() -
             return found
 
     evaluator, x = PairingEvaluator(config(2_000), Huge()), Experiment(RULES, 2_000, 3.0, 1, BOUNDS)
-    with pytest.raises(SimulatorError, match=r"Battle 3 ended with -1.5e\+308 strength left on the right side"):
+    with pytest.raises(SimulatorError, match=r"Battle 3 ended with −1.5e\+308 strength left on the right side"):
         list(evaluator.evaluate(x.ask(1), lambda: False))
 
 
 def same(one: Experiment, other: Experiment) -> None:
-    (meta, columns), (meta_too, columns_too) = (tabled(x.reading, SPEC) for x in (one, other))
+    (meta, columns), (meta_too, columns_too) = (tabled(x.analysis, SPEC) for x in (one, other))
     assert meta == meta_too
     for name, column in columns.items():
         np.testing.assert_array_equal(column, columns_too[name])
@@ -470,17 +473,17 @@ def test_it_does_not_depend_on_the_order_in_which_battles_are_over() -> None:
 def test_battles_that_cannot_be_finished_are_left_out() -> None:
     x = whole(Fair({(HERO + 1,): 16.0}, failing=True), 24_000)
     assert (HERO + 1,) not in told(x), "had it lost the fifth that is missing, it would be no better than others"
-    finished = np.isfinite(x.reading.played[0].ahead[:, 0]).mean()
+    finished = np.isfinite(x.analysis.played[0].ahead[:, 0]).mean()
     assert 0.7 < finished < 0.9
-    assert x.reading.screen.battles == int(np.isfinite(x.reading.played[0].ahead[:, 0]).sum())
+    assert x.analysis.screen.battles == int(np.isfinite(x.analysis.played[0].ahead[:, 0]).sum())
 
 
 def test_what_a_game_did_not_finish_is_counted_and_said_before_all_that_rests_on_the_rest() -> None:
     some, every = whole(Fair(failing=True), 2_000), whole(Fair(), 2_000)
-    many = sum(int(np.isnan(p.ahead[:, 0]).sum()) for p in some.reading.played)
+    many = sum(int(np.isnan(p.ahead[:, 0]).sum()) for p in some.analysis.played)
     said = f"The game did not finish {many:,} of {some.played:,} battles"
-    assert lines(Bundle(*tabled(some.reading, SPEC)))[0].startswith(said)
-    assert not any("finish" in line for line in lines(Bundle(*tabled(every.reading, SPEC))))
+    assert lines(Bundle(*tabled(some.analysis, SPEC)))[0].startswith(said)
+    assert not any("finish" in line for line in lines(Bundle(*tabled(every.analysis, SPEC))))
 
 
 def test_a_block_is_told_once() -> None:
@@ -500,7 +503,7 @@ def test_who_stops_while_it_is_decided_what_is_next_can_go_on() -> None:
     stop[0] = True
     with pytest.raises(Cancelled):
         x.ask(1)
-    assert not x.reading.played
+    assert not x.analysis.played
     stop[0] = False
     assert x.ask(1)
 

@@ -20,10 +20,10 @@ from engine.config.worth import WorthConfig
 from engine.games.herobattle import HeroBattle
 from engine.games.herobattle.planted import planted_pieces
 from engine.lineups.rules import compile_rules
+from engine.worth.analysis import WorthAnalysis
 from engine.worth.experiment import Experiment
 from engine.worth.prices import cost_bounds
 from engine.worth.proof import Finalist, Finding
-from engine.worth.reading import Reading
 
 STEP = 8_000
 
@@ -36,7 +36,7 @@ def experiment() -> Experiment:
     x = Experiment(rules, 2_000, 3.0, 1, cost_bounds(spec))
     met = SimpleNamespace(many=np.full(len(x.traits.single) + len(x.traits.amounts), 9.0))
     together = SimpleNamespace(many=np.ones((len(x.traits.single),) * 2))
-    x.reading.__dict__["screen"] = SimpleNamespace(rest=[met, met], pairs=[together, together])
+    x.analysis.__dict__["screen"] = SimpleNamespace(rest=[met, met], pairs=[together, together])
     return x
 
 
@@ -48,7 +48,7 @@ def said(x: Experiment, monkeypatch: pytest.MonkeyPatch, of: Ids, worth: float, 
     """A finding that an experiment is made to tell."""
     where = trait(x, of)
     finalist = Finalist(where, worth, 1e-4, 0.0, 0.0, 0.0, halves)
-    monkeypatch.setitem(x.reading.__dict__, "finalists", [finalist])
+    monkeypatch.setitem(x.analysis.__dict__, "finalists", [finalist])
     return Finding(where, 1_000, worth, 0.25, Range(-1.0, 1.0), 9.0, told=True)
 
 
@@ -157,13 +157,13 @@ def test_the_rows_count_what_was_told_with_a_range(monkeypatch: pytest.MonkeyPat
 
 
 def test_where_none_looks_provable_the_nearest_ones_are_proved_first() -> None:
-    reading = object.__new__(Reading)
-    reading.matters, reading.played = 0.015, []
+    analysis = object.__new__(WorthAnalysis)
+    analysis.matters, analysis.played = 0.015, []
     effects = [-0.013, 0.016, 0.014, -0.0235, 0.021, 0.0125]
     finalists = [Finalist(i, effect, 2.5e-5, 0.0, 0.0, 0.009) for i, effect in enumerate(effects)]
-    reading.__dict__["finalists"] = finalists
-    reading._findings = (0, [Finding(i, 0, np.nan, np.nan, Range(-1, 1), 0.0) for i in range(len(effects))])
-    assert reading._provable(10_000) == (3, 4, 1, 2)
+    analysis.__dict__["finalists"] = finalists
+    analysis._findings = (0, [Finding(i, 0, np.nan, np.nan, Range(-1, 1), 0.0) for i in range(len(effects))])
+    assert analysis._provable(10_000) == (3, 4, 1, 2)
 
 
 def test_recall_of_a_search_is_read_from_its_last_population() -> None:

@@ -11,33 +11,33 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from engine import confidence
+from engine.worth.analysis import WorthAnalysis
 from engine.worth.evidence import told_by_now
 from engine.worth.proof import Finalist
-from engine.worth.reading import Reading
-from engine.worth.stages import PROOFS, Played, Stage
+from engine.worth.stages import PROOFS, PlayedStage, Stage
 
 ERROR = 0.04
 SURE, BESIDE = 7, 8
 """A trait that is told by itself, and one that is told only because the first is."""
 
 
-def proofs(*chances: dict[int, float], battles: int = 600) -> Reading:
+def proofs(*chances: dict[int, float], battles: int = 600) -> WorthAnalysis:
     """What is read from stages of a proof in which teams with these traits win so often beyond even, evenly spread."""
     traits = SimpleNamespace(single=(), amounts=(), pairs=(), halves=np.empty((0, 2), np.int64))
-    reading = Reading(cast(Any, traits), 0.03, 1, np.empty((0, 2)))
+    analysis = WorthAnalysis(cast(Any, traits), 0.03, 1, np.empty((0, 2)))
     screen = SimpleNamespace(left=lambda rows, ahead: ahead)
     finalists = [Finalist(trait, 0.1, 1e-4, expected=0.0, line=0.0, doubt=0.0) for trait in (SURE, BESIDE)]
-    reading.__dict__.update(screen=screen, finalists=finalists)
+    analysis.__dict__.update(screen=screen, finalists=finalists)
     for name, stage in zip(PROOFS, chances, strict=False):
         dealt = np.resize(np.array(sorted(stage), np.int64), battles)
         ahead = np.zeros((battles, 2))
         for trait, chance in stage.items():
             own = np.flatnonzero(dealt == trait)
             ahead[own, 0] = np.where(np.arange(len(own)) < (0.5 + chance) * len(own), 0.5, -0.5)
-        reading.take(
-            Played(Stage(name, 0, battles), np.empty((battles, 2, 1), np.int32), dealt, np.zeros(battles), ahead)
+        analysis.take(
+            PlayedStage(Stage(name, 0, battles), np.empty((battles, 2, 1), np.int32), dealt, np.zeros(battles), ahead)
         )
-    return reading
+    return analysis
 
 
 def test_a_finding_that_was_told_only_because_another_was_stays_told_though_later_battles_weaken_it() -> None:

@@ -15,10 +15,10 @@ from engine.simulators.adapters.wesnoth import catalog
 from engine.simulators.contract import Category, Distinct, GameSpec, Piece, Rules, Slot
 from engine.worth import expectations
 from engine.worth import forecast as forecasts
+from engine.worth.analysis import WorthAnalysis
 from engine.worth.forecast import Kinds, Teams, fitted
 from engine.worth.prices import cost_bounds
-from engine.worth.reading import Reading
-from engine.worth.stages import Played, Stage
+from engine.worth.stages import PlayedStage, Stage
 from engine.worth.traits import Traits
 from tests.engine.sample_simulators import SPEC
 
@@ -100,11 +100,11 @@ def test_what_a_slot_brings_whatever_sits_in_it_is_no_pieces_worth_and_what_a_pi
     own = 0.15 * (rows[:, :, REAR] >= 0) + 0.3 * (rows[:, :, FRONT] == 1)
     lead = own[:, 0] - own[:, 1]
     ahead = np.stack([(rng.random(battles) < 0.5 + lead) - 0.5, lead + 0.01 * rng.normal(size=battles)], axis=1)
-    reading, no = Reading(Traits(rules), 0.03, 1, cost_bounds(spec)), np.full(battles, -1, np.int64)
-    reading.take(Played(Stage("screen", 0, battles), rows, no, np.zeros(battles), ahead))
-    worth = (reading.screen.outcome() - reading.screen.base)[:HEROES]
+    analysis, no = WorthAnalysis(Traits(rules), 0.03, 1, cost_bounds(spec)), np.full(battles, -1, np.int64)
+    analysis.take(PlayedStage(Stage("screen", 0, battles), rows, no, np.zeros(battles), ahead))
+    worth = (analysis.screen.outcome() - analysis.screen.base)[:HEROES]
     in_front = np.mean(rows[:, :, FRONT][(rows[:, :, :2] == 1).any(axis=2)] == 1)
     true = np.where(np.arange(HEROES) == 1, 1.0, 0.0) * 0.3 * in_front
     expected = true - true.mean()
-    assert np.abs(worth - expected).max() < 4 * np.sqrt(reading.screen.variance()[:HEROES]).max()
+    assert np.abs(worth - expected).max() < 4 * np.sqrt(analysis.screen.variance()[:HEROES]).max()
     assert worth[1] > 0.08

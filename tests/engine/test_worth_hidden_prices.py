@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from engine.confidence import Range
 from engine.worth.hidden_prices import Moves, Priced, moves
 from engine.worth.prices import Curve, Fair, Held, Reach, curve, fair
-from engine.worth.table import Row, _fair
+from engine.worth.table import WorthRow, _fair
 from engine.worth.verdicts import BEYOND, FINE, HIDDEN, PRICED, UNTRIED
 
 Floats = NDArray[np.float64]
@@ -99,21 +99,21 @@ def test_breaking_off_what_is_lost_at_high_prices_moves_no_fair_price_out_of_its
     assert honest.holds(true) == (why == PRICED)
 
 
-def told(row: Row, curves: dict[int, Curve], off: dict[int, Moves]) -> int:
+def told(row: WorthRow, curves: dict[int, Curve], off: dict[int, Moves]) -> int:
     """Why the table has no fair price for the only piece of a game; PRICED where it has one."""
     rules = SimpleNamespace(category=np.array([0]), price=np.array([100.0]))
     prices = SimpleNamespace(reach=lambda i: REACH, leans=np.zeros(1))
-    reading = SimpleNamespace(
+    analysis = SimpleNamespace(
         screen=SimpleNamespace(rules=rules, units=np.ones(1)), prices=prices, curves=curves, off=off,
         traits=SimpleNamespace(all=[SimpleNamespace(pieces=(0,))]), bounds=np.array([[0.0, 1e6]]),
     )  # fmt: skip
     levels = SimpleNamespace(base=np.zeros(1))
-    return _fair(cast(Any, reading), cast(Any, levels), 0, row).why
+    return _fair(cast(Any, analysis), cast(Any, levels), 0, row).why
 
 
 def test_where_they_hide_too_much_the_table_says_that_they_are_why_there_is_no_price() -> None:
     steep = {0: Curve(np.array([-0.18, 0.0, 0.0]), np.zeros((3, 3)), 90.0)}
-    row, much = Row(900, 0.02, 0.01, 0.03, 0.0, FINE), Moves(np.full(3, 0.3), 90.0, {})
+    row, much = WorthRow(900, 0.02, 0.01, 0.03, 0.0, FINE), Moves(np.full(3, 0.3), 90.0, {})
     assert told(row, steep, {}) == PRICED
     assert told(row, steep, {0: much._replace(weights=np.full(3, 0.01))}) == PRICED
     assert told(row, steep, {0: much}) == HIDDEN

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from engine.arrays import Bundle
 from engine.rng import combine64
 from engine.simulators.contract import FAILED, Battles
+from engine.worth import analysis as worth_analysis
 from engine.worth import changed_prices, expectations, hidden
 from engine.worth import forecast as forecasts
-from engine.worth import reading as readings
+from engine.worth.analysis import WorthAnalysis
 from engine.worth.findings_in_words import lines
 from engine.worth.missing import missing
 from engine.worth.proof import Finalist, Finding
-from engine.worth.reading import Reading
-from engine.worth.stages import PROOFS, Played, Stage
+from engine.worth.stages import PROOFS, PlayedStage, Stage
 from engine.worth.table import tabled
 from engine.worth.verdicts import FINE, OPEN
 from tests.engine.sample_simulators import SPEC, Rows, Seeds
@@ -50,23 +50,23 @@ def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer pairings for what forecasts expect, and fewer steps of learning."""
     monkeypatch.setattr(forecasts, "STEPS", (50, 200))
     monkeypatch.setattr(expectations, "EXPECTED", 60_000)
-    monkeypatch.setattr(readings, "EXPECTED", (60_000, 10_000))
-    monkeypatch.setattr(readings, "CLOSELY", 3_000)
+    monkeypatch.setattr(worth_analysis, "EXPECTED", (60_000, 10_000))
+    monkeypatch.setattr(worth_analysis, "CLOSELY", 3_000)
     monkeypatch.setattr(changed_prices, "TURNS", 10_000)
-    monkeypatch.setattr(readings, "ROUGHLY", 1_000)
+    monkeypatch.setattr(worth_analysis, "ROUGHLY", 1_000)
 
 
 def proved(wins: NDArray[np.float64]) -> Finding:
     """What is read from a proof of one piece, whose teams won so: not a number where a battle was not finished."""
-    reading = Reading(
+    analysis = WorthAnalysis(
         cast(Any, SimpleNamespace(single=(), amounts=(), halves=np.empty((0, 2), np.int64))), 0.03, 1, np.empty((0, 2))
     )
     finalists = [Finalist(PIECE, 0.1, 1e-4, expected=0.0, line=0.0, doubt=0.0)]
-    reading.__dict__.update(screen=SimpleNamespace(left=lambda rows, ahead: ahead), finalists=finalists)
+    analysis.__dict__.update(screen=SimpleNamespace(left=lambda rows, ahead: ahead), finalists=finalists)
     many, ahead = len(wins), np.stack([wins - 0.5, wins - 0.5], axis=1)
     rows, dealt = np.empty((many, 2, 1), np.int32), np.full(many, PIECE)
-    reading.take(Played(Stage(PROOFS[0], 0, many), rows, dealt, np.zeros(many), ahead))
-    return reading.findings[0]
+    analysis.take(PlayedStage(Stage(PROOFS[0], 0, many), rows, dealt, np.zeros(many), ahead))
+    return analysis.findings[0]
 
 
 def drawn(chance: float, battles: int = 4_000) -> NDArray[np.float64]:
@@ -120,7 +120,7 @@ def test_however_they_would_have_ended_the_mean_of_all_is_no_further_off_than_is
 
 def test_a_game_that_breaks_off_what_a_hero_loses_makes_neither_that_hero_good_nor_others_weak() -> None:
     losses = whole(BreakingOff({}, hero=HERO + 3), 8_000)
-    bundle = Bundle(*tabled(losses.reading, SPEC, over=True))
+    bundle = Bundle(*tabled(losses.analysis, SPEC, over=True))
     assert not told(losses)
     assert bundle.arrays["verdict"][HERO + 3] == OPEN
     assert set(bundle.arrays["verdict"].tolist()) <= {FINE, OPEN}
@@ -134,10 +134,10 @@ def test_a_game_that_breaks_off_what_a_hero_loses_makes_neither_that_hero_good_n
 
 
 def test_no_effect_is_beyond_what_outcomes_permit_though_most_battles_were_broken_off() -> None:
-    reading = screened(charms(), lambda rows: 0.4 * (rows[:, 0] == 0), 2_000)
-    screen, off = reading.played[0], np.random.default_rng(2).random(2_000) < 0.8
-    reading.played[0] = screen._replace(ahead=np.where(off[:, None], np.nan, screen.ahead))
-    meta, columns = tabled(reading, charms(), over=True)
+    analysis = screened(charms(), lambda rows: 0.4 * (rows[:, 0] == 0), 2_000)
+    screen, off = analysis.played[0], np.random.default_rng(2).random(2_000) < 0.8
+    analysis.played[0] = screen._replace(ahead=np.where(off[:, None], np.nan, screen.ahead))
+    meta, columns = tabled(analysis, charms(), over=True)
     pair, known = meta["furthest_pair"], np.isfinite(columns["low"])
     assert -1 <= pair["low"] < pair["extra"] < pair["high"] <= 1
     assert max(-pair["low"], pair["high"]) == 1, "what its halves bring is hardly known"
@@ -149,7 +149,7 @@ def test_no_effect_is_beyond_what_outcomes_permit_though_most_battles_were_broke
 
 def test_what_a_game_breaks_off_now_and_then_hides_no_planted_cause() -> None:
     x = whole(BreakingOff({(HERO + 1,): 20.0}), 8_000)
-    hides = tabled(x.reading, SPEC)[1]["hidden"][: len(x.traits.single)]
+    hides = tabled(x.analysis, SPEC)[1]["hidden"][: len(x.traits.single)]
     assert told(x)[(HERO + 1,)] == 1
     assert hides.min() > 0
     assert np.median(hides) < 0.01

@@ -15,7 +15,7 @@ from engine.config.rl import NetworkConfig
 from engine.games.herobattle.commanders import HeroBattleCommanders
 from engine.games.herobattle.commanders.scripts import Commander, HeroHunter
 from engine.rl.policy import Policy, PolicySpec
-from engine.rl.recording import record
+from engine.rl.recording import record, tally
 from tests.webapp.trainings import config, training
 from webapp.agents import keeping
 from webapp.agents.models import Agent
@@ -37,7 +37,7 @@ def trained_at_pong(project: Project, title: str = "Pong, first try", kind: str 
     return training(project, config=plain, title=title, template="pong-ppo", artifacts=artifacts, **row)
 
 
-def measured(agent: Agent, moved: float = 0.123, poster: bool = True, by: float | None = None) -> Job:
+def measured(agent: Agent, moved: float = 0.123, clip: bool = True, by: float | None = None) -> Job:
     """Its measurement, ended, with figures that are made up."""
     job = agent.measuring
     assert job is not None
@@ -52,7 +52,7 @@ def measured(agent: Agent, moved: float = 0.123, poster: bool = True, by: float 
                     for who, more in (("Random", by or 0.0), ("Follows the ball", 0.01))],
         "moved": None if by is None else {"by": by, "measure": "moved", "opponent": "Random", "low": by - 0.03,
                                           "high": by + 0.03, "episodes": 0},
-        "poster": {"drawing": "pong", "positions": rows} if poster else {},
+        "clip": {"drawing": "pong", "pace": 40.0, "positions": rows} if clip else {},
     }  # fmt: skip
     artifacts = {"table": store().put(pack(told, {})), "take_home": store().put(b"PK a zip")}
     Job.objects.filter(pk=job.pk).update(
@@ -117,7 +117,7 @@ def watched_commanders(project: Project, names: Sequence[str] = ("Ada",)) -> Job
     seat = HeroBattleCommanders(seats=(0, 1)).spec.seats[0]
     found = record(HeroBattleCommanders(seats=(0, 1)), HeroHunter(seat), Commander(seat), seed=4)
     told = {"length": len(found.moves), "score": found.score, "win": found.win, "over": True, "signals": {},
-            "counts": [], "labels": found.labels}  # fmt: skip
+            "counts": tally(seat.action, found.moves), "labels": found.labels}  # fmt: skip
     bundle = unpack(store().get(job.artifacts["recording"]))
     arrays: dict[str, Any] = {}
     for i in range(len(agents)):

@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.arrays import Bundle, pack
 from engine.config.metagame import MetagameConfig
-from engine.metagame.reading import read
+from engine.metagame.table import read
 from tests.engine.test_metagame import RING, played
 from webapp.lib.storage import store
 from webapp.metagame.teams import teams_of

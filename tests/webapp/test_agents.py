@@ -8,7 +8,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from engine.catalog import Signal
+from engine.arrays import unpack
+from engine.catalog import GAMES, Signal
 from engine.config.agents import MeasureConfig, RecordConfig
 from engine.studies import load
 from tests.factories import Studio, game_version, signed_in, studio
@@ -22,11 +23,11 @@ from tests.webapp.agents import (
     watched_in_a_maze,
 )
 from tests.webapp.trainings import finished, two_sided
-from webapp.agents.captions import Measure, shares
+from webapp.agents.captions import Measure, chosen
 from webapp.agents.forms import WatchForm
 from webapp.agents.models import Agent
-from webapp.agents.templatetags.posters import poster
 from webapp.games.models import GameVersion
+from webapp.lib.storage import store
 from webapp.studies.models import Job, Status
 from workers.collect import references
 
@@ -107,7 +108,9 @@ def test_the_caption_tells_its_own_figures_with_ranges_and_count(team: Studio, d
     )
     assert told in page
     assert "200 fresh episodes" in page
-    assert 'class="poster"' in page
+    assert f'data-clip="{at("clip", agent.pk)}?of={agent.measured.pk}"' in page
+    clip = designer.get(at("clip", agent.pk)).json()
+    assert (clip["drawing"], clip["pace"], len(clip["positions"])) == ("pong", 40.0, 25)
     page = text(designer, at("agent", agent.pk))
     assert "0.021 ms on one thread" in page
     assert "Lasts" in page
@@ -331,17 +334,13 @@ def test_commanders_are_drawn_at_the_pace_of_their_game_with_the_names_of_their_
     assert (data["drawing"], data["pace"], len(data["battles"])) == ("commanders", 3.0, 2)
     assert [len(row) for row in data["battles"][0][:2]] == [115, 115]
     assert len(data["labels"][1]) == 12
-    picture = poster({"drawing": "commanders", "positions": data["battles"][0][:9]}, "<Ada>")
-    living = [life for life in data["battles"][0][8][18::5] if life > 0]
-    assert picture.count("<circle") + picture.count("<rect") == len(living) > 6
-    assert "<Ada>" not in picture
 
 
 def test_where_no_single_action_is_told_nothing_is_said_of_what_agents_did(
     team: Studio, designer: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = watched(team.project, [kept(team.project)], drawing="")
-    monkeypatch.setattr("webapp.agents.watching.shares", lambda counts, game: [])
+    monkeypatch.setattr("webapp.agents.watching.chosen", lambda counts, game: [])
     assert "This game has no drawing here. Below is how the battles ended." in text(designer, at("battles", job.pk))
 
 
@@ -418,7 +417,7 @@ def test_whom_nobody_can_play_against_in_the_page_is_said_with_the_reason(team: 
     assert designer.get(at("weights", agent.pk)).content == b"numbers of Pong, first try"
     Agent.objects.update(game={"name": "image-pong", "settings": {}})
     page = text(designer, at("play", agent.pk))
-    assert "you can play Pong only" in page
+    assert "In the page you can play Pong, against agents that are told where things are, and Connect Four." in page
     assert "Play against it" not in text(designer, at("agent", agent.pk))
 
 
@@ -427,7 +426,22 @@ def test_a_range_below_zero_is_not_written_with_two_dashes() -> None:
     assert Measure("hits", Signal("hits", share=False), 4.0, 3.9, 4.6).ends == "[3.90–4.60]"
 
 
+def test_each_part_of_an_order_has_a_histogram_of_its_own(team: Studio, designer: Client) -> None:
+    job = watched_commanders(team.project, ("Ada", "Bea"))
+    page = text(designer, at("battles", job.pk))
+    assert page.count("How often it gave each order") == 2
+    assert page.count("<caption") == 2 * len(GAMES["commanders"].orders) == 10
+    bundle = unpack(store().get(job.artifacts["recording"]))
+    attack, *_, skill = bundle.meta["battles"][1]["counts"]
+    assert sum(attack) == sum(skill) == bundle.meta["battles"][1]["length"]
+    told = chosen(bundle.meta["battles"][1]["counts"], "commanders")
+    assert [(name, share) for name, share in told[0].shares if share] == [("the hero", 1.0)]
+    assert told[4].shares[2] == ("at once", 1.0)
+    assert [each.what for each in chosen([[3, 1], [2, 2]], "gym:Two-v0")] == ["choice 1", "choice 2"]
+    assert chosen([3, 1], "gym:One-v0")[0].shares == [("action 1", 0.75), ("action 2", 0.25)]
+
+
 def test_choices_have_their_names_also_where_a_setting_leaves_the_last_one_out() -> None:
-    assert shares([1, 1, 2], "half-field") == [("dash", 0.25), ("turn", 0.25), ("kick", 0.5)]
-    assert [name for name, _ in shares([1, 1, 1, 1], "half-field")] == ["dash", "turn", "kick", "tackle"]
-    assert [name for name, _ in shares([1] * 5, "half-field")] == [f"action {i}" for i in range(1, 6)]
+    (told,) = chosen([1, 1, 2], "half-field")
+    assert told.shares == [("dash", 0.25), ("turn", 0.25), ("kick", 0.5)]
+    assert [name for name, _ in chosen([1, 1, 1, 1], "half-field")[0].shares] == ["dash", "turn", "kick", "tackle"]

@@ -669,6 +669,12 @@ def test_the_schema_of_a_study_has_titles_bounds_and_marks_what_may_be_a_range(s
     assert (train["type"], train["title"], train["default"]) == ("number", "Learning rate", 0.002)
 
 
+def test_a_kind_that_its_settings_do_not_start_is_not_said_to_be_none(script: Script) -> None:
+    """Measurements, for one, are made from an agent."""
+    said = script.client.get("/api/v1/schema/measure").json()["message"]
+    assert said.startswith("No such kind of study is started by its settings; these are: search, train, ")
+
+
 def test_what_the_schema_calls_a_range_is_what_becomes_a_gene() -> None:
     told = {n: each["anyOf"][0] for n, each in kinds.schema("evolve")["$defs"]["PPOConfig"]["properties"].items()
             if each.get("x-range")}  # fmt: skip

@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
 from engine.arrays import Bundle
+from engine.config import arena_plan
 from engine.config.arena import ArenaConfig
+from engine.events import Progressed
+from engine.store import FolderStore
+from engine.studies import load
+from engine.study import run
 from tests.contracts.asked_kind import AskedKindContract, form, page
 from tests.engine.test_arena import DQN, PPO, course, lesson
 from tests.factories import Studio, signed_in
 from tests.webapp.recorded import recorded
 from webapp.agents.keeping import keep, left_by
 from webapp.arena import typed
+from webapp.arena.asking import ArenaForm
+from webapp.arena.pace import rehearsal
 from webapp.arena.reading import standings, strongest, unrated
+from webapp.arena.watching import recording
+from webapp.lib.words import duration
 from webapp.studies import actions
+from webapp.studies.estimates import FASTER, SLOWER
+from webapp.studies.journal import Entry, append
 from webapp.studies.models import Job
 from webapp.training.games import OFFERS
 
@@ -63,6 +76,13 @@ class TestCourse(AskedKindContract):
         ({"who1": "main vs nobody, main vs luck"}, "who1", "no policy 'nobody'"),
         ({"who1": '[["main", "luck", "luck"]]'}, "who1", "list names 3 entities, and Pong for two has 2"),
         ({"steps2": ""}, "steps2", "how many decisions it lasts"),
+        ({"settings2": "points"}, "settings2", "Write each setting with its value"),
+        ({"settings1": "wind 3"}, "settings1", "There is no such setting"),
+        ({"who1": "main vs luck (wind 3), rival vs luck"}, "who1", "There is no such setting"),
+        ({"copies2": "rival"}, "copies2", "Write who becomes a copy of whom"),
+        ({"copies2": "rival from main"}, "copies2", "their learners have other settings"),
+        ({"only2": "nobody"}, "only2", "no policy 'nobody' that learns"),
+        ({"then1": "best", "plays2": "script:random", "who2": "main vs old"}, "then1", "at least 2"),
         ({"plays2": "learn:sac", "who2": "main vs old"}, "who1", "SAC"),
         ({"game": "x"}, "game", ""),
         ({"game": "navigation", "plan": "league"}, "plan", "needs a game with two sides"),
@@ -107,15 +127,53 @@ def test_the_plan_stands_beside_the_form_before_the_start(team: Studio, designer
     assert "play fewer battles together, or make lessons longer" in short
 
 
+def test_each_lesson_is_played_before_the_start_to_tell_how_long_it_takes(team: Studio, designer: Client) -> None:
+    """A few updates of each, in one process; what a lesson ends with, and where its players began, takes no time."""
+    at = f"{form(team, 'arena')}before/"
+    lessons = {**MINE, "plays2": "learn:ppo", "until1": "", "copies": "2"}
+    assert "Each lesson is played for a few seconds" in designer.post(at, lessons).content.decode()
+    played = Job.objects.for_forms().get(config__kind="arena")
+    config = load(played.config)
+    assert isinstance(config, ArenaConfig)
+    assert [one.pace.ticks for one in arena_plan.plan(config)] == [3, 3]
+    assert {"main", "rival", "old", "luck"} == config.roster.keys()
+    for tick, (number, seconds, steps) in enumerate([(1, 9, 1000), (1, 10, 2000), (2, 15, 3000), (2, 19, 4000)], 1):
+        told = {"counters": {"seconds": seconds, "steps": steps}, "metrics": {"lesson": number}}
+        append(played, {}, [Entry("progressed", told, tick)], tick=tick, metrics=told["metrics"])
+    Job.objects.filter(pk=played.pk).update(status="finished")
+    before = designer.post(at, lessons).content.decode()
+    decisions = [one.pace.decisions for one in arena_plan.plan(load(_table(lessons, team)))]  # type: ignore[arg-type]
+    shared = min(2, settings.CPUS)
+    for place, each in enumerate((0.001, 0.004)):
+        low, high = (duration(factor * each / shared * decisions[place]) for factor in (FASTER, SLOWER))
+        assert f"{low} to {high}" in before, (low, high, before)
+    assert "a few rounds of each lesson on one processor" in before
+
+
+def _table(typed_: dict[str, str], team: Studio) -> dict[str, Any]:
+    made = ArenaForm(typed_, project=team.project, kind="arena")
+    assert made.is_valid()
+    return {"kind": "arena", **made.table()}
+
+
+def test_a_course_begins_fast_enough_to_be_measured(tmp_path: Path) -> None:
+    """First rounds of a course end by themselves, also where a learner would wait long for its first decisions."""
+    slow = {"learner": {**DQN["learner"], "warmup": 3000, "capacity": 5000}}
+    each = lesson(["main", "old"], ["slow", "old"], steps=10_000, times=3, after={"pool": ["main"]})
+    study = course({"main": PPO, "slow": slow, "old": {"kind": "pool", "of": ["main"]}}, [each, each])
+    first = load(rehearsal(study).model_dump(mode="json"))
+    told = [event for event in run(first, FolderStore(tmp_path)) if isinstance(event, Progressed)]
+    assert [event.metrics["lesson"] for event in told] == [1, 1, 2, 2]
+
+
 def test_the_time_of_each_lesson_is_told_once_a_course_like_it_was_held(team: Studio, designer: Client) -> None:
     at = f"{form(team, 'arena')}before/"
-    assert "How long a lesson takes is told here once" in designer.post(at, MINE).content.decode()
     designer.post(form(team, "arena"), MINE)
     counters = {"steps": 1000, "seconds": 10.0}
     Job.objects.filter(kind="arena").update(status="finished", counters=counters)
     before = designer.post(at, {**MINE, "steps1": "100000"}).content.decode()
     assert re.search(r"Lesson 1: .* decisions at most, .* at once, 14\smin \d+\ss to 18\smin \d+\ss\.", before), before
-    assert "How long a lesson" not in before
+    assert "As fast as earlier ones." in before
 
 
 @pytest.mark.parametrize("plan", ["league", "ladder", "best"])
@@ -127,6 +185,91 @@ def test_a_course_of_the_list_runs_again_as_itself(team: Studio, designer: Clien
     assert filled["plan"] == plan
     designer.post(answer["Location"], {name: value for name, value in filled.items() if value is not None})
     assert Job.objects.filter(kind="arena").latest("pk").config == first.config
+
+
+EVERYTHING: dict[str, Any] = {
+    "roster": {
+        "main": {"learner": {"kind": "sac"}}, "rival": {"learner": {"kind": "sac"}},
+        "old": {"kind": "pool", "of": ["main", "rival"], "choice": "hardest"}, "still": "tanks-static",
+    },
+    "lessons": [
+        {
+            "title": "Gently", "steps": 200_000, "times": 2, "settings": {"obstacles": 3},
+            "matches": [
+                {"who": ["main"] * 5 + ["still"] * 5, "settings": {"penalty": 0.1}}, ["rival"] * 5 + ["still"] * 5,
+            ],
+        },
+        {
+            "steps": 300_000, "until": {"policy": "rival", "reaches": 0.6}, "frozen": ["main"],
+            "matches": [["main"] * 5 + ["rival"] * 5], "after": {"fork": {"main": "rival"}, "pool": ["main", "rival"]},
+        },
+        {
+            "steps": 100_000, "after": {"best": {"among": ["main", "rival"]}},
+            "matches": [{"who": ["main"] * 4 + ["rival"] + ["old"] * 5, "entities": [*range(5, 10), *range(5)]}],
+        },
+    ],
+    "tournament": {"kind": "swiss", "rungs": True},
+}  # fmt: skip
+
+
+def started(team: Studio, **more: Any) -> Job:
+    told = {"kind": "arena", "game": "tanks-two-teams", "learner": {"kind": "ppo"}, "copies": 2, **EVERYTHING, **more}
+    config = load(told)
+    return actions.submit(team.project, team.designer, config, title="All of it")
+
+
+def test_lessons_of_one_s_own_are_written_whole_and_run_again_as_they_were(team: Studio, designer: Client) -> None:
+    first = started(team)
+    answer = designer.post(reverse("studies:again", args=[team.project.slug, first.pk]), follow=True)
+    assert "more than this form has room for" not in answer.content.decode()
+    filled = answer.context["form"].initial
+    assert filled["who1"] == "main vs still (penalty 0.1), rival vs still"
+    assert (filled["settings1"], filled["times1"], filled["lesson_title1"]) == ("obstacles 3", 2, "Gently")
+    assert (filled["only2"], filled["copies2"], filled["then2"], filled["then3"]) == (
+        "main", "main from rival", "pool", "best",
+    )  # fmt: skip
+    assert '"entities": [5, 6' in filled["who3"]
+    assert filled["meetings"] == "swiss+rungs"
+    sent = {name: value for name, value in filled.items() if value is not None}
+    designer.post(answer.redirect_chain[-1][0], sent)
+    second = Job.objects.filter(kind="arena").latest("pk")
+    assert second.pk != first.pk
+    assert second.config == first.config | {"pool": second.config["pool"], "name": second.config["name"]}
+
+
+def test_who_sees_pictures_looks_through_convolutions_and_meets_nobody_who_sees_numbers(
+    team: Studio, designer: Client
+) -> None:
+    designer.post(form(team, "arena"), {"game": "image-tanks-two-teams", "plan": "ladder", "learner": "ppo"})
+    config = Job.objects.get(kind="arena").config
+    assert len(config["roster"]["agent"]["learner"]["network"]["conv"]) == 4
+    assert config["roster"]["script"]["player"] == "random"
+    own = {**MINE, "game": "image-tanks-two-teams", "plays2": "learn:sac"}
+    designer.post(form(team, "arena"), own)
+    second = Job.objects.filter(kind="arena").latest("pk")
+    assert all(second.config["roster"][name]["learner"]["network"]["conv"] for name in ("main", "rival"))
+    assert not ArenaForm.left_out(second)
+
+
+@pytest.mark.parametrize("more", [
+    {"fragment": 16}, {"game": {"name": "tanks-two-teams", "settings": {"penalty": 0.2}}},
+    {"lessons": [EVERYTHING["lessons"][0]] * 7 + EVERYTHING["lessons"][1:]},
+])  # fmt: skip
+def test_a_course_with_more_than_the_form_has_room_for_says_so(
+    team: Studio, designer: Client, more: dict[str, Any]
+) -> None:
+    again = reverse("studies:again", args=[team.project.slug, started(team, **more).pk])
+    assert "more than this form has room for" in designer.post(again, follow=True).content.decode()
+
+
+def test_a_saved_agent_plays_in_a_course_as_it_is(team: Studio, designer: Client) -> None:
+    agent = keep(held(team), team.designer, "main", "Ada", False)
+    designer.post(form(team, "arena"), {**MINE, "name4": "ada", "plays4": f"agent:{agent.pk}",
+                                        "who1": "main vs ada, rival vs ada"})  # fmt: skip
+    job = Job.objects.filter(kind="arena").latest("pk")
+    assert job.config["roster"]["ada"] == {"kind": "frozen", "policy": agent.policy}
+    answer = designer.post(reverse("studies:again", args=[team.project.slug, job.pk]), follow=True)
+    assert answer.context["form"].initial["plays4"] == f"agent:{agent.pk}"
 
 
 def test_the_page_tells_lessons_who_plays_whom_and_who_beats_whom(team: Studio, designer: Client) -> None:
@@ -155,6 +298,48 @@ def test_a_match_of_the_lesson_is_watched_with_its_players_as_they_are_now(team:
         assert recorded_.config["agents"][0]["policy"] == job.artifacts["policy_description/main"]
         assert recorded_.config["opponent"]["policy"] == job.artifacts[f"policy_description/{other}"]
     assert designer.post(reverse("arena:watch", args=[team.project.slug, job.pk, 9])).status_code == 404
+
+
+MIXED: tuple[tuple[Any, Any], ...] = (
+    (["main"] * 3 + ["rival"] * 2 + ["still"] * 5, [("rival", [3, 4])]),
+    (
+        ["main", "rival", "main", "rival", "still", "still", "main", "still", "main", "rival"],
+        [("rival", [1, 3]), ("still", [4]), ("main", [6, 8]), ("rival", [9])],
+    ),
+    (
+        [["squad"] * 3, "main", "rival", ["squad"] * 3, "still", "still"],
+        [("main", [3]), ("rival", [4]), ("still", [8, 9])],
+    ),
+)
+
+
+@pytest.mark.parametrize(("who", "beside"), MIXED)
+def test_a_match_of_squads_whose_members_differ_is_watched(team: Studio, who: Any, beside: Any) -> None:
+    sac = {"learner": {"kind": "sac"}}
+    roster = {"main": sac, "rival": sac, "squad": {"learner": {"kind": "masac"}}, "still": "tanks-static"}
+    every = ["main", "rival", ["squad"] * 3, "still", "still", "still", "still", "still"]
+    config = course(roster, [lesson(who, every, steps=1000)], game={"name": "tanks-two-teams"})
+    job = actions.submit(team.project, team.designer, config, title="Squads")
+    known = {name: f"{i}" * 64 for i, name in enumerate(("main", "rival", "squad"))}
+    job.artifacts = {f"policy_description/{name}": digest for name, digest in known.items()}
+    found = recording(job, 0)
+    names = {digest: name for name, digest in known.items()} | {"": "still"}
+    assert [(names[each.player.policy], list(each.seats)) for each in found.beside] == beside
+    taken = {seat for each in found.beside for seat in each.seats}
+    for side, player in ((0, found.agents[0]), (5, found.opponent)):
+        assert player is not None
+        flat = [name for entry in who for name in ([entry] if isinstance(entry, str) else entry)]
+        assert {flat[seat] for seat in range(side, side + 5) if seat not in taken} == {names[player.policy]}
+    assert found.agents[0].title.startswith(f"{names[found.agents[0].policy]} and")
+
+
+def test_a_group_of_both_sides_cannot_be_watched(team: Studio) -> None:
+    match = {"who": [["squad"] * 3, *["still"] * 7], "entities": [0, 1, 5, 2, 3, 4, 6, 7, 8, 9]}
+    roster = {"squad": {"learner": {"kind": "masac"}}, "still": "tanks-static"}
+    config = course(roster, [lesson(match, steps=1000)], game={"name": "tanks-two-teams"})
+    job = actions.submit(team.project, team.designer, config, title="Squads")
+    with pytest.raises(actions.Refused, match="steers entities of both sides"):
+        recording(job, 0)
 
 
 def test_what_an_agent_was_after_a_lesson_can_be_kept(team: Studio) -> None:
@@ -217,10 +402,16 @@ def test_strength_is_told_with_a_range_or_a_sentence_says_why_there_is_none() ->
     [
         ("a vs b", "tanks-two-teams", [["a"] * 5 + ["b"] * 5]),
         ("a, b", "navigation", [["a"] * 3, ["b"] * 3]),
+        (
+            "a vs b (penalty 0.1, obstacles 3), b vs a",
+            "tanks-two-teams",
+            [{"who": ["a"] * 5 + ["b"] * 5, "settings": {"penalty": 0.1, "obstacles": 3}}, ["b"] * 5 + ["a"] * 5],
+        ),
         ("[[[1, 1, 1]]]", "navigation", [[[1, 1, 1]]]),
     ],
 )
 def test_match_lists_are_typed_in_words_or_as_the_paper_writes_them(text: str, game: str, found: list[Any]) -> None:
     offer = OFFERS[game]
     assert typed.matches(text, offer) == found
-    assert typed.matches(typed.match_list(found, offer), offer) == found
+    whole = [match if isinstance(match, dict) else {"who": match} for match in found]
+    assert typed.matches(typed.match_list(whole, offer), offer) == found

@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 
 from engine.arrays import pack, unpack
-from engine.change.reading import FINDINGS
+from engine.change.table import FINDINGS
 from engine.config.study import STUDY
 from engine.games.herobattle.spec import game_spec
 from tests.factories import Studio, game_version, search_job, signed_in, studio

@@ -8,22 +8,30 @@ import json
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from engine.arrays import Bundle
+from engine.config import parse
+from engine.config.evaluate import EvaluateConfig
 from engine.events import Finished, Progressed
 from engine.studies import load
 from engine.study import round_robin
 from tests.factories import Studio, signed_in, studio
+from tests.webapp.first_rounds import counted
 from tests.webapp.trainings import config, training
 from webapp.api import tokens
+from webapp.evaluations import parts
 from webapp.evaluations.asking import GAMES
 from webapp.lib.storage import store
-from webapp.studies import actions
+from webapp.studies import actions, kinds
+from webapp.studies.asking import LEFT_OUT
 from webapp.studies.journal import Entry, append
 from webapp.studies.models import Job, Status
+from webapp.studies.table_rows import latest
 from webapp.training.games import OFFERS
 
 BOX = r'value="(?P<value>[^"]+)"[^>]* data-games="(?P<games>[^"]*)"'
@@ -98,6 +106,22 @@ def test_it_starts_an_evaluation_of_what_was_chosen(team: Studio, designer: Clie
     assert job.config["policies"][f"job-{learned.pk}"]["policy"] == "c" * 64
 
 
+def test_it_runs_again_with_changes_in_its_game_and_with_its_players(team: Studio, designer: Client) -> None:
+    learned = left_by(team, "Learned well", {"policy_description": "c" * 64})
+    designer.post(form(team), {**CHOSEN, "policies": [*CHOSEN["policies"], f"job-{learned.pk}"]})
+    first = Job.objects.get(kind="evaluate")
+    again = reverse("studies:again", args=[team.project.slug, first.pk])
+    assert f'action="{again}"' in designer.get(page(first)).content.decode()
+    answer = designer.post(again, follow=True)
+    assert LEFT_OUT not in answer.content.decode()
+    designer.post(form(team), {name: value for name, value in answer.context["form"].initial.items() if value != ""})
+    assert Job.objects.filter(kind="evaluate").latest("pk").config == first.config
+    learned.delete()
+    answer = designer.post(again, follow=True)
+    assert answer.context["form"].initial["policies"] == CHOSEN["policies"], "as far as they are offered"
+    assert LEFT_OUT in answer.content.decode()
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -157,6 +181,29 @@ def test_its_page_tells_its_team_who_beats_whom_and_nobody_else(team: Studio, pl
             assert content.index("Follows the ball</th>") < content.index("Random</th>")
 
 
+def test_the_form_tells_how_long_it_takes_once_a_few_pairs_have_played(team: Studio, designer: Client) -> None:
+    before = f"{form(team)}before/"
+    assert before in designer.get(form(team)).content.decode(), "the page asks for it"
+    assert "field-error" not in designer.post(before, {**CHOSEN, "policies": []}).content.decode(), "not asked for yet"
+    assert "Choose two at least" in designer.post(before, {**CHOSEN, "policies": ["random"]}).content.decode()
+    assert "A few pairs play" in designer.post(before, {**CHOSEN, "episodes": "1000"}).content.decode()
+    trial = Job.objects.for_forms().get()
+    first = parse(EvaluateConfig, trial.config)
+    assert (len(first.pairs), first.episodes) == (3, 200), "a copy of one plays, too"
+    counted(trial, *({"battles": 200 * tick, "seconds": 20.0 + 100 * tick} for tick in (1, 2, 3)))
+    said = designer.post(before, {**CHOSEN, "episodes": "1000"}).content.decode().replace("\xa0", " ")
+    assert "2 episodes a second on one processor" in said
+    assert "7 min to 13 min" in said, said  # 1000 / 2 seconds, a little less or half as much again, and the start
+
+
+def test_first_rounds_of_three_and_of_a_program_are_no_larger_than_they_must_be() -> None:
+    policies = {name: {"kind": "scripted", "player": "random"} for name in ("a", "b", "c")}
+    study = load({"kind": "evaluate", "game": "command:play", "policies": policies, "episodes": 40})
+    first = kinds.parts_of("evaluate").first_rounds(study)
+    assert parse(EvaluateConfig, first.model_dump(mode="json")).pairs == study.pairs  # type: ignore[attr-defined]
+    assert (first.episodes, study.episodes) == (20, 40)  # type: ignore[union-attr, attr-defined]
+
+
 def test_before_the_first_pair_the_page_says_that_there_is_nothing_yet(team: Studio, designer: Client) -> None:
     designer.post(form(team), CHOSEN)
     assert "No pair has played yet" in designer.get(page(Job.objects.get(kind="evaluate"))).content.decode()
@@ -171,6 +218,24 @@ def test_a_table_that_was_lost_is_told_as_lost(played: Job, designer: Client) ->
 def test_the_list_of_jobs_says_who_won_most(team: Studio, played: Job, designer: Client) -> None:
     content = designer.get(reverse("studies:jobs", args=[team.project.slug])).content.decode()
     assert "Follows the ball won" in content
+
+
+def test_where_there_were_draws_the_list_says_that_they_count_half(
+    team: Studio, played: Job, designer: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = reverse("studies:jobs", args=[team.project.slug])
+    bundle = latest(played)
+    assert bundle is not None
+    for drawn in (0.0, 0.5):
+        arrays = {**bundle.arrays, "drawn": np.full_like(bundle.arrays["drawn"], drawn)}
+        monkeypatch.setattr(parts, "latest", lambda job, arrays=arrays: Bundle(bundle.meta, arrays))
+        assert ("a draw counts half" in designer.get(listed).content.decode()) == (drawn > 0)
+
+
+def test_while_pairs_are_still_to_play_the_table_says_so_far(played: Job, designer: Client) -> None:
+    assert "Against all</th>" in designer.get(page(played)).content.decode()
+    Job.objects.filter(pk=played.pk).update(status=Status.RUNNING)
+    assert "Against all so far</th>" in designer.get(page(played)).content.decode()
 
 
 def test_the_pairs_are_taken_away_as_rows_and_as_csv(team: Studio, played: Job) -> None:

@@ -154,8 +154,10 @@ def test_a_range_that_is_not_known_is_no_number_on_the_offline_page(team: Studio
     job.save()
     page = fetch(team, job, "html", "?rows=7,3").content.decode()
     payload = json.loads(page.partition('id="payload">')[2].partition("</script>")[0])
-    for packed in payload["half"]:
-        assert np.isnan(np.frombuffer(base64.b64decode(packed), "<f4")).all()
+    halves = [np.frombuffer(base64.b64decode(packed), "<f4") for packed in payload["half"]]
+    assert halves
+    assert all(len(half) for half in halves)
+    assert np.isnan(halves).all()
 
 
 def test_the_offline_page_marks_what_fresh_battles_confirm(team: Studio) -> None:

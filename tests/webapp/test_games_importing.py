@@ -12,17 +12,17 @@ from tests.engine.sample_simulators import RecruitingTugOfWar
 from tests.webapp.games_data import SPEC, workbook
 from tests.webapp.raw_workbooks import HEADER, raw_workbook, worksheet
 from webapp.games import columns, importing, sheets, versions
-from webapp.games.importing import Reading
+from webapp.games.importing import SheetContents
 
 
-def reading(data: bytes | str, mark: str = "") -> Reading:
+def reading(data: bytes | str, mark: str = "") -> SheetContents:
     sheet = sheets.read(data.encode() if isinstance(data, str) else data)
     matched = columns.suggest(SPEC, sheet)
     assert not columns.problems(SPEC, matched, sheet.columns)
     return importing.read_values(sheet, matched, SPEC, mark or None)  # type: ignore[arg-type]
 
 
-def said(found: Reading) -> list[str]:
+def said(found: SheetContents) -> list[str]:
     return [f"{p.place} {p.text} {p.message}" for p in found.problems]
 
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from engine.arrays import pack, unpack
 from engine.config.lineups import TeamRow
-from engine.gate.report import HEADS, Gate, Row, encoded, judged
+from engine.gate.report import HEADS, Gate, GateFinding, encoded, judged
 from engine.lineups.schema import team_name, team_row
 from engine.studies import load
 from tests.factories import Studio, game_version, search_job, signed_in, studio
@@ -37,10 +37,12 @@ GATES = "/api/v1/projects/herobattle/gates"
 JOBS = "/api/v1/projects/herobattle/jobs"
 HORN = "warhorn.cost"
 ROWS = (
-    Row("replay", "Marrow Duke <i>", "over", "confirmed: 2.9 of 2", 2.9, 2.5, 3.3, 2.0, "×", 1500, 0, ("marrow-duke",)),
-    Row("replay", "=Frost Captain", "under", "under the line", 1.2, 1.0, 1.4, 2.0, "×", 1500),
-    Row("screen", "All pieces", "under", "nothing stands out", 1.1, -4.0, 4.0, 8.0, "points", 9000),
-    Row("search", "Gale Lancer", "open", "needs about 800 more battles", 2.0, 1.8, 2.3, 2.0, "×", 700, 800),
+    GateFinding(
+        "replay", "Marrow Duke <i>", "over", "confirmed: 2.9 of 2", 2.9, 2.5, 3.3, 2.0, "×", 1500, 0, ("marrow-duke",)
+    ),
+    GateFinding("replay", "=Frost Captain", "under", "under the line", 1.2, 1.0, 1.4, 2.0, "×", 1500),
+    GateFinding("screen", "All pieces", "under", "nothing stands out", 1.1, -4.0, 4.0, 8.0, "points", 9000),
+    GateFinding("search", "Gale Lancer", "open", "needs about 800 more battles", 2.0, 1.8, 2.3, 2.0, "×", 700, 800),
 )
 
 
@@ -56,7 +58,7 @@ def script(team: Studio) -> Script:
     return Script(team)
 
 
-def over(job: Job, rows: tuple[Row, ...] = ROWS, status: str = Status.FINISHED) -> Job:
+def over(job: Job, rows: tuple[GateFinding, ...] = ROWS, status: str = Status.FINISHED) -> Job:
     """The gate has ended with these findings."""
     found = judged(rows, Gate(job.title, "Herobattle", 12_000, {"replay": 2, "screen": 140, "search": 90}, ()))
     Job.objects.filter(pk=job.pk).update(
@@ -192,7 +194,7 @@ def test_the_ordinary_address_starts_a_gate_too_and_again(team: Studio, script: 
      (ROWS[:1], Status.STOPPED, 3)],
 )  # fmt: skip
 def test_the_exit_code_is_that_of_the_command_line(
-    script: Script, gate: Job, kept: tuple[Row, ...], status: str, code: int
+    script: Script, gate: Job, kept: tuple[GateFinding, ...], status: str, code: int
 ) -> None:
     over(gate, kept, status)
     assert script.get(f"{JOBS}/{gate.pk}")["exit_code"] == code
@@ -250,6 +252,12 @@ def test_its_page_says_the_verdict_first_and_escapes_what_people_named(team: Stu
     assert "python -m engine gate gate.yaml --data balance.csv" in content
     jobs = signed_in(team.producer).get(reverse("studies:jobs", args=["herobattle"])).content.decode()
     assert "Over the line" in jobs
+
+
+def test_its_form_says_how_long_one_takes_without_a_job_that_no_list_may_show(team: Studio, gate: Job) -> None:
+    """The last to end may have come with a search."""
+    said = signed_in(team.designer).get(reverse("studies:ask", args=[team.project.slug, "gate"])).content.decode()
+    assert "or more, by what was played here." in said
 
 
 def test_builds_are_listed_with_their_verdicts_the_newest_first(team: Studio, script: Script, gate: Job) -> None:
@@ -358,7 +366,7 @@ def test_shortlisted_lineups_are_played_again_the_strongest_team_first(team: Stu
 def test_the_page_says_which_baseline_teams_tell_what_is_strong_and_which_part_is_under_way(
     team: Studio, gate: Job
 ) -> None:
-    weak = Row("replay", "Tallow", "weak", "over the line but weak: 2.9", 2.9, 2.5, 3.3, 2.0, "×", 1500)
+    weak = GateFinding("replay", "Tallow", "weak", "over the line but weak: 2.9", 2.9, 2.5, 3.3, 2.0, "×", 1500)
     told = "Earlier exploits meet the baseline teams that job 2 met"
     found = judged((weak,), Gate("Build 7", "Herobattle", 6_144, {"replay": 1}, ("screen",), (told,)))
     Job.objects.filter(pk=gate.pk).update(

@@ -11,12 +11,14 @@ from django.test import Client
 from django.urls import reverse
 
 from engine.arrays import Bundle
+from engine.config.gossip import GossipConfig
 from engine.rl.gossip import LINKS, neighbours
+from engine.studies import load
 from tests.contracts.asked_kind import AskedKindContract, page
 from tests.engine.test_gossip_study import study
 from tests.factories import Studio
 from tests.webapp.recorded import recorded
-from webapp.gossip.asking import TOPOLOGIES
+from webapp.gossip.asking import TOPOLOGIES, GossipForm
 from webapp.gossip.drawing import Circle
 from webapp.studies import actions
 from webapp.studies.models import Job
@@ -24,7 +26,7 @@ from webapp.studies.models import Job
 pytestmark = pytest.mark.django_db
 
 CHOSEN = {"game": "pong", "agents": "6", "topology": "tree", "waits": "never", "steps": "200000", "rate": "0.001",
-          "minutes": "30", "battles": "8", "seed": "7"}  # fmt: skip
+          "minutes": "30", "battles": "8", "seed": "7", "policy": "32 16"}  # fmt: skip
 
 
 def played(team: Studio, staleness: int | None = 0) -> Job:
@@ -40,6 +42,7 @@ class TestSideBySide(AskedKindContract):
     becomes = {
         "agents": 6, "topology": "tree", "staleness": None, "steps": 200_000, "minutes": 30, "seed": 7,
         "learner.rate": 0.001, "learner.kind": "a3c", "environments": 8, "checkpoint_every": 0,
+        "learner.network.policy": [32, 16], "learner.network.critic": [32, 16],
     }  # fmt: skip
     usually = {"agents": 4, "steps": 1_000_000, "staleness": 0, "learner.batch": 512, "checkpoint_every": 125_000}
     wrong = (
@@ -49,6 +52,8 @@ class TestSideBySide(AskedKindContract):
         ({"game": "gymnasium", "gymnasium": "CartPole"}, "gymnasium", "with its version"),
         ({"minutes": "0"}, "minutes", "0.1"),
         ({"rate": "0"}, "rate", "more than 0"),
+        ({"behind": "3"}, "behind", "let them wait for one that is behind"),
+        ({"critic": "9 9"}, "critic", "must begin with the policy"),
     )
     asks = {"game": "pong"}
     refused = (
@@ -74,12 +79,33 @@ def test_a_page_tells_how_well_they_play_who_takes_over_and_how_far_apart_they_a
                  "apart. They take over enough", "the average of all agents has a return of"):  # fmt: skip
         assert told in content, told
     assert content.count("marker-end") == 4
+    named = [content.index(f">Agent {i}<") for i in range(1, 5)]
+    assert named == sorted(named), "in the table of the curves, too, agents stand in their order"
     free = designer.get(page(played(team, staleness=None))).content.decode()
     assert "so nothing says how far they can be apart" in free
     answer = designer.get(reverse("studies:results", args=[team.project.slug, job.pk]))
     links = [["4", "1"], ["1", "2"], ["2", "3"], ["3", "4"]]
     rows = list(csv.reader(io.StringIO(answer.content.decode())))
     assert rows == [["sender", "taker", "age", "behind"], *([*link, "0", "0"] for link in links)]
+
+
+@pytest.mark.parametrize(
+    ("rest", "staleness", "ordered"),
+    [
+        ({"waits": "step"}, 0, True), ({"waits": "some"}, 10, True), ({"waits": "some", "behind": "3"}, 3, True),
+        ({"waits": "never"}, None, True), ({"waits": "repeated"}, None, False),
+    ],
+)  # fmt: skip
+def test_every_order_can_be_typed_and_is_typed_again(
+    team: Studio, rest: dict[str, str], staleness: int | None, ordered: bool
+) -> None:
+    typed = GossipForm({"game": "pong", "topology": "ring", **rest}, project=team.project, kind="gossip")
+    assert typed.is_valid(), typed.errors
+    config = load(typed.table() | {"kind": "gossip"}, new=True)
+    assert isinstance(config, GossipConfig)
+    assert (config.staleness, config.ordered) == (staleness, ordered)
+    again = GossipForm.typed_of(Job(project=team.project, config=config.model_dump(mode="json")))
+    assert (again["waits"], again["behind"] or 10) == (rest["waits"], staleness or 10)
 
 
 def test_a_page_that_has_no_round_yet_says_so(team: Studio, designer: Client) -> None:

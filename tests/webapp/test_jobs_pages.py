@@ -166,6 +166,7 @@ def test_rounds_come_as_columns_and_long_ones_thinned(client: Client, team: Stud
 
 def entries(job: Job, *said: Entry) -> list[str]:
     journal.append(job, {}, said)
+    job.refresh_from_db()
     return [line["words"] for line in progress.history(job)]
 
 
@@ -192,6 +193,15 @@ def test_events_become_sentences(team: Studio) -> None:
         "A worker stopped. No result changed.",
         "Finished after 100 rounds.",
     ]
+
+
+def test_the_history_of_a_page_ends_with_its_state_so_that_no_event_is_told_twice(team: Studio) -> None:
+    """The page asks for what came later."""
+    job = search_job(team.project, status=Status.QUEUED)
+    assert entries(job, status_entry("queued")) == ["Put in the queue."]
+    as_read = Job.objects.get(pk=job.pk)
+    assert entries(job, status_entry("running", attempt=1)) == ["Starting.", "Put in the queue."]
+    assert [line["words"] for line in progress.history(as_read)] == ["Put in the queue."]
 
 
 def test_the_first_lineup_over_the_line_is_worth_a_line(team: Studio) -> None:

@@ -9,20 +9,27 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 from django.utils.html import escape
 
 from engine.arrays import pack, unpack
+from engine.config import parse
+from engine.config.metagame import MetagameConfig
 from tests.engine.test_metagame import LADDER, RING, ladder
 from tests.factories import Studio, maker, search_job, signed_in, studio
+from tests.webapp.first_rounds import counted
 from tests.webapp.round_robins import bundle, over
 from webapp.api import tokens
 from webapp.lib.figures import share_told
 from webapp.lib.storage import store
 from webapp.metagame import reading
-from webapp.metagame.reading import Reading
+from webapp.metagame.parts import Meeting
+from webapp.metagame.reading import RoundRobinResult
 from webapp.metagame.teams import MOST, shortlisted, teams_of
+from webapp.studies import estimates
+from webapp.studies.asking import LEFT_OUT
 from webapp.studies.models import Job, ShortlistEntry, Status
 
 
@@ -96,6 +103,20 @@ def test_the_shortlist_leads_to_the_form_with_its_search_chosen(team: Studio, de
     assert "2 lineups" in content
 
 
+def test_it_runs_again_with_the_search_whose_teams_met(team: Studio, designer: Client, search: Job) -> None:
+    designer.post(form(team), {"search": search.pk, "battles": "60", "seed": "7"})
+    first = Job.objects.get(kind="metagame")
+    again = reverse("studies:again", args=[team.project.slug, first.pk])
+    filled = designer.post(again, follow=True).context["form"].initial
+    assert (filled["search"], filled["battles"]) == (str(search.pk), "60")
+    designer.post(form(team), filled)
+    assert Job.objects.filter(kind="metagame").latest("pk").config == first.config
+    ShortlistEntry.objects.filter(individual=1).delete()
+    answer = designer.post(again, follow=True)
+    assert answer.context["form"].initial["search"] == ""
+    assert escape(LEFT_OUT) in answer.content.decode()
+
+
 def test_without_a_shortlist_the_form_says_where_to_get_one(team: Studio, designer: Client) -> None:
     search_job(team.project, rows=20)
     assert "No search has a shortlist yet" in designer.get(form(team)).content.decode()
@@ -157,7 +178,7 @@ def test_every_pair_is_told_with_its_range_without_a_pointer(
         designer.get(page(met)).content.decode().partition("The pairs with their ranges")[2].partition("</details>")[0]
     )
     assert told.startswith("</summary>"), "all of them"
-    found = Reading(bundle(RING)).furthest
+    found = RoundRobinResult(bundle(RING)).furthest
     assert told.count('<th scope="row">') == len(found) == 3
     shares = [pair["share"] for pair in found]
     assert shares == sorted(shares, reverse=True)
@@ -189,6 +210,38 @@ def test_the_list_of_jobs_says_what_decides(team: Studio, met: Job, designer: Cl
     assert "Mostly rock-paper-scissors" in content
 
 
+def test_the_form_tells_how_long_it_takes_once_a_few_battles_were_played(
+    team: Studio, designer: Client, search: Job
+) -> None:
+    before, typed = f"{form(team)}before/", {"search": search.pk, "battles": "20000"}
+    assert before in designer.get(form(team)).content.decode(), "the page asks for it"
+    assert "A few battles are played" in designer.post(before, typed).content.decode()
+    trial = Job.objects.for_forms().get()
+    first, pairs = parse(MetagameConfig, trial.config), len(teams_of(search)) * (len(teams_of(search)) - 1) // 2
+    assert trial.game_version == search.game_version
+    assert (first.pool.processes, first.ticks) == (1, 10)
+    assert first.battles * pairs <= 20_000
+    rounds = [{"battles": 100 * tick, "seconds": 5.0 + tick} for tick in range(1, first.ticks + 1)]
+    rounds[-1]["seconds"] += 30.0  # the last table is no part of the pace
+    counted(trial, *rounds)
+    asked = MetagameConfig.model_validate({**trial.config, "battles": 20_000, "pool": {}})
+    found = estimates.estimate(asked, estimates.known(asked, team.project), team.project)
+    each = 20_000 * pairs / 100 / min(2, settings.CPUS)
+    assert found is not None
+    assert (found.low, found.high) == (pytest.approx(8 + 0.85 * each), pytest.approx(8 + 1.5 * each))
+    assert "100 battles a second on one processor" in designer.post(before, typed).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("teams", "simulator", "battles"), [(2, "", 20_000), (64, "", 8), (40, "", 24), (2, "command:play", 200)]
+)
+def test_first_rounds_are_as_long_as_the_game_and_the_teams_want(teams: int, simulator: str, battles: int) -> None:
+    named = [{"name": f"Team {i}", "slots": {}} for i in range(teams)]
+    game = {"simulator": simulator or "builtin:herobattle"}
+    first = Meeting().first_rounds(MetagameConfig.model_validate({"game": game, "teams": named}))
+    assert parse(MetagameConfig, first.model_dump(mode="json")).battles == battles
+
+
 def test_before_the_first_table_and_where_it_was_lost_the_page_says_so(met: Job, designer: Client) -> None:
     Job.objects.filter(pk=met.pk).update(artifacts={"table": "0" * 64})
     assert "The table was lost" in designer.get(page(met)).content.decode()
@@ -211,7 +264,7 @@ def test_the_pairs_are_taken_away_as_rows_and_as_csv_without_formulas(team: Stud
 
 def test_teams_of_one_name_have_their_numbers_in_the_rows() -> None:
     best = np.array([[0.5, 0.9, 0.9], [0.1, 0.5, 0.6], [0.1, 0.4, 0.5]])
-    found = Reading(bundle(best, names=("A", "A", "B")))
+    found = RoundRobinResult(bundle(best, names=("A", "A", "B")))
     names = [(row["first"], row["second"]) for row in found.rows()]
     assert {("Team 1 (A)", "Team 2 (A)"), ("Team 1 (A)", "B")} < set(names)
     assert len(set(names)) == len(names) == 3
@@ -219,23 +272,23 @@ def test_teams_of_one_name_have_their_numbers_in_the_rows() -> None:
 
 def test_the_sentence_says_ladder_rings_and_when_it_is_too_early() -> None:
     names = tuple("ABCDEFGH")
-    steps = Reading(bundle(ladder(LADDER), 100, names))
+    steps = RoundRobinResult(bundle(ladder(LADDER), 100, names))
     assert "% of what decides is strength, 0.1\N{NO-BREAK SPACE}% (0.0 to 0.6" in steps.sentence, "digits alike"
     assert len(steps.tiers) > 2
     assert steps.tiers[0][0].name == "A"
     assert not steps.rings
     assert any("is never needed" in line for line in steps.pointless)
     best = np.array([[0.5, 0.9, 0.9], [0.1, 0.5, 0.6], [0.1, 0.4, 0.5]])
-    twice = Reading(bundle(best, names=("A", "A", "B")))
+    twice = RoundRobinResult(bundle(best, names=("A", "A", "B")))
     assert twice.dominant == ["Team 1 (A) surely beats every other team."]
     assert twice.picked[0].steady == "the same in at least 95\N{NO-BREAK SPACE}% of re-drawn round robins"
     even = np.full((3, 3), 0.5)
-    assert Reading(bundle(even, 4)).sentence.startswith(("Nothing is told", "Too early"))
+    assert RoundRobinResult(bundle(even, 4)).sentence.startswith(("Nothing is told", "Too early"))
     two = np.array([[0.5, 0.9], [0.1, 0.5]])
-    assert "needs three" in Reading(bundle(two, 30, ("A", "B"))).sentence
+    assert "needs three" in RoundRobinResult(bundle(two, 30, ("A", "B"))).sentence
     mixed = ladder(LADDER / 2)
     mixed[:3, :3] = RING
-    assert Reading(bundle(mixed, 60, names)).sentence.startswith("Mostly a ladder: ")
+    assert RoundRobinResult(bundle(mixed, 60, names)).sentence.startswith("Mostly a ladder: ")
 
 
 def test_the_page_says_how_many_meetings_the_game_did_not_finish(met: Job, designer: Client) -> None:

@@ -18,7 +18,7 @@ from webapp.api import tokens
 from webapp.balance.saving import ensure_defaults
 from webapp.games.versions import current
 from webapp.patches.chart import chart
-from webapp.patches.reading import Reading
+from webapp.patches.reading import PatchesResult
 from webapp.studies.models import Job, Status
 from webapp.studies.table_rows import latest
 
@@ -194,7 +194,7 @@ def test_the_chart_holds_every_range_and_its_axes_name_round_values(found: Job) 
     Job.objects.filter(pk=found.pk).update(artifacts={"table": table(patches)})
     bundle = latest(Job.objects.get(pk=found.pk))
     assert bundle is not None
-    drawn = chart(Reading(bundle))
+    drawn = chart(PatchesResult(bundle))
     assert [words for _, words in drawn.up] == ["0", "5", "10"]
     assert drawn.up[0][0] == "100.00%"
     first, present = drawn.dots
@@ -224,7 +224,7 @@ def test_each_effect_is_drawn_by_its_own_range_and_not_by_the_verdict_of_all(fou
     Job.objects.filter(pk=found.pk).update(artifacts={"table": table(patches)})
     bundle = latest(Job.objects.get(pk=found.pk))
     assert bundle is not None
-    fails, unproved, _ = Reading(bundle).rows
+    fails, unproved, _ = PatchesResult(bundle).rows
     assert [each.mark for each in fails.effects] == ["fair", "unsure", "strong"]
     assert {each.mark for each in unproved.effects} == {""}
 

@@ -10,7 +10,7 @@ import pytest
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponseBase
 from django.test import Client, RequestFactory
-from django.urls import reverse
+from django.urls import URLResolver, get_resolver, reverse
 from django.utils import timezone
 
 from tests.factories import Studio, game_version, person, search_job, signed_in, studio
@@ -406,3 +406,17 @@ def test_the_bar_marks_the_place_of_a_page_and_a_page_that_is_a_place_itself(
     monkeypatch.setattr(frame, "PLACES", (*frame.PLACES, frame.Place("Compare", "studies:compare")))
     assert _marked(client, compare) == ["Compare"]
     assert _marked(client, jobs) == ["Jobs"]
+
+
+def test_the_bar_marks_a_place_on_every_page_below_jobs(client: Client, team: Studio) -> None:
+    client.force_login(team.owner)
+    assert _marked(client, reverse("styles:new", args=[team.project.slug])) == ["Jobs"]
+    apps = [one for one in get_resolver().url_patterns if isinstance(one, URLResolver) and one.namespace]
+    below = {
+        app.namespace
+        for app in apps
+        for page in app.url_patterns
+        if str(page.pattern).startswith("p/<slug:slug>/jobs/")
+    }
+    assert {"studies", "changes"} <= below
+    assert [name for name in below if not any(f"{name}:".startswith(place.pages) for place in frame.PLACES)] == []

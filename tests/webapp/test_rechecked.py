@@ -212,6 +212,7 @@ def test_the_history_of_a_re_check_counts_parts_and_finds_no_lineups(search: Job
     job = rechecked_as(search, [12], OVER, metrics={"strong": 1})
     said = [Entry("progressed", {"metrics": {"strong": 1}}, 1), Entry("finished", {"artifacts": {}}, 1)]
     append(job, {}, said)
+    job.refresh_from_db()
     assert [line["words"] for line in progress.history(job)] == ["Finished."]
 
 

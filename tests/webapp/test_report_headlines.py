@@ -12,15 +12,15 @@ from webapp.reports.lineups import Judged
 from webapp.reports.mended import Mended
 from webapp.reports.pieces import Pieces
 from webapp.suspects.reading import Suspect
-from webapp.worth.parts import FINE, OPEN, TOO_GOOD, UNTESTED, Line
+from webapp.worth.parts import FINE, OPEN, TOO_GOOD, UNTESTED, WorthLine
 
 FEW = st.integers(0, 2)
 LINEUP = {"name": "A · B", "objective": "Resource advantage", "value_words": "2.6×", "range_words": "2.4 to 2.8",
           "line_words": "2.0×", "battles": 768, "holds": ""}  # fmt: skip
 
 
-def line(verdict: int, pieces: tuple[str, ...] = ("duke",)) -> Line:
-    return Line("Marrow Duke", "hero", 310.0, 6.7, 4.1, 9.0, verdict, 4000, pieces)
+def line(verdict: int, pieces: tuple[str, ...] = ("duke",)) -> WorthLine:
+    return WorthLine("Marrow Duke", "hero", 310.0, 6.7, 4.1, 9.0, verdict, 4000, pieces)
 
 
 @st.composite

@@ -8,22 +8,26 @@ import math
 import re
 
 import pytest
+from django.conf import settings as settings_of_site
 from django.test import Client
 from django.urls import reverse
 
 from engine.catalog import GAMES
+from engine.config import parse
 from engine.config.self_play import SelfPlayConfig
 from engine.studies import load
 from tests.contracts.asked_kind import AskedKindContract, form, page
 from tests.engine.test_self_play import settings
 from tests.factories import Studio
 from tests.webapp.agents import kept
+from tests.webapp.first_rounds import counted
 from tests.webapp.recorded import recorded
 from tests.webapp.trainings import config, training
 from webapp.agents.models import Agent
 from webapp.self_play.asking import SelfPlayForm
 from webapp.self_play.drawing import StrengthCurves
-from webapp.self_play.reading import Reading
+from webapp.self_play.reading import SelfPlayResult
+from webapp.studies import estimates
 from webapp.studies.models import Job, Status
 
 pytestmark = pytest.mark.django_db
@@ -125,6 +129,28 @@ def test_its_page_tells_who_is_strongest_and_who_went_on_from_whom(team: Studio,
         assert jargon not in content.partition("Details for specialists")[0]
 
 
+def test_the_form_tells_how_long_it_takes_once_two_members_have_played(team: Studio, designer: Client) -> None:
+    before = f"{form(team, 'self-play')}before/"
+    assert before in designer.get(form(team, "self-play")).content.decode(), "the page asks for it"
+    typed = {**CHOSEN, "steps": "100000", "episodes": "30", "population": "5"}
+    assert "Two members train and meet" in designer.post(before, typed).content.decode()
+    trial = Job.objects.for_forms().get()
+    first = parse(SelfPlayConfig, trial.config)
+    assert (first.algorithm.population, first.fresh, first.pool.processes) == (2, 0, 1)
+    learned = first.task.steps
+    assert learned >= 2 * first.task.learner.least_batch
+    assert first.episodes == max(2, round(30 * learned / 100_000)), "as much is measured as in the whole"
+    counted(trial, *({"evaluations": 2 * tick, "seconds": 9.0 + 2 * tick} for tick in (1, 2, 3)))
+    said = designer.post(before, typed).content.decode()
+    assert f"{float(f'{learned:.1e}'):,.0f} decisions learned from a second on one processor" in said
+    asked = load({**first.model_dump(mode="json"), "ticks": 3, "pool": {"workers": 2},
+                  "algorithm": {"kind": "pbt", "population": 5}})  # fmt: skip
+    found = estimates.estimate(asked, trial, team.project)
+    assert found is not None
+    turns = 3 * 6  # the third turn of a round has work for one of two workers
+    assert found.low == pytest.approx(8 + 0.85 * turns / min(2, settings_of_site.CPUS))
+
+
 def test_before_and_after_the_first_round_it_says_what_there_is(team: Studio, designer: Client) -> None:
     assert "The first round is not complete yet" in designer.get(page(played(team, 0))).content.decode()
     content = designer.get(page(played(team, 1))).content.decode()
@@ -144,7 +170,7 @@ def test_everybody_is_a_row_for_programs(team: Studio, designer: Client) -> None
 
 
 def test_the_strongest_leads_only_as_far_as_differences_tell(team: Studio) -> None:
-    reading = Reading.of(played(team))
+    reading = SelfPlayResult.of(played(team))
     assert reading is not None
     first, *rest = reading.members
     assert all(first.rating >= member.rating for member in rest)
@@ -176,7 +202,7 @@ def test_the_strongest_leads_only_as_far_as_differences_tell(team: Studio) -> No
 
 def test_what_its_meetings_leave_open_is_not_told(team: Studio) -> None:
     """Who won everything is at least so strong; who met nobody that is rated cannot be compared."""
-    reading = Reading.of(played(team))
+    reading = SelfPlayResult.of(played(team))
     assert reading is not None
     some, none = reading.members[0], math.nan
     for change, said in (

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 from django.test import Client
 
+from engine.config.aesrl import AESRLConfig
+from engine.studies import load
 from tests.contracts.asked_kind import AskedKindContract, form, page
 from tests.engine.test_aesrl import study
 from tests.factories import Studio
+from tests.webapp.agents import kept
 from tests.webapp.recorded import recorded
+from webapp.agents.models import Agent
+from webapp.lib.storage import store
 from webapp.shared_critic.asking import TogetherForm, spread_of
+from webapp.shared_critic.parts import _busy
 from webapp.studies.journal import Entry, append
 from webapp.studies.models import Job, Status
 
@@ -17,7 +26,8 @@ pytestmark = pytest.mark.django_db
 
 CHOSEN = {"game": "pendulum", "method": "aes-rl", "waiting": "rounds", "steps": "20000", "share": "0.25",
           "mean": "linear", "baseline": "40", "variance": "fixed", "capacity": "5000", "minutes": "2",
-          "lessons": "0.25"}  # fmt: skip
+          "lessons": "0.25", "remembered": "7", "first": "0.002", "centre": "episodes", "policy": "64 32",
+          "critic": "48 48"}  # fmt: skip
 LEAST = {"game": "pendulum", "method": "aes-rl", "waiting": "free"}
 
 
@@ -30,8 +40,13 @@ class TestTogether(AskedKindContract):
         "steps": 20_000, "spread": 1500, "method.learning_share": 0.25, "method.waiting": True, "minutes": 2,
         "game.name": "gym:Pendulum-v1", "method.mean": {"kind": "linear", "range": 40, "backward": 0},
         "method.variance.kind": "fixed", "learner.capacity": 5000, "method.least_lessons": 0.25,
+        "method.variance.n": 7, "method.variance_at_first": 0.002, "method.centre": "episodes",
+        "learner.network.policy": [64, 32], "learner.network.critic": [48, 48],
     }  # fmt: skip
-    usually = {"steps": 300_000, "method.mean.kind": "relative", "method.waiting": False}
+    usually = {
+        "steps": 300_000, "method.mean.kind": "relative", "method.waiting": False, "method.centre": "running",
+        "method.variance_at_first": 1e-3, "learner.network.policy": [400, 300],
+    }  # fmt: skip
     wrong = (
         ({"game": "gymnasium"}, "gymnasium", "with its version"),
         ({"game": "gymnasium", "gymnasium": "os:Env-v0"}, "gymnasium", "with its version"),
@@ -41,8 +56,22 @@ class TestTogether(AskedKindContract):
         ({"mean": "relative", "baseline": "-3"}, "baseline", "above 0"),
         ({"mean": "absolute", "baseline": ""}, "baseline", "Type a score below any"),
         ({"mean": "full-move"}, "baseline", "no such number"),
-        ({"method": "cem"}, "mean", "Only AES-RL"),
-        ({"mean": "absolute", "baseline": "-20", "variance": "elites"}, "variance", "Elites are those of"),
+        ({"method": "cem", "centre": "running"}, "mean", "Only AES-RL"),
+        ({"method": "cem", "mean": "", "baseline": "", "variance": "", "remembered": ""}, "centre", "Only AES-RL"),
+        ({"method": "erl", "mean": "", "baseline": "", "variance": "", "remembered": "", "centre": ""}, "first", "ERL"),
+        ({"waiting": "turns"}, "waiting", "Only CEM-RL and CEM"),
+        ({"variance": "success"}, "remembered", "Only the fixed rule"),
+        (
+            {"mean": "full-move", "baseline": "", "variance": "adaptive", "remembered": ""},
+            "variance",
+            "nothing is left",
+        ),
+        ({"policy": "0 32"}, "policy", "1"),
+        (
+            {"mean": "absolute", "baseline": "-20", "variance": "elites", "remembered": ""},
+            "variance",
+            "Elites are those of",
+        ),
         ({"explore": "1"}, "explore", "less than 1"),
         ({"workers": "1025"}, "workers", "to 1,024"),
     )
@@ -62,7 +91,40 @@ class TestTogether(AskedKindContract):
 def test_a_method_gets_only_what_it_knows(team: Studio) -> None:
     typed = TogetherForm({**LEAST, "method": "cem", "population": "6"}, project=team.project, kind="aes-rl")
     assert typed.is_valid(), typed.errors
-    assert typed.table()["method"] == {"kind": "cem", "population": 6}
+    assert typed.table()["method"] == {"kind": "cem", "population": 6, "parallel": True}
+
+
+@pytest.mark.parametrize(
+    ("method", "rest"),
+    [
+        ({"kind": "cem-rl", "parallel": False}, {"method": "cem-rl", "waiting": "turns"}),
+        ({"kind": "cem-rl", "parallel": True}, {"method": "cem-rl", "waiting": "rounds"}),
+        ({"kind": "acem-rl", "waiting": False}, {"method": "acem-rl", "waiting": "free"}),
+        (
+            {"kind": "aes-rl", "mean": {"kind": "sigmoid", "range": 40.0, "reading": "code"}},
+            {"mean": "sigmoid-code", "baseline": "40"},
+        ),
+        ({"kind": "aes-rl", "variance": {"kind": "constant"}, "variance_at_first": 1e-4},
+         {"variance": "constant", "first": "0.0001"}),
+        ({"kind": "erl"}, {"method": "erl"}),
+    ],
+)  # fmt: skip
+def test_every_method_and_what_the_paper_s_tables_switch_can_be_typed_and_is_typed_again(
+    team: Studio, method: dict[str, Any], rest: dict[str, str]
+) -> None:
+    typed = TogetherForm({**LEAST, **rest}, project=team.project, kind="aes-rl")
+    assert typed.is_valid(), typed.errors
+    config = load(typed.table() | {"kind": "aes-rl"}, new=True)
+    assert isinstance(config, AESRLConfig)
+    told = config.method.model_dump()
+    for name, value in method.items():
+        assert (told[name] | value if isinstance(value, dict) else value) == told[name]
+    job = Job(project=team.project, config=config.model_dump(mode="json"))
+    again = TogetherForm({**TogetherForm.typed_of(job), "start": ""}, project=team.project, kind="aes-rl")
+    assert again.is_valid(), again.errors
+    assert load(again.table() | {"kind": "aes-rl"}, new=True).model_dump(exclude={"name"}) == config.model_dump(
+        exclude={"name"}
+    )
 
 
 def test_its_first_rounds_tell_how_long_it_takes_and_what_chance_scores(team: Studio, designer: Client) -> None:
@@ -70,7 +132,7 @@ def test_its_first_rounds_tell_how_long_it_takes_and_what_chance_scores(team: St
     before = f"{form(team, 'aes-rl')}before/"
     typed = {**LEAST, "mean": "absolute", "baseline": "-1000", "workers": "4"}
     said = designer.post(before, typed).content.decode()
-    assert "Training a few seconds" in said
+    assert "A few individuals play and learn" in said
     assert "4 workers share" in said
     trial = Job.objects.for_forms().get()
     assert (trial.config["kind"], trial.config["pool"]["workers"], trial.config["learner"]["warmup"]) == (
@@ -85,7 +147,7 @@ def test_its_first_rounds_tell_how_long_it_takes_and_what_chance_scores(team: St
         append(trial, {}, [Entry("progressed", body, tick)], tick=tick, metrics=metrics, counters=counters)
     Job.objects.filter(pk=trial.pk).update(status=Status.STOPPED)
     said = designer.post(before, typed).content.decode()
-    assert "hance alone scored about -1,200 at worst" in said
+    assert "hance alone scored about −1,200 at worst" in said
     answer = designer.post(form(team, "aes-rl"), typed)
     assert set(answer.context["form"].errors) == {"baseline"}
     said = designer.post(before, {**typed, "baseline": "-2000"}).content.decode()
@@ -100,10 +162,76 @@ def test_its_page_tells_how_they_score_who_moves_the_centre_and_who_waits(team: 
         "How well they play", "the centre on fresh episodes", "those that only evolve", "Who moves the centre",
         "Chance that the next one learns", "Who waits for what", "Waiting otherwise", "The centre scores",
         "σ² on its floor", "nobody begins to play while the critic’s lessons for each decision are below 1: they are",
-        "Waiting for the critic to catch up",
     ):  # fmt: skip
         assert words in shown, words
     assert "4 of 4 rounds" in shown
+
+
+def test_shares_of_the_workers_time_tell_who_waits_for_what_and_sum_up() -> None:
+    told = _busy({"busy_es": 0.25, "busy_critic": 0.125, "busy_learning_critic": 0.25, "held": 0.125})
+    assert dict(told) == {
+        "playing": 0.25, "individuals learning": 0, "the critic learning": 0.375,
+        "waiting for the critic to catch up": 0.125,
+        "waiting otherwise, or at work on what is not back yet": 0.25,
+    }  # fmt: skip
+    assert _busy({"return_es": 1.0}) == []
+
+
+@pytest.mark.parametrize(
+    ("method", "said"),
+    [
+        ({"kind": "cem", "parallel": False}, ("One plays after the other.", "one after the other")),
+        ({"kind": "cem"}, ("whoever is done waits for the slowest", "side by side (P-CEM-RL)")),
+        (
+            {"kind": "aes-rl", "mean": {"kind": "sigmoid", "reading": "code"}, "variance": {"kind": "fixed"}},
+            ("sigmoid, as in the released code", "fixed, n = 10", "a running estimate"),
+        ),
+    ],
+)
+def test_its_page_tells_how_individuals_play_and_by_which_rules(
+    team: Studio, designer: Client, method: dict[str, Any], said: tuple[str, ...]
+) -> None:
+    small = study(method={**method, "population": 4}, steps=200)
+    shown = designer.get(page(recorded(team, small, "Together"))).content.decode()
+    for words in said:
+        assert words in shown, words
+
+
+def pendulum_agent(team: Studio, head: str = "deterministic", activation: str = "tanh") -> Agent:
+    """A saved agent of Pendulum with layers of 8 units."""
+    agent = kept(team.project, title=f"{head}, {activation}")
+    network = {"policy": [8, 8], "critic": [], "activation": activation, "sharing": "separate"}
+    agent.policy = store().put(json.dumps({"kind": head, "network": network}).encode())
+    agent.game = {"name": "gym:Pendulum-v1", "settings": {}}
+    agent.save()
+    return agent
+
+
+def test_a_saved_agent_begins_with_its_layers_or_larger_ones(team: Studio, designer: Client) -> None:
+    agent = pendulum_agent(team)
+    for typed, layers in ({}, [8, 8]), ({"policy": "64 8"}, [64, 8]):
+        designer.post(form(team, "aes-rl"), {**LEAST, **typed, "start": str(agent.pk)})
+        config = Job.objects.filter(kind="aes-rl").latest("pk").config
+        assert (config["start"], config["learner"]["network"]["policy"]) == (agent.policy, layers)
+        assert config["learner"]["network"]["critic"] == [400, 300]
+
+
+@pytest.mark.parametrize(
+    ("made", "typed", "why"),
+    [
+        ({}, {"policy": "8 4"}, "Its layers of the policy have 8, 8 units, and here 8, 4"),
+        ({"activation": "relu"}, {}, "The activation of its network is relu, and here tanh"),
+        ({"head": "squashed"}, {}, "SAC trained it, and here only what TD3 trained goes on learning"),
+    ],
+)
+def test_a_saved_agent_that_does_not_fit_is_refused_at_its_field_before_anything_starts(
+    team: Studio, designer: Client, made: dict[str, str], typed: dict[str, str], why: str
+) -> None:
+    agent = pendulum_agent(team, **made)
+    answer = designer.post(form(team, "aes-rl"), {**LEAST, **typed, "start": str(agent.pk)})
+    assert answer.status_code == 422
+    assert why in " ".join(answer.context["form"].errors["start"])
+    assert not Job.objects.listed().filter(kind="aes-rl").exists()
 
 
 def test_the_spread_of_scores_is_known_of_the_games_of_the_paper() -> None:

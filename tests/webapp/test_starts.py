@@ -25,7 +25,7 @@ from webapp.api import tokens
 from webapp.games.models import Simulator
 from webapp.starts.asking import StartsForm
 from webapp.starts.picture import LEAST, PICTURES
-from webapp.starts.reading import Practised, Reading
+from webapp.starts.reading import Practised, StartsResult
 from webapp.starts.rows import COLUMNS, OFFERED
 from webapp.studies import actions, estimates, kinds
 from webapp.studies.models import Job
@@ -131,7 +131,7 @@ def test_starts_are_ranked_by_when_they_were_mastered_and_ranges_that_meet_share
         "success": np.array([0.99, 0.97, 0.2]), "low": np.array([0.95, 0.92, 0.1]), "high": np.array([1, 0.99, 0.3]),
         "perhaps": np.array([20, 30, -1]), "surely": np.array([40, 60, -1]), "forgotten": np.array([0, 0, 0.25]),
     })  # fmt: skip
-    rows = Reading(job, {}, table).rows
+    rows = StartsResult(job, {}, table).rows
     assert [(row.rank, row.name) for row in rows] == [
         ("1", "All three"), ("2 to 3", "From the second"), ("2 to 3", "The last platform"),
     ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -26,10 +27,12 @@ from tests.factories import Studio, game_version, studio
 from webapp.accounts.models import User
 from webapp.api import tokens
 from webapp.lib.storage import store
-from webapp.studies import actions, kinds, overview, patterns, progress
+from webapp.studies import actions, asking, kinds, overview, patterns, progress
+from webapp.studies.asking import SettingsForm
 from webapp.studies.comparing import Comparing
 from webapp.studies.journal import Entry, append
 from webapp.studies.models import Job, Status
+from webapp.studies.study_form import StudyForm
 from webapp.studies.table_rows import TableRows
 
 
@@ -398,3 +401,14 @@ def test_what_is_compared_is_said_of_all_kinds_that_can_be(
 
 def test_every_kind_of_study_that_the_site_starts_has_pages_of_its_own() -> None:
     assert set(STUDIES) - {"count"} == set(kinds.PARTS)
+
+
+@pytest.mark.parametrize("kind", kinds.asked())
+def test_every_form_of_the_shared_page_is_a_study_form(kind: str) -> None:
+    """The page asks nothing of a form that ``StudyForm`` does not have."""
+    assert issubclass(kinds.parts_of(kind).form or SettingsForm, StudyForm)
+    asked = ast.walk(ast.parse(Path(asking.__file__).read_text(encoding="utf-8")))
+    guessed = [
+        ast.unparse(node) for node in asked if isinstance(node, ast.Call) and ast.unparse(node.func) == "hasattr"
+    ]
+    assert not [call for call in guessed if call.startswith("hasattr(form,")]

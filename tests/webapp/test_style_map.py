@@ -269,7 +269,8 @@ def test_a_card_says_that_no_other_difficulty_exists(team: Studio, designer: Cli
     agents = agents_of(job)
     assert agents is not None
     alone = [int(agents.id[row]) for row in range(len(agents.id)) if len(levels(agents, row)) < 2]
-    assert "no other agent of this search does the same" in text(designer, at("map-agent", job, alone[0]))
+    for place in ("map-agent", "map-difficulties"):
+        assert "no other agent of this search does the same" in text(designer, at(place, job, alone[0]))
 
 
 def test_an_agent_is_kept_once_with_what_its_network_learned_from_and_can_be_measured(
@@ -283,10 +284,9 @@ def test_an_agent_is_kept_once_with_what_its_network_learned_from_and_can_be_mea
     assert answer.request["PATH_INFO"] == reverse("agents:agent", args=["herobattle", agent.pk])
     assert (agent.name, agent.job, agent.sampled) == ("Ada", job, False)
     assert agent.origin["steps"] == 64 * trainings(child, parents_of(job))
-    link = (
-        f'<a href="{at("map-agent", job, child)}">Agent {child}: parents, and the same style at other difficulties</a>'
-    )
-    assert link in text(designer, reverse("agents:agent", args=["herobattle", agent.pk]))
+    page = text(designer, reverse("agents:agent", args=["herobattle", agent.pk]))
+    assert f'<a href="{at("map-agent", job, child)}">Agent {child}: its parents, and what it was paid for</a>' in page
+    assert f'hx-get="{at("map-difficulties", job, child)}"' in page
     study = load(Job.objects.get(kind="measure").config)
     assert isinstance(study, MeasureConfig)
     assert study.agent.policy == agent.policy

@@ -325,6 +325,7 @@ def test_a_decision_is_kept_with_who_and_when_and_stands_in_the_history(team: St
     made = Decision.objects.get()
     assert (made.search, made.choice, made.created_by) == (search, "fix", team.designer)
     assert "Fix, by" in shown(team.producer, search, PAIR)
+    search.refresh_from_db()
     assert any("Frost Captain + Warhorn: Fix" in line["words"] for line in progress.history(search))
     decide(team.designer, search, choice="fix")
     assert Decision.objects.count() == 1, "sent twice, it is one"

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from engine.config import TrainConfig, parse, study_hash
-from engine.config.rl import PRESETS, PPOConfig
+from engine.config.rl import PRESETS, NetworkConfig, PPOConfig
 from tests.factories import Studio, signed_in
 from tests.webapp.agents import kept as kept_agent
 from tests.webapp.trainings import config, finished, training
@@ -24,7 +24,7 @@ from webapp.studies import journal
 from webapp.studies.journal import TIME_IS_UP, Entry
 from webapp.studies.models import Job, Status
 from webapp.training import trials
-from webapp.training.beginnings import misfits
+from webapp.training.beginnings import misfits, unfit
 from webapp.training.entrants import limits_of
 from webapp.training.form_values import values_of
 from webapp.training.forms import TrainForm
@@ -140,8 +140,9 @@ def test_dqn_is_refused_where_the_game_is_steered_and_the_page_says_why(client: 
     able, _, unable = html.partition("<details")
     assert 'value="td3"' in able
     assert 'value="dqn"' not in html, "nobody is offered what cannot learn the game"
-    assert "4 other methods cannot learn this game" in unable
+    assert "6 other methods cannot learn this game" in unable
     assert "DQN chooses one of several actions, and this game is steered with numbers." in unable
+    assert "MASAC steers a team as one, and in this game one plays alone." in unable
 
 
 @pytest.mark.parametrize("kind", ["td3", "sac"])
@@ -176,7 +177,7 @@ def test_every_preset_makes_a_training(team: Studio) -> None:
             continue
         for kind in ALGORITHMS:
             for preset in presets_for(kind, offer.key, offer.sees):
-                if not misfit(kind, does(offer, beside.get(offer.key, "")), offer.sees):
+                if not misfit(kind, does(offer, beside.get(offer.key, "")), offer):
                     seen.add(preset.key)
                     built(team, game=offer.key, algorithm=kind, preset=preset.key, **beside)
     assert set(PRESETS) <= seen
@@ -418,6 +419,22 @@ def test_a_training_begins_with_a_saved_agent_in_a_network_as_large_or_larger(te
     assert "start" not in values_of(job, team.project), "nobody keeps it now"
 
 
+@pytest.mark.parametrize("kind", ["td3", "sac"])
+def test_critics_that_are_not_saved_with_an_agent_stay_as_usual(team: Studio, kind: str) -> None:
+    agent = kept_agent(team.project)
+    learner = PRESETS[f"pendulum-{kind}"]
+    told = {"kind": learner.head, "network": {"policy": [8, 8], "critic": [], "activation": "relu",
+            "sharing": "separate"}}  # fmt: skip
+    agent.policy, agent.game = store().put(json.dumps(told).encode()), {"name": "gym:Pendulum-v1", "settings": {}}
+    agent.save()
+    asked = {"game": "pendulum", "algorithm": kind, "start": str(agent.pk)}
+    assert built(team, **asked).learner.network == learner.network.model_copy(update={"policy": (8, 8)})
+    larger = built(team, **asked, **{"learner.network.policy": "16 8", "learner.network.critic": "32"}).learner.network
+    assert (larger.policy, larger.critic) == ((16, 8), (32,))
+    smaller = wrong(team, **asked, **{"learner.network.policy": "8 4"})
+    assert "its layers of the policy have 8, 8 units, and here 8, 4" in " ".join(smaller["start"])
+
+
 def test_agents_of_several_seats_all_begin_with_the_saved_one(team: Studio) -> None:
     agent = saved(team)
     sides = next(offer.key for offer in OFFERS.values() if offer.sides and "pong" in offer.key)
@@ -442,6 +459,17 @@ def test_agents_of_several_seats_all_begin_with_the_saved_one(team: Studio) -> N
 def test_a_saved_agent_that_does_not_fit_is_refused_at_its_field(team: Studio, typed: dict[str, str], why: str) -> None:
     agent = saved(team)
     assert why in " ".join(wrong(team, **{"game": "pong", "start": str(agent.pk), **typed})["start"])
+
+
+@pytest.mark.parametrize("game", ["pong", next(o.key for o in OFFERS.values() if o.sides and "pong" in o.key)])
+def test_programs_are_told_where_a_saved_agent_does_not_fit(team: Studio, game: str) -> None:
+    agent = saved(team)
+    made = built(team, game=game, start=str(agent.pk))
+    assert not [*unfit(made, team.project)]
+    smaller = made.learner.model_copy(update={"network": NetworkConfig(policy=(4, 4), critic=(4, 4))})
+    told = dict(unfit(made.model_copy(update={"learner": smaller}), team.project))
+    assert set(told) == {place for place, _ in made.starts.values()}
+    assert all("have 8, 8 units, and here 4, 4" in why for why in told.values())
 
 
 @pytest.mark.parametrize(("head", "who"), [("deterministic", "TD3"), ("squashed", "SAC"), ("q", "DQN")])

@@ -17,7 +17,7 @@ from openpyxl import load_workbook
 
 from engine.arrays import pack, unpack
 from engine.worth.verdicts import UNFINISHED
-from tests.factories import Studio, ready_studio, signed_in
+from tests.factories import Studio, ready_studio, signed_in, studio
 from webapp.api import tokens
 from webapp.games.models import Simulator
 from webapp.lib.storage import store
@@ -402,3 +402,16 @@ def test_the_table_is_taken_away_as_rows_and_as_csv_without_formulas(team: Studi
     lines = list(csv.DictReader(io.StringIO(client.get(f"{where}?as=csv").content.decode())))
     assert len(lines) == len(ROWS)
     assert "'=Bows" in {line["name"] for line in lines}
+
+
+@pytest.mark.parametrize("kind", ["worth", "gate", "patch", "sensitivity"])
+def test_a_form_in_a_project_without_a_game_says_that_it_comes_first(db: None, kind: str) -> None:
+    """In words of pages, not of scripts."""
+    made = studio()
+    said = (
+        signed_in(made.designer)
+        .post(reverse("studies:ask", args=[made.project.slug, kind]), {"title": "First"})
+        .content.decode()
+    )
+    assert "This project has no game data yet: choose its game under Game data first." in said
+    assert "GET the project" not in said

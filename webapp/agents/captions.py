@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from engine.arrays import unpack
 from engine.catalog import Signal, built_in
 from engine.errors import StoreError
 from engine.styles.strangers import FRAGILE, Moved
+from engine.text import written
 from webapp.lib.figures import worth_one_more
 from webapp.lib.storage import store
 from webapp.lib.words import number
@@ -61,18 +63,19 @@ class Measure(NamedTuple):
 
 def _plain(value: float) -> str:
     if 0 < abs(value) < 0.01:
-        return f"{value:.2g}".replace("-", "−")
+        return written(value, ".2g")
     return number(value, 2 if abs(value) < 100 else 0)
 
 
 class Figures(NamedTuple):
     """The figures of one measurement. ``abroad``: strangers, by what they are called, with the same measures against
-    them; ``style``: measures of the style that it was bred for."""
+    them; ``style``: measures of the style that it was bred for; ``game``: as studies call it."""
 
     measures: list[Measure]
     meta: dict[str, Any]
     abroad: list[tuple[str, list[Measure]]]
     style: tuple[str, ...]
+    game: str
 
     @classmethod
     def of(cls, job: Job | None) -> Figures | None:
@@ -88,7 +91,7 @@ class Figures(NamedTuple):
         known = {**PLAIN, **(game.captions if game else {})}
         found = [_measure(each, known) for each in meta["measures"]]
         others = [(o["opponent"], [_measure(each, known) for each in o["measures"]]) for o in meta.get("against", ())]
-        return cls(found, meta, others, tuple(job.config.get("style", ())))
+        return cls(found, meta, others, tuple(job.config.get("style", ())), job.config["game"]["name"])
 
     @property
     def caption(self) -> str:
@@ -134,10 +137,16 @@ class Figures(NamedTuple):
         return [[each[name] for each in by_name] for name in wanted if all(name in each for each in by_name)]
 
     @property
-    def actions(self) -> list[tuple[str, float]]:
-        """Its choices in the situations that go along, by name, as shares."""
-        counts = self.meta["moves"]
-        return shares(counts, self.meta["game"])
+    def clip(self) -> dict[str, Any]:
+        """Some seconds of a battle, to be drawn; nothing where its game has no drawing. Measurements of earlier
+        versions have some moments."""
+        told: dict[str, Any] = self.meta.get("clip") or self.meta.get("poster") or {}
+        return told
+
+    @property
+    def actions(self) -> list[Chosen]:
+        """Its choices in the situations that go along, as shares."""
+        return chosen(self.meta["moves"], self.game)
 
 
 def held_words(moved: Moved, what: str) -> str:
@@ -164,9 +173,26 @@ def _measure(each: dict[str, Any], known: dict[str, Signal]) -> Measure:
     return Measure(each["name"], words, each["mean"], each["low"], each["high"])
 
 
-def shares(counts: list[int], game: str) -> list[tuple[str, float]]:
-    """How often each action was chosen, as shares of all, by its name."""
+class Chosen(NamedTuple):
+    """How often each choice was made, by its name, as shares of all; ``what`` was chosen, empty where an action is a
+    single choice."""
+
+    what: str
+    shares: list[tuple[str, float]]
+
+
+def chosen(counts: list[Any], game: str) -> list[Chosen]:
+    """How often each action was chosen, or each choice where an action is several at once (a list of counts for each);
+    nothing where there were none."""
     known = built_in(game)
-    named = known.actions if known else ()
+    if not counts or isinstance(counts[0], int):
+        return [_shares("", counts, known.actions if known else ())] if counts else []
+    orders = list(known.orders.items()) if known else []
+    named = orders if len(orders) == len(counts) else [(f"choice {i + 1}", ()) for i in range(len(counts))]
+    return [_shares(what, each, names) for each, (what, names) in zip(counts, named, strict=True)]
+
+
+def _shares(what: str, counts: list[int], named: Sequence[str]) -> Chosen:
     names = named[: len(counts)] if len(named) >= len(counts) else [f"action {i + 1}" for i in range(len(counts))]
-    return [(name, count / max(1, sum(counts))) for name, count in zip(names, counts, strict=True)]
+    total = max(1, sum(counts))
+    return Chosen(what, [(name, count / total) for name, count in zip(names, counts, strict=True)])

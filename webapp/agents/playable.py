@@ -10,22 +10,27 @@ from engine.errors import StoreError
 from webapp.agents.models import Agent
 from webapp.lib.storage import store
 
-PLAYED = GAMES["pong"].path
-"""The game whose rules ``static/js/watch/pong_rules.js`` has."""
-OTHER_GAME = "In the page you can play Pong only, against agents that are told where things are."
+PONG, FOUR = GAMES["pong"].path, GAMES["connect-four"].path
+"""The games whose rules ``static/js/watch/pong_rules.js`` and ``four_rules.js`` have."""
+OTHER_GAME = "In the page you can play Pong, against agents that are told where things are, and Connect Four."
 TOO_MUCH = "This agent’s network is of a kind that the page cannot run: it has a memory, or sees pictures."
 
 
 def obstacle(agent: Agent) -> str:
     """Why nobody can play against an agent in the page; empty where one can."""
-    known = built_in(agent.game["name"])
-    if known is None or known.path != PLAYED:
+    if game_of(agent) not in (PONG, FOUR):
         return OTHER_GAME
     try:
         network = described(agent)["network"]
     except (StoreError, KeyError, TypeError, ValueError):
         return "This agent’s numbers are not in the store any more."
     return TOO_MUCH if network.get("lstm") or network.get("conv") else ""
+
+
+def game_of(agent: Agent) -> str:
+    """What makes its game; empty for one that is not built in."""
+    known = built_in(agent.game["name"])
+    return "" if known is None else known.path
 
 
 def described(agent: Agent) -> dict[str, Any]:

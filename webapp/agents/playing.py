@@ -9,12 +9,15 @@ from django.views.decorators.http import require_safe
 
 from engine.config.limits import LimitsConfig
 from engine.errors import StoreError
-from webapp.agents.playable import described, obstacle
+from webapp.agents.playable import FOUR, described, game_of, obstacle
 from webapp.agents.views import agent_for
 from webapp.lib.storage import store
 from webapp.studies.pictures import FOR_GOOD
 
 USUAL_POINTS = 11
+COLUMNS, ROWS = 7, 6
+CELLS = [[column * ROWS + row for row in reversed(range(ROWS))] for column in range(COLUMNS)]
+"""Of Connect Four's board, each column from the top."""
 
 
 @require_safe
@@ -30,8 +33,9 @@ def play(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "skip": settings.get("frame_skip", 1), "points": settings.get("points", USUAL_POINTS),
         **LimitsConfig(**(agent.game.get("limits") or {})).model_dump(),
     }  # fmt: skip
-    context = {"project": agent.project, "agent": agent, "why": why, "told": told}
-    return render(request, "agents/play.html", context)
+    context = {"project": agent.project, "agent": agent, "why": why, "told": told, "columns": CELLS}
+    page = "play_four" if not why and game_of(agent) == FOUR else "play"
+    return render(request, f"agents/{page}.html", context)
 
 
 @require_safe

@@ -18,6 +18,7 @@ urlpatterns = [
     path(f"{_AGENT}delete/", views.delete, name="delete"),
     path(f"{_AGENT}measure/", views.measure, name="measure"),
     path(f"{_AGENT}agent.zip", views.take_home, name="take-home"),
+    path(f"{_AGENT}clip.json", views.clip, name="clip"),
     path(f"{_AGENT}play/", playing.play, name="play"),
     path(f"{_AGENT}weights/", playing.weights, name="weights"),
     path(_WATCH, watching.watch, name="watch"),

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_safe
 
+from engine.catalog import MOMENTS_A_SECOND
 from engine.config.agents import PART
 from engine.errors import StoreError
 from webapp.accounts.people import signed_in
@@ -20,13 +21,14 @@ from webapp.agents.forms import TextForm
 from webapp.agents.models import Agent
 from webapp.agents.playable import obstacle
 from webapp.games.models import GameVersion
+from webapp.lib.page_json import PageJson
 from webapp.lib.posts import one_of, posts_only
 from webapp.lib.storage import store
 from webapp.projects.access import Need, allowed, project_for, role_in
 from webapp.projects.models import Project
 from webapp.studies import actions
 from webapp.studies.models import Job
-from webapp.studies.pictures import job_for
+from webapp.studies.pictures import FOR_GOOD, job_for
 from webapp.training import games, hands
 
 WRONG = 422
@@ -192,6 +194,17 @@ def keep(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         messages.warning(request, str(refused))
         return redirect("studies:job", slug, pk)
     return redirect("agents:agent", slug, kept.pk)
+
+
+@require_safe
+def clip(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Some seconds of a battle of the agent, to be drawn."""
+    figures = Figures.of(agent_for(request, slug, pk).measured)
+    if figures is None or not figures.clip:
+        raise Http404("There is nothing to draw.")
+    answer = PageJson({"pace": MOMENTS_A_SECOND, "scenery": [], "labels": [], **figures.clip})
+    answer["Cache-Control"] = FOR_GOOD
+    return answer
 
 
 @require_safe

@@ -12,12 +12,13 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from engine.arrays import Bundle, unpack
-from engine.catalog import GAMES, built_in
+from engine.catalog import GAMES, pace_of
 from engine.config import parse
 from engine.config.agents import RecordConfig
 from engine.errors import StoreError
+from engine.text import written
 from webapp.accounts.people import signed_in
-from webapp.agents.captions import shares
+from webapp.agents.captions import Chosen, chosen
 from webapp.agents.forms import OWN_PLAYER, USUAL_SEED, WatchForm
 from webapp.agents.keeping import unplayable
 from webapp.lib.digits import whole
@@ -34,8 +35,8 @@ from webapp.training import games
 
 WRONG = 422
 LAST_SEED = 2**31
-MOMENTS_A_SECOND = 40.0
-"""Where a game does not say how fast it is."""
+PONGS = ("pong", "atari-pong")
+"""Drawings whose rows end with the points of both sides."""
 PLACES = 4
 """Decimals of positions: a tenth of a pixel."""
 
@@ -46,7 +47,7 @@ class Battle(NamedTuple):
     title: str
     sentence: str
     length: int
-    actions: list[tuple[str, float]]
+    actions: list[Chosen]
     points: tuple[int, int] | None
 
 
@@ -155,9 +156,9 @@ def _others(job: Job) -> str:
 
 def _battle(job: Job, bundle: Bundle, i: int) -> Battle:
     told, title = bundle.meta["battles"][i], bundle.meta["titles"][i] or "The agent"
-    points = bundle.arrays[f"positions/{i}"][-1, 4:6].astype(int).tolist() if bundle.meta["drawing"] == "pong" else None
-    chosen = shares(told["counts"], job.config["game"]["name"])
-    return Battle(title, _sentence(title, told, points, _opponent(job)), told["length"], chosen,
+    points = bundle.arrays[f"positions/{i}"][-1, 4:6].astype(int).tolist() if bundle.meta["drawing"] in PONGS else None
+    actions = chosen(told["counts"], job.config["game"]["name"])
+    return Battle(title, _sentence(title, told, points, _opponent(job)), told["length"], actions,
                   (points[0], points[1]) if points else None)  # fmt: skip
 
 
@@ -168,7 +169,7 @@ def _sentence(title: str, told: dict[str, Any], points: list[int] | None, oppone
         return f"{title} played {lasted}; there the recording ends."
     how = {1.0: "won", 0.5: "drew", 0.0: "lost"}.get(told["win"], "played")
     by = f" {points[0]} to {points[1]}" if points else ""
-    score = f" Its score is {told['score']:.4g}." if points is None and told["score"] is not None else ""
+    score = f" Its score is {written(told['score'], '.4g')}." if points is None and told["score"] is not None else ""
     against = f" against {opponent}" if opponent else ""
     return f"{title} {how}{by}{against}, in {lasted}.{score}"
 
@@ -184,14 +185,9 @@ def battles_data(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     positions = [bundle.arrays[f"positions/{i}"].astype(float).round(PLACES).tolist() for i in range(count)]
     scenery = bundle.arrays["scenery"].tolist() if "scenery" in bundle.arrays else []
     labels = [battle.get("labels", []) for battle in bundle.meta["battles"]]
-    told = {"drawing": bundle.meta["drawing"], "pace": _pace(job.config["game"]), "battles": positions,
+    game = job.config["game"]
+    told = {"drawing": bundle.meta["drawing"], "pace": pace_of(game["name"], game["settings"]), "battles": positions,
             "scenery": scenery, "labels": labels}  # fmt: skip
     answer = PageJson(told)
     answer["Cache-Control"] = FOR_GOOD
     return answer
-
-
-def _pace(game: dict[str, Any]) -> float:
-    """Decisions a second, as people see it."""
-    known = built_in(game["name"])
-    return known.clock.decisions(game["settings"]) if known and known.clock else MOMENTS_A_SECOND

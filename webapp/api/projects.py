@@ -72,5 +72,5 @@ def schema(request: HttpRequest, kind: str) -> Any:
     """As JSON Schema, with titles, bounds and explanations; x-range marks what may be a range. kind: as in the body
     that starts a job."""
     if kind not in kinds.begun():
-        raise Http404(f"There is no such kind of study; there are {', '.join(kinds.begun())}.")
+        raise Http404(f"No such kind of study is started by its settings; these are: {', '.join(kinds.begun())}.")
     return schema_of(kind)

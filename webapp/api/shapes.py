@@ -49,7 +49,7 @@ class Version(Schema):
     created: datetime
 
 
-class Row(Schema):
+class SearchInput(Schema):
     """Lineup rules, or objectives."""
 
     number: int
@@ -60,8 +60,8 @@ class ProjectDetail(ProjectShape):
     """A project, and what a search can be started with."""
 
     game_versions: list[Version] = Field(description="The newest first; a search takes the first by default.")
-    lineup_rules: list[Row]
-    objective_sets: list[Row]
+    lineup_rules: list[SearchInput]
+    objective_sets: list[SearchInput]
     questions: list[str]
     games: list[str] = Field(
         description="For trainings, own ones that can be played now as simulator:NUMBER; gym:NAME and ale:NAME beside."

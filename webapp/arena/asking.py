@@ -2,67 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 from django import forms
 from django.conf import settings
+from django.forms.boundfield import BoundField
 
 from engine.catalog import GAMES, LEARNERS, PLAYERS
-from engine.config import arena_plan
+from engine.config import arena_plan, parse
 from engine.config.arena import ArenaConfig
 from engine.config.courses import PRESETS, Arena
+from engine.errors import ConfigError
 from webapp.accounts.models import User
-from webapp.arena import pace, typed
+from webapp.arena import lesson_fields, pace, player_fields
+from webapp.arena.player_fields import NAMES
 from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
 from webapp.lib.words import number
+from webapp.studies import actions, estimates, kinds
 from webapp.studies.models import Job
 from webapp.studies.study_form import CardsField, StudyForm
 from webapp.training import games
 from webapp.training.entrants import script_plays
-from webapp.training.games import OFFERS
+from webapp.training.games import NUMBERS, OFFERS, PICTURES
 from webapp.training.learning import crowded
+from webapp.training.methods import PRESET_LIST, SEEN
 
-ROWS, HELD = 4, 4
-"""Players and lessons that the form has room for; a file or a program may name more."""
 OWN = "own"
 DECISIONS = 1_000_000
 ROUNDING = 25
 """Decisions by which the lessons of a course may be fewer than were asked for."""
-LEARN, SCRIPT, PAST, HARDEST = "learn:", "script:", "past", "hardest"
 OFFERED = {name: offer.title for name, offer in OFFERS.items() if offer.sides}
 """Games in which several entities play."""
 PLANS = {
     **{key: (preset.title, preset.text) for key, preset in PRESETS.items()},
     OWN: ("Lessons of my own", "You say below who is there, and lesson by lesson who plays whom."),
 }
-PLAYS = [
-    ("", "Nobody"),
-    *((f"{LEARN}{kind}", f"Learns by {entry.label}") for kind, entry in LEARNERS.items()),
-    (PAST, "Earlier selves of all who learn, equally often"),
-    (HARDEST, "Earlier selves of all who learn, the hardest most often"),
-    *((f"{SCRIPT}{key}", f"Script: {entry.label}") for key, entry in PLAYERS.items()),
-]
-
-
-def _rows() -> dict[str, Any]:
-    """The fields of players and of lessons, by name."""
-    found: dict[str, Any] = {}
-    for i in range(1, ROWS + 1):
-        found[f"name{i}"] = forms.CharField(label=f"Name of player {i}", max_length=24, required=False)
-        found[f"plays{i}"] = forms.ChoiceField(label=f"What player {i} does", choices=PLAYS, required=False)
-    for i in range(1, HELD + 1):
-        found[f"who{i}"] = forms.CharField(
-            label="Who plays whom", max_length=2000, required=False,
-            help_text="Such as: main vs old, main vs random." if i == 1 else "",
-        )  # fmt: skip
-        found[f"steps{i}"] = NumberField(label="Decisions at most", whole=True, low=1, high=10**12, required=False)
-        found[f"until{i}"] = NumberField(
-            label="Or until the first one wins", low=0, high=100, unit="%", required=False,
-            help_text="Of its last 100 battles." if i == 1 else "",
-        )  # fmt: skip
-    return found
+MEETINGS = [
+    ("", "Nobody"), ("round-robin", "Everybody meets everybody"), ("swiss", "Those meet who stand alike"),
+    ("round-robin+rungs", "Everybody meets everybody, earlier selves too"),
+    ("swiss+rungs", "Those meet who stand alike, earlier selves too"),
+]  # fmt: skip
+LESSONS = "Lessons of my own: who plays whom?"
 
 
 class ArenaForm(StudyForm):
@@ -72,19 +55,15 @@ class ArenaForm(StudyForm):
     groups: ClassVar[tuple[tuple[str, tuple[str, ...]], ...]] = (
         ("Which game, and how do they learn?", ("game", "learner", "steps")),
         ("Which course?", ("plan",)),
-        ("Lessons of my own: who is there?",
-         tuple(f"{name}{i}" for i in range(1, ROWS + 1) for name in ("name", "plays"))),
-        *(
-            (f"Lessons of my own: lesson {i}", tuple(f"{name}{i}" for name in ("who", "steps", "until")))
-            for i in range(1, HELD + 1)
-        ),
+        ("Lessons of my own: who is there?", NAMES),
+        (LESSONS, ()),
+        ("Lessons of my own: who meets whom at the end?", ("meetings",)),
     )  # fmt: skip
+    drawn: ClassVar[Mapping[str, str]] = {LESSONS: "arena/lessons.html"}
     folded: ClassVar[tuple[str, ...]] = ("copies", "battles", "seed")
     places: ClassVar[Mapping[str, str]] = {
         "game": "game", "copies": "copies", "environments": "battles", "learner": "learner",
-        **{f"lessons.{i}.{at}": f"{field}{i + 1}" for i in range(HELD)
-           for at, field in (("matches", "who"), ("steps", "steps"), ("until", "until"))},
-        **{f"lessons.{i}": f"who{i + 1}" for i in range(HELD)},
+        "tournament": "meetings",
     }  # fmt: skip
     game = forms.ChoiceField(label="Game", choices=list(OFFERED.items()))
     learner = forms.ChoiceField(label="Learns by", choices=[(k, e.label) for k, e in LEARNERS.items()], required=False)
@@ -101,9 +80,10 @@ class ArenaForm(StudyForm):
         label="Battles of a match that a copy plays together", whole=True, low=1, high=100_000, required=False,
         help_text="8 where nothing is typed.",
     )  # fmt: skip
+    meetings = forms.ChoiceField(label="Tournament", choices=MEETINGS, required=False)
 
     def prepare(self) -> None:
-        self.fields.update(_rows())
+        self.fields.update({**player_fields.fields(self.project), **lesson_fields.fields()})
         self.fields["steps"].widget.attrs["placeholder"] = number(DECISIONS)
         self.fields["copies"].widget.attrs["placeholder"] = str(settings.CPUS)
 
@@ -123,25 +103,24 @@ class ArenaForm(StudyForm):
 
     def _read(self, offer: games.Offer) -> None:
         """Say what cannot be read, at its field; keep the rest."""
-        self.lists: dict[int, list[Any]] = {}
-        for i in range(1, HELD + 1):
-            if text := self.cleaned_data[f"who{i}"]:
-                try:
-                    self.lists[i] = typed.matches(text, offer)
-                except ValueError as error:
-                    self.add_error(f"who{i}", str(error))
+        self.lists = lesson_fields.read(self.cleaned_data, offer, self.add_error)
         if not self.lists and not self.errors:
             self.add_error("who1", "Say who plays whom in the first lesson.")
-        if not any(self.cleaned_data[f"plays{i}"] for i in range(1, ROWS + 1)):
+        if not any(plays for _, plays in player_fields.rows(self.cleaned_data)):
             self.add_error("plays1", "Say who is there: at least one who learns.")
+
+    @property
+    def lessons(self) -> Iterator[tuple[int, bool, list[BoundField]]]:
+        """The lessons as the page shows them."""
+        return lesson_fields.lines(self)
 
     def table(self) -> dict[str, Any]:
         """The study, as a body of the API would have it."""
         found = self.cleaned_data
         offer = OFFERS[found["game"]]
-        chosen = {"kind": found["learner"] or "ppo"}
+        chosen = learner_for(found["learner"] or "ppo", offer)
         if found["plan"] == OWN:
-            course = {"roster": dict(self._roster()), "lessons": list(self._lessons())}
+            course = self._own(offer)
         else:
             arena = Arena(len(offer.sides), offer.squad, chosen, script_for(found["game"]), found["steps"] or DECISIONS)
             course = PRESETS[found["plan"]].made(arena)
@@ -150,26 +129,16 @@ class ArenaForm(StudyForm):
             "game": offer.name, "learner": chosen, "copies": found["copies"] or settings.CPUS, **course,
         }  # fmt: skip
 
-    def _roster(self) -> Iterator[tuple[str, Any]]:
+    def _own(self, offer: games.Offer) -> dict[str, Any]:
+        """A course of one's own."""
         found = self.cleaned_data
-        rows = [(found[f"name{i}"] or f"player-{i}", found[f"plays{i}"]) for i in range(1, ROWS + 1)]
-        learning = [name for name, plays in rows if plays.startswith(LEARN)]
-        for name, plays in rows:
-            if plays in (PAST, HARDEST):
-                yield name, {"kind": "pool", "of": learning, "choice": "uniform" if plays == PAST else HARDEST}
-            elif plays:
-                learner = {"learner": {"kind": plays.removeprefix(LEARN)}}
-                yield name, learner if plays.startswith(LEARN) else plays.removeprefix(SCRIPT)
-
-    def _lessons(self) -> Iterator[dict[str, Any]]:
-        found = self.cleaned_data
-        learning = [name for name, member in self._roster() if isinstance(member, dict) and "learner" in member]
-        for i, matches in self.lists.items():
-            until = found[f"until{i}"]
-            condition = {} if until is None else {"until": {"policy": learning[0], "reaches": until / 100}}
-            yield {
-                "matches": matches, **self.typed(steps=f"steps{i}"), **condition, "after": {"pool": learning},
-            }  # fmt: skip
+        learning = player_fields.learning(found)
+        kind, _, rungs = found["meetings"].partition("+")
+        return {
+            "roster": dict(player_fields.roster(found, self.project, partial(learner_for, offer=offer))),
+            "lessons": [lesson_fields.lesson(i, told, found, learning) for i, told in self.lists.items()],
+            **({"tournament": {"kind": kind, "rungs": bool(rungs)}} if kind else {}),
+        }
 
     def point_at(self, place: str, why: str) -> None:
         """A place of a course from the list is the course's; one of a player, its row's."""
@@ -178,12 +147,19 @@ class ArenaForm(StudyForm):
             self.add_error("plan", sentence(why))
         elif parts[0] == "roster":
             self.add_error(self._row(parts[1] if len(parts) > 1 else ""), sentence(why))
+        elif parts[0] == "lessons" and len(parts) > 1:
+            self.add_error(self._lesson_field(int(parts[1]), ".".join(parts[2:])), sentence(why))
         else:
             super().point_at(place, why)
 
     def _row(self, name: str) -> str:
-        rows = [i for i in range(1, ROWS + 1) if (self.cleaned_data.get(f"name{i}") or f"player-{i}") == name]
-        return f"name{rows[0]}" if rows else "name1"
+        named = [i for i, (own, _) in enumerate(player_fields.rows(self.cleaned_data), 1) if own == name]
+        return f"name{named[0]}" if named else "name1"
+
+    def _lesson_field(self, place: int, at: str) -> str:
+        """The field of a place in the lesson that is the ``place``-th of those that say who plays."""
+        found = (field for path, field in lesson_fields.PLACES.items() if f"{at}.".startswith(f"{path}."))
+        return lesson_fields.name_of(next(found, "who"), [*self.lists][place])
 
     @classmethod
     def typed_of(cls, job: Job) -> dict[str, Any]:
@@ -196,25 +172,59 @@ class ArenaForm(StudyForm):
         }  # fmt: skip
         if preset := _preset(config, OFFERS[offer]):
             return {**found, "plan": preset[0], "steps": preset[1]}
-        players = {f"{field}{i}": value for i, row in enumerate(_players(config)[:ROWS], 1) for field, value in row}
-        return found | players | _held(config, OFFERS[offer])
-
-    def before(self, study: Any, user: User) -> dict[str, Any]:
-        """What it amounts to: lessons, processes by the paper's count and here, and how long it takes where an earlier
-        course tells."""
-        assert isinstance(study, ArenaConfig)
-        fast = pace.speed(study, self.project)
         return {
-            "time": "" if fast is None else fast.words(study.steps).capitalize(),
-            "note": " ".join(pace.whole(study)), "lines": list(pace.plan_lines(study, fast)),
+            **found, **player_fields.typed(config, job.project), **lesson_fields.typed_of(config, OFFERS[offer]),
+            "meetings": _meetings(config["tournament"]),
+        }  # fmt: skip
+
+    @classmethod
+    def left_out(cls, job: Job) -> bool:
+        """Whether the form would start another course than that of a job."""
+        told = {name: str(value) for name, value in cls.typed_of(job).items() if value is not None}
+        form = cls(told, project=job.project, kind=job.kind)
+        if not form.is_valid():
+            return True
+        beside = {name: job.config[name] for name in ("kind", "name", "pool")}
+        try:
+            again = parse(ArenaConfig, {**form.table(), **beside})
+        except ConfigError:
+            return True
+        return again.model_dump(mode="json") != job.config
+
+    def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
+        """What it amounts to: lessons, processes by the paper's count and here, and how long it takes by an earlier
+        course or by first rounds."""
+        assert isinstance(study, ArenaConfig)
+        fast, played = pace.earlier(study, self.project), None
+        if fast is None:
+            played = actions.sample(self.project, user, pace.rehearsal(study), **refers)
+            fast = pace.measured(study, played)
+        for place, why in estimates.problems(played):
+            self.point_at(place, why)
+        waiting = played is not None and played.active
+        told = [
+            "" if fast is None or waiting else fast.note,
+            kinds.parts_of(self.kind).trying if waiting else "",
+            *pace.whole(study),
+        ]
+        return {
+            "time": "…" if fast is None or waiting else fast.whole(study).capitalize(), "waiting": waiting,
+            "note": " ".join(filter(None, told)),
+            "lines": list(pace.plan_lines(study, None if waiting else fast)),
             "crowded": crowded(arena_plan.started(study), "sampler"),
         }  # fmt: skip
+
+
+def learner_for(kind: str, offer: games.Offer) -> dict[str, Any]:
+    """A learner with its usual settings, of a game of pictures those with convolutions in front."""
+    seeing = PRESET_LIST.get(f"{kind}-{SEEN}") if offer.sees == PICTURES else None
+    return {"kind": kind} if seeing is None else seeing.learner.model_dump(mode="json")
 
 
 def script_for(game: str) -> str:
     """A script that plays a game well, or by chance."""
     known = GAMES[game]
-    own = [key for key in PLAYERS if key != "random" and script_plays(key, game)]
+    own = [key for key in PLAYERS if key != "random" and script_plays(key, game) and known.sees == NUMBERS]
     return known.scripted or (own[-1] if own else "random")
 
 
@@ -224,7 +234,7 @@ def _preset(config: Mapping[str, Any], offer: games.Offer) -> tuple[str, int] | 
     least = sum(times * (steps or 0) for steps, times in lengths)
     for key, preset in PRESETS.items():
         for whole in range(least, least + ROUNDING) if preset.sides <= len(offer.sides) else ():
-            chosen = {"kind": config["learner"]["kind"]}
+            chosen = learner_for(config["learner"]["kind"], offer)
             made = preset.made(Arena(len(offer.sides), offer.squad, chosen, script_for(offer.key), whole))
             if [(lesson["steps"], lesson.get("times", 1)) for lesson in made["lessons"]] == lengths:
                 same = ArenaConfig.model_validate({**config, **made}).model_dump(mode="json")
@@ -233,26 +243,5 @@ def _preset(config: Mapping[str, Any], offer: games.Offer) -> tuple[str, int] | 
     return None
 
 
-def _players(config: Mapping[str, Any]) -> Sequence[tuple[tuple[str, str], tuple[str, str]]]:
-    """(field, value) pairs of each player."""
-    found = []
-    for name, member in config["roster"].items():
-        if member["kind"] == "learning":
-            plays = f"{LEARN}{(member['learner'] or config['learner'])['kind']}"
-        else:
-            earlier = HARDEST if member.get("choice") == HARDEST else PAST
-            plays = earlier if member["kind"] == "pool" else f"{SCRIPT}{member.get('player', 'random')}"
-        found.append((("name", name), ("plays", plays)))
-    return found
-
-
-def _held(config: Mapping[str, Any], offer: games.Offer) -> dict[str, Any]:
-    """The fields of lessons."""
-    found: dict[str, Any] = {}
-    for i, lesson in enumerate(config["lessons"][:HELD], 1):
-        until = lesson["until"]
-        found |= {
-            f"who{i}": typed.match_list(lesson["matches"], offer), f"steps{i}": lesson["steps"],
-            f"until{i}": "" if until is None else 100 * until["reaches"],
-        }  # fmt: skip
-    return found
+def _meetings(tournament: Mapping[str, Any] | None) -> str:
+    return "" if tournament is None else f"{tournament['kind']}{'+rungs' if tournament['rungs'] else ''}"

@@ -12,7 +12,7 @@ from webapp.arena.intake import ArenaIntake
 from webapp.arena.reading import MOST_MATCHES, CourseReading, latest, match_words, standings, strongest, unrated
 from webapp.arena.watching import watchable
 from webapp.lib.words import number
-from webapp.metagame.reading import Reading
+from webapp.metagame.reading import RoundRobinResult
 from webapp.studies.kinds import Found, Rows
 from webapp.studies.models import Job, Status
 from webapp.studies.rounds import Columns
@@ -51,6 +51,7 @@ class Lessons(Learning):
     results: ClassVar[tuple[str, ...]] = ("table",)
     gives = "agents"
     help_section = "lessons"
+    trying = "Each lesson is played for a few seconds to see how fast it goes …"
 
     def shown(self, job: Job) -> dict[str, Any]:
         """The timeline, who plays whom now, the curves, and the tournament."""
@@ -66,7 +67,7 @@ class Lessons(Learning):
                 for i, match in enumerate(course.now.matches[:MOST_MATCHES])
             ],
             "curves": [curves[0], curves[-1]] if len(curves) > 1 else curves,
-            "reading": Reading(table) if table else None,
+            "reading": RoundRobinResult(table) if table else None,
             "standings": standings(table) if table else [],
             "unrated": unrated(standings(table)) if table else "",
             "sharing": crowded(course.config.copies, "sampler") if job.config["pool"]["kind"] != "local" else "",
@@ -93,7 +94,7 @@ class Lessons(Learning):
     def table(self, job: Job, of: str, user: User) -> Rows:
         """A line for each pair of the tournament."""
         table = latest_table(job)
-        return TableRows(HEADS, Reading(table).rows() if table is not None else [])
+        return TableRows(HEADS, RoundRobinResult(table).rows() if table is not None else [])
 
     def specialist(self, job: Job) -> list[tuple[str, Any]]:
         """Every technical word."""

@@ -1,9 +1,11 @@
-"""Who plays whom as people type it: "main vs old, main vs random", or lists as AI Arena's paper writes them."""
+"""Who plays whom as people type it: "main vs old (penalty 0.1), main vs random", or lists as AI Arena's paper writes
+them; and settings of a game and copies, in the same way."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from webapp.training.games import Offer
@@ -13,6 +15,12 @@ UNREADABLE = (
     "Write who plays whom like “main vs old, main vs random”, or as lists with a policy for each entity, such as "
     "[[1, 1, 2, 2], [[1, 1], 3, 3]]."
 )
+SETTINGS = "Write each setting with its value, such as: penalty 0.1, obstacles 6."
+COPIES = "Write who becomes a copy of whom, such as: rival from main."
+_COMMA = re.compile(r",(?![^(]*\))")
+"""One that is in no parentheses."""
+_WORDS = {"yes": True, "true": True, "no": False, "false": False}
+MATCH_KEYS = {"who", "settings", "entities"}
 
 
 def matches(text: str, offer: Offer) -> list[Any]:
@@ -20,11 +28,55 @@ def matches(text: str, offer: Offer) -> list[Any]:
     text = text.strip()
     if text.startswith("["):
         return _lists(text)
-    found = [[side.strip() for side in each.split(VERSUS)] for each in text.split(",") if each.strip()]
-    sides = max(1, len(offer.sides))
-    if not found or any(len(match) != sides or not all(match) for match in found):
-        raise ValueError(UNREADABLE if sides > 1 else "Write one policy for each match, separated by commas.")
-    return [[policy for policy in match for _ in range(offer.squad)] for match in found]
+    found = [_match(each, max(1, len(offer.sides)), offer.squad) for each in _COMMA.split(text) if each.strip()]
+    if not found:
+        raise ValueError(UNREADABLE)
+    return found
+
+
+def _match(text: str, count: int, squad: int) -> Any:
+    """One match: who has each side, and settings of its own in parentheses."""
+    told, _, own = text.strip().partition(" (")
+    sides = [side.strip() for side in told.split(VERSUS)]
+    if len(sides) != count or not all(sides) or (own and not own.endswith(")")):
+        raise ValueError(UNREADABLE if count > 1 else "Write one policy for each match, separated by commas.")
+    who = [policy for policy in sides for _ in range(squad)]
+    return {"who": who, "settings": settings(own[:-1])} if own else who
+
+
+def settings(text: str) -> dict[str, Any]:
+    """Settings of a game. Raises ValueError with a sentence."""
+    found: dict[str, Any] = {}
+    for each in (part.strip() for part in text.split(",")):
+        name, _, value = each.partition(" ")
+        if each and not value.strip():
+            raise ValueError(SETTINGS)
+        found |= {name: _value(value.strip())} if each else {}
+    return found
+
+
+def _value(text: str) -> Any:
+    if text in _WORDS:
+        return _WORDS[text]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def copies(text: str) -> dict[str, str]:
+    """Whose copy each policy becomes. Raises ValueError with a sentence."""
+    pairs = [each.split(" from ") for each in text.split(",") if each.strip()]
+    if any(len(pair) != 2 or not all(name.strip() for name in pair) for pair in pairs):
+        raise ValueError(COPIES)
+    return {new.strip(): old.strip() for new, old in pairs}
+
+
+def names(text: str) -> list[str]:
+    """Names between commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _lists(text: str) -> list[Any]:
@@ -32,21 +84,45 @@ def _lists(text: str) -> list[Any]:
         found = json.loads(text)
     except ValueError:
         raise ValueError(UNREADABLE) from None
-    if not isinstance(found, list) or not all(isinstance(match, list) for match in found):
+    if not isinstance(found, list) or not all(isinstance(match, list | dict) for match in found):
         raise ValueError(UNREADABLE)
+    if any(isinstance(match, dict) and not {"who"} <= match.keys() <= MATCH_KEYS for match in found):
+        raise ValueError("Of a match that says more than who plays, write who, settings and entities.")
     return found
 
 
-def match_list(found: Sequence[Any], offer: Offer) -> str:
+def match_list(found: Sequence[Mapping[str, Any]], offer: Offer) -> str:
     """A match list as it would be typed."""
-    if any(isinstance(match, dict) for match in found):
-        lists = [match["who"] for match in found]
-    else:
-        lists = list(found)
-    sides = [_sides(who, max(1, len(offer.sides)), offer.squad) for who in lists]
-    if all(sides):
-        return ", ".join(VERSUS.join(each) for each in sides)
-    return json.dumps(lists)
+    words = [_words(match, offer) for match in found]
+    return ", ".join(words) if all(words) else json.dumps([*map(_plain, found)])
+
+
+def _plain(match: Mapping[str, Any]) -> Any:
+    more = {name: match[name] for name in ("settings", "entities") if match.get(name)}
+    return {"who": match["who"], **more} if more else match["who"]
+
+
+def _words(match: Mapping[str, Any], offer: Offer) -> str:
+    """A match in words; empty where it has none."""
+    sides = _sides(match["who"], max(1, len(offer.sides)), offer.squad)
+    own = settings_words(match.get("settings") or {})
+    if not sides or match.get("entities") or "(" in own:
+        return ""
+    return VERSUS.join(sides) + (f" ({own})" if own else "")
+
+
+def settings_words(found: Mapping[str, Any]) -> str:
+    """Settings as they would be typed."""
+    return ", ".join(f"{name} {_said(value)}" for name, value in found.items())
+
+
+def _said(value: Any) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def copies_words(found: Mapping[str, str]) -> str:
+    """Copies as they would be typed."""
+    return ", ".join(f"{new} from {old}" for new, old in found.items())
 
 
 def _sides(who: Sequence[Any], sides: int, squad: int) -> list[str]:

@@ -11,6 +11,7 @@ from django import forms
 from engine import formula as formulas
 from engine.config import FAIRNESS, ObjectiveSetConfig, parse
 from engine.errors import ConfigError
+from engine.formula_functions import FUNCTIONS, PICKERS, REDUCERS
 from engine.lineups.schema import unreachable_lines, variables
 from engine.simulators.contract import GameSpec
 from webapp.balance.forms import sentence
@@ -265,7 +266,7 @@ def fairness(spec: GameSpec) -> ObjectiveSetConfig:
 
 def functions() -> list[tuple[str, str]]:
     """The functions a formula may use, each with what it gives."""
-    found = [(f"{name}(…)", words) for name, (_, words) in formulas.PICKERS.items()]
-    found += [(f"{name}(…)", words) for name, (_, words) in formulas.REDUCERS.items()]
-    known = {*formulas.PICKERS, *formulas.REDUCERS}
-    return found + [(f"{name}(…)", f[3]) for name, f in formulas.FUNCTIONS.items() if name not in known]
+    found = [(f"{name}(…)", words) for name, (_, words) in PICKERS.items()]
+    found += [(f"{name}(…)", words) for name, (_, words) in REDUCERS.items()]
+    known = {*PICKERS, *REDUCERS}
+    return found + [(f"{name}(…)", f[3]) for name, f in FUNCTIONS.items() if name not in known]

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.config import ObjectiveConfig
-from engine.formula import STRONGEST, WEAKEST, Formula
+from engine.formula import Formula
+from engine.formula_functions import STRONGEST, WEAKEST
 from engine.simulators.contract import GameSpec, Metric
 from webapp.lib.words import percent
 from webapp.projects.models import Project

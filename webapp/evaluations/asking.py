@@ -11,7 +11,7 @@ from django.utils.html import escape
 from engine.catalog import PLAYERS
 from engine.config import Study
 from engine.config.evaluate import EvaluateConfig
-from webapp.games.called import asked_for
+from webapp.games.called import asked_for, called
 from webapp.games.commands import is_program
 from webapp.games.fields import NumberField
 from webapp.games.models import Simulator
@@ -88,6 +88,7 @@ class EvaluationForm(StudyForm):
         label="Episodes of each pair", whole=True, low=2, high=10_000, required=False,
         help_text="Half of them on either seat; 100 where nothing is typed. More make the ranges narrower.",
     )  # fmt: skip
+    tells: ClassVar[bool] = True
     usual: ClassVar[Mapping[str, Any]] = {"game": USUAL}
 
     def prepare(self) -> None:
@@ -135,6 +136,26 @@ class EvaluationForm(StudyForm):
             raise forms.ValidationError(self.short.get(self.cleaned_data.get("game", ""), "Choose two at least."))
         return chosen
 
+    @classmethod
+    def played(cls, job: Job) -> tuple[Mapping[str, Any], Mapping[str, Mapping[str, Any]]]:
+        """The game of a job, and the players that its form let somebody choose, by name."""
+        return job.config["game"], job.config["policies"]
+
+    @classmethod
+    def typed_of(cls, job: Job) -> dict[str, Any]:
+        """Also its game as the menu has it, and who played, as far as they are offered."""
+        (game, players), offered = cls.played(job), cls(None, project=job.project, kind=job.kind).entrants
+        by_player = {_who(entrant): name for name, entrant in reversed([*offered.items()])}
+        names = (name if name in offered else by_player.get(_who(player), "") for name, player in players.items())
+        chosen = [name for name in dict.fromkeys(names) if name]
+        return {**super().typed_of(job), "game": called(game["name"], job.project), "policies": chosen}
+
+    @classmethod
+    def left_out(cls, job: Job) -> bool:
+        """Whether its game was set in a way that is not asked for here, or somebody who played is not offered."""
+        game, players = cls.played(job)
+        return len(cls.typed_of(job)["policies"]) < len(players) or any(v for k, v in game.items() if k != "name")
+
     def table(self) -> dict[str, Any]:
         """The study, as a body of the API would have it."""
         typed = self.cleaned_data
@@ -143,6 +164,11 @@ class EvaluationForm(StudyForm):
             "game": typed["game"],
             "policies": {name: self.entrants[name] for name in typed["policies"]},
         }
+
+
+def _who(player: Mapping[str, Any]) -> str:
+    """What tells a player from others: a script's name, or the hash of a policy."""
+    return str(player.get("policy") or player.get("player"))
 
 
 def _scripts() -> dict[str, dict[str, Any]]:

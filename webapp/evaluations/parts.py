@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from engine.arrays import Bundle
+from engine.config.evaluate import EvaluateConfig
 from webapp.accounts.models import User
 from webapp.evaluations.asking import EvaluationForm, EvaluationIntake
+from webapp.games.commands import is_program
+from webapp.lib.first import first
 from webapp.lib.words import percent
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job
@@ -20,6 +24,8 @@ from webapp.training.games import title_of
 HEADS = ("first", "second", "verdict", "share", "low", "high", "drawn", "episodes")
 """Columns of the pairs for programs."""
 
+AT_ONCE, SLOW, PAIRS = 200, 20, 3
+"""Episodes of each of the first PAIRS: as many as are played at once, or SLOW in games that are programs."""
 VERDICTS = {1: "beats", -1: "loses to", 0: "may be as good as"}
 
 
@@ -48,10 +54,14 @@ class Evaluating(Parts):
 
     intake = EvaluationIntake()
     form = EvaluationForm
+    clone = "studies:again"
     question = "Which agent plays best?", "Trained agents and scripts play each other."
     without_data = "let agents play each other"
     about = "Trained agents and scripts play each other, as often on one seat as on the other. A table says who wins."
     plays = "episode"
+    counted, speed_in = "battles", "episodes"
+    trying = "A few pairs play to see how fast this goes …"
+    help_section = "evaluation"
     results: ClassVar[tuple[str, ...]] = ("table",)
 
     def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
@@ -65,11 +75,31 @@ class Evaluating(Parts):
         }
         return render(request, "evaluations/job.html", context | own)
 
+    def amount(self, study: EvaluateConfig) -> float:
+        """Episodes of all pairs."""
+        return study.ticks * study.episodes
+
+    def first_rounds(self, study: EvaluateConfig) -> EvaluateConfig:
+        """Three pairs at least: a policy that has one opponent plays a copy of itself, too."""
+        name, one = first(study.policies.items())
+        more = {} if len(study.policies) > 2 else {f"{name[:30]}-again": one}
+        most = SLOW if is_program(study.game.name) else AT_ONCE
+        told = {"name": f"speed of {study.game.name}"[:120], "policies": {**study.policies, **more},
+                "episodes": min(study.episodes, most), "seed": 1}  # fmt: skip
+        return study.model_copy(update=told)
+
+    def tells_enough(self, job: Job, counters: Mapping[str, float]) -> bool:
+        """Pairs enough for its speed to be known."""
+        return job.tick >= PAIRS
+
     def found(self, job: Job) -> Found | None:
         """Who stands first."""
         bundle = latest(job)
         best = standings(bundle)[0] if bundle else None
-        return None if best is None else Found(f"{best.title} won {percent(best.share, 1)}")
+        if bundle is None or best is None:
+            return None
+        draws = ", a draw counts half" if (bundle.arrays["drawn"] > 0).any() else ""
+        return Found(f"{best.title} won {percent(best.share, 1)}{draws}")
 
     def table(self, job: Job, of: str, user: User) -> Rows:
         """A line for each pair."""

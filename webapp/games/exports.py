@@ -15,7 +15,7 @@ from django.utils import timezone
 from engine.simulators.contract import GameSpec
 from webapp.games import csvfile, numbers, reading, sheets, xlsxedit
 from webapp.games.columns import COST, ID, NAME, VALUE, attribute_field, header_hash
-from webapp.games.importing import Reading, read_values
+from webapp.games.importing import SheetContents, read_values
 from webapp.games.models import GameVersion, SheetImport
 from webapp.games.numbers import Mark
 from webapp.games.sheets import How, Sheet
@@ -207,7 +207,7 @@ def mark_of(row: SheetImport) -> Mark | None:
 
 
 def _edits(
-    sheet: Sheet, said: Reading, spec: GameSpec, version: GameVersion, row: SheetImport
+    sheet: Sheet, said: SheetContents, spec: GameSpec, version: GameVersion, row: SheetImport
 ) -> dict[tuple[int, int], str | float]:
     now = values(spec, version.patch)
     imported = values(spec, row.version.patch if row.version else {})

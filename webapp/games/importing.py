@@ -43,7 +43,7 @@ class Doubt:
 
 
 @dataclass
-class Reading:
+class SheetContents:
     """What a sheet says. ``values``: path to number; ``cells``: path to its (row, column), empty cells included;
     ``matched``: pieces and settings found; ``mark``: the decimal mark its numbers are written with, None where it
     makes no difference."""
@@ -126,7 +126,7 @@ class _Index:
         return thing.title if found else thing.path
 
 
-def read_values(sheet: Sheet, columns: Mapping[int, str], spec: GameSpec, mark: Mark | None = None) -> Reading:
+def read_values(sheet: Sheet, columns: Mapping[int, str], spec: GameSpec, mark: Mark | None = None) -> SheetContents:
     """Every number the sheet sets. ``mark`` answers for cells with two readings; None: the sheet's other cells may."""
     reader = _Reader(sheet, columns, spec)
     return reader.run(mark)
@@ -146,9 +146,9 @@ class _Reader:
         self.columns: dict[int, Field] = {c: known[key] for c, key in columns.items() if key in known}
         self.tunables = spec.tunables()
         self.index = _Index(spec)
-        self.reading = Reading()
+        self.reading = SheetContents()
 
-    def run(self, mark: Mark | None) -> Reading:
+    def run(self, mark: Mark | None) -> SheetContents:
         rows = list(self._rows())
         self.reading.matched = sum(row.counts for row in rows)
         self.reading.mark = mark or self._mark(rows)

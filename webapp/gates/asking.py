@@ -190,7 +190,7 @@ def _takes(project: Project) -> str:
     if last is None:
         return f"{said}."
     pace = last.counters["battles"] / last.counters["seconds"]
-    return f"{said}: {about(battles / pace)} or more at the pace of job {last.pk}."
+    return f"{said}: {about(battles / pace)} or more, by what was played here."
 
 
 def _said(settings_: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from engine.config import LineupConfig
 from engine.gate.junit import broken, to_junit
-from engine.gate.report import EXIT_CODES, HEADS, WORDS, Report, Row, cells, decoded
+from engine.gate.report import EXIT_CODES, HEADS, WORDS, GateFinding, Report, cells, decoded
 from engine.lineups.schema import battles_of_lineup, battles_of_replicate
 from webapp.accounts.models import User
 from webapp.gates.asking import GateForm, GateIntake
@@ -158,13 +158,13 @@ def _groups(report: Report) -> list[dict[str, Any]]:
     return found
 
 
-def _axis(rows: list[Row]) -> tuple[float, float]:
+def _axis(rows: list[GateFinding]) -> tuple[float, float]:
     """Where the ranges of rows of one unit begin and end: they hold every range and every line."""
     ends = [each for row in rows for each in (row.low, row.high, row.line, row.value) if each is not None]
     return min([0.0, *ends]), 1.05 * max((abs(end) for end in ends), default=1.0)
 
 
-def _shown(row: Row, axis: tuple[float, float]) -> dict[str, Any]:
+def _shown(row: GateFinding, axis: tuple[float, float]) -> dict[str, Any]:
     ranged = row.low is not None and row.high is not None and row.value is not None and row.line is not None
     words = NO_SUSPECT if (row.part, row.verdict) == ("screen", "under") else SAID[row.verdict]
     return {"row": row, "words": words, "mark": MARKS[row.verdict], "ranged": ranged, "least": axis[0],

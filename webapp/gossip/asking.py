@@ -12,12 +12,12 @@ from engine.config.gossip import MOST
 from webapp.games.fields import NumberField
 from webapp.studies.models import Job
 from webapp.studies.study_form import CardsField
-from webapp.training import games
+from webapp.training import beginnings, games
 from webapp.training.intake import AloneIntake
-from webapp.training.learning_form import LearningForm
+from webapp.training.learning_form import LayeredForm
 from webapp.training.methods import presets_for
 
-AGENTS, BATTLES = 4, 16
+AGENTS, BATTLES, SOME = 4, 16, 10
 USUAL_ROUNDS, FEW_ROUNDS = 40, 8
 TOPOLOGIES = {
     "ring": ("A ring", "Each takes over from the one before it."),
@@ -28,10 +28,11 @@ TOPOLOGIES = {
 }
 WAITS = {
     "step": ("They wait for each other", "The same seed gives the same agent, bit for bit."),
-    "some": ("They wait for one that is 10 updates behind", "Short waits are spared, and nobody gets lost."),
+    "some": (f"They wait for one that is {SOME} updates behind", "Short waits are spared, and nobody gets lost."),
     "never": ("Nobody waits", "No time is lost on a slow one. No two trainings are quite the same."),
+    "repeated": ("Nobody waits, and old messages count again", "Worse, as a rule. For comparisons."),
 }
-STALENESS: Mapping[str, int | None] = {"step": 0, "some": 10, "never": None}
+STALENESS: Mapping[str, int | None] = {"step": 0, "never": None, "repeated": None}
 
 
 class GossipIntake(AloneIntake):
@@ -46,7 +47,7 @@ class GossipIntake(AloneIntake):
         return f"Side by side: {game}"
 
 
-class GossipForm(LearningForm):
+class GossipForm(LayeredForm):
     """Which game, how many agents, and how they share."""
 
     offered: ClassVar[Mapping[str, str]] = {
@@ -60,14 +61,18 @@ class GossipForm(LearningForm):
         ("What if one is slower?", ("waits",)),
         ("How far?", ("start", "steps", "minutes")),
     )
-    folded: ClassVar[tuple[str, ...]] = ("battles", "rate", "seed")
+    folded: ClassVar[tuple[str, ...]] = ("behind", "policy", "critic", "battles", "rate", "seed")
     places: ClassVar[Mapping[str, str]] = {
-        **LearningForm.places, "environments": "battles", "learner.rate": "rate", "staleness": "waits",
+        **LayeredForm.places, "environments": "battles", "learner.rate": "rate", "staleness": "waits",
         "ordered": "waits",
     }  # fmt: skip
     agents: Any = NumberField(label="Agents", whole=True, low=2, high=MOST, required=False)
     topology = CardsField(TOPOLOGIES, label="Who takes over from whom", initial="ring")
     waits = CardsField(WAITS, label="When one is slower", initial="step")
+    behind: Any = NumberField(
+        label="Updates that one may be behind", whole=True, low=1, high=10**6, required=False,
+        help_text=f"τ, where they wait for one that is behind. {SOME} where nothing is typed.",
+    )  # fmt: skip
     battles: Any = NumberField(
         label="Battles that each agent plays together", whole=True, low=1, high=100_000, required=False,
         help_text="16 where nothing is typed.",
@@ -87,11 +92,19 @@ class GossipForm(LearningForm):
         self.fields["seed"].help_text = "Same seed, same result, where they wait for each other."
         self.fields["steps"].help_text = "Of all agents together. Each time one chooses what to do is a decision."
 
+    def clean(self) -> dict[str, Any]:
+        """How far one may be behind is a matter of those that wait for it."""
+        cleaned = super().clean()
+        if cleaned.get("behind") is not None and cleaned.get("waits", "some") != "some":
+            self.add_error("behind", "Leave this empty, or let them wait for one that is behind.")
+        return cleaned
+
     def own(self) -> dict[str, Any]:
         """How many, who takes over from whom, and the learner, tuned for the game where somebody has."""
         typed, game = self.cleaned_data, self.cleaned_data["game"]
         seen = {games.ATARI: games.PICTURES}.get(game, GAMES[game].sees if game in GAMES else "")
-        learner = presets_for("a3c", game, seen)[0].learner.model_dump()
+        learner = beginnings.going_on(presets_for("a3c", game, seen)[0], self.begun).learner.model_dump()
+        learner["network"] = self.network(learner["network"])
         agents = AGENTS if typed["agents"] is None else typed["agents"]
         return {
             **self.typed(environments="battles"),
@@ -99,7 +112,8 @@ class GossipForm(LearningForm):
             "learner": learner if typed["rate"] is None else {**learner, "rate": typed["rate"]},
             "agents": agents,
             "topology": typed["topology"],
-            "staleness": STALENESS[typed["waits"]],
+            "staleness": (typed["behind"] or SOME) if typed["waits"] == "some" else STALENESS[typed["waits"]],
+            "ordered": typed["waits"] != "repeated",
         }
 
     def _rounds(self, battles: int) -> dict[str, int]:
@@ -114,5 +128,6 @@ class GossipForm(LearningForm):
     @classmethod
     def typed_of(cls, job: Job) -> dict[str, Any]:
         """Also how long one may be behind, in words."""
-        known = {staleness: waits for waits, staleness in STALENESS.items()}
-        return {**super().typed_of(job), "waits": known.get(job.config["staleness"], "some")}
+        told = job.config["staleness"]
+        waits = {0: "step", None: "never" if job.config["ordered"] else "repeated"}.get(told, "some")
+        return {**super().typed_of(job), "waits": waits, "behind": told if waits == "some" else ""}

@@ -39,6 +39,7 @@ class SideBySide(Rehearsed, OneAgent):
         "of what their neighbours have learned. In the end they are averaged into one agent."
     )
     gives = "average agent"
+    trying = "Two agents learn for a few seconds to see how fast this goes …"
     help_section = "side-by-side"
 
     def shown(self, job: Job) -> dict[str, Any]:
@@ -103,9 +104,9 @@ def _lines(columns: Columns, lines: list[tuple[str, str, Column]], several: dict
 def _curves(columns: Columns) -> Lines:
     """How well each agent plays while it learns, and all of them on average."""
     each = {name: column for name, column in columns.items() if name.startswith("agent-") and name.endswith("/return")}
-    titles = {name: f"Agent {name.removeprefix('agent-').removesuffix('/return')}" for name in each}
+    numbers = {name: int(name.removeprefix("agent-").removesuffix("/return")) for name in each}
     mean = columns.get("return", [None] * len(columns.get("steps", [])))
-    agents = [("other", titles[name], column) for name, column in each.items()]
+    agents = [("other", f"Agent {numbers[name]}", each[name]) for name in sorted(each, key=numbers.__getitem__)]
     return _lines(columns, [*agents, ("first", "All agents", mean)], {"other": "each agent"} if agents else {})
 
 

@@ -98,7 +98,7 @@ class HuntForm(StudyForm):
         self.offer("game", [*OFFERED.items(), *games.own(self.project).items()])
         self.takes = _takes(self.project)
 
-    def before(self, study: Any, user: User) -> dict[str, Any]:
+    def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
         """What the decisions buy."""
         return {"note": self._buys(study)}
 

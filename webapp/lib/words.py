@@ -8,6 +8,8 @@ from math import floor, isfinite
 
 from django.utils import timezone
 
+from engine.text import written
+
 NBSP = "\u00a0"
 UNKNOWN = "not known yet"
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -19,7 +21,7 @@ def number(value: float | None, digits: int | None = None) -> str:
         return UNKNOWN
     if digits is None:
         digits = 0 if float(value).is_integer() else 1
-    return f"{value:z,.{digits}f}".replace("-", "\u2212")
+    return written(value, f"z,.{digits}f")
 
 
 def measured(value: float | None, half: float | None, digits: int) -> str:

@@ -42,6 +42,7 @@ class MetagameForm(StudyForm):
     """Whose teams meet, and how often."""
 
     folded: ClassVar[tuple[str, ...]] = "title", "seed"
+    tells: ClassVar[bool] = True
     search = forms.ChoiceField(
         label="Teams of which shortlist",
         help_text="Every team of the shortlisted lineups plays every other one, and the search’s baseline teams: "
@@ -82,6 +83,26 @@ class MetagameForm(StudyForm):
         game = {"simulator": job.game_version.simulator.called, "patch": job.game_version.patch}
         return {**{key: value for key, value in told.items() if value not in (None, "")}, "game": game,
                 "teams": self.teams}  # fmt: skip
+
+    @classmethod
+    def typed_of(cls, job: Job) -> dict[str, Any]:
+        """Also the search whose teams they were, if one on offer has the same ones now."""
+        offered = cls(None, project=job.project, kind=job.kind).searches
+        same = (key for key, search in offered.items() if _gives(search, job))
+        return {**super().typed_of(job), "search": next(same, "")}
+
+    @classmethod
+    def left_out(cls, job: Job) -> bool:
+        """Whether no search on offer has its teams now."""
+        return not cls.typed_of(job)["search"]
+
+
+def _gives(search: Job, job: Job) -> bool:
+    """Whether the teams of a search are those of a round robin, in the same game data."""
+    try:
+        return search.game_version_id == job.game_version_id and teams_of(search) == job.config["teams"]
+    except StoreError:
+        return False
 
 
 def _many(job: Job) -> str:

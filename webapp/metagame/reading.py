@@ -65,7 +65,7 @@ class Team(NamedTuple):
         return f"the same in at least 95{NBSP}% of re-drawn round robins"
 
 
-class Reading:
+class RoundRobinResult:
     """``teams`` in the order of the map; ``tiers``: the teams of each, the best first."""
 
     def __init__(self, bundle: Bundle) -> None:

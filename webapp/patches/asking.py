@@ -106,7 +106,7 @@ class PatchForm(StudyForm):
         categories = self.spec.categories if self.spec else ()
         self.offer("categories", ((category.id, category.plural) for category in categories))
 
-    def before(self, study: Any, user: User) -> dict[str, Any]:
+    def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
         """How many battles it plays at most, and how long they take here."""
         return {"note": pace(self.project, study.battles)}
 

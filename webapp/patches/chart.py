@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 from webapp.changes.reading import Measured
 from webapp.changes.templatetags.change_bars import Axis, spanning
-from webapp.patches.reading import Reading, Row
+from webapp.patches.reading import PatchesResult, PatchRow
 
 
 class Dot(NamedTuple):
     """A change: ``x`` by its size, ``y`` by how far from fair it leaves the game, and the ends of the range of that."""
 
-    row: Row
+    row: PatchRow
     x: str
     y: str
     low: str
@@ -28,7 +28,7 @@ class Chart(NamedTuple):
     up: list[tuple[str, str]]
 
 
-def chart(reading: Reading) -> Chart:
+def chart(reading: PatchesResult) -> Chart:
     """Of all rows; both axes begin at none."""
     wide = spanning([Measured(row.size) for row in reading.rows], [], "")
     tall = spanning([Measured(row.worst, row.low, row.high) for row in reading.rows], [reading.matters], "")

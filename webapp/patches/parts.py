@@ -11,7 +11,7 @@ from webapp.accounts.models import User
 from webapp.lib.words import plural
 from webapp.patches.asking import PatchForm, PatchIntake
 from webapp.patches.chart import chart
-from webapp.patches.reading import Reading, Row
+from webapp.patches.reading import PatchesResult, PatchRow
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job
 from webapp.studies.table_rows import TableRows, latest
@@ -38,7 +38,7 @@ class Patching(Parts):
         bundle = latest(job)
         ended_after = int(job.counters.get("battles", 0)) if job.terminal else None
         reading = (
-            Reading(bundle, ended_after, intended=bool(job.config["intended"]), most=job.config["most"])
+            PatchesResult(bundle, ended_after, intended=bool(job.config["intended"]), most=job.config["most"])
             if bundle
             else None
         )
@@ -51,7 +51,7 @@ class Patching(Parts):
         bundle = latest(job)
         if bundle is None:
             return None
-        reading = Reading(bundle)
+        reading = PatchesResult(bundle)
         if reading.best:
             return Found(f"{plural(reading.best.changes, 'change')} {'works' if reading.best.changes == 1 else 'work'}")
         return Found("No change is proved" if len(reading.rows) > 1 else "Nothing to change")
@@ -59,10 +59,10 @@ class Patching(Parts):
     def table(self, job: Job, of: str, user: User) -> Rows:
         """A line for each patch."""
         bundle = latest(job)
-        return TableRows(HEADS, [_row(row) for row in Reading(bundle).rows] if bundle is not None else [])
+        return TableRows(HEADS, [_row(row) for row in PatchesResult(bundle).rows] if bundle is not None else [])
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: PatchRow) -> dict[str, Any]:
     """A patch for programs."""
     return {
         "change": row.title, "way": row.called, "verdict": row.said, "changes": row.changes, "size": row.size,

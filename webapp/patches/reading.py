@@ -37,7 +37,7 @@ class Effect(NamedTuple):
     digits: int = 1
 
 
-class Row(NamedTuple):
+class PatchRow(NamedTuple):
     """A patch. ``worst``: how far from fair, in points, the farthest of what is watched is, with its range; ``size``:
     shares of ranges, in per cent. ``number`` names it in addresses; 0 is the game as it is. ``matters``: from how many
     points on an effect does."""
@@ -110,7 +110,7 @@ class Row(NamedTuple):
         return self.verdict in ("works", "fails", "open")
 
 
-class Reading:
+class PatchesResult:
     """``rows``: the recommended patch first, then the others by size, the game as it is last. ``ended_after``: so many
     battles, where the search is over; ``intended``: whether something was said to be meant so; ``most``: so many
     changes were allowed."""
@@ -127,17 +127,17 @@ class Reading:
         self.rows = sorted(rows, key=lambda row: (row is not best, not row.changes, row.size))
 
     @property
-    def best(self) -> Row | None:
+    def best(self) -> PatchRow | None:
         """The smallest change that works, by fresh battles."""
         return next((row for row in self.rows if row.verdict == "works"), None)
 
     @property
-    def unproved(self) -> list[Row]:
+    def unproved(self) -> list[PatchRow]:
         """Changes that fresh battles say nothing of."""
         return [row for row in self.rows if row.changes and not row.proved]
 
     @property
-    def present(self) -> Row | None:
+    def present(self) -> PatchRow | None:
         """The game as it is."""
         return self.rows[-1] if self.rows else None
 
@@ -230,7 +230,7 @@ class Reading:
             f"Start it again and allow other numbers to change{rule}."
         )
 
-    def of(self, number: int) -> Row | None:
+    def of(self, number: int) -> PatchRow | None:
         """The row of a number."""
         return next((row for row in self.rows if row.number == number and row.changes), None)
 
@@ -250,13 +250,13 @@ class Reading:
         """Whether a pair is watched."""
         return any(len(each["pieces"]) > 1 for each in self.meta["watched"])
 
-    def _row(self, i: int) -> Row:
+    def _row(self, i: int) -> PatchRow:
         told = self.meta["patches"][i]
         size, worst, low, high, left = (
             POINTS * float(self.columns[name][i]) for name in ("size", "worst", "low", "high", "left")
         )
         changes = int(self.columns["changes"][i])
-        return Row(
+        return PatchRow(
             i + 1 if changes else 0, told["words"], told["way"], told["verdict"], changes,
             size, worst, low, high, left, int(self.columns["battles"][i]), self._effects(told), told, self.matters,
         )  # fmt: skip

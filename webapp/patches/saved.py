@@ -10,7 +10,7 @@ from webapp.balance import saving
 from webapp.balance.models import LineupRules
 from webapp.games.models import GameVersion
 from webapp.games.specs import version_spec
-from webapp.patches.reading import Row
+from webapp.patches.reading import PatchRow
 from webapp.studies.models import Job
 
 
@@ -21,7 +21,7 @@ class Saved(NamedTuple):
     rules: LineupRules | None
 
 
-def saved(job: Job, row: Row) -> Saved | None:
+def saved(job: Job, row: PatchRow) -> Saved | None:
     """None where a part of the change is kept nowhere."""
     version = _version(job, row) if row.table["changes"] else None
     rules = _rules(job, row) if row.table["apart"] else None
@@ -29,7 +29,7 @@ def saved(job: Job, row: Row) -> Saved | None:
     return None if lacks else Saved(version, rules)
 
 
-def _version(job: Job, row: Row) -> GameVersion | None:
+def _version(job: Job, row: PatchRow) -> GameVersion | None:
     """The first one later than the job's that has its numbers."""
     before = job.game_version
     if before is None:
@@ -45,7 +45,7 @@ def _version(job: Job, row: Row) -> GameVersion | None:
     return None
 
 
-def _rules(job: Job, row: Row) -> LineupRules | None:
+def _rules(job: Job, row: PatchRow) -> LineupRules | None:
     """The newest of the rules that the job played by, where they keep its pairs apart."""
     first = job.lineup_rules or job.project.lineup_rules.filter(replaced_by=None).first()
     newest = saving.newest(first) if first else None

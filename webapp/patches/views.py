@@ -18,7 +18,7 @@ from webapp.games import versions
 from webapp.games.specs import version_spec
 from webapp.lib.digits import whole
 from webapp.lib.posts import posts_only
-from webapp.patches.reading import Reading, Row
+from webapp.patches.reading import PatchesResult, PatchRow
 from webapp.studies.models import Job
 from webapp.studies.pictures import job_for
 from webapp.studies.table_rows import latest
@@ -46,15 +46,15 @@ def save(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     return redirect("studies:job", slug, pk)
 
 
-def _row(job: Job, text: str) -> Row:
+def _row(job: Job, text: str) -> PatchRow:
     bundle, number = latest(job), whole(text)
-    found = Reading(bundle).of(number) if bundle is not None and number else None
+    found = PatchesResult(bundle).of(number) if bundle is not None and number else None
     if found is None:
         raise Unsaved("This is none of the changes that the job found. Load the page again.")
     return found
 
 
-def _saved(job: Job, row: Row, user: User) -> str:
+def _saved(job: Job, row: PatchRow, user: User) -> str:
     """What was saved, in a sentence."""
     told = [
         _numbers(job, row, user) if row.table["changes"] else "",
@@ -63,7 +63,7 @@ def _saved(job: Job, row: Row, user: User) -> str:
     return " ".join(filter(None, told))
 
 
-def _numbers(job: Job, row: Row, user: User) -> str:
+def _numbers(job: Job, row: PatchRow, user: User) -> str:
     newest = versions.current(job.project)
     if newest is None or job.game_version is None or newest.simulator_id != job.game_version.simulator_id:
         raise Unsaved("The project’s data is of another game now, so these numbers do not fit.")
@@ -79,7 +79,7 @@ def _numbers(job: Job, row: Row, user: User) -> str:
     return f"Saved as {new}.{beside}"
 
 
-def _rules(job: Job, row: Row, user: User) -> str:
+def _rules(job: Job, row: PatchRow, user: User) -> str:
     """The lineup rules that the job played by, or the project's first, with the pair kept apart."""
     usual, _ = saving.ensure_defaults(job.project, user)
     old = saving.newest(job.lineup_rules or usual)

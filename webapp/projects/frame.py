@@ -25,11 +25,12 @@ class Place:
     of_project: bool = True
 
 
+_JOBS = ("studies:", "training:", "styles:", "hunts:", "arena:", "suspects:", "patches:", "changes:", "gates:")
 PLACES = (
     Place("Home", "projects:home", of_project=False),
     Place("Game data", "games:data", ("games:",)),
     Place("Lineups", "balance:lineups", ("balance:",)),
-    Place("Jobs", "studies:jobs", ("studies:", "training:", "suspects:", "gates:")),
+    Place("Jobs", "studies:jobs", _JOBS),
     Place("Agents", "agents:list", ("agents:",)),
     Place("Reports", "reports:list", ("reports:",)),
     Place("Help", "projects:help", ("api:help",), of_project=False),

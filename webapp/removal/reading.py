@@ -16,7 +16,7 @@ NOTHING_TOLD = "These searches do not tell: fresh battles confirm nothing that t
 Told = Mapping[str, Any]
 
 
-class Row(NamedTuple):
+class ExchangeRow(NamedTuple):
     """The average of the objective after an exchange, with its range; ``before`` it in the same lineups, and the
     ``change`` with its range. ``mark``: on which side of the line its whole range is."""
 
@@ -64,7 +64,7 @@ class Tests:
         return str(self.objective["toward"])
 
     @cached_property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[ExchangeRow]:
         """As it is, then every exchange that could be played."""
         rows = [each for each in self.told["rows"] if each["lineups"] and None not in each["value"]]
         return [self._row(each, first=i == 0) for i, each in enumerate(rows)]
@@ -168,11 +168,12 @@ class Tests:
         each = (telling(one, (min(trio), max(trio)), usual, [self.line]) for trio in trios for one in trio)
         return min(max([usual, *each]), usual + 1)
 
-    def _row(self, told: Told, *, first: bool) -> Row:
+    def _row(self, told: Told, *, first: bool) -> ExchangeRow:
         value, low, high = told["value"]
         name = "As it is" if first else " and ".join(self._swap(*pair) for pair in told["swaps"]) or "Both swapped"
-        return Row(name, value, low, high, told["before"][0], tuple(told["change"]), told["lineups"], told["battles"],
-                   self._mark(low, high))  # fmt: skip
+        before, change = told["before"][0], tuple(told["change"])
+        mark = self._mark(low, high)
+        return ExchangeRow(name, value, low, high, before, change, told["lineups"], told["battles"], mark)
 
     def _swap(self, piece: str, other: str) -> str:
         return f"{self.meta['names'][piece]} → {self.meta['names'][other]}"

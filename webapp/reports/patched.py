@@ -13,7 +13,7 @@ from webapp.changes.templatetags.change_bars import spanning
 from webapp.games.specs import version_spec
 from webapp.lib.figures import in_unit, share_told, telling, with_unit
 from webapp.lib.words import lower_first, number, plural
-from webapp.patches.reading import Effect, Reading, Row
+from webapp.patches.reading import Effect, PatchesResult, PatchRow
 from webapp.reports.changed import PROPOSED
 from webapp.studies import commanders
 from webapp.studies.models import Job, Status
@@ -28,8 +28,8 @@ class Patched(NamedTuple):
     """A change that works, and the effects of all that it was to mend before it, in the order of ``row.effects``."""
 
     job: Job
-    reading: Reading
-    row: Row
+    reading: PatchesResult
+    row: PatchRow
 
     @property
     def key(self) -> str:
@@ -60,7 +60,7 @@ def offered(search: Job) -> list[Patched]:
     found = [(job, latest(job)) for job in jobs.select_related("game_version", "lineup_rules").order_by("-pk")[:MOST]]
     return [
         Patched(job, reading, row)
-        for job, reading in [(job, Reading(bundle)) for job, bundle in found if bundle is not None]
+        for job, reading in [(job, PatchesResult(bundle)) for job, bundle in found if bundle is not None]
         for row in reading.rows
         if row.changes and row.verdict == "works"
     ]

@@ -12,7 +12,7 @@ from webapp.studies.table_rows import latest
 from webapp.suspects import decisions
 from webapp.suspects.models import Decision
 from webapp.suspects.reading import Suspect, read
-from webapp.worth.parts import Line, lines_of
+from webapp.worth.parts import WorthLine, lines_of
 
 State = Literal["measured", "going", "ended early", "lost", "none"]
 
@@ -29,7 +29,7 @@ class Pieces(NamedTuple):
     faults: list[Suspect]
     intended: list[Suspect]
     decided: dict[str, Decision]
-    lines: list[Line]
+    lines: list[WorthLine]
     looked_at: int
     largest: float
     matters: float
@@ -38,17 +38,17 @@ class Pieces(NamedTuple):
     unfinished: str = ""
 
     @property
-    def open_pieces(self) -> list[Line]:
+    def open_pieces(self) -> list[WorthLine]:
         """Single pieces and amounts that are not settled."""
         return [line for line in self.lines if line.verdict == OPEN and len(line.pieces) == 1]
 
     @property
-    def open_pairs(self) -> list[Line]:
+    def open_pairs(self) -> list[WorthLine]:
         """Pairs that are not settled."""
         return [line for line in self.lines if line.verdict == OPEN and len(line.pieces) > 1]
 
     @property
-    def untested(self) -> list[Line]:
+    def untested(self) -> list[WorthLine]:
         """Pieces and amounts of which nothing can be said."""
         return [line for line in self.lines if line.verdict == UNTESTED]
 

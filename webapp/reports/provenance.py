@@ -11,6 +11,7 @@ from typing import Any
 from django.conf import settings
 
 from engine.errors import ConfigError, StoreError
+from engine.text import written
 from webapp.games.called import called
 from webapp.lib.words import number, stamp
 from webapp.reports.lineups import Judged
@@ -51,7 +52,7 @@ def _game(search: Job) -> Iterator[Fact]:
     named = f"{search.lineup_rules}, " if search.lineup_rules else ""
     yield "Rules of lineups", f"{named}{rules['teams']} teams ({short(rules)})"
     for o in source.objectives(search).objectives:
-        line = "no line" if o.threshold is None else f"the line at {o.threshold:g} {o.unit}".rstrip()
+        line = "no line" if o.threshold is None else f"the line at {written(o.threshold, 'g')} {o.unit}".rstrip()
         yield f"Objective: {o.title}", f"{o.formula} ({line})"
 
 

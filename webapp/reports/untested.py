@@ -11,7 +11,7 @@ from webapp.reports.pieces import Pieces
 from webapp.sensitivity.figures import measured, sentences
 from webapp.studies.explore_recheck import checking
 from webapp.studies.models import Job, Status
-from webapp.worth.parts import Line
+from webapp.worth.parts import WorthLine
 
 NOTHING = "Nothing found; sensitivity not measured. "
 NAMED = 6
@@ -45,7 +45,7 @@ def _of_pieces(pieces: Pieces) -> Iterator[str]:
     yield ("" if found else NOTHING) + " ".join(sentences(pieces.experiment))
 
 
-def _of_reasons(lines: Sequence[Line]) -> Iterator[str]:
+def _of_reasons(lines: Sequence[WorthLine]) -> Iterator[str]:
     """Those that were not tested by why; tables from before reasons were kept have none."""
     for why in sorted({line.untested for line in lines}):
         alike = [line for line in lines if line.untested == why]
@@ -85,18 +85,18 @@ def _of_data(search: Job) -> Iterator[str]:
         yield f"{newest} is newer than the data that was tested."
 
 
-def _names(lines: Sequence[Line]) -> str:
+def _names(lines: Sequence[WorthLine]) -> str:
     return _listed(lines, [line.name for line in lines[:NAMED]])
 
 
-def _waiting(lines: Sequence[Line]) -> str:
+def _waiting(lines: Sequence[WorthLine]) -> str:
     """With what would settle each."""
     return _listed(
         lines, [f"{each.name} ({lower_first(each.needs)})" if each.needs else each.name for each in lines[:NAMED]]
     )
 
 
-def _listed(lines: Sequence[Line], names: Sequence[str]) -> str:
+def _listed(lines: Sequence[WorthLine], names: Sequence[str]) -> str:
     """Amounts have a comma in their names."""
     named = ("; " if any("," in name for name in names) else ", ").join(names)
     rest = len(lines) - NAMED

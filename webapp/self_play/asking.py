@@ -172,9 +172,14 @@ class SelfPlayForm(EvaluationForm):
         }
 
     @classmethod
+    def played(cls, job: Job) -> tuple[Mapping[str, Any], Mapping[str, Mapping[str, Any]]]:
+        """Its game, and who played from outside."""
+        return job.config["task"]["game"], job.config["opponents"]["others"]
+
+    @classmethod
     def typed_of(cls, job: Job) -> dict[str, Any]:
-        """Its ranges, and who played from outside, as far as they are offered."""
-        learner, others = job.config["task"]["learner"], job.config["opponents"]["others"]
+        """Also its ranges."""
+        learner = job.config["task"]["learner"]
         ranges = {"rate": learner["rate"], "entropy": learner["entropy_weight"]}
         told = {name: range_text(value) if is_range(value) else field_text(value) for name, value in ranges.items()}
-        return {**super().typed_of(job), **told, "policies": list(others)}
+        return {**super().typed_of(job), **told}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import NamedTuple
 
-from webapp.self_play.reading import Player, Reading, signed
+from webapp.self_play.reading import Player, SelfPlayResult, signed
 from webapp.studies.lines import Frame, ends, path
 
 TICKS = 6
@@ -38,7 +38,7 @@ class StrengthCurves:
     """``lines``: one for each member, the leader last, so that it is drawn above the others; ``jumps``: (x, y) of whom
     somebody went on from and of who that is, a round later; ``rounds`` and ``levels``: the texts of the axes."""
 
-    def __init__(self, reading: Reading, rounds: int) -> None:
+    def __init__(self, reading: SelfPlayResult, rounds: int) -> None:
         leader = reading.members[0].name if reading.members else ""
         known = [p for p in reading.players if p.round and p.known]
         told = [end for p in known for end in ((p.low, p.rating, p.high) if p.name == leader else (p.rating,))]

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import ceil
 from typing import Any, ClassVar
 
+from engine.config.genes import genes
+from engine.config.pool import PoolConfig
+from engine.config.self_play import SelfPlayConfig
 from webapp.accounts.models import User
 from webapp.self_play.asking import SelfPlayForm, SelfPlayIntake
 from webapp.self_play.drawing import StrengthCurves
-from webapp.self_play.reading import HEADS, Reading
+from webapp.self_play.reading import HEADS, SelfPlayResult
 from webapp.studies.kinds import Found, Rows
 from webapp.studies.models import Job
 from webapp.studies.setting_fields import is_range, range_text
 from webapp.studies.table_rows import TableRows
 from webapp.training.learning import Learning
 
+LEARNED, ROUNDS, ENOUGH = 10_000, 1000, 3
+"""Decisions that a member learns from in a first round, how many rounds there are at most, and how many tell enough."""
 CHOICES = {
     "hardest": "those they beat least, now and in earlier rounds",
     "mostly-latest": "mostly each other as they are now, at times as they were",
@@ -38,11 +44,14 @@ class Playing(Learning):
     results: ClassVar[tuple[str, ...]] = ("table",)
     files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy"}
     gives = "strongest member"
+    counted, speed_in = "evaluations", "decisions learned from"
+    on_top = "The last meetings of the strongest member come on top."
+    trying = "Two members train and meet to see how fast this goes …"
     help_section = "self-play"
 
     def shown(self, job: Job) -> dict[str, Any]:
         """The ladder and the course as they grow."""
-        reading = Reading.of(job)
+        reading = SelfPlayResult.of(job)
         return {
             "reading": reading,
             "course": StrengthCurves(reading, job.ticks) if reading else None,
@@ -50,14 +59,45 @@ class Playing(Learning):
             "lost": reading is None and job.tick > 0,
         }
 
+    def amount(self, study: SelfPlayConfig) -> float:
+        """Decisions that members learn from, and those that could be learned from while workers wait for a round."""
+        workers = study.pool.processes
+        return study.ticks * ceil(study.algorithm.population / workers) * workers * learned(study)
+
+    def done(self, study: SelfPlayConfig, counters: Mapping[str, float]) -> float:
+        """Decisions that members have learned from."""
+        return counters.get(self.counted, 0) * learned(study)
+
+    def first_rounds(self, study: SelfPlayConfig) -> SelfPlayConfig:
+        """Short rounds of two members in one process, measured in proportion."""
+        largest = {gene.place: gene.high for gene in genes(study.task)}
+        batch = int(largest.get("learner.batch", study.task.learner.least_batch))
+        steps = min(learned(study), max(LEARNED, 2 * batch))
+        told = {
+            "name": f"speed of {study.task.game.name}"[:120], "ticks": ROUNDS, "fresh": 0, "stop": (), "seed": 1,
+            "task": study.task.model_copy(update={"steps": steps}),
+            "episodes": max(2, round(study.episodes * steps / learned(study))),
+            "algorithm": study.algorithm.model_copy(update={"population": 2}),
+            "pool": PoolConfig(kind="local", workers=1),
+        }  # fmt: skip
+        return study.model_copy(update=told)
+
+    def tells_enough(self, job: Job, counters: Mapping[str, float]) -> bool:
+        """Rounds enough for its speed to be known."""
+        return job.tick >= ENOUGH
+
+    def side_by_side(self, study: SelfPlayConfig) -> int:
+        """Each worker has a process."""
+        return study.pool.processes
+
     def found(self, job: Job) -> Found | None:
         """Who stands first."""
-        reading = Reading.of(job)
+        reading = SelfPlayResult.of(job)
         return Found(reading.sentence) if reading and reading.members else None
 
     def table(self, job: Job, of: str, user: User) -> Rows:
         """A line for each member of each round."""
-        reading = Reading.of(job)
+        reading = SelfPlayResult.of(job)
         return TableRows(HEADS, reading.rows() if reading else [])
 
     def specialist(self, job: Job) -> list[tuple[str, Any]]:
@@ -74,3 +114,9 @@ class Playing(Learning):
             ("Meetings a member, each round", config["episodes"]),
             *ranges,
         ]
+
+
+def learned(study: SelfPlayConfig) -> int:
+    """Decisions that a member learns from in a round: the same number for all."""
+    assert isinstance(study.task.steps, int)
+    return study.task.steps

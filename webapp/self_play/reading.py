@@ -78,7 +78,7 @@ class Copy(NamedTuple):
     other: str
 
 
-class Reading:
+class SelfPlayResult:
     """``players``: everybody who is kept; ``members``: the latest of each, the strongest first; ``standing``: they
     and the players outside, in that order."""
 
@@ -92,7 +92,7 @@ class Reading:
         self.standing = sorted([*self.members, *others], key=lambda p: (not p.known, -p.rating, p.member))
 
     @classmethod
-    def of(cls, job: Job) -> Reading | None:
+    def of(cls, job: Job) -> SelfPlayResult | None:
         """What a job's latest round says; None before there is one, and where it was lost."""
         ladder, digest = latest(job), newest(job, "lineage")
         if ladder is None or not digest:

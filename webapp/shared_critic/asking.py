@@ -9,13 +9,13 @@ from django import forms
 from django.conf import settings
 
 from engine.catalog import METHODS
-from engine.config.aesrl import LEAST_LESSONS
+from engine.config.aesrl import LEAST_LESSONS, LayersConfig
 from webapp.games.fields import NumberField
 from webapp.studies.models import Job
 from webapp.studies.study_form import CardsField
-from webapp.training import games
+from webapp.training import beginnings, games
 from webapp.training.intake import AloneIntake
-from webapp.training.learning_form import LearningForm
+from webapp.training.learning_form import LayeredForm
 
 SPREAD = 1000.0
 USUAL = {"pendulum": 1500.0, "HalfCheetah": 12_000.0, "Hopper": 3600.0, "Walker2d": 5200.0, "Ant": 5800.0,
@@ -24,17 +24,26 @@ USUAL = {"pendulum": 1500.0, "HalfCheetah": 12_000.0, "Hopper": 3600.0, "Walker2
 WAITING = {
     "free": ("Nobody", "Each individual counts as soon as it is back. Only AES-RL and ACEM-RL can do that."),
     "rounds": ("All of a round", "Slower, but the same seed always ends the same."),
+    "turns": ("Each for the one before it", "One at a time: the slowest. Only CEM-RL and CEM can do that."),
 }
+CODE = "sigmoid-code"
+"""The sigmoid rule as the released code has it."""
 MEANS = {
     "": "As usual for the method", "relative": "Relative baseline", "absolute": "Absolute baseline", "linear": "Linear",
-    "sigmoid": "Sigmoid", "oldest": "By rank", "full-move": "Full move",
+    "sigmoid": "Sigmoid", CODE: "Sigmoid, as in the released code", "oldest": "By rank", "full-move": "Full move",
 }  # fmt: skip
-NUMBERS = {"relative": "baseline", "absolute": "baseline", "linear": "range", "sigmoid": "range"}
+NUMBERS = {"relative": "baseline", "absolute": "baseline", "linear": "range", "sigmoid": "range", CODE: "range"}
 """What the number of a rule of the mean is called in the study."""
 VARIANCES = {
     "": "As usual for the method", "adaptive": "Adaptive", "fixed": "Fixed", "success": "One in five successes",
     "constant": "Constant", "elites": "Elites",
 }  # fmt: skip
+CENTRES = {
+    "running": "Estimated",
+    "episodes": "By five episodes",
+}
+STEADY = ("aes-rl", "acem-rl")
+"""Methods in which each individual moves the centre by itself."""
 
 
 class TogetherIntake(AloneIntake):
@@ -53,7 +62,7 @@ def spread_of(game: str) -> float:
     return USUAL.get(name.lower() if name == "Pendulum" else name, SPREAD)
 
 
-class TogetherForm(LearningForm):
+class TogetherForm(LayeredForm):
     """Which game, how, and for how long."""
 
     offered: ClassVar[Mapping[str, str]] = {
@@ -69,13 +78,15 @@ class TogetherForm(LearningForm):
         ("How far?", ("start", "steps", "minutes")),
     )
     folded: ClassVar[tuple[str, ...]] = (
-        "share", "lessons", "population", "mean", "baseline", "variance", "capacity", "explore", "workers", "seed",
+        "share", "lessons", "population", "mean", "baseline", "variance", "remembered", "first", "centre", "capacity",
+        "explore", "policy", "critic", "workers", "seed",
     )  # fmt: skip
     places: ClassVar[Mapping[str, str]] = {
-        **LearningForm.places, "method.learning_share": "share", "method.least_lessons": "lessons",
+        **LayeredForm.places, "method.learning_share": "share", "method.least_lessons": "lessons",
         "method.population": "population",
         "method.mean.baseline": "baseline", "method.mean.range": "baseline", "method.mean.kind": "mean",
-        "method.variance.kind": "variance", "method.waiting": "waiting", "method.kind": "method", "method": "method",
+        "method.variance.kind": "variance", "method.variance.n": "remembered", "method.variance_at_first": "first",
+        "method.centre": "centre", "method.waiting": "waiting", "method.kind": "method", "method": "method",
         "learner.capacity": "capacity", "learner.explore": "explore", "pool.workers": "workers",
     }  # fmt: skip
     method = CardsField({k: (m.label, m.explanation) for k, m in METHODS.items()}, label="Method", initial="aes-rl")
@@ -110,6 +121,19 @@ class TogetherForm(LearningForm):
     variance = forms.ChoiceField(
         label="How the spread follows", choices=list(VARIANCES.items()), required=False, help_text="The rule for σ²."
     )
+    remembered: Any = NumberField(
+        label="Individuals remembered", whole=True, low=1, high=100_000, required=False,
+        help_text="n of the fixed rule; 10 where nothing is typed.",
+    )  # fmt: skip
+    first: Any = NumberField(
+        label="First variance", low=0, high=100, above=True, required=False,
+        help_text="σ² of each weight around the centre; 0.001 where nothing is typed. By the constant rule it stays.",
+    )  # fmt: skip
+    centre = forms.ChoiceField(
+        label="Score of the centre", choices=list(CENTRES.items()), required=False,
+        help_text="f(μ). Estimated: one in five individuals is the centre itself. By five episodes after each "
+        "individual: six times the decisions.",
+    )  # fmt: skip
     capacity: Any = NumberField(
         label="Decisions remembered", whole=True, low=1, high=10**8, required=False,
         help_text="Replay; 200,000 in the paper’s comparison.",
@@ -132,9 +156,25 @@ class TogetherForm(LearningForm):
         cleaned = super().clean()
         for why in self._baseline(cleaned.get("mean") or "", cleaned.get("baseline")):
             self.add_error("baseline", why)
-        if (cleaned.get("mean") or cleaned.get("variance")) and cleaned.get("method") not in ("aes-rl", "acem-rl"):
-            self.add_error("mean" if cleaned["mean"] else "variance", "Only AES-RL and ACEM-RL have such a rule.")
+        for name, why in self._misfits(cleaned.get("method", ""), cleaned):
+            self.add_error(name, why)
         return cleaned
+
+    def _misfits(self, method: str, typed: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """What a method or a rule does not have."""
+        rules = {"mean", "variance"} & {name for name, value in typed.items() if value}
+        if rules and method not in STEADY:
+            yield min(rules), "Only AES-RL and ACEM-RL have such a rule."
+        if typed.get("centre") == "episodes" and method not in STEADY:
+            yield "centre", "Only AES-RL and ACEM-RL ask for that score."
+        if typed.get("first") is not None and method == "erl":
+            yield "first", "ERL draws nobody around a centre. Leave this empty."
+        if typed.get("waiting") == "turns" and method not in ("cem-rl", "cem"):
+            yield "waiting", "Only CEM-RL and CEM let one play after the other."
+        if typed.get("remembered") is not None and typed.get("variance") != "fixed":
+            yield "remembered", "Only the fixed rule has such a number. Leave this empty."
+        if (typed.get("mean"), typed.get("variance")) == ("full-move", "adaptive"):
+            yield "variance", "After a full move nothing is left of the spread by this rule. Choose another."
 
     def _baseline(self, rule: str, number: float | None) -> Iterator[str]:
         if "baseline" in self.errors:
@@ -149,6 +189,9 @@ class TogetherForm(LearningForm):
     def own(self) -> dict[str, Any]:
         """The method with its settings, the learner, and the workers."""
         learner, pool = self.typed(capacity="capacity", explore="explore"), self.typed(workers="workers")
+        usual = LayersConfig().model_dump()
+        network = self.network(usual | {"policy": beginnings.policy_layers(self.begun) or usual["policy"]})
+        learner |= {"network": network} if network != usual else {}
         return {
             "spread": self.cleaned_data["spread"] or spread_of(self.game_name),
             "method": self._method(),
@@ -159,14 +202,19 @@ class TogetherForm(LearningForm):
     def _method(self) -> dict[str, Any]:
         typed, kind = self.cleaned_data, self.cleaned_data["method"]
         told = self.typed(learning_share="share", least_lessons="lessons", population="population")
-        told["waiting"] = typed["waiting"] == "rounds"
-        rule = typed["mean"] or ("relative" if kind == "aes-rl" and typed["baseline"] is not None else "")
-        if rule:
-            told["mean"] = {"kind": rule, **(self.typed(**{NUMBERS[rule]: "baseline"}) if rule in NUMBERS else {})}
+        told |= {"waiting": typed["waiting"] == "rounds", "parallel": typed["waiting"] != "turns"}
+        told |= self.typed(variance_at_first="first", centre="centre")
+        if rule := typed["mean"] or ("relative" if kind == "aes-rl" and typed["baseline"] is not None else ""):
+            told["mean"] = self._rule(rule)
         if typed["variance"]:
-            told["variance"] = {"kind": typed["variance"]}
+            told["variance"] = {"kind": typed["variance"], **self.typed(n="remembered")}
         fields = METHODS[kind].config.model_fields
         return {"kind": kind, **{name: value for name, value in told.items() if name in fields}}
+
+    def _rule(self, rule: str) -> dict[str, Any]:
+        """A rule of the mean as the study has it."""
+        number = self.typed(**{NUMBERS[rule]: "baseline"}) if rule in NUMBERS else {}
+        return {"kind": "sigmoid", "reading": "code", **number} if rule == CODE else {"kind": rule, **number}
 
     @classmethod
     def typed_of(cls, job: Job) -> dict[str, Any]:
@@ -177,8 +225,15 @@ class TogetherForm(LearningForm):
         return {
             **super().typed_of(job),
             "method": method["kind"],
-            "waiting": "rounds" if method.get("waiting", True) else "free",
-            "mean": rule.get("kind", ""),
+            "waiting": _waiting(method),
+            "mean": CODE if rule.get("reading") == "code" else rule.get("kind", ""),
             "variance": method.get("variance", {}).get("kind", ""),
             "baseline": "" if number is None else number,
         }
+
+
+def _waiting(method: Mapping[str, Any]) -> str:
+    """Who waits for whom, of a study's method."""
+    if not method.get("parallel", True):
+        return "turns"
+    return "rounds" if method.get("waiting", True) else "free"

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 from engine.catalog import METHODS
 from engine.config.aesrl import LEAST_LESSONS, AbsoluteConfig, AESRLConfig
 from engine.config.pool import PoolConfig
+from engine.text import written
 from webapp.lib.words import number
 from webapp.shared_critic.asking import TogetherForm, TogetherIntake
 from webapp.studies.kinds import Found
@@ -62,6 +63,7 @@ class Together(Rehearsed, Learning):
     )
     files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy", "policy.onnx": "onnx"}
     gives = "centre"
+    trying = "A few individuals play and learn to see how fast this goes …"
     help_section = "shared-critic"
 
     def shown(self, job: Job) -> dict[str, Any]:
@@ -76,6 +78,7 @@ class Together(Rehearsed, Learning):
             "moved": _moved(job.metrics),
             "busy": _busy(job.metrics),
             "waits": job.config["method"].get("waiting", True),
+            "turns": not job.config["method"].get("parallel", True),
             "least": f"{_least(job):g}" if _least(job) else "",
             "lessons": _lessons(job.metrics),
             "sharing": crowded(int(job.config["pool"]["workers"]), "worker"),
@@ -132,15 +135,33 @@ class Together(Rehearsed, Learning):
         }  # fmt: skip
         return [
             ("Method", METHODS[method["kind"]].label),
-            *((f"{part.title()} rule", method[part]["kind"]) for part in ("mean", "variance") if part in method),
-            *((name, f"{m[key]:.4g}") for name, key in told.items() if key in m),
+            *((f"{part.title()} rule", _rule(method[part])) for part in ("mean", "variance") if part in method),
+            *_switches(method),
+            *((name, written(m[key], ".4g")) for name, key in told.items() if key in m),
             *((f"Decisions, {name.removeprefix('steps_')}", number(value)) for name, value in sorted(m.items())
               if name.startswith("steps_") and name != "steps_per_second"),
+            *([("Decisions of evaluations, counted apart", number(m["examined"]))] if "examined" in m else []),
             *([("Least minibatches a decision", f"{_least(job):g}")] if not method.get("waiting", True) else []),
             ("Replay", number(learner["capacity"])),
             ("Noise of actions", f"{learner['explore']:g}"),
             *of_network(layers),
         ]  # fmt: skip
+
+
+def _rule(rule: Mapping[str, Any]) -> str:
+    """A rule with what is to be said of it."""
+    more = {"reading": "as in the paper" if rule.get("reading") == "paper" else "as in the released code",
+            "n": f"n = {rule.get('n')}"}  # fmt: skip
+    return ", ".join([rule["kind"], *(words for name, words in more.items() if name in rule)])
+
+
+def _switches(method: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """How individuals play, and how the score of the centre is known, where the method has a choice."""
+    told: dict[str, tuple[str, dict[Any, str]]] = {
+        "parallel": ("Individuals of a round", {True: "side by side (P-CEM-RL)", False: "one after the other"}),
+        "centre": ("f(μ)", {"running": "a running estimate", "episodes": "five episodes after each individual"}),
+    }  # fmt: skip
+    return [(title, words[method[name]]) for name, (title, words) in told.items() if name in method]
 
 
 def _fixed_baseline(study: AESRLConfig) -> AbsoluteConfig | None:

@@ -18,7 +18,7 @@ from webapp.starts.rows import OFFERED, ROWS
 from webapp.studies.intake import Table
 from webapp.studies.models import Job
 from webapp.studies.study_form import CardsField
-from webapp.training import games, methods
+from webapp.training import beginnings, games, methods
 from webapp.training.intake import AloneIntake
 from webapp.training.learning import crowded
 from webapp.training.learning_form import LearningForm
@@ -69,7 +69,8 @@ class StartsIntake(AloneIntake):
         if not own and (known is None or not known.starts):
             yield "game.name", f"no setting says where its episodes begin; choose one of {', '.join(OFFERED)}"
             return
-        if known is not None and (why := methods.misfit(study.learner.kind, known.does, known.sees)):
+        offer = games.OFFERS.get(study.game.name)
+        if known is not None and (why := methods.misfit(study.learner.kind, known.does, offer)):
             yield "learner.kind", why
         for i, task in enumerate(study.tasks):
             wrong = [*value_problems(own, task.settings)] if own else _unknown(study, task, project)
@@ -150,9 +151,10 @@ class StartsForm(LearningForm):
     def table(self) -> dict[str, Any]:
         """The study, as a body of the API would have it."""
         found = self.cleaned_data
-        begun, game = self.starts.get(found.get("start", "")), found["game"]
+        game = found["game"]
         sees = OFFERED[game].sees if game in OFFERED else games.NUMBERS
-        learner = methods.presets_for(found["learner"], game, sees)[0].learner.model_dump()
+        preset = methods.presets_for(found["learner"], game, sees)[0]
+        learner = beginnings.going_on(preset, self.begun).learner.model_dump()
         waits = found["waits"] == "step"
         return {
             **self.typed(name="title", seed="seed", minutes="minutes", environments="battles", actors="actors"),
@@ -163,7 +165,7 @@ class StartsForm(LearningForm):
             "iterations": found["iterations"] or ITERATIONS,
             "sampling": "synchronous" if waits else "asynchronous",
             "replay": {"where": "memory" if waits else "redis"},
-            **({} if begun is None else {"start": begun.policy}),
+            **({} if self.begun is None else {"start": self.begun.policy}),
         }
 
     def point_at(self, place: str, why: str) -> None:
@@ -193,10 +195,10 @@ class StartsForm(LearningForm):
         found = {name: value for name, value in super().typed_of(job).items() if name in cls.base_fields}
         return {**found, **own, **rows.filled(config, found["game"], rows.columns(job.project))}
 
-    def before(self, study: Any, user: User) -> dict[str, Any]:
+    def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
         """How long it takes, and whether players share processors."""
         players = study.samplers if study.pool.kind != "local" else 1
-        return super().before(study, user) | {"crowded": crowded(players, self.several)}
+        return super().before(study, user, **refers) | {"crowded": crowded(players, self.several)}
 
     @property
     def heads(self) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from engine.config.train import TrainPool
 from webapp.accounts.models import User
 from webapp.lib.words import number, percent
 from webapp.starts.asking import SCHEDULERS, SIGNALS, StartsForm, StartsIntake
-from webapp.starts.reading import Reading
+from webapp.starts.reading import StartsResult
 from webapp.studies.kinds import Found, Rows
 from webapp.studies.models import Job
 from webapp.studies.table_rows import TableRows, latest
@@ -40,11 +40,12 @@ class EasierStarts(Rehearsed, OneAgent):
         "plays all of them at the same time and learns where it learns most, until it succeeds from the hard one."
     )
     gives = "agent"
+    trying = "An agent learns from these starts for a few seconds to see how fast this goes …"
     help_section = "easier-starts"
 
     def shown(self, job: Job) -> dict[str, Any]:
         """The curves, what is practised, the ranking, and the picture."""
-        reading = Reading(job, curve.columns(job, ROUNDS), latest(job))
+        reading = StartsResult(job, curve.columns(job, ROUNDS), latest(job))
         apart = job.config["pool"]["kind"] != "local"
         return {
             "reading": reading,

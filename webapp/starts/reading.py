@@ -57,7 +57,7 @@ def _band(frame: Frame, x: Sequence[float], low: Sequence[float], high: Sequence
     return path([(frame.x(at), frame.y(up)) for at, up in [*upper, *reversed(lower)]]) + " Z" if x else ""
 
 
-class Row(NamedTuple):
+class StartRow(NamedTuple):
     """A start in the ranking. ``rank``: such as "1" or "2 to 3"; ``reached``: after how many minibatches it was
     mastered, in words; ``share``: of what is practised now, in words; ``where`` episodes begin."""
 
@@ -74,7 +74,7 @@ class Row(NamedTuple):
     where: str
 
 
-class Reading:
+class StartsResult:
     """A job's starts, the easiest first, as ``StartsConfig.ordered`` has them."""
 
     def __init__(self, job: Job, columns: Columns, table: Bundle | None) -> None:
@@ -113,7 +113,7 @@ class Reading:
         return Practised(self.names, self._x, [self._column(i, "practised") for i in range(len(self.names))])
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[StartRow]:
         """The starts, the hardest first."""
         order = sorted(range(len(self.names)), key=self._hardness, reverse=True)
         return [self._row(i) for i in order]
@@ -135,11 +135,11 @@ class Reading:
         value = None if column is None else column[i]
         return value if known(value) else None
 
-    def _row(self, i: int) -> Row:
+    def _row(self, i: int) -> StartRow:
         share = self.metrics.get(f"{name_of(i)}/practised")
         lost = self._value("forgotten", i)
         task = self.config.ordered[i]
-        return Row(
+        return StartRow(
             task.name, min(i + 1, MARKS), task.hard, self._rank(i), self._value("success", i),
             self._value("low", i), self._value("high", i), self._reached(i),
             f"at least {percent(lost)}" if lost else "", "" if share is None else percent(share),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from django import forms
@@ -36,6 +37,12 @@ from webapp.studies.study_form import StudyForm
 WRONG = 422
 AGAIN = "again"
 """What the address calls the job whose settings a form begins with."""
+
+
+LEFT_OUT = (
+    "It has more than this form has room for, and what you do not see here is left out. The API and the command line "
+    "take all of it."
+)
 
 
 class SettingsForm(StudyForm):
@@ -124,10 +131,17 @@ def before(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
         raise Http404("There is no such form.")
     form: Any = (kinds.parts_of(kind).form or SettingsForm)(request.POST, project=project, kind=kind)
     asked = _asked(user, project, kind, form) if form.is_valid() else None
-    told = form.before(asked[0], user) if asked else {}
-    wrong = [f"{form[name].label}: {said[0]}" if name in form.fields else said[0] for name, said in form.errors.items()]
-    context = {"before": {**told, "wrong": wrong}, "project": project, "kind": kind}
+    told = form.before(asked[0], user, **asked[1]) if asked else {}
+    context = {"before": {**told, "wrong": [*_wrong(form)]}, "project": project, "kind": kind}
     return render(request, "studies/partials/before.html", context)
+
+
+def _wrong(form: Any) -> Iterator[str]:
+    """What is wrong with what was typed; nobody is asked yet for what is still missing."""
+    for name, errors in form.errors.as_data().items():
+        said = form.errors[name][0]
+        if any(error.code != "required" for error in errors):
+            yield f"{form[name].label}: {said}" if name in form.fields else said
 
 
 @posts_only("studies:job", "slug", "pk")
@@ -137,6 +151,9 @@ def again(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     if job.for_form or kinds.of(job).clone != "studies:again":
         raise Http404("This job is not asked for by such a form.")
     messages.info(request, f"These are the settings of “{job.title}”. Change what you like, then start.")
+    made = kinds.of(job).form
+    if made is not None and made.left_out(job):
+        messages.warning(request, LEFT_OUT)
     return redirect(f"{reverse('studies:ask', args=[slug, job.kind])}?{AGAIN}={pk}")
 
 
@@ -151,9 +168,8 @@ def _asked(user: User, project: Project, kind: str, form: Any) -> tuple[Study, R
     """The study that a form describes; None once what is wrong stands at its field, or above all of them."""
     intake = kinds.parts_of(kind).intake
     assert intake is not None
-    beside = form.beside() if hasattr(form, "beside") else {}
     try:
-        return intake.first(Body(kind, project, user, form.table(), {}, beside))
+        return intake.first(Body(kind, project, user, form.table(), {}, form.beside()))
     except ConfigError as error:
         for place, message in error.problems:
             form.point_at(place.removeprefix("config."), message)

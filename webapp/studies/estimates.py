@@ -66,17 +66,17 @@ def wrong(study: Study, played: Job | None) -> list[tuple[str, str]]:
 def estimate(study: Study, played: Job | None, project: Project) -> Estimate | None:
     """How long a study takes; None while nothing is known, and where nobody knows how much it will do."""
     parts, row = kinds.parts_of(study.kind), STUDIES[study.kind]
-    if not _amount(study):
+    if not parts.amount(study):
         return None
     if earlier := _earlier(study, project):
         low, high = min(earlier), max(earlier)
         which = "one earlier job" if len(earlier) == 1 else f"{len(earlier)} earlier jobs"
         return _whole(study, 0.9 * low, 1.1 * high, f"As fast as {which} like this one.")
-    pace = _pace(played, parts) if played is not None else None
+    pace = _pace(played, _as(study, played)) if played is not None else None
     if pace is None:
         return None
     each = pace / min(parts.side_by_side(study), settings.CPUS)
-    done = parts.decided if parts.counted else f"{row.tick}s"
+    done = parts.speed_in or (parts.decided if parts.counted else f"{row.tick}s")
     speed = float(f"{1 / pace:.1e}")
     note = f"Measured just now: {number(speed, 0 if speed >= 1 else None)} {done} a second on one processor."
     return _whole(study, FASTER * each, SLOWER * each, note)
@@ -84,14 +84,10 @@ def estimate(study: Study, played: Job | None, project: Project) -> Estimate | N
 
 def _whole(study: Any, low: float, high: float, note: str) -> Estimate:
     parts, minutes = kinds.parts_of(study.kind), limit(study)
+    amount = parts.amount(study)
     most = START_S + (60 * minutes if minutes else float("inf"))
-    least, longest = (min(most, START_S + each * _amount(study)) for each in (low, high))
+    least, longest = (min(most, START_S + each * amount) for each in (low, high))
     return Estimate(least, longest, f"{note} {parts.on_top}".strip(), 2 / (low + high))
-
-
-def _amount(study: Any) -> float:
-    """How much it does, in what its kind counts."""
-    return float(getattr(study, kinds.parts_of(study.kind).counted or "ticks", 0))
 
 
 def limit(study: Any) -> float:
@@ -99,29 +95,36 @@ def limit(study: Any) -> float:
     return float(getattr(study, "minutes", 0.0))
 
 
-def _pace(job: Job, parts: kinds.Parts) -> float | None:
-    """Seconds for one of what its kind counts, start and first round left out; None where too little was done."""
+def _pace(job: Job, study: Study | None) -> float | None:
+    """Seconds for one of what the kind of its study counts, start and first round left out; None where too little was
+    done."""
+    if study is None:
+        return None
+    parts = kinds.parts_of(study.kind)
     counters = job.events.filter(kind="progressed").order_by("tick").values_list("tick", "body__counters")
     rounds = [{"tick": tick, **counted} for tick, counted in counters]
+    if parts.concludes and rounds and rounds[-1]["tick"] == getattr(study, "ticks", 0):
+        rounds.pop()
     if len(rounds) < 2:
         return None
-    first, last, counted = rounds[min(1, len(rounds) - 2)], rounds[-1], parts.counted or "tick"
-    done = last.get(counted, 0) - first.get(counted, 0)
+    first, last = rounds[min(1, len(rounds) - 2)], rounds[-1]
+    done = parts.done(study, last) - parts.done(study, first)
     return (last["seconds"] - first["seconds"]) / done if done > 0 else None
 
 
 def _earlier(study: Study, project: Project) -> list[float]:
     """Seconds for one of what its kind counts, in the latest that did the same work on as many processes."""
-    wanted, parts = _work(study), kinds.parts_of(study.kind)
+    wanted = _work(study)
     done = project.jobs.filter(kind=study.kind, status__in=(Status.FINISHED, Status.STOPPED)).order_by("-pk")
-    alike = (job for job in done[:EARLIER] if _worked(study, job) == wanted)
-    return [pace for job in alike if (pace := _pace(job, parts)) is not None][:5]
+    known = ((job, _as(study, job)) for job in done[:EARLIER])
+    alike = ((job, other) for job, other in known if other is not None and _work(other) == wanted)
+    return [pace for job, other in alike if (pace := _pace(job, other)) is not None][:5]
 
 
-def _worked(study: Study, job: Job) -> tuple[str, int] | None:
-    """The work of another job of the kind; None where an earlier version of the engine made it."""
+def _as(study: Study, job: Job) -> Study | None:
+    """The study of another job of the kind; None where an earlier version of the engine made it."""
     try:
-        return _work(parse(type(study), job.config))
+        return parse(type(study), job.config)
     except ConfigError:
         return None
 
@@ -156,7 +159,7 @@ def _waiting(trial: Job | None) -> str:
     if trial is None:
         return ""
     if trial.active:
-        return "Training a few seconds to see how fast this goes …"
+        return kinds.of(trial).trying
     return "How fast this goes could not be measured." if trial.status != Status.PAUSED else "The trial was put aside."
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from engine.lineups import schema
 from engine.simulators.contract import GameSpec
+from engine.text import written
 from webapp.accounts.models import User
 from webapp.games.called import called
 from webapp.lib.text import plain
@@ -125,9 +126,11 @@ def _lines(taken: Taken) -> list[tuple[str, Cell]]:
     for o in taken.explored.meta["objectives"]:
         if o["threshold"] is None:
             continue
-        at = f"{o['title']} at {o['threshold']:g}"
+        at = f"{o['title']} at {written(o['threshold'], 'g')}"
         moved = o["name"] in taken.explored.meta.get("moved", {})
-        found.append(("The line, moved", f"{at}; the job’s own is {own[o['name']]:g}") if moved else ("The line", at))
+        found.append(
+            ("The line, moved", f"{at}; the job’s own is {written(own[o['name']], 'g')}") if moved else ("The line", at)
+        )
     return found
 
 
@@ -285,7 +288,7 @@ def to_xlsx(taken: Taken) -> bytes:
     sheet(book, "Teams", team_header(taken), team_lines(taken), (10, 8, 12, 10, 14))
     facts: list[list[Cell]] = [[label, value] for label, value in provenance(taken)]
     for o in taken.explored.meta["objectives"]:
-        line = "" if o["threshold"] is None else f", the line at {o['threshold']:g}"
+        line = "" if o["threshold"] is None else f", the line at {written(o['threshold'], 'g')}"
         facts.append([f"Objective {o['name']}", f"{o['title']} ({o['direction']}{line}): {o['formula']}"])
     sheet(book, "Config", ["What", "Value"], facts, (26, 90))
     buffer = io.BytesIO()

@@ -143,7 +143,7 @@ class NewJobForm(LineForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its fie
             self.add_error("population", told)
 
     def _check_whole(self) -> None:
-        """Say what of the search does not go together, once every field is right by itself."""
+        """Report settings of the search that conflict, once each field is valid."""
         if not self.errors:
             try:
                 self.search(None)
@@ -213,7 +213,7 @@ class NewJobForm(LineForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its fie
         return FRESH if typed is None else typed
 
     def search(self, pace: float | None) -> SearchConfig:
-        """The search that Start begins. Raises ConfigError for what does not go together."""
+        """The search that Start begins. Raises ConfigError for settings that conflict."""
         chosen = self.plan(pace)
         assert self.measured is not None
         found = {

@@ -66,7 +66,9 @@ class Parts:
     - ``course``: its page draws how it went, round by round. ``replayed``: what it found can be played again.
     - ``trial``: what it is called where it is played for a form; ``trial_words``: what such a job did, in a sentence.
     - ``counted``: the counter by which its speed is measured, and the setting that says how many there will be; empty:
-      rounds. ``on_top``: what an estimate of its time leaves out, in a sentence.
+      rounds. ``speed_in``: what it is told in; empty: ``decided``, or rounds. ``on_top``: what an estimate of its time
+      leaves out, in a sentence. ``concludes``: its last round also works out what it found, so its speed is that of
+      those before. ``trying``: what its page says while its first rounds are played.
     - ``beneath``: a template that the page with its form ends with.
     - ``waits``: for how many days its end is told to those who have not looked.
     - ``menu``: its methods. ``settings``: what its form asks for beside those. ``directions``: ways to push a number.
@@ -88,7 +90,10 @@ class Parts:
     trial: ClassVar[str] = "Trial"
     trial_words: ClassVar[str] = "was played to tell a form something"
     counted: ClassVar[str] = ""
+    speed_in: ClassVar[str] = ""
     on_top: ClassVar[str] = ""
+    concludes: ClassVar[bool] = False
+    trying: ClassVar[str] = "Playing a few rounds to see how fast this goes …"
     beneath: ClassVar[str] = ""
     waits: ClassVar[int] = 30
     clone: ClassVar[str] = ""
@@ -123,6 +128,14 @@ class Parts:
     def first_rounds(self, study: Any) -> Study | None:
         """A study as it is played for its form, in one process, to see how fast it goes; None: none of it is."""
         return None
+
+    def amount(self, study: Any) -> float:
+        """How much it does, in what its speed is measured in; 0 where nobody knows."""
+        return float(getattr(study, self.counted or "ticks", 0))
+
+    def done(self, study: Any, counters: Mapping[str, float]) -> float:
+        """How much of that is done, by its counters and its ``tick``."""
+        return counters.get(self.counted or "tick", 0)
 
     def needs_first_rounds(self, study: Any) -> bool:
         """Whether only they tell if a setting can be as it is."""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from engine.text import written
 from webapp.lib.first import first
 from webapp.lib.words import lower_first, number
 
@@ -34,7 +35,7 @@ class Frame:
         return BOTTOM - (BOTTOM - TOP) * (value - low) / (high - low)
 
 
-class Line(NamedTuple):
+class ChartLine(NamedTuple):
     """``mark``: the class that draws it; ``name``: what it is."""
 
     mark: str
@@ -61,7 +62,7 @@ class Lines:
     ) -> None:  # fmt: skip
         found = [value for _, _, column in columns for value in column if known(value)]
         words, frame = words or shown, Frame(ends(x), up or ends(found))
-        drawn = (Line(mark, name, list(_points(frame, x, column))) for mark, name, column in columns)
+        drawn = (ChartLine(mark, name, list(_points(frame, x, column))) for mark, name, column in columns)
         self.along, self.lines = along, [line for line in drawn if line.points]
         self.keys = {line.mark: lower_first(line.name) for line in self.lines} | dict(several or {})
         self.levels = [(shown(value), frame.y(value)) for value in marks(*frame.up)]
@@ -103,7 +104,7 @@ def shown(value: float | None) -> str:
         return number(value, 0)
     digits = 2 - math.floor(math.log10(abs(value)))
     if digits > 6:
-        return f"{value:.2g}".replace("-", "−")
+        return written(value, ".2g")
     text = number(value, digits)
     return text.rstrip("0").rstrip(".") if "." in text else text
 

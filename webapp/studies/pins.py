@@ -29,6 +29,8 @@ from webapp.studies.questions import QUESTIONS, Question, with_line
 BESIDE = frozenset({"game_version", "lineup_rules", "objective_set", "question"})
 """What the body of a search may say beside its settings."""
 USUAL_QUESTION, OWN = "unfair", "own"
+NO_GAME = "this project has no game data yet: choose its game under Game data first"
+NOT_THIS = "the project has no such game data; GET the project lists its versions"
 GAME_DATA = "leave it out, and save changes as a new version under Game data"
 
 
@@ -187,7 +189,7 @@ def _version(body: Body, wrong: list[tuple[str, str]]) -> GameVersion | None:
     if isinstance(game, Mapping) and "patch" in game:
         found, place = [row for row in found if row.patch == game["patch"]], "config.game.patch"
     if not found:
-        wrong.append((place, "the project has no such game data; GET the project lists its versions"))
+        wrong.append((place, NOT_THIS if body.project.versions.exists() else NO_GAME))
         return None
     if reason := obstacle(found[0]):
         wrong.append(("game_version", reason))

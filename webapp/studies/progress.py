@@ -31,8 +31,10 @@ def to_csv(job: Job) -> str:
 
 
 def history(job: Job, most: int = 100) -> list[dict[str, Any]]:
-    """The latest events worth a line, newest first, as messages."""
-    worded = job.events.exclude(kind="progressed").exclude(kind="logged", body__message="")
+    """The latest events worth a line, newest first, as messages. None is newer than ``job`` as it was read: the page
+    asks for the events after that, and would tell this one twice."""
+    so_far = job.events.filter(sequence__lte=job.sequence)
+    worded = so_far.exclude(kind="progressed").exclude(kind="logged", body__message="")
     told = (wire.message(event) for event in wire.readable(worded).order_by("-sequence")[: 4 * most])
     lines = [line for line in told if line["words"]]
     if more := kinds.of(job).moments(job):

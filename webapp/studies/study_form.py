@@ -64,6 +64,10 @@ class StudyForm(forms.Form):
         found = {name: self.cleaned_data.get(field) for name, field in names.items()}
         return {name: value for name, value in found.items() if value not in (None, "")}
 
+    def beside(self) -> dict[str, Any]:
+        """What a body of the API says beside the study."""
+        return {}
+
     def point_at(self, place: str, why: str) -> None:
         """Say what is wrong at a place of the study at its field: of ``places``, or that of its first part's name."""
         named = (field for path, field in self.places.items() if f"{place}.".startswith(f"{path}."))
@@ -77,14 +81,19 @@ class StudyForm(forms.Form):
         found = {name: as_typed(job.config, at.get(name, name)) for name in cls.base_fields}
         return {name: value for name, value in found.items() if value != ""} | {"title": job.title}
 
-    def before(self, study: Any, user: User) -> dict[str, Any]:
+    @classmethod
+    def left_out(cls, job: Job) -> bool:
+        """Whether a job has settings, other than those of every form, that this one has no room for."""
+        return False
+
+    def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
         """What the page says before the start: ``time``; in sentences ``note``, ``long`` and ``crowded``; ``waiting``:
-        ask again soon. First rounds are played where nothing else tells how long it takes. Something wrong is put at
-        its field."""
+        ask again soon. First rounds are played where nothing else tells how long it takes; ``refers``: what a job of
+        the study refers to. Something wrong is put at its field."""
         parts, played = kinds.parts_of(self.kind), estimates.known(study, self.project)
         found, first = estimates.estimate(study, played, self.project), parts.first_rounds(study)
         if first is not None and (found is None or (played is None and parts.needs_first_rounds(study))):
-            played = actions.sample(self.project, user, first)
+            played = actions.sample(self.project, user, first, **refers)
         for place, why in estimates.wrong(study, played):
             self.point_at(place, why)
         if found is None and played is None:

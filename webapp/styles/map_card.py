@@ -85,7 +85,7 @@ def card_of(job: Job, agents: Agents, row: int) -> Card:
     return Card(
         agent, tick, bool(agents.edge[row]), bool(agents.last[row]), told, agents.samples,
         0 if again is None or fresh_row is None else again.samples, genes, parents.get(agent, ()),
-        _lineage(job, agent, parents), _levels(agents, row, known), against(strangers, agent, known),
+        _lineage(job, agent, parents), levels_of(agents, row, known), against(strangers, agent, known),
         [known[name].title for name in known if name in shown(agents)], held(agents, row, strangers),
         bool(strangers.others), kept, lost,
     )  # fmt: skip
@@ -112,7 +112,8 @@ def _lineage(job: Job, agent: int, parents: dict[int, tuple[int, int]]) -> str:
     return f"Its network has learned in {count} trainings, one after the other{told}."
 
 
-def _levels(agents: Agents, row: int, known: dict[str, Axis]) -> list[Level]:
+def levels_of(agents: Agents, row: int, known: dict[str, Axis]) -> list[Level]:
+    """The same style at up to three difficulties, that of this row among them; none where there are no others."""
     found = levels(agents, row)
     if len(found) < 2:
         return []

@@ -22,7 +22,7 @@ from webapp.styles.map_strangers import held, met
 from webapp.styles.map_words import Axis, CellText, axes, cell_of
 
 
-class Row(NamedTuple):
+class AgentRow(NamedTuple):
     """An agent in the table. ``picked``: its place among those that were picked, from 1; 0: it was not. ``held``: how
     far its style shifts against strangers; None where it met none."""
 
@@ -50,7 +50,7 @@ class Map(NamedTuple):
     """``key`` names its state: equal key, equal map. ``drawn``: numbers for the chart."""
 
     key: str
-    rows: list[Row]
+    rows: list[AgentRow]
     axes: list[Axis]
     genes: list[str]
     trained: int
@@ -118,11 +118,11 @@ def _holds(names: tuple[str, ...], found: list[Moved | None]) -> Holds:
     return Holds(names, told.count("fragile"), len(judged), told.count("open"))
 
 
-def _row(job: Job, agents: Agents, row: int, known: list[Axis], able: Any, picked: list[int]) -> Row:
+def _row(job: Job, agents: Agents, row: int, known: list[Axis], able: Any, picked: list[int]) -> AgentRow:
     place = picked.index(row) + 1 if row in picked else 0
     genes = [gene.words for gene in genes_of(job.config, agents.paths, agents.genes[row].tolist())]
     cells = [cell_of(agents, row, axis) for axis in known]
-    return Row(
+    return AgentRow(
         int(agents.id[row]), int(agents.tick[row]), bool(agents.edge[row]), bool(able[row]), place, cells, genes, None
     )
 

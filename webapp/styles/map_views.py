@@ -23,7 +23,8 @@ from webapp.studies.models import Job
 from webapp.studies.pictures import job_for
 from webapp.styles import map_page, map_taken, typed
 from webapp.styles.map_agents import Agents, agents_of
-from webapp.styles.map_card import card_of
+from webapp.styles.map_card import card_of, levels_of
+from webapp.styles.map_words import axes
 from webapp.training import drafts
 from webapp.training.models import TrainDraft
 
@@ -73,6 +74,14 @@ def card(request: HttpRequest, slug: str, pk: int, agent: int) -> HttpResponse:
     context = {"project": job.project, "job": job, "card": shown, "may_change": _may_write(request, job),
                "longest": NAME, "usual_name": map_taken.usual_name(job, agent)}  # fmt: skip
     return render(request, "styles/map_agent.html", context)
+
+
+@require_safe
+def difficulties(request: HttpRequest, slug: str, pk: int, agent: int) -> HttpResponse:
+    """The same style at other difficulties, as a part of a saved agent's page."""
+    job = _job(request, slug, pk)
+    found = levels_of(*_row(job, agent), axes(job.config))
+    return render(request, "styles/partials/levels.html", {"project": job.project, "job": job, "levels": found})
 
 
 @posts_only(JOB, "slug", "pk")

@@ -10,6 +10,7 @@ import numpy as np
 from engine.catalog import Signal, built_in
 from engine.config.style_reward import formula_of, identifier
 from engine.config.style_templates import TEMPLATES, Template, renamed
+from engine.text import written
 from webapp.lib.words import number
 from webapp.styles.map_agents import SCORE, Agents
 from webapp.training.goals import title_of
@@ -115,4 +116,4 @@ def cell_of(agents: Agents, row: int, axis: Axis) -> CellText:
 
 def gene_text(value: float) -> str:
     """A setting of an agent, to three digits."""
-    return f"{value:.3g}".replace("-", "−")
+    return written(value, ".3g")

@@ -11,6 +11,7 @@ from engine.config.style_reward import STYLE, TIME, WINNING, StyleReward, formul
 from engine.config.style_templates import TEMPLATES, Template
 from engine.errors import ConfigError
 from engine.styles.preview import Samples, readable
+from engine.text import written
 from webapp.lib.words import number
 from webapp.training.games import ALONE, SIMULATOR, Offer
 
@@ -124,7 +125,7 @@ def _measured(name: str, row: AgentGame | None) -> str:
     if row is not None and name in row.meanings and name not in PLAIN:
         return row.meanings[name]
     ends = row.ends.get(name) if row is not None else None
-    span = f", {ends[0]:g} to {ends[1]:g}" if ends else ""
+    span = f", {written(ends[0], 'g')} to {written(ends[1], 'g')}" if ends else ""
     return f"{_MEASURES[name]}{span}" if name in _MEASURES else ""
 
 
@@ -132,13 +133,12 @@ def _seen(column: Any) -> str:
     if not len(column):
         return ""
     low, high = float(column.min()), float(column.max())
-    ends = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
-    return ends.replace("-", "\u2212")
+    return " to ".join(dict.fromkeys(written(end, ".3g") for end in (low, high)))
 
 
 def figure(value: float) -> str:
     """A number as the form tells it, to three digits."""
-    return number(round(value)) if abs(value) >= 1000 else f"{value:.3g}".replace("-", "\u2212")
+    return number(round(value)) if abs(value) >= 1000 else written(value, ".3g")
 
 
 def weights(slider: int, base: tuple[float, float]) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from webapp.studies.models import Job
 from webapp.studies.table_rows import latest
 from webapp.worth.furthest import Furthest, furthest, furthest_pair
 from webapp.worth.nearly import Near, nearly
-from webapp.worth.parts import POINTS, ROOM, Line, lines_of
+from webapp.worth.parts import POINTS, ROOM, WorthLine, lines_of
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
@@ -23,8 +23,8 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 class Suspect(NamedTuple):
     """A piece, an amount or a pair that was named; ``halves``: the pieces of a pair, each by itself."""
 
-    line: Line
-    halves: tuple[Line, ...] = ()
+    line: WorthLine
+    halves: tuple[WorthLine, ...] = ()
 
     @property
     def key(self) -> str:
@@ -143,7 +143,7 @@ def read(experiment: Job) -> Suspects:
     )  # fmt: skip
 
 
-def _halves(line: Line, singles: dict[str, Line]) -> tuple[Line, ...]:
+def _halves(line: WorthLine, singles: dict[str, WorthLine]) -> tuple[WorthLine, ...]:
     return tuple(singles[piece] for piece in line.pieces if piece in singles) if len(line.pieces) > 1 else ()
 
 

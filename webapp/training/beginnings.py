@@ -12,6 +12,7 @@ from engine.config import parse
 from engine.config.genes import genes
 from engine.config.larger import not_larger
 from engine.config.rl import AnyLearner, NetworkConfig
+from engine.config.train import TrainConfig
 from engine.errors import ConfigError, StoreError
 from webapp.lib.storage import store
 from webapp.lib.words import one_of
@@ -21,10 +22,13 @@ from webapp.training.methods import Preset
 
 
 class Begins(Protocol):
-    """A study whose policies may begin with trained ones: (place, store hash) by name."""
+    """A study whose policies may begin with trained ones: (place, store hash) by name. ``learner``: of those that have
+    none of their own."""
 
     @property
     def starts(self) -> dict[str, tuple[str, str]]: ...
+    @property
+    def learner(self) -> Any: ...
 
 
 UNKNOWN = "no saved agent and no job of this project has such a policy"
@@ -58,13 +62,32 @@ def foreign(trained: Begins, project: Project) -> Iterator[tuple[str, str]]:
             yield place, UNKNOWN
 
 
+def unfit(trained: Begins, project: Project) -> Iterator[tuple[str, str]]:
+    """The same, and where one does not fit its learner."""
+    strangers = dict(foreign(trained, project))
+    yield from strangers.items()
+    for name, (place, policy) in trained.starts.items():
+        if place not in strangers:
+            learner = getattr(trained, "learners", {}).get(name) or trained.learner
+            for why in _unlike(_description(policy), learner, chosen=isinstance(trained, TrainConfig)):
+                yield place, why
+
+
+def policy_layers(agent: Any) -> tuple[int, ...]:
+    """The layers of an agent's policy; none where there is no agent, or it cannot be read."""
+    network = None if agent is None else _network(_description(agent.policy))
+    return () if network is None else network.policy
+
+
 def going_on(preset: Preset, agent: Any) -> Preset:
     """A preset with the network of the agent that it is to begin with, so that nobody has to type it; as it is without
-    an agent."""
+    an agent. A critic that is not saved with an agent stays as it is."""
     told = {} if agent is None else _description(agent.policy)
     network, learner = _network(told), preset.learner
     if network is None or told.get("kind", learner.head) != learner.head:
         return preset
+    aside = {"critic"} if learner.critic_aside else set()
+    network = learner.network.model_copy(update={name: part for name, part in network if name not in aside})
     scaled = bool(told.get("normalise", learner.normalise_observations))
     return replace(preset, learner=learner.model_copy(update={"network": network, "normalise_observations": scaled}))
 
@@ -98,12 +121,14 @@ def _kinds(head: str) -> list[str]:
     return [one.model_fields["kind"].default for one in get_args(AnyLearner) if one.head == head]
 
 
-def _unlike(told: Mapping[str, Any], learner: AnyLearner) -> Iterator[str]:
+def _unlike(told: Mapping[str, Any], learner: AnyLearner, *, chosen: bool = True) -> Iterator[str]:
+    """``chosen``: whether another learner could be chosen."""
     network = _network(told)
     if told.get("kind", learner.head) != learner.head:
-        able = one_of([LEARNERS[kind].label for kind in _kinds(told["kind"])])
-        yield f"{able} trained it; choose {able}" if able else "another algorithm trained it"
+        able, mine = (one_of([LEARNERS[kind].label for kind in _kinds(head)]) for head in (told["kind"], learner.head))
+        rest = f"; choose {able}" if chosen else f", and here only what {mine} trained goes on learning"
+        yield f"{able}{' ' if able else 'another algorithm '}trained it{rest if able else ''}"
     elif network is not None and not genes(learner.network):
         if told.get("normalise", learner.normalise_observations) != learner.normalise_observations:
             yield "it was trained with another choice of scaling observations; choose that here, too"
-        yield from not_larger(network, learner.network)
+        yield from not_larger(network, learner.policy_network)

@@ -85,7 +85,7 @@ def context_of(project: Project, form: TrainForm, draft: TrainDraft | None, *, e
 def parts(form: TrainForm) -> dict[str, Any]:
     """What the page shows of the form, and shows anew when a choice changes what can be chosen."""
     presets = methods.presets_for(form.kind, form.offer.key, form.offer.sees)
-    able = [(a, methods.misfit(a.kind, form.does, form.offer.sees)) for a in ALGORITHMS.values()]
+    able = [(a, methods.misfit(a.kind, form.does, form.offer)) for a in ALGORITHMS.values()]
     shown = {setting.name for group in form.groups for setting in group.settings} | form.base_fields.keys()
     return {
         "form": form,

@@ -60,6 +60,9 @@ def plays(trained_in: str, game: str) -> bool:
 
 
 def script_plays(script: str, game: str) -> bool:
-    """The same of a script."""
+    """The same of a script; one of a game of the engine's own reads numbers, no pictures."""
     module, home = (path.partition(":")[0] for path in (PLAYERS[script].path, maker(game)))
-    return not home or not module.startswith(OWN_SCRIPTS) or f"{module}.".startswith(f"{home}.")
+    if not home or not module.startswith(OWN_SCRIPTS):
+        return True
+    numbers = game not in games.OFFERS or games.OFFERS[game].sees == games.NUMBERS
+    return numbers and f"{module}.".startswith(f"{home}.")

@@ -20,7 +20,7 @@ LONGER = 4.0
 
 
 def middle(study: EvolveConfig) -> TaskConfig | None:
-    """The task of a player in the middle of every range; None where such a one does not go together."""
+    """The task of a player in the middle of every range; None where its settings conflict."""
     try:
         return express(study.task, {gene.place: _halfway(gene) for gene in genes(study.task)})
     except ConfigError:

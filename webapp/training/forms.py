@@ -111,7 +111,7 @@ class TrainForm(GameFields):
 
     def _shown(self) -> Preset:
         kind = self._said("algorithm") if self._said("algorithm") in ALGORITHMS else "ppo"
-        if methods.misfit(kind, self.does, self.offer.sees):
+        if methods.misfit(kind, self.does, self.offer):
             kind = "ppo"
         presets = methods.presets_for(kind, self.offer.key, self.offer.sees)
         found = next((p for p in presets if p.key == self._said("preset")), presets[0])
@@ -160,7 +160,7 @@ class TrainForm(GameFields):
     def _check(self, cleaned: dict[str, Any]) -> None:
         """Say whatever is wrong with what was typed."""
         self.check_game(cleaned)
-        if reason := methods.misfit(self._said("algorithm"), self.does, self.offer.sees):
+        if reason := methods.misfit(self._said("algorithm"), self.does, self.offer):
             self.add_error("algorithm", reason)
         if self.game_name:
             self.check_hands({"name": self.game_name})

@@ -65,6 +65,11 @@ class Offer:
         return {side: {"seats": list(range(seat, seat + self.squad))} for side, seat in first.items()}
 
     @property
+    def alone(self) -> bool:
+        """Whether one entity plays: no team that could be steered as one. Of a program only trying tells."""
+        return not self.sides and self.key != SIMULATOR
+
+    @property
     def for_two(self) -> bool:
         """Whether two players can meet in it."""
         return len(self.sides) == 2
@@ -85,8 +90,10 @@ OFFERS = {
             "pendulum", "Pendulum", "Swing a pendulum up and hold it there, by steering instead of choosing.",
             "gym:Pendulum-v1", NUMBERS, STEERING, 200,
         ),
-        Offer(ATARI, "Atari Pong", "Atari’s Pong, or another Atari game, from pictures. Takes millions of decisions.",
-              "", PICTURES, CHOICE, 27_000),
+        Offer(
+            ATARI, "Another Atari game", "Breakout, or any other by its name, from pictures. Takes millions of "
+            "decisions.", "", PICTURES, CHOICE, 27_000,
+        ),
         Offer(GYMNASIUM, "Another Gymnasium game", "Any environment that Gymnasium has here, by its name."),
         Offer(SIMULATOR, "A game of your own", "A simulator of this project that asks for every decision."),
     )

@@ -83,7 +83,7 @@ class AloneIntake(GameIntake):
             elif self.actions and games.does(offer, game.name) not in ("", self.actions):
                 yield "game.name", "one chooses among actions in this game, and here every action is made of numbers"
         if study is not None:
-            yield from beginnings.foreign(study, project)
+            yield from beginnings.unfit(study, project)
 
     def tried(self, study: Any, project: Project) -> list[tuple[str, str]]:
         """What its first rounds have shown, where a form had them played."""
@@ -177,9 +177,9 @@ def _unfit(
     if isinstance(trained, TrainConfig):
         yield from _ill_seated(trained, offer)
         yield from entrants.foreign(trained.policies, game.name, project)
-        yield from beginnings.foreign(trained, project)
+        yield from beginnings.unfit(trained, project)
     does = games.does(offer, game.name)
-    if trained is not None and (reason := methods.misfit(trained.learner.kind, does, offer.sees)):
+    if trained is not None and (reason := methods.misfit(trained.learner.kind, does, offer)):
         yield f"{place}learner.kind", reason
 
 

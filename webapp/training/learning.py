@@ -25,6 +25,7 @@ class Learning(Parts):
 
     template: ClassVar[str] = ""
     clone = "studies:again"
+    trying = "Training a few seconds to see how fast this goes …"
 
     def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
         """What there is so far."""

@@ -12,6 +12,7 @@ from webapp.games.fields import NumberField
 from webapp.games.simulators import by_moves
 from webapp.studies import kinds
 from webapp.studies.models import Job
+from webapp.studies.setting_fields import NumbersField
 from webapp.studies.study_form import StudyForm
 from webapp.training import beginnings, games
 from webapp.training.forms import LARGER
@@ -75,6 +76,11 @@ class LearningForm(StudyForm):
         return cleaned
 
     @property
+    def begun(self) -> Any:
+        """The saved agent that it begins with, if any."""
+        return self.starts.get(self.cleaned_data.get("start", ""))
+
+    @property
     def game_name(self) -> str:
         """The game that was chosen, as the API takes it."""
         typed = self.cleaned_data
@@ -83,12 +89,11 @@ class LearningForm(StudyForm):
 
     def table(self) -> dict[str, Any]:
         """The study, as a body of the API would have it."""
-        begun = self.starts.get(self.cleaned_data.get("start", ""))
         return {
             **self.typed(name="title", seed="seed", minutes="minutes"),
             "game": self.game_name,
             "steps": self.cleaned_data["steps"] or self.decisions,
-            **({} if begun is None else {"start": begun.policy}),
+            **({} if self.begun is None else {"start": self.begun.policy}),
             **self.own(),
         }
 
@@ -109,7 +114,35 @@ class LearningForm(StudyForm):
         started = beginnings.number_of(job.config, job.project)
         return {**super().typed_of(job), **game, "minutes": minutes, "start": started}
 
-    def before(self, study: Any, user: User) -> dict[str, Any]:
+    def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
         """Also that they have to share processors, where they have to."""
         many = kinds.parts_of(self.kind).side_by_side(study)
-        return {**super().before(study, user), "crowded": crowded(many, self.several)}
+        return {**super().before(study, user, **refers), "crowded": crowded(many, self.several)}
+
+
+class LayeredForm(LearningForm):
+    """Also asks for the layers of the networks. An agent that it begins with may get larger ones."""
+
+    places: ClassVar[Mapping[str, str]] = {
+        **LearningForm.places, "learner.network.policy": "policy", "learner.network.critic": "critic",
+        "learner.network": "critic", "learner.normalise_observations": "start",
+    }  # fmt: skip
+    policy: Any = NumbersField(
+        label="Layers of the policy", required=False,
+        help_text="Units in each, such as 64 64. Where nothing is typed, those of the agent that it begins with; else "
+        "as usual.",
+    )  # fmt: skip
+    critic: Any = NumbersField(label="Layers of the critic", required=False, help_text="Units in each.")
+
+    def network(self, usual: Mapping[str, Any]) -> dict[str, Any]:
+        """The usual network with the layers that were typed; a critic on top of the policy has its layers, too."""
+        typed = {name: units for name, units in self.typed(policy="policy", critic="critic").items() if units}
+        if "policy" in typed and "critic" not in typed and usual["sharing"] == "top":
+            typed["critic"] = [*typed["policy"], *usual["critic"][len(usual["policy"]) :]]
+        return {**usual, **typed}
+
+    @classmethod
+    def typed_of(cls, job: Job) -> dict[str, Any]:
+        """Also its layers."""
+        network = job.config["learner"]["network"]
+        return {**super().typed_of(job), **{name: " ".join(map(str, network[name])) for name in ("policy", "critic")}}

@@ -8,7 +8,7 @@ from typing import Any, cast
 from engine.catalog import GAMES, LEARNERS
 from engine.config.genes import genes
 from engine.config.rl import K4S2, PRESETS, AnyLearner, LearnerConfig, NetworkConfig
-from webapp.training.games import NUMBERS, PARAMETERISED, PICTURES, STEERING
+from webapp.training.games import NUMBERS, PARAMETERISED, PICTURES, STEERING, Offer
 
 _PONGS = ("pong", "pong-two-seats")
 USUAL, SEEN = "usual", "pictures"
@@ -52,9 +52,13 @@ class Algorithm:
 ALGORITHMS = {kind: Algorithm(kind, entry.explanation, entry.config) for kind, entry in LEARNERS.items()}  # type: ignore[arg-type]
 
 
-def misfit(kind: str, does: str, sees: str = "") -> str:
-    """Why an algorithm cannot play a game; empty when it can, or when only trying tells."""
+def misfit(kind: str, does: str, offer: Offer | None = None) -> str:
+    """Why an algorithm cannot play a game; empty when it can, or when only trying tells. ``offer``: the game, where an
+    agent learns alone."""
     algorithm = ALGORITHMS.get(kind)
+    if algorithm is not None and algorithm.settings.together and offer is not None and offer.alone:
+        return f"{algorithm.title} steers a team as one, and in this game one plays alone."
+    sees = "" if offer is None else offer.sees
     if algorithm is not None and algorithm.settings.together and sees == PICTURES:
         return f"{algorithm.title} looks at numbers, and this game shows pictures."
     if algorithm is None or does in ("", *algorithm.settings.actions):

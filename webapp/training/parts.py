@@ -41,6 +41,7 @@ class Trainings(Parts):
     intake = TrainingIntake()
     files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy", "policy.onnx": "onnx", "members.zip": "members"}
     gives = "agent"
+    trying = "Training a few seconds to see how fast this goes …"
     trial_words = "was a short trial: it measured how fast a game plays, for the form of a training"
     waits = 2  # days: nothing of a training is shortlisted
     draft = TrainDraft.Page.TRAIN

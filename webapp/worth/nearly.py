@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from webapp.lib.words import number
-from webapp.worth.parts import POINTS, Line
+from webapp.worth.parts import POINTS, WorthLine
 
 SHOWN = 8
 
@@ -14,7 +14,7 @@ SHOWN = 8
 class Near(NamedTuple):
     """``more`` battles with it that would tell; 0: none do."""
 
-    line: Line
+    line: WorthLine
     more: int
 
     @property
@@ -49,7 +49,7 @@ class Near(NamedTuple):
         return f"{seen} in {number(self.line.battles)} battles: {more}."
 
 
-def nearly(lines: Iterable[Line]) -> list[Near]:
+def nearly(lines: Iterable[WorthLine]) -> list[Near]:
     """What looks as if it mattered and is not proved, the nearest to it first."""
     found = [Near(line, line.missing.more) for line in lines if line.missing and line.missing.matters and line.battles]
     return sorted(found, key=lambda near: (not near.more, near.more))[:SHOWN]

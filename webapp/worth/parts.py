@@ -42,7 +42,7 @@ SHOWN = 25
 """Rows of the table that stand open (also in the template)."""
 
 
-class Line(NamedTuple):
+class WorthLine(NamedTuple):
     """A piece, an amount or a pair: what it is worth in points of the chance to win, with its range (None: none).
     ``pieces``: by their ids; ``least``: the amount from which on it counts; ``fair``: its fair price, with its range;
     ``units``: how many of it teams hold that have any; ``matters``: from how many points on an effect does; ``why`` it
@@ -77,7 +77,7 @@ class Line(NamedTuple):
     def against(self) -> str:
         """What teams with it are compared with: the same words wherever its points stand. A pair is measured against
         the average pair, and where one of its pieces may matter by itself, against what both bring one by one
-        (``engine.worth.reading``)."""
+        (``engine.worth.analysis``)."""
         if len(self.pieces) > 1:
             usual = "teams with an average pair of the same kinds"
             return usual if self.alone_fine else "the two pieces would explain on their own"
@@ -245,7 +245,7 @@ class Measuring(Parts):
         return rows_of(latest(job))
 
 
-def _unlisted(job: Job, lines: list[Line], bundle: Bundle | None) -> int:
+def _unlisted(job: Job, lines: list[WorthLine], bundle: Bundle | None) -> int:
     """Pairs that were tested and showed too little to be proved: the table does not have them."""
     untested = sum(bundle.meta.get("untested_pairs", [])) if bundle else 0
     return max(0, int(job.metrics.get("looked_at", 0)) - len(lines) - untested) if lines else 0
@@ -261,7 +261,7 @@ def _runs(job: Job) -> int:
     )
 
 
-def lines_of(bundle: Bundle) -> list[Line]:
+def lines_of(bundle: Bundle) -> list[WorthLine]:
     """What stands out first, then by how far from fair."""
     meta, columns = bundle
     matters, found = POINTS * float(meta.get("matters", 0.0)), []
@@ -272,7 +272,7 @@ def lines_of(bundle: Bundle) -> list[Line]:
         worth, low, high = (_points(float(columns[key][i])) for key in ("worth", "low", "high"))
         fair, fair_low, fair_high, units = (_known(columns, k, i) for k in ("fair", "fair_low", "fair_high", "units"))
         found.append(
-            Line(
+            WorthLine(
                 f"{name}, {least} or more" if least > 1 else name,
                 one["category"] if second < 0 else "pair",
                 float(one["cost"]) if second < 0 and least == 1 else None,
@@ -326,5 +326,5 @@ def rows_of(bundle: Bundle | None) -> TableRows:
     return TableRows(HEADS, [{**line._asdict(), **more} for line, more in zip(lines, told, strict=True)])
 
 
-def _needed(line: Line) -> dict[str, int | None]:
+def _needed(line: WorthLine) -> dict[str, int | None]:
     return {"missing": None if line.missing is None else line.missing.more}

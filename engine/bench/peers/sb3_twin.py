@@ -2,7 +2,9 @@
 
 ``sb3_twin.py reference FILE``: parameters after 100 scripted minibatches, kept as ``tests/golden/sb3_twin.npz``;
 ``sb3_twin.py speed KIND SECONDS``: gradient steps per processor second of batches of 256 with layers of (400, 300),
-seeing 17 numbers and giving 6, as HalfCheetah; its last line is JSON.
+seeing 17 numbers and giving 6, as HalfCheetah; its last line is JSON;
+``sb3_twin.py train GAME STEPS WARMUP KEPT SEED``: the mean return of ten fresh episodes after TD3 has trained in a game
+of Gymnasium for so many decisions, with layers of (64, 64) and one thread; its last line is JSON.
 
 What both sides are given is drawn here with NumPy alone, so the tests import this file, too.
 """
@@ -150,11 +152,34 @@ def speed(kind: str, seconds: float) -> dict[str, Any]:
     return {"steps_per_second": steps / spent}
 
 
+def trained(game: str, steps: int, warmup: int, kept: int, seed: int) -> dict[str, Any]:
+    """TD3 with the settings of its paper, but for layers, replay and the first decisions by chance."""
+    import gymnasium
+    import stable_baselines3
+    import torch
+    from stable_baselines3.common.evaluation import evaluate_policy  # type: ignore[import-not-found]
+    from stable_baselines3.common.noise import NormalActionNoise  # type: ignore[import-not-found]
+
+    torch.set_num_threads(1)
+    world: Any = gymnasium.make(game)
+    noise = NormalActionNoise(np.zeros(world.action_space.shape), np.full(world.action_space.shape, 0.1))
+    model = stable_baselines3.TD3(
+        "MlpPolicy", world, learning_rate=1e-3, buffer_size=kept, learning_starts=warmup, batch_size=256, train_freq=1,
+        gradient_steps=1, action_noise=noise, policy_kwargs={"net_arch": [64, 64]}, seed=seed, device="cpu",
+    )  # fmt: skip
+    model.learn(steps)
+    mean, _ = evaluate_policy(model, gymnasium.make(game), n_eval_episodes=10, warn=False)
+    return {"score": float(mean)}
+
+
 def main(arguments: list[str]) -> None:
     """Do what the arguments say."""
     if arguments[0] == "reference":
         found = {f"{kind}.{name}": array for kind in KINDS for name, array in learned(kind).items()}
         np.savez_compressed(arguments[1], **found)  # type: ignore[arg-type]
+    elif arguments[0] == "train":
+        game, *numbers = arguments[1:]
+        print(json.dumps(trained(game, *map(int, numbers))))
     else:
         print(json.dumps(speed(arguments[1], float(arguments[2]))))
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from engine.bench.row import row
 from engine.config.lineups import FAIRNESS, ObjectiveConfig, ObjectiveSetConfig
 from engine.lineups.battle_counts import battles_each
-from engine.lineups.matches import Played
+from engine.lineups.matches import PlayedBattles
 from engine.lineups.objectives import Objectives
 from engine.lineups.parts import Sums
 from engine.lineups.schema import spans
@@ -108,7 +108,7 @@ def examined(what: Tried, rng: np.random.Generator, replicates: int) -> list[Sam
     ]  # fmt: skip
 
 
-def _played(what: Tried, rng: np.random.Generator, replicates: int) -> Played:
+def _played(what: Tried, rng: np.random.Generator, replicates: int) -> PlayedBattles:
     """Battles [lineups, teams, seats, replicates, metrics], of each team by itself."""
     shape = (MANY, TEAMS, 2, replicates)
     if what.chances is None:
@@ -116,10 +116,10 @@ def _played(what: Tried, rng: np.random.Generator, replicates: int) -> Played:
     chances = np.broadcast_to(what.chances[None, :, :, None], shape)
     versus, baseline = (rng.binomial(n, chances).astype(float) for n in (TEAMS - 1, what.baselines))
     both = [np.stack([wins, COST * wins, COST * wins], axis=-1) for wins in (versus, baseline)]
-    return Played(both[0], both[1], 0, 0, np.zeros(MANY, bool))
+    return PlayedBattles(both[0], both[1], 0, 0, np.zeros(MANY, bool))
 
 
-def _rarely_nothing(rng: np.random.Generator, shape: tuple[int, int, int, int], baselines: int) -> Played:
+def _rarely_nothing(rng: np.random.Generator, shape: tuple[int, int, int, int], baselines: int) -> PlayedBattles:
     """Battles of which both teams, and the game, say the same number."""
 
     def battles(*shape: int) -> NDArray[np.float64]:
@@ -129,4 +129,4 @@ def _rarely_nothing(rng: np.random.Generator, shape: tuple[int, int, int, int], 
     first = battles(shape[0], 2, shape[3])  # by who goes first: each is a battle of both
     versus, baseline = np.stack([first, first[:, ::-1]], axis=1), battles(*shape, baselines).sum(axis=-1)
     both = [np.stack([np.zeros(shape), kept, kept], axis=-1) for kept in (versus, baseline)]
-    return Played(both[0], both[1], 0, 0, np.zeros(MANY, bool))
+    return PlayedBattles(both[0], both[1], 0, 0, np.zeros(MANY, bool))

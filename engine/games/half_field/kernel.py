@@ -84,7 +84,7 @@ def cycle(s: Any, counts: Any, action: Any, guarded: bool, word: Any) -> int:
         across = y + (s[BALL + 1] - y) * (LENGTH - x) / (s[BALL] - x)
         counts[ENDED] = GOAL if abs(across) <= POST else OUT
         return 0
-    hit = HIT_BALL * field.collide(s, PLAYER, BALL, field.TOUCH, 0.0) + FROZEN * (counts[FELT] > 0)
+    hit: int = HIT_BALL * field.collide(s, PLAYER, BALL, field.TOUCH, 0.0) + FROZEN * (counts[FELT] > 0)
     if guarded:
         field.collide(s, GOALKEEPER, BALL, field.TOUCH, 0.0)
         hit += HIT_PLAYER * field.collide(s, PLAYER, GOALKEEPER, 2.0 * field.PLAYER_SIZE, 0.5)

@@ -17,6 +17,7 @@ from engine.games.herobattle.planted import EDGE, hidden_edges
 from engine.games.herobattle.replay import frames
 from engine.games.herobattle.spec import game_spec
 from engine.simulators.contract import Battles, Frame, GameSpec, Patch
+from engine.text import figures
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -32,7 +33,7 @@ class Tables(NamedTuple):
     parameters: F64
 
 
-class Played(NamedTuple):
+class TalliedBattles(NamedTuple):
     """Battles and their work: ``tallies`` int64[n, 2]: unit-ticks, and ticks in which a unit attacked."""
 
     battles: Battles
@@ -99,7 +100,8 @@ class HeroBattle:
                 message = f"herobattle has no number called {path!r}. Check the spelling against the game data."
                 raise SimulatorError(message, permanent=True)
             if not known.low <= value <= known.high:
-                message = f"{path}: {value:g} is outside {known.low:g} to {known.high:g}. Choose a value inside."
+                ends = f"{figures(known.low)} to {figures(known.high)}"
+                message = f"{path}: {figures(value)} is outside {ends}. Choose a value inside."
                 raise SimulatorError(message, permanent=True)
 
     def checked(self, left: I32, right: I32, n: int) -> tuple[I32, I32]:
@@ -115,7 +117,9 @@ class HeroBattle:
         first, second = kernel.streams(np.ascontiguousarray(seeds, dtype=np.uint64))
         return self.play(left, right, first, second, patch, tally=False).battles
 
-    def play(self, left: I32, right: I32, first: U64, second: U64, patch: Patch, *, tally: bool = True) -> Played:
+    def play(
+        self, left: I32, right: I32, first: U64, second: U64, patch: Patch, *, tally: bool = True
+    ) -> TalliedBattles:
         """Battles with a random stream for each side, uint64[n] each, as ``kernel.streams`` derives them from seeds.
         Exchanging teams and streams exchanges the results exactly. Raises SimulatorError."""
         left, right = self.checked(left, right, len(first))
@@ -127,7 +131,7 @@ class HeroBattle:
             left, right, first, second, tables.pieces, tables.parameters, self._edges, self._pair, self._soldiers,
             result.side, result.battle, tallies, kernel.NO_TRACE, kernel.NO_CASTS,
         )  # fmt: skip
-        return Played(result, tallies)
+        return TalliedBattles(result, tallies)
 
     def replay(self, left: I32, right: I32, seed: int, patch: Patch) -> Sequence[Frame]:
         """One battle, tick by tick, as ``battles`` plays it with this seed. ``left``, ``right`` int32[8]."""

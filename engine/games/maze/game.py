@@ -17,18 +17,19 @@ from engine.mdp.places import Fault, FloorPlan
 from engine.mdp.vector import Ended, VectorStep, episode_seeds
 
 VERSION = "1"
-REWARDS = {"score": 0, "win": 1, "moved": 2, "bumped": 3, "ground": 4}
+REWARDS = {"score": 0, "win": 1, "moved": 2, "bumped": 3, "ground": 4, "explored": 5}
 _DRAWN = [kernel.ROW, kernel.COL, kernel.GROUND]
-SIGNALS = ("moved", "bumped", "ground")
+SIGNALS = ("moved", "bumped", "ground", "explored")
 
 
 class Maze:
     """Find the goal in a maze (``engine.games.maze.layout``): up, right, down or left.
 
     ``rewards``: any of "score" (the way to the goal, as a share of the longest one), "win" (1 at the goal), "moved",
-    "bumped" (into a wall) and "ground" (a cell entered for the first time in the episode). A result's score is 1 at the
-    goal and 0 as far from it as one can be; its signals are the shares of decisions that moved and that bumped, and the
-    number of cells entered. ``planted``: whether it has its bugs. Raises ConfigError for invalid settings.
+    "bumped" (into a wall), "ground" (a cell entered for the first time in the episode) and "explored" (the same as a
+    share of as many as can be entered in an episode). A result's score is 1 at the goal and 0 as far from it as one can
+    be; its signals are the shares of decisions that moved and that bumped, the number of cells entered, and that share.
+    ``planted``: whether it has its bugs. Raises ConfigError for invalid settings.
     """
 
     drawing = "maze"
@@ -47,6 +48,8 @@ class Maze:
         self._planted = self.layout.planted * planted
         self._farthest = int(self.layout.distance.max())
         self._kinds = np.array([REWARDS[name] for name in rewards], np.int64)
+        self._shares = self._kinds == REWARDS["explored"]
+        self._most_ground = min(int((~self.layout.walls).sum()), max_ticks + 1)
         seen = ArraySpec("view", (2 * size + 10,), "float32", -1.0, 1.0)
         seat = SeatSpec((seen,), Discrete(4), tuple(rewards), SIGNALS)
         self.spec = MDPSpec("maze", VERSION, (seat,), max_ticks)
@@ -85,6 +88,7 @@ class Maze:
             given, self._kinds, self._farthest, self.layout.walls, self.layout.distance, self._planted,
             self.layout.hole, self._states, self._visited, self._paid[:, 0], self._broken,
         )  # fmt: skip
+        self._paid[:, 0, self._shares] /= self._most_ground
         self._returns += self._paid
         self._terminated = self._states[:, kernel.OVER] != kernel.GOING
         self._truncated = ~self._terminated & (self._states[:, kernel.TICKS] >= self.spec.max_ticks)
@@ -108,7 +112,8 @@ class Maze:
     def _ended(self, battles: NDArray[np.int64]) -> Ended:
         states = self._states[battles]
         ticks = states[:, kernel.TICKS]
-        counts = states[:, [kernel.MOVED, kernel.BUMPED, kernel.GROUND]].astype(np.float64)
+        counts = states[:, [kernel.MOVED, kernel.BUMPED, kernel.GROUND, kernel.GROUND]].astype(np.float64)
+        counts[:, 3] /= self._most_ground
         counts[:, :2] /= ticks[:, None]
         where = states[:, [kernel.ROW, kernel.COL]].tolist()
         scores = [[kernel.score(row, col, self.layout.distance, self._farthest)] for row, col in where]

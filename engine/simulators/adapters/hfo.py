@@ -56,7 +56,8 @@ class Start(NamedTuple):
     at_ball: int = 0
 
 
-Along, Across = Annotated[float, Begins(0.0, 0.98, "Along")], Annotated[float, Begins(-0.98, 0.98, "Across")]
+Along = Annotated[float, Begins(0.0, 0.98, "Along")]
+Across = Annotated[float, Begins(-0.98, 0.98, "Across")]
 AtBall = Annotated[int, Begins(0, 1, "Player at the ball")]
 
 

@@ -15,7 +15,7 @@ const RADIUS = 0.28; // half a soldier
 const FOCUS = ["whoever is nearest", "the hero", "whoever has least life left", "the most dangerous", "whoever reaches far", "the soldiers", "all at one enemy"];
 const STANCE = ["advances", "holds", "steps back", "withdraws", "closes ranks"];
 const STANCES = ["advance", "hold", "step back", "withdraw", "close ranks"];
-const SKILL = ["when it usually is", "held back", "used at once"];
+const SKILL = ["used when it usually is", "held back", "used at once"];
 
 /** @typedef {{ kind: number, x: number, y: number, life: number, target: number, left: boolean }} Unit */
 /** @typedef {Unit & { radius: number }} Placed where it is on the canvas, in pixels */

@@ -2,29 +2,10 @@
 // less motion gets no motion in between, and nothing that starts by itself.
 import { whole as count } from "../charts/format.js";
 import { find, findAll } from "../elements.js";
-import * as commanders from "./commanders.js";
 import { PlayButton, speeds } from "./controls.js";
-import * as goal from "./goal.js";
-import * as halfField from "./half-field.js";
-import * as maze from "./maze.js";
-import * as navigation from "./navigation.js";
-import * as platform from "./platform.js";
-import * as pong from "./pong.js";
-import * as tanks from "./tanks.js";
+import { calm, DRAWINGS, paint, rowAt } from "./scene.js";
 
-/** All of a battle: what stays as it is, every row, the last one so far, and names.
- * @typedef {{ scenery: number[][], rows: number[][], whole: number, labels: string[] }} Scene */
-
-/** What draws a game; `says`: what else there is to read of the moment before a row, a line each.
- * @typedef {{ between: typeof pong.between, points: typeof pong.points, colours: (element: Element) => any,
- * draw: (c: CanvasRenderingContext2D, width: number, height: number, row: number[], ink: any, scene: Scene) => void,
- * says?: (row: number[], labels: string[]) => string[] }} Drawing */
-
-/** By the name that recordings say.
- * @type {Record<string, Drawing>} */
-const DRAWINGS = { commanders, goal, "half-field": halfField, maze, navigation, platform, pong, tanks };
 const LEAP = 10;
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** One battle: its canvas and its points.
  * @typedef {{ canvas: HTMLCanvasElement, points: HTMLElement, says: HTMLElement[], title: string, rows: number[][], labels: string[] }} Pane */
@@ -119,33 +100,16 @@ class Player {
   }
 
   draw() {
-    const ratio = devicePixelRatio || 1;
     for (const { canvas, points, says, rows, labels } of this.panes) {
-      const { clientWidth: width, clientHeight: height } = canvas;
-      const c = canvas.getContext("2d");
-      if (!width || !c) continue;
-      if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
-        canvas.width = Math.round(width * ratio);
-        canvas.height = Math.round(height * ratio);
-      }
-      c.setTransform(ratio, 0, 0, ratio, 0, 0);
-      const row = this.row(rows);
+      const row = rowAt(this.drawing, rows, this.at);
       const scene = { scenery: this.scenery, rows, whole: Math.floor(this.at), labels };
-      this.drawing.draw(c, width, height, row, this.drawing.colours(canvas), scene);
+      if (!paint(canvas, this.drawing, row, scene)) continue;
       points.textContent = this.drawing.points(row);
       const decided = rows[Math.min(scene.whole + 1, rows.length - 1)];
       this.drawing.says?.(decided, labels).forEach((words, i) => {
         if (says[i].textContent !== words) says[i].textContent = words;
       });
     }
-  }
-
-  /** What a battle shows now; one that has ended stays as it ended.
-   * @param {number[][]} rows */
-  row(rows) {
-    const whole = Math.min(Math.floor(this.at), rows.length - 1);
-    if (whole >= rows.length - 1 || calm.matches) return rows[whole];
-    return this.drawing.between(rows[whole], rows[whole + 1], rows[Math.max(0, whole - 1)], this.at - whole);
   }
 }
 

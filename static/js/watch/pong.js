@@ -18,9 +18,16 @@ export function between(row, next, before, share) {
   return mixed;
 }
 
-/** @param {CanvasRenderingContext2D} c @param {number} width @param {number} height @param {number[]} row
- * @param {{ own: string, other: string, ball: string, grid: string }} ink */
-export function draw(c, width, height, row, ink) {
+/** What the page's theme gives.
+ * @typedef {{ own: string, other: string, ball: string, grid: string }} Ink */
+
+/** @param {CanvasRenderingContext2D} c @param {number} width @param {number} height @param {number[]} row @param {Ink} ink */
+export const draw = (c, width, height, row, ink) => field(c, width, height, row, ink, HALF);
+
+/** The same with paddles of another length; `half`: of half of it.
+ * @param {CanvasRenderingContext2D} c @param {number} width @param {number} height @param {number[]} row @param {Ink} ink
+ * @param {number} half */
+export function field(c, width, height, row, ink, half) {
   const [x, y, left, right] = row;
   const scale = Math.min(width, height) / 2;
   const across = (/** @type {number} */ value) => width / 2 + value * scale;
@@ -38,8 +45,8 @@ export function draw(c, width, height, row, ink) {
     c.fillStyle = fill;
     c.fillRect(across(middleX - halfX), down(middleY + halfY), 2 * halfX * scale, 2 * halfY * scale);
   };
-  block(ink.own, -LINE, left, THICK, HALF);
-  block(ink.other, LINE, right, THICK, HALF);
+  block(ink.own, -LINE, left, THICK, half);
+  block(ink.other, LINE, right, THICK, half);
   block(ink.ball, x, y, BALL, BALL);
 }
 

@@ -14,6 +14,7 @@ from engine.config.genes import Evolvable
 from engine.config.lineups import ObjectiveConfig, TeamRow
 from engine.errors import ConfigError
 from engine.studies import load
+from engine.text import written
 from webapp.games.called import public_config
 from webapp.lib.figures import with_unit
 from webapp.lib.words import number
@@ -203,7 +204,7 @@ def text_of(value: Any) -> str:
     if isinstance(value, int):
         return number(value)
     if isinstance(value, float):
-        return f"{value:,.6g}"
+        return written(value, ",.6g")
     if isinstance(value, tuple):
         return ", ".join(range_text(each) if isinstance(each, tuple) else text_of(each) for each in value)
     return str(value)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.change.replay import AFTER, BEFORE, Ints, Played
+from engine.change.replay import AFTER, BEFORE, Ints, ReplayResults
 from engine.confidence import Range
 from engine.config.study import ChangeConfig
 from engine.differences import difference
@@ -51,7 +51,7 @@ class Version(NamedTuple):
     baselines: BaselineTeams
 
 
-class Reading:
+class ReplayTable:
     """What battles say of the lineups of a study on both ``versions``; ``fit`` uint8[n]."""
 
     def __init__(self, config: ChangeConfig, versions: tuple[Version, Version], fit: NDArray[np.uint8]) -> None:
@@ -71,7 +71,7 @@ class Reading:
         """How many objectives there are, and how many sums they are made of."""
         return len(self.objectives), len(self.sums[BEFORE].names)
 
-    def settled(self, played: Played) -> NDArray[np.bool_]:
+    def settled(self, played: ReplayResults) -> NDArray[np.bool_]:
         """Of which lineups further battles tell nothing."""
         # Under another commander it is asked what of the first verdicts stays, so those have to be told, too.
         asked = (AFTER,) if self.config.under is None else (BEFORE, AFTER)
@@ -79,11 +79,11 @@ class Reading:
         enough = played.samples[BEFORE] >= min(LEAST, self.config.looks[-1])
         return np.asarray(enough & (told | (self.fit == UNFIT)))
 
-    def _decided(self, played: Played, version: int) -> NDArray[np.bool_]:
+    def _decided(self, played: ReplayResults, version: int) -> NDArray[np.bool_]:
         verdicts = self.verdicts(played, self.samples(played, version), version)
         return np.array([v is not None and v.finding not in ("more", "measured") for v in verdicts])
 
-    def samples(self, played: Played, version: int) -> list[Sample | None]:
+    def samples(self, played: ReplayResults, version: int) -> list[Sample | None]:
         """The fresh battles of each lineup on a version; None where there are none."""
         own = self.versions[version]
         there = np.flatnonzero((played.samples[version] >= 2) & ~played.failed[version])
@@ -105,7 +105,7 @@ class Reading:
             ))  # fmt: skip
         return samples
 
-    def verdicts(self, played: Played, samples: Sequence[Sample | None], version: int) -> list[Verdict | None]:
+    def verdicts(self, played: ReplayResults, samples: Sequence[Sample | None], version: int) -> list[Verdict | None]:
         """Of all lineups together; None where there are no fresh battles. Kept until there are more."""
         state = played.samples[version].tobytes() + played.failed.tobytes()
         if version not in self._told or self._told[version][0] != state:
@@ -120,7 +120,7 @@ class Reading:
         lines = [o.threshold for o in self.objectives]
         return Goals(self.signs, lines, strong, (b.median, b.error, b.samples))
 
-    def columns(self, played: Played) -> dict[str, NDArray[Any]]:
+    def columns(self, played: ReplayResults) -> dict[str, NDArray[Any]]:
         """A row for each lineup; not a number where nothing is known. ``first_…`` by the battles before the fresh
         ones, the others by fresh ones, each with the ends of its 95 % range."""
         out: dict[str, NDArray[Any]] = {"fit": self.fit, "failed": np.asarray(played.failed.any(axis=0), np.uint8)}

@@ -26,7 +26,7 @@ from engine.worth.hidden_prices import Moves
 from engine.worth.prices import Curve
 from engine.worth.proof import OFFSET_ERROR, Finalist, Finding, is_open, needed, proved
 from engine.worth.screen import LEAD, WIN, Screen
-from engine.worth.stages import PRICES, PROOFS, Chosen, Floats, Played
+from engine.worth.stages import PRICES, PROOFS, Chosen, Floats, PlayedStage
 from engine.worth.traits import Traits
 
 ROUGHLY, CLOSELY = 2_000, 10_000
@@ -43,7 +43,7 @@ NEAR = 0.7
 """A finalist falls short of what matters by less than so many standard errors."""
 
 
-class Reading:
+class WorthAnalysis:
     """``played``: the completed stages. ``bounds`` float64[pieces, 2]: lowest and highest permitted cost of each."""
 
     def __init__(
@@ -51,7 +51,7 @@ class Reading:
     ) -> None:
         self.traits, self.matters, self.seed, self.stopped = traits, matters, seed, stopped
         self.bounds = bounds
-        self.played: list[Played] = []
+        self.played: list[PlayedStage] = []
         self._findings: tuple[int, list[Finding]] = (0, [])
         self._first, self._halves = len(traits.single) + len(traits.amounts), traits.halves
 
@@ -71,7 +71,7 @@ class Reading:
         """Whether a stage of the proof is complete."""
         return any(p.stage.name in PROOFS for p in self.played)
 
-    def take(self, played: Played) -> None:
+    def take(self, played: PlayedStage) -> None:
         """Add a completed stage."""
         self.played.append(played)
 

@@ -30,7 +30,7 @@ from engine.config.lineups import DrawnBaselines
 from engine.gate import lineups, screened
 from engine.gate.exploits import Group
 from engine.gate.lineups import Lineups
-from engine.gate.report import BATTLES, NOTHING, Gate, Report, Row, judged, many
+from engine.gate.report import BATTLES, NOTHING, Gate, GateFinding, Report, judged, many
 from engine.gate.screened import Screened, ScreenLimits
 from engine.simulators.contract import GameSpec
 from engine.verdicts import BASELINE_ERROR, ERROR
@@ -67,7 +67,7 @@ def read(config: GateConfig, spec: GameSpec, parts: Parts) -> Report:
         for i, bundle in enumerate(bundles)
     ]
     told = confirmed(config, every)
-    rows = [Row("replay", name, "barred", f"may not be fielded any more: {why}") for name, why in parts.barred]
+    rows = [GateFinding("replay", name, "barred", f"may not be fielded any more: {why}") for name, why in parts.barred]
     looked = {"replay": len(config.exploits)} if config.exploits else {}
     for each, sure in zip(every, told, strict=True):
         if isinstance(each, Lineups):
@@ -86,13 +86,13 @@ def read(config: GateConfig, spec: GameSpec, parts: Parts) -> Report:
     return judged(rows, gate)
 
 
-def _unmeasured(config: GateConfig, parts: Parts) -> Iterator[Row]:
+def _unmeasured(config: GateConfig, parts: Parts) -> Iterator[GateFinding]:
     """What a search that is over could not measure. A build that breaks off the battles of an unfair lineup would hide
     it so."""
     if not parts.found["search"]:
-        yield Row("search", NOTHING, "open", "ended with no lineup that could be measured", missing=None)
+        yield GateFinding("search", NOTHING, "open", "ended with no lineup that could be measured", missing=None)
     if parts.failed:
-        yield Row("search", BATTLES, "open", _left_out(config, parts), missing=None)
+        yield GateFinding("search", BATTLES, "open", _left_out(config, parts), missing=None)
 
 
 def _left_out(config: GateConfig, parts: Parts) -> str:

@@ -16,7 +16,7 @@ from engine.study.course import Rung
 from engine.study.policy_training import PolicyTraining
 
 
-class Left:
+class CourseArtifacts:
     """The artifacts of a course's policies, by role: plain roles where only one policy learns."""
 
     def __init__(self, policies: Mapping[str, PolicyTraining], store: Store) -> None:

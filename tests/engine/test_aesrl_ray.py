@@ -1,0 +1,126 @@
+"""Evolution with a shared critic on Ray's workers: whoever is killed, a player, one that learns, the critic or the
+study, it goes on, and where all of a round wait it ends with the same weights."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import psutil
+import pytest
+
+from engine.config.aesrl import AESRLConfig
+from engine.events import AnyEvent, Finished, Incident, decode
+from engine.problem import Evaluation
+from engine.runtime.pool import Pool
+from engine.runtime.ray_workers import RayWorkers
+from engine.store import FolderStore
+from engine.study import run
+from engine.study.aesrl import _AESRL
+from tests.contracts.ray_server import RayServer, all_gone, ray_server
+from tests.engine.test_aesrl import policy, settings, study
+
+RAY = {"kind": "ray", "workers": 2}
+WAITING = {"kind": "aes-rl", "waiting": True, "population": 4}
+SLOW: dict[str, Any] = {
+    "steps": 300, "evaluate_every": 0,
+    "learner": {"warmup": 60, "minibatch": 256, "capacity": 400, "network": {"policy": [64, 64], "critic": [64, 64]}},
+}  # fmt: skip
+"""Learning takes long enough to be killed in its middle."""
+
+
+@pytest.fixture(scope="module")
+def ray() -> Iterator[RayServer]:
+    """One Ray for the tests of this file."""
+    with ray_server(cpus=2) as server:
+        yield server
+
+
+class Struck(_AESRL):
+    """A study that loses a worker while it is at work on each of some ``roles``. The worker is stopped first, so that
+    no answer is on its way."""
+
+    def __init__(self, config: AESRLConfig, store: FolderStore, roles: list[str]) -> None:
+        super().__init__(config, store, lambda: "")
+        self.roles = roles
+
+    def finished(self, pool: Pool) -> list[Evaluation]:
+        assert isinstance(pool, RayWorkers)
+        holder = next((name for name in pool._members if self._runs(pool, name)), None)
+        if holder is None:
+            return super().finished(pool)
+        worker = psutil.Process(pool._members[holder].beat.pid)
+        worker.suspend()
+        found = super().finished(pool)
+        if self._runs(pool, holder):
+            self.roles = self.roles[1:]
+            worker.kill()
+            assert all_gone([worker])
+        else:
+            worker.resume()
+        return found
+
+    def _runs(self, pool: RayWorkers, worker: bytes) -> bool:
+        """Whether a worker is at work on the next of the roles."""
+        held = pool._ledger.holds(worker)
+        return bool(held and self.roles) and self.schedule.role(held[0].requests[0]) == self.roles[0]
+
+
+def struck(store: FolderStore, roles: list[str], method: dict[str, Any]) -> Finished:
+    """The last event of such a study."""
+    disturbed = Struck(study(method=method, pool=RAY, **SLOW), store, roles)
+    found = list(disturbed.events(""))
+    assert not disturbed.roles, "nobody was at work on these"
+    assert [event.what for event in found if isinstance(event, Incident)] == ["lost-worker"] * len(roles)
+    assert isinstance(found[-1], Finished), found[-1]
+    return found[-1]
+
+
+@pytest.fixture(scope="module")
+def undisturbed() -> Finished:
+    """The end of the same study in this process."""
+    with TemporaryDirectory() as folder:
+        last = list(run(study(method=WAITING, **SLOW), FolderStore(folder)))[-1]
+    assert isinstance(last, Finished), last
+    return last
+
+
+def alike(one: AnyEvent, other: Finished) -> bool:
+    return (policy(one), one.counters.steps) == (policy(other), other.counters.steps)
+
+
+@pytest.mark.usefixtures("ray")
+def test_in_rounds_it_ends_alike_though_who_plays_who_learns_and_the_critic_are_killed(
+    store: FolderStore, undisturbed: Finished
+) -> None:
+    assert alike(struck(store, ["es", "rl", "critic"], WAITING), undisturbed)
+
+
+@pytest.mark.usefixtures("ray")
+def test_where_nobody_waits_another_worker_takes_over_the_critic_that_is_killed(store: FolderStore) -> None:
+    last = struck(store, ["critic"], {"kind": "aes-rl", "least_lessons": 1})
+    assert last.counters.steps >= SLOW["steps"]
+    told = last.summary
+    assert told["critic_steps"] > 0
+    assert told["held"] > 0, "who would play waits for a critic that is behind"
+    assert told["held"] + sum(share for name, share in told.items() if name.startswith("busy_")) <= 1
+
+
+def test_a_study_that_is_killed_goes_on_to_the_same_end(tmp_path: Path, undisturbed: Finished) -> None:
+    folder = tmp_path / "job"
+    (tmp_path / "study.json").write_text(json.dumps(settings(method=WAITING, **SLOW)))
+    command = [sys.executable, "-m", "engine", "run", str(tmp_path / "study.json"), "--job-dir", str(folder)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout
+    assert any("round 1:" in line for line in process.stdout)
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    subprocess.run([sys.executable, "-m", "engine", "resume", str(folder)], check=True, capture_output=True)
+    last = decode((folder / "events.jsonl").read_text().splitlines()[-1])
+    assert alike(last, undisturbed)

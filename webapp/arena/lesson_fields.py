@@ -1,0 +1,130 @@
+"""Lesson by lesson, who plays whom: the rows of a course's form for its lessons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from django import forms
+from django.forms.boundfield import BoundField
+
+from webapp.arena import typed
+from webapp.games.fields import NumberField
+from webapp.lib.text import seen
+from webapp.training.games import Offer
+
+HELD = 8
+"""Lessons that the form has room for; a file or a program may name more."""
+POOL, KEEP, BEST = "pool", "keep", "best"
+THEN = [
+    (POOL, "All who learn go into the pool, to be played against later"),
+    (KEEP, "All are kept as they are"),
+    (BEST, "The best of all who learn goes on in place of the others"),
+]
+FIELDS = ("title", "who", "settings", "steps", "until", "only", "times", "then", "copies")
+PLACES = {
+    "matches": "who", "settings": "settings", "steps": "steps", "until": "until", "frozen": "only", "times": "times",
+    "after.best": "then", "after.pool": "then", "after.fork": "copies", "title": "title",
+}  # fmt: skip
+"""Fields by places of a lesson."""
+
+
+def fields() -> dict[str, Any]:
+    """The fields of all lessons."""
+    return {name: field for i in range(1, HELD + 1) for name, field in _of(i).items()}
+
+
+def _of(i: int) -> dict[str, Any]:
+    def text(label: str, said: str = "", **more: Any) -> forms.CharField:
+        return forms.CharField(label=label, max_length=2000, required=False, help_text=said, **more)
+
+    found: dict[str, Any] = {
+        "title": text("What it is called", validators=[seen]),
+        "who": text("Who plays whom", "Such as: main vs old, main vs random."),
+        "settings": text("Settings of the game", "Such as: penalty 0.1. For one match: main vs old (penalty 0.1)."),
+        "steps": NumberField(label="Decisions at most", whole=True, low=1, high=10**12, required=False),
+        "until": NumberField(
+            label="Or until the first one wins", low=0, high=100, unit="%", required=False,
+            help_text="Of its last 100 battles.",
+        ),
+        "only": text("Who only plays, and learns nothing", "Names, separated by commas."),
+        "times": NumberField(label="How often it is held", whole=True, low=1, high=1000, required=False),
+        "then": forms.ChoiceField(label="And then", choices=THEN, required=False),
+        "copies": text("Copies", "Such as: rival from main. Then rival goes on from there."),
+    }  # fmt: skip
+    return {f"lesson_title{i}" if name == "title" else f"{name}{i}": field for name, field in found.items()}
+
+
+def name_of(field: str, i: int) -> str:
+    """The name of a field of the ``i``-th lesson, from 1; a study's own title is another field."""
+    return f"lesson_title{i}" if field == "title" else f"{field}{i}"
+
+
+def lines(form: Any) -> Iterator[tuple[int, bool, list[BoundField]]]:
+    """All lessons as the page shows them: number, whether it is open, and its fields."""
+    for i in range(1, HELD + 1):
+        bound = [form[name_of(field, i)] for field in FIELDS]
+        told = any(each.errors or (each.value() and each.name != f"then{i}") for each in bound)
+        yield i, told or i == 1, bound
+
+
+Wrong = Callable[[str, str], None]
+
+
+def read(found: Mapping[str, Any], offer: Offer, wrong: Wrong) -> dict[int, dict[str, Any]]:
+    """By number of a lesson that says who plays, what is written in it; ``wrong`` is told of what cannot be read."""
+    lists: dict[int, dict[str, Any]] = {}
+    for i in range(1, HELD + 1):
+        if text := found[f"who{i}"]:
+            readers = (("who", lambda text: typed.matches(text, offer)), ("settings", typed.settings),
+                       ("copies", typed.copies))  # fmt: skip
+            told = {"who": text, "settings": found[f"settings{i}"], "copies": found[f"copies{i}"]}
+            lists[i] = {}
+            for field, reader in readers:
+                try:
+                    lists[i][field] = reader(told[field])
+                except ValueError as error:
+                    wrong(f"{field}{i}", str(error))
+    return lists
+
+
+def lesson(i: int, told: Mapping[str, Any], found: Mapping[str, Any], learning: Sequence[str]) -> dict[str, Any]:
+    """A lesson as a body of the API has it; ``told``: what was read of it, ``learning``: all who learn."""
+    only = typed.names(found[f"only{i}"])
+    values = {
+        "title": found[f"lesson_title{i}"], "matches": told["who"], "settings": told["settings"],
+        "steps": found[f"steps{i}"], "times": found[f"times{i}"], "frozen": only,
+    }  # fmt: skip
+    then = found[f"then{i}"] or POOL
+    ends: dict[str, dict[str, Any]] = {POOL: {"pool": learning}, BEST: {"best": {"among": learning}}, KEEP: {}}
+    after = {**ends[then], "fork": told["copies"]}
+    until, first = found[f"until{i}"], _first(told["who"], [name for name in learning if name not in only])
+    condition = {} if until is None else {"until": {"policy": first, "reaches": until / 100}}
+    return {name: value for name, value in values.items() if value} | condition | {"after": after}
+
+
+def _first(matches: Sequence[Any], learning: Sequence[str]) -> str:
+    """Who is named first of those that learn; the first of these where none is."""
+    for match in matches:
+        for entry in match["who"] if isinstance(match, dict) else match:
+            for name in entry if isinstance(entry, list) else [entry]:
+                if str(name) in learning:
+                    return str(name)
+    return next(iter(learning), "")
+
+
+def typed_of(config: Mapping[str, Any], offer: Offer) -> dict[str, Any]:
+    """What would have to be typed for the lessons of a study, as far as there is room."""
+    found: dict[str, Any] = {}
+    for i, each in enumerate(config["lessons"][:HELD], 1):
+        until, after = each["until"], each["after"]
+        told = {
+            "title": each["title"], "who": typed.match_list(each["matches"], offer),
+            "settings": typed.settings_words(each["settings"]), "steps": each["steps"],
+            "until": "" if until is None else 100 * until["reaches"], "only": ", ".join(each["frozen"]),
+            "times": "" if each["times"] == 1 else each["times"],
+            "then": BEST if after["best"] else POOL if after["pool"] else KEEP,
+            "copies": typed.copies_words(after["fork"]),
+        }  # fmt: skip
+        found |= {name_of(field, i): value for field, value in told.items()}
+    return found
