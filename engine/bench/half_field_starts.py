@@ -47,7 +47,7 @@ ALL = ("exp3", "uniform", "db", "dbc", "drc")
 FRESH = 1000
 
 
-class Found(NamedTuple):
+class FromHardStart(NamedTuple):
     """What a study's agent does from the hard start: ``wins`` float64[n], ``steps`` of those; ``mastered``: after how
     many minibatches each start was, the easiest first (−1: never)."""
 
@@ -95,14 +95,14 @@ def _game(case: str) -> str:
     return "half-field-keeper" if case == "goalkeeper" else "half-field"
 
 
-def _found(study: StartsConfig) -> Found:
+def _found(study: StartsConfig) -> FromHardStart:
     table = ended(NAME, study, "table").found.arrays
     own = folder(NAME) / f"{study.kind}-{study_hash(study)[:12]}"
     end = last_events(own)["end"]
     assert isinstance(end, Finished)
     policy = Policy.stored(FolderStore(own / "store"), end.artifacts["policy_description"])
     told = played(GAMES[study.game.name].load()(), policy.actor(), FRESH)
-    return Found(told.win, told.length[told.win == 1.0], table["perhaps"].tolist())
+    return FromHardStart(told.win, told.length[told.win == 1.0], table["perhaps"].tolist())
 
 
 def _script(case: str, episodes: int) -> np.ndarray:
@@ -110,7 +110,9 @@ def _script(case: str, episodes: int) -> np.ndarray:
     return played(game, PLAYERS[GAMES[_game(case)].scripted].load()(game.spec.seats[0]), episodes).win
 
 
-def _row(case: str, method: str, each: list[Found], script: np.ndarray, db: list[Found]) -> dict[str, Any]:
+def _row(
+    case: str, method: str, each: list[FromHardStart], script: np.ndarray, db: list[FromHardStart]
+) -> dict[str, Any]:
     wins = np.concatenate([one.wins for one in each])
     mine, theirs, steps = range_of(wins, 0.0, 1.0), range_of(script, 0.0, 1.0), np.concatenate([e.steps for e in each])
     marked = method in ("exp3", "uniform")

@@ -27,9 +27,9 @@ def test_methods_are_compared_with_equal_networks_minibatches_replay_ratio_and_e
 def test_a_mark_is_met_above_the_script_and_above_learning_the_hard_start_alone(goals: int, meets: bool) -> None:
     wins = np.repeat([1.0, 0.0], [goals, 1000 - goals])
     script, alone = np.repeat([1.0, 0.0], [950, 50]), np.repeat([1.0, 0.0], [10, 990])
-    found = bench.Found(wins, np.full(goals, 70.0), [10, 20, 30, 40])
-    told = bench._row("alone", "exp3", [found], script, [bench.Found(alone, np.ones(10), [-1] * 4)])
+    found = bench.FromHardStart(wins, np.full(goals, 70.0), [10, 20, 30, 40])
+    told = bench._row("alone", "exp3", [found], script, [bench.FromHardStart(alone, np.ones(10), [-1] * 4)])
     assert told["meets"] is meets
     assert "70.0 steps to goal (published 68); mastered after 10 20 30 40" in told["detail"]
-    beside = bench._row("alone", "db", [bench.Found(alone, np.ones(10), [-1] * 4)], script, [])
+    beside = bench._row("alone", "db", [bench.FromHardStart(alone, np.ones(10), [-1] * 4)], script, [])
     assert beside["meets"] is None
