@@ -56,7 +56,7 @@ FIRST: Mapping[str, Mapping[str, tuple[float, ...]]] = {
 """Rows to begin with, the easiest first, by game; those after them are empty."""
 
 
-class Column(NamedTuple):
+class StartColumn(NamedTuple):
     """A column of settings: the beginning of its fields' names, which the row's number ends; the setting; the games
     that have it."""
 
@@ -71,20 +71,20 @@ def programs(project: Project) -> dict[str, str]:
     return {row.called: str(row) for row in by_moves(project) if row.starts and not obstacle(row)}
 
 
-def columns(project: Project) -> list[Column]:
+def columns(project: Project) -> list[StartColumn]:
     """Those of the built-in games, then those of the project's programs."""
     found = [
-        Column(name, name, tuple(game for game, row in OFFERED.items() if name in row.starts), told)
+        StartColumn(name, name, tuple(game for game, row in OFFERED.items() if name in row.starts), told)
         for name, told in COLUMNS.items()
     ]
     for called in programs(project):
         for k, one in enumerate(games.starts_of(reference_of(called, project), project)):
             told = SettingColumn(one.title or one.name, one.low, one.high, shown(one.usual), one.whole)
-            found.append(Column(f"{called.replace(':', '-')}-{k}-", one.name, (called,), told))
+            found.append(StartColumn(f"{called.replace(':', '-')}-{k}-", one.name, (called,), told))
     return found
 
 
-def fields(known: Sequence[Column]) -> dict[str, Any]:
+def fields(known: Sequence[StartColumn]) -> dict[str, Any]:
     """The fields of all rows, by name."""
     found: dict[str, Any] = {}
     for i in range(1, ROWS + 1):
@@ -110,7 +110,7 @@ def _first(setting: str, row: int) -> str:
     return f"{told[row]:g}" if row < len(told) else ""
 
 
-def typed(cleaned: Mapping[str, Any], game: str, known: Sequence[Column]) -> Iterator[tuple[int, dict[str, Any]]]:
+def typed(cleaned: Mapping[str, Any], game: str, known: Sequence[StartColumn]) -> Iterator[tuple[int, dict[str, Any]]]:
     """(row, task of the study) of each row that somebody filled in, or marked as the hard one."""
     for i in range(1, ROWS + 1):
         own = {column.setting: cleaned.get(f"{column.key}{i}") for column in known if game in column.games}
@@ -135,7 +135,7 @@ def where(settings: Mapping[str, Any], heads: Mapping[str, str]) -> str:
     return ", ".join(found)
 
 
-def filled(config: Mapping[str, Any], game: str, known: Sequence[Column]) -> dict[str, Any]:
+def filled(config: Mapping[str, Any], game: str, known: Sequence[StartColumn]) -> dict[str, Any]:
     """What would have to be typed for the tasks of a study in a game; rows that it does not need are empty."""
     keys = {column.setting: column.key for column in known if game in column.games}
     every = ("name", *(column.key for column in known))
