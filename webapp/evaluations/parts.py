@@ -75,6 +75,11 @@ class Evaluating(Parts):
         }
         return render(request, "evaluations/job.html", context | own)
 
+    def work(self, job: Job) -> float:
+        """Episodes, those of the pair under way among them."""
+        whole = job.ticks * int(job.config["episodes"])
+        return min(job.counters.get("battles", 0) / whole, 1.0) if whole else 0.0
+
     def amount(self, study: EvaluateConfig) -> float:
         """Episodes of all pairs."""
         return study.ticks * study.episodes
