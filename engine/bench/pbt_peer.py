@@ -102,7 +102,8 @@ def _each(found: Result) -> float:
 
 
 def _way(found: Result) -> str:
-    return f"{found['score']:.2f} after {found['since_began']:.0f} s and {found['steps']:,.0f} decisions at {_parts(found)}"
+    after = f"{found['since_began']:.0f} s and {found['steps']:,.0f} decisions"
+    return f"{found['score']:.2f} after {after} at {_parts(found)}"
 
 
 def _peer(battles: int, seconds: float, seed: int, score: float) -> Result:
