@@ -36,8 +36,8 @@ class Kept:
     def __init__(
         self, case: str, settings: dict[str, Any], sources: Iterable[str] = ALL, folder: Path | None = None
     ) -> None:
-        told = json.dumps(settings, sort_keys=True) + _code(tuple(sources))
-        self.path = (folder or FOLDER) / f"{case}-{hashlib.sha256(told.encode()).hexdigest()[:12]}.jsonl"
+        key = json.dumps(settings, sort_keys=True) + _code(tuple(sources))
+        self.path = (folder or FOLDER) / f"{case}-{hashlib.sha256(key.encode()).hexdigest()[:12]}.jsonl"
         self.case, self.found = case, dict[str, Any]()
         if self.path.exists():
             for line in self.path.read_text().splitlines():
@@ -58,10 +58,10 @@ class Kept:
 
     def _take(self, line: str) -> None:
         try:
-            told = json.loads(line)
+            entry = json.loads(line)
         except ValueError:  # an empty line, or one that was being written when it was killed
             return
-        self.found[told["seed"]] = told["result"]
+        self.found[entry["seed"]] = entry["result"]
 
 
 class KeptStudy(NamedTuple):

@@ -226,8 +226,8 @@ class ZmqLearner:
 
 
 @contextmanager
-def _process(work: Callable[..., None], told: Sequence[Any]) -> Iterator[None]:
-    process = multiprocessing.get_context("spawn").Process(target=work, args=(tuple(told),), daemon=True)
+def _process(work: Callable[..., None], arguments: Sequence[Any]) -> Iterator[None]:
+    process = multiprocessing.get_context("spawn").Process(target=work, args=(tuple(arguments),), daemon=True)
     process.start()
     try:
         yield
@@ -236,8 +236,8 @@ def _process(work: Callable[..., None], told: Sequence[Any]) -> Iterator[None]:
         process.join()
 
 
-def _send_over_redis(told: tuple[Any, ...]) -> None:
-    actors = [RedisActor(Place(*told), task) for task in range(TASKS)]
+def _send_over_redis(fields: tuple[Any, ...]) -> None:
+    actors = [RedisActor(Place(*fields), task) for task in range(TASKS)]
 
     def send(task: int, columns: Columns) -> None:
         actors[task].add(columns, [5.0])
@@ -246,8 +246,8 @@ def _send_over_redis(told: tuple[Any, ...]) -> None:
     SteadySender(send).forever()
 
 
-def _send_over_zmq(told: tuple[Any, ...]) -> None:
-    spoke, numberings = ZmqSpoke(Ticket(*told)), [Numbering(task) for task in range(TASKS)]
+def _send_over_zmq(fields: tuple[Any, ...]) -> None:
+    spoke, numberings = ZmqSpoke(Ticket(*fields)), [Numbering(task) for task in range(TASKS)]
     SteadySender(
         lambda task, columns: spoke.send([encode(numberings[task].parcel(columns, [5.0], 0))], _WAIT_S)
     ).forever()

@@ -58,11 +58,11 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
         turns = [_ended(study) for _ in range(1 if quick else 3)]
     seconds, last = median(turn.seconds for turn in turns), turns[-1]
     straight = median(_direct(rows, turn.battles) for turn in turns)
-    told = Counter(last.table.meta["words"]["verdict"][v] for v in last.table.arrays["verdict_after"].tolist())
+    verdicts = Counter(last.table.meta["words"]["verdict"][v] for v in last.table.arrays["verdict_after"].tolist())
     refitted = int((last.table.arrays["fit"] == 1).sum())
     detail = (
         f"{last.battles:,} battles; turns {' '.join(f'{turn.seconds:.1f}' for turn in turns)}; {refitted} refitted; "
-        + ", ".join(f"{count} {word}" for word, count in told.most_common())
+        + ", ".join(f"{count} {word}" for word, count in verdicts.most_common())
     )
     yield row(NAME, case, seconds, "s", peer="two processes calling battles() directly", peer_value=straight,
               goal=f"<= {SECONDS} s", meets=seconds <= SECONDS, seeds=(SEED,), detail=detail)  # fmt: skip

@@ -197,7 +197,7 @@ def _said(line: TableLine) -> str:
 
 def _held(found: Loop) -> dict[str, Any]:
     """Of the suspects whose price was changed, how many are nearer to fair on fresh battles of the changed game."""
-    told, nearer, lines = 0, 0, list[str]()
+    changed, nearer, lines = 0, 0, list[str]()
     for line in (line for line in found.lines if line.confirmed):
         now = found.after.get((line.piece, line.least))
         price = found.change.get(f"{line.piece}.cost")
@@ -205,13 +205,13 @@ def _held(found: Loop) -> dict[str, Any]:
             lines.append(f"{line.called} {line.words}, not measured again")
             continue
         if price is not None:
-            told, nearer = told + 1, nearer + (abs(now.worth) < abs(line.worth))
+            changed, nearer = changed + 1, nearer + (abs(now.worth) < abs(line.worth))
         cost = f"{line.cost:g} gold" if price is None else f"{line.cost:g} gold, then {price:g}"
         lines.append(f"{line.called}, {cost}: {line.words}, then {now.words}, {WORDS.get(now.verdict, 'fine')}")
     fresh = [line.called for line in found.after.values() if line.confirmed]
     detail = f"{'; '.join(lines) or 'no suspect'}. Told in the changed game: {', '.join(fresh) or 'nothing'}"
-    return row(NAME, "held", nearer / max(told, 1), "of the changed suspects are nearer to fair on fresh battles",
-               seeds=[SEED, SEED + 1], detail=f"{nearer} of {told}; {detail}")  # fmt: skip
+    return row(NAME, "held", nearer / max(changed, 1), "of the changed suspects are nearer to fair on fresh battles",
+               seeds=[SEED, SEED + 1], detail=f"{nearer} of {changed}; {detail}")  # fmt: skip
 
 
 def _replayed(found: Loop) -> dict[str, Any]:

@@ -98,8 +98,8 @@ class _Change(Scheduled):
     def results(self, last: bool) -> dict[str, str]:
         """The table so far."""
         columns = self.table.columns(self.schedule.outcomes)
-        told = [FINDINGS[number] for number in columns["verdict_after"].tolist()]
-        self.counts = {name: float(told.count(name)) for name in ("confirmed", "refuted", "weak", "more", "close")}
+        verdicts = [FINDINGS[number] for number in columns["verdict_after"].tolist()]
+        self.counts = {name: float(verdicts.count(name)) for name in ("confirmed", "refuted", "weak", "more", "close")}
         self.counts["refitted"] = float((self.fitted.fit == REFITTED).sum())
         return {"table": self.store.put(pack(self._meta(), columns))}
 

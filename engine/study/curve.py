@@ -69,14 +69,14 @@ class PolicyCurve:
         if len(self.rewards) > 1:
             numbers |= {f"return_{name}": found.returns[:, i] for i, name in enumerate(self.rewards)}
         numbers |= {name: found.signals[:, i] for i, name in enumerate(self.signals)}
-        told: dict[str, float] = {}
+        metrics: dict[str, float] = {}
         for name, values in numbers.items():
             mean, ends = found.mean(values, *self.known.get(name, ()))
             if math.isfinite(mean):
-                told[f"evaluation_{name}{against}"] = mean
+                metrics[f"evaluation_{name}{against}"] = mean
             if math.isfinite(ends.high - ends.low):
-                told |= {f"evaluation_{name}_low{against}": ends.low, f"evaluation_{name}_high{against}": ends.high}
-        return told
+                metrics |= {f"evaluation_{name}_low{against}": ends.low, f"evaluation_{name}_high{against}": ends.high}
+        return metrics
 
     def metrics(self) -> Metrics:
         """The round's numbers: means over its updates and over the episodes that ended in it."""

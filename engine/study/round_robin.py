@@ -147,8 +147,10 @@ class _RoundRobin(Session):
         percent = f"{100 * share:.0f} % ({100 * ends.low:.0f} to {100 * ends.high:.0f} %)"
         drawn = float(self.drawn[-1].mean())
         draws = f"; draws, {100 * drawn:.0f} % of them, count half" if drawn else ""
-        told = f"{self._title(first)} won {percent} of {self.config.episodes:,} episodes against {self._title(second)}"
-        yield self.say(Logged, message=f"{told}{draws}.")
+        result = (
+            f"{self._title(first)} won {percent} of {self.config.episodes:,} episodes against {self._title(second)}"
+        )
+        yield self.say(Logged, message=f"{result}{draws}.")
         state = {"shares": self.shares, "drawn": self.drawn}
         counted = {"moves": self.moves, "seconds": self._seconds}
         self.saved = checkpoint.write(self.config, self.tick, {"table": Bundle(counted, state)}, self.store)
