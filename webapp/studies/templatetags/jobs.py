@@ -67,7 +67,7 @@ class HistoryLine(NamedTuple):
     words: str
     serious: bool
     waits: bool
-    count: int
+    many: int
     first: float
 
 
