@@ -18,10 +18,10 @@ def test_lines_that_say_the_same_are_one_and_something_serious_begins_boldly() -
         {"at": 10.0, "words": "Started on 1 worker.", "serious": False, "waits": False},
     ]
     lost, started = lines(told)
-    assert (lost.head, lost.words, lost.count, lost.at, lost.first) == (
+    assert (lost.head, lost.words, lost.many, lost.at, lost.first) == (
         "A worker was lost:", " it was replaced.", 2, 30.0, 20.0,
     )  # fmt: skip
-    assert (started.head, started.words, started.count) == ("", "Started on 1 worker.", 1)
+    assert (started.head, started.words, started.many) == ("", "Started on 1 worker.", 1)
 
 
 @pytest.mark.parametrize(
