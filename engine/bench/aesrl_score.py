@@ -46,10 +46,10 @@ def reached(settings: dict[str, Any], seed: int) -> dict[str, Any]:
     """A run to its end: the mean score of its last evaluation, the seconds it took, and its ``curve``: decisions and
     score of each evaluation."""
     with tempfile.TemporaryDirectory() as folder:
-        *told, end = run_study(load({**settings, "seed": seed}), FolderStore(Path(folder)))
+        *events, end = run_study(load({**settings, "seed": seed}), FolderStore(Path(folder)))
     if not isinstance(end, Finished):
         raise EngineError(f"A run did not end: {getattr(end, 'message', end)}")
-    rounds = [(event.counters.steps, event.metrics) for event in told if isinstance(event, Progressed)]
+    rounds = [(event.counters.steps, event.metrics) for event in events if isinstance(event, Progressed)]
     curve = [(steps, metrics["evaluation_return"]) for steps, metrics in rounds if "evaluation_return" in metrics]
     return {"score": end.summary["evaluation_return"], "seconds": end.counters.seconds, "curve": curve}
 
@@ -65,8 +65,8 @@ def _large(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     for name, settings in _arms(game, spread, 4000 if quick else STEPS, PAPERS, evaluate_every=1).items():
         kept = Kept(f"aesrl-score-{case}{LARGE}-{name}", settings, SOURCES)
         found = kept.result(1, partial(reached, settings, 1))
-        told = ", ".join(f"{score:.0f} at {steps:,}" for steps, score in found["curve"])
-        yield row(NAME, f"{case}{LARGE} {name}", found["score"], "return on fresh episodes", seeds=[1], detail=told)
+        points = ", ".join(f"{score:.0f} at {steps:,}" for steps, score in found["curve"])
+        yield row(NAME, f"{case}{LARGE} {name}", found["score"], "return on fresh episodes", seeds=[1], detail=points)
 
 
 def _beside(case: str, quick: bool) -> Iterator[dict[str, Any]]:

@@ -60,7 +60,7 @@ FITTED = (2, 5)
 """Rows by which costs are fitted."""
 
 
-class Way(NamedTuple):
+class PricedWay(NamedTuple):
     """What costs q. ``teaching``: workers that only teach; ``shared``: q is of what all share, else a worker loses q
     to each other one."""
 
@@ -68,7 +68,11 @@ class Way(NamedTuple):
     shared: bool
 
 
-WAYS = {"one replay": Way(0, True), "one replay and a critic": Way(1, True), "slowing each other": Way(1, False)}
+WAYS = {
+    "one replay": PricedWay(0, True),
+    "one replay and a critic": PricedWay(1, True),
+    "slowing each other": PricedWay(1, False),
+}
 METHODS: dict[str, dict[str, Any]] = {
     "CEM-RL": {"kind": "cem-rl", "parallel": False},
     "P-CEM-RL": {"kind": "cem-rl"},
@@ -200,16 +204,16 @@ def _sleep(times: str, quick: bool) -> Iterator[dict[str, Any]]:
         free = {"kind": "aes-rl", "learning_share": 0}
         found = {rounds: _driven(pool, method(WORKERS, individuals * EPISODE, {**free, "waiting": rounds}))
                  for rounds in (False, True)}  # fmt: skip
-    told = simulate(
+    simulated = simulate(
         method(WORKERS, individuals * EPISODE, {**free, "waiting": True}), WORKERS,
         lambda request, role: (MEAN_S * relative(times, request.id), 0.0),
     )  # fmt: skip
     detail = f"{WORKERS} workers, {individuals} individuals of {MEAN_S * 1e3:.0f} ms on average"
     yield row(NAME, f"sleep-{times}", found[False], "of the workers' time, nobody waits", goal=f">= {GOAL}",
               meets=found[False] >= GOAL, seeds=[1], detail=detail)  # fmt: skip
-    ratio = found[True] / told.utilisation
+    ratio = found[True] / simulated.utilisation
     yield row(NAME, f"sleep-{times}", found[True], "of the workers' time, in rounds of ten", peer="as simulated",
-              peer_value=told.utilisation, goal="within 5 %", meets=abs(ratio - 1) <= 0.05, seeds=[1],
+              peer_value=simulated.utilisation, goal="within 5 %", meets=abs(ratio - 1) <= 0.05, seeds=[1],
               detail=detail)  # fmt: skip
 
 
@@ -241,7 +245,7 @@ def _driven(pool: Pool, schedule: SharedCritic) -> float:
     return busy(spans, WORKERS, first)
 
 
-def _foretold(way: Way, workers: int, p: float, q: float, individuals: int = 1000) -> float:
+def _foretold(way: PricedWay, workers: int, p: float, q: float, individuals: int = 1000) -> float:
     """Minutes of so many individuals. How long one takes is random, because episodes end when they will."""
     players = workers - way.teaching
     schedule = method(players, individuals * EPISODE, {"kind": "aes-rl", "learning_share": 0})
@@ -254,19 +258,19 @@ def _even(i: int) -> float:
 
 
 def _table_10(game: str, name: str) -> dict[str, Any]:
-    told, way = dict(zip(range(2, 10), MINUTES[game], strict=True)), WAYS[name]
+    published, way = dict(zip(range(2, 10), MINUTES[game], strict=True)), WAYS[name]
 
     def error(logs: Any) -> float:
         p, q = np.exp(logs)
-        return sum(float(np.log(_foretold(way, w, p, q) / told[w]) ** 2) for w in FITTED)
+        return sum(float(np.log(_foretold(way, w, p, q) / published[w]) ** 2) for w in FITTED)
 
     first, last = FITTED
-    start = np.log([told[first] * 60 * (first - way.teaching) / 1000, 1.0])
+    start = np.log([published[first] * 60 * (first - way.teaching) / 1000, 1.0])
     simplex = start + np.array([[0.0, 0.0], [-0.3, 0.0], [0.0, 1.0]])
     settings = {"xatol": 0.01, "fatol": 1e-6, "initial_simplex": simplex}
     p, q = np.exp(minimize(error, start, method="Nelder-Mead", options=settings).x)
-    errors = {w: _foretold(way, w, p, q) / told[w] - 1 for w in told}
-    worst = max(abs(errors[w]) for w in told if w not in FITTED)
+    errors = {w: _foretold(way, w, p, q) / published[w] - 1 for w in published}
+    worst = max(abs(errors[w]) for w in published if w not in FITTED)
     said = ", ".join(f"{w}: {100 * each:+.1f} %" for w, each in errors.items())
     return row(NAME, f"table-10 {game}, {name}", 100 * worst, "% off, the worst of the other six", goal="<= 5",
                meets=worst <= 0.05, seeds=[1],
@@ -276,15 +280,15 @@ def _table_10(game: str, name: str) -> dict[str, Any]:
 def _bound(game: str) -> dict[str, Any]:
     """How near constant costs come to all eight rows at once: A / (w − c) + B, fitted on all of them for the least
     largest error."""
-    workers, told = np.arange(2.0, 10.0), np.array(MINUTES[game])
+    workers, published = np.arange(2.0, 10.0), np.array(MINUTES[game])
 
     def worst(logs: Any, c: float) -> float:
-        return float(np.abs(np.maximum(np.exp(logs[0]) / (workers - c) + logs[1], 1e-9) / told - 1).max())
+        return float(np.abs(np.maximum(np.exp(logs[0]) / (workers - c) + logs[1], 1e-9) / published - 1).max())
 
     many = {"maxiter": 4000, "xatol": 1e-6, "fatol": 1e-8}
     found = {c: minimize(worst, [6.0, 20.0], (c,), "Nelder-Mead", options=many).fun for c in np.arange(0.0, 1.5, 0.05)}
     c = min(found, key=lambda each: found[each])
-    per = ", ".join(f"{w:.0f}: {w * minutes:.0f}" for w, minutes in zip(workers, told, strict=True))
+    per = ", ".join(f"{w:.0f}: {w * minutes:.0f}" for w, minutes in zip(workers, published, strict=True))
     return row(NAME, f"table-10 {game}, bound", 100 * found[c], "% off, the worst of all eight",
                detail=f"best c {c:.2f}; the paper's minutes × workers {per}")  # fmt: skip
 
@@ -301,20 +305,22 @@ def _two_cores(quick: bool) -> Iterator[dict[str, Any]]:
         kept = Kept(f"aesrl-time-{name}", settings, ("evorl", "rl", "study/aesrl.py", "runtime"))
         found[name] = kept.result(1, partial(_timed, settings))
     serial = found["CEM-RL"]["seconds"]
-    for name, told in found.items():
-        detail = f"{told['decisions']:,} decisions, {told['updates']:,} updates of the critic, two workers"
-        yield row(NAME, f"two-cores {name}", told["seconds"], "s", peer="CEM-RL, one after the other",
+    for name, result in found.items():
+        detail = f"{result['decisions']:,} decisions, {result['updates']:,} updates of the critic, two workers"
+        yield row(NAME, f"two-cores {name}", result["seconds"], "s", peer="CEM-RL, one after the other",
                   peer_value=serial, detail=detail)  # fmt: skip
-        off = abs(told["foretold"] / told["seconds"] - 1)
-        yield row(NAME, f"two-cores {name}, foretold", told["foretold"], "s", peer="measured",
-                  peer_value=told["seconds"], goal="within 10 %", meets=off <= 0.1, detail=detail)  # fmt: skip
+        off = abs(result["foretold"] / result["seconds"] - 1)
+        yield row(NAME, f"two-cores {name}, foretold", result["foretold"], "s", peer="measured",
+                  peer_value=result["seconds"], goal="within 10 %", meets=off <= 0.1, detail=detail)  # fmt: skip
 
 
 def _timed(settings: dict[str, Any]) -> dict[str, float]:
     """A run, from its first round to its last, and what the simulation makes of its costs."""
     with tempfile.TemporaryDirectory() as folder:
-        told = [e for e in run_study(load(settings), FolderStore(Path(folder))) if isinstance(e, Finished | Progressed)]
-    end = told[-1]
+        events = [
+            e for e in run_study(load(settings), FolderStore(Path(folder))) if isinstance(e, Finished | Progressed)
+        ]
+    end = events[-1]
     if not isinstance(end, Finished):
         raise EngineError("A run did not end.")
     m = end.summary

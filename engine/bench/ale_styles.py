@@ -50,11 +50,11 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
         found = bred(case, FOLDER / case, False)
         (FOLDER / case / "front.svg").write_text(picture(found))
     near = found.score >= found.score.max() - WITHIN
-    told = ", ".join(f"{m:.2f} ({s:.2f})" for m, s in sorted(zip(found.moved, found.score, strict=True)))
+    shares = ", ".join(f"{m:.2f} ({s:.2f})" for m, s in sorted(zip(found.moved, found.score, strict=True)))
     yield row(
         NAME, case, float(np.ptp(found.moved)), "of decisions that move, most − least of the final population",
         seeds=(1,), detail=f"{near.sum()} of {len(near)} within {WITHIN} of the best score; f1 + f2 is off by "
-        f"{found.gap:.1g} at most in {found.evaluations} evaluations; share moved (score): {told}",
+        f"{found.gap:.1g} at most in {found.evaluations} evaluations; share moved (score): {shares}",
     )  # fmt: skip
 
 
@@ -82,12 +82,12 @@ def training_of(case: str, quick: bool) -> TrainConfig:
 
 def study_of(case: str, start: str, quick: bool) -> StylesConfig:
     """The study of a case, from a trained policy on."""
-    told, first = TEMPLATES["busy-calm"].settings(), training_of(case, quick)
-    style = {**told["task"]["style"], "w2": list(WEIGHTS)}
+    settings, first = TEMPLATES["busy-calm"].settings(), training_of(case, quick)
+    style = {**settings["task"]["style"], "w2": list(WEIGHTS)}
     task = {"game": first.game, "learner": first.learner, "steps": 256 if quick else 1_000_000, "environments": 8}
     config = load(
         {
-            **told, "kind": "style", "task": {**task, "style": style}, "start": start, "fresh": 0,
+            **settings, "kind": "style", "task": {**task, "style": style}, "start": start, "fresh": 0,
             "algorithm": {"population": 4 if quick else 30}, "ticks": 1 if quick else 4,
             "episodes": 2 if quick else 20, "pool": {"kind": "local"} if quick else {"kind": "ray", "workers": 2},
         }

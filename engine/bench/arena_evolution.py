@@ -43,8 +43,8 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     three, one = ([_score(course(seed, several=several, quick=quick)) for seed in seeds] for several in (True, False))
     apart = [a[0] - b[0] for a, b in zip(three, one, strict=True)]
     half = float(student.ppf(0.975, len(apart) - 1)) * stdev(apart) / math.sqrt(len(apart))
-    told = "; ".join(f"seed {seed}: {a[1]} and {b[1]}" for seed, a, b in zip(seeds, three, one, strict=True))
-    detail = f"difference {mean(apart):.3f} ({mean(apart) - half:.3f} to {mean(apart) + half:.3f}); {told}"
+    by_seed = "; ".join(f"seed {seed}: {a[1]} and {b[1]}" for seed, a, b in zip(seeds, three, one, strict=True))
+    detail = f"difference {mean(apart):.3f} ({mean(apart) - half:.3f} to {mean(apart) + half:.3f}); {by_seed}"
     yield row(NAME, case, mean(a[0] for a in three), "score", peer="one policy", peer_value=mean(b[0] for b in one),
               seeds=seeds, detail=detail)  # fmt: skip
 

@@ -79,8 +79,8 @@ def returns(run: Training, method: str, hard: bool, episodes: int) -> list[float
 def result(method: str, seed: int, updates: int = UPDATES, *, hard: bool = False) -> dict[str, Any]:
     """``curve``: updates and mean return, ten times; ``last``: (mean, low, high) at the end; ``seconds`` of processor
     time. It is kept."""
-    told = {"updates": updates, "hard": hard, "learner": settings(method).model_dump(mode="json")}
-    kept = Kept(f"arena-{method}{'-hard' * hard}", told, SOURCES)
+    config = {"updates": updates, "hard": hard, "learner": settings(method).model_dump(mode="json")}
+    kept = Kept(f"arena-{method}{'-hard' * hard}", config, SOURCES)
     saved = FOLDER / f"{kept.path.stem}-{seed}.part"
     found: dict[str, Any] = kept.result(seed, lambda: _measured(method, hard, seed, updates, saved))
     saved.unlink(missing_ok=True)

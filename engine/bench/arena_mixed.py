@@ -45,14 +45,14 @@ Floats = NDArray[np.float64]
 
 def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     """Measure the case."""
-    seeds, worst, told = (1,) if quick else (1, 2, 3), [], []
+    seeds, worst, by_seed = (1,) if quick else (1, 2, 3), [], []
     for seed in seeds:
         began = time.process_time()
         found = better(course(seed), EPISODES)
         worst.append(min(float(each.mean()) for each in found.values()))
-        told.append(f"{seed}: {', '.join(map(_said, found, found.values()))} ({time.process_time() - began:.0f} s)")
+        by_seed.append(f"{seed}: {', '.join(map(_said, found, found.values()))} ({time.process_time() - began:.0f} s)")
     yield row(NAME, case, median(worst), "of battles, the worst of four", goal=f">= {LEAST}",
-              meets=min(worst) >= LEAST, seeds=seeds, detail="by seed " + "; ".join(told))  # fmt: skip
+              meets=min(worst) >= LEAST, seeds=seeds, detail="by seed " + "; ".join(by_seed))  # fmt: skip
 
 
 def _said(name: str, found: Floats) -> str:

@@ -96,8 +96,8 @@ def _scripts(episodes: int) -> Iterator[dict[str, Any]]:
         for script in ("random", *RULES):
             score = _scores(game, script, seeds)
             ends = range_of(score, 0.0, 1.0)
-            told = f"{'hard, ' if hard else ''}{script}: {most * ends.low:.0f} to {most * ends.high:.0f} of {most}"
-            yield row(NAME, "scripts", most * score.mean(), "return", detail=f"{told}, {episodes} episodes")
+            line = f"{'hard, ' if hard else ''}{script}: {most * ends.low:.0f} to {most * ends.high:.0f} of {most}"
+            yield row(NAME, "scripts", most * score.mean(), "return", detail=f"{line}, {episodes} episodes")
 
 
 def _scores(game: Navigation, script: str, seeds: NDArray[np.uint64]) -> NDArray[np.float64]:

@@ -36,7 +36,7 @@ from engine.studies import load
 STEPS, BEFORE, EPISODES = 4_000_000, 1_000_000, 1000
 PENALTIES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 ARMS = ("staged", "constant")
-TOLD = ("score", "wins", "friendly", "neutral")
+MEASURES = ("score", "wins", "friendly", "neutral")
 PPO: dict[str, Any] = {
     "kind": "ppo", "batch": 16_384, "minibatch": 1024, "reuse": 4, "rate": 5e-4, "schedule": "linear", "clip": 0.2,
     "entropy_weight": 0.003, "max_gradient": 0.5, "network": {"policy": [128, 128], "critic": [128, 128]},
@@ -62,7 +62,7 @@ def measured(seed: int, quick: bool) -> dict[str, dict[str, Floats]]:
 
 def difference(found: dict[str, dict[str, Floats]]) -> dict[str, float]:
     """Staged − constant of each number."""
-    return {name: float(found["staged"][name].mean() - found["constant"][name].mean()) for name in TOLD}
+    return {name: float(found["staged"][name].mean() - found["constant"][name].mean()) for name in MEASURES}
 
 
 def said(seed: int, found: dict[str, dict[str, Floats]]) -> str:
@@ -133,10 +133,10 @@ def _judged(policy: Policy, trained: dict[str, Policy], seed: int, episodes: int
         found = examine(dict.fromkeys(range(SQUAD), policy), game, each, seed, cast=cast, first=_UNSEEN + i * each,
                         players=seated)  # fmt: skip
         first, names = found[0], seat.signals
-        told = {
+        numbers = {
             "score": np.mean([found[k].returns[:, 0] for k in range(SQUAD)], axis=0), "wins": first.win,
             "friendly": first.signals[:, names.index("friendly")], "neutral": first.signals[:, names.index("neutral")],
         }  # fmt: skip
-        for name, values in told.items():
+        for name, values in numbers.items():
             whole.setdefault(name, []).append(values)
     return {name: np.concatenate(parts) for name, parts in whole.items()}

@@ -57,13 +57,13 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
 def _penalty(seeds: Sequence[int], quick: bool) -> Iterator[dict[str, Any]]:
     found = {seed: arena_penalty.measured(seed, quick) for seed in seeds}
     apart = [arena_penalty.difference(one) for one in found.values()]
-    for name in arena_penalty.TOLD:
+    for name in arena_penalty.MEASURES:
         values = [each[name] for each in apart]
         half = float(student.ppf(0.975, len(values) - 1)) * stdev(values) / math.sqrt(len(values))
         detail = f"staged − constant, {mean(values) - half:.3f} to {mean(values) + half:.3f}"
         whole = "; ".join(arena_penalty.said(seed, one) for seed, one in found.items())
-        told = f"{detail}; {whole}" if name == arena_penalty.TOLD[0] else detail
-        yield row(NAME, f"penalty, {name}", mean(values), "difference", seeds=seeds, detail=told)
+        line = f"{detail}; {whole}" if name == arena_penalty.MEASURES[0] else detail
+        yield row(NAME, f"penalty, {name}", mean(values), "difference", seeds=seeds, detail=line)
 
 
 def _scripts(episodes: int) -> Iterator[dict[str, Any]]:
@@ -72,7 +72,7 @@ def _scripts(episodes: int) -> Iterator[dict[str, Any]]:
         for opponent in OPPONENTS:
             games = [Tanks(opponent=opponent, penalty=penalty, rewards=REWARDS) for penalty in PENALTIES]
             found = [_played(game, maker(game.spec.seats[0]), seeds) for game in games]
-            rewards = " and ".join(f"{told[:, 0].mean():.2f}" for told in found)
+            rewards = " and ".join(f"{rows[:, 0].mean():.2f}" for rows in found)
             wins, (dealt, friendly, neutral) = found[0][:, 1], found[0][:, 2:5].mean(axis=0)
             ends = range_of(wins, 0.0, 1.0)
             detail = (

@@ -58,14 +58,14 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     scores, signals = ([np.array(one[what]) for one in found] for what in ("score", "signal"))
     alike = [score >= score.max() - WITHIN for score in scores]
     spreads = [float(np.ptp(signal[near])) for signal, near in zip(signals, alike, strict=True)]
-    told = (
+    lines = (
         f"{seed}: {spread:.2f} among {near.sum()} of {len(near)}, {np.ptp(signal):.2f} among all, scores "
         f"{score.min():.2f} to {score.max():.2f}, wins {min(one['win']):.2f} to {max(one['win']):.2f}"
         for seed, spread, near, signal, score, one in zip(seeds, spreads, alike, signals, scores, found, strict=True)
     )
     yield row(
         NAME, case, median(spreads), f"of the range, most − least {' and '.join(SIGNALS[case])} at equal skill",
-        goal=f">= {SPREAD}", meets=median(spreads) >= SPREAD, seeds=seeds, detail="; ".join(told),
+        goal=f">= {SPREAD}", meets=median(spreads) >= SPREAD, seeds=seeds, detail="; ".join(lines),
     )  # fmt: skip
 
 
@@ -79,14 +79,14 @@ def _kept(case: str, seed: int, quick: bool) -> dict[str, list[float]]:
 
 def study_of(case: str, seed: int, start: str, quick: bool) -> StylesConfig:
     """The study of a scale and a seed, from a trained policy on."""
-    told = TEMPLATES[case].settings(GAMES["commanders"].names)
+    settings = TEMPLATES[case].settings(GAMES["commanders"].names)
     learner = yaml.safe_load(STUDY.read_text(encoding="utf-8"))["learner"]
     game = {"name": "commanders", "settings": {"same_teams": True}}
-    style = {**told["task"]["style"], "w2": list(WEIGHTS[case])}
+    style = {**settings["task"]["style"], "w2": list(WEIGHTS[case])}
     task = {"game": game, "learner": learner, "steps": 8192 if quick else 24_576, "environments": 128, "style": style}
     config = load(
         {
-            **told, "kind": "style", "seed": seed, "task": task, "fresh": 0, "start": start,
+            **settings, "kind": "style", "seed": seed, "task": task, "fresh": 0, "start": start,
             "algorithm": {"population": 4 if quick else 12}, "ticks": 2 if quick else 5,
             "episodes": 20 if quick else 200, "pool": {"kind": "local"},
         }
@@ -110,8 +110,8 @@ def _measured(case: str, seed: int, quick: bool) -> dict[str, list[float]]:
             raise EngineError(f"The study did not finish: {last}")
         ids = unpack(store.get(last.artifacts["population"])).arrays["id"].tolist()
         everyone = {i: policy for digest in agents for i, policy in apart(store.get(digest))}
-    told = np.array([_again(config, everyone[i], SIGNALS[case]) for i in ids])
-    return dict(zip(("score", "win", "signal"), told.T.tolist(), strict=True))
+    rows = np.array([_again(config, everyone[i], SIGNALS[case]) for i in ids])
+    return dict(zip(("score", "win", "signal"), rows.T.tolist(), strict=True))
 
 
 def _again(config: StylesConfig, policy: Policy, signals: tuple[str, ...]) -> tuple[float, float, float]:

@@ -92,7 +92,7 @@ def _verdicts(store: Store, quick: bool) -> dict[str, Any]:
              "lineups": LINEUPS, "pool": LOCAL}  # fmt: skip
     table = unpack(store.get(_end(store, study).artifacts["table"]))
     before, after = ([FINDINGS[v] for v in table.arrays[f"verdict_{when}"].tolist()] for when in ("before", "after"))
-    asked = [i for i, told in enumerate(before) if told == "confirmed"]
+    asked = [i for i, verdict in enumerate(before) if verdict == "confirmed"]
     kept = sum(after[i] == "confirmed" for i in asked)
     counts = ", ".join(f"{sum(after[i] == w for i in asked)} {w}" for w in ("refuted", "weak", "more", "close"))
     detail = (
@@ -157,9 +157,9 @@ def _worst(front: Bundle) -> list[dict[str, Any]]:
 
 def _gaps(table: Bundle) -> str:
     """The first objective of every lineup under both, with its 95 % range."""
-    told = []
+    gaps = []
     for i in range(len(table.arrays["before"])):
         ends = [tuple(float(table.arrays[f"{when}{end}"][i, 0]) for end in ("", "_low", "_high"))
                 for when in ("before", "after")]  # fmt: skip
-        told.append(" → ".join(f"{mean:.2f} ({low:.2f} to {high:.2f})" for mean, low, high in ends))
-    return "; ".join(told)
+        gaps.append(" → ".join(f"{mean:.2f} ({low:.2f} to {high:.2f})" for mean, low, high in ends))
+    return "; ".join(gaps)

@@ -109,13 +109,13 @@ def _trained(training_seeds: tuple[int, ...], battles: int, quick: bool) -> Iter
     kept = Kept(f"{NAME}-trained", {"battles": battles, "changes": changes}, SOURCES)
     found = [kept.result(seed, partial(_examined, seed, changes, battles)) for seed in training_seeds]
     worst, lowest = min(one["same"][0] for one in found), min(one["same"][1] for one in found)
-    told = "; ".join(
+    by_seed = "; ".join(
         f"{seed}: " + ", two random teams ".join("{:.3f} ({:.3f} to {:.3f})".format(*ends) for ends in one.values())
         for seed, one in zip(training_seeds, found, strict=True)
     )
     yield row(
         NAME, "trained", worst, "of mirrored battles won by the worst", goal=f">= {LEAST}, range above .5",
-        meets=worst >= LEAST and lowest > 0.5, seeds=training_seeds, detail=f"by training seed {told}",
+        meets=worst >= LEAST and lowest > 0.5, seeds=training_seeds, detail=f"by training seed {by_seed}",
     )  # fmt: skip
 
 

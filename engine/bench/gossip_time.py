@@ -77,16 +77,16 @@ def trained(settings: dict[str, Any], goal: float | None, processors: int) -> di
     took, ``steps``, ``reached`` and ``curve``: rows of decisions, seconds and what fresh episodes said, scores
     where there is a ``goal``, else returns. Raises EngineError for one that fails."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:processors])
-    told: list[AnyEvent] = []
+    events: list[AnyEvent] = []
     measure = "evaluation_return" if goal is None else "evaluation_score"
     least = np.inf if goal is None else goal
     with tempfile.TemporaryDirectory() as folder:
         study, store = load(settings), FolderStore(Path(folder))
-        for event in run_study(study, store, control=lambda: "stop" if _last(told, measure) >= least else ""):
-            told.append(event)
-    if isinstance(told[-1], Failed):
-        raise EngineError(f"A training did not end: {told[-1].message}")
-    rounds = [event for event in told if isinstance(event, Progressed) and measure in event.metrics]
+        for event in run_study(study, store, control=lambda: "stop" if _last(events, measure) >= least else ""):
+            events.append(event)
+    if isinstance(events[-1], Failed):
+        raise EngineError(f"A training did not end: {events[-1].message}")
+    rounds = [event for event in events if isinstance(event, Progressed) and measure in event.metrics]
     curve = [[r.counters.steps, r.counters.seconds, r.metrics[measure]] for r in rounds]
     steps, _, reached = curve[-1]
     return {"seconds": took(curve), "steps": steps, "reached": reached, "curve": curve}
@@ -99,9 +99,9 @@ def took(curve: Sequence[Sequence[float]]) -> float:
     return (seconds - began) * steps / (steps - first) if steps > first else seconds
 
 
-def _last(told: Sequence[AnyEvent], measure: str) -> float:
+def _last(events: Sequence[AnyEvent], measure: str) -> float:
     """What the last evaluation said."""
-    rounds = (event.metrics for event in reversed(told) if isinstance(event, Progressed))
+    rounds = (event.metrics for event in reversed(events) if isinstance(event, Progressed))
     return next((metrics[measure] for metrics in rounds if measure in metrics), -np.inf)
 
 

@@ -85,8 +85,8 @@ def played(game: OneSeat, player: Player, episodes: int) -> EpisodeResults:
         tick += 1
         if step.ended is not None:
             ended, new = step.ended, np.isnan(found[0, step.ended.battles])
-            told = [ended.score[new, 0], ended.win[new, 0], ended.returns[new, 0, 0], ended.lengths[new]]
-            found[:, ended.battles[new]] = told
+            rows = [ended.score[new, 0], ended.win[new, 0], ended.returns[new, 0, 0], ended.lengths[new]]
+            found[:, ended.battles[new]] = rows
     return EpisodeResults(*found)
 
 

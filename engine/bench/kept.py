@@ -36,8 +36,8 @@ class Kept:
     def __init__(
         self, case: str, settings: dict[str, Any], sources: Iterable[str] = ALL, folder: Path | None = None
     ) -> None:
-        told = json.dumps(settings, sort_keys=True) + _code(tuple(sources))
-        self.path = (folder or FOLDER) / f"{case}-{hashlib.sha256(told.encode()).hexdigest()[:12]}.jsonl"
+        key = json.dumps(settings, sort_keys=True) + _code(tuple(sources))
+        self.path = (folder or FOLDER) / f"{case}-{hashlib.sha256(key.encode()).hexdigest()[:12]}.jsonl"
         self.case, self.found = case, dict[str, Any]()
         if self.path.exists():
             for line in self.path.read_text().splitlines():
@@ -58,13 +58,13 @@ class Kept:
 
     def _take(self, line: str) -> None:
         try:
-            told = json.loads(line)
+            entry = json.loads(line)
         except ValueError:  # an empty line, or one that was being written when it was killed
             return
-        self.found[told["seed"]] = told["result"]
+        self.found[entry["seed"]] = entry["result"]
 
 
-class Ended(NamedTuple):
+class KeptStudy(NamedTuple):
     """A study that is over: ``found``, the artifact that was asked for; its battles; and the seconds that it took, all
     attempts included. ``processor``: seconds of processor time, its workers included; of attempts that were killed, as
     opposed to stopped, none."""
@@ -80,12 +80,12 @@ def folder(bench: str) -> Path:
     return FOLDER / f"{bench}-{_code(ALL)[:12]}"
 
 
-def ended(bench: str, config: Study, artifact: str) -> Ended:
+def ended(bench: str, config: Study, artifact: str) -> KeptStudy:
     """A study, as ``studied``, and what it found."""
     own = folder(bench) / f"{config.kind}-{study_hash(config)[:12]}"
     end, processor = studied(own, config, own / "store")
     found = unpack(FolderStore(own / "store").get(end.artifacts[artifact]))
-    return Ended(found, end.counters.battles, end.counters.seconds, processor)
+    return KeptStudy(found, end.counters.battles, end.counters.seconds, processor)
 
 
 def studied(own: Path, config: Study, store: Path) -> tuple[Finished, float]:

@@ -65,9 +65,9 @@ CASES = tuple(GOALS)
 def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     """Train one case with every seed; ``quick``: with the first."""
     goal, seeds = GOALS[case], SEEDS[:1] if quick else SEEDS
-    told = [trained(goal, seed) for seed in seeds]
-    values = [value for value, _ in told]
-    detail = f"least {min(values):.4g}; by seed " + ", ".join(text for _, text in told)
+    results = [trained(goal, seed) for seed in seeds]
+    values = [value for value, _ in results]
+    detail = f"least {min(values):.4g}; by seed " + ", ".join(text for _, text in results)
     within = f"{goal.seconds:.0f} s" if goal.seconds else f"{goal.steps:,} steps"
     yield row(NAME, case, median(values), goal.unit, goal=f">= {goal.least:g} within {within}",
               meets=median(values) >= goal.least, seeds=seeds, detail=detail)  # fmt: skip

@@ -83,11 +83,11 @@ class Wins:
 class Planted:
     """Candidates whose replicates float64[n, most, m] are known beforehand (all objectives are minimised): an
     ``Evaluator`` and its ``Space``. A genome is the number of its row; rows are handed out one after the other, to the
-    first generation and then to its offspring. ``told``: answers tell each replicate, so that races are paired.
+    first generation and then to its offspring. ``paired``: answers tell each replicate, so that races are paired.
     ``limits``: between which all replicates lie, where that is known."""
 
-    def __init__(self, replicates: Floats, told: bool = False, limits: tuple[float, float] | None = None) -> None:
-        self.replicates, self.told, self.limits, self.given = replicates, told, limits, 0
+    def __init__(self, replicates: Floats, paired: bool = False, limits: tuple[float, float] | None = None) -> None:
+        self.replicates, self.paired, self.limits, self.given = replicates, paired, limits, 0
 
     def describe(self) -> Problem:
         objectives = (Objective(f"f{j}", f"f{j}", "min") for j in range(self.replicates.shape[2]))
@@ -114,7 +114,7 @@ class Planted:
         found = _answer(request, self.replicates[int(request.genome[0]), request.first : request.last])
         if self.limits is not None:
             found = found._replace(limits=np.repeat([self.limits], self.replicates.shape[2], axis=0).T)
-        return found if self.told else found._replace(values=None)
+        return found if self.paired else found._replace(values=None)
 
 
 def planted(rng: np.random.Generator, n: int, most: int, m: int, common: float) -> tuple[Floats, Floats]:

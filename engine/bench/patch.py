@@ -136,17 +136,17 @@ def _measure(seed: int) -> dict[str, Any]:
 
 
 def _single(seeds: range, kept: Kept) -> Iterator[dict[str, Any]]:
-    right, alone, clean, lines, told = 0, 0, 0, list[str](), list[float]()
+    right, alone, clean, lines, seconds = 0, 0, 0, list[str](), list[float]()
     for seed in seeds:
         _, piece, sign = planted(seed)
         made, mended, named = _measured(seed, kept)
         right, alone, clean = right + mended, alone + (mended and made.touched == {piece}), clean + (not named)
-        told.append(made.processor)
+        seconds.append(made.processor)
         lines.append(
             f"seed {seed} ({piece}, {'strong' if sign > 0 else 'weak'}): {'; '.join(made.patch['words']) or 'nothing'} "
             f"({made.patch['verdict']}), then named {', '.join(named) or 'none'}"
         )
-    n, detail = len(seeds), f"{'; '.join(lines)}; median {np.median(told):.0f} s of processor time each"
+    n, detail = len(seeds), f"{'; '.join(lines)}; median {np.median(seconds):.0f} s of processor time each"
     yield _share("single", right, n, "right piece and sign", 0.9, seeds, detail)
     yield _share("single-alone", alone, n, "nothing else changed", 0.7, seeds)
     yield _share("single-screen", clean, n, "independent screens name nothing", 0.9, seeds,
@@ -238,13 +238,13 @@ def _pair(seeds: range, kept: Kept) -> Iterator[dict[str, Any]]:
     """Each way of mending a pair, and what it leaves of the pair and of its halves."""
     works, lines = 0, list[str]()
     for seed in seeds:
-        pair, told = set(planted_pieces(seed)[1]), list[str]()
+        pair, texts = set(planted_pieces(seed)[1]), list[str]()
         made = Recommended(**kept.result(f"pair {seed}", partial(_mended_pair, seed)))
         for patch in made.every:
             if patch["verdict"] != "unproved":
-                told.append(f"{'; '.join(patch['words'])}: {_left(patch, made.watched)} ({patch['verdict']})")
+                texts.append(f"{'; '.join(patch['words'])}: {_left(patch, made.watched)} ({patch['verdict']})")
         works += bool(made.touched) and made.touched <= pair
-        lines.append(f"seed {seed} ({' + '.join(sorted(pair))}): {' | '.join(told) or 'nothing'}")
+        lines.append(f"seed {seed} ({' + '.join(sorted(pair))}): {' | '.join(texts) or 'nothing'}")
     yield row(NAME, "pair", works / len(seeds), "change one of the pair, or keep them apart", seeds=tuple(seeds),
               detail="; ".join(lines))  # fmt: skip
 

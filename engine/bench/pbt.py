@@ -92,9 +92,9 @@ def _values(found: Sequence[Scores], which: str) -> np.ndarray:
 
 def _ends(found: dict[bool, list[Scores]]) -> str:
     """The 95 % range of each best one's score."""
-    told = {pbt: [range_of(one.best, 0.0, 1.0) for one in every] for pbt, every in found.items()}
+    ranges = {pbt: [range_of(one.best, 0.0, 1.0) for one in every] for pbt, every in found.items()}
     return "".join(
-        f"; {name} " + ", ".join(f"{ends.low:.2f} to {ends.high:.2f}" for ends in told[pbt])
+        f"; {name} " + ", ".join(f"{ends.low:.2f} to {ends.high:.2f}" for ends in ranges[pbt])
         for pbt, name in ((True, "ranges of the best"), (False, "of the best fixed"))
     )
 
@@ -118,8 +118,8 @@ def _population(seed: int, pbt: bool, quick: bool) -> Scores:
             return found
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps({"seed": seed, "pbt": pbt, **{k: v.tolist() for k, v in found._asdict().items()}}))
-    told = json.loads(kept.read_text())
-    return Scores(np.array(told["best"]), np.array(told["means"]))
+    saved = json.loads(kept.read_text())
+    return Scores(np.array(saved["best"]), np.array(saved["means"]))
 
 
 def _trained(config: EvolveConfig) -> Scores:

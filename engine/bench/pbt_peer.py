@@ -47,7 +47,7 @@ SOURCES = (
     "bench/pbt_peer.py",
     "bench/peers",
 )
-Told = dict[str, Any]
+Result = dict[str, Any]
 
 
 def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
@@ -68,7 +68,7 @@ def _speed(quick: bool) -> dict[str, Any]:
     ours, theirs = (median(float(pair[k]["steps_per_second"]) for pair in found) for k in (0, 1))
     ratios = ", ".join(f"{a['steps_per_second'] / b['steps_per_second']:.1f}" for a, b in found)
     each = "; ".join(f"{_parts(a)} against {_parts(b)}" for a, b in found)
-    counts = ", ".join(f"{n}: {told['steps_per_second']:,.0f}" for n, told in tried.items())
+    counts = ", ".join(f"{n}: {result['steps_per_second']:,.0f}" for n, result in tried.items())
     return row(NAME, "speed", ours, "decisions learned from a second", peer="Ray Tune and RLlib", peer_value=theirs,
                goal=f"ratio >= {SPEED:g}", meets=ours / theirs >= SPEED,
                detail=f"turns {ratios}; {each}; RLlib by its number of battles {counts}")  # fmt: skip
@@ -82,7 +82,7 @@ def _learn(quick: bool) -> dict[str, Any]:
          kept.result(f"RLlib {seed}", partial(_peer, BATTLES[0], cap, seed, SCORE)))
         for seed in seeds
     ]  # fmt: skip
-    logs = np.log([[min(float(told["since_began"]), cap) for told in pair] for pair in found])
+    logs = np.log([[min(float(result["since_began"]), cap) for result in pair] for pair in found])
     low, mean, high = np.exp(paired(logs[:, 1] - logs[:, 0]))
     each = "; ".join(f"{seed}: {_way(a)} against {_way(b)}" for seed, (a, b) in zip(seeds, found, strict=True))
     return row(NAME, "learn", float(np.exp(np.median(logs[:, 0]))), f"s to a score of {SCORE}",
@@ -90,20 +90,23 @@ def _learn(quick: bool) -> dict[str, Any]:
                seeds=seeds, detail=f"{mean:.1f} times as long ({low:.1f} to {high:.1f}); {each}")  # fmt: skip
 
 
-def _parts(told: Told) -> str:
-    return f"{told['steps_per_second']:,.0f} ({1e6 / _each(told):,.0f} a processor second, {told['busy']:.0%} busy)"
+def _parts(found: Result) -> str:
+    return f"{found['steps_per_second']:,.0f} ({1e6 / _each(found):,.0f} a processor second, {found['busy']:.0%} busy)"
 
 
-def _each(told: Told) -> float:
+def _each(found: Result) -> float:
     """Processor time of a decision, in microseconds."""
-    return 1e6 * float(told["processor_seconds"]) / max(float(told["steps_per_second"]) * float(told["seconds"]), 1.0)
+    return (
+        1e6 * float(found["processor_seconds"]) / max(float(found["steps_per_second"]) * float(found["seconds"]), 1.0)
+    )
 
 
-def _way(told: Told) -> str:
-    return f"{told['score']:.2f} after {told['since_began']:.0f} s and {told['steps']:,.0f} decisions at {_parts(told)}"
+def _way(found: Result) -> str:
+    after = f"{found['since_began']:.0f} s and {found['steps']:,.0f} decisions"
+    return f"{found['score']:.2f} after {after} at {_parts(found)}"
 
 
-def _peer(battles: int, seconds: float, seed: int, score: float) -> Told:
+def _peer(battles: int, seconds: float, seed: int, score: float) -> Result:
     arguments = [str(value) for value in (MEMBERS, battles, seconds, seed, score)]
     found = measured(peer_python("rllib"), "rllib_pbt.py", arguments, seconds + 900)
     if "error" in found:
@@ -111,7 +114,7 @@ def _peer(battles: int, seconds: float, seed: int, score: float) -> Told:
     return found
 
 
-def _ours(seconds: float, seed: int, score: float) -> Told:
+def _ours(seconds: float, seed: int, score: float) -> Result:
     """What one population reached within ``seconds`` after its first round."""
     clock = _Clock()
     with tempfile.TemporaryDirectory() as folder, closing(_events(seed, folder)) as events:
@@ -144,7 +147,7 @@ class _Clock:
         self.busy, self.best = event.metrics["utilisation"], max(self.best, event.metrics["best_score"])
         self.wall = self.ended - self.first[0]
 
-    def found(self) -> Told:
+    def found(self) -> Result:
         """What was measured."""
         assert self.first is not None
         _, evaluations, processor = self.first

@@ -40,7 +40,7 @@ AT_ONCE = 4096
 Rows = NDArray[np.int32]
 
 
-class Ended(NamedTuple):
+class EndedReplay(NamedTuple):
     """A study that is over: its table, the seconds and battles it took."""
 
     table: Bundle
@@ -58,11 +58,11 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
         turns = [_ended(study) for _ in range(1 if quick else 3)]
     seconds, last = median(turn.seconds for turn in turns), turns[-1]
     straight = median(_direct(rows, turn.battles) for turn in turns)
-    told = Counter(last.table.meta["words"]["verdict"][v] for v in last.table.arrays["verdict_after"].tolist())
+    verdicts = Counter(last.table.meta["words"]["verdict"][v] for v in last.table.arrays["verdict_after"].tolist())
     refitted = int((last.table.arrays["fit"] == 1).sum())
     detail = (
         f"{last.battles:,} battles; turns {' '.join(f'{turn.seconds:.1f}' for turn in turns)}; {refitted} refitted; "
-        + ", ".join(f"{count} {word}" for word, count in told.most_common())
+        + ", ".join(f"{count} {word}" for word, count in verdicts.most_common())
     )
     yield row(NAME, case, seconds, "s", peer="two processes calling battles() directly", peer_value=straight,
               goal=f"<= {SECONDS} s", meets=seconds <= SECONDS, seeds=(SEED,), detail=detail)  # fmt: skip
@@ -102,7 +102,7 @@ def _study(spec: GameSpec, rows: Rows, anchors: NDArray[np.int64], case: str) ->
     return config
 
 
-def _ended(study: ChangeConfig) -> Ended:
+def _ended(study: ChangeConfig) -> EndedReplay:
     with tempfile.TemporaryDirectory() as folder:
         store, began = FolderStore(folder), time.perf_counter()
         *_, last = run_study(study, store)
@@ -110,7 +110,7 @@ def _ended(study: ChangeConfig) -> Ended:
         if isinstance(last, Failed):
             raise RuntimeError(last.message)
         assert isinstance(last, Finished)
-        return Ended(unpack(store.get(last.artifacts["table"])), seconds, last.counters.battles)
+        return EndedReplay(unpack(store.get(last.artifacts["table"])), seconds, last.counters.battles)
 
 
 def _direct(rows: Rows, battles: int) -> float:

@@ -77,9 +77,9 @@ def _learn(quick: bool) -> Iterator[dict[str, Any]]:
         except subprocess.CalledProcessError as error:
             yield row(NAME, "learn", median(mine), "s", peer=peer, detail=(error.stderr or "").strip()[-300:])
             continue
-        told = [measured(python, script, ["learn", str(seed), str(cap)], cap + 300) for seed in seeds]
-        times = [t["seconds"] if t.get("return", -9e9) >= BEST else cap for t in told]
-        words = "; ".join(t["error"] for t in told if "error" in t)
+        runs = [measured(python, script, ["learn", str(seed), str(cap)], cap + 300) for seed in seeds]
+        times = [t["seconds"] if t.get("return", -9e9) >= BEST else cap for t in runs]
+        words = "; ".join(t["error"] for t in runs if "error" in t)
         yield row(NAME, "learn", median(mine), "s", peer=peer, peer_value=median(times), seeds=seeds,
                   detail=f"ours: {_each(mine, cap)}; {peer}: {_each(times, cap)} {words}".strip())  # fmt: skip
 

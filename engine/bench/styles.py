@@ -111,10 +111,10 @@ def ran(config: StylesConfig, folder: Path) -> ArmResult:
     if not result.exists():
         folder.mkdir(parents=True, exist_ok=True)
         found = _measured(config, FolderStore(folder / "store"), folder / "reached.json")
-        told = {"seed": config.seed, "selection": config.selection, **found._asdict()}
-        write(result, {name: np.asarray(value).tolist() for name, value in told.items()})
-    told = json.loads(result.read_text())
-    return ArmResult(told["gap"], told["evaluations"], np.array(told["score"]), np.array(told["moved"]))
+        saved = {"seed": config.seed, "selection": config.selection, **found._asdict()}
+        write(result, {name: np.asarray(value).tolist() for name, value in saved.items()})
+    saved = json.loads(result.read_text())
+    return ArmResult(saved["gap"], saved["evaluations"], np.array(saved["score"]), np.array(saved["moved"]))
 
 
 def write(file: Path, content: dict[str, Any]) -> None:
@@ -171,10 +171,10 @@ def _identity(found: Arms, seeds: tuple[int, ...]) -> Iterator[dict[str, Any]]:
 def _spread(found: Arms, seeds: tuple[int, ...]) -> Iterator[dict[str, Any]]:
     spreads = [float(np.ptp(one.moved)) for one in found[True]]
     shares = [float((one.score >= one.score.max() - WITHIN).mean()) for one in found[True]]
-    for what, told, least in (("moved", spreads, SPREAD), ("skilled", shares, SHARE)):
+    for what, values, least in (("moved", spreads, SPREAD), ("skilled", shares, SHARE)):
         unit = "of moments, most − least" if what == "moved" else f"of the population within {WITHIN} of the best score"
-        each = ", ".join(f"{value:.2f}" for value in told)
-        median = float(np.median(told))
+        each = ", ".join(f"{value:.2f}" for value in values)
+        median = float(np.median(values))
         yield row(
             NAME, "spread", median, unit, goal=f">= {least}", meets=median >= least, seeds=seeds,
             detail=f"seed by seed: {each}; best scores {', '.join(f'{one.score.max():.2f}' for one in found[True])}",

@@ -46,9 +46,9 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     for _ in range(turns):
         most = max(most, limit())
         ours.append(speed(case, seconds))
-        told = measured(python, "sb3_twin.py", ["speed", case, str(seconds)], 20 * seconds + 120) if python else {}
-        theirs.append(told.get("steps_per_second", 0.0))
-        trouble = f"; {told['error']}" if "error" in told else trouble
+        result = measured(python, "sb3_twin.py", ["speed", case, str(seconds)], 20 * seconds + 120) if python else {}
+        theirs.append(result.get("steps_per_second", 0.0))
+        trouble = f"; {result['error']}" if "error" in result else trouble
     value, rate = median(ours), median(theirs)
     did = value * work(case) / 1e9
     yield row(

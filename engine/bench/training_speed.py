@@ -104,9 +104,9 @@ def beside_peer(
     said: list[str] = []
 
     def played(n: int) -> None:
-        told = measured(python, script, [*first, str(n), str(seconds)], 10 * seconds + 240)
-        found[n].append(told.get("steps_per_second", 0.0))
-        said.extend([f"{n} environments: {told['error']}"] if "error" in told else [])
+        result = measured(python, script, [*first, str(n), str(seconds)], 10 * seconds + 240)
+        found[n].append(result.get("steps_per_second", 0.0))
+        said.extend([f"{n} environments: {result['error']}"] if "error" in result else [])
 
     ours = [speed(study, seconds).steps_per_second]
     for n in found:

@@ -42,7 +42,7 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
 
 
 def _better(quick: bool) -> dict[str, Any]:
-    seeds, shares, told = (1,) if quick else (1, 2, 3), [], []
+    seeds, shares, by_seed = (1,) if quick else (1, 2, 3), [], []
     for seed in seeds:
         config = _study(both=True, seed=seed, steps=800_000 if quick else 8_000_000)
         with tempfile.TemporaryDirectory() as folder:
@@ -50,9 +50,9 @@ def _better(quick: bool) -> dict[str, Any]:
             quarter, last = _policies(config, store)
         found = {name: _share(config, last[name], quarter[name], seat) for seat, name in enumerate(config.policies)}
         shares.append(min(found.values()))
-        told.append(f"{seed}: " + ", ".join(f"{name} {share:.3f}" for name, share in found.items()))
+        by_seed.append(f"{seed}: " + ", ".join(f"{name} {share:.3f}" for name, share in found.items()))
     return row(NAME, "better", median(shares), "of the battles won by the worse side", goal=f">= {LEAST}",
-               meets=median(shares) >= LEAST, seeds=seeds, detail="by seed " + "; ".join(told))  # fmt: skip
+               meets=median(shares) >= LEAST, seeds=seeds, detail="by seed " + "; ".join(by_seed))  # fmt: skip
 
 
 def _speed(quick: bool) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.arrays import Bundle
-from engine.bench.kept import Ended, ended
+from engine.bench.kept import KeptStudy, ended
 from engine.bench.row import row
 from engine.config.patterns import Pattern
 from engine.errors import EngineError
@@ -85,12 +85,12 @@ class Loop(NamedTuple):
     """The four studies; ``lines`` of the two experiments, and the ``change`` between them. Where there is nothing to
     change or no lineup to replay, there is no study of that."""
 
-    first: Ended
+    first: KeptStudy
     lines: list[TableLine]
-    search: Ended
+    search: KeptStudy
     change: dict[str, float]
-    replay: Ended | None
-    again: Ended | None
+    replay: KeptStudy | None
+    again: KeptStudy | None
     after: dict[tuple[str, int], TableLine]
 
 
@@ -137,7 +137,7 @@ def _loop(spec: GameSpec, quick: bool) -> Loop:
     return Loop(first, lines, search, change, replay, again, {(x.piece, x.least): x for x in _lines(again.found)})
 
 
-def _study(kind: str, artifact: str, patch: dict[str, float] | None = None, **settings: Any) -> Ended:
+def _study(kind: str, artifact: str, patch: dict[str, float] | None = None, **settings: Any) -> KeptStudy:
     game = {"simulator": SIMULATOR, "patch": patch or {}}
     pool = {"kind": "ray", "workers": 2}
     return ended(NAME, load({"kind": kind, "seed": SEED, "game": game, "pool": pool, **settings}), artifact)
@@ -197,7 +197,7 @@ def _said(line: TableLine) -> str:
 
 def _held(found: Loop) -> dict[str, Any]:
     """Of the suspects whose price was changed, how many are nearer to fair on fresh battles of the changed game."""
-    told, nearer, lines = 0, 0, list[str]()
+    changed, nearer, lines = 0, 0, list[str]()
     for line in (line for line in found.lines if line.confirmed):
         now = found.after.get((line.piece, line.least))
         price = found.change.get(f"{line.piece}.cost")
@@ -205,13 +205,13 @@ def _held(found: Loop) -> dict[str, Any]:
             lines.append(f"{line.called} {line.words}, not measured again")
             continue
         if price is not None:
-            told, nearer = told + 1, nearer + (abs(now.worth) < abs(line.worth))
+            changed, nearer = changed + 1, nearer + (abs(now.worth) < abs(line.worth))
         cost = f"{line.cost:g} gold" if price is None else f"{line.cost:g} gold, then {price:g}"
         lines.append(f"{line.called}, {cost}: {line.words}, then {now.words}, {WORDS.get(now.verdict, 'fine')}")
     fresh = [line.called for line in found.after.values() if line.confirmed]
     detail = f"{'; '.join(lines) or 'no suspect'}. Told in the changed game: {', '.join(fresh) or 'nothing'}"
-    return row(NAME, "held", nearer / max(told, 1), "of the changed suspects are nearer to fair on fresh battles",
-               seeds=[SEED, SEED + 1], detail=f"{nearer} of {told}; {detail}")  # fmt: skip
+    return row(NAME, "held", nearer / max(changed, 1), "of the changed suspects are nearer to fair on fresh battles",
+               seeds=[SEED, SEED + 1], detail=f"{nearer} of {changed}; {detail}")  # fmt: skip
 
 
 def _replayed(found: Loop) -> dict[str, Any]:

@@ -106,8 +106,8 @@ def _of_seed(case: str, seed: int, quick: bool) -> dict[str, Any]:
     began, (singles, pair) = time.monotonic(), planted_pieces(seed)
     game = HeroBattle(planted_seed=seed, edge=EDGE if seed % 2 else TOO_WEAK)
     x = played(game, BATTLES[case], seed)
-    told, planted = signs(x, game.describe()), [*((piece,) for piece in singles), tuple(sorted(pair))]
-    right = [told.get(each) == (1 if seed % 2 else -1) for each in planted]
+    found, planted = signs(x, game.describe()), [*((piece,) for piece in singles), tuple(sorted(pair))]
+    right = [found.get(each) == (1 if seed % 2 else -1) for each in planted]
     others = _checked(game, x, quick, {each for each, sure in zip(planted, right, strict=True) if sure})[1]
     return {"right": right, "others": others, "seconds": time.monotonic() - began}
 
@@ -154,8 +154,8 @@ def _checked(game: HeroBattle, x: Experiment, quick: bool, but: Collection[Ids] 
 
 def _quiet(case: str, quick: bool) -> dict[str, Any]:
     seeds, kept = range(1, 1 + (QUICK_SEEDS if quick else FAIR)), _kept(case, quick)
-    told = {seed: kept.result(seed, partial(_signs_of, case, seed, quick)) for seed in seeds}
-    some = [f"seed {seed}: {each}" for seed, each in told.items() if each]
+    by_seed = {seed: kept.result(seed, partial(_signs_of, case, seed, quick)) for seed in seeds}
+    some = [f"seed {seed}: {each}" for seed, each in by_seed.items() if each]
     share, (low, high) = len(some) / len(seeds), wilson(len(some), len(seeds))
     detail = f"{len(some)} of {len(seeds)} ({low:.3f} to {high:.3f}); {'; '.join(some) or 'none'}"
     return row(NAME, case, share, "of experiments tell something", goal="<= 0.075", meets=share <= 0.075,
@@ -184,12 +184,12 @@ def _prices(case: str, quick: bool) -> dict[str, Any]:
     known = kept.result("experiment", partial(_priced, game, QUICK_PRICED if quick else PRICED))
     chosen = known["prices"][:: max(len(known["prices"]) // (8 if quick else 80), 1)]
     lines, widths, inside = list[str](), list[float](), 0
-    for piece, name, told, low, high in chosen:
-        measure = partial(_true_price, game, piece, told, Range(low, high), 40_000 if quick else 400_000)
+    for piece, name, fair, low, high in chosen:
+        measure = partial(_true_price, game, piece, fair, Range(low, high), 40_000 if quick else 400_000)
         true = kept.result(name, measure)
         inside += low <= true <= high
         widths.append(high - low)
-        lines.append(f"{name} {told:.0f} ({low:.0f} to {high:.0f}), measured {true:.0f}")
+        lines.append(f"{name} {fair:.0f} ({low:.0f} to {high:.0f}), measured {true:.0f}")
     detail = (
         f"{len(known['prices'])} of {known['pieces']} have one; median width {np.median(widths):.0f}; "
         f"{'; '.join(lines)}"
@@ -204,19 +204,19 @@ def _priced(game: HeroBattle, battles: int) -> dict[str, Any]:
     _, columns = tabled(x.analysis, spec)
     prices = []
     for i, trait in enumerate(x.traits.single):
-        told = [float(columns[name][i]) for name in ("fair", "fair_low", "fair_high")]
-        if math.isfinite(told[0]):
-            prices.append([trait.pieces[0], spec.pieces[trait.pieces[0]].id, *told])
+        fair = [float(columns[name][i]) for name in ("fair", "fair_low", "fair_high")]
+        if math.isfinite(fair[0]):
+            prices.append([trait.pieces[0], spec.pieces[trait.pieces[0]].id, *fair])
     return {"pieces": len(x.traits.single), "prices": prices}
 
 
-def _true_price(game: HeroBattle, piece: int, told: float, ends: Range, battles: int) -> float:
+def _true_price(game: HeroBattle, piece: int, fair: float, ends: Range, battles: int) -> float:
     """The price at which teams with a piece win half of their battles: by a line through three prices, each with a
     third of the battles."""
-    prices = np.array([ends.low, told, ends.high])
+    prices = np.array([ends.low, fair, ends.high])
     wins = [_wins_at(game, piece, float(price), battles // 3) for price in prices]
-    slope, level = np.polyfit(prices - told, wins, 1)
-    return told - float(level / slope)
+    slope, level = np.polyfit(prices - fair, wins, 1)
+    return fair - float(level / slope)
 
 
 def _wins_at(game: HeroBattle, piece: int, price: float, battles: int) -> float:

@@ -126,8 +126,8 @@ def measured(rng: np.random.Generator, market: Market, luck: str, changed: int =
             Range(*market.bounds[i].tolist()),
             Held(market.units[i], lean[i], i),
         )
-        told = float(sample.mean())
-        prices.append(fair(float(market.price[i]), market.reach(i), bounds, told, ends, found, SPREAD, held))
+        mean = float(sample.mean())
+        prices.append(fair(float(market.price[i]), market.reach(i), bounds, mean, ends, found, SPREAD, held))
         here = -float(market.moved(np.array([i]), np.array([1e-3]))[0]) / 1e-3
         widths.append(3.92 * float(sample.std()) / math.sqrt(len(sample)) / here)
     return prices, np.array(widths)

@@ -126,11 +126,11 @@ class RemoteAgents(RemoteWorkers):
         """As ``AgentPool``."""
         found = []
         for one in self._workers.gather(timeout_s):
-            told = decode(one.worker, one.frames)
-            if isinstance(told, Report):
-                found.append(told)
+            message = decode(one.worker, one.frames)
+            if isinstance(message, Report):
+                found.append(message)
             else:
-                self._here[told.number], self._stale = told, True
+                self._here[message.number], self._stale = message, True
         for gone in self._here.keys() - self._workers.working:
             del self._here[gone]
             self._stale = True

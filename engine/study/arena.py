@@ -118,15 +118,15 @@ class _Arena(Learning):
             yield from self.keep(command)
         return command
 
-    def _meet(self, told: TournamentConfig) -> Generator[AnyEvent, None, Command]:
+    def _meet(self, tournament: TournamentConfig) -> Generator[AnyEvent, None, Command]:
         """Hold the tournament. Returns the command that ended it early."""
         try:
-            made = references.make(self.config.game, min(BATCH, told.meetings), self.stopped)
+            made = references.make(self.config.game, min(BATCH, tournament.meetings), self.stopped)
         except Cancelled:
             return self.control()
         with contextlib.closing(made) as game:
             players = entrants(self.config, self.policies, self.course.rungs, game, self.store)
-            whole = self.tournament = self.tournament or Tournament(told, self.config.seed, list(players))
+            whole = self.tournament = self.tournament or Tournament(tournament, self.config.seed, list(players))
             while not whole.over:
                 if command := self.control():
                     return command
@@ -142,8 +142,8 @@ class _Arena(Learning):
         self.tick += 1
         (_, shares), (first, second) = whole.results[-1], (whole.entrants[i] for i in pair)
         ends = range_of(shares, 0.0, 1.0)
-        told = f"{100 * shares.mean():.0f} % ({100 * ends.low:.0f} to {100 * ends.high:.0f} %)"
-        yield self.say(Logged, message=f"Tournament: {first} won {told} against {second}.")
+        result = f"{100 * shares.mean():.0f} % ({100 * ends.low:.0f} to {100 * ends.high:.0f} %)"
+        yield self.say(Logged, message=f"Tournament: {first} won {result} against {second}.")
         meta, columns = whole.table()
         self.table = self.store.put(pack(meta, columns))
         self.saved = self.checkpoint()
@@ -290,8 +290,8 @@ class _Arena(Learning):
 
     def checkpoint(self) -> str:
         self.kept = self.steps
-        told = self.curve.state() | {"began": self.began, "late": self.late, "table": self.table}
-        parts = {"round": Bundle(told, {}), "course": self.course.part()}
+        meta = self.curve.state() | {"began": self.began, "late": self.late, "table": self.table}
+        parts = {"round": Bundle(meta, {}), "course": self.course.part()}
         if self.tournament is not None:
             parts["tournament"] = self.tournament.part()
         for policy in self.policies.values():
@@ -300,7 +300,7 @@ class _Arena(Learning):
 
     def restore(self, digest: str) -> None:
         self.tick, parts = checkpoint.read(self.config, digest, self.store)
-        told: dict[str, Any] = parts.pop("round").meta
+        meta: dict[str, Any] = parts.pop("round").meta
         self.course.load(parts.pop("course"))
         met = parts.pop("tournament", None)
         if met is not None and self.config.tournament is not None:
@@ -311,9 +311,9 @@ class _Arena(Learning):
         if parts:
             why = f"this checkpoint has parts that this study does not know: {', '.join(sorted(parts))}; start it anew"
             raise ConfigError([("resume", why)])
-        self.curve.load(told)
-        self.began = self._played if self.tick == self.course.base else told["began"]
-        self.late, self.table, self.saved = told["late"], told["table"], digest
+        self.curve.load(meta)
+        self.began = self._played if self.tick == self.course.base else meta["began"]
+        self.late, self.table, self.saved = meta["late"], meta["table"], digest
         self.over, self.seen, self.kept = False, {}, self.steps
 
     def reached(self) -> tuple[int, Counters]:

@@ -126,17 +126,17 @@ class Course:
 
     def part(self) -> Bundle:
         """As a part of a checkpoint."""
-        told = {"number": self.number, "before": self.before, "base": self.base, "rungs": [list(r) for r in self.rungs],
+        meta = {"number": self.number, "before": self.before, "base": self.base, "rungs": [list(r) for r in self.rungs],
                 "faced": self.faced, "met": self.met}  # fmt: skip
-        return Bundle(told, {f"recent/{name}": rows for name, rows in self.recent.rows.items()})
+        return Bundle(meta, {f"recent/{name}": rows for name, rows in self.recent.rows.items()})
 
     def load(self, part: Bundle) -> None:
         """Continue from a part."""
         self.number, self.before, self.base = (int(part.meta[name]) for name in ("number", "before", "base"))
         self.rungs = [Rung(*row) for row in part.meta["rungs"]]
         self.faced, self.met = (
-            {name: {other: (games, wins) for other, (games, wins) in faced.items()} for name, faced in told.items()}
-            for told in (part.meta["faced"], part.meta["met"])
+            {name: {other: (games, wins) for other, (games, wins) in faced.items()} for name, faced in counts.items()}
+            for counts in (part.meta["faced"], part.meta["met"])
         )
         self.recent.rows = {name.removeprefix("recent/"): rows for name, rows in part.arrays.items()}
 
@@ -172,12 +172,12 @@ class CourseCurve(Curve):
 
     def restart(self) -> None:
         """Begin a round; what the policies played in the one before is kept for the summary."""
-        self.last |= {name: told for name, policy in self.policies.items() if (told := policy.played())}
+        self.last |= {name: numbers for name, policy in self.policies.items() if (numbers := policy.played())}
         super().restart()
 
     def summary(self, steps: int) -> dict[str, Any]:
         """Adds what each policy played in its last round."""
-        last = {f"{policy}/{name}": v for policy, told in self.last.items() for name, v in told.items()}
+        last = {f"{policy}/{name}": v for policy, numbers in self.last.items() for name, v in numbers.items()}
         return super().summary(steps) | last
 
     def state(self) -> dict[str, Any]:
@@ -191,7 +191,9 @@ class CourseCurve(Curve):
 
     def _named(self, each: Mapping[str, Metrics]) -> Metrics:
         found = each.items()
-        return {f"{policy}/{name}": v for policy, told in found if policy in self.active for name, v in told.items()}
+        return {
+            f"{policy}/{name}": v for policy, numbers in found if policy in self.active for name, v in numbers.items()
+        }
 
 
 def happened(chosen: str, lesson: LessonConfig) -> Iterator[str]:

@@ -269,14 +269,14 @@ class _Gossip(Session):
     def _restore(self, digest: str) -> None:
         """Continue from a checkpoint. Raises ConfigError when it is another study's, StoreError when it is missing."""
         self.tick, parts = checkpoint.read(self.config, digest, self.store)
-        told = parts["round"].meta
+        meta = parts["round"].meta
         for i in range(self.config.agents):
             end = f"/{name_of(i)}"
             self.states[i] = {name.removesuffix(end): part for name, part in parts.items() if name.endswith(end)}
         self.learned = [int(state["learner"].meta["steps"]) for state in self.states]
-        self.curve.load(told)
+        self.curve.load(meta)
         self.late = self.tick >= self.config.ticks
-        self.pending, self.links, self.saved = told["pending"], told["links"], digest
+        self.pending, self.links, self.saved = meta["pending"], meta["links"], digest
 
 
 def slowdown(agents: int, processors: int) -> str:

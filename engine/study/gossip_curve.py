@@ -18,7 +18,7 @@ from engine.rl.learner import Metrics
 from engine.study.curve import Curve, PolicyCurve
 from engine.study.gossip_agents import name_of
 
-TOLD = ("return", "score", "win")
+OF_EACH = ("return", "score", "win")
 """What a round tells of each agent alone."""
 
 
@@ -75,7 +75,7 @@ class GossipCurve(Curve):
         found |= {"link_age": float(max(ages, default=0)), "waiting": waited / max(whole, 1e-9)}
         for i, curve in enumerate(self.each):
             played = curve.played()
-            found |= {f"{name_of(i)}/{name}": played[name] for name in TOLD if name in played}
+            found |= {f"{name_of(i)}/{name}": played[name] for name in OF_EACH if name in played}
         return found
 
     def _learned(self) -> Metrics:

@@ -41,14 +41,14 @@ def hunt(config: HuntConfig, store: Store, resume: str, control: Control) -> Ite
 
 
 class _Hunt(Evolve):
-    """``told``: the evaluations of the round under way; ``spent``: decisions before it."""
+    """``evaluations``: those of the round under way; ``spent``: decisions before it."""
 
     evaluator = "hunters"
     config: HuntConfig
 
     def __init__(self, config: HuntConfig, store: Store, control: Control) -> None:
         super().__init__(config, store, control)
-        self.found, self.told = Findings(), list[Evaluation]()
+        self.found, self.evaluations = Findings(), list[Evaluation]()
         self.curve: list[list[float]] = []
         self.spent = 0
 
@@ -98,17 +98,17 @@ class _Hunt(Evolve):
         return super()._over()
 
     def learn(self, evaluation: Evaluation) -> list[Progress]:
-        self.told.append(evaluation)
+        self.evaluations.append(evaluation)
         found = super().learn(evaluation)
         self.spent = self.record.totals["steps"] if found else self.spent
         return found
 
     def progressed(self) -> AnyEvent:
         """The round's findings join those of the hunt."""
-        for evaluation in sorted(self.told, key=lambda e: e.id):
+        for evaluation in sorted(self.evaluations, key=lambda e: e.id):
             if kept := evaluation.context.artifacts.get(FOUND):
                 self.found.add(Findings.unpacked(self.trainings.lease.get(kept)))
-        self.told = []
+        self.evaluations = []
         self.curve.append([self.record.totals["steps"], len(self.found.bugs), len(self.found.visits)])
         return super().progressed()
 

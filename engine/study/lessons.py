@@ -87,8 +87,8 @@ class Lesson:
 
     def __init__(self, config: ArenaConfig, number: int, known: Known) -> None:
         self.config, self.number, self.known = config, number, known
-        self.place, self.told = config.lesson(number)
-        self.pace: LessonPace = config.pace(self.told)
+        self.place, self.settings = config.lesson(number)
+        self.pace: LessonPace = config.pace(self.settings)
         self.sampling, self.samplers, self.max_staleness = config.sampling, config.copies, config.max_staleness
         self.fragments = self.pace.fragments
         self.learners: Mapping[str, AnyLearner] = {n: config.learners[n] for n in self.pace.workers}
@@ -216,12 +216,12 @@ def match_sampler(
     lesson: Lesson, store: Store, place: int, number: int, should_stop: ShouldStop = lambda: False
 ) -> Sampler | TurnSampler:
     """Plays the match at this place of a lesson; ``number``: its own among all copies of all matches."""
-    config, match = lesson.config, lesson.told.matches[place]
+    config, match = lesson.config, lesson.settings.matches[place]
     seats = seating(match, config.learners)
-    game = references.make(variant(config, lesson.told, match), config.environments, should_stop)
+    game = references.make(variant(config, lesson.settings, match), config.environments, should_stop)
     whole = played(game, seats)
     specs = whole.spec.seats
-    cast = cast_of(config, lesson.told, seats, specs, lesson.known)
+    cast = cast_of(config, lesson.settings, seats, specs, lesson.known)
     learning = {name: policy_spec(config.learners[name], specs[cast.places(name)[0]]).model() for name in cast.learning}
     given: dict[str, Any] = {
         "learning": learning, "battles": config.environments, "length": config.fragment, "seed": config.seed,
@@ -235,7 +235,7 @@ def match_sampler(
 
 def sampler(lesson: Lesson, store: Store, number: int, should_stop: ShouldStop = lambda: False) -> Producer:
     """Copy ``number`` of a lesson's matches. Raises as ``engine.study.sampler_factory.sampler``."""
-    count = len(lesson.told.matches)
+    count = len(lesson.settings.matches)
     made: list[Sampler | TurnSampler] = []
     try:
         for place in range(count):

@@ -185,10 +185,10 @@ class LineupRecord(Record):
         if self.line is None or not good:
             return
         samples = self.samples(good, 1 / (2 * len(fresh)))
-        told = fresh_verdicts.confirmed([[s] for s in samples], self.goals)
-        self.confirmed = {"confirmed": float(told.sum()), "replayed": float(len(good))}
-        if told.any():
-            sign, chosen = self.signs[self.line], [s for s, t in zip(samples, told, strict=True) if t]
+        confirmed = fresh_verdicts.confirmed([[s] for s in samples], self.goals)
+        self.confirmed = {"confirmed": float(confirmed.sum()), "replayed": float(len(good))}
+        if confirmed.any():
+            sign, chosen = self.signs[self.line], [s for s, t in zip(samples, confirmed, strict=True) if t]
             at, ends = fresh_verdicts.most_extreme(chosen, self.line, sign, len(good))
             found = {"worst": float(chosen[at].mean[self.line]), "worst_low": ends.low, "worst_high": ends.high}
             self.confirmed |= {name: value for name, value in found.items() if np.isfinite(value)}

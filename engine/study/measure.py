@@ -230,15 +230,15 @@ class _Measurement(Session):
         if not check.good:
             raise ConfigError([("agent", f"the exported agent does not play as the saved one: {check.same:,} of "
                                 f"{check.situations:,} actions are the same; nothing was written")])  # fmt: skip
-        told = {
+        found = {
             "measures": self._measures(game, 0), "episodes": len(self.values[0]), **self._strangers(game),
             "game": game.spec.name, "game_version": game.spec.version, "milliseconds": milliseconds(model, given),
             "check": check._asdict(), "sampled": sampled, "clip": self._clip(game, opponent),
             "moves": tally(self.policy.spec.seat.action, given["out.action"]),
         }  # fmt: skip
-        card = card_of(config, self.policy, told)
+        card = card_of(config, self.policy, found)
         taken = zipped(self.policy, model, given, card, in_words(card))
-        return {"table": self.store.put(pack(told, {"values": self.values[0]})), "take_home": self.store.put(taken)}
+        return {"table": self.store.put(pack(found, {"values": self.values[0]})), "take_home": self.store.put(taken)}
 
     def _strangers(self, game: Game) -> dict[str, Any]:
         """How it does against strangers, and whether its style holds there."""

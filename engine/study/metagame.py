@@ -93,8 +93,8 @@ class _Metagame(Scheduled):
     def _called(self) -> dict[str, Any]:
         """The table's teams, the game's title, and the number of battles so far."""
         names, costs = names_of(self.config, self.spec, self.rows), team_costs(self.spec, self.rows)
-        told = zip(names, self.rows, costs.tolist(), strict=True)
-        teams = [{"name": name, "parts": team_parts(self.spec, row), "cost": cost} for name, row, cost in told]
+        entries = zip(names, self.rows, costs.tolist(), strict=True)
+        teams = [{"name": name, "parts": team_parts(self.spec, row), "cost": cost} for name, row, cost in entries]
         battles = 2 * int(self.schedule.ends[self.schedule.tick])
         return {"teams": teams, "game": self.spec.title, "battles": battles}
 

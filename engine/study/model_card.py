@@ -19,35 +19,35 @@ VERDICTS = {"fragile": True, "holds": False, "open": None}
 GREEDY, SAMPLED = "takes the likeliest action", "draws its actions by their odds"
 
 
-def card_of(config: MeasureConfig, policy: Policy, told: Mapping[str, Any]) -> dict[str, Any]:
-    """The card as JSON; ``told``: what the measurement found."""
+def card_of(config: MeasureConfig, policy: Policy, found: Mapping[str, Any]) -> dict[str, Any]:
+    """The card as JSON; ``found``: by the measurement."""
     return {
         "name": config.agent.title or config.name,
         "format": FORMAT,
         "onnx_opset": OPSET,
         "game": {
-            "name": told["game"],
-            "version": told["game_version"],
+            "name": found["game"],
+            "version": found["game_version"],
             "settings": config.game.model_dump()["settings"],
         },
         "seat": msgspec.to_builtins(policy.spec.seat),
-        "chooses": SAMPLED if told["sampled"] else GREEDY,
+        "chooses": SAMPLED if found["sampled"] else GREEDY,
         "limits": (config.agent.limits or LimitsConfig()).model_dump(),
         "opponent": "" if config.opponent is None else config.opponent.title or config.opponent.kind,
         "origin": config.origin.model_dump(mode="json"),
         "network": policy.spec.network.model_dump(mode="json"),
-        "measured": {"episodes": told["episodes"], "seed": config.seed, "measures": told["measures"]},
-        "against_strangers": _against(config, told),
-        "processor_milliseconds_per_decision": told["milliseconds"],
-        "vectors": told["check"],
+        "measured": {"episodes": found["episodes"], "seed": config.seed, "measures": found["measures"]},
+        "against_strangers": _against(config, found),
+        "processor_milliseconds_per_decision": found["milliseconds"],
+        "vectors": found["check"],
     }
 
 
-def _against(config: MeasureConfig, told: Mapping[str, Any]) -> dict[str, Any]:
+def _against(config: MeasureConfig, found: Mapping[str, Any]) -> dict[str, Any]:
     """How it does against strangers, and whether it is fragile there (None: nobody can say yet)."""
-    moved = told["moved"]
+    moved = found["moved"]
     return {
-        "opponents": told["against"],
+        "opponents": found["against"],
         "style": list(config.style),
         "moved": moved,
         "fragile": None if moved is None else VERDICTS[Moved(**moved).verdict],
@@ -83,46 +83,48 @@ def in_words(card: Mapping[str, Any]) -> str:
     )
 
 
-def _limits(told: Mapping[str, int]) -> str:
+def _limits(limits: Mapping[str, int]) -> str:
     """What whoever runs the agent must hold back."""
-    if not LimitsConfig(**told).any:
+    if not LimitsConfig(**limits).any:
         return "none: it reacts at once, and acts whenever it likes"
-    late = f"what it decides happens {told['delay']} decisions later" if told["delay"] else "it reacts at once"
+    late = f"what it decides happens {limits['delay']} decisions later" if limits["delay"] else "it reacts at once"
     return (
-        f"{late}; what it does changes at most once in {told['apart']} decisions. agent.onnx tells one decision: hold "
-        "its actions back in this way, as it learned and was measured"
+        f"{late}; what it does changes at most once in {limits['apart']} decisions. agent.onnx tells one decision: "
+        "hold its actions back in this way, as it learned and was measured"
     )
 
 
 def _strangers(card: Mapping[str, Any]) -> str:
     """How it does against opponents that it never learned against, as Markdown; empty where it met none."""
-    told = card["against_strangers"]
-    if not told["opponents"]:
+    against = card["against_strangers"]
+    if not against["opponents"]:
         return ""
     own = [each["name"] for each in card["measured"]["measures"]]
-    by = [{m["name"]: _measure(m) for m in other["measures"]} for other in told["opponents"]]
-    head = ("Measure", *(other["opponent"] for other in told["opponents"]))
+    by = [{m["name"]: _measure(m) for m in other["measures"]} for other in against["opponents"]]
+    head = ("Measure", *(other["opponent"] for other in against["opponents"]))
     rows = [
         (name, *(f"{each[name][1]} ({each[name][2]})" for each in by)) for name in own if all(name in b for b in by)
     ]
     return (
         f"## Against opponents it never learned against\n\nOn as many episodes with the same seeds; 95 % ranges in "
-        f"brackets.\n\n{table([head, *rows])}\n{_held(told)}\n\n"
+        f"brackets.\n\n{table([head, *rows])}\n{_held(against)}\n\n"
     )
 
 
-def _held(told: Mapping[str, Any]) -> str:
+def _held(against: Mapping[str, Any]) -> str:
     """Whether its style holds there, in a sentence."""
-    moved = told["moved"]
+    moved = against["moved"]
     if moved is None:
         return "Nobody bred it for a style that could shift."
     within = f", {moved['low']:.2f} to {moved['high']:.2f}" if moved["high"] is not None else ""
     far = f"Its style shifts by {moved['by']:.2f} of its span ({moved['measure']}, against {moved['opponent']}{within})"
-    line = f"{told['fragile_beyond']:g}"
-    if told["fragile"] is None:
+    line = f"{against['fragile_beyond']:g}"
+    if against["fragile"] is None:
         more = f"; about {moved['episodes']:,} episodes would tell" if moved["episodes"] else ""
         return f"{far}. Whether that is more than {line} cannot be told yet{more}."
-    return f"{far}: " + (f"more than {line}, it is **fragile**." if told["fragile"] else f"not above {line}, it holds.")
+    return f"{far}: " + (
+        f"more than {line}, it is **fragile**." if against["fragile"] else f"not above {line}, it holds."
+    )
 
 
 def _measure(each: Mapping[str, Any]) -> tuple[str, str, str]:

@@ -32,7 +32,7 @@ SAID = {
     "proof": "The best changes are proved on fresh battles, and against an adversary that begins anew.",
 }
 """What is said when a stage begins."""
-NOTHING_TOLD = "Nothing stands out, so there is nothing to change."
+NOTHING_STANDS_OUT = "Nothing stands out, so there is nothing to change."
 NOTHING_FREE = "Something is unfair, but none of its numbers may change, and no rule may keep it apart."
 TOO_FEW = "So much is unfair that these battles are too few to try a change: it takes {:,} at least."
 
@@ -104,7 +104,7 @@ def why_nothing(course: Course) -> str:
     """Why no change was tried."""
     if course.takes:
         return TOO_FEW.format(course.takes)
-    return NOTHING_FREE if course.known is not None and course.known.watched else NOTHING_TOLD
+    return NOTHING_FREE if course.known is not None and course.known.watched else NOTHING_STANDS_OUT
 
 
 class Words:

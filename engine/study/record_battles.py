@@ -38,12 +38,12 @@ def record_battles(config: RecordConfig, store: Store, resume: str, control: Con
 
 
 class _Recordings(Session):
-    """``told``, ``arrays``: the recordings so far; ``sits``: the seats of all who play, by their places."""
+    """``battles``, ``arrays``: the recordings so far; ``sits``: the seats of all who play, by their places."""
 
     def __init__(self, config: RecordConfig, store: Store, control: Control) -> None:
         super().__init__(store, control)
         self.config = config
-        self.told: list[dict[str, Any]] = []
+        self.battles: list[dict[str, Any]] = []
         self.arrays: dict[str, Any] = {}
         self.saved, self.before_s, self.began = "", 0.0, time.monotonic()
 
@@ -62,10 +62,10 @@ class _Recordings(Session):
             facing = game
             for place, other in self._others.items():
                 facing = as_slow_as(facing, other, self.sits[place], place)
-            while len(self.told) < ticks and not self.control():
-                limited = as_slow_as(facing, self.config.agents[len(self.told)], self.sits[AGENTS])
+            while len(self.battles) < ticks and not self.control():
+                limited = as_slow_as(facing, self.config.agents[len(self.battles)], self.sits[AGENTS])
                 yield from self._battle(limited)
-        command = self.control() if len(self.told) < ticks else ""
+        command = self.control() if len(self.battles) < ticks else ""
         if command == "pause":
             yield self.say(Paused, artifacts={"checkpoint": self.saved} if self.saved else {})
         elif command == "stop":
@@ -102,37 +102,37 @@ class _Recordings(Session):
     def _battle(self, game: Game) -> Iterator[AnyEvent]:
         """Record one battle; a command ends it without a result."""
         whose = {seat: place for place, seats in self.sits.items() for seat in seats}
-        players = {AGENTS: self.agents[len(self.told)], **self.others}
+        players = {AGENTS: self.agents[len(self.battles)], **self.others}
         try:
             seated = [whose[seat] for seat in range(len(whose))]
             found = record_seated(game, seated, players, self.config.seed, self.stopped)
         except Cancelled:
             return
-        i = len(self.told)
-        self.told.append(_figures(found, game))
+        i = len(self.battles)
+        self.battles.append(_figures(found, game))
         self.arrays |= {f"positions/{i}": found.positions, f"moves/{i}": found.moves}
         self.drawing = drawing_of(game) if found.positions.shape[1] else ""
         if (scenery := scenery_of(game)) is not None:
             self.arrays["scenery"] = scenery
-        meta = {"told": self.told, "drawing": self.drawing, "seconds": self._seconds}
+        meta = {"told": self.battles, "drawing": self.drawing, "seconds": self._seconds}
         parts = {"recorded": Bundle(meta, self.arrays)}
-        self.saved = checkpoint.write(self.config, len(self.told), parts, self.store)
+        self.saved = checkpoint.write(self.config, len(self.battles), parts, self.store)
         yield self.say(Progressed, metrics={"moves": float(len(found.moves))}, artifacts=self._results())
 
     def _results(self) -> dict[str, str]:
         """The recordings so far."""
-        if not self.told:
+        if not self.battles:
             return {}
         titles = [agent.title for agent in self.config.agents]
         opponent = "" if self.config.opponent is None else self.config.opponent.title
-        meta = {"drawing": self.drawing, "battles": self.told, "titles": titles, "opponent": opponent}
+        meta = {"drawing": self.drawing, "battles": self.battles, "titles": titles, "opponent": opponent}
         return {"recording": self.store.put(pack(meta, self.arrays)), "checkpoint": self.saved}
 
     def _restore(self, digest: str) -> None:
         """Continue from a checkpoint. Raises ConfigError and StoreError as ``checkpoint.read``."""
         (_, parts), self.saved = checkpoint.read(self.config, digest, self.store), digest
         recorded = parts["recorded"]
-        self.told, self.arrays = recorded.meta["told"], recorded.arrays
+        self.battles, self.arrays = recorded.meta["told"], recorded.arrays
         self.drawing, self.before_s = recorded.meta["drawing"], recorded.meta["seconds"]
 
     @property
@@ -140,8 +140,8 @@ class _Recordings(Session):
         return self.before_s + time.monotonic() - self.began
 
     def reached(self) -> tuple[int, Counters]:
-        moves = sum(told["length"] for told in self.told)
-        return len(self.told), Counters(battles=len(self.told), steps=moves, seconds=self._seconds)
+        moves = sum(battle["length"] for battle in self.battles)
+        return len(self.battles), Counters(battles=len(self.battles), steps=moves, seconds=self._seconds)
 
 
 def _figures(found: Recording, game: Game) -> dict[str, Any]:

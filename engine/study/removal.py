@@ -61,8 +61,8 @@ class _Removal(Scheduled):
             else:
                 self.baselines = resolve(simulator, config.lineups, game.patch, config.seed, game.fidelity)
             problem = LineupEvaluator(self._setup(), simulator).describe()
-        told = Yardstick(config, problem, self.baselines, spec, self.store)
-        self.schedule = RemovalCourse(config, problem, self.baselines, spec, told)
+        yardstick = Yardstick(config, problem, self.baselines, spec, self.store)
+        self.schedule = RemovalCourse(config, problem, self.baselines, spec, yardstick)
 
     def _setup(self) -> Setup:
         return Setup(self.config.yardstick.model_dump(mode="json"), self.baselines.state())
@@ -112,13 +112,13 @@ class _Removal(Scheduled):
                     found.append(self._example(simulator, suspect))
         except (SimulatorError, Cancelled) as error:
             trouble = f"No battle could be recorded to be watched: {error}"
-        told = {
+        facts = {
             str(i): {**each.facts(), "names": _names(self.spec, self.config.suspects[i])}
             for i, each in enumerate(found)
             if each
         }
         places: Arrays = {f"places_{i}": each.places for i, each in enumerate(found) if each}
-        return ({"examples": self.store.put(pack(told, places))} if told else {}), trouble
+        return ({"examples": self.store.put(pack(facts, places))} if facts else {}), trouble
 
     def _example(self, simulator: Any, suspect: SuspectConfig) -> Example | None:
         """The first of the battles between strongest and weakest team of the first lineup, chosen by its number."""
@@ -146,7 +146,7 @@ def tabled(course: RemovalCourse) -> dict[str, Any]:
     """The table by all stages that are over: for each suspect its exchanges, the pieces without a neighbour, and what a
     short search finds without it, beside what it finds with everything allowed."""
     config, spec = course.config, course.spec
-    objective = config.objectives.objectives[course.told.at]
+    objective = config.objectives.objectives[course.yardstick.at]
     pieces = [piece.id for piece in spec.pieces]
     suspects = [
         {
@@ -161,8 +161,8 @@ def tabled(course: RemovalCourse) -> dict[str, Any]:
         for i, suspect in enumerate(config.suspects)
     ]
     named = {piece.id: piece.name for piece in spec.pieces}
-    told = objective.model_dump(include={"name", "title", "unit", "toward", "direction", "threshold", "low", "high"})
-    return {"game": spec.title, "objective": told, "suspects": suspects, "names": named,
+    goal = objective.model_dump(include={"name", "title", "unit", "toward", "direction", "threshold", "low", "high"})
+    return {"game": spec.title, "objective": goal, "suspects": suspects, "names": named,
             "everything": course.result("replay", EVERYTHING), "rounds": config.rounds,
             "searched": config.population * config.rounds}  # fmt: skip
 

@@ -59,9 +59,9 @@ class RemovalCourse:
     be banned."""
 
     def __init__(
-        self, config: RemovalConfig, problem: Problem, baselines: BaselineTeams, spec: GameSpec, told: Yardstick
+        self, config: RemovalConfig, problem: Problem, baselines: BaselineTeams, spec: GameSpec, yardstick: Yardstick
     ) -> None:
-        self.config, self.problem, self.spec, self.told = config, problem, spec, told
+        self.config, self.problem, self.spec, self.yardstick = config, problem, spec, yardstick
         self.context = LineupContext(config.game.fidelity)
         self.each = battles_of_replicate(config.lineups.teams, len(baselines.rows))
         rules, index = compile_rules(spec, config.lineups), spec.piece_index()
@@ -203,16 +203,16 @@ class RemovalCourse:
     def _result(self, stage: Stage) -> dict[str, Any]:
         """What a stage gave, that is over."""
         if stage.what == "search":
-            picks = self.told.furthest_first(self.algorithm.front())[:REPLAYED]
+            picks = self.yardstick.furthest_first(self.algorithm.front())[:REPLAYED]
             return {"picks": [_picked(each) for each in picks]}
         assert isinstance(self.algorithm, FixedList)
         arrived = self.algorithm.arrived
         if stage.what == "replay":
-            return self.told.replayed([arrived[i] for i in sorted(arrived)])
+            return self.yardstick.replayed([arrived[i] for i in sorted(arrived)])
         suspect = self.config.suspects[stage.suspect]
         side = int(suspect.pattern.side == "weakest")
         teams = [np.array(g, np.int32)[a[side]] for g, a in zip(suspect.genomes, suspect.anchors, strict=True)]
-        return {"rows": self.told.swapped(self.rows(stage.suspect), arrived, teams)}
+        return {"rows": self.yardstick.swapped(self.rows(stage.suspect), arrived, teams)}
 
 
 def _picked(individual: Individual) -> tuple[Any, Any]:

@@ -14,7 +14,7 @@ from engine.evolution.algorithm import Individual
 from engine.lineups.baselines import BaselineTeams
 from engine.lineups.schema import battles_of_replicate
 from engine.problem import Problem
-from engine.removal.averages import Level, Lineups, change, level
+from engine.removal.averages import AveragedLineups, Level, change, level
 from engine.removal.neighbours import Exchange
 from engine.simulators.contract import GameSpec
 from engine.store import Store
@@ -55,13 +55,13 @@ class Yardstick:
         of the confirmed ones, or, where none is, of all. Its range holds although it was picked."""
         record = self._record()
         record.settle(found)
-        told, count = record.confirmed, int(record.confirmed.get("replayed", 0))
-        if told.get("confirmed") and "worst" in told:
-            furthest = Level(told["worst"], told["worst_low"], told["worst_high"])
+        confirmed, count = record.confirmed, int(record.confirmed.get("replayed", 0))
+        if confirmed.get("confirmed") and "worst" in confirmed:
+            furthest = Level(confirmed["worst"], confirmed["worst_low"], confirmed["worst_high"])
         else:
             furthest = Level(*(record.furthest(found) or (math.nan,) * 3))
         battles = sum(each.evaluation.cost for each in found)
-        return {"replayed": count, "confirmed": int(told.get("confirmed", 0)), "furthest": _ends(furthest),
+        return {"replayed": count, "confirmed": int(confirmed.get("confirmed", 0)), "furthest": _ends(furthest),
                 "battles": battles}  # fmt: skip
 
     def swapped(self, rows: Sequence[Exchange], arrived: Found, teams: Sequence[Team]) -> list[dict[str, Any]]:
@@ -76,26 +76,26 @@ class Yardstick:
 
     def _row(self, row: Exchange, found: Found, base: Found, teams: Sequence[Team]) -> dict[str, Any]:
         names = [piece.id for piece in self.spec.pieces]
-        told: dict[str, Any] = {"swaps": [[names[a], names[b]] for a, b in row.pieces], "lineups": 0}
+        entry: dict[str, Any] = {"swaps": [[names[a], names[b]] for a, b in row.pieces], "lineups": 0}
         good = [i for i in row.lineups if found[i].evaluation.status == base[i].evaluation.status == "ok"]
         if not good:
-            return told
+            return entry
         before, after = (self._lineups([each[i] for i in good], [teams[i] for i in good]) for each in (base, found))
         levels = {"value": level(after), "before": level(before), "change": change(before, after)}
         battles = sum(found[i].evaluation.cost for i in good)
-        return {**told, "lineups": len(good), "battles": battles, **{k: _ends(v) for k, v in levels.items()}}
+        return {**entry, "lineups": len(good), "battles": battles, **{k: _ends(v) for k, v in levels.items()}}
 
-    def _lineups(self, played: Sequence[Individual], teams: Sequence[Team]) -> Lineups:
+    def _lineups(self, played: Sequence[Individual], teams: Sequence[Team]) -> AveragedLineups:
         """Lineups that share their team share battles, so only different teams count."""
         own = [each._replace(genome=each.genome[1]) for each in played]  # a genome of swaps is a lineup and its twin
         samples = self._record().samples(own, 1 / len(played))
         few = min(int(sample.battles[self.at]) for sample in samples)
-        return Lineups(samples, few * len(np.unique(np.stack(teams), axis=0)), self.at)
+        return AveragedLineups(samples, few * len(np.unique(np.stack(teams), axis=0)), self.at)
 
     def _record(self) -> LineupRecord:
         return LineupRecord(self.problem, self.config.objectives, self.baselines, self.store, self.spec)
 
 
-def _ends(told: Level) -> list[float | None]:
+def _ends(numbers: Level) -> list[float | None]:
     """[mean, low, high]; None where there is none."""
-    return [float(number) if math.isfinite(number) else None for number in told]
+    return [float(number) if math.isfinite(number) else None for number in numbers]

@@ -82,8 +82,8 @@ def ladder_of(search: SelfPlay) -> Arrays:
     than the strongest of these members, -1 for those that are surely weaker, 0 for the rest and where nobody knows;
     ``meetings`` and the ``share`` of wins in them; ``faced``: its opponents in the next step, as a share of that step's
     battles over all members."""
-    names, pairs, told = search.meetings()
-    meetings, wins, squares = told.T
+    names, pairs, counts = search.meetings()
+    meetings, wins, squares = counts.T
     outside = len(search.opponents.outside)
     present = {version.id for version in search.present.values()}
     rows = np.array([(v.id, v.member, v.step, v.id in present) for v in search.pool], np.int64)
@@ -127,5 +127,5 @@ def _played(players: int, pairs: np.ndarray, meetings: np.ndarray, wins: np.ndar
 
 
 def _faced(search: SelfPlay, names: Sequence[str]) -> np.ndarray:
-    told = list(search.asked.values())
-    return np.array([sum(each[name][1] for each in told if name in each) / max(len(told), 1) for name in names])
+    asked = list(search.asked.values())
+    return np.array([sum(each[name][1] for each in asked if name in each) / max(len(asked), 1) for name in names])

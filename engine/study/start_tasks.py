@@ -36,11 +36,11 @@ class _Checks:
 
     def task(self, i: int) -> Iterator[Fault]:
         """What is wrong with a task, by its place in the list."""
-        known, told = built_in(self.config.game.name), self.config.tasks[i]
+        known, task = built_in(self.config.game.name), self.config.tasks[i]
         if known is not None and not known.starts:
             yield "game.name", f"nothing says where an episode of {known.label} begins, so it has no easier starts"
             return
-        at = self.config.ordered.index(told)
+        at = self.config.ordered.index(task)
         training = self.config.training(at)
         try:
             game = references.make(training.game, 1, self.should_stop)

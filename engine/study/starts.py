@@ -93,7 +93,9 @@ class TaskTraining(PolicyTraining):
         """One update: keep what has arrived, and make the minibatches that are due."""
         parcels, began = [cast(Parcel, arrival.work) for arrival in batch], time.process_time()
         done = self.tasks.update(parcels, at_least=0 if batch else ALONE)
-        metrics = done.metrics | averaged([told for _, told in done.minibatches]) if done.minibatches else done.metrics
+        metrics = (
+            done.metrics | averaged([values for _, values in done.minibatches]) if done.minibatches else done.metrics
+        )
         metrics |= {"kept": float(self.tasks.replays.sizes.sum())}
         steps = sum(parcel.size for parcel in parcels)
         self.record.whole.learned(batch, metrics, steps, time.process_time() - began)
@@ -121,7 +123,7 @@ class _Starts(EvaluatedRounds):
         super().__init__(store, control, waiting=config.sampling == "synchronous")
         self.config = self.task = config
         self.actors: Actors | None = None
-        self.before, self.told_lost = NOTHING, 0
+        self.before, self.reported_lost = NOTHING, 0
         self.table = ""
         self.job = secrets.token_hex(8)
         self._heard_at = time.monotonic()
@@ -192,7 +194,7 @@ class _Starts(EvaluatedRounds):
     def progressed(self, before: int) -> Iterator[AnyEvent]:
         """Also evaluates the agent in each task when that is due."""
         training = self.config.training(0).model_copy(update={"checkpoint_every": self.config.checkpoint_every})
-        yield from self.short(too_short(training, self.curve.steps, self.longest, "actors"))
+        yield from self.short(too_short(training, self.curve.steps, self.longest, "actors", "minibatches"))
         yield from self._missing()
         metrics = self.curve.metrics() | {f"missing_{name}": float(n) for name, n in self.missing._asdict().items()}
         self.curve.restart()
@@ -206,8 +208,8 @@ class _Starts(EvaluatedRounds):
 
     def _missing(self) -> Iterator[AnyEvent]:
         """What was lost on the way since it was last said."""
-        if (missing := self.missing).all > self.told_lost:
-            self.told_lost = missing.all
+        if (missing := self.missing).all > self.reported_lost:
+            self.reported_lost = missing.all
             yield self.say(Incident, what="lost-experience", message=f"{missing} The agent learns without them.")
 
     def close_round(self, metrics: Metrics, due: bool) -> Iterator[AnyEvent]:
@@ -242,23 +244,23 @@ class _Starts(EvaluatedRounds):
 
     def checkpoint(self) -> str:
         self.kept = self.steps
-        told = {"over": self.over, "pending": self.pending, "table": self.table, "missing": list(self.missing)}
+        meta = {"over": self.over, "pending": self.pending, "table": self.table, "missing": list(self.missing)}
         if self.config.replay.where == "redis":
-            told["job"] = self.job
-        parts = {"round": Bundle(self.curve.state() | told, {}), **self.agent.parts()}
+            meta["job"] = self.job
+        parts = {"round": Bundle(self.curve.state() | meta, {}), **self.agent.parts()}
         return checkpoint.write(self.config, self.tick, parts, self.store)
 
     def restore(self, digest: str) -> None:
         self.tick, parts = checkpoint.read(self.config, digest, self.store)
-        told = parts.pop("round").meta
+        meta = parts.pop("round").meta
         if parts.keys() != (known := self.agent.parts()).keys():
             wrong = ", ".join(sorted(parts.keys() ^ known.keys()))
             why = f"this checkpoint has other parts than this version knows ({wrong}): start the study anew"
             raise ConfigError([("resume", why)])
         self.agent.load(parts)
-        self.curve.load(told)
-        self.over, self.pending, self.table = told["over"], told["pending"], told["table"]
-        self.job = told.get("job", self.job)
+        self.curve.load(meta)
+        self.over, self.pending, self.table = meta["over"], meta["pending"], meta["table"]
+        self.job = meta.get("job", self.job)
         self.saved, self.kept = digest, self.steps
-        self.before = Lost(*told["missing"])
-        self.told_lost = self.before.all
+        self.before = Lost(*meta["missing"])
+        self.reported_lost = self.before.all

@@ -84,9 +84,9 @@ class StartsCurve(Curve):
     def __init__(self, config: StartsConfig, seat: SeatSpec, scheduler: Scheduler) -> None:
         rewards = config.learner.rewards
         weights = [rewards[name].weight if name in rewards else 1.0 for name in seat.rewards]
-        told = seat.rewards, weights, seat.signals, config.game.least_return
+        arguments = seat.rewards, weights, seat.signals, config.game.least_return
         self.config, self.scheduler, self.iterations = config, scheduler, 0
-        self.whole, self.each = WholeCurve(*told), [PolicyCurve(*told) for _ in config.tasks]
+        self.whole, self.each = WholeCurve(*arguments), [PolicyCurve(*arguments) for _ in config.tasks]
         self.difficulty = [Difficulty() for _ in config.tasks]
         super().__init__({"agent": self.whole})
 
@@ -118,10 +118,10 @@ class StartsCurve(Curve):
         found = super().metrics() | {"iterations": float(self.iterations)}
         every, chances = max(1, sum(self.practised)), self.scheduler.p.tolist()
         for task, curve in enumerate(self.each):
-            told = {name: value for name, value in curve.played().items() if name in PLAYED}
-            told |= averaged(self._minibatches[task]) if self._minibatches[task] else {}
-            told |= {"practised": self.practised[task] / every, "chance": chances[task]}
-            found |= {f"{name_of(task)}/{name}": value for name, value in told.items()}
+            numbers = {name: value for name, value in curve.played().items() if name in PLAYED}
+            numbers |= averaged(self._minibatches[task]) if self._minibatches[task] else {}
+            numbers |= {"practised": self.practised[task] / every, "chance": chances[task]}
+            found |= {f"{name_of(task)}/{name}": value for name, value in numbers.items()}
         return found
 
     def evaluations(self) -> Metrics:
@@ -129,8 +129,8 @@ class StartsCurve(Curve):
         found = dict(self.each[-1].evaluation)
         for task, one in enumerate(self.difficulty):
             if one.now is not None:
-                told = {"success": one.now.mean, "success_low": one.now.low, "success_high": one.now.high}
-                found |= {f"{name_of(task)}/{name}": v for name, v in told.items() if math.isfinite(v)}
+                numbers = {"success": one.now.mean, "success_low": one.now.low, "success_high": one.now.high}
+                found |= {f"{name_of(task)}/{name}": v for name, v in numbers.items() if math.isfinite(v)}
                 found[f"{name_of(task)}/forgotten"] = one.forgotten
         return found
 

@@ -99,10 +99,10 @@ class Tournament:
         rows: dict[Pair, list[Floats]] = {pair: [] for pair in combinations(range(n), 2)}
         for (a, b), shares in self.results:
             rows[min(a, b), max(a, b)].append(shares if a < b else 1 - shares)
-        most = max(sum(map(len, told)) for told in rows.values())
+        most = max(sum(map(len, parts)) for parts in rows.values())
         results = np.full((len(rows), most), np.nan)
-        for i, told in enumerate(rows.values()):
-            flat = np.concatenate(told) if told else np.empty(0)
+        for i, parts in enumerate(rows.values()):
+            flat = np.concatenate(parts) if parts else np.empty(0)
             results[i, : len(flat)] = flat
         meta, columns = read(n, results, self.seed)
         columns |= _rated(n, results)
@@ -124,8 +124,8 @@ class Tournament:
 
 def _rated(players: int, results: Floats) -> Arrays:
     """Elo points and the ends of their ranges, NaN for those who cannot be compared; ``results`` as ``matchups``."""
-    pairs, told = pairs_of(players), ~np.isnan(results)
-    wins, many = np.where(told, results, 0.0), told.sum(axis=1)
+    pairs, played = pairs_of(players), ~np.isnan(results)
+    wins, many = np.where(played, results, 0.0), played.sum(axis=1)
     took = np.zeros((players, players), np.bool_)
     took[pairs.first, pairs.second], took[pairs.second, pairs.first] = wins.sum(axis=1) > 0, wins.sum(axis=1) < many
     label = connected_components(took, connection="strong")[1]

@@ -118,14 +118,14 @@ class _Train(EvaluatedRounds):
 
     def restore(self, digest: str) -> None:
         self.tick, parts = checkpoint.read(self.config, digest, self.store)
-        told = parts.pop("round").meta
+        meta = parts.pop("round").meta
         for name, policy in self.policies.items():
             policy.load({key: parts.pop(key) for key in list(parts) if key.endswith(f"/{name}")})
         if parts:
             why = f"this checkpoint has parts that this study does not know: {', '.join(sorted(parts))}; start it anew"
             raise ConfigError([("resume", why)])
-        self.curve.load(told)
-        self.over, self.pending, self.saved, self.kept = told["over"], told["pending"], digest, self.steps
+        self.curve.load(meta)
+        self.over, self.pending, self.saved, self.kept = meta["over"], meta["pending"], digest, self.steps
 
     def results(self) -> dict[str, str]:
         kept: dict[str, str] = {}

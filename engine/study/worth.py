@@ -110,8 +110,8 @@ class _Worth(Scheduled):
         if not analysis.played:
             return {}
         findings = analysis.findings if analysis.proving else []
-        told = [analysis.traits.all[finding.trait] for finding in findings if finding.told]
-        return {"looked_at": float(len(analysis.traits.all)), "told": float(sum(not self._meant(t) for t in told))}
+        named = [analysis.traits.all[finding.trait] for finding in findings if finding.told]
+        return {"looked_at": float(len(analysis.traits.all)), "told": float(sum(not self._meant(t) for t in named))}
 
     def _meant(self, trait: Trait) -> bool:
         """Whether somebody means a trait to be as it is."""
@@ -132,5 +132,5 @@ class Words:
 
     def round(self, metrics: Mapping[str, float]) -> str:
         """The findings so far."""
-        told = int(metrics.get("told", 0))
-        return f"{told} of {int(metrics['looked_at']):,} pieces and pairs stand out" if metrics else "screening"
+        count = int(metrics.get("told", 0))
+        return f"{count} of {int(metrics['looked_at']):,} pieces and pairs stand out" if metrics else "screening"

@@ -37,7 +37,7 @@ from engine.simulators.contract import Battles
 from engine.simulators.contract import Patch as Changes
 from engine.store import FolderStore
 from engine.studies import load
-from engine.study.patch import NOTHING_FREE, NOTHING_TOLD, why_nothing
+from engine.study.patch import NOTHING_FREE, NOTHING_STANDS_OUT, why_nothing
 from engine.worth import analysis as worth_analysis
 from engine.worth import changed_prices, expectations
 from engine.worth import forecast as forecasts
@@ -175,7 +175,7 @@ def test_of_a_fair_game_nothing_is_changed_and_the_largest_effects_that_stay_ope
     x = whole(Mendable(), config(25_000))
     assert x.done
     meta, _ = tabled(x.course)
-    assert (meta["patches"], why_nothing(x.course)) == ([], NOTHING_TOLD)
+    assert (meta["patches"], why_nothing(x.course)) == ([], NOTHING_STANDS_OUT)
     assert x.played < 25_000
     names = [piece.name for piece in SPEC.pieces]
     single, pair = (meta["left_open"][of] for of in ("single piece", "pair"))

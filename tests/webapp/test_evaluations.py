@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -259,7 +260,11 @@ def test_whoever_sees_the_page_takes_the_pairs_away_from_it(team: Studio, played
 def test_its_page_says_when_each_thing_happened_and_wears_one_chip(team: Studio, designer: Client, played: Job) -> None:
     content = designer.get(page(played)).content.decode()
     history = content.split('<ol class="history plain">')[1].split("</ol>")[0]
-    assert history.count("<li>") == history.count("<time ") > 0
+    assert history.count("<li>") == history.count("<time ") == history.count("history-icon") > 0
+    assert re.search(r"<time [^>]*data-exactly>\d\d:\d\d:\d\d</time>", history), "as on pages that their scripts draw"
+    Job.objects.filter(pk=played.pk).update(started_at=played.finished_at - timedelta(minutes=3))
+    shown = designer.get(page(played)).content.decode().replace("\N{NO-BREAK SPACE}", " ")
+    assert "took 3 min" in shown
     assert '<span class="chip"><span class="chip' not in re.sub(r">\s+<", "><", content)
     assert "Pong for two" in content
 

@@ -110,7 +110,7 @@ def test_its_page_lists_each_bug_with_its_replay_and_draws_the_map_for_its_team_
         assert answer.status_code == status
         if status == 200:
             content = answer.content.decode()
-            assert content.count("Download the replay of bug") == len(kept.bugs)
+            assert content.count("Download the file of bug") == len(kept.bugs)
             assert f'href="{address}"' in content
             assert f"{kept.places} of {kept.open} cells were entered" in content
             assert content.count('class="bug"') == len(kept.bugs) + 1

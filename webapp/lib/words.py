@@ -106,6 +106,13 @@ def when(at: datetime | None, now: datetime | None = None) -> str:
     return f"{local.day} {local:%b %Y}"
 
 
+def exactly(at: datetime) -> str:
+    """The same to the second, as short as it can be: "14:32:05", on other days "12 Nov 14:32:05"."""
+    local, today = timezone.localtime(at), timezone.localtime()
+    day = "" if local.date() == today.date() else f"{local.day} {local:%b} "
+    return f"{day}{'' if local.year == today.year else f'{local:%Y} '}{local:%H:%M:%S}"
+
+
 def stamp(at: datetime | None) -> str:
     """A point in time that stays right however late somebody reads it: "2026-11-21 14:32 UTC"."""
     return when(at) if at is None else f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

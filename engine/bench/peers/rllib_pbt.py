@@ -103,9 +103,9 @@ class Clock(tune.Stopper, tune.Callback):
 
     def __call__(self, trial_id: str, result: dict[str, Any]) -> bool:
         """After every update of every member."""
-        told = float(result.get("env_runners", {}).get("episode_return_mean", math.nan))
-        if not math.isnan(told):
-            self.best = max(self.best, (told + POINTS) / (2 * POINTS))
+        mean = float(result.get("env_runners", {}).get("episode_return_mean", math.nan))
+        if not math.isnan(mean):
+            self.best = max(self.best, (mean + POINTS) / (2 * POINTS))
         if self.began:
             self.updates += 1
             self.trained_s += result["time_this_iter_s"]
@@ -159,6 +159,6 @@ def main(members: int, environments: int, seconds: float, seed: int, score: floa
 
 if __name__ == "__main__":
     logging.disable(logging.WARNING)
-    told = sys.argv[1:]
-    ray.init(num_cpus=int(told[0]), include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-    print(json.dumps(main(*map(int, told[:2]), float(told[2]), int(told[3]), float(told[4]))))
+    arguments = sys.argv[1:]
+    ray.init(num_cpus=int(arguments[0]), include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    print(json.dumps(main(*map(int, arguments[:2]), float(arguments[2]), int(arguments[3]), float(arguments[4]))))

@@ -83,8 +83,8 @@ def learn(seed: int, seconds: float) -> dict[str, Any]:
     algorithm, began, reached, steps = tuned.build_algo(), time.perf_counter(), float("-inf"), 0.0
     while reached < -250 and time.perf_counter() - began < seconds:
         result = algorithm.train()
-        told, steps = float(result["env_runners"].get("episode_return_mean", float("-inf"))), trained(result)
-        reached = float("-inf") if math.isnan(told) else told  # until the first episode ends
+        mean, steps = float(result["env_runners"].get("episode_return_mean", float("-inf"))), trained(result)
+        reached = float("-inf") if math.isnan(mean) else mean  # until the first episode ends
     return {"seconds": time.perf_counter() - began, "return": reached, "steps": steps}
 
 

@@ -24,8 +24,8 @@ def speed(log: str) -> dict[str, float]:
     reports = [(datetime.fromisoformat(at.replace(",", ".")), int(frames)) for at, frames in REPORT.findall(log)]
     counts = [next(same) for frames, same in groupby(reports, key=lambda report: report[1]) if frames]
     if len(counts) < 3:
-        told = (log.strip().splitlines() or ["it said nothing"])[-1]
-        raise SystemExit(f"only {len(counts)} batches were learned from: {told}")
+        last_line = (log.strip().splitlines() or ["it said nothing"])[-1]
+        raise SystemExit(f"only {len(counts)} batches were learned from: {last_line}")
     (began, first), (ended, last) = counts[0], counts[-1]
     return {"steps_per_second": (last - first) / 4 / (ended - began).total_seconds(), "frames": last}
 

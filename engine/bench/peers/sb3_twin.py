@@ -103,10 +103,10 @@ def learned(kind: str) -> dict[str, F32]:
     model, (policy, critics, minibatches) = _model(kind, SEEN, GIVEN, LAYERS, RATE), scripted(kind)
     mine = policy if kind == "td3" else _halves(policy)
     both = [array for critic in critics for array in critic]
-    told = [(model.actor, mine), (model.critic, both), (model.critic_target, both)]
-    told += [(model.actor_target, mine)] if kind == "td3" else []
+    pairs = [(model.actor, mine), (model.critic, both), (model.critic_target, both)]
+    pairs += [(model.actor_target, mine)] if kind == "td3" else []
     with torch.no_grad():
-        for module, arrays in told:
+        for module, arrays in pairs:
             for parameter, array in zip(module.parameters(), arrays, strict=True):
                 parameter.copy_(torch.from_numpy(array))
     numbers: list[torch.Tensor] = []

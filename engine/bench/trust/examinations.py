@@ -32,10 +32,10 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     margin = 3 * math.sqrt(ERROR * (1 - ERROR) / runs)
     for episodes in EPISODES:
         found = [examined(case, np.random.default_rng(seed), episodes) for seed in range(runs)]
-        told, missed = np.isfinite([ends for _, ends in found]).all(axis=1), np.array([wrong for wrong, _ in found])
+        ranged, missed = np.isfinite([ends for _, ends in found]).all(axis=1), np.array([wrong for wrong, _ in found])
         yield row("trust", case, float(missed.mean()), "of the ranges wrong", goal=f"<= {ERROR:g}",
                   meets=bool(missed.mean() <= ERROR + margin), seeds=[0, runs - 1],
-                  detail=f"{episodes} episodes, {runs:,} runs; a range in {told.mean():.1%} of them")  # fmt: skip
+                  detail=f"{episodes} episodes, {runs:,} runs; a range in {ranged.mean():.1%} of them")  # fmt: skip
 
 
 def examined(case: str, rng: np.random.Generator, episodes: int) -> tuple[bool, Range]:

@@ -69,24 +69,26 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     if case.startswith("open-lists-"):
         name = case.removeprefix("open-lists-")
         for side, which in ((1.0, "large"), (-1.0, "small")):
-            told = f"{which} numbers are looked for, {LISTED} replicates"
-            yield _row(case, name, runs, told, partial(any_confirmed, name, LISTED, side))
+            condition = f"{which} numbers are looked for, {LISTED} replicates"
+            yield _row(case, name, runs, condition, partial(any_confirmed, name, LISTED, side))
     elif case.startswith("open-looks-"):
         name = case.removeprefix("open-looks-")
-        told = f"any of {LOOKS} looks, {REPLICATES[0]} replicates before each"
-        yield _row(case, name, runs, told, partial(misses_at_a_look, name, REPLICATES[0]))
+        condition = f"any of {LOOKS} looks, {REPLICATES[0]} replicates before each"
+        yield _row(case, name, runs, condition, partial(misses_at_a_look, name, REPLICATES[0]))
     else:
         name = case.removeprefix("open-")
         for n in REPLICATES:
             yield _row(case, name, runs, f"{n} replicates", partial(misses, name, n))
 
 
-def _row(case: str, name: str, runs: int, told: str, wrong: Callable[[np.random.Generator], bool]) -> dict[str, Any]:
+def _row(
+    case: str, name: str, runs: int, condition: str, wrong: Callable[[np.random.Generator], bool]
+) -> dict[str, Any]:
     promised, margin = NOISES[name].promised, 3 * math.sqrt(ERROR * (1 - ERROR) / runs)
     share = float(np.mean([wrong(np.random.default_rng(seed)) for seed in range(runs)]))
     return row("trust", case, share, "of the runs wrong", goal=f"<= {ERROR:g}" if promised else "",
                meets=share <= ERROR + margin if promised else None, seeds=[0, runs - 1],
-               detail=f"{told}, {runs:,} runs")  # fmt: skip
+               detail=f"{condition}, {runs:,} runs")  # fmt: skip
 
 
 def misses(name: str, replicates: int, rng: np.random.Generator) -> bool:

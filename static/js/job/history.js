@@ -1,10 +1,10 @@
 // The history of a job as people read it, newest first.
 import { plural, whole } from "../charts/format.js";
 import { copyOf, find, findOptional, make } from "../elements.js";
+import { exactly } from "../time.js";
 import { at, page, state } from "./state.js";
 
 const MOST_LINES = 60;
-const exact = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 let incidents = 0;
 
 /** A line of the history. `at`: in seconds. @typedef {{ at: number, words: string, serious?: boolean, waits?: boolean }} Line */
@@ -14,7 +14,7 @@ function line({ at: when, words, serious, waits }) {
   const row = copyOf(serious ? "history-row-serious" : waits ? "history-row-waits" : "history-row");
   const stamp = new Date(when * 1000);
   const time = find(row, "time", HTMLTimeElement);
-  time.textContent = exact.format(stamp);
+  time.textContent = exactly(stamp);
   time.dateTime = stamp.toISOString();
   const [, head, rest] = words.match(/^(.*?[.:])(?=\s|$)(.*)$/s) ?? [null, words, ""];
   const text = find(row, ".grow");
@@ -38,7 +38,7 @@ function add(event) {
     find(row, ".grow").append(` This happened ${again.count + 1} times, first at ${again.first}.`);
     again.row.replaceWith(row);
   } else at("history").prepend(row);
-  const first = again ? again.first : exact.format(new Date(event.at * 1000));
+  const first = again ? again.first : exactly(new Date(event.at * 1000));
   last = { words: event.words, count: again ? again.count + 1 : 1, row, first };
 }
 

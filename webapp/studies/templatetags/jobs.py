@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from webapp.games.models import GameVersion
+from webapp.lib import words
 from webapp.lib.words import number, plural
 from webapp.projects.frame import Frame
 from webapp.studies import commanders, kinds
@@ -16,6 +23,8 @@ from webapp.studies.compare.measures import asks, effort
 from webapp.studies.models import Job
 from webapp.studies.overview import pace
 from webapp.studies.took import took_words
+
+_HEAD = re.compile(r".*?[.:](?=\s|$)", re.DOTALL)
 
 register = template.Library()
 register.filter("asks", asks)
@@ -49,10 +58,38 @@ def led(job: Job) -> Led | None:
     return commanders.led(job.project, found) if found else None
 
 
+class HistoryLine(NamedTuple):
+    """Lines of a job's history that say the same, as one. ``at`` and ``first``: seconds since 1970 of the newest and
+    of the oldest; ``head``: how something serious begins."""
+
+    at: float
+    head: str
+    words: str
+    serious: bool
+    waits: bool
+    many: int
+    first: float
+
+
 @register.filter
-def moment(seconds: float) -> datetime:
-    """Seconds since 1970, as messages of a job's history tell them, as a time."""
-    return datetime.fromtimestamp(seconds, UTC)
+def lines(history: Sequence[Mapping[str, Any]]) -> list[HistoryLine]:
+    """What happened, newest first, as ``static/js/job/history.js`` tells it."""
+    found = []
+    for told, group in groupby(history, key=itemgetter("words")):
+        same = list(group)
+        newest, serious = same[0], bool(same[0].get("serious"))
+        began = _HEAD.match(told)
+        head = "" if not serious else began[0] if began else told
+        waits, first = bool(newest.get("waits")), same[-1]["at"]
+        found.append(HistoryLine(newest["at"], head, told.removeprefix(head), serious, waits, len(same), first))
+    return found
+
+
+@register.simple_tag
+def exactly(seconds: float) -> SafeString:
+    """A time since 1970 to the second; ``static/js/time.js`` rewrites it in the reader's own time zone."""
+    at = datetime.fromtimestamp(seconds, UTC)
+    return format_html('<time datetime="{}" data-exactly>{}</time>', at.isoformat(), words.exactly(at))
 
 
 class Shown(NamedTuple):
