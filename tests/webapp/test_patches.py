@@ -53,7 +53,7 @@ def save(client: Client, job: Job, number: Any) -> str:
 
 def test_nothing_has_to_be_typed_and_what_is_typed_counts(team: Studio, designer: Client) -> None:
     content = designer.get(form(team)).content.decode()
-    assert "Where nothing is typed, 400,000, and 300,000 more for each further suspect" in content
+    assert "As a rule 400,000, and 300,000 more for each further suspect" in content
     assert designer.post(form(team), {"rules": "on"}).status_code == 302
     usual = Job.objects.get(kind="patch").config
     assert (usual["battles"], usual["most"], usual["may"], usual["rules"]) == (400_000, 3, ["cost", "attributes"], True)
