@@ -12,8 +12,8 @@ from engine.config.lineups import ObjectiveConfig
 from engine.errors import ConfigError, StoreError
 from engine.indicators import STRONG
 from engine.lineups import schema
+from engine.lineups.distinct_names import distinct_names
 from engine.lineups.patterns import Patterns
-from engine.lineups.told_apart import told_apart
 from engine.simulators.contract import GameSpec
 from webapp.changes import proposing
 from webapp.lib.figures import telling, with_unit
@@ -80,7 +80,7 @@ def judged(search: Job, intended: Sequence[Suspect]) -> Judged:
     fresh = {rows[lineup]: said for lineup, said in found.fresh.items() if lineup in rows}
     sure, open_, meant = ([row for row, said in fresh.items() if said.finding in told] for told in (SURE, WAITS, MEANT))
     every = [*sure, *open_, *meant]
-    names = dict(zip(every, told_apart([*map(lineups.teams, every)]), strict=True))
+    names = dict(zip(every, distinct_names([*map(lineups.teams, every)]), strict=True))
     told = [{"name": names[row], **_confirmed_lineup(lineups, row, fresh[row], intended)} for row in [*sure, *meant]]
     confirmed, apart = (sorted(each, key=lambda row: -row["beyond"]) for each in (told[: len(sure)], told[len(sure) :]))
     words, keys = source.words(search), list(genome_keys(lineups.genome))
