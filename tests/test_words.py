@@ -62,6 +62,9 @@ MODULES = {
 }
 """What no module is called, as it would name several things, and what some say instead."""
 
+NOTHING_IS_TOLD = ("engine",)
+"""Folders with no name that has the word told in it."""
+
 
 def parts(name: str) -> set[str]:
     """The words that a name in snake or camel case is made of."""
@@ -139,6 +142,32 @@ def test_no_function_is_called_told() -> None:
     """A function says what it gives."""
     found = {str(path.relative_to(ROOT)) for path in PYTHON if functions(path) & {"told", "told_of", "as_told"}}
     assert not found, f"say what it gives: {found}"
+
+
+def all_names(path: Path) -> set[str]:
+    """What ``names`` finds, and also what a name is imported as, caught as, matched to, or passed by."""
+    found = set(names(path))
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                found.add(name)
+            case ast.alias(name=name, asname=alias):
+                found |= {name, alias or name}
+            case ast.keyword(arg=str(name)):
+                found.add(name)
+    return found
+
+
+def written(path: Path, word: str) -> bool:
+    """Whether a file has a word at all; only then it is worth to look for it in names."""
+    return word in path.read_text(encoding="utf-8").lower()
+
+
+def test_nothing_in_the_engine_is_named_told() -> None:
+    """A name says what it holds: rows, sentences, events, what is confirmed, what was received."""
+    files = [path for path in PYTHON if path.relative_to(ROOT).parts[0] in NOTHING_IS_TOLD and written(path, "told")]
+    wrong = {str(path.relative_to(ROOT)): {name for name in all_names(path) if "told" in parts(name)} for path in files}
+    assert {path: found for path, found in wrong.items() if found} == {}
 
 
 def test_no_class_of_a_study_is_called_by_an_adverb_or_what_is_left() -> None:
