@@ -77,8 +77,8 @@ def found(study: Study, artifacts: Mapping[str, str], store: Store) -> list[str]
 
 def work(counters: Counters, study: Settings) -> str:
     """The work done so far, in the unit of the study's kind."""
-    unit = STUDIES[study.get("kind", "search")].unit
-    return many(getattr(counters, unit), COUNTED[unit])
+    row = STUDIES[study.get("kind", "search")]
+    return many(getattr(counters, row.unit), row.counts or COUNTED[row.unit])
 
 
 def many(count: int, what: str) -> str:
@@ -201,7 +201,7 @@ class Courses(Trained):
         if "share" not in metrics:
             return super().round(metrics)
         m = metrics
-        return f"share of the first {100 * m['share']:.0f} % ({100 * m['low']:.0f} to {100 * m['high']:.0f} %)"
+        return f"the first won {100 * m['share']:.0f} % ({100 * m['low']:.0f} to {100 * m['high']:.0f} %)"
 
 
 class Evolved:

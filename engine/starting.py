@@ -24,8 +24,8 @@ class StartSetting(msgspec.Struct, frozen=True):
     whole: bool = False
 
 
-class Begins(NamedTuple):
-    """Marks a parameter of a factory as such a setting: ``x: Annotated[float, Begins(0, 12, "Along")] = 0``. Its
+class StartRange(NamedTuple):
+    """Marks a parameter of a factory as such a setting: ``x: Annotated[float, StartRange(0, 12, "Along")] = 0``. Its
     default is the usual value."""
 
     low: float
@@ -41,7 +41,7 @@ def declared(factory: Callable[..., Any]) -> tuple[StartSetting, ...]:
         hints = get_type_hints(made.__init__ if isinstance(factory, type) else made, include_extras=True)
     found = []
     for name, hint in hints.items():
-        marks = [mark for mark in get_args(hint)[1:] if isinstance(mark, Begins)] if _marked(hint) else []
+        marks = [mark for mark in get_args(hint)[1:] if isinstance(mark, StartRange)] if _marked(hint) else []
         if marks:
             usual = inspect.signature(factory).parameters[name].default
             (low, high, title), whole = marks[0], get_args(hint)[0] is int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -53,6 +54,10 @@ SEVERAL = {
     "Line": "of what: of a chart, of what pieces are worth; what a program dials",
 }
 """Names that stood for several things: no two modules have a class of that name."""
+MOST_OF_A_NAME = 3
+"""Modules that may have a class of one name."""
+ALIKE = {"Words"}
+"""Names of classes that are the same thing in each module: what the command line says of a kind of study."""
 MODULES = {
     "sampling": "random_lineups, sampler_factory, training_speed",
     "utils": "what they are for",
@@ -185,6 +190,14 @@ def test_no_column_of_a_table_of_the_catalogue_is_called_told() -> None:
 def test_a_name_that_stood_for_several_classes_stands_for_one_at_most() -> None:
     classes = [name for path in PYTHON for name in public_classes(path)]
     assert {name: SEVERAL[name] for name in SEVERAL if classes.count(name) > 1} == {}
+
+
+def test_no_name_stands_for_a_class_in_many_modules() -> None:
+    """Whoever reads it elsewhere must not have to look which one is meant."""
+    rooms = [path for path in PYTHON if path.parts[len(ROOT.parts)] in ("engine", "webapp")]
+    product = [path for path in rooms if "commands" not in path.parts and "migrations" not in path.parts]
+    many = Counter(name for path in product for name in public_classes(path) if name not in ALIKE)
+    assert {name: count for name, count in many.items() if count > MOST_OF_A_NAME} == {}, "say what it is of"
 
 
 def test_no_module_has_a_name_that_would_do_for_several() -> None:

@@ -53,6 +53,7 @@ MODULES = (
     "arena_mixed",
     "arena_evolution",
     "half_field",
+    "half_field_starts",
     "platform",
     "commanders",
     "command_styles",

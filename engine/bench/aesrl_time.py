@@ -60,7 +60,7 @@ FITTED = (2, 5)
 """Rows by which costs are fitted."""
 
 
-class Way(NamedTuple):
+class PricedWay(NamedTuple):
     """What costs q. ``teaching``: workers that only teach; ``shared``: q is of what all share, else a worker loses q
     to each other one."""
 
@@ -68,7 +68,11 @@ class Way(NamedTuple):
     shared: bool
 
 
-WAYS = {"one replay": Way(0, True), "one replay and a critic": Way(1, True), "slowing each other": Way(1, False)}
+WAYS = {
+    "one replay": PricedWay(0, True),
+    "one replay and a critic": PricedWay(1, True),
+    "slowing each other": PricedWay(1, False),
+}
 METHODS: dict[str, dict[str, Any]] = {
     "CEM-RL": {"kind": "cem-rl", "parallel": False},
     "P-CEM-RL": {"kind": "cem-rl"},
@@ -241,7 +245,7 @@ def _driven(pool: Pool, schedule: SharedCritic) -> float:
     return busy(spans, WORKERS, first)
 
 
-def _foretold(way: Way, workers: int, p: float, q: float, individuals: int = 1000) -> float:
+def _foretold(way: PricedWay, workers: int, p: float, q: float, individuals: int = 1000) -> float:
     """Minutes of so many individuals. How long one takes is random, because episodes end when they will."""
     players = workers - way.teaching
     schedule = method(players, individuals * EPISODE, {"kind": "aes-rl", "learning_share": 0})

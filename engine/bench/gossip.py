@@ -55,7 +55,7 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     yield from {"aggregation": _aggregation, "simulated": _simulated, "order": _order}[case](quick)
 
 
-class Way(Protocol):
+class Mixing(Protocol):
     """How one agent of a ring mixes."""
 
     def mix(self, x: F32) -> F32:
@@ -124,7 +124,7 @@ _Broker.register("boxes")
 _Broker.register("flags")
 
 
-def _agent(way: Callable[..., Way], number: int, n: int, line: Any, more: tuple[Any, ...]) -> None:
+def _agent(way: Callable[..., Mixing], number: int, n: int, line: Any, more: tuple[Any, ...]) -> None:
     """One process: sleeps, mixes, and tells how long mixing took."""
     mine, x = way(number, n, line, *more), np.full(NUMBERS, number, np.float32)
     sleep_s, iterations = line.recv()
@@ -141,7 +141,7 @@ def _agent(way: Callable[..., Way], number: int, n: int, line: Any, more: tuple[
 class Ring:
     """Agents in processes of their own; ``more``: further arguments of their way."""
 
-    def __init__(self, way: Callable[..., Way], n: int, *more: Any) -> None:
+    def __init__(self, way: Callable[..., Mixing], n: int, *more: Any) -> None:
         context = multiprocessing.get_context("spawn")
         self._lines, self._processes, self.n = [], [], n
         for number in range(n):

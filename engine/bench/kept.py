@@ -64,7 +64,7 @@ class Kept:
         self.found[entry["seed"]] = entry["result"]
 
 
-class Ended(NamedTuple):
+class KeptStudy(NamedTuple):
     """A study that is over: ``found``, the artifact that was asked for; its battles; and the seconds that it took, all
     attempts included. ``processor``: seconds of processor time, its workers included; of attempts that were killed, as
     opposed to stopped, none."""
@@ -80,12 +80,12 @@ def folder(bench: str) -> Path:
     return FOLDER / f"{bench}-{_code(ALL)[:12]}"
 
 
-def ended(bench: str, config: Study, artifact: str) -> Ended:
+def ended(bench: str, config: Study, artifact: str) -> KeptStudy:
     """A study, as ``studied``, and what it found."""
     own = folder(bench) / f"{config.kind}-{study_hash(config)[:12]}"
     end, processor = studied(own, config, own / "store")
     found = unpack(FolderStore(own / "store").get(end.artifacts[artifact]))
-    return Ended(found, end.counters.battles, end.counters.seconds, processor)
+    return KeptStudy(found, end.counters.battles, end.counters.seconds, processor)
 
 
 def studied(own: Path, config: Study, store: Path) -> tuple[Finished, float]:

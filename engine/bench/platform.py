@@ -39,7 +39,7 @@ _UNSEEN = 1_000_000  # the first seed of fresh episodes
 SOURCES = ("bench/platform.py", "config/rl.py", "games", "rl")
 
 
-class Mark(NamedTuple):
+class Target(NamedTuple):
     """What must be reached by MP-DQN, and what each learner's authors published."""
 
     least: float
@@ -47,8 +47,8 @@ class Mark(NamedTuple):
 
 
 MARKS = {
-    "platform": Mark(0.95, {"mpdqn": 0.987, "pdqn": 0.964, "paddpg": 0.284}),
-    "goal": Mark(0.70, {"mpdqn": 0.789, "pdqn": 0.701}),
+    "platform": Target(0.95, {"mpdqn": 0.987, "pdqn": 0.964, "paddpg": 0.284}),
+    "goal": Target(0.70, {"mpdqn": 0.789, "pdqn": 0.701}),
 }
 
 

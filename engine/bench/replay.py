@@ -72,7 +72,7 @@ class Rates(NamedTuple):
     lost: Lost
 
 
-class Way(NamedTuple):
+class SendingWay(NamedTuple):
     """A learner's end, and what it does between iterations, if it sends by itself."""
 
     end: LearnerEnd
@@ -172,15 +172,15 @@ class SteadySender:
 
 
 @contextmanager
-def within() -> Iterator[Way]:
+def within() -> Iterator[SendingWay]:
     """Within the process: sending costs the learner no more than a place in a queue."""
     experience = ExperienceHere(TASKS)
     actors = [experience.actor(task) for task in range(TASKS)]
-    yield Way(experience, SteadySender(lambda task, columns: actors[task].add(columns, [5.0])))
+    yield SendingWay(experience, SteadySender(lambda task, columns: actors[task].add(columns, [5.0])))
 
 
 @contextmanager
-def over_redis() -> Iterator[Way]:
+def over_redis() -> Iterator[SendingWay]:
     """Over a Redis of its own, from another process."""
     with ExitStack() as ends:
         server = RedisServer()
@@ -189,17 +189,17 @@ def over_redis() -> Iterator[Way]:
         learner = RedisLearner(place, TASKS, server.mend)
         ends.callback(learner.close)
         ends.enter_context(_process(_send_over_redis, place))
-        yield Way(learner, _nothing)
+        yield SendingWay(learner, _nothing)
 
 
 @contextmanager
-def over_zmq() -> Iterator[Way]:
+def over_zmq() -> Iterator[SendingWay]:
     """Over ZeroMQ, as samplers stream; weights are not published."""
     with ExitStack() as ends:
         hub = ZmqHub()
         ends.callback(hub.close)
         ends.enter_context(_process(_send_over_zmq, hub.expect()))
-        yield Way(ZmqLearner(hub), _nothing)
+        yield SendingWay(ZmqLearner(hub), _nothing)
 
 
 class ZmqLearner:

@@ -40,7 +40,7 @@ AT_ONCE = 4096
 Rows = NDArray[np.int32]
 
 
-class Ended(NamedTuple):
+class EndedReplay(NamedTuple):
     """A study that is over: its table, the seconds and battles it took."""
 
     table: Bundle
@@ -102,7 +102,7 @@ def _study(spec: GameSpec, rows: Rows, anchors: NDArray[np.int64], case: str) ->
     return config
 
 
-def _ended(study: ChangeConfig) -> Ended:
+def _ended(study: ChangeConfig) -> EndedReplay:
     with tempfile.TemporaryDirectory() as folder:
         store, began = FolderStore(folder), time.perf_counter()
         *_, last = run_study(study, store)
@@ -110,7 +110,7 @@ def _ended(study: ChangeConfig) -> Ended:
         if isinstance(last, Failed):
             raise RuntimeError(last.message)
         assert isinstance(last, Finished)
-        return Ended(unpack(store.get(last.artifacts["table"])), seconds, last.counters.battles)
+        return EndedReplay(unpack(store.get(last.artifacts["table"])), seconds, last.counters.battles)
 
 
 def _direct(rows: Rows, battles: int) -> float:

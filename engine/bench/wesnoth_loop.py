@@ -35,7 +35,7 @@ EACH = 2 * (TEAMS * (TEAMS - 1) // 2 + TEAMS * BASELINES)
 """Battles of one lineup and one replicate: all its pairings and baselines, from both seats."""
 
 
-class Ended(NamedTuple):
+class EndedStudy(NamedTuple):
     """A finished study: the artifact that was asked for, what its columns mean, the battles it took."""
 
     arrays: dict[str, NDArray[Any]]
@@ -71,7 +71,7 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     yield from _found(spec, again)
 
 
-def _study(settings: dict[str, Any], artifact: str) -> Ended:
+def _study(settings: dict[str, Any], artifact: str) -> EndedStudy:
     config = load_config({**settings, "game": {"simulator": SIMULATOR}, "pool": {"kind": "ray", "workers": 2}})
     with tempfile.TemporaryDirectory() as folder:
         store = FolderStore(folder)
@@ -80,17 +80,17 @@ def _study(settings: dict[str, Any], artifact: str) -> Ended:
                 raise RuntimeError(event.message)
         assert isinstance(event, Finished)
         found = unpack(store.get(event.artifacts[artifact]))
-        return Ended({k: np.array(v) for k, v in found.arrays.items()}, dict(found.meta), event.counters.battles)
+        return EndedStudy({k: np.array(v) for k, v in found.arrays.items()}, dict(found.meta), event.counters.battles)
 
 
-def _most_unfair(searched: Ended, most: int) -> NDArray[np.intp]:
+def _most_unfair(searched: EndedStudy, most: int) -> NDArray[np.intp]:
     """Front lineups by the first objective, the most extreme first."""
     good = np.flatnonzero(searched.arrays["status"] == 0)
     order = np.argsort(-searched.arrays["objective"][good, 0], kind="stable")
     return np.asarray(good[order][:most])
 
 
-def _recheck(spec: GameSpec, searched: Ended, chosen: NDArray[np.intp]) -> dict[str, Any]:
+def _recheck(spec: GameSpec, searched: EndedStudy, chosen: NDArray[np.intp]) -> dict[str, Any]:
     teams = [{"name": b["name"], "slots": _slots(spec, b["row"])} for b in searched.meta["baselines"]]
     return {
         "kind": "recheck",
@@ -112,7 +112,7 @@ def _slots(spec: GameSpec, team: list[int]) -> dict[str, str | int]:
     return slots
 
 
-def _found(spec: GameSpec, again: Ended) -> Iterator[dict[str, Any]]:
+def _found(spec: GameSpec, again: EndedStudy) -> Iterator[dict[str, Any]]:
     """What the fresh battles say: one row, the lineups with their intervals in its detail."""
     objective, names = again.arrays["objective"], again.meta["objectives"]
     half = half_width(again.arrays["error"], again.arrays["samples"])

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.arrays import Bundle
-from engine.bench.kept import Ended, ended
+from engine.bench.kept import KeptStudy, ended
 from engine.bench.row import row
 from engine.config.patterns import Pattern
 from engine.errors import EngineError
@@ -85,12 +85,12 @@ class Loop(NamedTuple):
     """The four studies; ``lines`` of the two experiments, and the ``change`` between them. Where there is nothing to
     change or no lineup to replay, there is no study of that."""
 
-    first: Ended
+    first: KeptStudy
     lines: list[TableLine]
-    search: Ended
+    search: KeptStudy
     change: dict[str, float]
-    replay: Ended | None
-    again: Ended | None
+    replay: KeptStudy | None
+    again: KeptStudy | None
     after: dict[tuple[str, int], TableLine]
 
 
@@ -137,7 +137,7 @@ def _loop(spec: GameSpec, quick: bool) -> Loop:
     return Loop(first, lines, search, change, replay, again, {(x.piece, x.least): x for x in _lines(again.found)})
 
 
-def _study(kind: str, artifact: str, patch: dict[str, float] | None = None, **settings: Any) -> Ended:
+def _study(kind: str, artifact: str, patch: dict[str, float] | None = None, **settings: Any) -> KeptStudy:
     game = {"simulator": SIMULATOR, "patch": patch or {}}
     pool = {"kind": "ray", "workers": 2}
     return ended(NAME, load({"kind": kind, "seed": SEED, "game": game, "pool": pool, **settings}), artifact)

@@ -28,15 +28,16 @@ from engine.config.worth import WorthConfig
 
 
 class StudyKind(NamedTuple):
-    """A kind of study. Code outside this row reads these fields and never compares the kind's name.
+    """A kind of study. What deals with any kind reads these fields; only code about one kind compares its name.
 
     ``path``: its runner, called with (config, store, hash of a checkpoint or "", control), which iterates over events.
     ``console``: its output on the command line (``engine.console.Wording``). ``unit``: the field of ``Counters`` that
-    counts its work. ``role``: the artifact that holds everything it evaluated; empty: there is none. Words for
-    sentences: ``noun``, the study; ``tick``, one of its ticks; ``gained``, a participle for the results that a stop
-    keeps; ``hands``, its workers. ``genes``: the part of its settings whose numbers may be ranges; empty: none may.
-    ``beside``: says which study the command line runs after one (``engine.accompanied``); empty: none. ``lines``:
-    makes lines for the command line of its results, called with (config, artifacts, store); empty: nothing does.
+    counts its work, and ``counts``, one of these where it is no battle or decision. ``role``: the artifact that holds
+    everything it evaluated; empty: there is none. Words for sentences: ``noun``, the study; ``tick``, one of its ticks;
+    ``gained``, a participle for the results that a stop keeps; ``hands``, its workers. ``genes``: the part of its
+    settings whose numbers may be ranges; empty: none may. ``beside``: says which study the command line runs after one
+    (``engine.accompanied``); empty: none. ``lines``: makes lines for the command line of its results, called with
+    (config, artifacts, store); empty: nothing does.
     """
 
     label: str
@@ -52,6 +53,7 @@ class StudyKind(NamedTuple):
     genes: str = ""
     beside: str = ""
     lines: str = ""
+    counts: str = ""
 
     @property
     def called(self) -> str:
@@ -118,11 +120,11 @@ STUDIES: dict[str, StudyKind] = {
     ),
     "evaluate": StudyKind(
         "Evaluation", "evaluation", EvaluateConfig, "engine.study.round_robin:evaluate",
-        "engine.study.round_robin:Words", "battles", "table", tick="pair", gained="played",
+        "engine.study.round_robin:Words", "battles", "table", tick="pair", gained="played", counts="episode",
     ),
     "measure": StudyKind(
         "Measurement of an agent", "measurement", MeasureConfig, "engine.study.measure:measure",
-        "engine.study.measure:Words", "battles", "table", tick="part", gained="played",
+        "engine.study.measure:Words", "battles", "table", tick="part", gained="played", counts="episode",
     ),
     "record": StudyKind(
         "Battles to watch", "recording", RecordConfig, "engine.study.record_battles:record_battles",

@@ -31,7 +31,7 @@ FRESH = 1_000_000
 BEFORE, AFTER = 0, 1
 
 
-class Asked(NamedTuple):
+class ReplayPlan(NamedTuple):
     """``rows`` int32[2, n, teams, slots] on both versions; ``playable`` bool[2, n]: whether the rules let them be
     played; ``anchors`` int64[n, 2] as a search chose them, -1 where none did. ``looks``: fresh replicates at each;
     ``parts``: in how many at most each is shown; ``width``: of objectives and of what they are made of."""
@@ -74,7 +74,7 @@ class Replay:
     """Asks for battles and takes in what they say, as an ``Algorithm`` does; a request is one lineup on one version in
     one look. ``settled``: of what was played, bool[n]: which lineups no further battle tells anything of."""
 
-    def __init__(self, asked: Asked, settled: Callable[[ReplayResults], NDArray[np.bool_]]) -> None:
+    def __init__(self, asked: ReplayPlan, settled: Callable[[ReplayResults], NDArray[np.bool_]]) -> None:
         self.asked, self.settled = asked, settled
         self.n, self.look, self.tick, self.played, self.cached = asked.rows.shape[1], 0, 0, 0, 0
         self.outcomes = ReplayResults.nothing(self.n, asked.looks[-1], asked.width)

@@ -56,7 +56,7 @@ def rungs(first: int, most: int, *, even: bool = False) -> list[int]:
     return found
 
 
-class Standing(NamedTuple):
+class RaceStanding(NamedTuple):
     """A race after a rung: ``cost`` float64[n, m] means (minimised), ``covariance`` float64[n, m, m] of those means,
     ``samples`` int64[n] replicates so far, ``open_`` bool[n] still in the race; ``values``: for each candidate the
     costs float64[samples, m] of its replicates, where recorded."""
@@ -68,13 +68,13 @@ class Standing(NamedTuple):
     values: Sequence[Floats] | None = None
 
 
-def standing(R: Population, open_: Bools) -> Standing:
+def standing(R: Population, open_: Bools) -> RaceStanding:
     """The race of a population, with values of replicates if every member has at least two recorded."""
     found = [i.evaluation for i in R.individuals]
     covariance = np.stack([e.covariance for e in found]) * np.multiply.outer(R.signs, R.signs)
     recorded = [e.values * R.signs for e in found if e.values is not None and e.samples > 1]
     values = recorded if len(recorded) == len(found) else None
-    return Standing(R.cost, covariance, np.array([e.samples for e in found]), open_, values)
+    return RaceStanding(R.cost, covariance, np.array([e.samples for e in found]), open_, values)
 
 
 def costs_within(R: Population, known: Bools, most: int, error: float) -> tuple[Floats, Floats]:
@@ -120,7 +120,7 @@ def _fronts(beats: Bools) -> Floats:
     return front
 
 
-def out_by_tests(at: Standing, most: int, keep: int, error: float) -> Bools:
+def out_by_tests(at: RaceStanding, most: int, keep: int, error: float) -> Bools:
     """Which of n candidates leave the race now: those that, by the tests, ``keep`` others beat. ``most``: replicates of
     full sampling; ``error``: error available at this rung."""
     n, m = at.cost.shape
@@ -132,7 +132,7 @@ def out_by_tests(at: Standing, most: int, keep: int, error: float) -> Bools:
     return _leaving(surest.sum(axis=1) if n > keep else np.full(n, np.inf), at.open_, keep, error)
 
 
-def _foretold(at: Standing, j: int, most: int) -> Floats:
+def _foretold(at: RaceStanding, j: int, most: int) -> Floats:
     """float64[n, n]: p-value of "the cost of row i over ``most`` replicates is above that of column k" (k beats i),
     from the differences so far; 1 where it is not above now, and where samples have no spread."""
     fewest = np.minimum(at.samples[:, None], at.samples[None, :])

@@ -28,7 +28,7 @@ OTHERWISE = " Against other baseline teams the same lineup has other numbers, an
 Floats = NDArray[np.float64]
 
 
-class Lineups(NamedTuple):
+class JudgedLineups(NamedTuple):
     """Lineups of a ``part`` and what is judged of them: ``samples``, of each that could be measured, ``rows`` int32[n,
     teams, slots], their ``names``, ``each``, the battles of one replicate, and ``of`` how many of its part these are
     some; ``met``: the name of the baseline teams that tell whether they are strong (empty: the gate's own). ``meant``
@@ -59,7 +59,7 @@ class Lineups(NamedTuple):
 def lineups_of(
     part: Part, bundle: Bundle, spec: GameSpec, objectives: Sequence[ObjectiveConfig], of: int, share: float,
     medians: int = 1, names: Sequence[str] = (), met: str = "", intended: Sequence[Pattern] = (),
-) -> Lineups:  # fmt: skip
+) -> JudgedLineups:  # fmt: skip
     """The lineups of an artifact of fresh battles, some ``of`` so many, which have this ``share`` of the evidence that
     may be wrong; they are called by their ``names`` or, without any, so that no two are called alike. ``medians``: as
     ``Goals`` has it; ``intended``: what is meant to be so."""
@@ -74,7 +74,7 @@ def lineups_of(
     parts = [[schema.team_parts(spec, row) or [schema.EMPTY_TEAM] for row in lineup] for lineup in rows]
     meant = [bool(held.any()) for held in Patterns(spec, intended).explained(rows, columns["anchor"])]
     own, each = list(names) or distinct_names(parts), schema.battles_of_replicate(teams, len(teams_met))
-    return Lineups(part, goals, samples, rows, own, each, of, met, meant)
+    return JudgedLineups(part, goals, samples, rows, own, each, of, met, meant)
 
 
 def _samples(
@@ -105,7 +105,7 @@ def _kept(table: NDArray[Any], i: int, samples: int) -> Floats | None:
 
 
 def rows_of(
-    lineups: Lineups, confirmed: Sequence[bool], spec: GameSpec, objectives: Sequence[ObjectiveConfig]
+    lineups: JudgedLineups, confirmed: Sequence[bool], spec: GameSpec, objectives: Sequence[ObjectiveConfig]
 ) -> list[GateFinding]:
     """A row for each. ``confirmed``: which of them are."""
     rows = []
@@ -124,7 +124,7 @@ def rows_of(
     return rows
 
 
-def _unmeasured(lineups: Lineups, i: int, spec: GameSpec) -> GateFinding:
+def _unmeasured(lineups: JudgedLineups, i: int, spec: GameSpec) -> GateFinding:
     words = "its battles could not be played to an end"
     return GateFinding(
         lineups.part, lineups.names[i], "open", words, missing=None, pieces=_pieces(lineups.rows[i], spec)
@@ -132,7 +132,8 @@ def _unmeasured(lineups: Lineups, i: int, spec: GameSpec) -> GateFinding:
 
 
 def _row(
-    lineups: Lineups, i: int, sample: Sample, verdict: Verdict, spec: GameSpec, objectives: Sequence[ObjectiveConfig],
+    lineups: JudgedLineups, i: int, sample: Sample, verdict: Verdict, spec: GameSpec,
+    objectives: Sequence[ObjectiveConfig],
 ) -> GateFinding:  # fmt: skip
     j = _about(sample, lineups.goals, verdict)
     ends, battles, objective = sample.range(j), sample.samples * lineups.each, objectives[j]
@@ -172,7 +173,7 @@ def _yardstick(goals: Goals, objective: ObjectiveConfig) -> str:
     return f"their median at {written(goals.baseline[0], '.2f')}{_unit(objective)}"
 
 
-def met_by(lineups: Lineups, drawn: bool, objectives: Sequence[ObjectiveConfig]) -> str:
+def met_by(lineups: JudgedLineups, drawn: bool, objectives: Sequence[ObjectiveConfig]) -> str:
     """Which baseline teams these lineups meet, in a sentence or two. ``drawn``: the gate drew its own."""
     what = "Earlier exploits meet" if lineups.part == "replay" else "What the search found met"
     whose = f"that {lineups.met} met" if lineups.met else "that this gate drew" if drawn else "that its rules name"

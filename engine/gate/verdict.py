@@ -28,8 +28,8 @@ from engine.arrays import Bundle
 from engine.config.gate import GateConfig
 from engine.config.lineups import DrawnBaselines
 from engine.gate import lineups, screened
-from engine.gate.exploits import Group
-from engine.gate.lineups import Lineups
+from engine.gate.exploits import ExploitGroup
+from engine.gate.lineups import JudgedLineups
 from engine.gate.report import BATTLES, NOTHING, Gate, GateFinding, Report, judged, many
 from engine.gate.screened import Screened, ScreenLimits
 from engine.simulators.contract import GameSpec
@@ -49,7 +49,7 @@ class Parts(NamedTuple):
     ended that played them."""
 
     found: Mapping[str, Sequence[Bundle]]
-    groups: Sequence[Group]
+    groups: Sequence[ExploitGroup]
     barred: Sequence[tuple[str, str]]
     unfinished: Sequence[str]
     evaluated: int
@@ -61,7 +61,7 @@ class Parts(NamedTuple):
 
 def read(config: GateConfig, spec: GameSpec, parts: Parts) -> Report:
     """The report by the parts that are over."""
-    every: list[Lineups | Screened] = [
+    every: list[JudgedLineups | Screened] = [
         screened.screened(bundle, config.intended) if part == "screen" else _lineups(config, spec, parts, part, i)
         for part, bundles in parts.found.items()
         for i, bundle in enumerate(bundles)
@@ -70,7 +70,7 @@ def read(config: GateConfig, spec: GameSpec, parts: Parts) -> Report:
     rows = [GateFinding("replay", name, "barred", f"may not be fielded any more: {why}") for name, why in parts.barred]
     looked = {"replay": len(config.exploits)} if config.exploits else {}
     for each, sure in zip(every, flags, strict=True):
-        if isinstance(each, Lineups):
+        if isinstance(each, JudgedLineups):
             rows += lineups.rows_of(each, sure, spec, config.objectives.objectives)
         else:
             assert config.screen is not None
@@ -81,7 +81,7 @@ def read(config: GateConfig, spec: GameSpec, parts: Parts) -> Report:
     if "search" in parts.found:
         looked["search"] = parts.evaluated
         rows += _unmeasured(config, parts)
-    by = tuple(dict.fromkeys(_met_by(config, each) for each in every if isinstance(each, Lineups)))
+    by = tuple(dict.fromkeys(_met_by(config, each) for each in every if isinstance(each, JudgedLineups)))
     gate = Gate(config.name, spec.title, parts.battles, looked, tuple(parts.unfinished), tuple(filter(None, by)))
     return judged(rows, gate)
 
@@ -109,7 +109,7 @@ def _left_out(config: GateConfig, parts: Parts) -> str:
     return f"{left}; {given_up:,} more {'was' if given_up == 1 else 'were'} given up, {why}" if given_up else left
 
 
-def _lineups(config: GateConfig, spec: GameSpec, parts: Parts, part: str, i: int) -> Lineups:
+def _lineups(config: GateConfig, spec: GameSpec, parts: Parts, part: str, i: int) -> JudgedLineups:
     """Of the artifact ``i`` of a part. Shares count what is still to be played: a later group takes nothing back."""
     bundles, objectives, meant = parts.found[part], config.objectives.objectives, config.intended
     share = EVIDENCE_ERROR / (ERROR - BASELINE_ERROR) / len(config.parts)
@@ -124,7 +124,7 @@ def _lineups(config: GateConfig, spec: GameSpec, parts: Parts, part: str, i: int
     return lineups.lineups_of("search", bundles[i], spec, objectives, of, share, medians, intended=meant)
 
 
-def _met_by(config: GateConfig, each: Lineups) -> str:
+def _met_by(config: GateConfig, each: JudgedLineups) -> str:
     drawn = isinstance(config.lineups.baselines, DrawnBaselines)
     return lineups.met_by(each, drawn, config.objectives.objectives)
 
@@ -135,13 +135,13 @@ def _needed(config: GateConfig, screen: Screened, others: int) -> float:
     return -math.log(share * (others + 1))
 
 
-def confirmed(config: GateConfig, every: Sequence[Lineups | Screened]) -> list[list[bool]]:
+def confirmed(config: GateConfig, every: Sequence[JudgedLineups | Screened]) -> list[list[bool]]:
     """Which findings of each are confirmed, all of them one list."""
     logs = [log for each in every for log in each.evidence]
     share = 1 / len(config.parts)
     shares = []
     for each in every:
-        many = each.of if isinstance(each, Lineups) else len(each.evidence)
+        many = each.of if isinstance(each, JudgedLineups) else len(each.evidence)
         shares += [share / max(many, 1)] * len(each.evidence)
     reported = iter(confidence.e_bh(np.array(logs), np.array(shares), EVIDENCE_ERROR).tolist() if logs else [])
     return [[next(reported, False) for _ in each.evidence] for each in every]

@@ -46,7 +46,7 @@ PILOT = 256
 """Hosts and guests of the group from which that chance is measured."""
 
 
-class Teams(NamedTuple):
+class FoundTeams(NamedTuple):
     """``rows`` int32[n, slots], and ``found`` bool[n]: rows where it is False are undefined."""
 
     rows: Rows
@@ -75,7 +75,7 @@ def size(rules: CompiledRules, seed: int, stopped: ShouldStop = lambda: False) -
 
 def teams(
     rules: CompiledRules, seeds: Seeds, pieces: Rows, least: Rows, *, stopped: ShouldStop = lambda: False
-) -> Teams:
+) -> FoundTeams:
     """One valid team for each seed uint64[n], by itself; arguments and errors as of ``pairings.draw``."""
     chances = Chances.of(rules)
     pieces, least = np.ascontiguousarray(pieces), np.ascontiguousarray(least)
@@ -94,10 +94,10 @@ def teams(
 
     if len(left):
         rows[left], found[left] = in_parts(len(left), scarce, stopped)
-    return Teams(rows, found)
+    return FoundTeams(rows, found)
 
 
-def meetings(rules: CompiledRules, drawn: Teams, groups: int, hosts: int) -> tuple[Index, Index]:
+def meetings(rules: CompiledRules, drawn: FoundTeams, groups: int, hosts: int) -> tuple[Index, Index]:
     """Indices of the hosts and guests that may meet, int64[m] and int64[m]. The teams are those of ``groups`` of equal
     size, one after another, the ``hosts`` of each before its guests."""
     host, guest = _meetings(

@@ -33,7 +33,7 @@ SEARCHES: dict[str, tuple[type[PopulationSearch], tuple[int, ...]]] = {
 """Algorithms, and the outcomes that each makes large: the second one also finds teams that win narrowly."""
 
 
-class Teams:
+class TeamSpace:
     """Single teams under the rules of two, a ``Space``; the first that are drawn are those it is to begin with."""
 
     def __init__(self, rules: CompiledRules, first: Rows) -> None:
@@ -69,7 +69,7 @@ class Adversary:
         self.rules, self.opponents = rules, opponents
         algorithm, self.aims = SEARCHES[kind]
         aims = tuple(Objective(f"ahead_{k}", "Ahead") for k in self.aims)
-        problem = Problem(Teams(rules, first), aims, noun="team")
+        problem = Problem(TeamSpace(rules, first), aims, noun="team")
         self.search = algorithm(problem, population, rounds, seed)
         self._asked: list[Request] = []
         self._best: dict[bytes, Best] = {}

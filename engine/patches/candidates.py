@@ -30,7 +30,7 @@ class Candidate(NamedTuple):
     strongest: Best | None = None
 
 
-class Standing(NamedTuple):
+class Unfairness(NamedTuple):
     """How far from fair the worst of the watched is, and the range of that, in chances to win; ``left`` unfair."""
 
     worst: float
@@ -39,12 +39,12 @@ class Standing(NamedTuple):
     left: float
 
 
-def standing(candidate: Candidate, response: Response) -> Standing:
+def standing(candidate: Candidate, response: Response) -> Unfairness:
     """By what is known of a patch so far: Gaussian ranges of 95 %, each for its piece alone."""
     found = [response.worth(i, candidate.patch) for i in range(len(response.watched))]
     low = max(max(abs(mean) - 1.96 * deviation, 0.0) for mean, deviation in found)
     high = max(abs(mean) + 1.96 * deviation for mean, deviation in found)
-    return Standing(max(abs(mean) for mean, _ in found), low, high, _left(candidate, response))
+    return Unfairness(max(abs(mean) for mean, _ in found), low, high, _left(candidate, response))
 
 
 def works(candidate: Candidate, response: Response) -> bool:

@@ -42,7 +42,7 @@ class Level(NamedTuple):
     high: float
 
 
-class Lineups(NamedTuple):
+class AveragedLineups(NamedTuple):
     """Fresh battles of lineups, all with the same replicates, and of how many different ``battles`` one replicate of
     their average is made, at least; ``at``: which of their objectives is meant."""
 
@@ -51,7 +51,7 @@ class Lineups(NamedTuple):
     at: int = 0
 
 
-def level(lineups: Lineups) -> Level:
+def level(lineups: AveragedLineups) -> Level:
     """The average over the lineups."""
     one = _together(lineups)
     if one is not None:
@@ -59,7 +59,7 @@ def level(lineups: Lineups) -> Level:
     return Level(_mean(lineups), *_apart(lineups, ERROR))
 
 
-def change(before: Lineups, after: Lineups) -> Level:
+def change(before: AveragedLineups, after: AveragedLineups) -> Level:
     """By how much the average changes from ``before`` to ``after``."""
     was, now = _together(before), _together(after)
     if was is not None and now is not None:
@@ -68,7 +68,7 @@ def change(before: Lineups, after: Lineups) -> Level:
     return Level(_mean(after) - _mean(before), b.low - a.high, b.high - a.low)
 
 
-def _together(lineups: Lineups) -> Sample | None:
+def _together(lineups: AveragedLineups) -> Sample | None:
     """All lineups as one sample of the objective; None where averages of its terms say nothing of it."""
     first, j = lineups.samples[0], lineups.at
     parts, mean = _averaged(lineups), _mean(lineups)
@@ -87,7 +87,7 @@ def _together(lineups: Lineups) -> Sample | None:
     )  # fmt: skip
 
 
-def _averaged(lineups: Lineups) -> Parts | None:
+def _averaged(lineups: AveragedLineups) -> Parts | None:
     """The terms of the objective, averaged over the lineups; None where it has none."""
     parts = [s.parts[lineups.at] for s in lineups.samples if s.parts]
     known = [each for each in parts if each is not None]
@@ -109,11 +109,11 @@ def _smooth(formula: Expression) -> bool:
     return len(moved) <= 1 and all(map(_smooth, moved))
 
 
-def _mean(lineups: Lineups) -> float:
+def _mean(lineups: AveragedLineups) -> float:
     return float(np.mean([s.mean[lineups.at] for s in lineups.samples]))
 
 
-def _apart(lineups: Lineups, error: float) -> Range:
+def _apart(lineups: AveragedLineups, error: float) -> Range:
     """The averages of the ends of the lineups' own ranges, all of which hold but for a chance of ``error``."""
     ends = [s.range(lineups.at, error / len(lineups.samples)) for s in lineups.samples]
     return Range(float(np.mean([e.low for e in ends])), float(np.mean([e.high for e in ends])))

@@ -76,11 +76,6 @@ class DQN(Replayed):
         first = self.config.beta
         return first + (1.0 - first) * (1.0 - self.left)
 
-    def weights(self) -> F32:
-        """θ, the scales of observations, ε."""
-        self._rest[-1] = self.epsilon
-        return super().weights()
-
     def _now(self) -> Metrics:
         return {"epsilon": self.epsilon, **super()._now()}
 

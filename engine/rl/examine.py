@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -106,11 +107,16 @@ def _examine_together(found: Mapping[int, Examination], episodes: Iterator[First
 def first_in_turns(table: Table, stopped: Callable[[], bool]) -> Iterator[EndedBattle]:
     """Play the battles of a table until all its episodes have ended, and yield them as they end. Raises Cancelled as
     ``examine``."""
+    return chain.from_iterable(rounds_in_turns(table, stopped))
+
+
+def rounds_in_turns(table: Table, stopped: Callable[[], bool]) -> Iterator[list[EndedBattle]]:
+    """The same round by round; nothing in those in which no battle ended."""
     with contextlib.closing(table):
         while not table.over:
             if stopped():
                 raise Cancelled("The evaluation was asked to stop")
-            yield from table.round()
+            yield table.round()
 
 
 def first_episodes(
@@ -118,6 +124,13 @@ def first_episodes(
 ) -> Iterator[First]:
     """Play battles with these seeds until an episode of each has ended, and yield the first episodes as they end.
     Raises Cancelled as ``examine``."""
+    return filter(None, first_by_decision(mdp, seats, seeds, stopped))
+
+
+def first_by_decision(
+    mdp: VectorMDP, seats: Seats, seeds: NDArray[np.uint64], stopped: Callable[[], bool]
+) -> Iterator[First | None]:
+    """The same after every decision; None where no first episode ended with it."""
     missing = np.ones(len(seeds), np.bool_)
     step = mdp.reset(seeds)
     seats.begin(seeds)
@@ -126,9 +139,11 @@ def first_episodes(
             raise Cancelled("The evaluation was asked to stop")
         step = mdp.step(seats.act(step)[0])
         seats.ends(step)
+        found = None
         if step.ended is not None:
             new = missing[step.ended.battles]
             battles = step.ended.battles[new]
-            yield battles, step.ended, new
+            found = battles, step.ended, new
             missing[battles] = False
+        yield found
         seats.move(step.ended)

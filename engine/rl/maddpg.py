@@ -74,11 +74,6 @@ class MADDPG(TwinLearner):
         """The current noise of exploration σ; 1, uniform actions, until learning begins."""
         return 1.0 if self.steps < self.config.warmup else self.config.explore
 
-    def weights(self) -> F32:
-        """θ, the scales of observations, σ."""
-        self._rest[-1] = self.epsilon
-        return super().weights()
-
     def start_from(self, weights: F32) -> None:
         """Begin with these weights, and with targets that equal them."""
         super().start_from(weights)

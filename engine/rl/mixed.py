@@ -98,11 +98,6 @@ class MixedReturns(Replayed):
         gone = min(1.0, (1.0 - self.left) / self.config.explore)
         return 1.0 + gone * (self.config.epsilon - 1.0)
 
-    def weights(self) -> F32:
-        """θ, the scales of observations, ε."""
-        self._rest[-1] = self.epsilon
-        return super().weights()
-
     def warm_start(self, weights: F32) -> None:
         """θ' ← θ, too."""
         super().warm_start(weights)

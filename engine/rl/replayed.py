@@ -24,6 +24,8 @@ from engine.mdp.trajectory import Trajectory
 from engine.rl.learner import BaseLearner, Data, Metrics, State, averaged
 from engine.rl.replay import ReplayBuffer, n_steps
 
+F32 = NDArray[np.float32]
+
 
 class Replayed(BaseLearner):
     """``kept``: names of further tensors in checkpoints, such as targets. ``learned``: minibatches so far; ``owed``:
@@ -45,6 +47,18 @@ class Replayed(BaseLearner):
     @abstractmethod
     def _minibatch(self) -> Metrics:
         """Learn from one minibatch."""
+
+    @property
+    def epsilon(self) -> float:
+        """How much samplers explore now, for learners whose head takes a number for it (``Head.explores``): a
+        probability or the spread of a noise."""
+        raise NotImplementedError(f"{type(self).__name__} has a head that explores by a number: say epsilon")
+
+    def weights(self) -> F32:
+        """θ, the scales of observations, and ε where the head takes one."""
+        if self.model.extra:
+            self._rest[-1] = self.epsilon
+        return super().weights()
 
     def buffer(self) -> ReplayBuffer:
         """A new replay of its kind, which draws with its generator."""

@@ -17,7 +17,7 @@ from engine.config.sensitivity import SensitivityConfig
 from engine.evolution.algorithm import Parts, Progress
 from engine.problem import Evaluation, Request
 from engine.rng import combine64
-from engine.sensitivity.evaluator import CONFIRMED, PLANTED, Asked
+from engine.sensitivity.evaluator import CONFIRMED, PLANTED, AskedPattern
 from engine.sensitivity.plan import Planting
 
 _MEASURED = 0x5E48
@@ -130,7 +130,7 @@ class PlantingCourse:
 
     def _planting(self) -> list[Request]:
         return [
-            Request(p.number, Asked(p.pieces, 1, p.target, p.sign).genome(), 0, 1, p.seed)
+            Request(p.number, AskedPattern(p.pieces, 1, p.target, p.sign).genome(), 0, 1, p.seed)
             for p in self.plantings
             if self.status[p.number] == WAITS
         ]
@@ -140,7 +140,7 @@ class PlantingCourse:
         for j, named in enumerate(self.beside):
             if named not in self.effects:
                 key = combine64(combine64(self.config.seed, _MEASURED), hash_of(named))
-                asked = Asked(named.pieces, named.least, 0.0, named.sign)
+                asked = AskedPattern(named.pieces, named.least, 0.0, named.sign)
                 found.append(Request(len(self.plantings) + j, asked.genome(), 0, 1, int(key) >> 1))
         return found
 

@@ -43,7 +43,7 @@ _AFTER = 100
 """What is added to a planting's seed for the battles that measure its break."""
 
 
-class Asked(NamedTuple):
+class AskedPattern(NamedTuple):
     """A genome in words: the pattern, and the target (0: its effect is measured, in the direction of ``sign``)."""
 
     pieces: tuple[int, ...]
@@ -52,7 +52,7 @@ class Asked(NamedTuple):
     sign: int
 
     @classmethod
-    def of(cls, genome: Genome) -> Asked:
+    def of(cls, genome: Genome) -> AskedPattern:
         """From int32[ALONG + 3]."""
         *pieces, least, hundredths, sign = genome.tolist()
         return cls(tuple(p for p in pieces if p >= 0), least, hundredths / HUNDREDTHS, sign)
@@ -70,7 +70,7 @@ class PatternSpace:
 
     def sample(self, rng: np.random.Generator, n: int) -> Genome:
         """Empty patterns."""
-        return np.stack([Asked((), 1, 0.0, 1).genome()] * n)
+        return np.stack([AskedPattern((), 1, 0.0, 1).genome()] * n)
 
     def keys(self, genomes: Genome) -> NDArray[np.uint64]:
         """Their first numbers; nothing is remembered by them."""
@@ -101,7 +101,7 @@ class PlantingEvaluator:
         """One after the other, on one thread."""
         heed(self.simulator, should_stop)
         for request in requests:
-            asked = Asked.of(request.genome)
+            asked = AskedPattern.of(request.genome)
             try:
                 with on_threads(1):
                     answer = self._planted if asked.target else self._measured
@@ -110,7 +110,7 @@ class PlantingEvaluator:
                 return
             yield found
 
-    def _measured(self, request: Request, asked: Asked, should_stop: ShouldStop) -> Evaluation:
+    def _measured(self, request: Request, asked: AskedPattern, should_stop: ShouldStop) -> Evaluation:
         """The effect of a pattern in the game as it is."""
         ground = Ground(self.config.experiment(request.seed), self.simulator, self.rules)
         many = 2 * self.config.precise
@@ -120,7 +120,7 @@ class PlantingEvaluator:
         metrics = np.array([*effect, 0.0, -1, np.nan, ground.unfinished, ground.played])
         return _answer(request, metrics, np.zeros((0, len(CONFIRMED))), ground.played)
 
-    def _planted(self, request: Request, asked: Asked, should_stop: ShouldStop) -> Evaluation:
+    def _planted(self, request: Request, asked: AskedPattern, should_stop: ShouldStop) -> Evaluation:
         """A planting, and what an experiment says of the game that has it."""
         ground = Ground(self.config.experiment(request.seed), self.simulator, self.rules)
         kind = next(kind for kind, many in HELD.items() if many == len(asked.pieces))
@@ -149,7 +149,7 @@ class PlantingEvaluator:
 
 
 def _confirmed(x: Experiment) -> NDArray[np.float64]:
-    """The traits that an experiment confirmed, as TOLD [n, 4]."""
+    """The traits that an experiment confirmed, as CONFIRMED [n, 4]."""
     rows = []
     for finding in x.analysis.findings:
         if finding.reported:

@@ -9,8 +9,8 @@
 ``describe``, ``battles`` and ``replay``   a ``LineupSimulator``
 =========================================  =======================================================================
 
-Parameters of the factory that are marked by ``engine.starting.Begins`` say where an episode begins; with other values
-of them it is called again.
+Parameters of the factory that are marked by ``engine.starting.StartRange`` say where an episode begins; with other
+values of them it is called again.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def build(entry_point: str, start: Mapping[str, float] | None = None) -> LineupS
 
 
 def starts_of(entry_point: str) -> tuple[StartSetting, ...]:
-    """The parameters of the factory that say where an episode begins (``engine.starting.Begins``)."""
+    """The parameters of the factory that say where an episode begins (``engine.starting.StartRange``)."""
     return declared(_factory(entry_point))
 
 

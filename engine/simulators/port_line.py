@@ -24,7 +24,7 @@ import zmq
 
 from engine.simulators import protocol
 from engine.simulators.line import STRANGERS_BYTES, Letter, ProgramLine
-from engine.simulators.zmtp import Ended, Peer, TooLarge
+from engine.simulators.zmtp import ConnectionEnded, Peer, TooLarge
 
 STRANGERS, OLDEST = 256, 32
 TURN_S = 0.2
@@ -149,7 +149,7 @@ class PortLine(ProgramLine):
             return
         try:
             caller.read()
-        except Ended as end:
+        except ConnectionEnded as end:
             self._note_end(caller, isinstance(end, TooLarge))
             self._end(descriptor)
         self.spoke |= caller.greeted

@@ -139,7 +139,7 @@ class _Line:
             os._exit(1)
 
 
-class Player(Protocol):
+class Responder(Protocol):
     """Turns one request into one answer; only messages of the types in ``requests`` are requests."""
 
     requests: tuple[type[protocol.Message], ...]
@@ -157,7 +157,7 @@ def serve(
 
     Raises Refused when the engine does not answer, does not accept the key or version, or goes away.
     """
-    player: Player
+    player: Responder
     introduction: protocol.Game | protocol.Spec
     if hasattr(simulator, "step"):
         player = GamePlayer(cast("VectorMDP", simulator), starts, again)
@@ -196,7 +196,7 @@ def decline(endpoint: str, key: str, name: str, why: str) -> None:
         line.finish()
 
 
-def _play(line: _Line, player: Player) -> None:
+def _play(line: _Line, player: Responder) -> None:
     while (decoded := line.work.get()) is not None:
         message = decoded.message
         if not isinstance(message, player.requests) or not isinstance(message, protocol.Request):

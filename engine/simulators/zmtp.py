@@ -29,11 +29,11 @@ Reading = Generator[int, bytes, Frame]
 """Yields how many bytes come next, is sent these, and returns a frame: its flags and its content."""
 
 
-class Ended(Exception):
+class ConnectionEnded(Exception):
     """The connection is over: the other side has ended it, or does not speak ZMTP."""
 
 
-class TooLarge(Ended):
+class TooLarge(ConnectionEnded):
     """The other side sends more than is read."""
 
 
@@ -63,9 +63,9 @@ class Peer:
         except (BlockingIOError, InterruptedError):
             return
         except OSError as error:
-            raise Ended from error
+            raise ConnectionEnded from error
         if not arrived:
-            raise Ended
+            raise ConnectionEnded
         self.received += len(arrived)
         if not self.dismissed:
             self._ahead += arrived
@@ -152,11 +152,11 @@ class Peer:
         self._write(b"\0" + _MECHANISM + bytes(32))
         rest = yield 53
         if rest[1:21] != _MECHANISM:
-            raise Ended
+            raise ConnectionEnded
         self._write(b"".join(map(bytes, self._framed(_READY, COMMAND))))
         flags, said = yield from self._frame()
         if not flags & COMMAND or not said.startswith(b"\x05READY") or _socket_type(said) not in PARTNERS:
-            raise Ended
+            raise ConnectionEnded
 
     def _old_greeting(self, revision: int) -> Generator[int, bytes, None]:
         self._write(ROUTER)
@@ -169,7 +169,7 @@ class Peer:
     def _new_frame(self) -> Reading:
         flags = (yield 1)[0]
         if flags & ~(MORE | LONG | COMMAND):
-            raise Ended
+            raise ConnectionEnded
         size = int.from_bytes((yield 8 if flags & LONG else 1), "big")
         return flags, (yield from self._content(size))
 
@@ -182,7 +182,7 @@ class Peer:
 
     def _content(self, size: int) -> Generator[int, bytes, bytes]:
         if size < 0:
-            raise Ended
+            raise ConnectionEnded
         if size > self.most_bytes:
             raise TooLarge
         return (yield size) if size else b""
@@ -193,7 +193,7 @@ class Peer:
                 pong = b"\x04PONG" + command[7 : 7 + CONTEXT]
                 self._write(b"".join(map(bytes, self._framed(pong, COMMAND))))
         elif command.startswith(b"\x05ERROR"):
-            raise Ended
+            raise ConnectionEnded
 
 
 def _socket_type(ready: bytes) -> bytes:

@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.arrays import Bundle, pack
 from engine.change.both_versions import Fitted, baselines, fitted, replaced
-from engine.change.replay import AFTER, BEFORE, FIRST, Asked, Replay
+from engine.change.replay import AFTER, BEFORE, FIRST, Replay, ReplayPlan
 from engine.change.table import FINDINGS, FITS, OPEN, REFITTED, UNFIT, ReplayTable, Version
 from engine.config.commander import CommanderConfig, led
 from engine.config.study import ChangeConfig
@@ -88,12 +88,12 @@ class _Change(Scheduled):
         again = resolve(changed, given, c.changed.patch, c.seed, c.game.fidelity)
         return found, again._replace(drawn=found.drawn)
 
-    def _asked(self) -> Asked:
+    def _asked(self) -> ReplayPlan:
         c, unfit = self.config, self.fitted.fit == UNFIT
         anchors = np.array([each.anchors or (-1, -1) for each in c.replayed], np.int64)
         playable = np.stack([np.ones_like(unfit), ~unfit])
         width = self.table.width
-        return Asked(self.fitted.rows, playable, anchors, c.looks, c.parts, width, c.seed, c.game.fidelity)
+        return ReplayPlan(self.fitted.rows, playable, anchors, c.looks, c.parts, width, c.seed, c.game.fidelity)
 
     def results(self, last: bool) -> dict[str, str]:
         """The table so far."""

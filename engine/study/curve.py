@@ -182,14 +182,18 @@ class Curve:
         self.restart()
 
 
-def too_short(config: TrainConfig, steps: int, longest: int, players: str = "samplers") -> str:
+def too_short(
+    config: TrainConfig, steps: int, longest: int, players: str = "samplers", counted: str = "decisions"
+) -> str:
     """The message when battles, which restart at the end of every round, ended no episode in a round of ``steps``.
-    ``longest``: decisions of the longest episode, or 0; ``players``: what waits for each other."""
+    ``longest``: decisions of the longest episode, or 0; ``players``: what waits for each other; ``counted``: what
+    rounds are counted in."""
     battles = config.samplers * config.environments
     seats = config.learning_seats
-    sure = f", {longest * battles * seats:,} or more (an episode can last {longest:,} decisions)" if longest else ""
+    enough = f"{longest * battles * seats:,} decisions or more"
+    sure = f", {enough} (an episode can last {longest:,})" if longest else ""
     every = config.checkpoint_every
-    now = f", now {every:,} decisions" if every else ", by saying how long one is or by a longer training"
+    now = f", now {every:,} {counted}" if every else ", by saying how long one is or by a longer training"
     of_seats = f" of their {seats} seats" if seats > 1 else ""
     return (
         f"No episode ended in this round: at its end all battles begin afresh, and {steps // (battles * seats):,} "

@@ -86,7 +86,7 @@ class _Gate(Session):
         super().__init__(store, control)
         self.config = config
         self.done, self.saved = Done(), ""
-        self.groups: list[exploits.Group] = []
+        self.groups: list[exploits.ExploitGroup] = []
         self.barred: list[tuple[str, str]] = []
 
     def events(self, resume: str) -> Iterator[AnyEvent]:

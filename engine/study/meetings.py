@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import ConfigError
-from engine.mdp.interface import MDPSpec
-from engine.mdp.vector import Game, in_turns
+from engine.mdp.interface import MDP, MDPSpec
+from engine.mdp.vector import Game, VectorMDP, in_turns
 from engine.rl.cast import Candidate, Cast
-from engine.rl.examine import first_episodes, first_in_turns
+from engine.rl.examine import first_by_decision, rounds_in_turns
 from engine.rl.seats import Player, Seats, nobody_else
 from engine.rl.turns import Table
 
@@ -28,27 +28,54 @@ def two_sides(spec: MDPSpec) -> None:
         raise ConfigError([("game.name", "the two seats see or do different things, so nobody can sit on both")])
 
 
+class Meeting:
+    """Battles of those ``seated`` on the two sides. ``won`` [seeds, sides]: wins of each; ``ended``: episodes that are
+    over; ``moves``: decisions of these."""
+
+    def __init__(
+        self, game: Game, seated: tuple[str, str], players: Mapping[str, Player], seeds: NDArray[np.uint64],
+        stopped: Callable[[], bool],
+    ) -> None:  # fmt: skip
+        self._game, self._seated, self._players, self._seeds, self._stopped = game, seated, players, seeds, stopped
+        self.won: Floats = np.empty((len(seeds), 2))
+        self.ended = self.moves = 0
+
+    def decisions(self) -> Iterator[None]:
+        """Play it; yields after every decision. Raises Cancelled once ``stopped``."""
+        squad = self._game.spec.squad
+        cast = Cast([[Candidate(name, learns=True)] for name in self._seated for _ in range(squad)])
+        return self._in_turns(self._game, cast) if in_turns(self._game) else self._at_once(self._game, cast, squad)
+
+    def _in_turns(self, game: MDP, cast: Cast) -> Iterator[None]:
+        table = Table(game, self._seeds, cast, {}, self._players.__getitem__, episodes=1)
+        for over in rounds_in_turns(table, self._stopped):
+            for slot, _, results, played in over:
+                win, score = (np.array([[getattr(result, what) for result in results]]) for what in ("win", "score"))
+                self.won[slot.place] = shares(win, score)[0]
+                self.moves += sum(own.decisions for own in played)
+            self.ended += len(over)
+            yield
+
+    def _at_once(self, game: VectorMDP, cast: Cast, squad: int) -> Iterator[None]:
+        seats = Seats(game.spec, cast, {name: self._players[name] for name in self._seated}, nobody_else)
+        for over in first_by_decision(game, seats, self._seeds, self._stopped):
+            if over is not None:
+                battles, ended, rows = over
+                self.won[battles] = shares(ended.win[rows, ::squad], ended.score[rows, ::squad])
+                self.moves += int(ended.lengths[rows].sum())
+                self.ended += len(battles)
+            yield
+
+
 def meet(
     game: Game, seated: tuple[str, str], players: Mapping[str, Player], seeds: NDArray[np.uint64],
     stopped: Callable[[], bool],
 ) -> tuple[Floats, int]:  # fmt: skip
-    """Wins [seeds, sides] of those ``seated`` on the two sides, and the number of moves. Raises Cancelled once
-    ``stopped``."""
-    squad = game.spec.squad
-    cast = Cast([[Candidate(name, learns=True)] for name in seated for _ in range(squad)])
-    won, moves = np.empty((len(seeds), 2)), 0
-    if in_turns(game):
-        table = Table(game, seeds, cast, {}, players.__getitem__, episodes=1)
-        for slot, _, results, played in first_in_turns(table, stopped):
-            win, score = (np.array([[getattr(result, what) for result in results]]) for what in ("win", "score"))
-            won[slot.place] = shares(win, score)[0]
-            moves += sum(own.decisions for own in played)
-        return won, moves
-    seats = Seats(game.spec, cast, {name: players[name] for name in seated}, nobody_else)
-    for battles, ended, rows in first_episodes(game, seats, seeds, stopped):
-        won[battles] = shares(ended.win[rows, ::squad], ended.score[rows, ::squad])
-        moves += int(ended.lengths[rows].sum())
-    return won, moves
+    """A whole meeting: its wins, and its decisions. Raises as ``Meeting``."""
+    meeting = Meeting(game, seated, players, seeds, stopped)
+    for _ in meeting.decisions():
+        pass
+    return meeting.won, meeting.moves
 
 
 def shares(win: Floats, score: Floats) -> Floats:

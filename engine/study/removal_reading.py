@@ -14,7 +14,7 @@ from engine.evolution.algorithm import Individual
 from engine.lineups.baselines import BaselineTeams
 from engine.lineups.schema import battles_of_replicate
 from engine.problem import Problem
-from engine.removal.averages import Level, Lineups, change, level
+from engine.removal.averages import AveragedLineups, Level, change, level
 from engine.removal.neighbours import Exchange
 from engine.simulators.contract import GameSpec
 from engine.store import Store
@@ -85,12 +85,12 @@ class Yardstick:
         battles = sum(found[i].evaluation.cost for i in good)
         return {**entry, "lineups": len(good), "battles": battles, **{k: _ends(v) for k, v in levels.items()}}
 
-    def _lineups(self, played: Sequence[Individual], teams: Sequence[Team]) -> Lineups:
+    def _lineups(self, played: Sequence[Individual], teams: Sequence[Team]) -> AveragedLineups:
         """Lineups that share their team share battles, so only different teams count."""
         own = [each._replace(genome=each.genome[1]) for each in played]  # a genome of swaps is a lineup and its twin
         samples = self._record().samples(own, 1 / len(played))
         few = min(int(sample.battles[self.at]) for sample in samples)
-        return Lineups(samples, few * len(np.unique(np.stack(teams), axis=0)), self.at)
+        return AveragedLineups(samples, few * len(np.unique(np.stack(teams), axis=0)), self.at)
 
     def _record(self) -> LineupRecord:
         return LineupRecord(self.problem, self.config.objectives, self.baselines, self.store, self.spec)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
@@ -32,14 +32,14 @@ from engine.study import checkpoint
 from engine.study.casting import as_slow_as, player_of
 from engine.study.control import Control
 from engine.study.failures import not_begun, with_failure
-from engine.study.meetings import meet, two_sides
+from engine.study.meetings import Meeting, two_sides
 from engine.study.session import Session
 
 Floats = NDArray[np.float64]
 EVALUATION = 0xE7A4
 """First match key of evaluations, so that no training has their seeds."""
 BATCH = 100
-"""Seeds played at once; the study reports progress in between."""
+"""Seeds played at once."""
 DOUBT = 0.05
 """Probability that a range misses and, over the whole table, that any "beats" is luck."""
 
@@ -50,7 +50,8 @@ def evaluate(config: EvaluateConfig, store: Store, resume: str, control: Control
 
 
 class _RoundRobin(Session):
-    """``shares`` [rounds, seeds]: share of wins of the first policy of each pair so far; ``drawn``: share of draws."""
+    """``shares`` [rounds, seeds]: share of wins of the first policy of each pair so far; ``drawn``: share of draws.
+    ``under_way``: episodes and decisions of a pair that is not complete."""
 
     def __init__(self, config: EvaluateConfig, store: Store, control: Control) -> None:
         super().__init__(store, control)
@@ -59,6 +60,7 @@ class _RoundRobin(Session):
         self.shares: Floats = np.empty((0, self.seeds))
         self.drawn: Floats = np.empty((0, self.seeds))
         self.moves, self.saved, self.before_s = 0, "", 0.0
+        self.under_way = 0, 0
         self.began = time.monotonic()
 
     @property
@@ -101,32 +103,43 @@ class _RoundRobin(Session):
     def _pair(self, first: str, second: str, game: Game, players: Mapping[str, Player]) -> Iterator[AnyEvent]:
         """Play one pair; a command ends it without a result."""
         self.throttle.restart()
-        found, moves = np.empty((2, self.seeds, 2)), 0
-        seeds = battle_seeds(self.config.seed, np.array([combine64(EVALUATION, self.tick)]), 0, self.seeds)[0]
-        for at in range(0, self.seeds, BATCH):
-            for i, seated in enumerate(((first, second), (second, first))):
-                try:
-                    won, moved = self._played(seated, seeds[at : at + BATCH], game, players)
-                except Cancelled:
-                    return
-                found[i, at : at + BATCH] = won if i == 0 else won[:, ::-1]
-                moves += moved
-            if self.throttle.due():
-                yield self.say(Logged, message="")
+        try:
+            found = yield from self._battles(first, second, game, players)
+        except Cancelled:
+            return
+        finally:
+            moves, self.under_way = self.under_way[1], (0, 0)
         self.moves += moves
         self.shares = np.concatenate([self.shares, found[:, :, 0].mean(axis=0)[None]])
         self.drawn = np.concatenate([self.drawn, (found[:, :, 0] == 0.5).mean(axis=0)[None]])
         yield from self._close_round(first, second)
 
+    def _battles(
+        self, first: str, second: str, game: Game, players: Mapping[str, Player]
+    ) -> Generator[AnyEvent, None, Floats]:
+        """Wins [seatings, seeds, policies] of a pair. Raises Cancelled."""
+        found = np.empty((2, self.seeds, 2))
+        seeds = battle_seeds(self.config.seed, np.array([combine64(EVALUATION, self.tick)]), 0, self.seeds)[0]
+        for at in range(0, self.seeds, BATCH):
+            for i, seated in enumerate(((first, second), (second, first))):
+                won = yield from self._played(seated, seeds[at : at + BATCH], game, players)
+                found[i, at : at + BATCH] = won if i == 0 else won[:, ::-1]
+        return found
+
     def _played(
         self, seated: tuple[str, str], seeds: NDArray[np.uint64], game: Game, players: Mapping[str, Player]
-    ) -> tuple[Floats, int]:
-        """Wins [seeds, seats], and the number of moves. Raises Cancelled."""
+    ) -> Generator[AnyEvent, None, Floats]:
+        """Wins [seeds, seats]; tells in between how far it is. Raises Cancelled."""
         squad = game.spec.squad
         for side, name in enumerate(seated):
             taken = range(side * squad, (side + 1) * squad)
             game = as_slow_as(game, self.config.policies[name], taken, f"policies.{name}")
-        return meet(game, seated, players, seeds, self.stopped)
+        meeting, (episodes, moves) = Meeting(game, seated, players, seeds, self.stopped), self.under_way
+        for _ in meeting.decisions():
+            self.under_way = episodes + meeting.ended, moves + meeting.moves
+            if self.throttle.due():
+                yield self.say(Logged, message="")
+        return meeting.won
 
     def _close_round(self, first: str, second: str) -> Iterator[AnyEvent]:
         """A pair is complete: report the result, and write the table and the checkpoint."""
@@ -168,7 +181,9 @@ class _RoundRobin(Session):
         return self.before_s + time.monotonic() - self.began
 
     def reached(self) -> tuple[int, Counters]:
-        return self.tick, Counters(battles=self.tick * self.config.episodes, steps=self.moves, seconds=self._seconds)
+        episodes, moves = self.under_way
+        battles = self.tick * self.config.episodes + episodes
+        return self.tick, Counters(battles=battles, steps=self.moves + moves, seconds=self._seconds)
 
 
 def table_of(policies: int, pairs: int, shares: Floats, drawn: Floats) -> dict[str, NDArray[Any]]:
@@ -208,4 +223,4 @@ class Words:
     def round(self, metrics: Mapping[str, float]) -> str:
         """The pair's result."""
         m = metrics
-        return f"share of the first {100 * m['share']:.1f} % ({100 * m['low']:.1f} to {100 * m['high']:.1f} %)"
+        return f"the first of this pair won {100 * m['share']:.1f} % ({100 * m['low']:.1f} to {100 * m['high']:.1f} %)"

@@ -194,7 +194,7 @@ class _Starts(EvaluatedRounds):
     def progressed(self, before: int) -> Iterator[AnyEvent]:
         """Also evaluates the agent in each task when that is due."""
         training = self.config.training(0).model_copy(update={"checkpoint_every": self.config.checkpoint_every})
-        yield from self.short(too_short(training, self.curve.steps, self.longest, "actors"))
+        yield from self.short(too_short(training, self.curve.steps, self.longest, "actors", "minibatches"))
         yield from self._missing()
         metrics = self.curve.metrics() | {f"missing_{name}": float(n) for name, n in self.missing._asdict().items()}
         self.curve.restart()

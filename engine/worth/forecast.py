@@ -66,7 +66,7 @@ class Kinds(NamedTuple):
         )
 
 
-class Teams(NamedTuple):
+class EncodedTeams(NamedTuple):
     """``piece`` int64[n, k]: rows of the embedding, a piece for each piece slot (the number of pieces: nothing), for
     each slot that has an amount a second one, and for each of ``Kinds`` another one; ``weight`` float32[n, k]: 1, and
     for the second ones the amount as a share of the most that the rules allow."""
@@ -75,7 +75,7 @@ class Teams(NamedTuple):
     weight: NDArray[np.float32]
 
     @classmethod
-    def of(cls, rules: CompiledRules, rows: NDArray[np.int32]) -> Teams:
+    def of(cls, rules: CompiledRules, rows: NDArray[np.int32]) -> EncodedTeams:
         """From rows int32[n, slots]."""
         slots, pieces, kinds = np.flatnonzero(~rules.is_count), len(rules.price), Kinds.of(rules)
         counted = slots[rules.partner[slots] >= 0]
@@ -89,9 +89,9 @@ class Teams(NamedTuple):
         weight[:, amounts] = rows[:, mates] / np.maximum(rules.high[mates], 1)
         return cls(piece, weight)
 
-    def take(self, rows: Ints | slice) -> Teams:
+    def take(self, rows: Ints | slice) -> EncodedTeams:
         """The teams at these indices."""
-        return Teams(self.piece[rows], self.weight[rows])
+        return EncodedTeams(self.piece[rows], self.weight[rows])
 
 
 class Forecast(nn.Module):
@@ -112,7 +112,7 @@ class Forecast(nn.Module):
                 spread = 0.1 if name == "held" else math.sqrt(2 / inputs)
                 nn.init.normal_(weights, 0.0, spread, generator=bits)
 
-    def side(self, teams: Teams) -> torch.Tensor:
+    def side(self, teams: EncodedTeams) -> torch.Tensor:
         """What each team brings to a meeting as the first and as the second one, [n, 2 WIDTH]."""
         piece, weight = torch.from_numpy(teams.piece), torch.from_numpy(teams.weight)
         held = nn.functional.embedding_bag(
@@ -127,7 +127,7 @@ class Forecast(nn.Module):
         ahead: torch.Tensor = self.ahead(torch.relu(self.after(torch.relu(both))))
         return ahead[: len(one)] - ahead[len(one) :]
 
-    def of(self, teams: Teams, first: Ints, second: Ints) -> Floats:
+    def of(self, teams: EncodedTeams, first: Ints, second: Ints) -> Floats:
         """The same for meetings of these teams, by index, as float64[n, OUTCOMES], the win clipped to its range."""
         found = torch.empty(len(first), OUTCOMES)
         with torch.inference_mode():
@@ -143,7 +143,7 @@ class Forecast(nn.Module):
 
 
 def fitted(
-    pieces: int, kinds: int, teams: Teams, first: Ints, second: Ints, outcomes: Floats, seed: int,
+    pieces: int, kinds: int, teams: EncodedTeams, first: Ints, second: Ints, outcomes: Floats, seed: int,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Forecast:  # fmt: skip
     """A forecast fitted to battles of a game with so many ``pieces`` and so many ``kinds`` of slots that they may sit
@@ -176,7 +176,7 @@ def crossfitted(
     each for the other half. Raises Cancelled."""
     both, first, second = paired(rows)
     kinds = Kinds.of(traits.rules).many
-    teams, fold, forecasts, expected = Teams.of(traits.rules, both), first % 2, [], np.zeros_like(outcome)
+    teams, fold, forecasts, expected = EncodedTeams.of(traits.rules, both), first % 2, [], np.zeros_like(outcome)
     for k in (0, 1):
         seen, unseen = np.flatnonzero(fold == k)[: LEARNED // 2], np.flatnonzero(fold != k)
         made = fitted(traits.pieces, kinds, teams, first[seen], second[seen], outcome[seen], seed + k, stopped)

@@ -14,7 +14,7 @@ from engine.confidence import Range
 from engine.lineups.drawing import costs
 from engine.worth.estimates import by_pair, by_traits, predicting, trust, weighted
 from engine.worth.expectations import Expectations, paired
-from engine.worth.forecast import Teams, crossfitted
+from engine.worth.forecast import EncodedTeams, crossfitted
 from engine.worth.hidden import LOST, WON, hidden
 from engine.worth.prices import Slope, Slopes
 from engine.worth.traits import Traits
@@ -229,7 +229,7 @@ class Screen:
 
     def met(self, rows: Ints, first: Index, second: Index) -> Floats:
         """Forecasts [n, 2] for meetings of teams int32[t, slots], by index."""
-        teams = Teams.of(self.rules, rows)
+        teams = EncodedTeams.of(self.rules, rows)
         return np.asarray(self.trust * np.mean([f.of(teams, first, second) for f in self.forecasts], axis=0))
 
     def range(self, trait: int, error: float) -> Range:

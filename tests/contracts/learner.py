@@ -127,6 +127,13 @@ class LearnerContract(ABC):
         found["actor"] += 1
         assert not np.array_equal(found["actor"], made.weights()), "they are copies"
 
+    def test_where_a_head_explores_by_a_number_it_travels_with_the_weights(self) -> None:
+        config = self.config()
+        made: Any = learner(config, self.game())
+        made.update(self.trajectory(config))
+        n = made.model.network.size + made.model.scaling.size
+        assert [*made.weights()[n:]] == ([np.float32(made.epsilon)] if made.model.head.explores else [])
+
     def test_staleness_is_how_many_versions_lie_between_acting_and_learning(self) -> None:
         config = self.config()
         made, seen = learner(config, self.game()), self.trajectory(config)

@@ -9,10 +9,10 @@ import numpy as np
 from gymnasium import spaces
 
 from engine.games.platform import Platform
-from engine.starting import Begins
+from engine.starting import StartRange
 
 
-def platform(first: Annotated[int, Begins(1, 3, "Platform")] = 1) -> Platform:
+def platform(first: Annotated[int, StartRange(1, 3, "Platform")] = 1) -> Platform:
     """Episodes of 30 decisions from this platform on."""
     return Platform(first=first, max_ticks=30)
 
@@ -23,7 +23,7 @@ class Line(gymnasium.Env[Any, Any]):
     action_space = spaces.Discrete(2)
 
     def __init__(
-        self, x: Annotated[float, Begins(0, 10, "How far along")] = 2.0, wide: Annotated[int, Begins(1, 2)] = 1
+        self, x: Annotated[float, StartRange(0, 10, "How far along")] = 2.0, wide: Annotated[int, StartRange(1, 2)] = 1
     ) -> None:
         self.observation_space = spaces.Box(0.0, 10.0, (wide,), np.float32)
         self.first, self.x = x, x

@@ -12,12 +12,14 @@ import pytest
 
 from engine.arrays import Bundle, unpack
 from engine.catalog import STUDIES
+from engine.console import line
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Stopped
 from engine.rl.policy import Policy
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import round_robin
+from engine.study.progress_throttle import ProgressThrottle
 from tests.engine.test_train import events as trained
 from tests.engine.test_train_policies import TWO, pong
 
@@ -90,6 +92,26 @@ def test_batches_do_not_change_it(store: FolderStore, monkeypatch: pytest.Monkey
     whole: Any = run(study(), store)[-1]
     monkeypatch.setattr(round_robin, "BATCH", 7)
     assert run(study(), store)[-1].artifacts["table"] == whole.artifacts["table"]  # type: ignore[union-attr]
+
+
+def test_a_long_pair_says_how_far_it_is_after_any_decision(store: FolderStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole: Any = run(study(), store)[-1]
+    monkeypatch.setattr(ProgressThrottle, "due", lambda self: True)
+    events = run(study(), store)
+    told = [(e.tick, e.counters.battles) for e in events if isinstance(e, Logged)]
+    assert [battles for _, battles in told] == sorted(battles for _, battles in told)
+    assert {0, 120} < {battles for _, battles in told}, "within a batch, too"
+    assert all(0 <= battles - 40 * tick <= 40 for tick, battles in told)
+    end: Any = events[-1]
+    assert end.artifacts["table"] == whole.artifacts["table"]
+    assert (end.counters.battles, end.counters.steps) == (whole.counters.battles, whole.counters.steps)
+
+
+def test_the_command_line_calls_what_it_plays_episodes_and_says_who_won(store: FolderStore) -> None:
+    said = [line(event, study().model_dump(mode="json")) for event in run(study(), store)]
+    assert "3 pairs, 120 episodes planned" in said[0]
+    assert "the first of this pair won" in said[2]
+    assert said[-1].endswith("120 episodes")
 
 
 class Killed(BaseException):

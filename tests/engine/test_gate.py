@@ -24,7 +24,7 @@ from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, Stopped
 from engine.games.herobattle.spec import game_spec
 from engine.gate import junit
-from engine.gate.lineups import Lineups, lineups_of
+from engine.gate.lineups import JudgedLineups, lineups_of
 from engine.gate.report import EXIT_CODES, HEADS, Gate, GateFinding, decoded, encoded, judged, to_csv
 from engine.gate.screened import UNFINISHED as gate_unfinished
 from engine.gate.screened import Screened, ScreenLimits, rows_of, screened
@@ -232,7 +232,7 @@ def test_what_only_the_game_can_say_is_said_before_anything_is_played(
     assert place in end.message
 
 
-def at_the_line(rng: np.random.Generator, many: int) -> Lineups:
+def at_the_line(rng: np.random.Generator, many: int) -> JudgedLineups:
     """Lineups whose true value is exactly at their line, of skewed noise: whatever is confirmed is false."""
     samples: list[Sample | None] = []
     for _ in range(many):
@@ -242,7 +242,7 @@ def at_the_line(rng: np.random.Generator, many: int) -> Lineups:
         flags = np.array([False]), np.array([True])
         samples.append(Sample(mean, error, 64, values, *ends, *flags, np.array([1]), 0.01))
     rows, goals = np.zeros((many, 2, 5), np.int32), Goals([1.0], [2.0], None, None)
-    return Lineups("replay", goals, samples, rows, [""] * many, 6, many)
+    return JudgedLineups("replay", goals, samples, rows, [""] * many, 6, many)
 
 
 def even(rng: np.random.Generator, many: int) -> Screened:

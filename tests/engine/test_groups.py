@@ -12,7 +12,7 @@ from scipy import sparse
 from engine.config import LineupConfig
 from engine.games.herobattle import HeroBattle
 from engine.lineups.drawing import costs
-from engine.lineups.groups import GUESTS, Size, Teams, meetings, size, teams
+from engine.lineups.groups import GUESTS, FoundTeams, Size, meetings, size, teams
 from engine.lineups.pairings import PairingSpace
 from engine.lineups.rules import CompiledRules, compile_rules
 from engine.worth import expectations
@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 FREE = compile_rules(SPEC, LineupConfig(teams=2, cost_tolerance=None))
 
 
-def drawn(rules: CompiledRules, held: dict[int, int], groups: int, hosts: int, guests: int) -> Teams:
+def drawn(rules: CompiledRules, held: dict[int, int], groups: int, hosts: int, guests: int) -> FoundTeams:
     """Groups whose hosts all hold so many of these pieces."""
     each = hosts + guests
     pieces, least = np.full((groups * each, 2), NOTHING, np.int32), np.ones((groups * each, 2), np.int32)

@@ -88,7 +88,7 @@ def test_the_patch_of_a_seed_is_found_once_for_all_cases(monkeypatch: pytest.Mon
 
 def test_the_loop_of_wesnoth_needs_no_suspect_to_say_what_it_took() -> None:
     line = wesnoth_worth.TableLine("a", "A", "hero", 1, 20.0, 9.0, 4.0, 14.0, 3, 300, 31.2, 25.0, 40.0, 0)
-    none = kept.Ended(None, 100, 60.0, 30.0)  # type: ignore[arg-type]
+    none = kept.KeptStudy(None, 100, 60.0, 30.0)  # type: ignore[arg-type]
     found = wesnoth_worth.Loop(none, [line], none, {"a.cost": 31.0}, None, none, {
         ("a", 1): line._replace(worth=1.0, low=-4.0, high=6.0, verdict=2)})  # fmt: skip
     held = wesnoth_worth._held(found)

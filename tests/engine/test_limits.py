@@ -173,8 +173,8 @@ def test_in_an_evaluation_each_is_as_late_as_it_learned(tmp_path: Path, monkeypa
     agent = {"kind": "frozen", "policy": kept(untrained(), store)}
     pair = {"quick": agent, "late": {**agent, "limits": {"delay": 200}}}
     game = {"name": "pong-two-seats", "settings": {"points": 1, "max_ticks": 50}}
-    plain = meetings.first_episodes
-    monkeypatch.setattr(meetings, "first_episodes", lambda game, *more: games.append(game) or plain(game, *more))
+    plain = meetings.first_by_decision
+    monkeypatch.setattr(meetings, "first_by_decision", lambda game, *more: games.append(game) or plain(game, *more))
     end = run(load({"kind": "evaluate", "game": game, "policies": pair, "episodes": 2}), store)
     assert isinstance(end, Finished), end
     held = [(each._seats, each._limits.delay) for each in games]

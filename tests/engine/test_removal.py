@@ -22,7 +22,7 @@ from engine.lineups.encoding import LineupSpace
 from engine.lineups.matches import Matches
 from engine.lineups.patterns import Patterns
 from engine.lineups.rules import compile_rules
-from engine.removal.averages import Lineups, change, level
+from engine.removal.averages import AveragedLineups, change, level
 from engine.removal.example import recorded
 from engine.removal.neighbours import exchanges, keeps
 from engine.simulators.contract import Frame
@@ -248,13 +248,13 @@ def test_a_twin_meets_the_luck_that_the_lineup_met() -> None:
     assert second < first, "the battles of the team that stayed are remembered, the others have the same seeds"
 
 
-def averaged(values: NDArray[np.float64], low: float, high: float, battles: int) -> Lineups:
+def averaged(values: NDArray[np.float64], low: float, high: float, battles: int) -> AveragedLineups:
     """Lineups whose objective is a sum: values [lineups, replicates]."""
     one, ends = np.array([True]), (np.array([low]), np.array([high]))
     samples = [
         Sample(v.mean()[None], np.array([np.nan]), len(v), v[:, None], *ends, ~one, one, np.array([4])) for v in values
     ]
-    return Lineups(samples, battles)
+    return AveragedLineups(samples, battles)
 
 
 @pytest.mark.parametrize("noise", ["normal", "skewed"])
@@ -281,7 +281,7 @@ CAPPED = Apart("strongest(resources) / max(weakest(resources), 50)", {"resources
 SEATS = Apart("abs(mean(win_first) - mean(win_second))", {"win_first", "win_second"}, set(), 1)
 
 
-def formulas(apart: Apart, terms: list[NDArray[np.float64]], least: float, most: float) -> Lineups:
+def formulas(apart: Apart, terms: list[NDArray[np.float64]], least: float, most: float) -> AveragedLineups:
     """Lineups whose objective is made of these terms, [lineups, replicates] each, between ``least`` and ``most``."""
     no, one = np.array([False]), np.array([4])
     samples = []
@@ -291,7 +291,7 @@ def formulas(apart: Apart, terms: list[NDArray[np.float64]], least: float, most:
         low, high = (np.array([end]) for end in ends)
         told = np.array([parts.value])
         samples.append(Sample(told, told, len(values), values[:, :1], low, high, no, no, one, 1.0, (parts,)))
-    return Lineups(samples, 4 * len(samples))
+    return AveragedLineups(samples, 4 * len(samples))
 
 
 @pytest.mark.parametrize(

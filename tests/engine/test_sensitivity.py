@@ -21,7 +21,7 @@ from engine.problem import Evaluation, Request
 from engine.sensitivity import evaluator as evaluators
 from engine.sensitivity.course import Named, PlantingCourse, found
 from engine.sensitivity.effects import Ground
-from engine.sensitivity.evaluator import CONFIRMED, Asked, PlantingEvaluator
+from engine.sensitivity.evaluator import CONFIRMED, AskedPattern, PlantingEvaluator
 from engine.sensitivity.plan import Planting, planned
 from engine.sensitivity.planted import Break, PlantedGame
 from engine.sensitivity.table import tabled
@@ -238,7 +238,9 @@ def test_an_effect_is_measured_against_what_the_pattern_is_compared_with() -> No
 def test_an_answer_depends_on_its_request_alone() -> None:
     study = config()
     evaluator = PlantingEvaluator(study, Numbers())
-    requests = [Request(p.number, Asked(p.pieces, 1, p.target, p.sign).genome(), 0, 1, p.seed) for p in plan()[:2]]
+    requests = [
+        Request(p.number, AskedPattern(p.pieces, 1, p.target, p.sign).genome(), 0, 1, p.seed) for p in plan()[:2]
+    ]
     together = list(evaluator.evaluate(requests, never))
     (alone,) = PlantingEvaluator(study, Numbers()).evaluate(requests[1:], never)
     np.testing.assert_array_equal(alone.metrics, together[1].metrics)
@@ -247,14 +249,20 @@ def test_an_answer_depends_on_its_request_alone() -> None:
 
 
 def test_a_genome_says_what_was_asked() -> None:
-    for asked in (Asked((3, 9), 1, -0.055, -1), Asked((4,), 3, 0.0, 1), Asked((1, 2, 12), 1, 0.4, 1)):
-        assert Asked.of(asked.genome()) == asked
+    for asked in (
+        AskedPattern((3, 9), 1, -0.055, -1),
+        AskedPattern((4,), 3, 0.0, 1),
+        AskedPattern((1, 2, 12), 1, 0.4, 1),
+    ):
+        assert AskedPattern.of(asked.genome()) == asked
 
 
 def test_who_is_stopped_in_a_planting_answers_nothing() -> None:
     looks = iter(range(40))
     evaluator = PlantingEvaluator(config(), Numbers())
-    requests = [Request(p.number, Asked(p.pieces, 1, p.target, p.sign).genome(), 0, 1, p.seed) for p in plan()[:1]]
+    requests = [
+        Request(p.number, AskedPattern(p.pieces, 1, p.target, p.sign).genome(), 0, 1, p.seed) for p in plan()[:1]
+    ]
     assert not list(evaluator.evaluate(requests, lambda: next(looks, None) is None))
 
 
@@ -295,8 +303,8 @@ def test_an_innocent_is_what_is_fair_by_battles_of_its_own() -> None:
     assert (cell["planted"], cell["found"], cell["lost"], cell["innocent"]) == (3, 2, 1, None)
     assert (cell["low"], cell["high"]) == wilson(2, 3)
     asked = course.ask(10)
-    assert [Asked.of(request.genome) for request in asked] == [Asked((CHARM,), 1, 0.0, 1),
-                                                              Asked((CHARM + 1,), 1, 0.0, 1)]  # fmt: skip
+    assert [AskedPattern.of(request.genome) for request in asked] == [AskedPattern((CHARM,), 1, 0.0, 1),
+                                                              AskedPattern((CHARM + 1,), 1, 0.0, 1)]  # fmt: skip
     for request, effect in zip(asked, (0.01, 0.25), strict=True):
         course.tell(answer(request.id, [], effect))
     assert course.done

@@ -291,7 +291,7 @@ def test_rounds_too_short_for_an_episode_are_said_to_be(store: FolderStore, samp
     (message,) = said
     assert "No episode ended in this round" in message
     assert "32 decisions of each were too few" in message
-    assert "Make rounds longer, now 256 decisions: several episodes of all 8 battles, 4,800 or more" in message
+    assert "Make rounds longer, now 256 decisions: several episodes of all 8 battles, 4,800 decisions or" in message
 
 
 def test_what_a_training_without_a_whole_episode_says_has_no_names_of_settings() -> None:
@@ -299,6 +299,7 @@ def test_what_a_training_without_a_whole_episode_says_has_no_names_of_settings()
         said = too_short(study(checkpoint_every=every), 512, 0)
         assert advice in said
         assert "_" not in said
+    assert "now 256 minibatches: several" in too_short(study(checkpoint_every=256), 512, 0, "actors", "minibatches")
 
 
 def test_a_training_of_both_seats_counts_decisions_of_each_and_needs_twice_as_many_in_a_round() -> None:
@@ -306,7 +307,7 @@ def test_a_training_of_both_seats_counts_decisions_of_each_and_needs_twice_as_ma
     both = study(game="pong-two-seats", policies=sides, samplers=2, environments=32)
     said = too_short(both, 163_840, 6_000)
     assert "1,280 decisions of each of their 2 seats were too few" in said
-    assert "several episodes of all 64 battles, 768,000 or more (an episode can last 6,000 decisions)" in said
+    assert "several episodes of all 64 battles, 768,000 decisions or more (an episode can last 6,000)" in said
 
 
 @pytest.mark.usefixtures("played_here")

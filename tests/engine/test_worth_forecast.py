@@ -16,7 +16,7 @@ from engine.simulators.contract import Category, Distinct, GameSpec, Piece, Rule
 from engine.worth import expectations
 from engine.worth import forecast as forecasts
 from engine.worth.analysis import WorthAnalysis
-from engine.worth.forecast import Kinds, Teams, fitted
+from engine.worth.forecast import EncodedTeams, Kinds, fitted
 from engine.worth.prices import cost_bounds
 from engine.worth.stages import PlayedStage, Stage
 from engine.worth.traits import Traits
@@ -49,7 +49,7 @@ def pairings(rules: CompiledRules, battles: int) -> NDArray[np.int32]:
 @pytest.mark.parametrize("spec", [game_spec(), SPEC])
 def test_where_each_piece_sits_in_one_kind_of_slot_a_forecast_is_told_nothing_of_slots(spec: GameSpec) -> None:
     rules = compile_rules(spec, RULES)
-    kinds, teams = Kinds.of(rules), Teams.of(rules, pairings(rules, 50)[:, 0])
+    kinds, teams = Kinds.of(rules), EncodedTeams.of(rules, pairings(rules, 50)[:, 0])
     many = int((~rules.is_count).sum()) + int(rules.is_count.sum())
     assert (kinds.many, len(kinds.slots)) == (0, 0)
     assert teams.piece.shape == (50, many), "a column for each piece slot and one for each amount"
@@ -66,7 +66,7 @@ def test_slots_that_may_be_exchanged_are_one_kind_and_others_of_the_same_pieces_
     kinds = Kinds.of(compile_rules(ranks(), RULES))
     assert (kinds.slots.tolist(), kinds.number.tolist(), kinds.many) == ([FRONT, REAR], [0, 1], 2)
     rules, rows = compile_rules(ranks(), RULES), np.array([[2, 4, 7], [4, 2, 7], [2, -1, 7]], np.int32)
-    told = [frozenset(row) - {len(rules.price)} for row in Teams.of(rules, rows).piece.tolist()]
+    told = [frozenset(row) - {len(rules.price)} for row in EncodedTeams.of(rules, rows).piece.tolist()]
     assert len(set(told)) == 3
     assert told[0] & told[1] == {2, 4, 7}, "a piece is the same piece wherever it sits"
     assert told[2] < told[0]
@@ -81,7 +81,7 @@ def test_a_forecast_learns_what_a_piece_does_in_one_kind_of_slot_and_not_in_the_
     ahead = np.where(rows[:, :, FRONT] == 1, 0.3, 0.0) - np.where(rows[:, :, REAR] == 1, 0.3, 0.0)
     outcome = np.repeat((ahead[:, 0] - ahead[:, 1])[:, None], 2, axis=1)
     both, first, second = expectations.paired(rows)
-    teams, half = Teams.of(rules, both), slice(0, 2_000)
+    teams, half = EncodedTeams.of(rules, both), slice(0, 2_000)
     made = fitted(len(rules.price), Kinds.of(rules).many, teams, first[half], second[half], outcome[half], 1)
     rest = outcome[2_000:, 0] - made.of(teams, first[2_000:], second[2_000:])[:, 0]
     assert rest.var() < 0.1 * outcome[2_000:, 0].var()

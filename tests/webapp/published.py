@@ -7,7 +7,7 @@ from typing import Any
 from tests.webapp.test_explore_shortlist import finished_recheck
 from webapp.accounts.models import User
 from webapp.reports import links
-from webapp.reports.content import Typed
+from webapp.reports.content import ReportText
 from webapp.reports.models import Link, Report
 from webapp.reports.publishing import publish
 from webapp.studies.models import Job
@@ -24,7 +24,7 @@ def played_again(search: Job, rows: list[int], mean: list[float], error: float =
 def report(search: Job, user: User, title: str = "Spring balance", **more: Any) -> Report:
     """A published report."""
     return publish(
-        search, user, Typed(title, "spring release", more.pop("words", "")), more.pop("replaces", None), **more
+        search, user, ReportText(title, "spring release", more.pop("words", "")), more.pop("replaces", None), **more
     )
 
 

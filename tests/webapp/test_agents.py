@@ -439,3 +439,9 @@ def test_each_part_of_an_order_has_a_histogram_of_its_own(team: Studio, designer
     assert told[4].shares[2] == ("at once", 1.0)
     assert [each.what for each in chosen([[3, 1], [2, 2]], "gym:Two-v0")] == ["choice 1", "choice 2"]
     assert chosen([3, 1], "gym:One-v0")[0].shares == [("action 1", 0.75), ("action 2", 0.25)]
+
+
+def test_choices_have_their_names_also_where_a_setting_leaves_the_last_one_out() -> None:
+    (told,) = chosen([1, 1, 2], "half-field")
+    assert told.shares == [("dash", 0.25), ("turn", 0.25), ("kick", 0.5)]
+    assert [name for name, _ in chosen([1, 1, 1, 1], "half-field")[0].shares] == ["dash", "turn", "kick", "tackle"]

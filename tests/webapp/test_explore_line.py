@@ -26,7 +26,7 @@ from webapp.studies.form_values import first_values
 from webapp.studies.forms import NewJobForm
 from webapp.studies.models import Job
 from webapp.studies.questions import QUESTIONS, verdict_words
-from webapp.studies.result_rows import Lineups
+from webapp.studies.result_rows import LineupRows
 from webapp.studies.verdict_words import BELOW_ALONE, LINE_ALONE
 
 pytestmark = pytest.mark.django_db
@@ -177,7 +177,7 @@ def test_only_a_whole_range_under_the_line_is_called_under_it_without_on_average
     assert how.pop(30) == words.refuted
     assert how[across] == words.under
     assert set(how.values()) == {words.under}
-    rows = {row["lineup"]: row["sure"] for row in Lineups(job, "all", team.producer).page(0, 200)}
+    rows = {row["lineup"]: row["sure"] for row in LineupRows(job, "all", team.producer).page(0, 200)}
     assert {lineup: rows[lineup] for lineup in how} == how
     page = unescape(by(team.producer).get(f"{address}/explore/").content.decode())
     assert page.count(f"<span>{words.under}") == 2, "in the legend and in the filter"
@@ -190,7 +190,7 @@ def test_programs_are_told_no_verdict_where_there_is_no_line(team: Studio, job: 
     for objective in job.config["objectives"]["objectives"]:
         objective["threshold"] = None
     job.save()
-    row = Lineups(job, "all", team.producer).page(0, 1)[0]
+    row = LineupRows(job, "all", team.producer).page(0, 1)[0]
     assert (row["verdict"], row["sure"]) == (None, None)
 
 

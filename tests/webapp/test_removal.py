@@ -25,7 +25,7 @@ from webapp.removal import reading
 from webapp.studies import actions, afterwards, companion
 from webapp.studies.models import Job, Status
 from webapp.suspects import removals
-from webapp.suspects.evidence import Lineups
+from webapp.suspects.evidence import SearchLineups
 from webapp.suspects.reading import read
 
 pytestmark = pytest.mark.django_db
@@ -223,7 +223,7 @@ def test_a_battle_can_be_watched_where_there_is_one_and_is_told_in_words(team: S
 
 def test_unfair_lineups_are_counted_by_the_suspects_that_explain_them(team: Studio, search: Job) -> None:
     found = read(experiment(search))
-    lineups = Lineups(search)
+    lineups = SearchLineups(search)
     *families, none = lineups.families(found.named)
     assert none.place == -1
     assert sum(family.only for family in families) + none.many <= len(lineups.unfair[0])

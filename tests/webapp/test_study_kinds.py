@@ -23,7 +23,7 @@ from engine.config.patterns import Intended, Pattern
 from engine.errors import ConfigError
 from engine.studies import load
 from tests.engine.counting import KIND, CountConfig
-from tests.factories import Studio, game_version, studio
+from tests.factories import Studio, game_version, signed_in, studio
 from webapp.accounts.models import User
 from webapp.api import tokens
 from webapp.lib.storage import store
@@ -31,7 +31,7 @@ from webapp.studies import actions, asking, kinds, overview, patterns, progress
 from webapp.studies.asking import SettingsForm
 from webapp.studies.comparing import Comparing
 from webapp.studies.journal import Entry, append
-from webapp.studies.models import Job, Status
+from webapp.studies.models import UNKNOWN, Job, Status
 from webapp.studies.study_form import StudyForm
 from webapp.studies.table_rows import TableRows
 
@@ -366,6 +366,26 @@ def test_with_parts_two_of_its_jobs_are_compared_by_what_they_say_of_themselves(
     assert f"compare-{job.pk}" in listed, "it can be ticked to be compared"
     training = client.get(reverse("studies:compare", args=[team.project.slug]), {"job": [job.pk]}).content.decode()
     assert "Only searches are compared here" not in training
+
+
+@pytest.mark.parametrize("status", [Status.QUEUED, Status.PAUSED, Status.FINISHED])
+def test_a_job_of_a_kind_that_this_version_does_not_know_is_shown_and_ended_as_such(
+    team: Studio, job: Job, script: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, status: str
+) -> None:
+    Job.objects.filter(pk=job.pk).update(status=status)
+    monkeypatch.delitem(STUDIES, "count")
+    client, whose = signed_in(team.designer), (team.project.slug, job.pk)
+    page = client.get(reverse("studies:job", args=whose))
+    assert page.status_code == 200
+    assert UNKNOWN.label in page.content.decode()
+    for name in ("results", "book", "rounds", "again", "clone"):
+        assert client.get(reverse(f"studies:{name}", args=whose)).status_code in {200, 302, 404, 405}, name
+    address = f"/api/v1/projects/{team.project.slug}/jobs/{job.pk}"
+    assert script("get", address)["kind"] == "count"
+    script("get", f"{address}/results", status=404)
+    ended = script("post", f"{address}/stop", {}, status=200 if status != Status.FINISHED else 409)
+    assert ended
+    assert client.post(reverse("studies:resume", args=whose)).status_code == 302
 
 
 @pytest.mark.usefixtures("with_parts")

@@ -27,7 +27,7 @@ from webapp.studies import companion, progress
 from webapp.studies import explore_source as source
 from webapp.studies.explore_build import explored
 from webapp.studies.models import Job, Status
-from webapp.suspects.evidence import Lineups
+from webapp.suspects.evidence import SearchLineups
 from webapp.suspects.models import Decision
 from webapp.suspects.reading import fits, read
 from webapp.worth.parts import TOO_GOOD, UNTESTED
@@ -244,7 +244,7 @@ def test_of_single_teams_the_page_speaks_of_what_was_asked(search: Job) -> None:
     found = read(Job.objects.get(kind="worth")).named
     fit = [fits(search, each.pattern) for each in found]
     assert fit == sorted(fit, reverse=True), "what makes teams useless comes first"
-    lineups = Lineups(search)
+    lineups = SearchLineups(search)
     assert lineups.state == "useless"
     assert lineups.unfair[1] == ("lineup that is useless", "lineups that are useless")
     assert {family.place for family in lineups.families(found)} == {-1, *np.flatnonzero(fit)}, "no other explains any"
@@ -255,12 +255,12 @@ def test_of_single_teams_the_page_speaks_of_what_was_asked(search: Job) -> None:
 
 
 def test_where_every_lineup_was_played_shares_are_exact(search: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    suspect, lineups = read(experiment(search)).named[0], Lineups(search)
+    suspect, lineups = read(experiment(search)).named[0], SearchLineups(search)
     assert lineups.found is not None
     monkeypatch.setattr("webapp.suspects.evidence.counted", lambda spec, rules: 600)
     assert not lineups.whole, "some of them are relatives"
     core = {**lineups.found.core, "random": np.ones_like(lineups.found.core["random"])}
-    lineups = Lineups(search)
+    lineups = SearchLineups(search)
     assert lineups.found is not None
     lineups.found = lineups.found._replace(core=core)
     assert lineups.whole
@@ -277,7 +277,7 @@ def test_a_lost_table_is_said(team: Studio, search: Job) -> None:
 def test_shares_are_of_strongest_teams_against_teams_of_random_lineups(team: Studio, search: Job) -> None:
     found = read(experiment(search)).of(PAIR)
     assert found is not None
-    unfair, usual = Lineups(search).shares(found)
+    unfair, usual = SearchLineups(search).shares(found)
     data = explored(search)
     strong = np.flatnonzero(data.core["verdict"] == 2)
     names = [piece["id"] for piece in data.meta["pieces"]]
@@ -288,7 +288,7 @@ def test_shares_are_of_strongest_teams_against_teams_of_random_lineups(team: Stu
         pieces = {names[strongest[s]] for s in slots}
         by_hand += {CAPTAIN, HORN} <= pieces
     assert (unfair.count, unfair.total) == (by_hand, len(strong))
-    assert unfair.words == f"In the strongest team of {Lineups(search).many_unfair[1]}"
+    assert unfair.words == f"In the strongest team of {SearchLineups(search).many_unfair[1]}"
     assert usual.total == 3 * int(data.core["random"].sum())
     assert unfair.ends is None, "lineups of a search descend from one another: a range would count them as strangers"
     assert usual.ends is not None
@@ -455,7 +455,7 @@ def test_other_jobs_have_no_suspects(team: Studio, search: Job) -> None:
 
 def test_where_nothing_is_compared_the_page_says_which_of_the_two_is_missing(search: Job) -> None:
     suspect = read(experiment(search)).named[0]
-    lineups = Lineups(search)
+    lineups = SearchLineups(search)
     assert lineups.found is not None
     core = {**lineups.found.core, "random": np.zeros_like(lineups.found.core["random"])}
     lineups.found = lineups.found._replace(core=core)

@@ -194,8 +194,8 @@ def test_it_measures_the_game_data_and_the_rules_of_the_project(team: Studio, de
 
 def test_the_form_says_what_is_taken_where_nothing_is_typed(team: Studio, designer: Client) -> None:
     content = designer.get(form(team)).content.decode()
-    assert f"{BATTLES:,} where nothing is typed" in content
-    assert f"{MATTERS} where nothing is typed" in content
+    assert f'placeholder="{BATTLES:,}"' in content
+    assert f'placeholder="{MATTERS}"' in content
     designer.post(form(team), {"title": ""})
     config = Job.objects.get(kind="worth").config
     assert (config["battles"], config["matters"]) == (BATTLES, MATTERS)

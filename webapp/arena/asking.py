@@ -77,8 +77,7 @@ class ArenaForm(StudyForm):
         help_text="Each plays on a processor of its own.",
     )  # fmt: skip
     battles: Any = NumberField(
-        label="Battles of a match that a copy plays together", whole=True, low=1, high=100_000, required=False,
-        help_text="8 where nothing is typed.",
+        label="Battles of a match that a copy plays together", whole=True, low=1, high=100_000, required=False, usual=8,
     )  # fmt: skip
     meetings = forms.ChoiceField(label="Tournament", choices=MEETINGS, required=False)
 

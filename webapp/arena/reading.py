@@ -26,7 +26,7 @@ SHOWN = 5
 """Players that a sentence names."""
 
 
-class Player(NamedTuple):
+class RosterPlayer(NamedTuple):
     """One of the roster, and what it does."""
 
     name: str
@@ -65,9 +65,9 @@ class CourseReading:
         self.over = job.terminal
 
     @property
-    def players(self) -> list[Player]:
+    def players(self) -> list[RosterPlayer]:
         """The roster."""
-        return [Player(name, _does(member), member.learns) for name, member in self.config.roster.items()]
+        return [RosterPlayer(name, _does(member), member.learns) for name, member in self.config.roster.items()]
 
     @property
     def timeline(self) -> list[Held]:
@@ -186,7 +186,7 @@ def _entity(place: int, offer: Offer) -> str:
     return f"{named} {within + 1}" if offer.squad > 1 else named
 
 
-class Standing(NamedTuple):
+class PlayerStanding(NamedTuple):
     """How strong a player of a tournament is, and how often it would be seen if everybody picked well. ``share`` of
     wins against all others; ``rating`` in Elo points, empty where it has none."""
 
@@ -201,7 +201,7 @@ class Standing(NamedTuple):
     high: float
 
 
-def standings(table: Bundle) -> list[Standing]:
+def standings(table: Bundle) -> list[PlayerStanding]:
     """All players, the strongest first."""
     names = [team["name"] for team in table.meta["teams"]]
     columns = {name: table.arrays[name].tolist() for name in
@@ -209,7 +209,7 @@ def standings(table: Bundle) -> list[Standing]:
              "picked_high")}  # fmt: skip
     order = sorted(range(len(names)), key=lambda i: -_known(columns["standing"][i]))
     return [
-        Standing(
+        PlayerStanding(
             names[i], columns["standing"][i], columns["standing_low"][i], columns["standing_high"][i],
             _points(columns["rating"][i]),
             f"{_points(columns['rating_low'][i])} to {_points(columns['rating_high'][i])}",
@@ -225,7 +225,7 @@ def strongest(table: Bundle) -> tuple[str, int]:
     return first.name, 1 + len(others)
 
 
-def unrated(told: Sequence[Standing]) -> str:
+def unrated(told: Sequence[PlayerStanding]) -> str:
     """Why some have no Elo points, in a sentence; empty where all have them."""
     names = [each.name for each in told if not each.rating]
     if not names:
@@ -251,7 +251,7 @@ def _points(value: float) -> str:
     return number(round(value)) if math.isfinite(value) else ""
 
 
-def latest(columns: Columns, player: Player) -> str:
+def latest(columns: Columns, player: RosterPlayer) -> str:
     """How a policy played in the last round that told it."""
     for what, words in (("win", "wins {}"), ("return", "return {}")):
         values = [value for value in columns.get(f"{player.name}/{what}", []) if value is not None]

@@ -61,7 +61,7 @@ class LineupForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.spec = spec
         self.config: LineupConfig | None = None
-        self.read_teams: teams.Teams | None = None
+        self.read_teams: teams.TypedTeams | None = None
         pieces = [(p.id, p.name) for p in spec.pieces]
         for field in ("required_pieces", "banned_pieces"):
             self.fields[field].choices = pieces  # type: ignore[attr-defined]  # a choice field

@@ -28,7 +28,7 @@ class Team:
 
 
 @dataclass
-class Teams:
+class TypedTeams:
     """``rows``: the teams as the engine reads them; ``problems``: a sentence for each thing wrong."""
 
     rows: list[TeamRow] = field(default_factory=list)
@@ -39,9 +39,9 @@ def _plain(text: str) -> str:
     return re.sub(r"[\W_]+", "", text.casefold())
 
 
-def read(text: str, spec: GameSpec) -> Teams:
+def read(text: str, spec: GameSpec) -> TypedTeams:
     """The teams in pasted text, with or without a row of column names."""
-    found = Teams()
+    found = TypedTeams()
     try:
         check_bytes(len(text.encode()))
         table = [[c.text.strip() for c in row] for row in csvfile.rows_of(text.strip("\r\n"), csvfile.sniff(text))]
@@ -64,7 +64,7 @@ def read(text: str, spec: GameSpec) -> Teams:
 
 
 def _columns(
-    rows: list[tuple[int, list[str]]], spec: GameSpec, found: Teams
+    rows: list[tuple[int, list[str]]], spec: GameSpec, found: TypedTeams
 ) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """What each column is (a slot's id, ``name`` or ""), and the rows that hold teams."""
     head = rows[0][1]
@@ -104,7 +104,7 @@ def _is_name_first(row: list[str], spec: GameSpec) -> bool:
     return len(row) > 1 and _plain(row[0]) not in first and _plain(row[1]) in first
 
 
-def _team(number: int, row: list[str], columns: list[str], spec: GameSpec, found: Teams) -> None:
+def _team(number: int, row: list[str], columns: list[str], spec: GameSpec, found: TypedTeams) -> None:
     cells = {key: cell for key, cell in zip(columns, row, strict=False) if key and cell}
     name = cells.pop(_NAME, "")[:120]
     try:

@@ -33,7 +33,7 @@ LOST = "The game of this search is no longer described, so nothing can be tried 
 
 
 @dataclass
-class Typed:
+class TypedChange:
     """What the form says: the suspect that it is about, the pieces and the numbers that are looked at, and a text for
     each number."""
 
@@ -43,20 +43,20 @@ class Typed:
     texts: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, data: QueryDict) -> Typed:
+    def of(cls, data: QueryDict) -> TypedChange:
         """Of a form, or of an address."""
         texts = {name.removeprefix(PREFIX): str(data[name])[:40] for name in data if name.startswith(PREFIX)}
         added = [path for path in (data.get("add", ""),) if path]
         pieces = [piece for piece in data.getlist("piece") if piece]
         return cls(data.get("suspect", ""), pieces, [*data.getlist("number"), *added], texts)
 
-    def asking(self, job: Job) -> Typed:
+    def asking(self, job: Job) -> TypedChange:
         """The same with the numbers of a change that was tried."""
         change = {path: field_text(value) for path, value in job.config["change"].items()}
-        return Typed(self.suspect, self.pieces, [*change, *self.paths], {**change, **self.texts})
+        return TypedChange(self.suspect, self.pieces, [*change, *self.paths], {**change, **self.texts})
 
 
-def about(request: HttpRequest, search: Job, typed: Typed, trial: Job | None = None) -> dict[str, Any]:
+def about(request: HttpRequest, search: Job, typed: TypedChange, trial: Job | None = None) -> dict[str, Any]:
     """All that the card shows."""
     suspect = suspect_of(search, typed.suspect)
     try:
@@ -154,5 +154,5 @@ def for_suspect(request: HttpRequest, search: Job, suspect: Suspect) -> dict[str
     """The card on the page of a suspect."""
     newer = since(search)
     told = {"newer_replay": newer, "newer_found": read(newer) if newer else None}
-    typed = replace(Typed.of(request.GET), suspect=suspect.key)
+    typed = replace(TypedChange.of(request.GET), suspect=suspect.key)
     return about(request, search, typed, trial_of(request, search)) | told

@@ -123,7 +123,7 @@ class Slider:
 
 
 @dataclass(frozen=True)
-class Group:
+class NumberGroup:
     """Numbers that can be added, of one piece or of the game itself."""
 
     title: str
@@ -161,15 +161,15 @@ def costs(spec: GameSpec, pieces: Sequence[str]) -> list[str]:
     return found
 
 
-def groups(spec: GameSpec, pieces: Sequence[str], without: Iterable[str]) -> list[Group]:
+def groups(spec: GameSpec, pieces: Sequence[str], without: Iterable[str]) -> list[NumberGroup]:
     """What else can be changed: the numbers of these pieces, and of the game itself."""
     tunables, left_out = spec.tunables(), set(without)
     found = []
     for piece in spec.pieces:
         if piece.id in pieces:
             own = [p for path, p in tunables.items() if path.rpartition(".")[0] == piece.id]
-            found.append(Group(piece.name, _offered(own, left_out, f"{piece.name}: ")))
-    found.append(Group("The game", _offered(spec.parameters, left_out, "")))
+            found.append(NumberGroup(piece.name, _offered(own, left_out, f"{piece.name}: ")))
+    found.append(NumberGroup("The game", _offered(spec.parameters, left_out, "")))
     return [each for each in found if each.numbers]
 
 

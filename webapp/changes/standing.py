@@ -32,7 +32,7 @@ class Now(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Standing:
+class LineupsNow:
     """``lineups`` that are known, in the ``objective`` that has the line."""
 
     objective: ObjectiveConfig
@@ -69,7 +69,7 @@ class Standing:
         return in_unit(number(n, telling(of.value or 0.0, of.ends, digits, lines)), unit)
 
 
-def standing(search: Job, replayed: Lineups) -> Standing | None:
+def standing(search: Job, replayed: Lineups) -> LineupsNow | None:
     """The lineups of a search that are given as a study has them; None where none of them is known any more."""
     try:
         found, spec = explored(search), source.spec(search)
@@ -82,7 +82,7 @@ def standing(search: Job, replayed: Lineups) -> Standing | None:
     genomes = [np.stack([team_row(spec, TeamRow(**team)) for team in each["teams"]]) for each in replayed]
     known = [_now(found, measure, each["name"], genome) for each, genome in zip(replayed, genomes, strict=True)]
     lineups = [each for each in known if each is not None]
-    return Standing(objectives[measure], lineups) if lineups else None
+    return LineupsNow(objectives[measure], lineups) if lineups else None
 
 
 def _now(found: Explored, measure: int, name: str, genome: NDArray[np.int32]) -> Now | None:

@@ -35,14 +35,14 @@ def page(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """What can be changed for a search's suspect or shortlist, and what was tried; POST tries it, or shows another
     number. htmx gets the card alone."""
     search = job_for(request, slug, pk, "write" if request.method == "POST" else "read", kind="search")
-    typed = card.Typed.of(request.POST if request.method == "POST" else request.GET)
+    typed = card.TypedChange.of(request.POST if request.method == "POST" else request.GET)
     if request.method == "POST" and request.POST.get("action") == "try":
         return _tried(request, search, typed)
     return _shown(request, search, typed, trial=card.trial_of(request, search))
 
 
 def _shown(
-    request: HttpRequest, search: Job, typed: card.Typed, trial: Job | None = None, refused: str = ""
+    request: HttpRequest, search: Job, typed: card.TypedChange, trial: Job | None = None, refused: str = ""
 ) -> HttpResponse:
     by_htmx = request.headers.get("HX-Request") == "true"
     context = {"job": search, "project": search.project, "refused_change": refused,
@@ -51,7 +51,7 @@ def _shown(
     return render(request, name, context, status=WRONG if refused and not by_htmx else 200)
 
 
-def _tried(request: HttpRequest, search: Job, typed: card.Typed) -> HttpResponse:
+def _tried(request: HttpRequest, search: Job, typed: card.TypedChange) -> HttpResponse:
     """The change on its way; what is wrong with it is said where it was typed."""
     try:
         spec = source.spec(search)

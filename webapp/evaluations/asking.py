@@ -85,8 +85,8 @@ class EvaluationForm(StudyForm):
         error_messages={"required": "Choose two at least."},
     )  # fmt: skip
     episodes: Any = NumberField(
-        label="Episodes of each pair", whole=True, low=2, high=10_000, required=False,
-        help_text="Half of them on either seat; 100 where nothing is typed. More make the ranges narrower.",
+        label="Episodes of each pair", whole=True, low=2, high=10_000, required=False, usual=100,
+        help_text="Half of them on either seat. More make the ranges narrower.",
     )  # fmt: skip
     tells: ClassVar[bool] = True
     usual: ClassVar[Mapping[str, Any]] = {"game": USUAL}

@@ -39,7 +39,7 @@ class WinCell(NamedTuple):
     sure: str
 
 
-class Standing(NamedTuple):
+class PolicyStanding(NamedTuple):
     """A policy and what it did: ``cells`` against each other one, None against itself and whom it has not met yet."""
 
     title: str
@@ -75,6 +75,11 @@ class Evaluating(Parts):
         }
         return render(request, "evaluations/job.html", context | own)
 
+    def work(self, job: Job) -> float:
+        """Episodes, those of the pair under way among them."""
+        whole = job.ticks * int(job.config["episodes"])
+        return min(job.counters.get("battles", 0) / whole, 1.0) if whole else 0.0
+
     def amount(self, study: EvaluateConfig) -> float:
         """Episodes of all pairs."""
         return study.ticks * study.episodes
@@ -107,13 +112,15 @@ class Evaluating(Parts):
         return TableRows(HEADS, pairs(bundle) if bundle is not None else [])
 
 
-def standings(bundle: Bundle) -> list[Standing]:
+def standings(bundle: Bundle) -> list[PolicyStanding]:
     """The policies that have played, the one that won most first; columns are in the same order."""
     arrays, titles = bundle.arrays, bundle.meta["titles"]
     shares, lows, highs = arrays["overall"].T.tolist()
     met = [i for i in range(len(titles)) if not math.isnan(shares[i])]
     order = sorted(met, key=lambda i: -shares[i])
-    return [Standing(titles[i], shares[i], lows[i], highs[i], [_cell(bundle, i, j) for j in order]) for i in order]
+    return [
+        PolicyStanding(titles[i], shares[i], lows[i], highs[i], [_cell(bundle, i, j) for j in order]) for i in order
+    ]
 
 
 def _cell(bundle: Bundle, i: int, j: int) -> WinCell | None:

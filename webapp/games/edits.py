@@ -9,7 +9,7 @@ from engine.simulators.contract import GameSpec, Parameter
 from webapp.games import numbers
 from webapp.games.errors import is_formula
 from webapp.games.importing import allowed, outside
-from webapp.games.tables import Typed
+from webapp.games.tables import TypedNumbers
 
 PREFIX = "v:"
 MOST = 900
@@ -19,7 +19,7 @@ MOST = 900
 class Edits:
     """``typed``: texts and problems by path; ``values``: the numbers of those that can be used."""
 
-    typed: Typed
+    typed: TypedNumbers
     values: dict[str, float]
 
 
@@ -27,7 +27,7 @@ def read(spec: GameSpec, fields: Mapping[str, str]) -> Edits:
     """The values in a form's fields ``v:PATH``. Unknown paths are left out: the form never has them."""
     tunables = spec.tunables()
     texts = {name.removeprefix(PREFIX): text.strip() for name, text in fields.items() if name.startswith(PREFIX)}
-    typed, values = Typed(), {}
+    typed, values = TypedNumbers(), {}
     for path, text in list(texts.items())[:MOST]:
         parameter = tunables.get(path)
         if parameter is None:

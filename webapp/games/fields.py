@@ -46,7 +46,8 @@ class NumberRange(NamedTuple):
 
 class NumberField(forms.CharField):
     """A number with a decimal point or comma; a text with two readings is an error, not a guess, but in a ``whole``
-    number a separator can only be one of thousands. Empty: None."""
+    number a separator can only be one of thousands. Empty: None. ``usual``: what that stands for, as a number or in a
+    few words, which the empty box shows in grey."""
 
     def __init__(
         self,
@@ -58,11 +59,12 @@ class NumberField(forms.CharField):
         unit: str = "",
         whole: bool = False,
         css: str = "",
+        usual: float | str = "",
         **kwargs: Any,
     ) -> None:
         attrs = {"inputmode": "numeric" if whole else "decimal", "autocomplete": "off"}
-        if css:
-            attrs["class"] = css
+        told = {"class": css, "placeholder": usual if isinstance(usual, str) else words(usual)}
+        attrs |= {name: value for name, value in told.items() if value}
         super().__init__(max_length=40, widget=forms.TextInput(attrs=attrs), **kwargs)
         self.span, self.unit, self.whole = NumberRange(low, high, above, below), unit, whole
 

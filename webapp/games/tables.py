@@ -80,16 +80,16 @@ def tabs(spec: GameSpec, patch: Mapping[str, float]) -> list[Tab]:
 
 
 @dataclass
-class Typed:
+class TypedNumbers:
     """Texts a designer typed by path, and what is wrong with them."""
 
     texts: dict[str, str] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
 
 
-def table(spec: GameSpec, patch: Mapping[str, float], key: str, typed: Typed | None = None) -> Table:
+def table(spec: GameSpec, patch: Mapping[str, float], key: str, typed: TypedNumbers | None = None) -> Table:
     """The table of one category, or of the settings. Raises KeyError for a key that is neither."""
-    typed = typed or Typed()
+    typed = typed or TypedNumbers()
     if key == PARAMETERS:
         rows = [TableRow(p.path, p.title, "", [_cell(p, patch, "Value", typed)]) for p in spec.parameters]
         columns = [Column("Value"), Column("Allowed")]
@@ -107,9 +107,11 @@ def _apart(attribute: Attribute) -> str:
     return "" if attribute.title.lower().endswith(attribute.unit.lower()) else attribute.unit
 
 
-def row_of(spec: GameSpec, patch: Mapping[str, float], key: str, typed: Typed | None = None) -> tuple[str, TableRow]:
+def row_of(
+    spec: GameSpec, patch: Mapping[str, float], key: str, typed: TypedNumbers | None = None
+) -> tuple[str, TableRow]:
     """The table's key and the row of one piece (by id) or setting (by path). Raises KeyError."""
-    typed = typed or Typed()
+    typed = typed or TypedNumbers()
     for piece in spec.pieces:
         if piece.id == key:
             return piece.category, _row(piece, spec.category(piece.category), patch, typed)
@@ -119,7 +121,7 @@ def row_of(spec: GameSpec, patch: Mapping[str, float], key: str, typed: Typed | 
     raise KeyError(key)
 
 
-def _row(piece: Piece, category: Category, patch: Mapping[str, float], typed: Typed) -> TableRow:
+def _row(piece: Piece, category: Category, patch: Mapping[str, float], typed: TypedNumbers) -> TableRow:
     cost = Parameter(f"{piece.id}.cost", "", piece.cost, category.cost_low, category.cost_high)
     cells = [_cell(cost, patch, f"{piece.name}: cost", typed)]
     for a in category.attributes:
@@ -129,7 +131,7 @@ def _row(piece: Piece, category: Category, patch: Mapping[str, float], typed: Ty
     return TableRow(piece.id, piece.name, piece.text, cells)
 
 
-def _cell(p: Parameter, patch: Mapping[str, float], label: str, typed: Typed) -> TableCell:
+def _cell(p: Parameter, patch: Mapping[str, float], label: str, typed: TypedNumbers) -> TableCell:
     value = patch.get(p.path, p.default)
     return TableCell(
         path=p.path,

@@ -113,24 +113,23 @@ class GateForm(StudyForm):
     )  # fmt: skip
     exploits = forms.BooleanField(label="Play earlier exploits again", required=False, initial=True)
     screen: Any = NumberField(
-        label="Battles of the screen", whole=True, low=0, high=100_000_000, required=False,
-        help_text=f"{number(SCREEN.battles)} where nothing is typed, 2,000 at least; 0: no screen.",
+        label="Battles of the screen", whole=True, low=0, high=100_000_000, required=False, usual=SCREEN.battles,
+        help_text="2,000 at least; 0: no screen.",
     )  # fmt: skip
     matters: Any = NumberField(
-        label="Smallest effect that matters (points)", low=0.5, high=40, required=False,
-        help_text=f"{SCREEN.matters:g} where nothing is typed: a piece that is proved to be further from even is over "
-        "the line.",
+        label="Smallest effect that matters (points)", low=0.5, high=40, required=False, usual=SCREEN.matters,
+        help_text="A piece that is proved to be further from even is over the line.",
     )  # fmt: skip
     leaves_open: Any = NumberField(
-        label="Largest effect that may stay open (points)", low=0.5, high=50, required=False,
-        help_text=f"{SCREEN.leaves_open:g} where nothing is typed: if larger ones are possible, the gate cannot tell.",
+        label="Largest effect that may stay open (points)", low=0.5, high=50, required=False, usual=SCREEN.leaves_open,
+        help_text="If larger ones are possible, the gate cannot tell.",
     )  # fmt: skip
     search: Any = NumberField(
-        label="Rounds of the search", whole=True, low=0, high=1_000_000, required=False,
-        help_text=f"{SEARCH.ticks} where nothing is typed, each of {SEARCH.algorithm.population} lineups; 0: none.",
+        label="Rounds of the search", whole=True, low=0, high=1_000_000, required=False, usual=SEARCH.ticks,
+        help_text=f"Each of {SEARCH.algorithm.population} lineups; 0: none.",
     )  # fmt: skip
     seed: Any = NumberField(
-        label="Seed", whole=True, low=0, required=False, help_text="The same seed and data, the same verdict."
+        label="Seed", whole=True, low=0, required=False, usual=1, help_text="The same seed and data, the same verdict."
     )
 
     def prepare(self) -> None:

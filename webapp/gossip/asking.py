@@ -70,16 +70,14 @@ class GossipForm(LayeredForm):
     topology = CardsField(TOPOLOGIES, label="Who takes over from whom", initial="ring")
     waits = CardsField(WAITS, label="When one is slower", initial="step")
     behind: Any = NumberField(
-        label="Updates that one may be behind", whole=True, low=1, high=10**6, required=False,
-        help_text=f"τ, where they wait for one that is behind. {SOME} where nothing is typed.",
+        label="Updates that one may be behind", whole=True, low=1, high=10**6, required=False, usual=SOME,
+        help_text="τ, where they wait for one that is behind.",
     )  # fmt: skip
     battles: Any = NumberField(
-        label="Battles that each agent plays together", whole=True, low=1, high=100_000, required=False,
-        help_text="16 where nothing is typed.",
+        label="Battles that each agent plays together", whole=True, low=1, high=100_000, required=False, usual=16,
     )  # fmt: skip
     rate: Any = NumberField(
-        label="Learning rate", low=0, high=1, above=True, required=False,
-        help_text="As usual for the game where nothing is typed.",
+        label="Learning rate", low=0, high=1, above=True, required=False, usual="as usual for the game",
     )  # fmt: skip
 
     def __init__(self, data: Any = None, *, project: Any, kind: str) -> None:

@@ -66,32 +66,31 @@ class HuntForm(StudyForm):
         help_text="The first one is made for this. The others are what it is compared with.",
     )  # fmt: skip
     decisions: Any = NumberField(
-        label="Decisions in all", whole=True, low=1, high=10**12, required=False,
-        help_text=f"At most, of all agents together; {DECISIONS:,} where nothing is typed.",
+        label="Decisions in all", whole=True, low=1, high=10**12, required=False, usual=DECISIONS,
+        help_text="At most, of all agents together.",
     )  # fmt: skip
     population: Any = NumberField(
-        label="Agents in a round", whole=True, low=1, high=10_000, required=False,
-        help_text=f"Where nothing is typed {AGENTS}, or as many as make {ROUNDS} rounds of the decisions.",
+        label="Agents in a round", whole=True, low=1, high=10_000, required=False, usual=AGENTS,
+        help_text=f"As a rule fewer where the decisions would not be enough for {ROUNDS} rounds.",
     )  # fmt: skip
     steps: Any = NumberField(
         label="Decisions that an agent learns from, each round", whole=True, low=1024, high=10**9, required=False,
-        help_text=f"{STEPS:,} where nothing is typed.",
+        usual=STEPS,
     )  # fmt: skip
     episodes: Any = NumberField(
-        label="Episodes that measure an agent", whole=True, low=2, high=10_000, required=False,
-        help_text="4 where nothing is typed.",
+        label="Episodes that measure an agent", whole=True, low=2, high=10_000, required=False, usual=4,
     )  # fmt: skip
     stuck_after: Any = NumberField(
-        label="Stuck after so many decisions in one place", whole=True, low=2, high=10_000, required=False,
-        help_text="30 where nothing is typed. It counts only where random actions do not lead away either.",
+        label="Stuck after so many decisions in one place", whole=True, low=2, high=10_000, required=False, usual=30,
+        help_text="It counts only where random actions do not lead away either.",
     )  # fmt: skip
     soonest: Any = NumberField(
         label="Decisions that a win takes at least", whole=True, low=0, high=10**9, required=False,
-        help_text="A faster win is an imbalance. Where nothing is typed, the game says; 0: any win is fine.",
+        usual="as the game says", help_text="A faster win is an imbalance; 0: any win is fine.",
     )  # fmt: skip
     most: Any = NumberField(
-        label="Highest score", required=False,
-        help_text="A higher one is an imbalance. Where nothing is typed, the game says.",
+        label="Highest score", required=False, usual="as the game says",
+        help_text="A higher one is an imbalance.",
     )  # fmt: skip
 
     def prepare(self) -> None:

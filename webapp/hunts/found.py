@@ -40,7 +40,7 @@ class MapCell(NamedTuple):
     look: str
 
 
-class Mark(NamedTuple):
+class BugMark(NamedTuple):
     """A bug on the map: its number and the middle of its cell."""
 
     number: int
@@ -54,7 +54,7 @@ class Map(NamedTuple):
     columns: int
     rows: int
     cells: list[MapCell]
-    marks: list[Mark]
+    marks: list[BugMark]
 
 
 class Kept(NamedTuple):
@@ -127,7 +127,7 @@ class Kept(NamedTuple):
             if wall or shades[i]
         ]
         at = [(i, divmod(bug["place"], columns)) for i, bug in enumerate(self.bugs, 1)]
-        return Map(columns, rows, cells, [Mark(i, column + 0.5, row + 0.5) for i, (row, column) in at])
+        return Map(columns, rows, cells, [BugMark(i, column + 0.5, row + 0.5) for i, (row, column) in at])
 
 
 def _shown(kept: Kept, number: int, bug: dict[str, Any]) -> Shown:

@@ -50,10 +50,12 @@ class MetagameForm(StudyForm):
         error_messages={"required": "Choose a search with a shortlist."},
     )
     battles: Any = NumberField(
-        label="Battles of each pair", whole=True, low=2, high=100_000, required=False,
-        help_text=f"Half of them from either seat; {BATTLES} where nothing is typed. More make the ranges narrower.",
+        label="Battles of each pair", whole=True, low=2, high=100_000, required=False, usual=BATTLES,
+        help_text="Half of them from either seat. More make the ranges narrower.",
     )  # fmt: skip
-    seed: Any = NumberField(label="Seed", whole=True, low=0, required=False, help_text="The same seed, the same table.")
+    seed: Any = NumberField(
+        label="Seed", whole=True, low=0, required=False, usual=1, help_text="The same seed, the same table."
+    )
 
     def prepare(self) -> None:
         searches = self.project.jobs.filter(kind="search", shortlist__isnull=False).distinct().order_by("-pk")[:LATEST]

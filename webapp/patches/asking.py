@@ -76,24 +76,24 @@ class PatchForm(StudyForm):
         low=1,
         high=MOST_CHANGES,
         required=False,
-        help_text=f"Where nothing is typed, {BESIDE} more than lines above, as others may be found on the way, and "
-        f"{FEWEST_CHANGES} at least.",
+        usual=f"{BESIDE} more than lines above",
+        help_text=f"Others may be found on the way; as a rule {FEWEST_CHANGES} at least.",
     )
     largest: Any = NumberField(
-        label="Largest change of a number", low=1, high=100, required=False, unit="%",
-        help_text=f"Of its range, and but for prices also of what it is now; {LARGEST} where nothing is typed.",
+        label="Largest change of a number", low=1, high=100, required=False, unit="%", usual=LARGEST,
+        help_text="Of its range, and but for prices also of what it is now.",
     )  # fmt: skip
     matters: Any = NumberField(
-        label="Smallest effect that matters (points)", low=0.5, high=40, required=False,
-        help_text=f"{MATTERS} where nothing is typed: points of the chance to win.",
+        label="Smallest effect that matters (points)", low=0.5, high=40, required=False, usual=MATTERS,
+        help_text="Points of the chance to win.",
     )  # fmt: skip
     battles: Any = NumberField(
-        label="Battles at most", whole=True, low=FEWEST, high=100_000_000, required=False,
-        help_text=f"Where nothing is typed, {FIRST:,}, and {FURTHER:,} more for each further suspect and for each "
-        "piece of a pair: all of them are measured anew.",
+        label="Battles at most", whole=True, low=FEWEST, high=100_000_000, required=False, usual=f"{FIRST:,} or more",
+        help_text=f"As a rule {FIRST:,}, and {FURTHER:,} more for each further suspect and for each piece of a pair: "
+        "all of them are measured anew.",
     )  # fmt: skip
     seed: Any = NumberField(
-        label="Seed", whole=True, low=0, required=False, help_text="The same seed, the same changes."
+        label="Seed", whole=True, low=0, required=False, usual=1, help_text="The same seed, the same changes."
     )
 
     def prepare(self) -> None:

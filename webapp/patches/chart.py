@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from webapp.changes.reading import Measured
-from webapp.changes.templatetags.change_bars import Axis, spanning
+from webapp.changes.templatetags.change_bars import BarAxis, spanning
 from webapp.patches.reading import PatchesResult, PatchRow
 
 
@@ -40,5 +40,5 @@ def chart(reading: PatchesResult) -> Chart:
     return Chart(dots, _height(tall, reading.matters), wide.ticks, up)
 
 
-def _height(on: Axis, value: float) -> str:
+def _height(on: BarAxis, value: float) -> str:
     return f"{100 - on.place(value):.2f}%"

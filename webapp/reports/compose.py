@@ -16,7 +16,7 @@ from webapp.accounts.people import signed_in
 from webapp.lib.once import FIELD
 from webapp.lib.posts import posts_only
 from webapp.projects.access import allowed, role_in
-from webapp.reports.content import Typed, content
+from webapp.reports.content import ReportText, content
 from webapp.reports.forms import FIELDS, ReportForm
 from webapp.reports.models import ReportDraft
 from webapp.reports.proposals import kept_change
@@ -84,7 +84,7 @@ def _shown(request: HttpRequest, search: Job, form: ReportForm, draft: ReportDra
 
 def _written(typed: dict[str, Any]) -> dict[str, Any]:
     """What the preview shows of what was typed."""
-    return {"written": Typed(*(str(typed.get(name, "")) for name in Typed._fields)), "now": timezone.now()}
+    return {"written": ReportText(*(str(typed.get(name, "")) for name in ReportText._fields)), "now": timezone.now()}
 
 
 @posts_only("reports:compose", "slug", "pk")

@@ -31,7 +31,7 @@ FORM = 1
 """Of the data; raised when a page that reads it must tell old ones apart."""
 
 
-class Typed(NamedTuple):
+class ReportText(NamedTuple):
     """What a person writes into a report."""
 
     title: str
@@ -73,7 +73,7 @@ def content(search: Job, proposed: Proposal | None = None) -> dict[str, Any]:
     return plain
 
 
-def published(found: Mapping[str, Any], typed: Typed, user: User, at: datetime, edition: int) -> dict[str, Any]:
+def published(found: Mapping[str, Any], typed: ReportText, user: User, at: datetime, edition: int) -> dict[str, Any]:
     """The same with what a person wrote, who publishes it, and when."""
     origin = [["Report", f"edition {edition}, published {stamp(at)} by {user}"], *found["provenance"]]
     whole: dict[str, Any] = writable({**found, **typed._asdict(), "edition": edition, "by": str(user),

@@ -8,7 +8,7 @@ from django import forms
 
 from webapp.lib.text import seen
 from webapp.reports import links, proposals
-from webapp.reports.content import Typed
+from webapp.reports.content import ReportText
 from webapp.reports.models import Report
 from webapp.reports.proposals import Proposal
 from webapp.reports.publishing import current, proposed
@@ -75,10 +75,10 @@ class ReportForm(forms.Form):
         return self.changes.get(str(self["change"].value() or ""))
 
     @property
-    def typed(self) -> Typed:
+    def typed(self) -> ReportText:
         """What a person wrote, once it is valid."""
         said = self.cleaned_data
-        return Typed(said["title"].strip(), said["release"].strip(), said["words"].strip())
+        return ReportText(said["title"].strip(), said["release"].strip(), said["words"].strip())
 
 
 class LinkForm(forms.Form):

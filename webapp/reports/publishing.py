@@ -9,7 +9,7 @@ from django.utils import timezone
 from webapp.accounts.models import User
 from webapp.projects.models import Project
 from webapp.reports import paper
-from webapp.reports.content import Typed, content, hash_of, published
+from webapp.reports.content import ReportText, content, hash_of, published
 from webapp.reports.models import Report, ReportDraft
 from webapp.reports.proposals import Proposal
 from webapp.studies.models import Job
@@ -34,7 +34,7 @@ def proposed(search: Job) -> Report | None:
 
 
 def publish(
-    search: Job, user: User, typed: Typed, replaces: Report | None, key: str = "", change: Proposal | None = None
+    search: Job, user: User, typed: ReportText, replaces: Report | None, key: str = "", change: Proposal | None = None
 ) -> Report:
     """A new edition, or the one that the same form made before; with the ``change`` that it proposes. Raises
     Replaced."""

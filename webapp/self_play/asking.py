@@ -91,26 +91,25 @@ class SelfPlayForm(EvaluationForm):
     )  # fmt: skip
     opponents = forms.ChoiceField(label="Members play against", choices=list(OPPONENTS.items()), initial="hardest")
     population: Any = NumberField(
-        label="Members", whole=True, low=2, high=200, required=False,
-        help_text=f"{POPULATION} where nothing is typed. In each round, those that lag go on from better ones.",
+        label="Members", whole=True, low=2, high=200, required=False, usual=POPULATION,
+        help_text="In each round, those that lag go on from better ones.",
     )  # fmt: skip
-    rounds: Any = NumberField(
-        label="Rounds", whole=True, low=1, high=10_000, required=False, help_text=f"{ROUNDS} where nothing is typed."
-    )
+    rounds: Any = NumberField(label="Rounds", whole=True, low=1, high=10_000, required=False, usual=ROUNDS)
     steps: Any = NumberField(
-        label="Decisions a member learns from", whole=True, low=1, high=10**9, required=False,
-        help_text=f"In each round; {STEPS:,} where nothing is typed.",
+        label="Decisions a member learns from", whole=True, low=1, high=10**9, required=False, usual=STEPS,
+        help_text="In each round.",
     )  # fmt: skip
     episodes: Any = NumberField(
-        label="Meetings that measure a member", whole=True, low=2, high=10_000, required=False,
-        help_text=f"In each round; {MEETINGS} where nothing is typed. A meeting is two battles, one from each seat.",
+        label="Meetings that measure a member", whole=True, low=2, high=10_000, required=False, usual=MEETINGS,
+        help_text="In each round. A meeting is two battles, one from each seat.",
     )  # fmt: skip
     rate = RangeField(
-        label="Learning rate", required=False, max_length=60, help_text=f"{HOW} {RATE} where nothing is typed."
-    )
+        label="Learning rate", required=False, max_length=60, help_text=HOW,
+        widget=forms.TextInput(attrs={"placeholder": RATE}),
+    )  # fmt: skip
     entropy = RangeField(
         label="Reward for trying things out", required=False, max_length=60,
-        help_text=f"{HOW} {ENTROPY} where nothing is typed.",
+        help_text=HOW, widget=forms.TextInput(attrs={"placeholder": ENTROPY}),
     )  # fmt: skip
     field_order = ("title", "game", "opponents", "policies", "population", "rounds", "steps")
 

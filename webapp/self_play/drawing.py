@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import NamedTuple
 
-from webapp.self_play.reading import Player, SelfPlayResult, signed
+from webapp.self_play.reading import LadderPlayer, SelfPlayResult, signed
 from webapp.studies.lines import Frame, ends, path
 
 TICKS = 6
@@ -43,7 +43,7 @@ class StrengthCurves:
         known = [p for p in reading.players if p.round and p.known]
         told = [end for p in known for end in ((p.low, p.rating, p.high) if p.name == leader else (p.rating,))]
         self._frame = Frame((0.75, max(rounds, 2) + 0.25), ends(told))
-        ways: dict[str, list[Player]] = defaultdict(list)
+        ways: dict[str, list[LadderPlayer]] = defaultdict(list)
         for player in sorted(known, key=lambda p: p.round):
             ways[player.name].append(player)
         lines = [StrengthLine(name, name == leader, [self._point(p) for p in way]) for name, way in ways.items()]
@@ -55,12 +55,12 @@ class StrengthCurves:
         self.levels = [(signed(at), self._y(at)) for at in (low, 0.0, high)]
         self.middle = self._y(0.0)
 
-    def _jumps(self, known: list[Player]) -> list[tuple[Point, Point]]:
+    def _jumps(self, known: list[LadderPlayer]) -> list[tuple[Point, Point]]:
         at = {(p.name, p.round): self._point(p) for p in known}
         found = [(at.get((p.copied, p.round - 1)), at[p.name, p.round]) for p in known if p.copied]
         return [(before, after) for before, after in found if before is not None]
 
-    def _point(self, player: Player) -> Point:
+    def _point(self, player: LadderPlayer) -> Point:
         return Point(self._frame.x(player.round), *(self._y(v) for v in (player.rating, player.low, player.high)))
 
     def _y(self, rating: float) -> float:

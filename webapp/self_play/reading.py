@@ -20,7 +20,7 @@ SHOWN = 10
 """Earlier members that the page lists, the most played first."""
 
 
-class Player(NamedTuple):
+class LadderPlayer(NamedTuple):
     """A member after a round (from 1), or a player outside (round 0); ``faced``: its share of the next round's battles;
     ``copied``: the member whose network it went on from, "" where it was its own; ``beside``: 1 where it is surely
     stronger than the strongest member, -1 where it is surely weaker. Ends of its range are infinite where its meetings
@@ -104,12 +104,12 @@ class SelfPlayResult:
         except StoreError:
             return None
 
-    def _player(self, k: int, names: list[str]) -> Player:
+    def _player(self, k: int, names: list[str]) -> LadderPlayer:
         columns = {name: column[k].item() for name, column in self.columns.items()}
         version, member = columns["id"], columns["member"]
         rows = np.flatnonzero(self.lineage["id"] == version)
         copied = int(self.lineage["copied"][rows[0]]) if len(rows) else -1
-        return Player(
+        return LadderPlayer(
             f"Member {member + 1}" if version >= 0 else names[k], member, columns["step"] + 1, bool(columns["present"]),
             columns["rating"], columns["rating_low"], columns["rating_high"], columns["share"], columns["meetings"],
             columns["faced"], f"Member {copied + 1}" if copied >= 0 else "", columns["beside"],
@@ -155,7 +155,7 @@ class SelfPlayResult:
         return f"{number(often)}{NBSP}{'time' if often == 1 else 'times'} a member went on from a better one."
 
     @property
-    def pool(self) -> list[Player]:
+    def pool(self) -> list[LadderPlayer]:
         """Earlier members, those that are played against most first."""
         past = [p for p in self.players if p.round and not p.present]
         return sorted(past, key=lambda p: (-p.faced, -p.round, p.member))[:SHOWN]

@@ -47,16 +47,17 @@ class SensitivityForm(StudyForm):
     )  # fmt: skip
     battles: Any = NumberField(
         label="Battles of an experiment", whole=True, low=2_000, high=100_000_000, required=False,
-        help_text=f"As many as the chosen experiment has, or {number(BATTLES)}, where nothing is typed.",
+        usual="as the experiment", help_text=f"Where no experiment is chosen, {number(BATTLES)}.",
     )  # fmt: skip
     matters: Any = NumberField(
-        label="Smallest effect that matters (points)", low=0.5, high=40, required=False,
-        help_text=f"That of the chosen experiment, or {MATTERS}, where nothing is typed.",
+        label="Smallest effect that matters (points)", low=0.5, high=40, required=False, usual="as the experiment",
+        help_text=f"Where no experiment is chosen, {MATTERS}.",
     )  # fmt: skip
     sizes = forms.CharField(
         label="Sizes of the breaks (points)", max_length=100, required=False,
-        help_text=f"Separated by commas; the smallest effect that matters, {SIZES} where nothing is typed. A break as "
-        "small as the smallest effect is seldom found: nobody can prove that it is larger.",
+        widget=forms.TextInput(attrs={"placeholder": f"{MATTERS}, {SIZES}"}),
+        help_text="Separated by commas; as a rule the first is the smallest effect that matters. A break as small as "
+        "the smallest effect is seldom found: nobody can prove that it is larger.",
     )  # fmt: skip
     planted = forms.MultipleChoiceField(
         label="What is planted", choices=KINDS, required=False, initial=["piece"],
@@ -68,10 +69,12 @@ class SensitivityForm(StudyForm):
         help_text="Pairs and triples are always planted in outcomes: lost battles are turned into won ones.",
     )  # fmt: skip
     plantings: Any = NumberField(
-        label="Plantings of each size", whole=True, low=4, high=2_000, required=False,
-        help_text=f"{PLANTINGS} where nothing is typed. Fewer make wider ranges.",
+        label="Plantings of each size", whole=True, low=4, high=2_000, required=False, usual=PLANTINGS,
+        help_text="Fewer make wider ranges.",
     )  # fmt: skip
-    seed: Any = NumberField(label="Seed", whole=True, low=0, required=False, help_text="The same seed, the same table.")
+    seed: Any = NumberField(
+        label="Seed", whole=True, low=0, required=False, usual=1, help_text="The same seed, the same table."
+    )
     agreed = forms.BooleanField(
         label="It may take that long", required=False, help_text="What it takes is said here before it starts."
     )

@@ -93,41 +93,41 @@ class TogetherForm(LayeredForm):
     waiting = CardsField(WAITING, label="Who waits for whom", initial="free")
     spread: Any = NumberField(
         label="How much better can a score get?", low=0, above=True, unit="points", required=False,
+        usual="as known for the game",
         help_text="Points between a player that acts by chance and the best you hope for. A pendulum scores −1,500 by "
         "chance and almost 0 at best: 1,500. Known for Pendulum and MuJoCo’s games; 1,000 elsewhere.",
     )  # fmt: skip
     share: Any = NumberField(
-        label="Share that learns", low=0, high=1, required=False,
-        help_text="p_desired; the others only evolve. 0.5 where nothing is typed; less where learning leads astray.",
+        label="Share that learns", low=0, high=1, required=False, usual=0.5,
+        help_text="p_desired; the others only evolve. Less where learning leads astray.",
     )  # fmt: skip
     lessons: Any = NumberField(
-        label="Fewest lessons", low=0, high=100, required=False,
+        label="Fewest lessons", low=0, high=100, required=False, usual=LEAST_LESSONS,
         help_text="Of the critic for each decision, where nobody waits for another: while it has had fewer, nobody "
-        f"begins to play. {LEAST_LESSONS:g} where nothing is typed; 0: nobody ever waits for it.",
+        "begins to play. 0: nobody ever waits for it.",
     )  # fmt: skip
     population: Any = NumberField(
-        label="Individuals in a round", whole=True, low=2, high=1000, required=False,
-        help_text="n; 10 where nothing is typed.",
+        label="Individuals in a round", whole=True, low=2, high=1000, required=False, usual=10, help_text="n.",
     )  # fmt: skip
     mean = forms.ChoiceField(
         label="How the centre moves", choices=list(MEANS.items()), required=False,
         help_text="The rule for μ, with AES-RL and ACEM-RL.",
     )  # fmt: skip
     baseline: Any = NumberField(
-        label="Its number", unit="points", required=False,
+        label="Its number", unit="points", required=False, usual="a sixth of those above",
         help_text="Relative: f_b below the centre’s score. Absolute: f_b, a score below any that chance gets. Linear "
-        "and sigmoid: r. A sixth of the points above where nothing is typed.",
+        "and sigmoid: r.",
     )  # fmt: skip
     variance = forms.ChoiceField(
         label="How the spread follows", choices=list(VARIANCES.items()), required=False, help_text="The rule for σ²."
     )
     remembered: Any = NumberField(
-        label="Individuals remembered", whole=True, low=1, high=100_000, required=False,
-        help_text="n of the fixed rule; 10 where nothing is typed.",
+        label="Individuals remembered", whole=True, low=1, high=100_000, required=False, usual=10,
+        help_text="n of the fixed rule.",
     )  # fmt: skip
     first: Any = NumberField(
-        label="First variance", low=0, high=100, above=True, required=False,
-        help_text="σ² of each weight around the centre; 0.001 where nothing is typed. By the constant rule it stays.",
+        label="First variance", low=0, high=100, above=True, required=False, usual=0.001,
+        help_text="σ² of each weight around the centre. By the constant rule it stays.",
     )  # fmt: skip
     centre = forms.ChoiceField(
         label="Score of the centre", choices=list(CENTRES.items()), required=False,
@@ -149,7 +149,8 @@ class TogetherForm(LayeredForm):
         self.fields["game"].help_text = "Games for one player who steers with numbers."
         self.fields["steps"].help_text = "All that are played, those that measure the centre included."
         self.fields["seed"].help_text = "Same seed, same result, where all of a round wait."
-        self.fields["workers"].help_text = f"{settings.CPUS} where nothing is typed: as many as there are processors."
+        self.fields["workers"].help_text = "As a rule as many as there are processors."
+        self.fields["workers"].widget.attrs["placeholder"] = str(settings.CPUS)
 
     def clean(self) -> dict[str, Any]:
         """A number belongs to a rule that has one; an absolute baseline has no usual one."""

@@ -117,16 +117,13 @@ class StartsForm(LearningForm):
         help_text="Where it learns most.",
     )  # fmt: skip
     actors: Any = NumberField(
-        label="Players of each start", whole=True, low=1, high=1024, required=False,
-        help_text="Each on a processor of its own. 1 where nothing is typed.",
+        label="Players of each start", whole=True, low=1, high=1024, required=False, usual=1,
+        help_text="Each on a processor of its own.",
     )  # fmt: skip
     battles: Any = NumberField(
-        label="Episodes that each plays together", whole=True, low=1, high=100_000, required=False,
-        help_text="8 where nothing is typed.",
+        label="Episodes that each plays together", whole=True, low=1, high=100_000, required=False, usual=8,
     )  # fmt: skip
-    rate: Any = NumberField(
-        label="Learning rate", low=0, high=1, required=False, help_text="As usual for the game where nothing is typed."
-    )
+    rate: Any = NumberField(label="Learning rate", low=0, high=1, required=False, usual="as usual for the game")
 
     def prepare(self) -> None:
         super().prepare()

@@ -11,7 +11,7 @@ MARKS = 8
 """Starts with a colour of their own; a ninth has that of the eighth."""
 
 
-class Axis(NamedTuple):
+class RangeAxis(NamedTuple):
     """The settings with the ends of a range, the numbers at the ends of the picture, and the game's usual range."""
 
     first: str
@@ -28,7 +28,7 @@ class Axis(NamedTuple):
         return (a, b - a) if b - a >= LEAST else ((a + b - LEAST) / 2, LEAST)
 
 
-class Mark(NamedTuple):
+class StartMark(NamedTuple):
     """A start as it is drawn; ``number``: its colour, from 1."""
 
     name: str
@@ -46,38 +46,40 @@ class Picture(NamedTuple):
     width: float
     height: float
     boxes: tuple[tuple[float, float, float, float], ...]
-    across: Axis
-    down: Axis | None
+    across: RangeAxis
+    down: RangeAxis | None
     told: str
 
     @property
-    def axes(self) -> list[Axis]:
+    def axes(self) -> list[RangeAxis]:
         """Both, as far as there are two."""
         return [self.across] if self.down is None else [self.across, self.down]
 
-    def marks(self, starts: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Mark]:
+    def marks(self, starts: Sequence[tuple[str, Mapping[str, Any]]]) -> list[StartMark]:
         """Starts by name and settings."""
         found = []
         for i, (name, settings) in enumerate(starts):
             x, width = self.across.ends(settings, self.width)
             y, height = (0.0, self.height) if self.down is None else self.down.ends(settings, self.height)
-            found.append(Mark(name, min(i + 1, MARKS), x, y, width, height))
+            found.append(StartMark(name, min(i + 1, MARKS), x, y, width, height))
         return found
 
 
 _FIELD = Picture(
     105, 136, ((72, 27.7, 33, 80.6), (94, 49.7, 11, 36.6), (103.5, 54, 1.5, 28)),
-    Axis("ball_x_min", "ball_x_max", 0.0, 1.0, (0.0, 0.2)), Axis("ball_y_min", "ball_y_max", -1.0, 1.0, (-0.8, 0.8)),
+    RangeAxis("ball_x_min", "ball_x_max", 0.0, 1.0, (0.0, 0.2)),
+    RangeAxis("ball_y_min", "ball_y_max", -1.0, 1.0, (-0.8, 0.8)),
     "Where the ball lies. Along, 0 is the halfway line and 1 the goal line; across, −1 and 1 are the touch lines.",
 )  # fmt: skip
 PICTURES = {
     "platform": Picture(
-        105, 40, ((0, 30, 27, 6), (39, 30, 27, 6), (78, 30, 27, 6)), Axis("first", "first", 0.8, 3.5, (1.0, 1.0)), None,
+        105, 40, ((0, 30, 27, 6), (39, 30, 27, 6), (78, 30, 27, 6)),
+        RangeAxis("first", "first", 0.8, 3.5, (1.0, 1.0)), None,
         "The platform on which an episode begins. The goal is at the end of the third.",
     ),
     "goal": Picture(
-        80, 120, ((66, 30, 14, 60), (78.5, 46, 1.5, 28)), Axis("x_min", "x_max", 0.0, 20.0, (0.0, 0.0)),
-        Axis("y_min", "y_max", -15.0, 15.0, (-15.0, 15.0)),
+        80, 120, ((66, 30, 14, 60), (78.5, 46, 1.5, 28)), RangeAxis("x_min", "x_max", 0.0, 20.0, (0.0, 0.0)),
+        RangeAxis("y_min", "y_max", -15.0, 15.0, (-15.0, 15.0)),
         "Where the player begins, in metres. Along, 0 is the halfway line and 20 the goal line; across, 0 is the "
         "middle.",
     ),

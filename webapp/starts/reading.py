@@ -10,7 +10,7 @@ from engine.arrays import Bundle
 from engine.config import parse
 from engine.config.starts import StartsConfig, name_of
 from webapp.lib.words import number, percent
-from webapp.starts.picture import MARKS, PICTURES, Mark, Picture
+from webapp.starts.picture import MARKS, PICTURES, Picture, StartMark
 from webapp.starts.rows import where
 from webapp.studies.lines import Column, Frame, Lines, ends, known, marks, path
 from webapp.studies.models import Job
@@ -178,7 +178,7 @@ class StartsResult:
         return PICTURES.get(self.config.game.name.removeprefix("builtin:"))
 
     @property
-    def marks(self) -> list[Mark]:
+    def marks(self) -> list[StartMark]:
         """The starts on it."""
         drawn = self.picture
         starts = [(task.name, {**self.config.game.settings, **task.settings}) for task in self.config.ordered]

@@ -21,7 +21,7 @@ ROWS = 5
 NAMES = ("Very easy", "Easy", "Halfway", "Harder", "The hard one")
 
 
-class Typed(NamedTuple):
+class SettingColumn(NamedTuple):
     """A setting as a column: its head, its bounds, and what the game has where nothing is typed."""
 
     head: str
@@ -32,16 +32,16 @@ class Typed(NamedTuple):
 
 
 COLUMNS = {
-    "first": Typed("Platform", 1, 3, "1", True),
-    "x_min": Typed("Along, from", 0, 12, "0"),
-    "x_max": Typed("Along, to", 0, 12, "0"),
-    "y_min": Typed("Across, from", -15, 15, "-15"),
-    "y_max": Typed("Across, to", -15, 15, "15"),
-    "ball_x_min": Typed("Along, from", 0, 0.98, "0"),
-    "ball_x_max": Typed("Along, to", 0, 0.98, "0.2"),
-    "ball_y_min": Typed("Across, from", -0.98, 0.98, "-0.8"),
-    "ball_y_max": Typed("Across, to", -0.98, 0.98, "0.8"),
-    "apart": Typed("Player’s distance", 0, 1, "1"),
+    "first": SettingColumn("Platform", 1, 3, "1", True),
+    "x_min": SettingColumn("Along, from", 0, 12, "0"),
+    "x_max": SettingColumn("Along, to", 0, 12, "0"),
+    "y_min": SettingColumn("Across, from", -15, 15, "-15"),
+    "y_max": SettingColumn("Across, to", -15, 15, "15"),
+    "ball_x_min": SettingColumn("Along, from", 0, 0.98, "0"),
+    "ball_x_max": SettingColumn("Along, to", 0, 0.98, "0.2"),
+    "ball_y_min": SettingColumn("Across, from", -0.98, 0.98, "-0.8"),
+    "ball_y_max": SettingColumn("Across, to", -0.98, 0.98, "0.8"),
+    "apart": SettingColumn("Player’s distance", 0, 1, "1"),
 }
 OFFERED = {name: game for name, game in GAMES.items() if game.starts}
 """Games whose settings say where an episode begins."""
@@ -56,14 +56,14 @@ FIRST: Mapping[str, Mapping[str, tuple[float, ...]]] = {
 """Rows to begin with, the easiest first, by game; those after them are empty."""
 
 
-class Column(NamedTuple):
+class StartColumn(NamedTuple):
     """A column of settings: the beginning of its fields' names, which the row's number ends; the setting; the games
     that have it."""
 
     key: str
     setting: str
     games: tuple[str, ...]
-    told: Typed
+    told: SettingColumn
 
 
 def programs(project: Project) -> dict[str, str]:
@@ -71,20 +71,20 @@ def programs(project: Project) -> dict[str, str]:
     return {row.called: str(row) for row in by_moves(project) if row.starts and not obstacle(row)}
 
 
-def columns(project: Project) -> list[Column]:
+def columns(project: Project) -> list[StartColumn]:
     """Those of the built-in games, then those of the project's programs."""
     found = [
-        Column(name, name, tuple(game for game, row in OFFERED.items() if name in row.starts), told)
+        StartColumn(name, name, tuple(game for game, row in OFFERED.items() if name in row.starts), told)
         for name, told in COLUMNS.items()
     ]
     for called in programs(project):
         for k, one in enumerate(games.starts_of(reference_of(called, project), project)):
-            told = Typed(one.title or one.name, one.low, one.high, shown(one.usual), one.whole)
-            found.append(Column(f"{called.replace(':', '-')}-{k}-", one.name, (called,), told))
+            told = SettingColumn(one.title or one.name, one.low, one.high, shown(one.usual), one.whole)
+            found.append(StartColumn(f"{called.replace(':', '-')}-{k}-", one.name, (called,), told))
     return found
 
 
-def fields(known: Sequence[Column]) -> dict[str, Any]:
+def fields(known: Sequence[StartColumn]) -> dict[str, Any]:
     """The fields of all rows, by name."""
     found: dict[str, Any] = {}
     for i in range(1, ROWS + 1):
@@ -110,7 +110,7 @@ def _first(setting: str, row: int) -> str:
     return f"{told[row]:g}" if row < len(told) else ""
 
 
-def typed(cleaned: Mapping[str, Any], game: str, known: Sequence[Column]) -> Iterator[tuple[int, dict[str, Any]]]:
+def typed(cleaned: Mapping[str, Any], game: str, known: Sequence[StartColumn]) -> Iterator[tuple[int, dict[str, Any]]]:
     """(row, task of the study) of each row that somebody filled in, or marked as the hard one."""
     for i in range(1, ROWS + 1):
         own = {column.setting: cleaned.get(f"{column.key}{i}") for column in known if game in column.games}
@@ -135,7 +135,7 @@ def where(settings: Mapping[str, Any], heads: Mapping[str, str]) -> str:
     return ", ".join(found)
 
 
-def filled(config: Mapping[str, Any], game: str, known: Sequence[Column]) -> dict[str, Any]:
+def filled(config: Mapping[str, Any], game: str, known: Sequence[StartColumn]) -> dict[str, Any]:
     """What would have to be typed for the tasks of a study in a game; rows that it does not need are empty."""
     keys = {column.setting: column.key for column in known if game in column.games}
     every = ("name", *(column.key for column in known))

@@ -20,7 +20,7 @@ FORECAST_S, EACH_S = (40.0, 100.0), (0.0003, 0.0005)
 and pairings are drawn to look at what they say. Measured on the built-in game."""
 
 
-class Asked(NamedTuple):
+class ExperimentChoice(NamedTuple):
     """Whether an experiment is wanted (None: as usual, it is), and of how many battles (None: as usual)."""
 
     wanted: bool | None = None
@@ -56,6 +56,6 @@ def tests(battles: int) -> int:
     return battles
 
 
-def planned(search: SearchConfig, spec: GameSpec, asked: Asked) -> WorthConfig | None:
+def planned(search: SearchConfig, spec: GameSpec, asked: ExperimentChoice) -> WorthConfig | None:
     """The experiment that a search brings along; None where there is to be none, or none can be."""
     return None if asked.wanted is False else companion.planned(search, spec, asked.battles)[0]

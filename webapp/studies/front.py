@@ -28,7 +28,7 @@ MOST_MARKS, MOST_DOTS = 300, 150
 Floats = NDArray[np.float64]
 
 
-class Axis(NamedTuple):
+class FrontAxis(NamedTuple):
     """A column of a picture: an objective, or (``column`` -1) what a team costs on average."""
 
     column: int
@@ -40,20 +40,20 @@ class Axis(NamedTuple):
     cap: float | None = None
 
 
-def axes(objectives: Sequence[ObjectiveConfig]) -> tuple[Axis, Axis]:
+def axes(objectives: Sequence[ObjectiveConfig]) -> tuple[FrontAxis, FrontAxis]:
     """(x, y) of the job's chart. Up: the first objective with a line; right: strength, or the next there is."""
     up = next((i for i, o in enumerate(objectives) if o.threshold is not None), 0)
     others = [i for i in range(len(objectives)) if i != up]
     right = next((i for i in others if objectives[i].strength), others[0] if others else -1)
     if right < 0:
-        return Axis(-1, "Cost of a team", "", "cheaper", "min", None), axis(objectives, up)
+        return FrontAxis(-1, "Cost of a team", "", "cheaper", "min", None), axis(objectives, up)
     return axis(objectives, right), axis(objectives, up)
 
 
-def axis(objectives: Sequence[ObjectiveConfig], i: int) -> Axis:
+def axis(objectives: Sequence[ObjectiveConfig], i: int) -> FrontAxis:
     """The objective in column i."""
     o = objectives[i]
-    return Axis(i, o.title, o.unit, o.toward, o.direction, o.threshold, o.high if o.direction == "max" else o.low)
+    return FrontAxis(i, o.title, o.unit, o.toward, o.direction, o.threshold, o.high if o.direction == "max" else o.low)
 
 
 def of_job(job: Job) -> ObjectiveSetConfig:
@@ -71,13 +71,13 @@ def artifact(job: Job, role: str, tick: int | None) -> str:
     return str((body or {}).get("artifacts", {}).get(role, ""))
 
 
-def tag(digest: str, pair: tuple[Axis, Axis] | None = None) -> str:
+def tag(digest: str, pair: tuple[FrontAxis, FrontAxis] | None = None) -> str:
     """The entity tag of the picture of one artifact, drawn along a pair of axes."""
     along = "".join(f"-{one.column}" for one in pair or ())
     return f'"{digest[:40]}-{PICTURE}{along}"'
 
 
-def picture(job: Job, digest: str, pair: tuple[Axis, Axis], *, dots: bool) -> bytes:
+def picture(job: Job, digest: str, pair: tuple[FrontAxis, FrontAxis], *, dots: bool) -> bytes:
     """The artifact as JSON columns for the chart: all of a front, or a sample of a round's lineups (``dots``).
 
     Raises StoreError when it is missing or damaged.
@@ -95,14 +95,19 @@ def picture(job: Job, digest: str, pair: tuple[Axis, Axis], *, dots: bool) -> by
     return written({**found, **told}).encode()
 
 
-def _ends(job: Job, arrays: dict[str, NDArray[Any]], x: Axis, y: Axis) -> dict[str, source.Ends]:
+def _ends(job: Job, arrays: dict[str, NDArray[Any]], x: FrontAxis, y: FrontAxis) -> dict[str, source.Ends]:
     """How far each axis can go: where ranges stop."""
     known = source.ends(job, arrays)
     return {name: known[axis.column] if axis.column >= 0 else (0.0, None) for name, axis in (("x", x), ("y", y))}
 
 
 def _columns(
-    job: Job, bundle: Bundle, usable: NDArray[np.bool_], objectives: Sequence[ObjectiveConfig], x: Axis, y: Axis
+    job: Job,
+    bundle: Bundle,
+    usable: NDArray[np.bool_],
+    objectives: Sequence[ObjectiveConfig],
+    x: FrontAxis,
+    y: FrontAxis,
 ) -> dict[str, NDArray[Any]]:
     arrays = {name: column[usable] for name, column in bundle.arrays.items()}
     objective, half = arrays["objective"], source.halves(job, arrays)
@@ -116,7 +121,7 @@ def _columns(
     return {"id": arrays["id"], **values, **halves, "verdict": verdict, "edge": edge}
 
 
-def _sign(axis: Axis) -> float:
+def _sign(axis: FrontAxis) -> float:
     return 1.0 if axis.direction == "max" else -1.0
 
 

@@ -19,7 +19,7 @@ from webapp.studies import front
 from webapp.studies.at_once import with_relatives
 from webapp.studies.explore_recheck import marks_now
 from webapp.studies.explore_source import Ends
-from webapp.studies.front import Axis
+from webapp.studies.front import FrontAxis
 from webapp.studies.models import Job
 from webapp.studies.questions import verdict_words
 from webapp.studies.reckoned import NotYet, left_to_workers
@@ -35,7 +35,7 @@ ROOM = 6.0
 """Percent of the picture that stays free at each end."""
 
 
-class Mark(NamedTuple):
+class FrontMark(NamedTuple):
     """A lineup: percent from the left and from the top, and its verdict mark."""
 
     left: str
@@ -57,7 +57,7 @@ class Picture(NamedTuple):
     baseline team, empty where strength does not count. ``ticks``: round numbers on the axes, across and up."""
 
     job: Job
-    marks: list[Mark]
+    marks: list[FrontMark]
     caption: str
     legend: list[tuple[str, str]]
     across: str
@@ -106,7 +106,8 @@ def _picture(job: Job) -> Picture | None:
     up = _ends([b for _, b in values], y.line, told["ends"]["y"])
     kinds = _kinds(job, digest, told, y.line)
     marks = [
-        Mark(_share(a, across), _share(b, up, turned=True), kinds[i]) for i, (a, b) in zip(drawn, values, strict=True)
+        FrontMark(_share(a, across), _share(b, up, turned=True), kinds[i])
+        for i, (a, b) in zip(drawn, values, strict=True)
     ]
     marks.sort(key=lambda mark: ORDER.index(mark.kind))
     line = "" if y.line is None else _share(y.line, up, turned=True)
@@ -117,7 +118,7 @@ def _picture(job: Job) -> Picture | None:
                    worded, _ticks(x, across, 3), _ticks(y, up, 4, turned=True), bool(fresh))  # fmt: skip
 
 
-def _tint(x: Axis, y: Axis, line: str, median: str) -> tuple[str, str, str, str]:
+def _tint(x: FrontAxis, y: FrontAxis, line: str, median: str) -> tuple[str, str, str, str]:
     """The problem area from the left, from the top, its width and its height: over the line and, where ``median`` says
     from where on strength counts, stronger."""
     left, width = "0", "100%"
@@ -131,7 +132,7 @@ def _beyond(place: str) -> str:
     return f"{100 - float(place.rstrip('%')):.2f}%"
 
 
-def _caption(x: Axis, y: Axis, fresh: bool, values: Sequence[tuple[float, float]]) -> str:
+def _caption(x: FrontAxis, y: FrontAxis, fresh: bool, values: Sequence[tuple[float, float]]) -> str:
     """In the two numbers of the picture: a third one that was searched for is not drawn, so nothing is said of it. On
     ``fresh`` battles a mark is beside those that have some; others that were found may look further by the search's."""
     other = "re-tested lineup" if fresh else "lineup that was found"
@@ -142,7 +143,7 @@ def _caption(x: Axis, y: Axis, fresh: bool, values: Sequence[tuple[float, float]
     return f"The edge is one lineup, with {' and '.join(told)}: no {rest}"
 
 
-def _worth(value: float, axis: Axis) -> str:
+def _worth(value: float, axis: FrontAxis) -> str:
     digits = least_digits(value, axis.unit)
     return with_unit(round(value, digits), axis.unit, digits)
 
@@ -159,7 +160,7 @@ def _kinds(job: Job, digest: str, told: Mapping[str, Any], line: float | None) -
     return [KINDS.get(now.get(i, verdict), "under") for i, verdict in zip(told["id"], told["verdict"], strict=True)]
 
 
-def _legend(job: Job, marks: Sequence[Mark]) -> list[tuple[str, str]]:
+def _legend(job: Job, marks: Sequence[FrontMark]) -> list[tuple[str, str]]:
     words = verdict_words(job.template, front.of_job(job))
     named = {"strong": words.strong, "unsure": words.unsure, "under": words.under}
     shown = {mark.kind for mark in marks}
@@ -188,7 +189,7 @@ def _share(value: float, ends: tuple[float, float], *, turned: bool = False) -> 
     return f"{ROOM + (100 - 2 * ROOM) * (1 - share if turned else share):.2f}%"
 
 
-def _ticks(axis: Axis, ends: tuple[float, float], most: int, *, turned: bool = False) -> list[Tick]:
+def _ticks(axis: FrontAxis, ends: tuple[float, float], most: int, *, turned: bool = False) -> list[Tick]:
     """At most about ``most`` round numbers between the ends, at equal distances: 1, 2 or 5 times a power of ten."""
     low, high = ends
     if not high > low:
@@ -202,7 +203,7 @@ def _ticks(axis: Axis, ends: tuple[float, float], most: int, *, turned: bool = F
     return [Tick(_share(each, ends, turned=turned), with_unit(each, axis.unit, digits)) for each in values]
 
 
-def _axis(axis: Axis) -> str:
+def _axis(axis: FrontAxis) -> str:
     """ "Resource advantage (×) → more unfair"."""
     unit = f" ({axis.unit})" if axis.unit else ""
     return f"{axis.title}{unit} {'→' if axis.direction == 'max' else '←'} {axis.toward}"

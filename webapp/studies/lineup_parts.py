@@ -28,7 +28,7 @@ from webapp.studies.methods import LINEUPS, Method, ends_when
 from webapp.studies.models import Job
 from webapp.studies.questions import verdict_words
 from webapp.studies.rechecked import Checked
-from webapp.studies.result_rows import Lineups
+from webapp.studies.result_rows import LineupRows
 from webapp.studies.rounds import Columns, columns, evenly
 from webapp.studies.search_intake import SearchIntake
 from webapp.studies.starting import SearchStart
@@ -64,7 +64,7 @@ class Samples(Parts):
 
     def table(self, job: Job, of: str, user: User) -> Rows:
         """The lineups of the front, all of the archive, or those on the shortlist."""
-        return Lineups(job, of, user)
+        return LineupRows(job, of, user)
 
     def objectives(self, job: Job) -> ObjectiveSetConfig:
         """What the job was told "imbalanced" means."""

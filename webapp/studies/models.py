@@ -7,9 +7,14 @@ from django.db import models
 from django.db.models import Q
 
 from engine.catalog import STUDIES, StudyKind
+from engine.config import Study
 
 FOR_A_FORM = "sample"
 """The kind of a job that is played to tell a form something: random lineups, or the trial of a training."""
+
+
+UNKNOWN = StudyKind("Job of another version", "job", Study, "", "", "battles", "")
+"""What stands for the kind of a job that another version of Equipoise made, where this one does not have it."""
 
 
 class Status(models.TextChoices):
@@ -146,7 +151,7 @@ class Job(models.Model):
     @property
     def study(self) -> StudyKind:
         """What kind of study it is; a trial is a training, though it is played as a sample."""
-        return STUDIES[self.config.get("kind", self.kind)]
+        return STUDIES.get(self.config.get("kind", self.kind), UNKNOWN)
 
     def stopped_words(self, tick: int) -> str:
         """What it says when people stop it after ``tick`` rounds."""

@@ -32,7 +32,7 @@ def range_shown(mean: float, low: float, high: float) -> Range:
     return {"low": None, "high": None} | {name: float(f"{value:.6g}") for name, value in ends.items()}
 
 
-class Lineups:
+class LineupRows:
     """Lineups of a search, a re-check or a sample."""
 
     def __init__(self, job: Job, of: str, user: User) -> None:

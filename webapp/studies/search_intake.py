@@ -33,7 +33,7 @@ class SearchIntake(Intake):
         led = commanders.NO_EXPERIMENT if study.game.commander is not None else ""
         if battles and (why := _few(battles) or led or companion.obstacle(study.lineups, pins.spec)):
             raise ConfigError([("experiment", why)])
-        asked = companion.Asked(None if battles is None else bool(battles), battles)
+        asked = companion.ExperimentChoice(None if battles is None else bool(battles), battles)
         return _alone(study), {**refers, **_beside(study, refers, pins, asked)}
 
     def again(self, body: Body, job: Job) -> tuple[Study, Refers]:
@@ -47,8 +47,10 @@ class SearchIntake(Intake):
     def _like(self, body: Body, job: Job, pins: Pins) -> tuple[Study, Refers]:
         found = companion.of(job)
         study, refers = _searched(body, pins)
-        known = companion.Asked(found is not None, None if found is None else found.config["battles"])
-        asked = known if study.experiment is None else companion.Asked(bool(study.experiment), study.experiment)
+        known = companion.ExperimentChoice(found is not None, None if found is None else found.config["battles"])
+        asked = (
+            known if study.experiment is None else companion.ExperimentChoice(bool(study.experiment), study.experiment)
+        )
         return _alone(study), {**refers, **_beside(study, refers, pins, asked)}
 
 
@@ -61,7 +63,7 @@ def _few(battles: int) -> str:
     return f"must be {FEWEST_MEASURING} or more, or 0 for none" if battles < FEWEST_MEASURING else ""
 
 
-def _beside(study: SearchConfig, refers: Refers, pins: Pins, asked: companion.Asked) -> Refers:
+def _beside(study: SearchConfig, refers: Refers, pins: Pins, asked: companion.ExperimentChoice) -> Refers:
     """The experiment that comes with a search, if one does."""
     found = companion.planned(study, pins.spec, asked)
     return {} if found is None else {"companion": found}

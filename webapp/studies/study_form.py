@@ -44,7 +44,9 @@ class StudyForm(forms.Form):
     folded: ClassVar[tuple[str, ...]] = ("seed",)
     tells: ClassVar[bool] = False
     title = forms.CharField(label="Name", max_length=120, required=False, validators=[seen])
-    seed: Any = NumberField(label="Seed", whole=True, low=0, required=False, help_text="Same seed, same result.")
+    seed: Any = NumberField(
+        label="Seed", whole=True, low=0, required=False, usual=1, help_text="Same seed, same result."
+    )
 
     def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
         super().__init__(data, initial=dict(self.usual))

@@ -101,7 +101,7 @@ class StyleForm(GoalFields, TrainForm):
         self.fields["seed"].help_text = "Same seed, same agents."
         self.study: StylesConfig | None = None
 
-    def _groups(self, samplers: int) -> list[settings.Group]:
+    def _groups(self, samplers: int) -> list[settings.SettingGroup]:
         """What is paid for is asked for elsewhere."""
         every = settings.groups(self.offer, self.shown, samplers)[1:]
         return [g._replace(settings=tuple(s for s in g.settings if s.name != settings.REWARDS)) for g in every]

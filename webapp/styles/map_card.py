@@ -16,7 +16,7 @@ from webapp.styles.map_agents import SCORE, Agents, files, parents_of, trainings
 from webapp.styles.map_genes import Gene, fixed, genes_of
 from webapp.styles.map_levels import levels
 from webapp.styles.map_strangers import Against, against, held, in_words, met, shown
-from webapp.styles.map_words import Axis, CellText, axes, cell_of
+from webapp.styles.map_words import CellText, MeasureAxis, axes, cell_of
 
 
 class MeasureText(NamedTuple):
@@ -91,7 +91,9 @@ def card_of(job: Job, agents: Agents, row: int) -> Card:
     )  # fmt: skip
 
 
-def _measure_text(axis: Axis, agents: Agents, row: int, again: Agents | None, fresh_row: int | None) -> MeasureText:
+def _measure_text(
+    axis: MeasureAxis, agents: Agents, row: int, again: Agents | None, fresh_row: int | None
+) -> MeasureText:
     fresh = "" if again is None or fresh_row is None else in_words(cell_of(again, fresh_row, axis))
     return MeasureText(axis.title, *cell_of(agents, row, axis), fresh)
 
@@ -112,7 +114,7 @@ def _lineage(job: Job, agent: int, parents: dict[int, tuple[int, int]]) -> str:
     return f"Its network has learned in {count} trainings, one after the other{told}."
 
 
-def levels_of(agents: Agents, row: int, known: dict[str, Axis]) -> list[Level]:
+def levels_of(agents: Agents, row: int, known: dict[str, MeasureAxis]) -> list[Level]:
     """The same style at up to three difficulties, that of this row among them; none where there are no others."""
     found = levels(agents, row)
     if len(found) < 2:

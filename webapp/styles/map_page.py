@@ -15,11 +15,11 @@ from webapp.studies.models import Job
 from webapp.styles import control as controls
 from webapp.styles import course, evidence
 from webapp.styles.map_agents import Agents, agents_of
-from webapp.styles.map_asked import Asked, asked
+from webapp.styles.map_asked import MapQuery, asked
 from webapp.styles.map_form import BAND, EDGE
 from webapp.styles.map_genes import genes_of, titles
 from webapp.styles.map_strangers import held, met
-from webapp.styles.map_words import Axis, CellText, axes, cell_of
+from webapp.styles.map_words import CellText, MeasureAxis, axes, cell_of
 
 
 class AgentRow(NamedTuple):
@@ -51,7 +51,7 @@ class Map(NamedTuple):
 
     key: str
     rows: list[AgentRow]
-    axes: list[Axis]
+    axes: list[MeasureAxis]
     genes: list[str]
     trained: int
     edge: int
@@ -92,7 +92,7 @@ def context(job: Job, given: QueryDict) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def map_of(job: Job, agents: Agents, wanted: Asked, control: Job | None) -> Map:
+def map_of(job: Job, agents: Agents, wanted: MapQuery, control: Job | None) -> Map:
     """The map of these agents, and the population of the control beside it. Raises StoreError."""
     known, able = list(axes(job.config).values()), agents.band(wanted.within)
     picked = agents.pick(wanted.within, wanted.k).rows.tolist() if wanted.picks else []
@@ -118,7 +118,7 @@ def _holds(names: tuple[str, ...], found: list[Moved | None]) -> Holds:
     return Holds(names, told.count("fragile"), len(judged), told.count("open"))
 
 
-def _row(job: Job, agents: Agents, row: int, known: list[Axis], able: Any, picked: list[int]) -> AgentRow:
+def _row(job: Job, agents: Agents, row: int, known: list[MeasureAxis], able: Any, picked: list[int]) -> AgentRow:
     place = picked.index(row) + 1 if row in picked else 0
     genes = [gene.words for gene in genes_of(job.config, agents.paths, agents.genes[row].tolist())]
     cells = [cell_of(agents, row, axis) for axis in known]
@@ -128,7 +128,7 @@ def _row(job: Job, agents: Agents, row: int, known: list[Axis], able: Any, picke
 
 
 def drawn(
-    agents: Agents, order: list[int], known: list[Axis], able: Any, picked: list[int], beside: Agents | None
+    agents: Agents, order: list[int], known: list[MeasureAxis], able: Any, picked: list[int], beside: Agents | None
 ) -> dict[str, Any]:
     """What the chart draws: the rows of the table in its order, and the latest population of the control."""
     values = {axis.name: _column(agents, axis.name, order) for axis in known}

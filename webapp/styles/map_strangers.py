@@ -10,7 +10,7 @@ from engine.styles.strangers import Mean, Moved, moved, shifts, strangers_of
 from webapp.lib.storage import store
 from webapp.studies.models import Job
 from webapp.styles.map_agents import SCORE, Agents, agents_in
-from webapp.styles.map_words import UNKNOWN, Axis, CellText, cell_of
+from webapp.styles.map_words import UNKNOWN, CellText, MeasureAxis, cell_of
 
 ROLE, FRESH = "against/", "fresh_population"
 
@@ -68,7 +68,7 @@ def shown(agents: Agents) -> tuple[str, ...]:
     return (*agents.behaviour, SCORE)
 
 
-def against(known: Met, number: int, axes: dict[str, Axis]) -> list[Against]:
+def against(known: Met, number: int, axes: dict[str, MeasureAxis]) -> list[Against]:
     """The agent with this number against each stranger: its style and its score."""
     found = []
     for title, agents in known.others.items():

@@ -21,7 +21,7 @@ FAR = 100.0
 """Values from here on are told without decimals."""
 
 
-class Axis(NamedTuple):
+class MeasureAxis(NamedTuple):
     """A measure along which the map can be drawn: its title with its unit, what its low and high end are called, and
     whether values are shares, told in percent."""
 
@@ -42,7 +42,7 @@ class Axis(NamedTuple):
         return number(100 * value if self.share else value, digits)
 
 
-def axes(config: dict[str, Any]) -> dict[str, Axis]:
+def axes(config: dict[str, Any]) -> dict[str, MeasureAxis]:
     """Those of a job by the names of their measures: goals, score, behaviour."""
     game = built_in(config["task"]["game"]["name"])
     told = game.captions if game else {}
@@ -51,14 +51,16 @@ def axes(config: dict[str, Any]) -> dict[str, Axis]:
         name, more = aim["measure"], aim["direction"] == "max"
         formula = aim.get("formula", "")  # left out where the measure alone counts
         title = f"Goal “{title_of(name)}”{_made_of(formula, template_of(config))}"
-        found[name] = Axis(name, title, "less good" if more else "better", "better" if more else "less good", False)
+        found[name] = MeasureAxis(
+            name, title, "less good" if more else "better", "better" if more else "less good", False
+        )
     whole = game is not None and game.ends.get(SCORE) == (0.0, 1.0)
-    found[SCORE] = Axis(SCORE, "Score (0 to 1)" if whole else "Score", "plays worse", "plays better", False)
+    found[SCORE] = MeasureAxis(SCORE, "Score (0 to 1)" if whole else "Score", "plays worse", "plays better", False)
     for name in config["behaviour"]:
         words = told.get(name, Signal(title_of(name), share=False))
         unit = f"% {words.per}" if words.share else words.per or "mean of an episode"
         low, high = _ends(config, name)
-        found[name] = Axis(name, f"{words.words[:1].upper()}{words.words[1:]} ({unit})", low, high, words.share)
+        found[name] = MeasureAxis(name, f"{words.words[:1].upper()}{words.words[1:]} ({unit})", low, high, words.share)
     return found
 
 
@@ -106,7 +108,7 @@ class CellText(NamedTuple):
     ends: str
 
 
-def cell_of(agents: Agents, row: int, axis: Axis) -> CellText:
+def cell_of(agents: Agents, row: int, axis: MeasureAxis) -> CellText:
     """A measure of an agent in words: "0.17" and "0.01 to 0.63"."""
     measured = agents.measures[axis.name]
     ends = measured.ends(row)

@@ -14,7 +14,7 @@ from webapp.studies.kinds import Found, Parts
 from webapp.studies.models import TERMINAL, Job, Status
 from webapp.studies.setting_fields import is_range, range_text
 from webapp.styles import control, course, evidence, map_page, typed
-from webapp.styles.map_words import Axis, axes
+from webapp.styles.map_words import MeasureAxis, axes
 from webapp.styles.starting import StylesIntake, StyleStart
 from webapp.training import games, hands
 from webapp.training.goals import title_of
@@ -88,7 +88,7 @@ def _went(job: Job) -> dict[str, Any]:
     }
 
 
-def _way(job: Job) -> Axis:
+def _way(job: Job) -> MeasureAxis:
     """What its agents are told apart by first, as its map of styles has it."""
     return axes(job.config)[job.config["behaviour"][0]]
 

@@ -60,7 +60,7 @@ class Family(NamedTuple):
     only: int = 0
 
 
-class Lineups:
+class SearchLineups:
     """The lineups of a search as its explorer has them. ``readable``: whether they can be."""
 
     def __init__(self, search: Job) -> None:

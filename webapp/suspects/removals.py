@@ -19,7 +19,7 @@ from engine.errors import ConfigError
 from engine.lineups.schema import battles_of_lineup
 from webapp.studies import actions, companion, patterns, playable, rounds
 from webapp.studies.models import Job, Status
-from webapp.suspects.evidence import Lineups
+from webapp.suspects.evidence import SearchLineups
 from webapp.suspects.reading import Suspect, read
 
 KIND = "removal"
@@ -148,7 +148,7 @@ def _asked(search: Job) -> tuple[Job, SearchConfig, list[Suspect]] | None:
 
 
 def _config(search: Job, config: SearchConfig, named: Sequence[Suspect], size: Size) -> RemovalConfig:
-    lineups, suspects = Lineups(search), list[SuspectConfig]()
+    lineups, suspects = SearchLineups(search), list[SuspectConfig]()
     for suspect in named:
         genomes, anchors = lineups.holding(suspect.pattern, size.lineups)
         suspects.append(SuspectConfig(pattern=suspect.pattern, genomes=genomes, anchors=anchors))

@@ -29,7 +29,7 @@ from webapp.studies.models import Job, Status
 from webapp.studies.pictures import job_for
 from webapp.suspects import cards, decisions, removals
 from webapp.suspects.decisions import Undecidable
-from webapp.suspects.evidence import Lineups
+from webapp.suspects.evidence import SearchLineups
 from webapp.suspects.intended import lapsed
 from webapp.suspects.reading import Suspect, Suspects, read
 
@@ -54,7 +54,7 @@ def _shown(request: HttpRequest, search: Job, key: str, **refused: Any) -> HttpR
     by_htmx = request.headers.get("HX-Request") == "true"
     if by_htmx and not key and (chosen or experiment is None or not experiment.active):
         return HttpResponse(headers={"HX-Refresh": "true"})  # the page waited for this
-    decided, lineups = decisions.latest(search), Lineups(search)
+    decided, lineups = decisions.latest(search), SearchLineups(search)
     context = {
         "job": search,
         "project": search.project,
@@ -81,7 +81,7 @@ def _shown(request: HttpRequest, search: Job, key: str, **refused: Any) -> HttpR
     return render(request, "suspects/page.html", context, status=WRONG if refused else 200)
 
 
-def _about(search: Job, chosen: Suspect, suspects: Suspects, lineups: Lineups) -> dict[str, Any]:
+def _about(search: Job, chosen: Suspect, suspects: Suspects, lineups: SearchLineups) -> dict[str, Any]:
     """All that is shown of one suspect."""
     past = search.decisions.filter(suspect=chosen.key).select_related("created_by", "asked")
     return {

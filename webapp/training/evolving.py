@@ -103,11 +103,11 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
         self.fields["seed"].help_text = "Same seed, same result, where there are rounds."
         self.study: EvolveConfig | None = None
 
-    def _groups(self, samplers: int) -> list[settings.Group]:
+    def _groups(self, samplers: int) -> list[settings.SettingGroup]:
         learning, network, *others = settings.groups(self.offer, self.shown, samplers)[1:]
         learning = opened(learning, type(self.shown.learner))
         mine, theirs = ([s for s in learning.settings if (s.key in SPECIALIST) is fine] for fine in (False, True))
-        fine = settings.Group("Learning, finer", tuple(theirs))
+        fine = settings.SettingGroup("Learning, finer", tuple(theirs))
         usual = learning._replace(settings=tuple(mine))
         return [usual, opened(network, NetworkConfig), *([fine] if theirs else []), *others]
 

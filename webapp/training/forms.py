@@ -95,7 +95,7 @@ class TrainForm(GameFields):
         """The saved agent that was chosen to begin with, if any."""
         return self.starts.get(self._said("start"))
 
-    def _groups(self, samplers: int) -> Sequence[settings.Group]:
+    def _groups(self, samplers: int) -> Sequence[settings.SettingGroup]:
         return settings.groups(self.offer, self.shown, samplers)
 
     @property

@@ -126,7 +126,7 @@ PRESET_LIST = {
             games=("pendulum",), battles=8, steps=20_000,
         ),
         _engine(
-            "pong-ppo", "Tuned for Pong", "Wins against the scripted player. 5,000,000 decisions.",
+            "pong-ppo", "Tuned for Pong", "The one to begin with. 5,000,000 decisions.",
             games=_PONGS, battles=64, steps=5_000_000,
         ),
         _engine(

@@ -11,7 +11,7 @@ from django import forms
 from engine.config.genes import Evolvable
 from webapp.games.numbers import value_of
 from webapp.studies.setting_fields import NumbersField, Setting, is_range, range_text
-from webapp.training.settings import REWARDS, ConvField, Group, LinesField, conv_text
+from webapp.training.settings import REWARDS, ConvField, LinesField, SettingGroup, conv_text
 
 _APART = re.compile(r"\s*(?:\bto\b|,|;|–)\s*|(?<=\d)-(?=\d)", re.IGNORECASE)
 _SCALE = re.compile(r"[\s,;]*\b(linear|log)\s*$", re.IGNORECASE)
@@ -96,7 +96,7 @@ class RewardsField(LinesField):
         return found
 
 
-def opened(group: Group, model: type[Any]) -> Group:
+def opened(group: SettingGroup, model: type[Any]) -> SettingGroup:
     """The group with a field that takes a range wherever the engine does."""
     return group._replace(settings=tuple(_opened(setting, model) for setting in group.settings))
 

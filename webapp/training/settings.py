@@ -70,14 +70,14 @@ class LinesField(forms.CharField):
         return values
 
 
-class Group(NamedTuple):
+class SettingGroup(NamedTuple):
     """Settings that belong together."""
 
     title: str
     settings: tuple[Setting, ...]
 
 
-def groups(offer: Offer, preset: Preset, samplers: int) -> tuple[Group, ...]:
+def groups(offer: Offer, preset: Preset, samplers: int) -> tuple[SettingGroup, ...]:
     """The settings of a training with this game and preset, and what each is while nothing is typed."""
     usual = {"samplers": samplers, "environments": max(1, preset.battles // samplers), "evaluate_every": 5}
     sampling = [s._replace(default=usual.get(s.key, s.default)) for s in settings_of(TrainConfig) if s.key in SAMPLING]
@@ -90,16 +90,16 @@ def groups(offer: Offer, preset: Preset, samplers: int) -> tuple[Group, ...]:
         help_text="A line for each: its name and weight, then, where they differ, its discount and trace: score 1 0.99",
     )  # fmt: skip
     found = [
-        Group("Playing", tuple(sampling)),
-        Group("Learning", (*learning, Setting(REWARDS, "rewards", own, {}))),
-        Group("Network", (_conv(network), *layers)),
+        SettingGroup("Playing", tuple(sampling)),
+        SettingGroup("Learning", (*learning, Setting(REWARDS, "rewards", own, {}))),
+        SettingGroup("Network", (_conv(network), *layers)),
     ]
     if offer.settings:
         known = ", ".join(offer.settings)
         field = LinesField(
             label="Settings of the game", known=offer.settings, most=4, help_text=f"A line each: {known}"
         )
-        found.append(Group("Game", (Setting(GAME, "settings", field, {}),)))
+        found.append(SettingGroup("Game", (Setting(GAME, "settings", field, {}),)))
     return tuple(g._replace(settings=tuple(_optional(_worded(s)) for s in g.settings)) for g in found)
 
 
@@ -150,7 +150,7 @@ def _optional(setting: Setting) -> Setting:
     return setting._replace(field=changed)
 
 
-def typed(groups: Iterable[Group], cleaned: Mapping[str, Any]) -> dict[str, Any]:
+def typed(groups: Iterable[SettingGroup], cleaned: Mapping[str, Any]) -> dict[str, Any]:
     """What was typed, as the engine's nested settings."""
     data: dict[str, Any] = {}
     for group in groups:
@@ -193,7 +193,7 @@ def _plain(name: str, values: list[str]) -> Any:
     return [str(v) for v in values] if name == "rewards" else whole[0]
 
 
-def texts(groups: Iterable[Group], config: Mapping[str, Any]) -> dict[str, str]:
+def texts(groups: Iterable[SettingGroup], config: Mapping[str, Any]) -> dict[str, str]:
     """What would have to be typed to get a job's settings: those that differ from the preset's."""
     found: dict[str, str] = {}
     for setting in (s for group in groups for s in group.settings):

@@ -34,18 +34,20 @@ class WorthForm(StudyForm):
 
     folded: ClassVar[tuple[str, ...]] = "title", "singles", "seed"
     battles: Any = NumberField(
-        label="Battles", whole=True, low=2_000, high=100_000_000, required=False,
-        help_text=f"{BATTLES:,} where nothing is typed. More find smaller effects and rarer pairs.",
+        label="Battles", whole=True, low=2_000, high=100_000_000, required=False, usual=BATTLES,
+        help_text="More find smaller effects and rarer pairs.",
     )  # fmt: skip
     matters: Any = NumberField(
-        label="Smallest effect that matters (points)", low=0.5, high=40, required=False,
-        help_text="3 where nothing is typed: points of the chance to win, so 53 % instead of 50 % is worth a change.",
+        label="Smallest effect that matters (points)", low=0.5, high=40, required=False, usual=MATTERS,
+        help_text="Points of the chance to win: with 3, 53 % instead of 50 % is worth a change.",
     )  # fmt: skip
     singles = forms.BooleanField(
         label="Single pieces only", required=False,
         help_text="Pairs are not tested then, and each piece gets more of the battles. For games that play slowly.",
     )  # fmt: skip
-    seed: Any = NumberField(label="Seed", whole=True, low=0, required=False, help_text="The same seed, the same table.")
+    seed: Any = NumberField(
+        label="Seed", whole=True, low=0, required=False, usual=1, help_text="The same seed, the same table."
+    )
 
     def prepare(self) -> None:
         self.takes = pace(self.project, BATTLES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from ale_py import ALEInterface, LoggerMode, roms
@@ -36,9 +36,10 @@ class Consoles:
         ALEInterface.setLoggerMode(LoggerMode.Error)
         self._ale = ALEInterface()
         self._ale.setFloat("repeat_action_probability", 0.0)  # drawn from the seeds of battles instead
-        if (rom := roms.get_rom_path("pong")) is None:
-            raise SimulatorError("ale-py came without the ROM of Pong")
-        self._ale.loadROM(rom)
+        cartridge = roms.get_rom_path("pong")
+        if cartridge is None:
+            raise SimulatorError("Pong’s cartridge is not among those that ale_py brought along.", permanent=True)
+        self._ale.loadROM(cartridge)
         self._buttons = self._ale.getMinimalActionSet()
         self._new = self._ale.cloneState()
         self._states: list[Any] = []
@@ -141,7 +142,7 @@ class AtariPongBase(ABC):
             raise ConfigError([("seat 0", f"the actions {problem}")])
         won = np.zeros(len(chosen))
         for battle, buttons in enumerate(self._pressed(chosen)):
-            won[battle] = self._consoles.play(battle, buttons)
+            won[battle] = self._consoles.play(battle, buttons.tolist())
             self._look(battle, False)
         pushed = STICK[chosen] != 0
         self._moved += pushed
@@ -152,16 +153,16 @@ class AtariPongBase(ABC):
         over = np.flatnonzero(self._terminated | self._truncated)
         return self._step(self._ended(over) if len(over) else None)
 
-    def _pressed(self, chosen: NDArray[np.int64]) -> list[list[int]]:
-        """What each console does in every moment of a decision [n][``frame_skip``]."""
+    def _pressed(self, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+        """What each console does in every moment of a decision [n, ``frame_skip``]."""
         lengths = self._episodes.lengths.astype(np.uint64)
         keys = combine64(combine64(self._episodes.seeds, lengths)[:, None], np.arange(self._skip, dtype=np.uint64))
         repeats = (keys >> np.uint64(11)) / 2.0**53 < self._sticky
-        found = np.empty(repeats.shape, np.int64)
+        found = np.zeros((len(chosen), self._skip), np.int64)
         for moment in range(self._skip):
             self._held = np.where(repeats[:, moment], self._held, chosen)
             found[:, moment] = self._held
-        return cast("list[list[int]]", found.tolist())
+        return found
 
     def _step(self, ended: Ended | None) -> VectorStep:
         seen = {self.spec.seats[0].observations[0].name: self._seen}
@@ -174,8 +175,8 @@ class AtariPongBase(ABC):
         self._last[battles] = [placed(self._consoles.memory[battle]) for battle in battles]
         totals = self._episodes.end(battles)
         share = moved / totals.lengths
-        for battle in battles.tolist():
-            self._begin(battle)
+        for battle in battles:
+            self._begin(int(battle))
         return Ended(
             battles, *totals, (np.sign(lead) + 1) / 2, (lead + 21) / 42, (np.stack([share, 1 - share], axis=1),),
             (last,), (None,),

@@ -22,7 +22,7 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from engine.starting import Begins
+from engine.starting import StartRange
 
 HOME = "HFO_HOME"
 WAIT_S, GONE_S = 10.0, 5.0
@@ -45,7 +45,7 @@ class Server(Protocol):
         ...
 
 
-class Start(NamedTuple):
+class BallPlace(NamedTuple):
     """Where episodes begin: the ball, along as a share of the way to the goal line and across as a share of half the
     width, and whether the attacker is at it."""
 
@@ -56,15 +56,15 @@ class Start(NamedTuple):
     at_ball: int = 0
 
 
-Along = Annotated[float, Begins(0.0, 0.98, "Along")]
-Across = Annotated[float, Begins(-0.98, 0.98, "Across")]
-AtBall = Annotated[int, Begins(0, 1, "Player at the ball")]
+Along = Annotated[float, StartRange(0.0, 0.98, "Along")]
+Across = Annotated[float, StartRange(-0.98, 0.98, "Across")]
+AtBall = Annotated[int, StartRange(0, 1, "Player at the ball")]
 
 
 class Launched:
     """``bin/HFO`` as a process. Raises RuntimeError where it is not, or does not stay."""
 
-    def __init__(self, defenders: int, start: Start) -> None:
+    def __init__(self, defenders: int, start: BallPlace) -> None:
         home = Path(os.environ.get(HOME, ""))
         program = home / "bin" / "HFO"
         if not os.environ.get(HOME) or not program.is_file():
@@ -87,7 +87,7 @@ class Launched:
             self._process.wait()
 
 
-def command(program: str, port: int, defenders: int, start: Start) -> list[str]:
+def command(program: str, port: int, defenders: int, start: BallPlace) -> list[str]:
     """The server's command line."""
     return [
         program, "--headless", "--no-logging", "--fullstate", "--offense-agents", "1", "--defense-npcs", str(defenders),
@@ -177,7 +177,7 @@ def alone(
     at_ball: AtBall = 0,
 ) -> HalfFieldServer:  # fmt: skip
     """An attacker before an empty goal."""
-    return _played(0, Start(ball_x_min, ball_x_max, ball_y_min, ball_y_max, at_ball))
+    return _played(0, BallPlace(ball_x_min, ball_x_max, ball_y_min, ball_y_max, at_ball))
 
 
 def against_goalkeeper(
@@ -185,10 +185,10 @@ def against_goalkeeper(
     at_ball: AtBall = 0,
 ) -> HalfFieldServer:  # fmt: skip
     """An attacker against the goalkeeper of the server's own team."""
-    return _played(1, Start(ball_x_min, ball_x_max, ball_y_min, ball_y_max, at_ball))
+    return _played(1, BallPlace(ball_x_min, ball_x_max, ball_y_min, ball_y_max, at_ball))
 
 
-def _played(defenders: int, start: Start) -> HalfFieldServer:
+def _played(defenders: int, start: BallPlace) -> HalfFieldServer:
     if start.x_max < start.x_min or start.y_max < start.y_min:
         raise ValueError("the most must not be less than the least of the ball's place, or no episode can begin")
     server = Launched(defenders, start)

@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from webapp.changes import sentences
 from webapp.changes.reading import Measured, Replayed
-from webapp.changes.standing import Standing
+from webapp.changes.standing import LineupsNow
 from webapp.lib.figures import sign_of, with_unit
 from webapp.projects.templatetags.equipoise import none
 
@@ -26,7 +26,7 @@ ROOM = 0.04
 """Of the axis, beyond the furthest end."""
 
 
-class Axis(NamedTuple):
+class BarAxis(NamedTuple):
     """From ``low`` to ``high``; bars begin at ``even``; ``ticks``: the values that are written, and where they stand in
     per cent; ``unit``: theirs, where it is not written with them."""
 
@@ -42,13 +42,13 @@ class Axis(NamedTuple):
 
 
 @register.filter
-def axis(replayed: Replayed | Standing) -> Axis:
+def axis(replayed: Replayed | LineupsNow) -> BarAxis:
     """An axis for all lineups of a replay."""
     both = [measured for each in replayed.lineups for measured in (each.before, each.after)]
     return spanning(both, [] if replayed.line is None else [replayed.line], replayed.objective.unit)
 
 
-def spanning(measured: Iterable[Measured], lines: Iterable[float], unit: str) -> Axis:
+def spanning(measured: Iterable[Measured], lines: Iterable[float], unit: str) -> BarAxis:
     """An axis that holds all of these values with their ranges, and the lines."""
     even = EVEN.get(unit, 0.0)
     ends = [v for m in measured if m.value is not None for v in (m.value, m.low, m.high) if v is not None]
@@ -59,13 +59,13 @@ def spanning(measured: Iterable[Measured], lines: Iterable[float], unit: str) ->
     step = _step((high - low) / TICKS)
     values = [step * k for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
     sign = sign_of(unit)
-    found = Axis(low, high, even, [], "" if sign else unit)
+    found = BarAxis(low, high, even, [], "" if sign else unit)
     told = [(f"{found.place(v):.2f}%", with_unit(round(v, 6), sign)) for v in values]
     return found._replace(ticks=told)
 
 
 @register.simple_tag
-def before_after(on: Axis, before: Measured, after: Measured, line: float | None) -> SafeString:
+def before_after(on: BarAxis, before: Measured, after: Measured, line: float | None) -> SafeString:
     """A hollow bar above a filled one, whiskers for their ranges; one that still fills in is dashed and pale. The
     numbers stand in words beside it."""
     dashed = "" if line is None else _line("line", on.place(line), 0, 34)
@@ -74,7 +74,7 @@ def before_after(on: Axis, before: Measured, after: Measured, line: float | None
 
 
 @register.simple_tag
-def change_axis(on: Axis) -> SafeString:
+def change_axis(on: BarAxis) -> SafeString:
     """The axis below the bars."""
     texts = [
         format_html(
@@ -86,7 +86,7 @@ def change_axis(on: Axis) -> SafeString:
     return format_html('<svg class="change-axis" aria-hidden="true">{}</svg>', mark_safe("".join(texts)))
 
 
-def _bar(on: Axis, measured: Measured, kind: str, y: float) -> SafeString:
+def _bar(on: BarAxis, measured: Measured, kind: str, y: float) -> SafeString:
     if measured.value is None:
         return mark_safe("")
     a, b = sorted((on.place(on.even), on.place(measured.value)))
@@ -115,13 +115,13 @@ def _step(rough: float) -> float:
 
 
 @register.simple_tag
-def shown(found: Replayed | Standing, measured: Measured, missing: str = "not known") -> str:
+def shown(found: Replayed | LineupsNow, measured: Measured, missing: str = "not known") -> str:
     """A value with its unit, or ``missing``, why there is none."""
     return none(missing) if measured.value is None else found.value_of(measured)
 
 
 @register.simple_tag
-def ends(found: Replayed | Standing, measured: Measured) -> str:
+def ends(found: Replayed | LineupsNow, measured: Measured) -> str:
     """The ends of its range; empty where there is none."""
     return found.ends_of(measured)
 

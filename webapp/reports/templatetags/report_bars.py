@@ -9,13 +9,13 @@ from django import template
 from django.utils.safestring import SafeString
 
 from webapp.changes.reading import Measured
-from webapp.changes.templatetags.change_bars import Axis, before_after, change_axis
+from webapp.changes.templatetags.change_bars import BarAxis, before_after, change_axis
 
 register = template.Library()
 
 
-def _axis(change: Mapping[str, Any]) -> Axis:
-    return Axis(**{**change["axis"], "ticks": [(at, words) for at, words in change["axis"]["ticks"]]})
+def _axis(change: Mapping[str, Any]) -> BarAxis:
+    return BarAxis(**{**change["axis"], "ticks": [(at, words) for at, words in change["axis"]["ticks"]]})
 
 
 def _measured(kept: Mapping[str, Any]) -> Measured:

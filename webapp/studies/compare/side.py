@@ -22,12 +22,12 @@ from webapp.studies.compare.reference import Reference, line_words, moved_words,
 from webapp.studies.comparing import Comparing
 from webapp.studies.explore_recheck import Count, confirmed_by
 from webapp.studies.found_counts import found_by
-from webapp.studies.front import Axis
+from webapp.studies.front import FrontAxis
 from webapp.studies.models import Job
 
 MOST = 8
 """As many as there are shapes and colours."""
-VOLUME = Axis(-1, "Volume", "", "beats more", "max", None)._asdict() | {"digits": 3, "from_zero": True}
+VOLUME = FrontAxis(-1, "Volume", "", "beats more", "max", None)._asdict() | {"digits": 3, "from_zero": True}
 """The measure of edges as charts know it."""
 
 

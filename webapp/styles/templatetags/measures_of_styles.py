@@ -6,12 +6,12 @@ from django import template
 from django.utils.safestring import SafeString
 
 from webapp.projects.templatetags.equipoise import none
-from webapp.styles.map_words import Axis
+from webapp.styles.map_words import MeasureAxis
 
 register = template.Library()
 
 
 @register.filter
-def along(value: float | None, axis: Axis) -> str | SafeString:
+def along(value: float | None, axis: MeasureAxis) -> str | SafeString:
     """ "62" for a share in per cent, "1.48" else."""
     return none("not measured") if value is None else axis.text(value)
