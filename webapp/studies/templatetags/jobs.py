@@ -75,13 +75,13 @@ class HistoryLine(NamedTuple):
 def lines(history: Sequence[Mapping[str, Any]]) -> list[HistoryLine]:
     """What happened, newest first, as ``static/js/job/history.js`` tells it."""
     found = []
-    for told, group in groupby(history, key=itemgetter("words")):
+    for text, group in groupby(history, key=itemgetter("words")):
         same = list(group)
         newest, serious = same[0], bool(same[0].get("serious"))
-        began = _HEAD.match(told)
-        head = "" if not serious else began[0] if began else told
+        began = _HEAD.match(text)
+        head = "" if not serious else began[0] if began else text
         waits, first = bool(newest.get("waits")), same[-1]["at"]
-        found.append(HistoryLine(newest["at"], head, told.removeprefix(head), serious, waits, len(same), first))
+        found.append(HistoryLine(newest["at"], head, text.removeprefix(head), serious, waits, len(same), first))
     return found
 
 
