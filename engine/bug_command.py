@@ -83,9 +83,9 @@ def shows_again(file: BugFile) -> bool:
     from engine.evorl.hunting import oracles_of, watchable
     from engine.evorl.replays import shows_again
 
-    told = {"kind": file.kind, "what": file.what, "place": file.place, "seed": int(file.seed), "moves": file.moves}
+    fields = {"kind": file.kind, "what": file.what, "place": file.place, "seed": int(file.seed), "moves": file.moves}
     try:
-        bug = msgspec.convert(told, Bug)
+        bug = msgspec.convert(fields, Bug)
     except msgspec.ValidationError as error:
         raise ConfigError([("bug", str(error))]) from error
     with contextlib.ExitStack() as made:
@@ -121,5 +121,11 @@ def _of_study(folder: Path) -> Iterator[BugFile]:
         raise EngineError(f"{folder} holds no hunt that has come through its first round.")
     meta, _ = unpack(open_store(store_of(folder)).get(digest))
     for bug in meta["bugs"]:
-        told = {**bug, "seed": str(bug["seed"]), "game": meta["game"], "oracles": meta["oracles"], "format": BUG_FORMAT}
-        yield msgspec.convert(json.loads(json.dumps(told)), BugFile)
+        fields = {
+            **bug,
+            "seed": str(bug["seed"]),
+            "game": meta["game"],
+            "oracles": meta["oracles"],
+            "format": BUG_FORMAT,
+        }
+        yield msgspec.convert(json.loads(json.dumps(fields)), BugFile)

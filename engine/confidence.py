@@ -147,9 +147,9 @@ def e_bh(log_evidence: Floats, weights: Floats, error: float = 0.05) -> Bools:
     order = np.argsort(-found, kind="stable")
     needed = -np.log(error * np.arange(1, len(found) + 1))
     enough = np.flatnonzero(found[order] >= needed)
-    told = np.zeros(len(found), dtype=bool)
-    told[order[: enough[-1] + 1 if len(enough) else 0]] = True
-    return told
+    reported = np.zeros(len(found), dtype=bool)
+    reported[order[: enough[-1] + 1 if len(enough) else 0]] = True
+    return reported
 
 
 def lowest(evidence: Callable[[float], float], start: float, step: float, floor: float, error: float) -> float:

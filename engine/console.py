@@ -173,7 +173,7 @@ class EasierStarts(Trained):
         starts = [name.removesuffix("/practised") for name in m if name.endswith("/practised")]
         each = [f"{self._success(m, start)} of the minibatches {m[f'{start}/practised']:.0%}" for start in starts]
         speed, done = f"{m['steps_per_second']:,.0f} a second", f"{m['iterations']:,.0f} minibatches"
-        return "; ".join([done, speed, *(f"{start}: {told}" for start, told in zip(starts, each, strict=True))])
+        return "; ".join([done, speed, *(f"{start}: {text}" for start, text in zip(starts, each, strict=True))])
 
     def _success(self, m: Mapping[str, float], start: str) -> str:
         """That of the last evaluation, where this round made one; otherwise the score while learning."""

@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 BOUND = 1024
 """Parcels of a task that may wait; of more, the oldest are given up."""
 NO_EPISODES = np.empty((0, 0))
-_TOLD = ".told"  # no column is named so
+_EPISODES = ".told"  # no column is named so
 
 
 class Network(NamedTuple):
@@ -42,7 +42,7 @@ class Network(NamedTuple):
 
 class Parcel(NamedTuple):
     """Transitions of ``task``, columns [n, …], that the network of ``version`` made; ``returns`` float64[m]: of the
-    episodes that ended with them, and ``told`` float64[m, k]: what else is told of each. ``actor``: who sent them;
+    episodes that ended with them, and ``episodes`` float64[m, k]: what else is told of each. ``actor``: who sent them;
     ``first``: their number there. ``unsent``, ``refused``: transitions that this actor could not deliver before,
     because nobody answered, or because there was no room."""
 
@@ -54,7 +54,7 @@ class Parcel(NamedTuple):
     first: int
     unsent: int = 0
     refused: int = 0
-    told: NDArray[np.float64] = NO_EPISODES
+    episodes: NDArray[np.float64] = NO_EPISODES
 
     @property
     def size(self) -> int:
@@ -91,8 +91,8 @@ class Lost(NamedTuple):
             (self.refused, "were refused because Redis had no room"),
             (self.gone, "were sent and were no longer there when the learner came for them"),
         )
-        told = [f"{count:,} {reason}" for count, reason in why if count]
-        return f"{self.all:,} decisions never reached the learner: {'; '.join(told)}." if told else ""
+        reasons = [f"{count:,} {reason}" for count, reason in why if count]
+        return f"{self.all:,} decisions never reached the learner: {'; '.join(reasons)}." if reasons else ""
 
 
 NOTHING = Lost()
@@ -102,7 +102,7 @@ class ActorEnd(Protocol):
     """An actor's end; used by one thread. None of its methods raises because the way is interrupted."""
 
     def add(
-        self, columns: Columns, returns: Sequence[float] = (), version: int = 0, told: Floats = NO_EPISODES
+        self, columns: Columns, returns: Sequence[float] = (), version: int = 0, episodes: Floats = NO_EPISODES
     ) -> bool:
         """Send transitions of the actor's task; False if they are lost. Whole episodes, or several, make good parcels:
         each costs a round trip."""
@@ -141,17 +141,17 @@ class LearnerEnd(Protocol):
 def encode(parcel: Parcel) -> bytes:
     """The parcel as bytes, without pickle (``engine.arrays``)."""
     meta = {name: getattr(parcel, name) for name in ("task", "version", "actor", "first", "unsent", "refused")}
-    return pack(meta | {"returns": list(parcel.returns)}, {**parcel.columns, _TOLD: parcel.told})
+    return pack(meta | {"returns": list(parcel.returns)}, {**parcel.columns, _EPISODES: parcel.episodes})
 
 
 def decode(data: bytes) -> Parcel:
     """The parcel; its columns are read-only views of ``data``. Raises StoreError for a damaged one."""
     meta, columns = unpack(data)
-    told = columns.pop(_TOLD, NO_EPISODES)
+    episodes = columns.pop(_EPISODES, NO_EPISODES)
     try:
         counts = {name: int(meta[name]) for name in ("task", "version", "first", "unsent", "refused")}
         returns = np.array(meta["returns"], np.float64)
-        parcel = Parcel(columns=columns, returns=returns, actor=str(meta["actor"]), told=told, **counts)
+        parcel = Parcel(columns=columns, returns=returns, actor=str(meta["actor"]), episodes=episodes, **counts)
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"This is not a parcel of experience: {error}.") from error
     if len({len(column) for column in columns.values()}) > 1:
@@ -165,24 +165,26 @@ class Numbering:
     def __init__(self, task: int) -> None:
         self.task, self.actor = task, secrets.token_hex(8)
         self.first = self.unsent = self.refused = 0
-        self.told = NOTHING
+        self.reported = NOTHING
         """What the last parcel that was delivered said."""
 
-    def parcel(self, columns: Columns, returns: Sequence[float], version: int, told: Floats = NO_EPISODES) -> Parcel:
+    def parcel(
+        self, columns: Columns, returns: Sequence[float], version: int, episodes: Floats = NO_EPISODES
+    ) -> Parcel:
         """These transitions with their numbers."""
         parcel = Parcel(self.task, dict(columns), np.array(returns, np.float64), version, self.actor, self.first,
-                        self.unsent, self.refused, told)  # fmt: skip
+                        self.unsent, self.refused, episodes)  # fmt: skip
         self.first += parcel.size
         return parcel
 
     def delivered(self, parcel: Parcel) -> None:
         """It has left."""
-        self.told = Lost(parcel.unsent, parcel.refused)
+        self.reported = Lost(parcel.unsent, parcel.refused)
 
     @property
     def owes(self) -> bool:
         """Whether something is lost that no parcel has told."""
-        return self.told != Lost(self.unsent, self.refused)
+        return self.reported != Lost(self.unsent, self.refused)
 
 
 class Arrivals:
@@ -192,7 +194,7 @@ class Arrivals:
         self._before = before
         self._made: dict[str, int] = {}
         self._came: dict[str, int] = {}
-        self._told: dict[str, tuple[int, int]] = {}
+        self._reported: dict[str, tuple[int, int]] = {}
 
     def admit(self, parcel: Parcel) -> bool:
         """Count a parcel; False if it has arrived before, or says nothing new."""
@@ -201,7 +203,7 @@ class Arrivals:
             return False
         self._made[actor] = parcel.first + parcel.size
         self._came[actor] = self._came.get(actor, 0) + parcel.size
-        self._told[actor] = parcel.unsent, parcel.refused
+        self._reported[actor] = parcel.unsent, parcel.refused
         return parcel.size > 0
 
     @property
@@ -215,8 +217,8 @@ class Arrivals:
         unsent, refused, gone = self._before
         for actor, made in self._made.items():
             missing = made - self._came[actor]
-            full = min(missing, self._told[actor][1])
-            away = min(missing - full, self._told[actor][0])
+            full = min(missing, self._reported[actor][1])
+            away = min(missing - full, self._reported[actor][0])
             unsent, refused, gone = unsent + away, refused + full, gone + missing - full - away
         return Lost(unsent, refused, gone)
 
@@ -262,10 +264,10 @@ class ActorHere:
         self._version = -1
 
     def add(
-        self, columns: Columns, returns: Sequence[float] = (), version: int = 0, told: Floats = NO_EPISODES
+        self, columns: Columns, returns: Sequence[float] = (), version: int = 0, episodes: Floats = NO_EPISODES
     ) -> bool:
         """Send transitions; they must not change any more."""
-        self._queue.append(self._numbering.parcel(columns, returns, version, told))
+        self._queue.append(self._numbering.parcel(columns, returns, version, episodes))
         return True
 
     def newest(self, *, ask: bool = False) -> Network | None:

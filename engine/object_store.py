@@ -138,8 +138,8 @@ class ObjectStore(_Artifacts):
     def _moved(self, name: str, before: StoredObject | None) -> Lease | None:
         """The lease for a new holder; None where another process was faster."""
         token, earlier = secrets.token_hex(8), _tokens(before)
-        told = "\n".join([token, *earlier]).encode()
-        if not self.objects.replace(_holder(name), before and before.tag, told):
+        data = "\n".join([token, *earlier]).encode()
+        if not self.objects.replace(_holder(name), before and before.tag, data):
             return None
         lease = ObjectLease(f"{self.address}/{_place(name, token)}"[:-1])
         with contextlib.suppress(LeaseLost):  # then it is lost, as its holder will find
@@ -230,11 +230,11 @@ class ObjectLease(_Artifacts):
             raise LeaseLost("Another attempt at this study has taken over what this one worked with.")
         return found
 
-    def _replace(self, told: bytes | None) -> None:
+    def _replace(self, data: bytes | None) -> None:
         """Write that object anew, as long as this one holds the lease; None: as it is. Raises LeaseLost."""
         while True:
             found = self._held()
-            if self.objects.replace(_holder(self.name), found.tag, found.data if told is None else told):
+            if self.objects.replace(_holder(self.name), found.tag, found.data if data is None else data):
                 return
 
 

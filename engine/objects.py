@@ -133,13 +133,13 @@ class Objects:
         source = {"Bucket": self.bucket, "Key": self.base + key}
         return self._ask("copy_object", Key=self.base + to, CopySource=source, **more) is not None
 
-    def _ask(self, operation: str, **told: Any) -> Mapping[str, Any] | None:
+    def _ask(self, operation: str, **arguments: Any) -> Mapping[str, Any] | None:
         """What the server answers; None where there is no such object. Raises ClientError only where a condition was
         not met."""
         from botocore.exceptions import BotoCoreError, ClientError
 
         try:
-            answer: Mapping[str, Any] = getattr(_client(os.getpid()), operation)(Bucket=self.bucket, **told)
+            answer: Mapping[str, Any] = getattr(_client(os.getpid()), operation)(Bucket=self.bucket, **arguments)
         except ClientError as error:
             code = str(error.response.get("Error", {}).get("Code", ""))
             if code in _MISSING:

@@ -64,8 +64,8 @@ class TensorBoardLog:
             case Progressed():
                 self._points(event, {**event.metrics, **self._done(event)})
             case Finished() | Stopped():
-                told = {f"summary/{name}": value for name, value in event.summary.items() if _is_number(value)}
-                self._points(event, told)
+                numbers = {f"summary/{name}": value for name, value in event.summary.items() if _is_number(value)}
+                self._points(event, numbers)
 
     def _done(self, event: AnyEvent) -> dict[str, float]:
         """Totals so far, without those that this kind of study does not count."""

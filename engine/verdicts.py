@@ -293,11 +293,11 @@ def cleared(lineups: Sequence[Sequence[Sample]], goals: Goals) -> NDArray[np.boo
 
 def judged(lineups: Sequence[Sequence[Sample]], goals: Goals) -> list[Verdict]:
     """The verdict on each lineup of a list, by the last stage that examined it."""
-    told, under = confirmed(lineups, goals), cleared(lineups, goals)
-    many = Many(int(told.sum()), int(under.sum()))
+    sure, under = confirmed(lineups, goals), cleared(lineups, goals)
+    many = Many(int(sure.sum()), int(under.sum()))
     return [
         judge(samples[-1], goals, InLists(bool(t), bool(u)), many)
-        for samples, t, u in zip(lineups, told, under, strict=True)
+        for samples, t, u in zip(lineups, sure, under, strict=True)
     ]
 
 

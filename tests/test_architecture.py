@@ -78,7 +78,7 @@ WEBAPP = {
     "verdicts", "means", "confidence", "formula_functions", "formula_terms", "gate.junit", "gate.numbers",
     "gate.report", "lineups.battle_counts", "lineups.companion",
     "lineups.named", "lineups.parts", "lineups.patterns", "lineups.rules", "lineups.schema", "lineups.size",
-    "lineups.suspected", "lineups.told_apart", "starting",
+    "lineups.suspected", "lineups.distinct_names", "starting",
     "simulators.contract", "styles.agents", "styles.preview", "styles.selection", "styles.strangers", "text",
     "process_group", "worth.findings_in_words", "worth.missing", "worth.verdicts",
 }  # fmt: skip

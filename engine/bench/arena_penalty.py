@@ -47,7 +47,7 @@ Floats = NDArray[np.float64]
 
 
 def measured(seed: int, quick: bool) -> dict[str, dict[str, Floats]]:
-    """By arm, each number of ``TOLD`` of every episode."""
+    """By arm, each number of ``MEASURES`` of every episode."""
     home = kept.folder("arena-tanks")
     store = FolderStore(home / "store")
     share = 0.02 if quick else 1.0
@@ -118,7 +118,7 @@ def _course(arm: str, seed: int, share: float, others: dict[str, str]) -> ArenaC
 
 
 def _judged(policy: Policy, trained: dict[str, Policy], seed: int, episodes: int) -> dict[str, Floats]:
-    """Each number of ``TOLD`` of every episode at the last penalty."""
+    """Each number of ``MEASURES`` of every episode at the last penalty."""
     game = Tanks(sides=(0, 1), penalty=PENALTIES[-1])
     seat, whole = game.spec.seats[0], dict[str, list[Floats]]()
     players: dict[str, Player] = {"static": Static(seat), "random": RandomPlayer(seat)}

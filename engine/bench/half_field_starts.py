@@ -101,8 +101,8 @@ def _found(study: StartsConfig) -> FromHardStart:
     end = last_events(own)["end"]
     assert isinstance(end, Finished)
     policy = Policy.stored(FolderStore(own / "store"), end.artifacts["policy_description"])
-    told = played(GAMES[study.game.name].load()(), policy.actor(), FRESH)
-    return FromHardStart(told.win, told.length[told.win == 1.0], table["perhaps"].tolist())
+    episodes = played(GAMES[study.game.name].load()(), policy.actor(), FRESH)
+    return FromHardStart(episodes.win, episodes.length[episodes.win == 1.0], table["perhaps"].tolist())
 
 
 def _script(case: str, episodes: int) -> np.ndarray:

@@ -144,7 +144,7 @@ def _checked(game: HeroBattle, x: Experiment, quick: bool, but: Collection[Ids] 
     """Of all that is told ``but`` these: how many are false by battles of their own, and the measures of each."""
     false, lines, spec = 0, list[str](), game.describe()
     for finding in x.analysis.findings:
-        if finding.told and ids(x, spec, finding.trait) not in but:
+        if finding.reported and ids(x, spec, finding.trait) not in but:
             found = measured(game, x, finding, QUICK_MEASURED if quick else MEASURED)
             false += not found.true
             size = f"{100 * found.effect:.1f} points, standard error {100 * found.error:.2f}"

@@ -47,7 +47,7 @@ def played(
 
 def signs(x: Experiment, spec: GameSpec) -> dict[Ids, int]:
     """What an experiment tells, by the ids of its pieces: 1 too good, -1 too weak."""
-    return {ids(x, spec, f.trait): 1 if f.worth > 0 else -1 for f in x.analysis.findings if f.told}
+    return {ids(x, spec, f.trait): 1 if f.worth > 0 else -1 for f in x.analysis.findings if f.reported}
 
 
 def ids(x: Experiment, spec: GameSpec, trait: int) -> Ids:

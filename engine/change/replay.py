@@ -80,7 +80,7 @@ class Replay:
         self.outcomes = ReplayResults.nothing(self.n, asked.looks[-1], asked.width)
         self.anchors = np.stack([asked.anchors, np.full_like(asked.anchors, -1)])
         self.wanted = asked.playable.copy()
-        self.told = np.zeros_like(self.wanted)
+        self.received = np.zeros_like(self.wanted)
         self._out = np.zeros_like(self.wanted)
 
     @property
@@ -95,7 +95,7 @@ class Replay:
 
     def ask(self, room: int) -> list[Request]:
         """``room`` requests at most, of the present look; both versions of a lineup in a row."""
-        open_ = np.argwhere((self.wanted & ~self.told & ~self._out).T)[:room]
+        open_ = np.argwhere((self.wanted & ~self.received & ~self._out).T)[:room]
         self._out[open_[:, 1], open_[:, 0]] = True
         return [self._request(int(version), int(i)) for i, version in open_]
 
@@ -103,10 +103,10 @@ class Replay:
         """Take in a lineup's look. Raises KeyError for one that is not outstanding."""
         look, at = divmod(evaluation.id, 2 * self.n)
         i, version = divmod(at, 2)
-        if look != self.look or not self.wanted[version, i] or self.told[version, i]:
+        if look != self.look or not self.wanted[version, i] or self.received[version, i]:
             raise KeyError(evaluation.id)
         parts = self._parts
-        self.told[version, i] = True
+        self.received[version, i] = True
         self.played, self.cached = self.played + evaluation.cost, self.cached + evaluation.cached
         if evaluation.status != "ok":
             self.outcomes.failed[version, i] = True
@@ -121,7 +121,7 @@ class Replay:
     def state(self) -> Parts:
         """Where it is and what was played."""
         meta = {"look": self.look, "tick": self.tick, "battles": self.played, "cached": self.cached}
-        own = {"anchors": self.anchors, "wanted": self.wanted, "told": self.told}
+        own = {"anchors": self.anchors, "wanted": self.wanted, "told": self.received}
         return {"replay": Bundle(meta, {**own, **self.outcomes._asdict()})}
 
     def load(self, parts: Parts) -> None:
@@ -129,7 +129,7 @@ class Replay:
         meta, arrays = parts["replay"]
         self.look, self.tick, self.played, self.cached = (meta[k] for k in ("look", "tick", "battles", "cached"))
         self.anchors = arrays["anchors"].copy()
-        self.wanted, self.told = (arrays[name].astype(np.bool_) for name in ("wanted", "told"))
+        self.wanted, self.received = (arrays[name].astype(np.bool_) for name in ("wanted", "told"))
         self._out = np.zeros_like(self.wanted)
         self.outcomes = ReplayResults(**{name: arrays[name].copy() for name in ReplayResults._fields})._replace(
             failed=arrays["failed"].astype(np.bool_)
@@ -166,12 +166,12 @@ class Replay:
     def _parts(self) -> int:
         """How many parts of this look are complete."""
         lineups = self.wanted.any(axis=0)
-        ready = (self.told | ~self.wanted).all(axis=0) & lineups
+        ready = (self.received | ~self.wanted).all(axis=0) & lineups
         return int(ready.sum()) // max(-(-int(lineups.sum()) // self.asked.parts), 1)
 
     def _closed(self, before: int) -> list[Progress]:
         """The part that this answer has completed, and the look with the last one."""
-        whole = bool((self.told | ~self.wanted).all())
+        whole = bool((self.received | ~self.wanted).all())
         if self._parts == before and not whole:
             return []
         self.tick += 1
@@ -184,4 +184,4 @@ class Replay:
         self.look += 1
         over |= self.outcomes.failed.any(axis=0) | (self.look > len(self.asked.looks))
         self.wanted = self.wanted & ~over
-        self.told, self._out = np.zeros_like(self.wanted), np.zeros_like(self.wanted)
+        self.received, self._out = np.zeros_like(self.wanted), np.zeros_like(self.wanted)

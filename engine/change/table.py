@@ -64,7 +64,7 @@ class ReplayTable:
         self.weight = 1 / ((k + 1) * (k + 2) * len(config.replayed))
         self._samples: dict[tuple[int, int, int], Sample] = {}
         self._changes: dict[tuple[int, int], list[Range]] = {}
-        self._told: dict[int, tuple[bytes, list[Verdict | None]]] = {}
+        self._verdicts: dict[int, tuple[bytes, list[Verdict | None]]] = {}
 
     @property
     def width(self) -> tuple[int, int]:
@@ -75,9 +75,9 @@ class ReplayTable:
         """Of which lineups further battles tell nothing."""
         # Under another commander it is asked what of the first verdicts stays, so those have to be told, too.
         asked = (AFTER,) if self.config.under is None else (BEFORE, AFTER)
-        told = np.logical_and.reduce([self._decided(played, version) for version in asked])
+        decided = np.logical_and.reduce([self._decided(played, version) for version in asked])
         enough = played.samples[BEFORE] >= min(LEAST, self.config.looks[-1])
-        return np.asarray(enough & (told | (self.fit == UNFIT)))
+        return np.asarray(enough & (decided | (self.fit == UNFIT)))
 
     def _decided(self, played: ReplayResults, version: int) -> NDArray[np.bool_]:
         verdicts = self.verdicts(played, self.samples(played, version), version)
@@ -108,10 +108,10 @@ class ReplayTable:
     def verdicts(self, played: ReplayResults, samples: Sequence[Sample | None], version: int) -> list[Verdict | None]:
         """Of all lineups together; None where there are no fresh battles. Kept until there are more."""
         state = played.samples[version].tobytes() + played.failed.tobytes()
-        if version not in self._told or self._told[version][0] != state:
-            told = iter(judged([[s] for s in samples if s is not None], self.goals(version)))
-            self._told[version] = state, [None if s is None else next(told, None) for s in samples]
-        return self._told[version][1]
+        if version not in self._verdicts or self._verdicts[version][0] != state:
+            found = iter(judged([[s] for s in samples if s is not None], self.goals(version)))
+            self._verdicts[version] = state, [None if s is None else next(found, None) for s in samples]
+        return self._verdicts[version][1]
 
     def goals(self, version: int) -> Goals:
         """What is judged on a version: the study's lines, and strength against its median baseline team there."""

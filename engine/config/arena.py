@@ -65,7 +65,7 @@ class ArenaConfig(Study):
 
     @field_validator("roster", mode="before")
     @classmethod
-    def _told_apart(cls, roster: Any) -> Any:
+    def _names_differ(cls, roster: Any) -> Any:
         """A number and the same digits as text are one name, and the latter would take the place of the former."""
         names = [str(name) for name in roster if type(name) is int] if isinstance(roster, Mapping) else []
         refuse((name, "it stands twice in the roster: leave one of the two out") for name in names if name in roster)

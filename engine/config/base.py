@@ -17,7 +17,7 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
 from engine.config.field_paths import written
-from engine.config.kinds_apart import told_apart
+from engine.config.kinds_apart import with_strict_kinds
 from engine.errors import ConfigError
 from engine.text import figures, shown
 
@@ -63,7 +63,7 @@ class Config(BaseModel):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return told_apart(handler(source), cls)
+        return with_strict_kinds(handler(source), cls)
 
     def tied(self) -> Mapping[KeyPath, KeyPath]:
         """Ranges that always take the value of another range (``engine.config.genes``): path to path, relative to this

@@ -24,11 +24,11 @@ class ScriptCommander(Config):
     kind: Literal["script"] = "script"
 
 
-def _named(told: Any) -> Any:
+def _named(commander: Any) -> Any:
     """The script may be called by its name alone, and an agent needs no kind."""
-    if told == "script":
+    if commander == "script":
         return {"kind": "script"}
-    return {"kind": "frozen", **told} if isinstance(told, Mapping) else told
+    return {"kind": "frozen", **commander} if isinstance(commander, Mapping) else commander
 
 
 Leader = Annotated[CommanderConfig | ScriptCommander, Field(discriminator="kind"), BeforeValidator(_named)]

@@ -15,7 +15,7 @@ _PLAIN = frozenset({"default", "metadata", "ref", "expected"})
 """Keys of a schema that contain no further schemas."""
 
 
-def told_apart(schema: core_schema.CoreSchema, model: type) -> core_schema.CoreSchema:
+def with_strict_kinds(schema: core_schema.CoreSchema, model: type) -> core_schema.CoreSchema:
     """The schema of ``model``, changed so that only boolean fields accept true and false, and fields of numbers no
     texts. Models inside it have been changed already."""
     found: core_schema.CoreSchema = _each(schema, partial(_refusing, model))

@@ -29,8 +29,8 @@ class _Loader(yaml.SafeLoader):
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode):
                 if (key.tag, key.value) in seen:
-                    told = f"{key.value} stands twice in one table: leave one of the two out"
-                    raise yaml.MarkedYAMLError(problem=told, problem_mark=key.start_mark)
+                    why = f"{key.value} stands twice in one table: leave one of the two out"
+                    raise yaml.MarkedYAMLError(problem=why, problem_mark=key.start_mark)
                 seen.add((key.tag, key.value))
         return node
 
@@ -40,8 +40,8 @@ def _whole(loader: _Loader, node: yaml.ScalarNode) -> int:
     else."""
     digits = node.value.lstrip("+-").replace("_", "")
     if ":" in digits or (len(digits) > 1 and digits.isdecimal() and digits.startswith("0")):
-        told = f"{node.value} can be read in two ways: write the number without zeros in front, or the text in quotes"
-        raise yaml.MarkedYAMLError(problem=told, problem_mark=node.start_mark)
+        why = f"{node.value} can be read in two ways: write the number without zeros in front, or the text in quotes"
+        raise yaml.MarkedYAMLError(problem=why, problem_mark=node.start_mark)
     return int(loader.construct_yaml_int(node))
 
 

@@ -60,9 +60,9 @@ class Template(NamedTuple):
 
     def lacks(self, signals: Iterable[str], measures: Iterable[str], names: Names = MappingProxyType({})) -> bool:
         """Whether a game with these signals and measures of an episode does not tell what is needed."""
-        told, of_episodes = ({identifier(name) for name in given} for given in (signals, measures))
+        signal_names, of_episodes = ({identifier(name) for name in given} for given in (signals, measures))
         needed, measured = ({names.get(name, name) for name in given} for given in (self.needs, self.measures))
-        return not (needed <= told and measured <= of_episodes)
+        return not (needed <= signal_names and measured <= of_episodes)
 
 
 TEMPLATES: dict[str, Template] = {
@@ -106,8 +106,8 @@ TEMPLATES: dict[str, Template] = {
 
 def offered(signals: Iterable[str], measures: Iterable[str], names: Names = MappingProxyType({})) -> Iterator[Template]:
     """Templates that a game with these signals and measures of an episode can offer; ``names`` as in ``settings``."""
-    told, of_episodes = tuple(signals), tuple(measures)
-    yield from (template for template in TEMPLATES.values() if not template.lacks(told, of_episodes, names))
+    signal_names, of_episodes = tuple(signals), tuple(measures)
+    yield from (template for template in TEMPLATES.values() if not template.lacks(signal_names, of_episodes, names))
 
 
 def renamed(formula: str, names: Names) -> str:

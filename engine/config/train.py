@@ -214,8 +214,8 @@ class TrainConfig(OneTraining):
                 if policy.seats == group and len(set(group)) < len(group):
                     yield f"policies.{name}.seats", "a seat is named twice"
                 elif set(policy.seats) & set(group) and set(policy.seats) != set(group):
-                    told = ", ".join(map(str, group))
-                    yield f"policies.{name}.seats", f"seats {told} are steered together: name all of them, or none"
+                    seats = ", ".join(map(str, group))
+                    yield f"policies.{name}.seats", f"seats {seats} are steered together: name all of them, or none"
 
     def steers(self, policy: str) -> bool:
         """Whether a policy steers its seats as one group."""

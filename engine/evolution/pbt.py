@@ -94,8 +94,8 @@ class PBT(PopulationSearch):
         """Take a trained and measured step. Synchronous: members continue when all have finished their step."""
         genome = self.outstanding.pop(evaluation.id)
         self.arrived.append(Individual(genome, evaluation, self.tick + 1))
-        self.told += 1
-        whole = self.told % self.N == 0
+        self.evaluated += 1
+        whole = self.evaluated % self.N == 0
         if self.steady or whole:
             self._collect()
         if len(self.latest) == self.N:

@@ -72,8 +72,8 @@ def standing(R: Population, open_: Bools) -> RaceStanding:
     """The race of a population, with values of replicates if every member has at least two recorded."""
     found = [i.evaluation for i in R.individuals]
     covariance = np.stack([e.covariance for e in found]) * np.multiply.outer(R.signs, R.signs)
-    told = [e.values * R.signs for e in found if e.values is not None and e.samples > 1]
-    values = told if len(told) == len(found) else None
+    recorded = [e.values * R.signs for e in found if e.values is not None and e.samples > 1]
+    values = recorded if len(recorded) == len(found) else None
     return RaceStanding(R.cost, covariance, np.array([e.samples for e in found]), open_, values)
 
 
@@ -143,12 +143,12 @@ def _foretold(at: RaceStanding, j: int, most: int) -> Floats:
     else:
         gap, spread = _paired([own[:, j] for own in at.values], at.samples, most)
     root = np.sqrt(np.maximum(spread, 0.0))
-    told = root > _SPREAD * np.add.outer(np.abs(at.cost[:, j]), np.abs(at.cost[:, j]))
+    varies = root > _SPREAD * np.add.outer(np.abs(at.cost[:, j]), np.abs(at.cost[:, j]))
     settled = (at.samples[:, None] >= most) & (at.samples[None, :] >= most)
     with np.errstate(divide="ignore", invalid="ignore"):
         # For unpaired samples, the smaller sample's degrees of freedom are a safe bound for Welch's.
         p = np.where(settled, 0.0, stdtr(np.maximum(fewest - 1, 1), -gap / root))
-    return np.where((gap > 0) & (settled | (told & (fewest > 1))), p, 1.0)
+    return np.where((gap > 0) & (settled | (varies & (fewest > 1))), p, 1.0)
 
 
 def _paired(values: Sequence[Floats], samples: NDArray[np.int64], most: int) -> tuple[Floats, Floats]:

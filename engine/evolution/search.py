@@ -94,7 +94,7 @@ class PopulationSearch(ABC):
         self.outstanding: dict[int, Genome] = {}
         self.unasked: list[int] = []
         self.met: set[int] = set()
-        self.next_id = self.tick = self.told = 0
+        self.next_id = self.tick = self.evaluated = 0
         self.done = False
         self._begin()
         self._propose(self._initial())
@@ -130,12 +130,12 @@ class PopulationSearch(ABC):
         if inherit := self.can.inherit:
             genome = inherit(genome, evaluation)
         self.arrived.append(Individual(genome, evaluation, self.tick + 1))
-        self.told += 1
+        self.evaluated += 1
         joins = self.steady and not self.gathers and (self.gradual or self.P is not None)
         complete = len(self.arrived) == (self.N if self.P is None else self.batch)
         if joins or complete:
             self._select()
-        ticked = self.told % self.N == 0
+        ticked = self.evaluated % self.N == 0
         self.tick += ticked
         self.done = self.tick >= self.T
         if complete and not self.steady and not self.done:
@@ -222,7 +222,7 @@ class PopulationSearch(ABC):
             arrays["outstanding.genome"] = np.stack(list(self.outstanding.values()))
         if self.met:
             arrays["met"] = np.array(sorted(self.met), dtype=np.uint64)
-        meta = {"rng": generator_state(self.rng), "next_id": self.next_id, "tick": self.tick, "told": self.told,
+        meta = {"rng": generator_state(self.rng), "next_id": self.next_id, "tick": self.tick, "told": self.evaluated,
                 "done": self.done}  # fmt: skip
         meta |= {name: value for name, value in kept.items() if name not in arrays}
         members = self.P.individuals if self.P else []
@@ -232,7 +232,7 @@ class PopulationSearch(ABC):
         """The inverse of ``state``; outstanding requests are asked again in their order."""
         meta, arrays = parts["search"]
         self.rng = load_generator(meta["rng"])
-        self.next_id, self.tick, self.told, self.done = meta["next_id"], meta["tick"], meta["told"], meta["done"]
+        self.next_id, self.tick, self.evaluated, self.done = meta["next_id"], meta["tick"], meta["told"], meta["done"]
         found = of_part(parts["P"])
         self.P = Population(self.problem, found) if found else None
         if self.P:

@@ -197,8 +197,8 @@ class PlayerEvaluator:
         digest = self.trainings.lease.put(pack(meta if self.stepwise else {}, kept))
         endless = task.steps > 0 and training.beginning == beginning and not training.ended
         trained = Trained(digest, training.learner.steps - before, seconds + time.monotonic() - began, endless)
-        told = {"over": digest, "steps": trained.steps, "seconds": trained.seconds, "endless": endless, **self.aside()}
-        self.trainings.note(key, told, {})
+        note = {"over": digest, "steps": trained.steps, "seconds": trained.seconds, "endless": endless, **self.aside()}
+        self.trainings.note(key, note, {})
         return trained
 
     def aside(self) -> dict[str, Any]:
@@ -215,8 +215,8 @@ class PlayerEvaluator:
             if training.beginning > beginning and not training.done:
                 beginning = training.beginning
                 arrays, meta = training.state()
-                told = {"over": "", "training": meta, "seconds": offset + time.monotonic(), **self.aside()}
-                self.trainings.note(key, told, arrays)
+                note = {"over": "", "training": meta, "seconds": offset + time.monotonic(), **self.aside()}
+                self.trainings.note(key, note, arrays)
             if should_stop():
                 return False
         return True

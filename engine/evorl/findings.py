@@ -82,9 +82,9 @@ class Findings:
     def meta(self) -> dict[str, Any]:
         """The rest, as JSON."""
         bugs = [msgspec.to_builtins(bug) for bug in self.bugs.values()]
-        told = {"bugs": bugs, "checked": self.checked, "unshown": self.unshown, "refused": sorted(self.refused)}
+        fields = {"bugs": bugs, "checked": self.checked, "unshown": self.unshown, "refused": sorted(self.refused)}
         untried = [msgspec.to_builtins(bug) for bug in self.untried.values()]
-        return {**told, "untried": untried} if untried else told
+        return {**fields, "untried": untried} if untried else fields
 
     def pack(self) -> bytes:
         """As an artifact."""

@@ -95,8 +95,8 @@ class PlayerRecord(Record):
         contexts = [TrainingContext(artifacts={TRAINED: digest}) if digest else PLAIN for digest in digests(arrays)]
         counts = arrays["samples"].tolist()
         tables = arrays.get("values", np.empty((len(counts), 0, len(self.signs))))  # absent in earlier versions
-        told = [table[:n] for table, n in zip(tables, counts, strict=True)]
-        kept = [t if len(t) == n and np.isfinite(t).all() else None for t, n in zip(told, counts, strict=True)]
+        values = [table[:n] for table, n in zip(tables, counts, strict=True)]
+        kept = [t if len(t) == n and np.isfinite(t).all() else None for t, n in zip(values, counts, strict=True)]
         return [
             i._replace(evaluation=i.evaluation._replace(context=c, values=v))
             for i, c, v in zip(found, contexts, kept, strict=True)

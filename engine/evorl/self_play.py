@@ -140,7 +140,7 @@ class SelfPlay(PBT):
         self.pool = [Version(*each) for each in meta["pool"]]
         self.present = {version.member: version for version in (Version(*each) for each in meta["present"])}
         self.faced, self.results = dict(map(tuple, meta["faced"])), dict(map(tuple, meta["results"]))
-        self.asked = {i: {name: tuple(each) for name, each in told.items()} for i, told in meta["asked"]}
+        self.asked = {i: {name: tuple(each) for name, each in opponents.items()} for i, opponents in meta["asked"]}
 
     def meetings(self) -> tuple[list[str], np.ndarray, np.ndarray]:
         """Everybody's names, those outside first, and the measured meetings between them: int64[k, 2] places among the

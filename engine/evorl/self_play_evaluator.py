@@ -45,16 +45,16 @@ class SelfPlayEvaluator(PlayerEvaluator):
         return json.dumps(of_kind(context, SelfPlayContext).opponents, sort_keys=True)
 
     def _opponents(self, context: TrainingContext, spec: PolicySpec) -> tuple[Opposition, Players]:
-        told = of_kind(context, SelfPlayContext).opponents
-        return Opposition(AGENT, {name: share for name, (_, share, _) in told.items()}), self._players(context, spec)
+        shares = {name: share for name, (_, share, _) in of_kind(context, SelfPlayContext).opponents.items()}
+        return Opposition(AGENT, shares), self._players(context, spec)
 
     def _players(self, context: TrainingContext, spec: PolicySpec) -> Players:
         """Versions with the weights that the request names, and the study's own players."""
-        told = of_kind(context, SelfPlayContext).opponents
+        opponents = of_kind(context, SelfPlayContext).opponents
 
         @lru_cache(_KEPT)
         def player(name: str) -> Player:
-            digest = told[name][0]
+            digest = opponents[name][0]
             if digest:
                 return Policy(spec, self.trainings.weights(digest)).actor(explore=True)
             outside = self.config.opponents.outside[name]
@@ -87,11 +87,11 @@ class SelfPlayEvaluator(PlayerEvaluator):
         )
 
     def _made(self, context: TrainingContext, trained: Trained, added: Mapping[str, Any]) -> SelfPlayContext:
-        told, training = of_kind(context, SelfPlayContext), unpack(self.trainings.lease.get(trained.digest))
+        asked, training = of_kind(context, SelfPlayContext), unpack(self.trainings.lease.get(trained.digest))
         weights = self.trainings.lease.put(pack({}, {"weights": training.arrays["weights"]}))
         faced = {name: (games, wins) for name, (games, wins) in training.meta.get("met", {}).items()}
         return SelfPlayContext(
-            told.start, artifacts={TRAINED: trained.digest, WEIGHTS: weights}, opponents=told.opponents, faced=faced,
+            asked.start, artifacts={TRAINED: trained.digest, WEIGHTS: weights}, opponents=asked.opponents, faced=faced,
             **added,
         )  # fmt: skip
 

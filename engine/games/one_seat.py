@@ -115,10 +115,10 @@ class OneSeat(ABC):
         )
 
     def _ended(self, battles: Battles) -> Ended:
-        told = self._results(battles)
+        results = self._results(battles)
         return Ended(
-            battles, self._seeds[battles], self._ticks[battles], self._returns[battles], told.win[:, None],
-            told.score[:, None], (told.signals,), ({"view": self._view[battles]},), (None,),
+            battles, self._seeds[battles], self._ticks[battles], self._returns[battles], results.win[:, None],
+            results.score[:, None], (results.signals,), ({"view": self._view[battles]},), (None,),
         )  # fmt: skip
 
     def positions(self, battle: int) -> NDArray[np.float64]:

@@ -16,9 +16,9 @@ from engine.config.patterns import Pattern
 from engine.gate.report import GateFinding, Part, rounded
 from engine.lineups import schema
 from engine.lineups.battle_counts import battles_each
+from engine.lineups.distinct_names import distinct_names
 from engine.lineups.parts import Sums
 from engine.lineups.patterns import Patterns
-from engine.lineups.told_apart import told_apart
 from engine.simulators.contract import GameSpec
 from engine.text import written
 from engine.verdicts import Goals, InLists, Many, Sample, Verdict
@@ -73,7 +73,7 @@ def lineups_of(
     samples = _samples(columns, spec, objectives, teams_met, share / max(of, 1))
     parts = [[schema.team_parts(spec, row) or [schema.EMPTY_TEAM] for row in lineup] for lineup in rows]
     meant = [bool(held.any()) for held in Patterns(spec, intended).explained(rows, columns["anchor"])]
-    own, each = list(names) or told_apart(parts), schema.battles_of_replicate(teams, len(teams_met))
+    own, each = list(names) or distinct_names(parts), schema.battles_of_replicate(teams, len(teams_met))
     return JudgedLineups(part, goals, samples, rows, own, each, of, met, meant)
 
 
@@ -105,13 +105,13 @@ def _kept(table: NDArray[Any], i: int, samples: int) -> Floats | None:
 
 
 def rows_of(
-    lineups: JudgedLineups, told: Sequence[bool], spec: GameSpec, objectives: Sequence[ObjectiveConfig]
+    lineups: JudgedLineups, confirmed: Sequence[bool], spec: GameSpec, objectives: Sequence[ObjectiveConfig]
 ) -> list[GateFinding]:
-    """A row for each. ``told``: which of them are confirmed."""
+    """A row for each. ``confirmed``: which of them are."""
     rows = []
     under = verdicts.cleared([[sample] for sample in lineups.counted if sample is not None], lineups.goals)
-    many, cleared = Many(sum(told), int(under.sum())), iter(under.tolist())
-    for i, (sample, sure) in enumerate(zip(lineups.counted, told, strict=True)):
+    many, cleared = Many(sum(confirmed), int(under.sum())), iter(under.tolist())
+    for i, (sample, sure) in enumerate(zip(lineups.counted, confirmed, strict=True)):
         if lineups.meant and lineups.meant[i]:
             rows.append(
                 GateFinding(lineups.part, lineups.names[i], "meant", MEANT, pieces=_pieces(lineups.rows[i], spec))

@@ -28,7 +28,7 @@ MOST_NUMBERS = 100_000
 EMPTY = "there is nothing in it: send the numbers that changed, or no file where none did"
 DELIMITERS = (",", ";", "\t")
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
-_TOLD = ("name", "text", "setting", "lowest", "highest", "unit")
+_DESCRIPTIONS = ("name", "text", "setting", "lowest", "highest", "unit")
 """Columns of the site's tables that set nothing."""
 Wrong = list[tuple[str, str]]
 
@@ -148,7 +148,7 @@ def _of_table(heads: Sequence[str], body: Body, spec: GameSpec, wrong: Wrong) ->
     ids = [row[at].strip() for _, row in body if at < len(row)]
     spec = spec.extended([f"{each}.cost" for each in ids if each])
     pieces = {piece.id: piece for piece in spec.pieces}
-    numbers = {c: name for c, name in enumerate(names) if c != at and name and name not in _TOLD}
+    numbers = {c: name for c, name in enumerate(names) if c != at and name and name not in _DESCRIPTIONS}
     for r, row in body:
         key = row[at].strip() if at < len(row) else ""
         piece = pieces.get(key)

@@ -78,8 +78,8 @@ class Report(msgspec.Struct, frozen=True):
     @property
     def lines(self) -> list[str]:
         """A line for each exploit, and for all else that is not under its line; then which baseline teams were met."""
-        told = [row for row in self.rows if row.part == "replay" or row.verdict not in FAIR]
-        return [*(f"{row.verdict:<6}  {row.name}: {row.words}" for row in told), *self.met]
+        shown = [row for row in self.rows if row.part == "replay" or row.verdict not in FAIR]
+        return [*(f"{row.verdict:<6}  {row.name}: {row.words}" for row in shown), *self.met]
 
 
 class Gate(NamedTuple):
@@ -155,11 +155,11 @@ def _left(rows: Sequence[GateFinding], part: str) -> str:
 
 
 def _over(rows: Sequence[GateFinding], gate: Gate) -> str:
-    replayed, told = _of(rows, "replay"), _of(rows, "replay", "over")
+    replayed, still_over = _of(rows, "replay"), _of(rows, "replay", "over")
     found = []
-    if told:
-        word = "is" if len(told) == 1 else "are"
-        found.append(f"{len(told):,} of {many(len(replayed), 'earlier exploit')} {word} still over the line")
+    if still_over:
+        word = "is" if len(still_over) == 1 else "are"
+        found.append(f"{len(still_over):,} of {many(len(replayed), 'earlier exploit')} {word} still over the line")
     if pieces := _of(rows, "screen", "over"):
         more = f" and {len(pieces) - SHOWN:,} more" if len(pieces) > SHOWN else ""
         named = ", ".join(f"{row.name} ({written(row.value, '+.1f')} points)" for row in pieces[:SHOWN])

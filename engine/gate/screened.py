@@ -55,11 +55,11 @@ class ScreenLimits(NamedTuple):
     needed: float
 
 
-def rows_of(found: Screened, told: Sequence[bool], limits: ScreenLimits) -> tuple[list[GateFinding], int]:
+def rows_of(found: Screened, confirmed: Sequence[bool], limits: ScreenLimits) -> tuple[list[GateFinding], int]:
     """What stands out or may, a row each, one for all other pieces, and what is intended; and how many pieces
     were tested that are not intended."""
     columns = found.bundle.arrays
-    sure = {i for i, each in zip(found.finalists, told, strict=True) if each}
+    sure = {i for i, each in zip(found.finalists, confirmed, strict=True) if each}
     proved = [i for i in found.finalists if math.isfinite(columns["low"][i])]
     suspects = [i for i in proved if i not in sure and abs(_points(columns["worth"][i])) >= limits.matters]
     shown = [*sorted(sure), *suspects]

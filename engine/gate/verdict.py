@@ -66,15 +66,15 @@ def read(config: GateConfig, spec: GameSpec, parts: Parts) -> Report:
         for part, bundles in parts.found.items()
         for i, bundle in enumerate(bundles)
     ]
-    told = confirmed(config, every)
+    flags = confirmed(config, every)
     rows = [GateFinding("replay", name, "barred", f"may not be fielded any more: {why}") for name, why in parts.barred]
     looked = {"replay": len(config.exploits)} if config.exploits else {}
-    for each, sure in zip(every, told, strict=True):
+    for each, sure in zip(every, flags, strict=True):
         if isinstance(each, JudgedLineups):
             rows += lineups.rows_of(each, sure, spec, config.objectives.objectives)
         else:
             assert config.screen is not None
-            needed = _needed(config, each, sum(map(sum, told)))
+            needed = _needed(config, each, sum(map(sum, flags)))
             limits = ScreenLimits(config.screen.matters, config.screen.leaves_open, parts.screen_battles, needed)
             found, looked["screen"] = screened.rows_of(each, sure, limits)
             rows += found
@@ -129,10 +129,10 @@ def _met_by(config: GateConfig, each: JudgedLineups) -> str:
     return lineups.met_by(each, drawn, config.objectives.objectives)
 
 
-def _needed(config: GateConfig, screen: Screened, told: int) -> float:
-    """Log of the evidence that confirms one more finding of the screen, beside so many that are ``told``."""
+def _needed(config: GateConfig, screen: Screened, others: int) -> float:
+    """Log of the evidence that confirms one more finding of the screen, beside so many ``others``."""
     share = EVIDENCE_ERROR / len(config.parts) / max(len(screen.evidence), 1)
-    return -math.log(share * (told + 1))
+    return -math.log(share * (others + 1))
 
 
 def confirmed(config: GateConfig, every: Sequence[JudgedLineups | Screened]) -> list[list[bool]]:
@@ -143,5 +143,5 @@ def confirmed(config: GateConfig, every: Sequence[JudgedLineups | Screened]) -> 
     for each in every:
         many = each.of if isinstance(each, JudgedLineups) else len(each.evidence)
         shares += [share / max(many, 1)] * len(each.evidence)
-    told = iter(confidence.e_bh(np.array(logs), np.array(shares), EVIDENCE_ERROR).tolist() if logs else [])
-    return [[next(told, False) for _ in each.evidence] for each in every]
+    reported = iter(confidence.e_bh(np.array(logs), np.array(shares), EVIDENCE_ERROR).tolist() if logs else [])
+    return [[next(reported, False) for _ in each.evidence] for each in every]

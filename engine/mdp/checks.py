@@ -72,33 +72,33 @@ def game_problems(spec: MDPSpec) -> list[str]:
     return found
 
 
-def text_problems(told: object, place: str, *, long: bool = False) -> Iterator[str]:
+def text_problems(part: object, place: str, *, long: bool = False) -> Iterator[str]:
     """Problems of texts in a description: those that are too ``long`` for pages and tables, and invisible characters,
     which can make a page show something other than what is written."""
-    if isinstance(told, str):
-        yield from _text_problems(told, place, long)
-    elif isinstance(told, msgspec.Struct):
-        for name in told.__struct_fields__:
-            yield from text_problems(getattr(told, name), f"{place}.{name}", long=name in _LONG)
-    elif isinstance(told, Mapping):
-        for key, value in told.items():
+    if isinstance(part, str):
+        yield from _text_problems(part, place, long)
+    elif isinstance(part, msgspec.Struct):
+        for name in part.__struct_fields__:
+            yield from text_problems(getattr(part, name), f"{place}.{name}", long=name in _LONG)
+    elif isinstance(part, Mapping):
+        for key, value in part.items():
             yield from text_problems(key, place)
             yield from text_problems(value, place)
-    elif isinstance(told, tuple | list):
-        for i, value in enumerate(told):
+    elif isinstance(part, tuple | list):
+        for i, value in enumerate(part):
             yield from text_problems(value, f"{place}[{i}]")
 
 
-def _text_problems(told: str, place: str, long: bool) -> Iterator[str]:
-    shown = repr(told if len(told) <= LONGEST_NAME else f"{told[:LONGEST_NAME]}…")
+def _text_problems(text: str, place: str, long: bool) -> Iterator[str]:
+    shown = repr(text if len(text) <= LONGEST_NAME else f"{text[:LONGEST_NAME]}…")
     most = LONGEST if long else LONGEST_NAME
-    if len(told) > most:
-        yield f"{place}: {shown} has {len(told):,} characters; {most:,} is the most"
-    if found := _HIDDEN.search(told):
+    if len(text) > most:
+        yield f"{place}: {shown} has {len(text):,} characters; {most:,} is the most"
+    if found := _HIDDEN.search(text):
         yield f"{place}: {shown} holds the invisible character U+{ord(found[0]):04X}; leave it out"
-    elif not long and _BREAKS.search(told):
+    elif not long and _BREAKS.search(text):
         yield f"{place}: {shown} holds a tab or a line break; write it on one line"
-    elif told and not is_seen(told):
+    elif text and not is_seen(text):
         yield f"{place}: {shown} is nothing but blanks; write something that one can see, or nothing"
 
 
@@ -188,14 +188,14 @@ def check_mask(where: str, seat: SeatSpec, mask: Any, n: int) -> None:
 
 def _check_ended(label: str, spec: MDPSpec, step: VectorStep) -> None:
     over = np.flatnonzero(step.terminated | step.truncated)
-    told = np.empty(0, np.int64) if step.ended is None else step.ended.battles
-    if not np.array_equal(over, told):
+    reported = np.empty(0, np.int64) if step.ended is None else step.ended.battles
+    if not np.array_equal(over, reported):
         raise SimulatorError(
-            f"{label}: battles {over.tolist()} ended by their flags and {told.tolist()} by their results"
+            f"{label}: battles {over.tolist()} ended by their flags and {reported.tolist()} by their results"
         )
     if step.ended is None:
         return
-    m = len(told)
+    m = len(reported)
     for i, seat in enumerate(spec.seats):
         _check_observations(f"{label}, seat {i}, last moment of an episode", seat, m, step.ended.observations[i])
         signals = step.ended.signals[i]

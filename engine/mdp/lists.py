@@ -58,10 +58,10 @@ class One:
 
     def _moment(self, step: VectorStep) -> Moment:
         over = step.ended is not None
-        told = step if step.ended is None else step.ended  # then the step has the next episode's
+        source = step if step.ended is None else step.ended  # then the step has the next episode's
         self.inside = [bool(alive) and not over for alive in step.alive[0]]
-        seen = [our_spaces.observation(seat, told.observations[i], 0) for i, seat in enumerate(self.spec.seats)]
-        masks = [None if mask is None else mask[0].copy() for mask in told.masks]
+        seen = [our_spaces.observation(seat, source.observations[i], 0) for i, seat in enumerate(self.spec.seats)]
+        masks = [None if mask is None else mask[0].copy() for mask in source.masks]
         return Moment(
             seen, masks, [float(rewards.sum()) for rewards in step.rewards[0]], list(self.inside),
             bool(step.terminated[0]), bool(step.truncated[0]), self._results(step),

@@ -32,10 +32,10 @@ def too_large(spec: MDPSpec) -> Iterator[str]:
         yield from _action(seat.action, f"{place}.action")
 
 
-def longer(told: Any, most: Mapping[str, int], place: str) -> Iterator[str]:
+def longer(part: Any, most: Mapping[str, int], place: str) -> Iterator[str]:
     """The lists in a part of a description with more entries than ``most`` allows for their names."""
     for name, limit in most.items():
-        if (many := len(getattr(told, name))) > limit:
+        if (many := len(getattr(part, name))) > limit:
             yield f"{place}.{name} has {many:,} entries; {limit:,} is the most"
 
 

@@ -51,8 +51,8 @@ class StoredPolicy:
     def read(cls, store: Artifacts, description: str, sampled: bool) -> StoredPolicy:
         """The stored policy whose description has this hash. Raises StoreError."""
         try:
-            told = json.loads(store.get(description))
-            return cls(told, safetensors.numpy.load(store.get(str(told["sha256"]))), sampled)
+            fields = json.loads(store.get(description))
+            return cls(fields, safetensors.numpy.load(store.get(str(fields["sha256"]))), sampled)
         except (KeyError, TypeError, ValueError, msgspec.ValidationError, SafetensorError) as error:
             raise StoreError(f"Artifact {description[:12]} is not a policy that can be played: {error}.") from error
 

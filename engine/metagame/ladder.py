@@ -80,7 +80,7 @@ class Ladder:
             return
         fit = _estimated(many, won, _within(played, self.group, players))
         self.scale, self._above = fit.scale, _reached(won > 0)
-        self._told = many, won, fit
+        self._estimate = many, won, fit
         views = self._views(DOUBT / 2)
         own = around[self.group]
         centre = own / own.sum() if own.any() else np.full(len(own), 1 / len(own))
@@ -103,14 +103,14 @@ class Ladder:
 
     def _views(self, error: float) -> list[_Profiles]:
         """By either prior, for ends that each miss with this probability."""
-        many, won, fit = self._told
+        many, won, fit = self._estimate
         wider = (float(stdtrit(fit.free, 1 - error)) / float(ndtri(error))) ** 2
         careful = fit._replace(scale=min(fit.scale * wider, 1.0))
         return [_Profiles(many, won, share * fit.leverage, careful) for share in (1.0, FAINT)]
 
     def _range(self, views: Sequence[_Profiles], contrast: Floats, k: int) -> Range:
         """Of player k of the group against the mean: no end is nearer than by either prior."""
-        rating = float(contrast @ self._told[2].ratings)
+        rating = float(contrast @ self._estimate[2].ratings)
         if not np.abs(contrast).max() > 0:
             return Range(rating, rating)
         wider = self._wider(contrast)
@@ -120,7 +120,7 @@ class Ladder:
 
     def _wider(self, contrast: Floats) -> float:
         """How many times the variance that the weights pretend a contrast of ratings has."""
-        many, _, fit = self._told
+        many, _, fit = self._estimate
         chance = expit(fit.ratings[:, None] - fit.ratings)
         known = many * chance * (1 - chance)
         along = np.linalg.solve(_laplacian(known) + 1 / len(known), contrast)

@@ -25,24 +25,24 @@ class RoundRobin:
         self.teams, self.seed, self.ticks = teams, seed, ticks
         self.pairs = pairs_of(len(teams))
         self.ends = np.linspace(0, meetings, self.ticks + 1).astype(np.int64)
-        self.told = np.zeros((self.ticks, len(self.pairs.first)), np.bool_)
+        self.received = np.zeros((self.ticks, len(self.pairs.first)), np.bool_)
         self._results: Floats = np.full((len(self.pairs.first), meetings), np.nan)
         self._next = 0
 
     @property
     def tick(self) -> int:
         """Number of leading parts that are complete."""
-        return int(np.logical_and.accumulate(self.told.all(axis=1)).sum())
+        return int(np.logical_and.accumulate(self.received.all(axis=1)).sum())
 
     @property
     def done(self) -> bool:
         """Whether all parts are complete."""
-        return bool(self.told.all())
+        return bool(self.received.all())
 
     @property
     def played(self) -> int:
         """Number of battles played."""
-        return 2 * int((self.told.sum(axis=1) * np.diff(self.ends)).sum())
+        return 2 * int((self.received.sum(axis=1) * np.diff(self.ends)).sum())
 
     @property
     def results(self) -> Floats:
@@ -52,31 +52,31 @@ class RoundRobin:
     def ask(self, room: int) -> list[Request]:
         """At most ``room`` requests, part by part."""
         found: list[Request] = []
-        while self._next < self.told.size and len(found) < room:
-            if not self.told.flat[self._next]:
+        while self._next < self.received.size and len(found) < room:
+            if not self.received.flat[self._next]:
                 found.append(self._request(self._next))
             self._next += 1
         return found
 
     def tell(self, evaluation: Evaluation) -> list[Progress]:
         """Record the result of a request. Raises KeyError for one that is not outstanding."""
-        if not 0 <= evaluation.id < self.told.size or self.told.flat[evaluation.id]:
+        if not 0 <= evaluation.id < self.received.size or self.received.flat[evaluation.id]:
             raise KeyError(evaluation.id)
         before, (part, pair) = self.tick, divmod(evaluation.id, len(self.pairs.first))
         if evaluation.values is not None:
             ahead = evaluation.values[:, 0].reshape(-1, 2)
             self._results[pair, self.ends[part] : self.ends[part + 1]] = 0.5 + (ahead[:, 0] - ahead[:, 1]) / 2
-        self.told[part, pair] = True
+        self.received[part, pair] = True
         return [Progress(tick) for tick in range(before + 1, self.tick + 1)]
 
     def state(self) -> Parts:
         """The results so far."""
-        return {"table": Bundle({}, {"results": self._results, "told": self.told})}
+        return {"table": Bundle({}, {"results": self._results, "told": self.received})}
 
     def load(self, parts: Parts) -> None:
         """Continue from a state."""
         arrays = parts["table"].arrays
-        self._results, self.told = arrays["results"].copy(), arrays["told"].astype(np.bool_)
+        self._results, self.received = arrays["results"].copy(), arrays["told"].astype(np.bool_)
         self._next = 0
 
     def _request(self, at: int) -> Request:

@@ -62,9 +62,9 @@ def _cyclic(parts: Split) -> dict[str, float | None]:
 
 def ratings(teams: int, results: Floats) -> Arrays:
     """The columns ``rating`` of ``read``."""
-    told = ~np.isnan(results)
-    wins = np.where(told, results, 0.0)
-    played = Meetings(pairs_of(teams), told.sum(axis=1).astype(float), wins.sum(axis=1), (wins**2).sum(axis=1))
+    known = ~np.isnan(results)
+    wins = np.where(known, results, 0.0)
+    played = Meetings(pairs_of(teams), known.sum(axis=1).astype(float), wins.sum(axis=1), (wins**2).sum(axis=1))
     found = Ladder(teams, played, np.ones(teams, np.bool_), alike=True)
     return {"rating": ELO * found.ratings, "rating_low": ELO * found.low, "rating_high": ELO * found.high}
 

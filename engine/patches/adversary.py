@@ -94,8 +94,8 @@ class Adversary:
             means = good.mean(axis=0) if len(good) else np.full(2, WORST)
             team = request.genome[0]
             self._best[team.tobytes()] = Best(team, float(means[LEAD]))
-            told = Evaluation(request.id, means[list(self.aims)], np.zeros((k, k)), len(good), np.empty(0))
-            self.search.tell(told)
+            evaluation = Evaluation(request.id, means[list(self.aims)], np.zeros((k, k)), len(good), np.empty(0))
+            self.search.tell(evaluation)
 
     def strongest(self, many: int) -> list[Best]:
         """The best teams found, best first."""

@@ -67,8 +67,8 @@ class Course:
         """Yields what is to be played, and is sent the outcomes of each play. Raises Cancelled, ConfigError."""
         known = self.known = Suspected(self.experiment, self.spec, self.config)
         screen, seed = self.experiment.analysis.screen, self.config.seed
-        told = known.traits, screen, known.numbers, seed, self.stopped, self.config.battles
-        self.trials = Trials(self.experiment.rules, *told)
+        arguments = known.traits, screen, known.numbers, seed, self.stopped, self.config.battles
+        self.trials = Trials(self.experiment.rules, *arguments)
         self.response = Response(known.watched, known.numbers, self.config.matters / 100, known.responses())
         if not known.watched or not (known.numbers or known.pairs):
             return

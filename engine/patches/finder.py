@@ -42,14 +42,14 @@ class Finder:
     @property
     def played(self) -> int:
         """Battles that are over."""
-        own = int(self._plays.told.sum()) * BLOCK if self._plays else 0
+        own = int(self._plays.received.sum()) * BLOCK if self._plays else 0
         return self.experiment.played + sum(map(len, self._over)) + own
 
     @property
     def deciding(self) -> bool:
         """Whether the next ``ask`` decides what is played next, which takes a while."""
         experiment = self.experiment
-        return not self.done and (self._plays.over if self._plays else bool(experiment.told.all()))
+        return not self.done and (self._plays.over if self._plays else bool(experiment.received.all()))
 
     def ask(self, room: int) -> list[Request]:
         """``room`` requests at most; of the next step once one is complete. Raises Cancelled where it was stopped while
@@ -78,9 +78,9 @@ class Finder:
     def state(self) -> Parts:
         """The outcomes so far; everything else follows from them."""
         own = [self._plays.ahead] if self._plays else []
-        told = self._plays.told if self._plays else np.empty(0, np.bool_)
+        received = self._plays.received if self._plays else np.empty(0, np.bool_)
         meta = {"steps": [len(each) for each in self._over], "begun": self._plays is not None, "tick": self.tick}
-        arrays = {"ahead": np.concatenate([*self._over, *own, np.empty((0, 2))]), "told": told}
+        arrays = {"ahead": np.concatenate([*self._over, *own, np.empty((0, 2))]), "told": received}
         return {**self.experiment.state(), "finder": Bundle(meta, arrays)}
 
     def load(self, parts: Parts) -> None:
@@ -98,9 +98,9 @@ class Finder:
             self._fill(arrays["ahead"][at:], arrays["told"])
         self.tick = meta["tick"]
 
-    def _fill(self, ahead: NDArray[np.float64], told: NDArray[np.bool_] | bool) -> None:
+    def _fill(self, ahead: NDArray[np.float64], received: NDArray[np.bool_] | bool) -> None:
         if self._plays is not None:
-            self._plays.ahead[:], self._plays.told[:] = ahead, told
+            self._plays.ahead[:], self._plays.received[:] = ahead, received
 
     def _decide(self) -> None:
         """Take in the step that is complete, if there was one, and open the next."""

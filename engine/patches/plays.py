@@ -35,19 +35,19 @@ class Plays:
         self.plays, self.before, self.seed = plays, before, seed
         self._ends = np.cumsum([0, *(len(play.rows) for play in plays)])
         self.ahead = np.full((int(self._ends[-1]), 2), np.nan)
-        self.told = np.zeros(len(self.ahead) // BLOCK, np.bool_)
+        self.received = np.zeros(len(self.ahead) // BLOCK, np.bool_)
         self._next = 0
 
     @property
     def over(self) -> bool:
-        """Whether everything is told."""
-        return bool(self.told.all())
+        """Whether every outcome has come."""
+        return bool(self.received.all())
 
     def ask(self, room: int) -> list[Request]:
-        """At most so many requests of what was neither asked for nor told."""
+        """At most so many requests of what was neither asked for nor received."""
         found: list[Request] = []
-        while self._next < len(self.told) and len(found) < room:
-            if not self.told[self._next]:
+        while self._next < len(self.received) and len(found) < room:
+            if not self.received[self._next]:
                 found.append(self._request(self._next))
             self._next += 1
         return found
@@ -55,12 +55,12 @@ class Plays:
     def tell(self, evaluation: Evaluation) -> None:
         """Take in a block. Raises KeyError for one that is not outstanding."""
         block = evaluation.id - FIRST_ID - self.before
-        if not 0 <= block < len(self.told) or self.told[block]:
+        if not 0 <= block < len(self.received) or self.received[block]:
             raise KeyError(evaluation.id)
         at, turned = slice(BLOCK * block, BLOCK * (block + 1)), self._of(block)[1]
         if evaluation.values is not None:
             self.ahead[at] = np.where(turned[:, None], -1.0, 1.0) * evaluation.values
-        self.told[block] = True
+        self.received[block] = True
 
     def outcomes(self) -> list[Floats]:
         """Of each play float64[n, 2]."""

@@ -31,11 +31,11 @@ class Suspected:
     def __init__(self, experiment: Experiment, spec: GameSpec, config: PatchConfig) -> None:
         self.analysis, self.traits = experiment.analysis, experiment.traits
         self._index = spec.piece_index()
-        told = {f.trait: f for f in self.analysis.findings if f.told}
-        self._found = {t: (f.worth, f.variance / f.battles) for t, f in told.items()}
+        reported = {f.trait: f for f in self.analysis.findings if f.reported}
+        self._found = {t: (f.worth, f.variance / f.battles) for t, f in reported.items()}
         self.intended = {t for each in config.intended if (t := self._place(each)) is not None}
         asked = {self._trait(i, each) for i, each in enumerate(config.suspects)}
-        self.suspects = sorted((told.keys() | asked) - self.intended)
+        self.suspects = sorted((reported.keys() | asked) - self.intended)
         singles = {trait.pieces[0]: i for i, trait in enumerate(self.traits.single)}
         pieces = sorted({p for t in self.suspects for p in self.traits.all[t].pieces})
         every = sorted({*self.suspects, *(singles[p] for p in pieces)} - self.intended)

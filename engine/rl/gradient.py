@@ -33,15 +33,15 @@ class Gradient(NamedTuple):
 
     def encode(self, meta: Mapping[str, Any]) -> list[Frame]:
         """The gradient as one frame, with plain values ``meta``."""
-        told = {"of": self.version, "steps": self.steps, "losses": self.losses}
-        return [arrays.pack({**meta, "gradient": told}, {"gradient": self.numbers})]
+        fields = {"of": self.version, "steps": self.steps, "losses": self.losses}
+        return [arrays.pack({**meta, "gradient": fields}, {"gradient": self.numbers})]
 
     @classmethod
     def decode(cls, frames: Sequence[Frame]) -> tuple[Gradient, dict[str, Any]]:
         """The gradient in these frames, and its ``meta``. Raises StoreError for malformed frames."""
         bundle = arrays.unpack(frames[0])
-        told = bundle.meta.pop("gradient")
-        return cls(bundle.arrays["gradient"], told["of"], told["steps"], told["losses"]), bundle.meta
+        fields = bundle.meta.pop("gradient")
+        return cls(bundle.arrays["gradient"], fields["of"], fields["steps"], fields["losses"]), bundle.meta
 
 
 class Differentiates(Protocol):

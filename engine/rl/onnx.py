@@ -132,14 +132,14 @@ class Graph:
         ]
         return str(self.add("Gemm", [inner, *names], transB=1))
 
-    def finished(self, told: Mapping[str, str]) -> bytes:
+    def finished(self, metadata: Mapping[str, str]) -> bytes:
         """The checked model as bytes, with these texts in its metadata."""
         model = helper.make_model(
             helper.make_graph(self.nodes, "policy", self.inputs, self.outputs, self.constants),
             opset_imports=[helper.make_opsetid("", OPSET)],
             ir_version=IR,
         )
-        for key, value in told.items():
+        for key, value in metadata.items():
             model.metadata_props.add(key=key, value=value)
         onnx.checker.check_model(model)
         return bytes(model.SerializeToString())

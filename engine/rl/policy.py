@@ -250,12 +250,12 @@ class Policy(NamedTuple):
     @classmethod
     def stored(cls, store: Artifacts, description: str) -> Policy:
         """The stored policy whose description has this hash. Raises StoreError."""
-        told = store.get(description)
+        data = store.get(description)
         try:
-            tensors = str(json.loads(told)["sha256"])
+            tensors = str(json.loads(data)["sha256"])
         except UNREADABLE as error:
             raise StoreError(f"Artifact {description[:12]} is not the description of a policy.") from error
-        return cls.unpack(told, store.get(tensors))
+        return cls.unpack(data, store.get(tensors))
 
     @classmethod
     def load(cls, folder: Path) -> Policy:
@@ -268,8 +268,8 @@ class Policy(NamedTuple):
 
 def _spec_of(description: Mapping[str, Any]) -> PolicySpec:
     """The specification in a policy's description. Raises KeyError, TypeError, ValueError, ConfigError."""
-    told = description["seat"]
-    seat = msgspec.convert(told, GroupSpec if "members" in told else SeatSpec)
+    fields = description["seat"]
+    seat = msgspec.convert(fields, GroupSpec if "members" in fields else SeatSpec)
     network = parse(NetworkConfig, description["network"])
     kind, normalise, duelling = (description[name] for name in ("kind", "normalise", "duelling"))
     return PolicySpec(seat, network, kind, bool(normalise), bool(duelling))

@@ -113,8 +113,8 @@ def _together(
 
 
 def _labels(game: Any) -> Sequence[str]:
-    told: Callable[[int], Sequence[str]] | None = getattr(game, "labels", None)
-    return told(0) if told is not None else ()
+    labels: Callable[[int], Sequence[str]] | None = getattr(game, "labels", None)
+    return labels(0) if labels is not None else ()
 
 
 def _stacked(moves: list[Array]) -> Array:

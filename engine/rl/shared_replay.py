@@ -121,18 +121,18 @@ class SharedReplay(ReplayBuffer):
 
     def _create(self, columns: Mapping[str, NDArray[Any]]) -> None:
         """Give the file these columns if it has none yet; the lock is held."""
-        told: dict[str, Any] = {name: [values.dtype.str, list(values.shape[1:])] for name, values in columns.items()}
+        layout: dict[str, Any] = {name: [values.dtype.str, list(values.shape[1:])] for name, values in columns.items()}
         if os.fstat(self._file).st_size <= _HEADER:
-            header = json.dumps({"capacity": self.capacity, "columns": told}).encode()
+            header = json.dumps({"capacity": self.capacity, "columns": layout}).encode()
             if len(header) > _HEADER - _COUNTERS:
                 raise ConfigError([("game", "its observations have too many names for a shared replay")])
             os.pwrite(self._file, header.ljust(_HEADER - _COUNTERS), _COUNTERS)
-            os.ftruncate(self._file, _HEADER + sum(_room(self.capacity, *each) for each in told.values()))
+            os.ftruncate(self._file, _HEADER + sum(_room(self.capacity, *each) for each in layout.values()))
         self._attach()
         mine = {name: [array.dtype.str, list(array.shape[1:])] for name, array in self.columns.items()}
-        if mine != told:
+        if mine != layout:
             raise StoreError(
-                f"The shared replay keeps {', '.join(mine)}, and these transitions have {', '.join(told)}."
+                f"The shared replay keeps {', '.join(mine)}, and these transitions have {', '.join(layout)}."
             )
 
     def _put_by(self, first: int, n: int) -> None:

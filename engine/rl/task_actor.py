@@ -21,7 +21,7 @@ from engine.rl.sampler import Episode, Sampler
 ACTIVE = "active"
 """The published vector that says of each task whether it is played at present."""
 LENGTH, WIN, SCORE, RETURNS = 0, 1, 2, 3
-"""Columns of ``Parcel.told``; those from ``RETURNS`` on are the named rewards'."""
+"""Columns of ``Parcel.episodes``; those from ``RETURNS`` on are the named rewards'."""
 
 
 class TaskActor:
@@ -71,9 +71,11 @@ class TaskActor:
         assert self.weights is not None
         (trajectory,) = self.sampler.sample(before).values()
         columns = self.learner.transitions(trajectory)
-        told = table(self.sampler.finished(), self.learner.spec.seat)
+        episodes = table(self.sampler.finished(), self.learner.spec.seat)
         self.made += 1
-        self.end.add(columns, (told[:, RETURNS:] @ self.learner.terms.weight).tolist(), self.weights.version, told)
+        self.end.add(
+            columns, (episodes[:, RETURNS:] @ self.learner.terms.weight).tolist(), self.weights.version, episodes
+        )
 
     def close(self) -> None:
         """Close its end and its game."""
@@ -82,15 +84,15 @@ class TaskActor:
 
 
 def table(episodes: list[Episode], seat: SeatSpec) -> Floats:
-    """Episodes as ``Parcel.told``, float64[m, 3 + R]."""
+    """Episodes as ``Parcel.episodes``, float64[m, 3 + R]."""
     rows = [(e.length, e.win, e.score, *e.returns.tolist()) for e in episodes]
     return np.array(rows, np.float64).reshape(-1, RETURNS + len(seat.rewards))
 
 
-def episodes_of(told: Floats) -> list[Episode]:
+def episodes_of(rows: Floats) -> list[Episode]:
     """The episodes of a parcel, as far as it tells of them."""
     nothing = np.empty(0)
     return [
         Episode(0, 0, int(row[LENGTH]), row[RETURNS:], float(row[WIN]), float(row[SCORE]), nothing)
-        for row in np.array(told)
+        for row in np.array(rows)
     ]

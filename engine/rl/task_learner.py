@@ -31,8 +31,8 @@ class Practised(NamedTuple):
 
 class TaskLearner:
     """``learner`` with replays of its own kind for the scheduler's tasks. ``iterations``: minibatches so far, of
-    ``most`` in all; ``owed``: those due for decisions that have arrived. ``score``: the column of ``Parcel.told`` that
-    has episodes' scores; ``scores``: those of each task that the scheduler was not told of yet."""
+    ``most`` in all; ``owed``: those due for decisions that have arrived. ``score``: the column of ``Parcel.episodes``
+    that has their scores; ``scores``: those of each task that the scheduler was not told of yet."""
 
     def __init__(self, learner: Replayed, scheduler: Scheduler, most: int, score: int, episodes: int) -> None:
         self.learner, self.scheduler, self.most, self._score, self._episodes = learner, scheduler, most, score, episodes
@@ -57,7 +57,7 @@ class TaskLearner:
     def _played(self, parcel: Parcel) -> None:
         """Tell the scheduler how a task goes, once enough of its episodes have ended."""
         scores = self.scores[parcel.task]
-        scores += parcel.told[:, self._score].tolist() if len(parcel.told) else []
+        scores += parcel.episodes[:, self._score].tolist() if len(parcel.episodes) else []
         if len(scores) >= self._episodes:
             self.scheduler.played(parcel.task, float(np.mean(scores)))
             scores.clear()

@@ -84,8 +84,8 @@ class Table:
         """As ``Driver.round``."""
         found = []
         for slot, results, _ in self._driver.round():
-            told = [self._played[slot.place, seat] for seat in range(len(results))]
-            found.append(EndedBattle(slot, told[0][0], results, tuple(played for _, played in told)))
+            pairs = [self._played[slot.place, seat] for seat in range(len(results))]
+            found.append(EndedBattle(slot, pairs[0][0], results, tuple(played for _, played in pairs)))
         return found
 
     @property

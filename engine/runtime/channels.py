@@ -28,8 +28,8 @@ MAX_FRAME_BYTES = 2**28
 def sendable(frames: Sequence[Frame]) -> None:
     """Raise EngineError for a frame that no end would accept: it would be dropped, and its sender wait for ever."""
     if (largest := max((memoryview(frame).nbytes for frame in frames), default=0)) > MAX_FRAME_BYTES:
-        told, most = -(-largest // 2**20), MAX_FRAME_BYTES >> 20
-        why = f"{told} MiB have to be sent at once, and {most} can be"
+        needed, most = -(-largest // 2**20), MAX_FRAME_BYTES >> 20
+        why = f"{needed} MiB have to be sent at once, and {most} can be"
         raise EngineError(f"{why}: make networks smaller, or fragments shorter, or have fewer battles played together.")
 
 

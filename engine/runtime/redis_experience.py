@@ -125,10 +125,10 @@ class RedisActor:
         self._open = True
 
     def add(
-        self, columns: Columns, returns: Sequence[float] = (), version: int = 0, told: Floats = NO_EPISODES
+        self, columns: Columns, returns: Sequence[float] = (), version: int = 0, episodes: Floats = NO_EPISODES
     ) -> bool:
         """Send transitions of the actor's task; False if they are lost."""
-        parcel = self._numbering.parcel(columns, returns, version, told)
+        parcel = self._numbering.parcel(columns, returns, version, episodes)
         key = self._place.key(f"task:{self._numbering.task}")
         answers = self._line.together(
             ("RPUSH", key, encode(parcel)),

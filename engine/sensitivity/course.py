@@ -17,7 +17,7 @@ from engine.config.sensitivity import SensitivityConfig
 from engine.evolution.algorithm import Parts, Progress
 from engine.problem import Evaluation, Request
 from engine.rng import combine64
-from engine.sensitivity.evaluator import PLANTED, TOLD, AskedPattern
+from engine.sensitivity.evaluator import CONFIRMED, PLANTED, AskedPattern
 from engine.sensitivity.plan import Planting
 
 _MEASURED = 0x5E48
@@ -32,9 +32,9 @@ class Named(NamedTuple):
     sign: int
 
 
-def found(planting: Planting, told: list[Named]) -> bool:
+def found(planting: Planting, confirmed: list[Named]) -> bool:
     """Whether an experiment found what was planted."""
-    right = [named for named in told if named.sign == planting.sign]
+    right = [named for named in confirmed if named.sign == planting.sign]
     own = set(planting.pieces)
     if planting.kind == "triple":
         return any(set(named.pieces) <= own for named in right)
@@ -43,14 +43,14 @@ def found(planting: Planting, told: list[Named]) -> bool:
 
 class PlantingCourse:
     """Requests plantings and collects what came of them, as an ``Algorithm`` does. ``metrics`` float64[n, PLANTED] and
-    ``told`` by planting; ``effects``: of each ``Named`` beside, its effect in the game as it is. The game did not
+    ``confirmed`` by planting; ``effects``: of each ``Named`` beside, its effect in the game as it is. The game did not
     finish ``unfinished`` of the ``measured`` battles, by which effects are known."""
 
     def __init__(self, config: SensitivityConfig, plantings: list[Planting]) -> None:
         self.config, self.plantings = config, plantings
         self.status = np.full(len(plantings), WAITS, np.uint8)
         self.metrics = np.full((len(plantings), len(PLANTED)), np.nan)
-        self.told: dict[int, list[Named]] = {}
+        self.confirmed: dict[int, list[Named]] = {}
         self.effects: dict[Named, tuple[float, float, float]] = {}
         self.played, self._asked = 0, set[int]()
         self.unfinished = self.measured = 0
@@ -63,7 +63,7 @@ class PlantingCourse:
     @property
     def hits(self) -> list[bool]:
         """Of each planting whose experiment is over, whether it found what was planted."""
-        return [found(self.plantings[i], told) for i, told in sorted(self.told.items())]
+        return [found(self.plantings[i], confirmed) for i, confirmed in sorted(self.confirmed.items())]
 
     @property
     def planted(self) -> bool:
@@ -73,16 +73,17 @@ class PlantingCourse:
     @property
     def beside(self) -> list[Named]:
         """All that was confirmed beside what was planted: it holds none of the pieces of the break."""
-        found = {n for i, told in self.told.items() for n in told if not set(n.pieces) & set(self.plantings[i].pieces)}
+        every = ((named, self.plantings[i]) for i, confirmed in self.confirmed.items() for named in confirmed)
+        found = {named for named, planting in every if not set(named.pieces) & set(planting.pieces)}
         return sorted(found)
 
     @property
     def done(self) -> bool:
-        """Whether everything is told."""
+        """Whether every answer has come."""
         return self.planted and len(self.effects) == len(self.beside)
 
     def ask(self, room: int) -> list[Request]:
-        """At most so many requests of what was neither asked for nor told."""
+        """At most so many requests of what was neither asked for nor answered."""
         waiting = self._measuring() if self.planted else self._planting()
         found = [request for request in waiting if request.id not in self._asked][: max(room, 0)]
         self._asked |= {request.id for request in found}
@@ -102,18 +103,18 @@ class PlantingCourse:
         self.status[i] = DONE if evaluation.status == "ok" else FAILED
         if evaluation.status == "ok":
             self.metrics[i] = planted
-            self.told[i] = _named(evaluation.values)
+            self.confirmed[i] = _named(evaluation.values)
         return [Progress(self.tick)]
 
     def state(self) -> Parts:
-        """All that is told."""
-        rows = [(i, *_row(named)) for i, told in sorted(self.told.items()) for named in told]
+        """All that has come."""
+        rows = [(i, *_row(named)) for i, confirmed in sorted(self.confirmed.items()) for named in confirmed]
         beside = [(*_row(named), *effect) for named, effect in self.effects.items()]
         arrays = {
             "status": self.status, "metrics": self.metrics,
             "battles": np.array([self.played, self.unfinished, self.measured], np.int64),
-            "told": np.array(rows, np.int32).reshape(-1, 1 + len(TOLD)),
-            "effects": np.array(beside, np.float64).reshape(-1, len(TOLD) + 3),
+            "told": np.array(rows, np.int32).reshape(-1, 1 + len(CONFIRMED)),
+            "effects": np.array(beside, np.float64).reshape(-1, len(CONFIRMED) + 3),
         }  # fmt: skip
         return {"course": Bundle({}, arrays)}
 
@@ -122,9 +123,9 @@ class PlantingCourse:
         arrays = parts["course"].arrays
         self.status, self.metrics = np.array(arrays["status"]), np.array(arrays["metrics"])
         self.played, self.unfinished, self.measured = [*arrays["battles"].tolist(), 0, 0][:3]  # older ones: played
-        self.told = {i: [] for i in np.flatnonzero(self.status == DONE).tolist()}
+        self.confirmed = {i: [] for i in np.flatnonzero(self.status == DONE).tolist()}
         for i, *row in arrays["told"].tolist():
-            self.told[i].append(_name(row))
+            self.confirmed[i].append(_name(row))
         self.effects = {_name(row[:4]): (row[4], row[5], row[6]) for row in arrays["effects"].tolist()}
 
     def _planting(self) -> list[Request]:

@@ -36,7 +36,7 @@ PLANTED = ("effect", "low", "high", "chance", "place", "value")
 was changed and what it is now (``engine.sensitivity.tuning.Tuned``)."""
 METRICS = (*PLANTED, "unfinished", "measured")
 """Also how many battles the game did not finish, of those that measured effects."""
-TOLD = ("first", "second", "least", "sign")
+CONFIRMED = ("first", "second", "least", "sign")
 """Columns of an answer's ``values``: a row for each trait that the experiment confirmed."""
 HUNDREDTHS = 10_000
 _AFTER = 100
@@ -118,7 +118,7 @@ class PlantingEvaluator:
             asked.pieces, asked.least, asked.sign, Break(asked.pieces), many, request.seed, should_stop
         )
         metrics = np.array([*effect, 0.0, -1, np.nan, ground.unfinished, ground.played])
-        return _answer(request, metrics, np.zeros((0, len(TOLD))), ground.played)
+        return _answer(request, metrics, np.zeros((0, len(CONFIRMED))), ground.played)
 
     def _planted(self, request: Request, asked: AskedPattern, should_stop: ShouldStop) -> Evaluation:
         """A planting, and what an experiment says of the game that has it."""
@@ -149,19 +149,19 @@ class PlantingEvaluator:
 
 
 def _confirmed(x: Experiment) -> NDArray[np.float64]:
-    """The traits that an experiment confirmed, as TOLD [n, 4]."""
+    """The traits that an experiment confirmed, as CONFIRMED [n, 4]."""
     rows = []
     for finding in x.analysis.findings:
-        if finding.told:
+        if finding.reported:
             trait = x.traits.all[finding.trait]
             first, second = (*trait.pieces, -1)[:2]
             rows.append((first, second, trait.least, 1 if finding.worth > 0 else -1))
-    return np.array(rows, np.float64).reshape(-1, len(TOLD))
+    return np.array(rows, np.float64).reshape(-1, len(CONFIRMED))
 
 
-def _answer(request: Request, metrics: NDArray[np.float64], told: NDArray[np.float64], battles: int) -> Evaluation:
+def _answer(request: Request, metrics: NDArray[np.float64], values: NDArray[np.float64], battles: int) -> Evaluation:
     return Evaluation(
-        request.id, metrics[:1], np.zeros((1, 1)), 1, metrics, cost=battles, context=request.context, values=told
+        request.id, metrics[:1], np.zeros((1, 1)), 1, metrics, cost=battles, context=request.context, values=values
     )
 
 

@@ -66,16 +66,16 @@ def innocent(course: PlantingCourse, named: Named) -> bool | None:
 
 
 def _found(course: PlantingCourse, planting: Planting) -> int:
-    told = course.told.get(planting.number)
-    return UNKNOWN if told is None else int(found(planting, told))
+    confirmed = course.confirmed.get(planting.number)
+    return UNKNOWN if confirmed is None else int(found(planting, confirmed))
 
 
 def _innocent(course: PlantingCourse, planting: Planting) -> int:
     """Whether an experiment confirmed an innocent."""
-    told = course.told.get(planting.number)
-    if told is None:
+    confirmed = course.confirmed.get(planting.number)
+    if confirmed is None:
         return UNKNOWN
-    judged = [innocent(course, named) for named in told if not set(named.pieces) & set(planting.pieces)]
+    judged = [innocent(course, named) for named in confirmed if not set(named.pieces) & set(planting.pieces)]
     return 1 if True in judged else UNKNOWN if None in judged else 0
 
 
@@ -117,7 +117,7 @@ def _effect(columns: Arrays, own: slice) -> dict[str, Any]:
 def _beside(course: PlantingCourse, named: Named) -> dict[str, Any]:
     effect = course.effects.get(named)
     size, low, high = effect or (None, None, None)
-    times = sum(named in told for told in course.told.values())
+    times = sum(named in confirmed for confirmed in course.confirmed.values())
     return {
         "pieces": list(named.pieces), "least": named.least, "sign": named.sign, "times": times, "effect": size,
         "low": low, "high": high, "innocent": innocent(course, named),

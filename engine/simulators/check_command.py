@@ -104,9 +104,9 @@ class _Lines:
 
     def description(self, spec: GameSpec | MDPSpec) -> None:
         """Print the program's description or, if it is too long, its length."""
-        told = {"spec" if isinstance(spec, GameSpec) else "game": spec}
-        if (size := len(msgspec.json.encode(told))) <= self._longest:
-            _tell_json(told)
+        message = {"spec" if isinstance(spec, GameSpec) else "game": spec}
+        if (size := len(msgspec.json.encode(message))) <= self._longest:
+            _tell_json(message)
             return
         self.refused = True
         self.finding(Finding("description", "error", f"it has {size:,} bytes, and the most is {self._longest:,}"))

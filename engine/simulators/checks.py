@@ -90,12 +90,12 @@ def _pieces(spec: GameSpec) -> Iterator[str]:
         bounds = {a.id: a for a in home.attributes}
         for name, value in piece.attributes.items():
             if name not in bounds:
-                told = f"piece {piece.id!r} has {name!r}, which category {home.id!r} does not describe"
-                yield f"{place}.attributes: {told}"
+                why = f"piece {piece.id!r} has {name!r}, which category {home.id!r} does not describe"
+                yield f"{place}.attributes: {why}"
             elif not bounds[name].low <= value <= bounds[name].high:
                 ends = f"{figures(bounds[name].low)} to {figures(bounds[name].high)}"
-                told = f"{piece.id}.{name} is {figures(value)}, outside {ends}"
-                yield f"{place}.attributes: {told}"
+                why = f"{piece.id}.{name} is {figures(value)}, outside {ends}"
+                yield f"{place}.attributes: {why}"
 
 
 def _slots(spec: GameSpec) -> Iterator[str]:

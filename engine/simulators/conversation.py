@@ -33,7 +33,7 @@ TICK_MS = 50
 SWELL_BYTES = 2**28
 """How much this process may grow while it waits for one answer: three frames of the largest size, and as much again."""
 MAX_STRAYS = 256
-TOLD_AFTER_S = 1.0
+REPORTED_AFTER_S = 1.0
 ENDING_S = 3.0
 """How long a program whose line broke may take to end: how it ended says more than that its line broke."""
 PRINTED = 1200
@@ -43,8 +43,8 @@ CROWDED = (
     f"more than {STRANGERS} connections dialled its port, which every user of this machine can do, and some were cut"
 )
 Watch = Callable[[str, float], None]
-"""Called when a wait has lasted ``TOLD_AFTER_S``, with its purpose and the seconds left, and with "" and 0.0 when it is
-over."""
+"""Called when a wait has lasted ``REPORTED_AFTER_S``, with its purpose and the seconds left, and with "" and 0.0 when
+it is over."""
 T = TypeVar("T")
 
 
@@ -76,7 +76,7 @@ class Wait:
         self.until = self.began + seconds
         self.resident = _resident_bytes()
         self.strays = 0
-        self.told = False
+        self.reported = False
 
 
 class Conversation:
@@ -151,8 +151,8 @@ class Conversation:
                 wait.heard = time.monotonic()
                 taken = take(letter, wait)
                 if taken is not None:
-                    if self._watch is not None and wait.told:
-                        wait.told = False
+                    if self._watch is not None and wait.reported:
+                        wait.reported = False
                         self._watch("", 0.0)
                     return taken
             self._check_wait(wait)
@@ -163,8 +163,8 @@ class Conversation:
             raise Cancelled(f"{self.label} was asked to stop")
         if now > wait.until:
             self._fail(self._missing(wait), kind=NoConversation)
-        if self._watch is not None and not wait.told and now - wait.began > TOLD_AFTER_S:
-            wait.told = True
+        if self._watch is not None and not wait.reported and now - wait.began > REPORTED_AFTER_S:
+            wait.reported = True
             self._watch(wait.awaited, wait.until - now)
         if "heartbeat" in self.capabilities and self._line.peer:
             if now - wait.pinged > self._limits.ping_every_s:

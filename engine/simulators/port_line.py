@@ -208,9 +208,9 @@ def dialling_user(accepted: socket.socket) -> int | None:
         with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _SOCK_DIAG) as asked:
             asked.settimeout(1.0)
             asked.sendto(struct.pack("=IHHII", 16 + len(request), _BY_FAMILY, 1, 1, 0) + request, (0, 0))
-            told = asked.recv(8192)
-        if struct.unpack_from("=IH", told)[1] == _BY_FAMILY and told[17] == _ESTABLISHED:
-            return int(struct.unpack_from("=I", told, 80)[0])
+            answer = asked.recv(8192)
+        if struct.unpack_from("=IH", answer)[1] == _BY_FAMILY and answer[17] == _ESTABLISHED:
+            return int(struct.unpack_from("=I", answer, 80)[0])
     return None
 
 

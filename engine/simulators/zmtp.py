@@ -190,8 +190,8 @@ class Peer:
     def _obey(self, command: bytes) -> None:
         if command.startswith(b"\x04PING"):
             if len(self.unsent) <= UNSENT:
-                told = b"\x04PONG" + command[7 : 7 + CONTEXT]
-                self._write(b"".join(map(bytes, self._framed(told, COMMAND))))
+                pong = b"\x04PONG" + command[7 : 7 + CONTEXT]
+                self._write(b"".join(map(bytes, self._framed(pong, COMMAND))))
         elif command.startswith(b"\x05ERROR"):
             raise ConnectionEnded
 

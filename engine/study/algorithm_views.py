@@ -32,7 +32,7 @@ def off_the_edge(algorithm: Algorithm, edge: Sequence[Individual], fresh: int) -
     search = search_in(algorithm)
     known = {i.evaluation.id for i in edge}
     others = [i for i in search.best_of_kinds() if i.evaluation.id not in known]
-    return others, min(fresh, search.told * search.replicates // max(1, len(others)))
+    return others, min(fresh, search.evaluated * search.replicates // max(1, len(others)))
 
 
 def remapped(algorithm: Algorithm, fresh: Sequence[Individual], meta: Mapping[str, Any], store: Store) -> Shown:

@@ -79,10 +79,10 @@ class StreamedEnd:
         self._seen = 0
 
     def add(
-        self, columns: Columns, returns: Sequence[float] = (), version: int = 0, told: Floats = NO_EPISODES
+        self, columns: Columns, returns: Sequence[float] = (), version: int = 0, episodes: Floats = NO_EPISODES
     ) -> bool:
         """Keep transitions until they are streamed."""
-        parcel = self._numbering.parcel(columns, returns, version, told)
+        parcel = self._numbering.parcel(columns, returns, version, episodes)
         self.parcels.append(parcel)
         self._numbering.delivered(parcel)
         return True

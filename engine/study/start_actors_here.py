@@ -20,7 +20,7 @@ from engine.study.start_actor import WAIT_S, make_actor
 def arrivals(parcels: Sequence[Parcel], epoch: int = 0, number: int = 0) -> list[Arrival]:
     """Parcels as what a training learns from; ``number``: the actor's, by the name in its parcels."""
     return [
-        Arrival(number, AGENT, epoch, parcel.version, parcel.first, parcel, episodes_of(parcel.told), 0.0)
+        Arrival(number, AGENT, epoch, parcel.version, parcel.first, parcel, episodes_of(parcel.episodes), 0.0)
         for parcel in parcels
     ]
 

@@ -86,7 +86,7 @@ class _Worth(Scheduled):
     def hand_out(self, pool: Pool) -> Iterator[AnyEvent]:
         """Also says when a stage is over."""
         x, stage = self.schedule, self.schedule.stage
-        if x.told.all():
+        if x.received.all():
             yield self.say(Logged, message=f"{PLAYED[stage.name]}: the result follows.")
         yield from super().hand_out(pool)
         if x.stage != stage and not x.done:
@@ -110,7 +110,7 @@ class _Worth(Scheduled):
         if not analysis.played:
             return {}
         findings = analysis.findings if analysis.proving else []
-        named = [analysis.traits.all[finding.trait] for finding in findings if finding.told]
+        named = [analysis.traits.all[finding.trait] for finding in findings if finding.reported]
         return {"looked_at": float(len(analysis.traits.all)), "told": float(sum(not self._meant(t) for t in named))}
 
     def _meant(self, trait: Trait) -> bool:

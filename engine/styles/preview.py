@@ -137,14 +137,14 @@ def _read(style: StyleReward, objectives: Sequence[AimConfig], samples: Samples)
     texts = [(name, text, f"task.style.{name}") for name, text in style.formulas.items()]
     rewards = _evaluated(texts, signals, len(samples.signals), wrong)
     sums = {name: _summed(rewards[name], samples) for name in style.formulas if name in rewards}
-    told = dict(zip(samples.measure_names, samples.measures.T, strict=True))
+    measures = dict(zip(samples.measure_names, samples.measures.T, strict=True))
     texts = [(aim.measure, aim.formula, f"objectives.{i}.formula") for i, aim in enumerate(objectives) if aim.formula]
-    goals = _evaluated(texts, told, len(samples.measures), wrong, goal)
+    goals = _evaluated(texts, measures, len(samples.measures), wrong, goal)
     for i, aim in enumerate(objectives):
-        if not aim.formula and aim.measure in told:
-            goals[aim.measure] = told[aim.measure]
+        if not aim.formula and aim.measure in measures:
+            goals[aim.measure] = measures[aim.measure]
         elif not aim.formula:
-            sentence = f"{aim.measure!r} is not measured; the game tells {', '.join(told)}"
+            sentence = f"{aim.measure!r} is not measured; the game tells {', '.join(measures)}"
             wrong.append((f"objectives.{i}.measure", sentence))
     return _Read(rewards, sums, goals, wrong)
 
@@ -185,8 +185,8 @@ def _no_number(paid: Floats, samples: Samples) -> str:
         return ""
     first = int(bad[0])
     who, tick = samples.players[samples.player[first]], int(samples.ticks[first]) + 1
-    told = zip(samples.signal_names, samples.signals[first].tolist(), strict=True)
-    given = ", ".join(f"{name} = {written(value, 'g')}" for name, value in told)
+    pairs = zip(samples.signal_names, samples.signals[first].tolist(), strict=True)
+    given = ", ".join(f"{name} = {written(value, 'g')}" for name, value in pairs)
     many = f"in {len(bad):,} of {len(paid):,} decisions of sample episodes"
     return f"is not a number {many}, first in decision {tick} of the player {who}: there {given}"
 

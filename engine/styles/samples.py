@@ -50,9 +50,9 @@ def sample(game: VectorMDP, wanted: TrainGame, seed: int, should_stop: ShouldSto
     signals, ticks, episode, measures = (np.concatenate(column) for column in zip(*parts, strict=True))
     player = np.repeat(np.arange(len(parts), dtype=np.int32), [len(part.signals) for part in parts])
     whose = np.repeat(np.arange(len(parts), dtype=np.int32), [len(part.measures) for part in parts])
-    told = _measures(game)
+    measured = _measures(game)
     return Samples(
-        tuple(names), seat.rewards, told, game.spec.max_ticks, signals, ticks, player, episode, measures, whose
+        tuple(names), seat.rewards, measured, game.spec.max_ticks, signals, ticks, player, episode, measures, whose
     )
 
 

@@ -90,11 +90,11 @@ def shifts(
 ) -> list[Shift]:
     """From means and ranges alone: ``own`` by measure against the usual opponent, those against ``others`` by their
     names, of so many ``episodes`` each. A difference lies within those of all values of two ranges."""
-    told = [(who, name) for name in style for who, by in others.items() if name in by and name in own]
+    pairs = [(who, name) for name in style for who, by in others.items() if name in by and name in own]
     found = []
-    for who, name in told:
+    for who, name in pairs:
         each = others[who][name], own[name]
-        here, there = (widened(m.mean, Range(m.low, m.high), ERROR / (2 * len(told))) for m in each)
+        here, there = (widened(m.mean, Range(m.low, m.high), ERROR / (2 * len(pairs))) for m in each)
         mean = each[0].mean - each[1].mean
         found.append(Shift(name, who, mean, here.low - there.high, here.high - there.low, episodes))
     return found
@@ -110,16 +110,16 @@ def paired(measure: str, opponent: str, change: NDArray[np.float64], share: bool
 def moved(found: Sequence[Shift], spans: Mapping[str, float]) -> Moved | None:
     """What shifts whose ranges hold at once say of a style; ``spans``: how far apart agents lie in each measure. None
     where nothing of it can be judged."""
-    told = [_moved(each, spans[each.measure]) for each in found if spans.get(each.measure, 0.0) > 0]
-    if not told:
+    judged = [_moved(each, spans[each.measure]) for each in found if spans.get(each.measure, 0.0) > 0]
+    if not judged:
         return None
-    highs = [math.inf if each.high is None else each.high for each in told]
+    highs = [math.inf if each.high is None else each.high for each in judged]
     most = max(highs) if math.isfinite(max(highs)) else None
-    surely = max(told, key=lambda each: each.low)
+    surely = max(judged, key=lambda each: each.low)
     if surely.fragile:
         return surely._replace(high=most, episodes=0)
-    unsure = [each for each in told if each.verdict == "open"]
-    farthest = max(unsure or told, key=lambda each: each.by)
+    unsure = [each for each in judged if each.verdict == "open"]
+    farthest = max(unsure or judged, key=lambda each: each.by)
     needed = [farthest.episodes] if farthest.by > FRAGILE else [each.episodes for each in unsure]
     return farthest._replace(high=most, episodes=max(needed, default=0) if all(needed) else 0)
 

@@ -22,11 +22,11 @@ from engine import confidence
 Floats = NDArray[np.float64]
 
 
-def told_by_now(logs: Floats, error: float) -> NDArray[np.bool_]:
+def reported_by_now(logs: Floats, error: float) -> NDArray[np.bool_]:
     """Which findings are told at the last barrier, bool[n]; ``logs`` [barriers, n]: the log evidence at each of them.
     The expected share of false ones among these is at most ``error``."""
-    told, frozen = np.zeros(logs.shape[1], np.bool_), np.zeros(logs.shape[1])
+    reported, frozen = np.zeros(logs.shape[1], np.bool_), np.zeros(logs.shape[1])
     for now in logs:
-        frozen = np.where(told, frozen, now)
-        told = confidence.e_bh(frozen, np.full(len(now), 1 / max(len(now), 1)), error)
-    return told
+        frozen = np.where(reported, frozen, now)
+        reported = confidence.e_bh(frozen, np.full(len(now), 1 / max(len(now), 1)), error)
+    return reported

@@ -69,16 +69,16 @@ class Experiment:
     @property
     def played(self) -> int:
         """Number of battles played."""
-        return self.stage.first + BLOCK * int(self.told.sum())
+        return self.stage.first + BLOCK * int(self.received.sum())
 
     def ask(self, room: int) -> list[Request]:
         """At most ``room`` requests of this stage, or of the next one once this is complete. Raises Cancelled if
         stopped while the next stage is decided."""
-        if self.told.all() and not self.done:
+        if self.received.all() and not self.done:
             self._decide()
         found: list[Request] = []
-        while self._next < len(self.told) and len(found) < room:
-            if not self.told[self._next]:
+        while self._next < len(self.received) and len(found) < room:
+            if not self.received[self._next]:
                 at = BLOCK * self._next
                 first = self.stage.first + at
                 found.append(Request(first // BLOCK, self._seated[at : at + BLOCK], first, first + BLOCK, self.seed))
@@ -88,12 +88,12 @@ class Experiment:
     def tell(self, evaluation: Evaluation) -> list[Progress]:
         """Record the outcomes of a block. Raises KeyError for one that is not outstanding."""
         block = evaluation.id - self.stage.first // BLOCK
-        if not 0 <= block < len(self.told) or self.told[block]:
+        if not 0 <= block < len(self.received) or self.received[block]:
             raise KeyError(evaluation.id)
         at = slice(BLOCK * block, BLOCK * (block + 1))
         if evaluation.values is not None:
             self._ahead[at] = np.where(self._turned[at, None], -1.0, 1.0) * evaluation.values
-        self.told[block] = True
+        self.received[block] = True
         tick = TICKS * self.played // self.battles
         if tick == self.tick:
             return []
@@ -106,7 +106,7 @@ class Experiment:
         ahead = [*(played.ahead for played in self.analysis.played), self._ahead]
         plans = [{"name": s.name, "first": s.first, "battles": s.battles, "traits": list(s.traits)} for s in stages]
         meta = {"stages": plans, "tick": self.tick, "done": self.done}
-        return {"experiment": Bundle(meta, {"ahead": np.concatenate(ahead), "told": self.told})}
+        return {"experiment": Bundle(meta, {"ahead": np.concatenate(ahead), "told": self.received})}
 
     def load(self, parts: Parts) -> None:
         """Continue from a state."""
@@ -117,7 +117,7 @@ class Experiment:
             self._ahead[:] = arrays["ahead"][stage.first : stage.first + stage.battles]
             if i < len(stages) - 1:
                 self.analysis.take(self._over())
-        self.told = np.array(arrays["told"], np.bool_)
+        self.received = np.array(arrays["told"], np.bool_)
         self.tick, self.done = meta["tick"], meta["done"]
 
     def _size(self, name: str) -> int:
@@ -140,7 +140,7 @@ class Experiment:
         self._turned = (mix64(combine64(keys, _TURNED)) & np.uint64(1)).astype(np.bool_)
         self._seated = np.where(self._turned[:, None, None], rows[:, ::-1], rows)
         self._ahead = np.full((stage.battles, 2), np.nan)
-        self.told, self._next = np.zeros(stage.battles // BLOCK, np.bool_), 0
+        self.received, self._next = np.zeros(stage.battles // BLOCK, np.bool_), 0
 
     def _dearer(self, stage: Stage, keys: NDArray[np.uint64], dealt: NDArray[np.int64]) -> NDArray[np.float64]:
         """The price change of the dealt piece in each battle of a stage."""

@@ -26,12 +26,12 @@ def lines(bundle: Bundle, intended: Sequence[Pattern] = ()) -> list[str]:
     """What stands out, or the largest effects that are left open; what is not settled and what would settle it; and how
     much could not be tested. ``intended``: what is meant to be so. Effects are in points of the chance to win."""
     verdicts = bundle.arrays["verdict"].tolist()
-    told = sorted((i for i, v in enumerate(verdicts) if v in SIDES), key=lambda i: -abs(_points(bundle, "worth", i)))
+    rows = sorted((i for i, v in enumerate(verdicts) if v in SIDES), key=lambda i: -abs(_points(bundle, "worth", i)))
     known = {(frozenset(each.pieces), each.least) for each in intended}
-    found = [f"{_claim(bundle, i)}{', as is intended' if _key(bundle, i) in known else ''}" for i in told]
-    if all(_key(bundle, i) in known for i in told):
+    found = [f"{_claim(bundle, i)}{', as is intended' if _key(bundle, i) in known else ''}" for i in rows]
+    if all(_key(bundle, i) in known for i in rows):
         found = [*_nothing(bundle), *found]
-    own = [EACH] if told else []
+    own = [EACH] if rows else []
     return [*filter(None, [unfinished(bundle)]), *found, *own, *_open(bundle), *untested(bundle)]
 
 
@@ -71,9 +71,9 @@ def _price(bundle: Bundle, i: int) -> str:
 
 def _nothing(bundle: Bundle) -> Iterator[str]:
     """What "nothing stands out" leaves open, of single pieces and of pairs; not said where nothing was tested."""
-    told = bundle.meta["proved"] or bundle.meta.get("over", False)
+    proved = bundle.meta["proved"] or bundle.meta.get("over", False)
     none = bool((bundle.arrays["verdict"] == UNTESTED).all())
-    said = ("Nothing could be tested" if none else "Nothing stands out") if told else "Nothing is proved yet"
+    said = ("Nothing could be tested" if none else "Nothing stands out") if proved else "Nothing is proved yet"
     yield f"{said}."
     for of, end in left_open(bundle).items():
         yield f"The largest effect of a {of} that these battles do not rule out: {end.name}, {end.points:+.1f} points."

@@ -113,5 +113,5 @@ def _steered(priced: Priced, x: Floats, group: Ints) -> dict[int, Steered]:
     spread = np.bincount(group, np.abs(x[:, 0]) * (priced.high - priced.low) / 2, len(each))
     follows = np.stack([np.bincount(group, c * x[:, 0], len(each)) for c in x.T], axis=1)
     size = np.where(size > 0, size, np.inf)
-    told = zip(each.tolist(), (low + high) / 2 / size, follows / size[:, None], spread / size, strict=True)
-    return {piece: Steered(float(apart), along, float(may)) for piece, apart, along, may in told}
+    columns = zip(each.tolist(), (low + high) / 2 / size, follows / size[:, None], spread / size, strict=True)
+    return {piece: Steered(float(apart), along, float(may)) for piece, apart, along, may in columns}

@@ -74,9 +74,9 @@ def missing(bundle: Bundle) -> dict[int, Missing]:
     if "evidence" not in columns or not (bundle.meta["proved"] or bundle.meta.get("over", False)):
         return {}
     verdicts, logs = columns["verdict"].tolist(), columns["evidence"].tolist()
-    told, played = sum(each > OPEN for each in verdicts), sum(log > -math.inf for log in logs)
+    confirmed, played = sum(each > OPEN for each in verdicts), sum(log > -math.inf for log in logs)
     finalists = max(int(bundle.meta.get("finalists", 0)), played, 1)  # old tables count those that were played
-    needed = math.log(finalists / (ALLOWED * (told + 1)))
+    needed = math.log(finalists / (ALLOWED * (confirmed + 1)))
     matters = float(bundle.meta["matters"])
     rows = {i: _row(bundle, i) for i, verdict in enumerate(verdicts) if verdict == OPEN}
     return {i: _missing(row, matters, needed) for i, row in rows.items()}

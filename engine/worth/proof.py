@@ -2,7 +2,7 @@
 
 A finding is evidence that the effect exceeds what matters, above or below (``confidence.log_evidence``: any
 distribution, any look), in one list of which at most 5 % is expected to be false (e-BH), and on which a finding stays
-once it is told (``told``). One of the five percentage points, for all findings together, pays for the error of what
+once it is ``reported``. One of the five percentage points, for all findings together, pays for the error of what
 effects are compared with, which is measured, too. Battles that the game did not finish may have ended in any way:
 ranges and findings hold whichever that was (``hidden``).
 """
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from engine import confidence
 from engine.confidence import Range
-from engine.worth.evidence import told_by_now
+from engine.worth.evidence import reported_by_now
 from engine.worth.hidden import Ways, ways
 from engine.worth.screen import SIDES, Screen
 from engine.worth.stages import PlayedStage
@@ -51,8 +51,8 @@ class Finalist(NamedTuple):
 
 class Finding(NamedTuple):
     """The result of proof: number of battles, worth beyond its line, ``variance`` of one battle, range of the worth,
-    log of the evidence that it matters, and whether it is ``told`` as proved: once told, whatever later battles say.
-    ``hidden``: how far its battles that were not finished may move the worth, a distance."""
+    log of the evidence that it matters, and whether it is ``reported`` as proved: once reported, whatever later battles
+    say. ``hidden``: how far its battles that were not finished may move the worth, a distance."""
 
     trait: int
     battles: int
@@ -60,7 +60,7 @@ class Finding(NamedTuple):
     variance: float
     range: Range
     evidence: float
-    told: bool = False
+    reported: bool = False
     hidden: float = 0.0
 
 
@@ -81,8 +81,8 @@ def proved(
         until = [Ways.together(own[:many]) for many in range(1, len(own) + 1)] or [Ways.together([])]
         logs[:, i] = [_evidence(finalist, each, matters) for each in until]
         found.append(_finding(finalist, until[-1], float(logs[-1, i])))
-    told = told_by_now(logs, ERROR - OFFSET_ERROR)
-    return [f._replace(told=bool(t)) for f, t in zip(found, told, strict=True)]
+    reported = reported_by_now(logs, ERROR - OFFSET_ERROR)
+    return [f._replace(reported=bool(t)) for f, t in zip(found, reported, strict=True)]
 
 
 def _finding(f: Finalist, ways: Ways, evidence: float) -> Finding:

@@ -146,7 +146,7 @@ def _proved(finalist: Finalist, finding: Finding, analysis: WorthAnalysis, level
     """The row of a finalist, from its own battles."""
     if finding.battles:
         ends = finding.range
-        verdict = (TOO_GOOD if finding.worth > 0 else TOO_WEAK) if finding.told else _within(ends, analysis.matters)
+        verdict = (TOO_GOOD if finding.worth > 0 else TOO_WEAK) if finding.reported else _within(ends, analysis.matters)
         error = math.sqrt(finding.variance / finding.battles)
         worth, hidden = finding.worth, finding.hidden + finalist.hidden
         return WorthRow(

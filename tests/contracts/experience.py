@@ -45,14 +45,14 @@ class ExperienceContract(ABC):
         actors = [self.actor(learner, task) for task in (2, 0)]
         for k in range(3):
             for actor in actors:
-                assert actor.add(columns(5, 5 * k), [0.5 + k], version=k, told=np.array([[k, np.nan]]))
+                assert actor.add(columns(5, 5 * k), [0.5 + k], version=k, episodes=np.array([[k, np.nan]]))
         found = arrived(learner, 6)
         assert [parcel.task for parcel in found] == [0, 0, 0, 2, 2, 2]
         for k, parcel in enumerate(found):
             for name, column in columns(5, 5 * (k % 3)).items():
                 assert parcel.columns[name].dtype == column.dtype
                 assert np.array_equal(parcel.columns[name], column)
-            np.testing.assert_array_equal(parcel.told, [[k % 3, np.nan]])
+            np.testing.assert_array_equal(parcel.episodes, [[k % 3, np.nan]])
             assert (parcel.returns.tolist(), parcel.version, parcel.first) == ([0.5 + k % 3], k % 3, 5 * (k % 3))
         assert learner.lost == Lost()
         assert str(learner.lost) == ""

@@ -41,14 +41,14 @@ def test_a_slow_candidate_holds_up_learning_but_not_the_workers() -> None:
     for request in queue.ask(12):
         queue.tell(answer(request))
     slow, *waiting = queue.ask(5)
-    told = search.told
+    evaluated = search.evaluated
     for _ in range(50):
         queue.tell(answer(waiting.pop(0)))
-        assert search.told == told
+        assert search.evaluated == evaluated
         waiting += queue.ask(4)
         assert waiting, "there is always more to do"
     queue.tell(answer(slow))
-    assert search.told == told + 51
+    assert search.evaluated == evaluated + 51
 
 
 def test_what_waits_in_the_queue_survives_a_checkpoint() -> None:

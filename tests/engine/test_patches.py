@@ -201,7 +201,7 @@ def test_an_amount_that_is_meant_to_be_so_is_left_alone() -> None:
     x = Finder(SPEC, study)
     traits = x.experiment.traits
     amount = next(i for i, each in enumerate(traits.all) if each.pieces == (SOLDIER,) and each.least == 3)
-    told = [Finding(amount, 900, 0.1, 0.2, Range(0.05, 0.15), 9.0, told=True)]
+    told = [Finding(amount, 900, 0.1, 0.2, Range(0.05, 0.15), 9.0, reported=True)]
     x.experiment.analysis = cast(Any, SimpleNamespace(findings=told, screen=SimpleNamespace(base=[], rest=None)))
     known = Suspected(x.experiment, SPEC, study)
     assert known.intended == {amount}

@@ -21,7 +21,7 @@ from engine.problem import Evaluation, Request
 from engine.sensitivity import evaluator as evaluators
 from engine.sensitivity.course import Named, PlantingCourse, found
 from engine.sensitivity.effects import Ground
-from engine.sensitivity.evaluator import TOLD, AskedPattern, PlantingEvaluator
+from engine.sensitivity.evaluator import CONFIRMED, AskedPattern, PlantingEvaluator
 from engine.sensitivity.plan import Planting, planned
 from engine.sensitivity.planted import Break, PlantedGame
 from engine.sensitivity.table import tabled
@@ -281,7 +281,7 @@ def test_what_is_found_is_told_by_kind_and_direction() -> None:
 def answer(number: int, told: list[tuple[int, int, int, int]], effect: float = 0.2) -> Evaluation:
     metrics = np.array([effect, effect - 0.01, effect + 0.01, 0.0, -1, np.nan, 3, 1_000])
     return Evaluation(number, metrics[:1], np.zeros((1, 1)), 1, metrics, cost=10,
-                      values=np.array(told, float).reshape(-1, len(TOLD)))  # fmt: skip
+                      values=np.array(told, float).reshape(-1, len(CONFIRMED)))  # fmt: skip
 
 
 def told_course() -> PlantingCourse:
@@ -320,7 +320,7 @@ def test_a_course_that_goes_on_from_its_state_asks_for_what_is_missing() -> None
     other = PlantingCourse(course.config, course.plantings)
     other.load(course.state())
     assert [request.id for request in other.ask(10)] == [4, 5]
-    assert other.told == course.told
+    assert other.confirmed == course.confirmed
     assert other.played == course.played
     assert (other.unfinished, other.measured) == (course.unfinished, course.measured) == (9, 3_000)
     with pytest.raises(KeyError):

@@ -478,8 +478,8 @@ def test_episodes_travel_with_their_transitions(store: FolderStore) -> None:
     assert [arrival.work.task for arrival in arrivals] == [0, 1, 2]
     for arrival in arrivals:
         parcel: Parcel = arrival.work
-        assert parcel.told[:, RETURNS].tolist() == parcel.returns.tolist()
-        assert [e.length for e in arrival.episodes] == parcel.told[:, 0].tolist()
+        assert parcel.episodes[:, RETURNS].tolist() == parcel.returns.tolist()
+        assert [e.length for e in arrival.episodes] == parcel.episodes[:, 0].tolist()
     assert sum(len(arrival.episodes) for arrival in arrivals) > 0
 
 
@@ -490,9 +490,9 @@ def test_the_scheduler_is_told_of_a_task_once_enough_of_its_episodes_have_ended(
     tasks.scheduler.played = lambda i, R: told.append((i, R))  # type: ignore[method-assign]
     for score in (0.0, 1.0):
         rows = np.full((2, RETURNS + 1), score)
-        tasks._played(Parcel(1, {}, np.zeros(2), 0, "a", 0, told=rows))
+        tasks._played(Parcel(1, {}, np.zeros(2), 0, "a", 0, episodes=rows))
     assert told == []
-    tasks._played(Parcel(1, {}, np.zeros(1), 0, "a", 0, told=np.ones((1, RETURNS + 1))))
+    tasks._played(Parcel(1, {}, np.zeros(1), 0, "a", 0, episodes=np.ones((1, RETURNS + 1))))
     assert told == [(1, 0.6)]
     assert tasks.scores == [[], [], []]
 

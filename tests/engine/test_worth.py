@@ -109,7 +109,7 @@ def whole(game: Fair, battles: int, seed: int = 1, backwards: bool = False, cut:
 
 def told(x: Experiment) -> dict[tuple[int, ...], int]:
     """By pieces whether what was told is too good or too weak."""
-    return {x.traits.all[f.trait].pieces: int(np.sign(f.worth)) for f in x.analysis.findings if f.told}
+    return {x.traits.all[f.trait].pieces: int(np.sign(f.worth)) for f in x.analysis.findings if f.reported}
 
 
 def test_who_meets_whom_on_the_screen_is_any_team_of_the_rules_on_either_side() -> None:

@@ -49,7 +49,7 @@ def said(x: Experiment, monkeypatch: pytest.MonkeyPatch, of: Ids, worth: float, 
     where = trait(x, of)
     finalist = Finalist(where, worth, 1e-4, 0.0, 0.0, 0.0, halves)
     monkeypatch.setitem(x.analysis.__dict__, "finalists", [finalist])
-    return Finding(where, 1_000, worth, 0.25, Range(-1.0, 1.0), 9.0, told=True)
+    return Finding(where, 1_000, worth, 0.25, Range(-1.0, 1.0), 9.0, reported=True)
 
 
 def test_what_is_planted_is_true_and_its_sign_counts(experiment: Experiment, monkeypatch: pytest.MonkeyPatch) -> None:

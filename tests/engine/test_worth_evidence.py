@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from engine import confidence
 from engine.worth.analysis import WorthAnalysis
-from engine.worth.evidence import told_by_now
+from engine.worth.evidence import reported_by_now
 from engine.worth.proof import Finalist
 from engine.worth.stages import PROOFS, PlayedStage, Stage
 
@@ -43,10 +43,10 @@ def proofs(*chances: dict[int, float], battles: int = 600) -> WorthAnalysis:
 def test_a_finding_that_was_told_only_because_another_was_stays_told_though_later_battles_weaken_it() -> None:
     first, later = {SURE: 0.3, BESIDE: 0.127}, {BESIDE: -0.05}
     before, after = (proofs(*stages).findings for stages in ([first], [first, later]))
-    assert [f.told for f in before] == [True, True]
+    assert [f.reported for f in before] == [True, True]
     assert before[1].evidence < np.log(2 / ERROR), "by itself it would not be told"
     assert after[1].evidence < np.log(1 / ERROR), "a list of this evidence alone would lose it"
-    assert [f.told for f in after] == [True, True]
+    assert [f.reported for f in after] == [True, True]
     assert after[1].battles > before[1].battles
 
 
@@ -63,7 +63,7 @@ def listed(logs: Any) -> Any:
 @settings(max_examples=200, deadline=None)
 @given(LOGS)
 def test_a_list_only_grows_and_all_on_it_had_the_evidence_that_its_length_asks_for(logs: Any) -> None:
-    lists = [told_by_now(logs[: many + 1], ERROR) for many in range(len(logs))]
+    lists = [reported_by_now(logs[: many + 1], ERROR) for many in range(len(logs))]
     frozen = np.zeros(logs.shape[1])
     for at, (before, now) in enumerate(zip([np.zeros_like(lists[0]), *lists], lists, strict=False)):
         assert (now >= before).all()
@@ -75,7 +75,7 @@ def test_a_list_only_grows_and_all_on_it_had_the_evidence_that_its_length_asks_f
 @given(LOGS)
 def test_where_no_list_would_lose_anything_the_lists_are_those_of_the_evidence_alone(logs: Any) -> None:
     alone = [listed(each) for each in logs]
-    kept = [told_by_now(logs[: many + 1], ERROR) for many in range(len(logs))]
+    kept = [reported_by_now(logs[: many + 1], ERROR) for many in range(len(logs))]
     for at, (mine, own) in enumerate(zip(alone, kept, strict=True)):
         if at and (alone[at] < alone[at - 1]).any():
             break

@@ -78,15 +78,15 @@ def test_a_piece_of_which_a_quarter_of_the_battles_that_end_one_way_is_missing_i
     wins = drawn(0.5)
     off = (wins != kept) & (np.random.default_rng(2).random(len(wins)) < 0.25)
     found = proved(np.where(off, np.nan, wins))
-    assert proved(wins[~off]).told, "by those that were finished alone it would be"
-    assert not found.told
+    assert proved(wins[~off]).reported, "by those that were finished alone it would be"
+    assert not found.reported
     assert found.range.low < 0 < found.range.high
 
 
 def test_one_battle_in_two_hundred_that_is_missing_costs_little() -> None:
     wins = drawn(0.6)
     found, every = proved(np.where(np.arange(len(wins)) % 200 == 0, np.nan, wins)), proved(wins)
-    assert found.told
+    assert found.reported
     assert every.range.low - 0.006 < found.range.low < every.range.low
     assert every.range.high < found.range.high < every.range.high + 0.006
     assert (every.hidden, found.battles) == (0.0, 3_980)
@@ -94,7 +94,7 @@ def test_one_battle_in_two_hundred_that_is_missing_costs_little() -> None:
 
 def test_a_piece_of_which_no_battle_was_finished_may_be_anything() -> None:
     found = proved(np.full(500, np.nan))
-    assert not found.told
+    assert not found.reported
     assert (found.battles, *found.range) == (0, -1.0, 1.0)
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openpyxl import load_workbook
 
-from engine.lineups.told_apart import told_apart
+from engine.lineups.distinct_names import distinct_names
 from tests.factories import Studio, search_job
 from tests.webapp.published import UNSURE, played_again, report
 from webapp.reports.onefile import one_file
@@ -21,7 +21,7 @@ TEAM = st.lists(st.sampled_from(["Duke", "Horn", "Pikes ×4"]), min_size=1, max_
 def test_pieces_that_not_all_hold_tell_lineups_of_a_name_apart_and_else_a_number() -> None:
     horn, pikes = [["Duke", "Horn"], ["Captain"]], [["Duke", "Pikes ×4"], ["Captain"]]
     alone = [["Quill Adept"], ["Duke"]]
-    assert told_apart([horn, pikes, alone, horn]) == [
+    assert distinct_names([horn, pikes, alone, horn]) == [
         "Duke · Captain (Horn)",
         "Duke · Captain (Pikes ×4)",
         "Quill Adept · Duke",
@@ -31,7 +31,7 @@ def test_pieces_that_not_all_hold_tell_lineups_of_a_name_apart_and_else_a_number
 
 @given(st.lists(st.lists(TEAM, min_size=2, max_size=2), max_size=8))
 def test_no_name_is_given_twice(lineups: list[list[list[str]]]) -> None:
-    names = told_apart(lineups)
+    names = distinct_names(lineups)
     assert len(set(names)) == len(names)
 
 

@@ -63,8 +63,8 @@ class NumberField(forms.CharField):
         **kwargs: Any,
     ) -> None:
         attrs = {"inputmode": "numeric" if whole else "decimal", "autocomplete": "off"}
-        looks = {"class": css, "placeholder": usual if isinstance(usual, str) else words(usual)}
-        attrs |= {name: value for name, value in looks.items() if value}
+        styled = {"class": css, "placeholder": usual if isinstance(usual, str) else words(usual)}
+        attrs |= {name: value for name, value in styled.items() if value}
         super().__init__(max_length=40, widget=forms.TextInput(attrs=attrs), **kwargs)
         self.span, self.unit, self.whole = NumberRange(low, high, above, below), unit, whole
 

@@ -12,8 +12,8 @@ from engine.config.lineups import ObjectiveConfig
 from engine.errors import ConfigError, StoreError
 from engine.indicators import STRONG
 from engine.lineups import schema
+from engine.lineups.distinct_names import distinct_names
 from engine.lineups.patterns import Patterns
-from engine.lineups.told_apart import told_apart
 from engine.simulators.contract import GameSpec
 from webapp.changes import proposing
 from webapp.lib.figures import telling, with_unit
@@ -82,7 +82,7 @@ def judged(search: Job, intended: Sequence[Suspect]) -> Judged:
         [row for row, said in fresh.items() if said.finding in kinds] for kinds in (SURE, WAITS, MEANT)
     )
     every = [*sure, *open_, *meant]
-    names = dict(zip(every, told_apart([*map(lineups.teams, every)]), strict=True))
+    names = dict(zip(every, distinct_names([*map(lineups.teams, every)]), strict=True))
     entries = [{"name": names[row], **_confirmed_lineup(lineups, row, fresh[row], intended)} for row in [*sure, *meant]]
     confirmed, apart = (
         sorted(each, key=lambda row: -row["beyond"]) for each in (entries[: len(sure)], entries[len(sure) :])

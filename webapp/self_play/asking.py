@@ -28,10 +28,10 @@ POPULATION, ROUNDS, STEPS, MEETINGS = 8, 20, 150_000, 30
 RATE, ENTROPY = "0.0001 to 0.01", "0 to 0.03"
 NO_RANGE = "One of the two must be a range, such as 0.0001 to 0.01: members differ by their settings."
 OPPONENTS = {
-    "hardest": "Whoever they beat least: the members now, and as they were",
-    "mostly-latest": "Mostly the members as they are now, at times as they were",
-    "uniform": "The members as they are now and as they were, equally often",
-    "latest": "Only the members as they are now: quick, but it may run in circles",
+    "hardest": "Whoever they beat least",
+    "mostly-latest": "Mostly the latest, at times earlier ones",
+    "uniform": "Latest and earlier ones, equally often",
+    "latest": "Only the latest",
 }
 
 
@@ -89,7 +89,11 @@ class SelfPlayForm(EvaluationForm):
         help_text="Trained agents and scripts that do not learn; a fifth of all battles. They show how strong members "
         "are beside each other.",
     )  # fmt: skip
-    opponents = forms.ChoiceField(label="Members play against", choices=list(OPPONENTS.items()), initial="hardest")
+    opponents = forms.ChoiceField(
+        label="Members play against", choices=list(OPPONENTS.items()), initial="hardest",
+        help_text="Members as they are now, and as they were after earlier rounds. With the latest alone it is quick, "
+        "but may run in circles.",
+    )  # fmt: skip
     population: Any = NumberField(
         label="Members", whole=True, low=2, high=200, required=False, usual=POPULATION,
         help_text="In each round, those that lag go on from better ones.",

@@ -28,8 +28,8 @@ class Follower:
 
     def __call__(self, batch: Batch) -> Decision:
         """Towards the ball."""
-        told = np.rint(batch.observations["memory"] * 255).astype(np.uint8)
-        ball, own = ball_and_paddle(told)
-        comes, far = told[:, SPEED] > 127, np.abs(ball - own) > NEAR
+        memory = np.rint(batch.observations["memory"] * 255).astype(np.uint8)
+        ball, own = ball_and_paddle(memory)
+        comes, far = memory[:, SPEED] > 127, np.abs(ball - own) > NEAR
         way = np.where(ball < own, UP, DOWN)
         return Decision(np.where(comes & far, way, REST).astype(np.int64))

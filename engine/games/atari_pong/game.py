@@ -93,8 +93,8 @@ class AtariPongBase(ABC):
     def __init__(
         self, *, frame_skip: int = 4, sticky: float = 0.25, max_ticks: int = 27_000, rewards: Sequence[str] = ("score",)
     ) -> None:  # fmt: skip
-        told = {"frame_skip": frame_skip, "sticky": sticky, "max_ticks": max_ticks, "rewards": tuple(rewards)}
-        parse(AtariPongSettings, told)
+        settings = {"frame_skip": frame_skip, "sticky": sticky, "max_ticks": max_ticks, "rewards": tuple(rewards)}
+        parse(AtariPongSettings, settings)
         self._skip, self._sticky = frame_skip, sticky
         self._kinds = np.array([REWARDS[name] for name in rewards], np.int64)
         seat = SeatSpec((self._input(),), Discrete(len(STICK)), tuple(rewards), SIGNALS)

@@ -49,11 +49,11 @@ class HalfField(OneSeat):
         apart: float = 1.0, max_ticks: int = 500, untouched: int = 100, tackle: bool = False,
         rewards: Sequence[str] = ("score",),
     ) -> None:  # fmt: skip
-        told = {
+        settings = {
             "ball_x_min": ball_x_min, "ball_x_max": ball_x_max, "ball_y_min": ball_y_min, "ball_y_max": ball_y_max,
             "apart": apart, "max_ticks": max_ticks, "untouched": untouched, "tackle": tackle, "rewards": tuple(rewards),
         }  # fmt: skip
-        parse(HalfFieldSettings, told)
+        parse(HalfFieldSettings, settings)
         self._apart, self._untouched = float(apart), untouched
         self._low, self._high = np.array([ball_x_min, ball_y_min]), np.array([ball_x_max, ball_y_max])
         self._kinds = np.array([REWARDS[name] for name in rewards], np.int64)

@@ -41,8 +41,14 @@ class Maze:
         self, *, size: int = 31, layout: int = 1, max_ticks: int = 300, rewards: Sequence[str] = ("score", "win"),
         planted: bool = True,
     ) -> None:  # fmt: skip
-        told = {"size": size, "layout": layout, "max_ticks": max_ticks, "rewards": tuple(rewards), "planted": planted}
-        parse(MazeSettings, told)
+        settings = {
+            "size": size,
+            "layout": layout,
+            "max_ticks": max_ticks,
+            "rewards": tuple(rewards),
+            "planted": planted,
+        }
+        parse(MazeSettings, settings)
         self.layout = laid_out(size, layout)
         self.plan, self.scenery = FloorPlan(self.layout.walls), self.layout.walls
         self._planted = self.layout.planted * planted

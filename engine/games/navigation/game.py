@@ -55,8 +55,8 @@ class Navigation:
     def __init__(
         self, *, entities: int = 3, hard: bool = False, max_ticks: int = 300, rewards: Sequence[str] = ("score",)
     ) -> None:  # fmt: skip
-        told = {"entities": entities, "hard": hard, "max_ticks": max_ticks, "rewards": tuple(rewards)}
-        parse(NavigationSettings, told)
+        settings = {"entities": entities, "hard": hard, "max_ticks": max_ticks, "rewards": tuple(rewards)}
+        parse(NavigationSettings, settings)
         self._count, self._hard = entities, hard
         self._kinds = np.array([REWARDS[name] for name in rewards], np.int64)
         seen = ArraySpec("view", (5 * entities - 2,), "float32", -1.0, 1.0)

@@ -45,8 +45,8 @@ class Pong(ABC):
         rewards: Sequence[str] = ("score",),
         mirror: bool = False,
     ) -> None:
-        told = {"points": points, "frame_skip": frame_skip, "max_ticks": max_ticks, "rewards": tuple(rewards)}
-        two_seats.check("Pong", PongSettings, seats, told)
+        settings = {"points": points, "frame_skip": frame_skip, "max_ticks": max_ticks, "rewards": tuple(rewards)}
+        two_seats.check("Pong", PongSettings, seats, settings)
         self._seats, self._points, self._mirror = tuple(seats), points, mirror
         self._kinds = np.array([REWARDS[name] for name in rewards], np.int64)
         self._played = np.array([0 in self._seats, 1 in self._seats])

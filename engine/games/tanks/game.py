@@ -50,13 +50,13 @@ class Tanks:
         self, *, sides: Sequence[int] = (0,), opponent: str = "aggressive", penalty: float = 1.0, reward: float = 1.0,
         obstacles: int = 12, frame_skip: int = 6, max_ticks: int = 84, rewards: Sequence[str] = ("score",),
     ) -> None:  # fmt: skip
-        told = {
+        settings = {
             "opponent": opponent, "penalty": penalty, "reward": reward, "obstacles": obstacles,
             "frame_skip": frame_skip, "max_ticks": max_ticks, "rewards": tuple(rewards),
         }  # fmt: skip
         if not sides or not set(sides) <= {0, 1} or len(set(sides)) < len(sides):
             raise ConfigError([("sides", f"tanks has sides 0 and 1; {list(sides)} was asked for")])
-        parse(TanksSettings, told)
+        parse(TanksSettings, settings)
         self._sides, self._opponent = tuple(sides), OPPONENTS[opponent]
         self._tanks_of = [side * SQUAD + i for side in sides for i in range(SQUAD)]
         self._good, self._bad, self._obstacles = float(reward), float(penalty), obstacles
@@ -150,10 +150,10 @@ class Tanks:
         life = health.reshape(-1, 2, SQUAD).sum(axis=2) / (SQUAD * kernel.LIFE)
         gap = life - life[:, ::-1]
         sides = [tank // SQUAD for tank in self._tanks_of]
-        told = np.stack([self._signals(battles, life, side) for side in (0, 1)], axis=1)
+        signals = np.stack([self._signals(battles, life, side) for side in (0, 1)], axis=1)
         return Ended(
             battles, self._seeds[battles], self._ticks[battles], self._returns[battles],
-            (np.sign(gap) * 0.5 + 0.5)[:, sides], (gap[:, sides] + 1.0) / 2.0, tuple(told[:, side] for side in sides),
+            (np.sign(gap) * 0.5 + 0.5)[:, sides], (gap[:, sides] + 1.0) / 2.0, tuple(signals[:, s] for s in sides),
             tuple({name: array[battles] for name, array in seen.items()} for seen in self._seen),
             (None,) * len(self._tanks_of),
         )  # fmt: skip
@@ -175,9 +175,9 @@ class Tanks:
         life of each tank; x, y and whether it flies of each shell; x, y and radius of each obstacle."""
         tanks, shells = self._tanks[battle], self._shells[battle]
         angle = tanks[:, kernel.ANGLE]
-        told = np.stack([tanks[:, 0], tanks[:, 1], np.cos(angle), np.sin(angle), tanks[:, kernel.HEALTH]], axis=1)
+        bodies = np.stack([tanks[:, 0], tanks[:, 1], np.cos(angle), np.sin(angle), tanks[:, kernel.HEALTH]], axis=1)
         flying = np.stack([shells[:, 0], shells[:, 1], shells[:, kernel.LEFT] > 0], axis=1)
-        return np.concatenate([told.ravel(), flying.ravel(), self._stones[battle].ravel()])
+        return np.concatenate([bodies.ravel(), flying.ravel(), self._stones[battle].ravel()])
 
     def last_positions(self, battle: int) -> NDArray[np.float64]:
         """The same at the end of its last episode."""

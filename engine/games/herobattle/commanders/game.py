@@ -61,9 +61,9 @@ class HeroBattleCommanders:
         same_teams: bool = False,
         mirror: bool = False,
     ) -> None:
-        told = {"every": every, "rewards": tuple(rewards), "changes": tuple(changes), "same_teams": same_teams,
+        settings = {"every": every, "rewards": tuple(rewards), "changes": tuple(changes), "same_teams": same_teams,
                 "mirror": mirror}  # fmt: skip
-        two_seats.check("herobattle", CommanderSettings, seats, told)
+        two_seats.check("herobattle", CommanderSettings, seats, settings)
         self._seats, self._every = tuple(seats), every
         self._kinds = np.array([REWARDS[name] for name in rewards], np.int64)
         game = HeroBattle()
@@ -153,15 +153,15 @@ class HeroBattleCommanders:
         return VectorStep(self._seen, masks, self._rewards(), self._terminated, self._truncated, self._alive, ended)
 
     def _ended(self, battles: NDArray[np.int64]) -> Ended:
-        results, told = self._results[battles], []
+        results, signals = self._results[battles], []
         for seat in self._seats:
-            told.append(np.empty((len(battles), play.SIGNALS)))
-            play.signals(battles, seat, self._rules, self._fields, self._results, told[-1])
+            signals.append(np.empty((len(battles), play.SIGNALS)))
+            play.signals(battles, seat, self._rules, self._fields, self._results, signals[-1])
         own, others = results[:, self._seats], results[:, [1 - seat for seat in self._seats]]
         last = tuple({name: array[battles] for name, array in seen.items()} for seen in self._seen)
         return Ended(
             battles, self._seeds[battles], self._lengths[battles], self._returns[battles], own[..., 2],
-            (own[..., 0] - others[..., 0]) / 200.0 + 0.5, tuple(told), last, (None,) * len(self._seats),
+            (own[..., 0] - others[..., 0]) / 200.0 + 0.5, tuple(signals), last, (None,) * len(self._seats),
         )  # fmt: skip
 
     def labels(self, battle: int) -> list[str]:

@@ -12,7 +12,7 @@ SHOWN = 2
 """Pieces that tell a lineup from others of its name."""
 
 
-def told_apart(lineups: Sequence[Teams]) -> list[str]:
+def distinct_names(lineups: Sequence[Teams]) -> list[str]:
     """A name for each lineup, none twice: the first pieces of its teams; where others have these too, also the first
     pieces that not all of them hold, and where that does not help, a number."""
     common: dict[str, set[str]] = {}
