@@ -203,7 +203,7 @@ def test_what_does_not_suit_the_game_is_said_at_its_field(store: FolderStore) ->
     assert failure(store, game="cartpole").startswith("game.name: one chooses")
     assert failure(store, game="pong-two-seats").startswith("game.name: ")
     low = {"kind": "aes-rl", "mean": {"kind": "absolute", "baseline": -1.0}}
-    assert failure(store, method=low).startswith("method.mean.baseline: chance alone scored about -")
+    assert failure(store, method=low).startswith("method.mean.baseline: chance alone scored about −")
     small = {**LEARNER, "capacity": LEARNER["minibatch"]}
     assert failure(store, learner=small).startswith("learner.capacity: an episode can last 20 decisions")
 
@@ -256,7 +256,7 @@ def test_the_range_of_a_rule_is_a_sixth_of_the_spread() -> None:
 
 
 @pytest.mark.parametrize(
-    ("worst", "said"), [(-1346.23097586632, "-1,347"), (0.0, "0"), (0.012345, "0.01234"), (21.0, "21")]
+    ("worst", "said"), [(-1346.23097586632, "−1,347"), (0.0, "0"), (0.012345, "0.01234"), (21.0, "21")]
 )
 def test_what_chance_scored_is_told_in_four_digits_below_which_a_baseline_may_lie(worst: float, said: str) -> None:
     assert AbsoluteConfig(baseline=50.0).too_high(worst) == (

@@ -42,28 +42,47 @@ def ray() -> Iterator[RayServer]:
 
 
 class Struck(_AESRL):
-    """A study that loses a worker while it is at work on each of some ``roles``. The worker is stopped first, so that
-    no answer is on its way."""
+    """A study that loses a worker while it is at work on each of some ``roles``. Workers are stopped before work is
+    handed out, so that none can have ended it, and one that took its work later before it is killed, so that no answer
+    is on its way."""
 
     def __init__(self, config: AESRLConfig, store: FolderStore, roles: list[str]) -> None:
         super().__init__(config, store, lambda: "")
         self.roles = roles
 
+    def _hand_out(self, pool: Pool) -> None:
+        assert isinstance(pool, RayWorkers)
+        pids = {name: member.beat.pid for name, member in pool._members.items()}
+        workers = {name: psutil.Process(pid) for name, pid in pids.items() if pid and psutil.pid_exists(pid)}
+        for worker in workers.values():
+            worker.suspend()
+        super()._hand_out(pool)
+        if (holder := self._holder(pool)) in workers:
+            self._kill(workers.pop(holder))
+        for worker in workers.values():
+            worker.resume()
+
     def finished(self, pool: Pool) -> list[Evaluation]:
         assert isinstance(pool, RayWorkers)
-        holder = next((name for name in pool._members if self._runs(pool, name)), None)
+        holder = self._holder(pool)
         if holder is None:
             return super().finished(pool)
         worker = psutil.Process(pool._members[holder].beat.pid)
         worker.suspend()
         found = super().finished(pool)
         if self._runs(pool, holder):
-            self.roles = self.roles[1:]
-            worker.kill()
-            assert all_gone([worker])
+            self._kill(worker)
         else:
             worker.resume()
         return found
+
+    def _kill(self, worker: psutil.Process) -> None:
+        self.roles = self.roles[1:]
+        worker.kill()
+        assert all_gone([worker])
+
+    def _holder(self, pool: RayWorkers) -> bytes | None:
+        return next((name for name in pool._members if self._runs(pool, name)), None)
 
     def _runs(self, pool: RayWorkers, worker: bytes) -> bool:
         """Whether a worker is at work on the next of the roles."""

@@ -12,6 +12,7 @@ from engine.catalog import PLAYERS
 from engine.channel import Weights
 from engine.config.rl import NetworkConfig, PPOConfig
 from engine.errors import ConfigError
+from engine.games.atari_pong import AtariPong
 from engine.games.connect_four import connect_four
 from engine.games.goal import Goal
 from engine.games.half_field import HalfField
@@ -66,6 +67,8 @@ def its_game(script: str) -> Any:
             return Goal()
         case "half":
             return HalfField(max_ticks=40, untouched=25)
+        case "atari":
+            return AtariPong(max_ticks=40)
     return pong()
 
 

@@ -519,5 +519,5 @@ def test_rounds_too_short_for_an_episode_are_said_to_be_where_agents_wait(
         return
     (message,) = said
     assert "32 decisions of each were too few" in message
-    assert "9,600 or more" in message
+    assert "9,600 decisions or more" in message
     assert "let agents not wait" in message

@@ -472,7 +472,7 @@ def test_a_bad_setting_is_named_when_it_is_read(change: dict[str, Any], place: s
             "game.name: there is no game 'chess'. There are pong, pong-two-seats, image-pong, commanders, "
             "commanders-two-seats, rock-paper-scissors, connect-four, maze, navigation, navigation-choices, tanks, "
             "tanks-two-teams, image-tanks, image-tanks-two-teams, platform, goal, half-field, half-field-keeper, "
-            "vector-pong, cartpole, pendulum, gym:ID",
+            "atari-pong, atari-pong-pictures, vector-pong, cartpole, pendulum, gym:ID",
         ),
         ({"game": "cart-pole"}, "game.name: there is no game 'cart-pole'. The nearest names: cartpole"),
         ({"game": "gym:"}, "game.name: there is no game 'gym:'"),
