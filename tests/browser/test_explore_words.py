@@ -113,7 +113,9 @@ def test_a_lineup_over_the_line_never_reads_as_on_it_nor_a_range_as_one_number(e
     columns["objective"][:4, 0] = [2.003, 2.04, 1.996, 1.68]
     columns["error"][:, 0] = [0.012, 0.012, 0.0006, 0.003] * 15
     job = with_columns(team, columns)
-    Job.objects.filter(pk=job.pk).update(artifacts=dict.fromkeys(("archive", "front", "fresh"), job.artifacts["archive"]))
+    Job.objects.filter(pk=job.pk).update(
+        artifacts=dict.fromkeys(("archive", "front", "fresh"), job.artifacts["archive"])
+    )
     page = explorer(enter, team, job, OPEN)
     shown = {}
     for lineup in range(4):
