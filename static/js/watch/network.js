@@ -72,3 +72,11 @@ export function drawn(numbers, mark) {
   }
   return numbers.length - 1;
 }
+
+/** The network of an agent; none, and `trouble` to be seen, where it cannot be fetched.
+ * @param {{ weights: string, activation: string, input: string }} agent @param {HTMLElement} trouble @returns {Promise<Network | null>} */
+export async function fetched(agent, trouble) {
+  const answer = await fetch(agent.weights).catch(() => null);
+  trouble.hidden = Boolean(answer?.ok);
+  return answer?.ok ? new Network(await answer.arrayBuffer(), agent.activation, agent.input) : null;
+}

@@ -2,7 +2,8 @@
 // it is stored.
 import { embedded, find } from "../elements.js";
 import { PlayButton, speeds } from "./controls.js";
-import { best, drawn, Network } from "./network.js";
+import { best, drawn, fetched } from "./network.js";
+/** @import { Network } from "./network.js" */
 import * as pong from "./pong.js";
 import { Battle, DOWN, STAY, UP } from "./pong_rules.js";
 
@@ -155,13 +156,8 @@ class Match {
 
 async function open() {
   const stage = find(document, "[data-play-stage]");
-  const answer = await fetch(agent.weights).catch(() => null);
-  if (!answer?.ok) {
-    find(stage, "[data-trouble]").hidden = false;
-    return;
-  }
-  const match = new Match(stage, new Network(await answer.arrayBuffer(), agent.activation, agent.input));
-  match.button.element.disabled = false;
+  const network = await fetched(agent, find(stage, "[data-trouble]"));
+  if (network) new Match(stage, network).button.element.disabled = false;
 }
 
 void open();

@@ -2,7 +2,8 @@
 // keyboard. Nothing of it is stored.
 import { embedded, find, findAll } from "../elements.js";
 import { Board, ROWS } from "./four_rules.js";
-import { best, drawn, Network } from "./network.js";
+import { best, drawn, fetched } from "./network.js";
+/** @import { Network } from "./network.js" */
 
 /** What the page says of the agent.
  * @type {{ weights: string, activation: string, input: string, sampled: boolean, name: string }} */
@@ -93,12 +94,8 @@ class Match {
 
 async function open() {
   const stage = find(document, "[data-play-stage]");
-  const answer = await fetch(agent.weights).catch(() => null);
-  if (!answer?.ok) {
-    find(stage, "[data-trouble]").hidden = false;
-    return;
-  }
-  new Match(stage, new Network(await answer.arrayBuffer(), agent.activation, agent.input));
+  const network = await fetched(agent, find(stage, "[data-trouble]"));
+  if (network) new Match(stage, network);
 }
 
 void open();
