@@ -11,6 +11,7 @@ from django.conf import settings
 from engine.config import arena_plan
 from engine.config.arena import ArenaConfig
 from engine.config.lessons import AfterwardsConfig, LessonConfig
+from engine.config.rl import ReplayedConfig
 from engine.config.train import TrainPool
 from webapp.lib.words import duration, number, plural
 from webapp.projects.models import Project
@@ -105,7 +106,9 @@ def _early(member: Any) -> Any:
 
 def _sooner(learner: Any) -> Any:
     """A learner that does not wait long for its first decisions."""
-    return learner.model_copy(update={"warmup": min(learner.warmup, FEW)}) if hasattr(learner, "warmup") else learner
+    if not isinstance(learner, ReplayedConfig):
+        return learner
+    return learner.model_copy(update={"warmup": min(learner.warmup, FEW)})
 
 
 def _short(course: ArenaConfig, lesson: LessonConfig) -> LessonConfig:
