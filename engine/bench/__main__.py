@@ -25,6 +25,7 @@ MODULES = (
     "cma_es",
     "asynchrony",
     "evorl",
+    "gpu",
     "styles",
     "ale_styles",
     "wuji",

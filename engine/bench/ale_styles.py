@@ -2,7 +2,8 @@
 
 An agent is trained to play well first. A population of 30 begins with its network, and is bred for 4 generations of
 1,000,000 decisions a child, by equations 2 to 4 with laziness normalised. ``memory``: agents are told the console's 128
-bytes; ``pictures``: they see the screen. The final population is measured once more, on fresh episodes, and drawn in
+bytes; ``memory-short``: the same, with 80,000 decisions a child and half the episodes; ``pictures``: they see the
+screen. The final population is measured once more, on fresh episodes, and drawn in
 ``var/bench/ale-styles/CASE/front.svg`` as the paper draws it: across active, up lazy, the darker the better it plays.
 A run takes many hours: start it again after a kill, and it goes on from its last round.
 """
@@ -10,10 +11,11 @@ A run takes many hours: start it again after a kill, and it goes on from its las
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,16 +30,29 @@ from engine.studies import load
 from engine.study import run as run_study
 
 NAME = "ale-styles"
-GAMES = {"memory": "atari-pong", "pictures": "atari-pong-pictures"}
-CASES = tuple(GAMES)
-FOLDER = Path("var/bench/ale-styles")
-COMPETENT = {"memory": 10_000_000, "pictures": 10_000_000}
+COMPETENT = 3_000_000
 """Decisions from which the agent learns that all others begin with."""
 WEIGHTS = (-0.01, 0.01)
-LEARNERS: dict[str, dict[str, Any]] = {
-    "memory": {"preset": "pong-ppo", "rate": 5e-4},
-    "pictures": {"preset": "table3-image-pong", "minibatch": 1024, "reuse": 4, "rate": 2.5e-4, "max_gradient": 0.5},
+_OFTEN = {"rate": 4e-4, "batch": 1024, "minibatch": 256, "reuse": 4, "clip": 0.1, "max_gradient": 0.5}
+_MEMORY = {"preset": "pong-ppo", **_OFTEN, "normalise_observations": True}
+
+
+class Plan(NamedTuple):
+    """``steps``: decisions from which each child learns; ``episodes``: those that measure it."""
+
+    game: str
+    learner: dict[str, Any]
+    steps: int = 1_000_000
+    episodes: int = 20
+
+
+PLANS = {
+    "memory": Plan("atari-pong", _MEMORY),
+    "memory-short": Plan("atari-pong", _MEMORY, 80_000, 10),
+    "pictures": Plan("atari-pong-pictures", {"preset": "table3-image-pong", **_OFTEN}),
 }
+CASES = tuple(PLANS)
+FOLDER = Path("var/bench/ale-styles")
 SIZE, RIM = 320, 40
 
 
@@ -71,8 +86,8 @@ def training_of(case: str, quick: bool) -> TrainConfig:
     settings = {"settings": {"max_ticks": 100}} if quick else {}
     config = load(
         {
-            "kind": "train", "game": {"name": GAMES[case], **settings}, "learner": {**LEARNERS[case], **few},
-            "steps": 256 if quick else COMPETENT[case], "environments": 8, "samplers": 1 if quick else 2,
+            "kind": "train", "game": {"name": PLANS[case].game, **settings}, "learner": {**PLANS[case].learner, **few},
+            "steps": 256 if quick else COMPETENT, "environments": 8, "samplers": 1 if quick else 2,
             "evaluate_every": 0, "pool": {"kind": "local" if quick else "ray"},
         }
     )  # fmt: skip
@@ -84,12 +99,14 @@ def study_of(case: str, start: str, quick: bool) -> StylesConfig:
     """The study of a case, from a trained policy on."""
     settings, first = TEMPLATES["busy-calm"].settings(), training_of(case, quick)
     style = {**settings["task"]["style"], "w2": list(WEIGHTS)}
-    task = {"game": first.game, "learner": first.learner, "steps": 256 if quick else 1_000_000, "environments": 8}
+    steps, episodes = (256, 2) if quick else (PLANS[case].steps, PLANS[case].episodes)
+    task = {"game": first.game, "learner": first.learner, "steps": steps, "environments": 8, "style": style}
+    workers = len(os.sched_getaffinity(0))
     config = load(
         {
-            **settings, "kind": "style", "task": {**task, "style": style}, "start": start, "fresh": 0,
-            "algorithm": {"population": 4 if quick else 30}, "ticks": 1 if quick else 4,
-            "episodes": 2 if quick else 20, "pool": {"kind": "local"} if quick else {"kind": "ray", "workers": 2},
+            **settings, "kind": "style", "task": task, "start": start, "fresh": 0,
+            "algorithm": {"population": 4 if quick else 30}, "ticks": 1 if quick else 4, "episodes": episodes,
+            "pool": {"kind": "local"} if quick else {"kind": "ray", "workers": workers},
         }
     )  # fmt: skip
     assert isinstance(config, StylesConfig)

@@ -223,7 +223,7 @@ class IndividualEvaluator:
             else self.first["agent" if agent else "critic"]
         )
         self.learner.take_agent_state(before) if agent else self.learner.take_critics_state(before)
-        moving = torch.from_numpy(np.array(theta))
+        moving = torch.from_numpy(np.array(theta)).to(self.learner.device)
         steps = {"rl": self._climb, "critic": self._teach, "agent": self._train}[context.role](moving)
         gathered = []
         for k in range(context.minibatches):
@@ -231,9 +231,9 @@ class IndividualEvaluator:
                 raise Cancelled("Learning was asked to stop")
             gathered.append(next(steps))
         if context.role == "rl":
-            theta = moving.numpy()
+            theta = moving.cpu().numpy()
         if agent:
-            theta = self.learner.theta.detach().numpy().copy()
+            theta = self.learner.theta.detach().cpu().numpy().copy()
         if context.role != "rl":
             after = self.learner.agent_state() if agent else self.learner.critics_state()
             artifacts[CRITIC] = self.store.put(pack({}, after))

@@ -89,7 +89,8 @@ def test_what_is_timed_is_put_back() -> None:
 @pytest.mark.parametrize("case", ale_styles.CASES)
 def test_atari_s_pong_is_bred_as_the_paper_says_from_one_agent(case: str) -> None:
     first, study = ale_styles.training_of(case, False), ale_styles.study_of(case, "a" * 64, False)
-    assert (study.algorithm.population, study.ticks, study.task.steps, study.start) == (30, 4, 1_000_000, "a" * 64)
+    assert (study.algorithm.population, study.ticks, study.start) == (30, 4, "a" * 64)
+    assert study.task.steps == (80_000 if case == "memory-short" else 1_000_000)
     assert (study.task.game, study.task.learner) == (first.game, first.learner), "or the first network would not fit"
     assert [goal.formula for goal in study.objectives] == ["score + moved", "score + (1 - moved)"]
 
