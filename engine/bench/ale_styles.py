@@ -37,7 +37,7 @@ _OFTEN = {"rate": 4e-4, "batch": 1024, "minibatch": 256, "reuse": 4, "clip": 0.1
 _MEMORY = {"preset": "pong-ppo", **_OFTEN, "normalise_observations": True}
 
 
-class Plan(NamedTuple):
+class BreedingPlan(NamedTuple):
     """``steps``: decisions from which each child learns; ``episodes``: those that measure it."""
 
     game: str
@@ -47,9 +47,9 @@ class Plan(NamedTuple):
 
 
 PLANS = {
-    "memory": Plan("atari-pong", _MEMORY),
-    "memory-short": Plan("atari-pong", _MEMORY, 80_000, 10),
-    "pictures": Plan("atari-pong-pictures", {"preset": "table3-image-pong", **_OFTEN}),
+    "memory": BreedingPlan("atari-pong", _MEMORY),
+    "memory-short": BreedingPlan("atari-pong", _MEMORY, 80_000, 10),
+    "pictures": BreedingPlan("atari-pong-pictures", {"preset": "table3-image-pong", **_OFTEN}),
 }
 CASES = tuple(PLANS)
 FOLDER = Path("var/bench/ale-styles")

@@ -46,7 +46,7 @@ _REPLAY = {"warmup": 256, "capacity": 100_000, "updates": 0.05}
 _LAYERS = {"policy": [400, 300], "critic": [400, 300]}
 
 
-class Task(NamedTuple):
+class LearnerOfGame(NamedTuple):
     """A game and a learner for it; ``steps``: decisions that it learns from at once."""
 
     game: str
@@ -55,32 +55,34 @@ class Task(NamedTuple):
 
 
 AGREES = {
-    "ppo": Task("pong", {"preset": "pong-ppo", **_FEW}, 1024),
-    "ppo, pictures": Task("image-pong", {"preset": "table3-image-pong", **_FEW}, 1024),
-    "ppo, memory": Task("pong", {"preset": "pong-ppo", **_FEW, "network": {"lstm": 32}}, 1024),
-    "ppo, numbers": Task("gym:Pendulum-v1", {"preset": "pendulum-ppo", "batch": 1024, "fragment": 32}, 1024),
-    "a3c": Task("pong", {"preset": "pong-a3c"}, 512),
-    "impala": Task("pong", {"preset": "pong-impala"}, 512),
-    "dqn": Task("pong", {"kind": "dqn", **_REPLAY}, 1024),
-    "td3": Task("gym:Pendulum-v1", {"preset": "pendulum-td3", **_REPLAY}, 1024),
-    "sac": Task("gym:Pendulum-v1", {"preset": "pendulum-sac", **_REPLAY}, 1024),
-    "masac": Task("navigation", {"preset": "navigation-masac", **_REPLAY}, 1024),
-    "maddpg": Task("navigation", {"preset": "navigation-maddpg", **_REPLAY}, 1024),
-    "pdqn": Task("platform", {"preset": "platform-pdqn", **_REPLAY}, 1024),
-    "mpdqn": Task("platform", {"preset": "platform-mpdqn", **_REPLAY}, 1024),
-    "paddpg": Task("platform", {"preset": "platform-paddpg", **_REPLAY}, 1024),
+    "ppo": LearnerOfGame("pong", {"preset": "pong-ppo", **_FEW}, 1024),
+    "ppo, pictures": LearnerOfGame("image-pong", {"preset": "table3-image-pong", **_FEW}, 1024),
+    "ppo, memory": LearnerOfGame("pong", {"preset": "pong-ppo", **_FEW, "network": {"lstm": 32}}, 1024),
+    "ppo, numbers": LearnerOfGame("gym:Pendulum-v1", {"preset": "pendulum-ppo", "batch": 1024, "fragment": 32}, 1024),
+    "a3c": LearnerOfGame("pong", {"preset": "pong-a3c"}, 512),
+    "impala": LearnerOfGame("pong", {"preset": "pong-impala"}, 512),
+    "dqn": LearnerOfGame("pong", {"kind": "dqn", **_REPLAY}, 1024),
+    "td3": LearnerOfGame("gym:Pendulum-v1", {"preset": "pendulum-td3", **_REPLAY}, 1024),
+    "sac": LearnerOfGame("gym:Pendulum-v1", {"preset": "pendulum-sac", **_REPLAY}, 1024),
+    "masac": LearnerOfGame("navigation", {"preset": "navigation-masac", **_REPLAY}, 1024),
+    "maddpg": LearnerOfGame("navigation", {"preset": "navigation-maddpg", **_REPLAY}, 1024),
+    "pdqn": LearnerOfGame("platform", {"preset": "platform-pdqn", **_REPLAY}, 1024),
+    "mpdqn": LearnerOfGame("platform", {"preset": "platform-mpdqn", **_REPLAY}, 1024),
+    "paddpg": LearnerOfGame("platform", {"preset": "platform-paddpg", **_REPLAY}, 1024),
 }
 SPEED = {
-    "PPO, vector Pong": Task("pong", {"preset": "pong-ppo", "batch": 8192}, 8192),
-    "PPO, Table III's football network, vector Pong": Task(
+    "PPO, vector Pong": LearnerOfGame("pong", {"preset": "pong-ppo", "batch": 8192}, 8192),
+    "PPO, Table III's football network, vector Pong": LearnerOfGame(
         "pong", {"preset": "table3-gfootball", "minibatch": 8192}, 32768
     ),
-    "PPO, image Pong": Task("image-pong", {"preset": "table3-image-pong", "minibatch": 1024, "reuse": 4}, 8192),
-    "DQN, vector Pong": Task("pong", {"kind": "dqn", **_REPLAY}, 1024),
-    "TD3, layers of 400 and 300": Task(
+    "PPO, image Pong": LearnerOfGame(
+        "image-pong", {"preset": "table3-image-pong", "minibatch": 1024, "reuse": 4}, 8192
+    ),
+    "DQN, vector Pong": LearnerOfGame("pong", {"kind": "dqn", **_REPLAY}, 1024),
+    "TD3, layers of 400 and 300": LearnerOfGame(
         "gym:Pendulum-v1", {"preset": "pendulum-td3", **_REPLAY, "network": _LAYERS}, 256
     ),
-    "SAC, layers of 400 and 300": Task(
+    "SAC, layers of 400 and 300": LearnerOfGame(
         "gym:Pendulum-v1", {"preset": "pendulum-sac", **_REPLAY, "network": _LAYERS}, 256
     ),
 }
@@ -115,7 +117,7 @@ def _agrees(on: torch.device, quick: bool) -> Iterator[dict[str, Any]]:
         )  # fmt: skip
 
 
-class Played(NamedTuple):
+class LearnerAndDecisions(NamedTuple):
     """What a learner is made of, and the decisions that it learns from, update by update."""
 
     seat: SeatSpec
@@ -128,7 +130,7 @@ class Played(NamedTuple):
         return made
 
 
-def decisions(task: Task, updates: int) -> Played:
+def decisions(task: LearnerOfGame, updates: int) -> LearnerAndDecisions:
     """Decisions of a fresh policy, for so many updates."""
     config = load({"kind": "train", "game": task.game, "learner": task.learner, "steps": 10**9, "environments": 16})
     assert isinstance(config, TrainConfig)
@@ -137,7 +139,7 @@ def decisions(task: Task, updates: int) -> Played:
         sampler = at_once(config, game, FolderStore(Path(folder)), 0)
         (policy,) = sampler.policies
         (chosen,) = config.learners.values()
-        played = Played(sampler.mdp.spec.seats[0], chosen, [])
+        played = LearnerAndDecisions(sampler.mdp.spec.seats[0], chosen, [])
         _begin(sampler, policy, played.learner(_CPU))
         fragments = -(-task.steps // (16 * sampler.length))
         played.each.extend(join([sampler.sample()[policy] for _ in range(fragments)]) for _ in range(updates))
@@ -150,7 +152,7 @@ def _begin(sampler: Sampler, policy: str, learner: Learner) -> None:
     sampler.begin()
 
 
-def learned(played: Played, on: torch.device, *, nudged: bool = False) -> Learner:
+def learned(played: LearnerAndDecisions, on: torch.device, *, nudged: bool = False) -> Learner:
     """A learner after all updates; ``nudged``: from weights that differ in their last bit."""
     learner = played.learner(on)
     if nudged:
@@ -163,7 +165,7 @@ def learned(played: Played, on: torch.device, *, nudged: bool = False) -> Learne
     return learner
 
 
-def goes_on(played: Played, before: Learner) -> bool:
+def goes_on(played: LearnerAndDecisions, before: Learner) -> bool:
     """Whether a learner on the processor takes over, and learns."""
     after = played.learner(_CPU)
     after.load(before.state())
@@ -189,7 +191,7 @@ def _speed(on: torch.device, quick: bool) -> Iterator[dict[str, Any]]:
         )  # fmt: skip
 
 
-def seconds(played: Played, on: torch.device, threads: int, turns: int) -> float:
+def seconds(played: LearnerAndDecisions, on: torch.device, threads: int, turns: int) -> float:
     """Median seconds of an update."""
     learner, found = played.learner(on), []
     with on_threads(threads):
