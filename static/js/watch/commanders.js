@@ -28,7 +28,7 @@ const units = (row) =>
   });
 
 /** @param {number[]} row @param {number} side */
-const side = (row, side) => row.slice(1 + side * SIDE_PARTS, 1 + (side + 1) * SIDE_PARTS);
+export const side = (row, side) => row.slice(1 + side * SIDE_PARTS, 1 + (side + 1) * SIDE_PARTS);
 
 /** Where everything is between two rows; what a side is told and whom a unit strikes at changes at once.
  * @param {number[]} row @param {number[]} next @param {number[]} _before @param {number} share @returns {number[]} */
@@ -40,26 +40,28 @@ export const between = (row, next, _before, share) =>
 const moves = (i) =>
   i < FIRST ? i === 0 || (i - 1) % SIDE_PARTS === 0 : [1, 2, 3].includes((i - FIRST) % UNIT_PARTS);
 
-/** How far from the middle anybody gets in a battle: across and down.
- * @type {WeakMap<number[][], [number, number]>} */
+/** How far from the middle anybody gets in a battle, across and down, and how many of its rows were looked at: one that
+ * is being fought grows.
+ * @type {WeakMap<number[][], { across: number, down: number, rows: number }>} */
 const reached = new WeakMap();
 
-/** @param {number[][]} rows @returns {[number, number]} */
+/** @param {number[][]} rows */
 function ends(rows) {
-  const known = reached.get(rows);
-  if (known) return known;
-  const seen = rows.flatMap(units).filter(({ kind }) => kind >= 0);
-  const most = (/** @type {(unit: Unit) => number} */ of) => seen.reduce((a, unit) => Math.max(a, Math.abs(of(unit))), 0) + RIM;
-  /** @type {[number, number]} */
-  const found = [most(({ x }) => x), most(({ y }) => y)];
-  reached.set(rows, found);
-  return found;
+  const known = reached.get(rows) ?? { across: 0, down: 0, rows: 0 };
+  for (const { kind, x, y } of rows.slice(known.rows).flatMap(units)) {
+    if (kind < 0) continue;
+    known.across = Math.max(known.across, Math.abs(x));
+    known.down = Math.max(known.down, Math.abs(y));
+  }
+  known.rows = rows.length;
+  reached.set(rows, known);
+  return { across: known.across + RIM, down: known.down + RIM };
 }
 
 /** @param {CanvasRenderingContext2D} c @param {number} width @param {number} height @param {number[]} row
  * @param {ReturnType<typeof colours>} ink @param {{ rows: number[][], labels: string[] }} scene */
 export function draw(c, width, height, row, ink, { rows, labels }) {
-  const [across, down] = ends(rows);
+  const { across, down } = ends(rows);
   const scale = Math.min(width / across, height / down) / 2;
   const size = (/** @type {number} */ kind) => Math.max(6, RADIUS * scale) * (kind === 0 ? 1.5 : 1);
   const place = (/** @type {Unit} */ unit) => ({ ...unit, x: width / 2 + unit.x * scale, y: height / 2 + unit.y * scale, radius: size(unit.kind) });

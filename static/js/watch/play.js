@@ -2,13 +2,14 @@
 // it is stored.
 import { embedded, find } from "../elements.js";
 import { PlayButton, speeds } from "./controls.js";
+import { Hands } from "./hands.js";
 import { best, drawn, fetched } from "./network.js";
 /** @import { Network } from "./network.js" */
 import * as pong from "./pong.js";
 import { Battle, DOWN, STAY, UP } from "./pong_rules.js";
+import { anySeed } from "./splitmix.js";
 
-/** What the page says of the agent.
- * `delay` and `apart`: decisions until what it decides is done, and between two changes of what it does.
+/** What the page says of the agent; `delay` and `apart` are its limits (hands.js).
  * @type {{ weights: string, activation: string, input: string, sampled: boolean, skip: number, points: number, name: string, delay: number, apart: number }} */
 const agent = embedded("play-agent");
 const MOMENTS_A_SECOND = 40;
@@ -18,7 +19,7 @@ const NEAR = 0.03;
 const KEYS = { ArrowUp: UP, ArrowDown: DOWN, w: UP, s: DOWN };
 
 /** A new battle. */
-const fresh = () => new Battle(crypto.getRandomValues(new BigUint64Array(1))[0]);
+const fresh = () => new Battle(anySeed());
 
 class Match {
   /** @param {HTMLElement} stage @param {Network} network */
@@ -39,9 +40,7 @@ class Match {
     this.moments = 0;
     this.spare = 0;
     this.reply = STAY;
-    /** @type {number[]} */
-    this.waiting = [];
-    this.since = agent.apart;
+    this.hands = new Hands(agent, [STAY]);
     this.over = false;
     document.addEventListener("keydown", (event) => this.key(event, true));
     document.addEventListener("keyup", (event) => this.key(event, false));
@@ -57,8 +56,8 @@ class Match {
     this.moments = 0;
     this.spare = 0;
     this.reply = STAY;
-    this.waiting = [];
-    this.since = agent.apart;
+    this.hands = new Hands(agent, [STAY]);
+    this.network.forget();
     this.over = false;
   }
 
@@ -101,20 +100,10 @@ class Match {
   answer() {
     if (this.moments % agent.skip === 0) {
       const numbers = this.network.numbers(this.battle.seen(1));
-      this.decide(agent.sampled ? drawn(numbers, Math.random()) : best(numbers));
+      [this.reply] = this.hands.do([agent.sampled ? drawn(numbers, Math.random()) : best(numbers)]);
     }
     this.moments += 1;
     return this.reply;
-  }
-
-  /** What is decided is done as late and as seldom as the agent learned to (engine/mdp/limits.py). @param {number} wanted */
-  decide(wanted) {
-    this.waiting.push(wanted);
-    const due = this.waiting.length > agent.delay ? this.waiting.shift() : STAY;
-    this.since += 1;
-    if (due === undefined || due === this.reply || this.since < agent.apart) return;
-    this.reply = due;
-    this.since = 0;
   }
 
   /** @param {number} now */

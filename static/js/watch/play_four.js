@@ -28,6 +28,7 @@ class Match {
 
   begin() {
     this.board = new Board();
+    this.network.forget();
     if (this.first === YOU) this.say("You begin: choose a column.");
     else this.answer("");
     this.show();

@@ -1,5 +1,6 @@
 // The rules of Pong, as engine/games/pong/kernel.py has them, operation by operation: a test compares whole battles bit
 // for bit. Side 0 defends x = -1, side 1 x = 1; a random number is a hash of (seed, serve, event).
+import { combine } from "./splitmix.js";
 
 export const STAY = 0;
 export const UP = 1;
@@ -14,20 +15,6 @@ const FASTEST = 0.07;
 const SLICE = 0.055;
 const SERVED_Y = 0.5;
 const SERVED_SLOPE = 0.03;
-
-const WORD = (1n << 64n) - 1n;
-const GOLDEN = 0x9e3779b97f4a7c15n;
-
-/** SplitMix64's mixing of a 64-bit word.
- * @param {bigint} word */
-function mix(word) {
-  let z = (word ^ (word >> 30n)) * 0xbf58476d1ce4e5b9n & WORD;
-  z = (z ^ (z >> 27n)) * 0x94d049bb133111ebn & WORD;
-  return z ^ (z >> 31n);
-}
-
-/** @param {bigint} a @param {bigint} b */
-const combine = (a, b) => mix((mix(a) + GOLDEN + b) & WORD);
 
 /** A number from -1 to 1.
  * @param {bigint} word */
