@@ -13,10 +13,11 @@ from engine.games.connect_four import ConnectFour
 from engine.games.pong import VectorPong
 from engine.mdp.trajectory import Batch
 from engine.rl.policy import Policy
+from tests.browser.conftest import PHONE
 from tests.browser.looking import overflow, serious_violations
 from tests.engine.test_saved_agents import DISCS, untrained
-from tests.factories import Studio
-from tests.webapp.agents import trained_at_pong
+from tests.factories import Studio, game_version
+from tests.webapp.agents import ada, trained_at_pong
 from webapp.agents import keeping
 from webapp.agents.models import Agent
 from webapp.lib.storage import store
@@ -173,3 +174,68 @@ def test_somebody_plays_connect_four_by_keyboard_to_the_end(discs: Page) -> None
     expect(told).to_contain_text("Ada chose column ")
     assert serious_violations(discs) == []
     assert overflow(discs) <= 0
+
+
+@pytest.fixture
+def commanded(enter: Enter, team: Studio) -> Page:
+    game_version(team.project)
+    agent = ada(team.project)
+    return enter(team.producer, f"/p/herobattle/agents/{agent.pk}/play/")
+
+
+def pressed(page: Page, part: int) -> str:
+    """What is ordered of a part of an order."""
+    return str(page.locator(f"[data-order='{part}'][aria-pressed=true]").inner_text())
+
+
+def test_somebody_commands_a_team_by_key_and_by_pointer_to_the_end_and_watches_it_again(commanded: Page) -> None:
+    page = commanded
+    begin, told = page.locator("[data-begin]"), page.locator("[data-commentary]")
+    expect(begin).to_be_enabled(timeout=60_000)
+    expect(begin).to_have_text("Begin")
+    teams = page.locator("[data-team]").all_inner_texts()
+    assert all(" with " in team for team in teams), "who is on the field"
+    begin.press("Enter")
+    page.keyboard.press("2")
+    page.keyboard.press("e")
+    assert "the hero" in pressed(page, 0)
+    assert "step back" in pressed(page, 1).replace("steps", "step")
+    page.locator("[data-order='4'][data-choice='2']").click()
+    expect(begin).to_be_focused()  # the pointer leaves the keyboard at the button
+    page.keyboard.press("Space")
+    expect(begin).to_have_text("Go on")
+    standing = page.locator("[data-points]").inner_text()
+    page.wait_for_timeout(500)
+    assert page.locator("[data-points]").inner_text() == standing, "nothing happens in a pause"
+    expect(page.locator("[data-agent-order]").first).not_to_be_empty()
+    page.get_by_role("button", name="4×").click()
+    page.keyboard.press("Space")
+    expect(told).to_contain_text(" of its life left, Ada’s ", timeout=120_000)
+    assert "at once" in pressed(page, 4), "it stayed in force"
+    assert serious_violations(page) == []
+    assert overflow(page) <= 0
+
+    moment = page.locator("[data-moment]")
+    last = int(str(moment.get_attribute("max")))
+    assert last > 20
+    expect(begin).to_have_text("Watch it from the start")
+    page.get_by_role("button", name="1×").click()
+    begin.press("Enter")
+    expect(begin).to_have_text("Pause")
+    page.wait_for_function("() => Number(document.querySelector('[data-moment]').value) > 5")
+    page.keyboard.press("Space")
+    assert int(moment.input_value()) < last
+    before = pressed(page, 0)
+    page.keyboard.press("5")
+    assert pressed(page, 0) == before, "what is over takes no orders"
+
+    page.get_by_role("button", name="Again with the same teams").click()
+    expect(begin).to_have_text("Begin")
+    expect(moment).to_be_hidden()
+    assert page.locator("[data-team]").all_inner_texts() == teams
+    assert "nearest" in pressed(page, 0)
+    page.get_by_role("button", name="Other teams").click()
+    assert page.locator("[data-team]").all_inner_texts() != teams
+    page.set_viewport_size(PHONE)
+    assert serious_violations(page) == []
+    assert overflow(page) <= 0

@@ -26,6 +26,7 @@ from tests.webapp.trainings import finished, two_sided
 from webapp.agents.captions import Measure, chosen
 from webapp.agents.forms import WatchForm
 from webapp.agents.models import Agent
+from webapp.agents.playable import OTHER_GAME
 from webapp.games.models import GameVersion
 from webapp.lib.storage import store
 from webapp.studies.models import Job, Status
@@ -417,7 +418,7 @@ def test_whom_nobody_can_play_against_in_the_page_is_said_with_the_reason(team: 
     assert designer.get(at("weights", agent.pk)).content == b"numbers of Pong, first try"
     Agent.objects.update(game={"name": "image-pong", "settings": {}})
     page = text(designer, at("play", agent.pk))
-    assert "In the page you can play Pong, against agents that are told where things are, and Connect Four." in page
+    assert OTHER_GAME in page
     assert "Play against it" not in text(designer, at("agent", agent.pk))
 
 

@@ -19,7 +19,7 @@ from webapp.agents import data, keeping
 from webapp.agents.captions import Figures
 from webapp.agents.forms import TextForm
 from webapp.agents.models import Agent
-from webapp.agents.playable import obstacle
+from webapp.agents.playable import OTHER_GAME, obstacle
 from webapp.games.models import GameVersion
 from webapp.lib.page_json import PageJson
 from webapp.lib.posts import one_of, posts_only
@@ -112,12 +112,13 @@ def agent(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _shown(request: HttpRequest, found: Agent, form: TextForm, status: int = 200) -> HttpResponse:
-    newest = data.newest(found.project)
+    newest, why = data.newest(found.project), obstacle(found)
     card = Card.of(found, newest)
     context = {"project": found.project, "card": card, "agent": found, "form": form,
                "may_write": _writes(request, found.project), "opponent": _opponent(found),
                "breeds": games.named(found.game["name"], found.project)[0] in games.ALONE,
-               "playable": not obstacle(found), "hands": hands.words(found.game), "newest": newest}  # fmt: skip
+               "playable": not why, "unplayable": "" if why == OTHER_GAME else why,
+               "hands": hands.words(found.game), "newest": newest}  # fmt: skip
     return render(request, "agents/agent.html", context, status=status)
 
 
