@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from typing import Any
 
 import pytest
@@ -160,8 +162,45 @@ def test_formulas_of_ones_own_make_a_search(team: Studio) -> None:
     assert [(aim.measure, aim.formula) for aim in study.objectives] == [
         ("hits the ball", "score + hits"), ("score", ""),
     ]  # fmt: skip
-    assert study.behaviour == ("moved", "stayed")
+    assert study.behaviour == ("hits",)
     assert built(team, **OWN, behaviour="hits").behaviour == ("hits",)
+
+
+def test_formulas_of_ones_own_that_begin_with_a_scale_make_the_same_job(team: Studio, client: Client) -> None:
+    sampled(team.project)
+    for typed in ({**PONG, "scale": "busy-calm"}, {**PONG, "scale": "busy-calm", "matters": "8", "w1": "0.5 to 2"}):
+        page = post(client, team, "preview", **typed).json()["html"]["reward"]
+        filled = {name: html.unescape(text) for name, text in re.findall(r' data-fill-(\S+)="([^"]*)"', page)}
+        assert built(team, **{**typed, **filled, "scale": "own"}).task.style == built(team, **typed).task.style
+        own = built(team, **{**typed, **filled, "scale": "own"})
+        scale = built(team, **typed)
+        assert own.behaviour == scale.behaviour
+        assert [(a.measure, a.formula) for a in own.objectives] == [(a.measure, a.formula) for a in scale.objectives]
+
+
+def test_agents_are_told_apart_by_what_goals_name_whether_or_not_samples_are_played(
+    team: Studio, client: Client
+) -> None:
+    goals = {
+        "game": "commanders",
+        "scale": "own",
+        "style": "forward",
+        "goal-1": "score + forward",
+        "goal-2": "1 − taken",
+    }
+    assert form(team, **goals).ways == ["forward", "taken"]
+    assert form(team, **PONG, scale="own", **{"goal-1": "score + moved"}).ways == ["moved"]
+    sampled(team.project)
+    assert form(team, **PONG, scale="own", **{"goal-1": "score + moved"}).ways == ["moved"]
+    assert form(team, **PONG, scale="own", **{"goal-1": "score"}).ways == ["moved", "stayed"], "goals name no way"
+    assert post(client, team, "preview", **PONG, scale="own", **{"goal-1": "hits"}).json()["ways"] == "hits"
+
+
+def test_run_again_with_changes_keeps_the_weight_of_a_style_of_ones_own(team: Studio) -> None:
+    sampled(team.project)
+    study = built(team, **OWN, w2="-0.01 to 0.01")
+    again = built(team, **values_of(breeding(team.project, study), team.project))
+    assert again.task.style == study.task.style
 
 
 def test_every_mistake_of_ones_own_formulas_is_told_at_its_field(team: Studio) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -62,7 +63,8 @@ def test_the_page_of_an_ended_search_shows_spread_and_skill_and_offers_the_contr
     assert rounds[-1].best == agents.best
     shown = page(client, job)
     assert "add up to the same for all agents of equal score, so none of them is better than another" in shown
-    assert f"{again.skilled} of 4" in shown
+    (side,) = evidence.sides(evidence.compared(job, None), job, None)
+    assert f"{side.skilled} of 4" in shown
     assert f"By {again.samples} fresh episodes of each agent" in shown
     best = evidence.best(job, agents, again)
     assert (best.fresh, best.score) == (True, again.score[again.ids == agents.ids[agents.score.argmax()]][0])
@@ -70,7 +72,7 @@ def test_the_page_of_an_ended_search_shows_spread_and_skill_and_offers_the_contr
     assert shown.count("<polyline") == 4
     found = kinds.of(job).found(job)
     assert found is not None
-    assert f"{again.skilled} of 4 score within 0.1 of the best" in found.words
+    assert f"{again.skilled(again.best)} of 4 score within 0.1 of its best" in found.words
     assert "Run the control" not in page(signed_in(team.producer), job)
 
 
@@ -114,6 +116,25 @@ def test_the_control_is_the_same_search_without_selection_and_is_drawn_beside_it
     assert "fresh episodes of each agent" not in shown
     assert client.post(reverse("styles:control", args=[team.project.slug, done.pk])).status_code == 404
     assert "Control, without selection" in page(client, done)
+
+
+def test_the_agents_of_a_search_and_of_its_control_are_held_against_one_best_score(
+    team: Studio, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = bred(team.project)
+    run = bred(team.project, parse(StylesConfig, {**job.config, "selection": False}), parent=job, title="Control: it")
+    mine, control = (evidence.again(each) for each in (job, run))
+    assert mine is not None
+    assert control is not None
+    good = mine._replace(score=np.array([0.27, 0.2, 0.1, 0.05]))
+    bad = control._replace(score=np.array([0.15, 0.12, 0.1, 0.08]))
+    monkeypatch.setattr(evidence, "best_of", lambda whose: evidence.Best(0.27 if whose == job else 0.15, None, True))
+    found = evidence.sides(evidence.Compared(good, bad, True), job, run)
+    assert [side.skilled for side in found] == [2, 0]
+    monkeypatch.setattr(evidence, "compared", lambda job, run: evidence.Compared(good, bad if run else None, True))
+    shown = page(client, job)
+    assert "Agents that score within 0.1 of the best of both" in shown
+    assert "0 of 4" in shown
 
 
 def test_goals_that_a_script_gave_without_a_formula_are_told_by_their_names(team: Studio, client: Client) -> None:

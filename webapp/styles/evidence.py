@@ -62,10 +62,9 @@ class Population(NamedTuple):
         """Of each behaviour."""
         return [Spread(float(column.min()), float(column.max())) for column in self.behaviour.T]
 
-    @property
-    def skilled(self) -> int:
-        """Agents that score nearly as well as the best of these."""
-        return int((self.score >= self.score.max() - SKILLED).sum())
+    def skilled(self, best: float) -> int:
+        """Agents that score nearly as well as this best score."""
+        return int((self.score >= best - SKILLED).sum())
 
     @property
     def best(self) -> float:
@@ -172,7 +171,8 @@ def compared(job: Job, run: Job | None) -> Compared:
 
 
 class Side(NamedTuple):
-    """One of the two columns of the comparison: the search, or its control."""
+    """One of the two columns of the comparison: the search, or its control. ``skilled`` agents score nearly as well as
+    the best of both."""
 
     title: str
     shape: str
@@ -184,8 +184,9 @@ class Side(NamedTuple):
 
 
 def sides(pair: Compared, job: Job, run: Job | None) -> list[Side]:
-    """The search, and its control where there is one, with the volume under both edges beyond the worst of both, which
-    says nothing before both are measured on fresh episodes."""
+    """The search, and its control where there is one. Both are held against the best score of both: against its own,
+    weak agents would look skilled. The volume under both edges is that beyond the worst of both, which says nothing
+    before both are measured on fresh episodes."""
     if pair.mine is None:
         return []
     found = [("This search", "circle", pair.mine, job)]
@@ -193,10 +194,12 @@ def sides(pair: Compared, job: Job, run: Job | None) -> list[Side]:
         found.append(("Control", "square", pair.control, run))
     worst = np.min([p.goals.min(axis=0) for _, _, p, _ in found], axis=0).tolist()
     says = pair.fresh or len(found) == 1
+    bests = [best_of(whose) for *_, whose in found]
+    top = max(best.score if best is not None else p.best for best, (_, _, p, _) in zip(bests, found, strict=True))
     return [
-        Side(title, shape, len(p.score), p.spreads, p.skilled, best_of(whose),
+        Side(title, shape, len(p.score), p.spreads, p.skilled(top), best,
              hypervolume(p.goals, [1.0] * p.goals.shape[1], worst) if says else None)
-        for title, shape, p, whose in found
+        for best, (title, shape, p, _) in zip(bests, found, strict=True)
     ]  # fmt: skip
 
 

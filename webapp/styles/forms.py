@@ -208,7 +208,8 @@ class StyleForm(GoalFields, TrainForm):
         """Measures by which styles are told apart."""
         if self.template:
             return list(self.template.settings(self.game_signals.names)["behaviour"])
-        return self._said("behaviour").replace(",", " ").split() or self.game_signals.behaviour[:2]
+        typed = self._said("behaviour").replace(",", " ").split()
+        return typed or scales.aimed_at(self.aims, self.game_signals) or self.game_signals.behaviour[:2]
 
     def _check(self, cleaned: dict[str, Any]) -> None:
         super()._check(cleaned)

@@ -53,7 +53,7 @@ class StyleSearches(SettingsSearches):
         if agents is None or not agents.spreads:
             return None
         first = agents.spreads[0]
-        many = f"{agents.skilled} of {len(agents.score)} score within {evidence.SKILLED:g} of the best"
+        many = f"{agents.skilled(agents.best)} of {len(agents.score)} score within {evidence.SKILLED:g} of its best"
         way = _way(job)
         return Found(f"{way.title}: {way.text(first.low)} to {way.text(first.high)}; {many}")
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from engine.catalog import PLAYERS, AgentGame, built_in
+from engine.config.evolve import AimConfig
 from engine.config.style_reward import STYLE, TIME, WINNING, StyleReward, formula_of, identifier
 from engine.config.style_templates import TEMPLATES, Template
 from engine.errors import ConfigError
@@ -23,6 +25,9 @@ MIDDLE, FURTHEST = 5, 10
 """Of the slider between winning and style: at each end the style matters ten times less or more than in the middle."""
 PLAIN = ("score", "win", "length")
 """Measures of every episode; others say how somebody plays."""
+OUTCOMES = ("score", "win")
+"""Measures of how well an episode went, which is no way of playing."""
+_NAME = re.compile(r"[A-Za-z_]\w*")
 _FIRST = ("commanders", "pong", "image-pong", SIMULATOR)
 OFFERS: dict[str, Offer] = {key: ALONE[key] for key in (*_FIRST, *(key for key in ALONE if key not in _FIRST))}
 """A designer's own games first."""
@@ -77,6 +82,13 @@ class KnownSignals(NamedTuple):
     def behaviour(self) -> list[str]:
         """Measures that say how somebody plays, as formulas write them; where there are none, how long it lasts."""
         return [word.name for word in self.measures if word.name not in PLAIN] or ["length"]
+
+
+def aimed_at(aims: Iterable[AimConfig], game_signals: KnownSignals) -> list[str]:
+    """Measures in which goals want agents to differ, as they come up: all that goals name but how well it went."""
+    names = [word.name for word in game_signals.measures if word.name not in OUTCOMES]
+    found = (name for aim in aims for name in _NAME.findall(aim.formula or aim.measure))
+    return [name for name in dict.fromkeys(found) if name in names]
 
 
 def known_signals(game: str, samples: Samples | None) -> KnownSignals:

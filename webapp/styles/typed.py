@@ -10,9 +10,8 @@ from engine.config.style_templates import TEMPLATES
 from webapp.agents import data
 from webapp.projects.models import Project
 from webapp.studies.models import Job
-from webapp.studies.setting_fields import range_text
 from webapp.styles.forms import EPISODES, FRESH, POPULATION, ROUNDS
-from webapp.styles.scales import FURTHEST, MIDDLE, OWN, OWN_WEIGHTS, weights
+from webapp.styles.scales import FURTHEST, MIDDLE, OWN, weights
 from webapp.training import beginnings, games, hands, methods, settings
 from webapp.training.games import OFFERS
 from webapp.training.methods import PRESET_LIST
@@ -76,7 +75,8 @@ def _reward(config: Table) -> dict[str, Any]:
         "style": style["style"],
         "behaviour": " ".join(config["behaviour"]),
     }
-    return own | goals | called | _weights(style, OWN_WEIGHTS)
+    # What the slider means for formulas of one's own follows sample episodes, so it may change: numbers do not.
+    return own | goals | called | _numbers(style)
 
 
 def _goals(config: Table) -> list[tuple[str, str]]:
@@ -84,8 +84,11 @@ def _goals(config: Table) -> list[tuple[str, str]]:
 
 
 def _weights(style: Table, base: tuple[float, float]) -> dict[str, Any]:
-    w1, w2 = style["w1"], style["w2"]
     for place in range(FURTHEST + 1):
-        if w1 == 1 and list(weights(place, base)) == w2:
+        if style["w1"] == 1 and list(weights(place, base)) == style["w2"]:
             return {"matters": place} if place != MIDDLE else {}
-    return {name: range_text(w) if isinstance(w, list | tuple) else f"{w:g}" for name, w in (("w1", w1), ("w2", w2))}
+    return _numbers(style)
+
+
+def _numbers(style: Table) -> dict[str, str]:
+    return {name: number_text(style[name]) for name in ("w1", "w2") if name == "w2" or style[name] != 1}

@@ -25,6 +25,7 @@ from webapp.styles.goal_fields import GOALS
 from webapp.styles.starting import StyleStart
 from webapp.training import composing, drafts, trials
 from webapp.training.models import TrainDraft
+from webapp.training.ranges import number_text
 
 PAGE = TrainDraft.Page.STYLE
 CHOICES = ("algorithms", "presets", "details")
@@ -62,7 +63,8 @@ def _parts(form: StyleForm) -> dict[str, Any]:
         "writes": form.template is None,
         "chosen": form.scale_chosen,
         **_formulas(form, drawn),
-        "ways": form.ways,
+        "ways": " ".join(form.ways),
+        "style_weight": number_text(form.reward["w2"]),
         "pictures": drawn,
         "balance": weighing.balance(form),
         "weights": weighing.numbers(form),
@@ -105,7 +107,8 @@ def preview(request: HttpRequest, slug: str) -> PageJson:
     return PageJson({
         "kept": kept, **trial, "before": before, "errors": composing.errors_of(form), "shape": form.shape,
         "name": "" if form.data.get("title") else form.name, "html": html, "steps": number(form.usual_steps),
-        "pictures": pieces, "balance": shown["balance"], "weights": shown["weights"],
+        "pictures": pieces, "balance": shown["balance"], "weights": shown["weights"], "ways": shown["ways"],
+        "style_weight": shown["style_weight"],
     })  # fmt: skip
 
 

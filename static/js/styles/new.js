@@ -2,13 +2,13 @@
 // formulas are worth follow what is typed, names are written into formulas, and a scale's formulas can be gone on with.
 import { closest, find, findAll, findOptional } from "../elements.js";
 
-/** @typedef {{ pictures: Record<string, string>, balance: string, weights: string, errors: Record<string, string[]> }} Answer */
+/** @typedef {{ pictures: Record<string, string>, balance: string, weights: string, ways: string, style_weight: string, errors: Record<string, string[]> }} Answer */
 
 const form = find(document, "[data-train]", HTMLFormElement);
 
 form.addEventListener("answered", (event) => {
   if (!(event instanceof CustomEvent)) return;
-  const { pictures, balance, weights, errors } = /** @type {Answer} */ (event.detail);
+  const { pictures, balance, weights, ways, style_weight, errors } = /** @type {Answer} */ (event.detail);
   for (const place of findAll(form, "[data-picture]")) {
     const name = place.dataset.picture ?? "";
     if (pictures[name] !== undefined) place.innerHTML = pictures[name];
@@ -17,6 +17,10 @@ form.addEventListener("answered", (event) => {
   }
   find(form, "[data-balance]").textContent = balance;
   find(form, "[data-weights]").textContent = weights;
+  find(form, '[name="behaviour"]', HTMLInputElement).placeholder = ways;
+  const begin = beginning();
+  begin?.setAttribute("data-fill-w2", style_weight);
+  if (begin) begin.disabled = false;
 });
 
 /* ---------- names ---------- */
@@ -44,21 +48,38 @@ function write(word, into) {
 }
 
 /* ---------- a scale's formulas as one's own ---------- */
-/** @param {HTMLElement} button */
+const weight = find(form, '[name="w2"]', HTMLInputElement);
+/** There where a scale is chosen. */
+const beginning = () => findOptional(form, "[data-write]", HTMLButtonElement);
+
+/** The job stays the same: what the scale weighs, and tells agents apart by, is written down beside its formulas.
+ * @param {HTMLButtonElement} button */
 function goOn(button) {
+  const typed = weight.value;
   for (const { name, value } of button.attributes) {
     if (!name.startsWith("data-fill-")) continue;
     find(form, `[name="${name.slice("data-fill-".length)}"]`, HTMLInputElement).value = value;
   }
+  if (typed) weight.value = typed;
+  const numbers = weight.closest("details");
+  if (numbers) numbers.open = true;
   const own = find(form, '[name="scale"][value="own"]', HTMLInputElement);
   own.checked = true;
   own.focus({ preventScroll: true });
   own.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
+find(form, '[name="matters"]', HTMLInputElement).addEventListener("input", () => {
+  // Whoever moves the slider wants it to hold, not a number beside it.
+  weight.value = "";
+  // The weight that it stands for is known with the next answer.
+  const begin = beginning();
+  if (begin) begin.disabled = true;
+});
+
 form.addEventListener("click", ({ target }) => {
   const word = closest(target, "[data-word]");
   if (word) write(word.dataset.word ?? "", word.dataset.into ?? "");
   const begin = closest(target, "[data-write]");
-  if (begin) goOn(begin);
+  if (begin instanceof HTMLButtonElement) goOn(begin);
 });
