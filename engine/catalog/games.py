@@ -64,13 +64,13 @@ _ORDERS = {
 }  # fmt: skip
 _ORDERS_CAPTIONS = {
     "walked": Signal("walks", unit="of its units’ time"), "idle": Signal("stands idle", unit="of its units’ time"),
-    "dealt": Signal("deals", unit="of the other team’s life"), "taken": Signal("loses", unit="of its own team’s life"),
+    "dealt": Signal("deals", unit="of the other team’s life"), "taken": Signal("spends", unit="of its own team’s life"),
     "first_attack": Signal("strikes first after", unit="of the battle"),
     "explored": Signal("covers", unit="of the field"),
     "forward": Signal("stands forward", unit="of the way to the middle of the field"),
-    "paces": Signal("walks", share=False, unit="paces a unit"),
-    "first_blow": Signal("strikes first after", share=False, unit="ticks"),
-    "ground": Signal("covers", share=False, unit="squares of two paces"),
+    "paces": Signal("goes", share=False, unit="paces a unit"),
+    "first_blow": Signal("strikes its first blow after", share=False, unit="ticks"),
+    "ground": Signal("walks over", share=False, unit="squares of two paces"),
 }  # fmt: skip
 _ORDERS_ENDS = {
     name: (0.0, 1.0) for name in ("score", "dealt", "taken", "walked", "idle", "first_attack", "explored", "forward")
@@ -86,7 +86,7 @@ _TANKS_CAPTIONS = {
     "dealt": Signal("deals", unit="of the other team’s life"),
     "friendly": Signal("hurts its own team by", unit="of its life"),
     "neutral": Signal("hurts neutral tanks by", unit="of their life"),
-    "lost": Signal("loses", unit="of its own team’s life"),
+    "lost": Signal("spends", unit="of its own team’s life"),
     "shots": Signal("shoots", share=False, unit="times a tank"),
 }  # fmt: skip
 _PLATFORM_CAPTIONS = {

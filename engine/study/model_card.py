@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from engine.catalog import built_in
 from engine.config.agents import MeasureConfig
 from engine.config.limits import LimitsConfig
 from engine.rl.onnx import OPSET
@@ -62,8 +63,8 @@ def in_words(card: Mapping[str, Any]) -> str:
         ("", ""),
         ("Game", f"{card['game']['name']}, version {card['game']['version']}"),
         ("Chooses", f"It {card['chooses']}."),
-        ("Limits", _limits(card["limits"])),
-        ("Measured against", card["opponent"] or "the game itself"),
+        ("Limits", limits_in_words(card["limits"])),
+        ("Measured against", card["opponent"] or own_player(card["game"]["name"])),
         ("From", origin["job"] or "unknown"),
         ("Game data", origin["data"] or "the game's own"),
         ("Learned from", f"{origin['steps']:,} decisions, {origin['learner'] or 'unknown'}, seed {origin['seed']}"),
@@ -75,7 +76,7 @@ def in_words(card: Mapping[str, Any]) -> str:
     return (
         f"# {card['name']}\n\n{table(facts)}\n## What it does\n\n"
         f"{measured['episodes']:,} fresh episodes, seed {measured['seed']}. Ranges of wins and shares hold for "
-        "whatever may happen; those of other measures do not cover what none of these episodes showed.\n\n"
+        "whatever may happen; those of other measures hold if no episode goes far beyond the ones that were played.\n\n"
         f"{table(rows)}\n{_strangers(card)}"
         "## The same agent\n\n"
         f"In {check['situations']:,} situations of fresh episodes agent.onnx acted alike in {check['same']:,}; "
@@ -83,15 +84,27 @@ def in_words(card: Mapping[str, Any]) -> str:
     )
 
 
-def _limits(limits: Mapping[str, int]) -> str:
+def limits_in_words(limits: Mapping[str, int]) -> str:
     """What whoever runs the agent must hold back."""
-    if not LimitsConfig(**limits).any:
+    held = LimitsConfig(**limits)
+    if not held.any:
         return "none: it reacts at once, and acts whenever it likes"
-    late = f"what it decides happens {limits['delay']} decisions later" if limits["delay"] else "it reacts at once"
-    return (
-        f"{late}; what it does changes at most once in {limits['apart']} decisions. agent.onnx tells one decision: "
-        "hold its actions back in this way, as it learned and was measured"
+    later = f"{held.delay} decision{'s' if held.delay > 1 else ''} later"
+    late = f"what it decides happens {later}" if held.delay else "it reacts at once"
+    rare = (
+        f"what it does changes at most once in {held.apart} decisions" if held.apart > 1 else "it acts at any decision"
     )
+    return (
+        f"{late}; {rare}. agent.onnx tells one decision: hold its actions back in this way, as it learned and was "
+        "measured"
+    )
+
+
+def own_player(game: str) -> str:
+    """Who else is in a game that was measured without an opponent."""
+    known = built_in(game)
+    alone = known.alone if known is not None else game.startswith("gym:")
+    return "nobody: it plays alone" if alone else "the game's own player"
 
 
 def _strangers(card: Mapping[str, Any]) -> str:

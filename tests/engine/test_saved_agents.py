@@ -35,6 +35,7 @@ from engine.rl.recording import record
 from engine.rl.take_home import checked, vectors
 from engine.store import FolderStore
 from engine.studies import load
+from engine.study.model_card import limits_in_words, own_player
 from tests.engine.test_rl_policy import POLICIES, batch
 from tests.engine.test_rl_policy import policy as made
 
@@ -112,6 +113,31 @@ def test_an_interrupted_measurement_ends_with_the_same_figures(store: FolderStor
     np.testing.assert_array_equal(one.arrays["values"], other.arrays["values"])
     assert one.meta["moves"] == other.meta["moves"]
     assert one.meta["clip"] == other.meta["clip"]
+
+
+@pytest.mark.parametrize(
+    ("delay", "apart", "said"),
+    [
+        (1, 1, "what it decides happens 1 decision later; it acts at any decision."),
+        (3, 1, "what it decides happens 3 decisions later; it acts at any decision."),
+        (0, 2, "it reacts at once; what it does changes at most once in 2 decisions."),
+        (0, 1, "none: it reacts at once, and acts whenever it likes"),
+    ],
+)
+def test_the_model_card_says_limits_in_sentences(delay: int, apart: int, said: str) -> None:
+    assert limits_in_words({"delay": delay, "apart": apart}).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("game", "said"),
+    [
+        ("pong", "the game's own player"),
+        ("maze", "nobody: it plays alone"),
+        ("gym:X", "nobody: it plays alone"),
+    ],
+)
+def test_the_model_card_says_against_whom_it_was_measured(game: str, said: str) -> None:
+    assert own_player(game) == said
 
 
 def test_an_agent_meets_strangers_on_the_same_seeds_and_its_card_says_whether_its_style_holds(

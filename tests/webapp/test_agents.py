@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from engine.arrays import unpack
+from engine.arrays import pack, unpack
 from engine.catalog import GAMES, Signal
 from engine.config.agents import MeasureConfig, RecordConfig
 from engine.studies import load
@@ -23,7 +23,7 @@ from tests.webapp.agents import (
     watched_in_a_maze,
 )
 from tests.webapp.trainings import finished, two_sided
-from webapp.agents.captions import Measure, chosen
+from webapp.agents.captions import PLAIN, Measure, chosen, opponent_in
 from webapp.agents.forms import WatchForm
 from webapp.agents.models import Agent
 from webapp.agents.playable import OTHER_GAME
@@ -116,7 +116,35 @@ def test_the_caption_tells_its_own_figures_with_ranges_and_count(team: Studio, d
     assert "0.021 ms on one thread" in page
     assert "Lasts" in page
     assert "[range unknown]" in page
-    assert "those that are not in per cent do not cover what none of these episodes showed" in " ".join(page.split())
+    assert "; those of values not in per cent hold if no episode goes far beyond the ones that were played." in page
+    assert "Measured against the game’s own player, on" in page, "as on the page where it is watched"
+
+
+def test_returns_of_rewards_are_no_figures_of_an_agent(team: Studio, designer: Client) -> None:
+    agent = kept(team.project)
+    job = agent.measured
+    bundle = unpack(store().get(job.artifacts["table"]))
+    returns = {"name": "return:win", "mean": -0.01, "low": None, "high": None}
+    bundle.meta["measures"].append(returns)
+    Job.objects.filter(pk=job.pk).update(artifacts={**job.artifacts, "table": store().put(pack(bundle.meta, {}))})
+    page = text(designer, at("agent", agent.pk))
+    assert "Hits the ball" in page
+    assert "eturn" not in page.split("All figures")[1].split("</table>")[0]
+
+
+def test_agents_that_nobody_plays_against_are_measured_against_nobody(team: Studio, designer: Client) -> None:
+    job = watched_in_a_maze(team.project)
+    assert opponent_in(job) == ""
+    agent = Agent.objects.get()
+    Job.objects.filter(pk=agent.measured.pk).update(config={**agent.measured.config, "game": job.config["game"]})
+    assert "Measured, on episodes that had no part" in text(designer, at("agent", agent.pk))
+
+
+def test_no_two_measures_of_a_game_are_called_alike() -> None:
+    for name, game in GAMES.items():
+        words = [signal.words for signal in (*PLAIN.values(), *game.captions.values())]
+        assert len(set(words)) == len(words), name
+    assert not any(s.words == "loses" for game in GAMES.values() for s in game.captions.values()), "no opposite of wins"
 
 
 def test_an_agent_whose_style_does_not_hold_against_strangers_is_marked_on_the_list_and_on_its_page(
@@ -127,11 +155,12 @@ def test_an_agent_whose_style_does_not_hold_against_strangers_is_marked_on_the_l
     assert listed.count(">Fragile</span>") == 1
     pages = [" ".join(designer.get(reverse("agents:agent", args=["herobattle", each.pk])).content.decode().split())
              for each in (holds, fragile)]  # fmt: skip
-    assert "Its style holds: it shifts by no more than 0.13, most “moves” against “Random”." in pages[0]
-    assert (
-        "Its style does not hold: “moves” against “Random” it shifts by 0.30 (0.27 to 0.33), which is surely"
-        in pages[1]
+    assert "Its style holds: it changes by 0.13 times the spread at most, most against “Random”." in pages[0]
+    said = (
+        "Against “Random” it moves 42 % of the time instead of 12 %. Its style does not hold: against “Random” it "
+        "changes by 0.30 times the spread (0.27 to 0.33), surely more than 0.15. The spread is how far "
     )
+    assert said in pages[1]
     assert pages[1].count('<th scope="col" class="number">Follows the ball</th>') == 1
     job = fragile.measurements.get().job
     Job.objects.filter(pk=job.pk).update(config={**job.config, "style": ["hits"]})

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from engine.arrays import unpack
-from engine.catalog import Signal, built_in
+from engine.catalog import GAMES, Signal, built_in
 from engine.errors import StoreError
 from engine.styles.strangers import FRAGILE, Moved
 from engine.text import written
@@ -40,8 +40,12 @@ class Measure(NamedTuple):
     @property
     def value(self) -> str:
         """ "12 % of the time" or "3.4 times an episode"."""
-        amount = f"{number(100 * self.mean, self._digits)} %" if self.words.share else _plain(self.mean)
-        return f"{amount} {self.words.per}".strip()
+        return f"{self.amount} {self.words.per}".strip()
+
+    @property
+    def amount(self) -> str:
+        """ "12 %" or "3.4"."""
+        return f"{number(100 * self.mean, self._digits)} %" if self.words.share else _plain(self.mean)
 
     @property
     def _digits(self) -> int:
@@ -89,8 +93,8 @@ class Figures(NamedTuple):
             return None
         game = built_in(job.config["game"]["name"])
         known = {**PLAIN, **(game.captions if game else {})}
-        found = [_measure(each, known) for each in meta["measures"]]
-        others = [(o["opponent"], [_measure(each, known) for each in o["measures"]]) for o in meta.get("against", ())]
+        found = _measures(meta["measures"], known)
+        others = [(o["opponent"], _measures(o["measures"], known)) for o in meta.get("against", ())]
         return cls(found, meta, others, tuple(job.config.get("style", ())), job.config["game"]["name"])
 
     @property
@@ -105,13 +109,13 @@ class Figures(NamedTuple):
 
     @property
     def undeclared(self) -> bool:
-        """Whether some ranges are of values without declared ends: they cannot cover what no episode showed."""
+        """Whether some ranges are of values without declared ends: they do not cover one far beyond those played."""
         return any(each.low is not None and not each.words.share for each in self.measures)
 
     @property
     def _ways(self) -> tuple[str, ...]:
         """Measures that tell how it plays."""
-        every = [m.name for m in self.measures if m.name not in PLAIN and not m.name.startswith("return:")]
+        every = [m.name for m in self.measures if m.name not in PLAIN]
         return self.style or tuple(every[:MOST])
 
     @property
@@ -122,10 +126,17 @@ class Figures(NamedTuple):
 
     @property
     def moved_words(self) -> str:
-        """Whether its style holds, in sentences; empty where that cannot be said."""
+        """What it does otherwise against a stranger, and whether its style holds, in sentences; empty where that cannot
+        be said."""
         moved = self.moved
-        words = next((m.words.words for m in self.measures if moved and m.name == moved.measure), "")
-        return held_words(moved, f"“{words}” against “{moved.opponent}”") if moved else ""
+        if moved is None:
+            return ""
+        stranger = next((measures for who, measures in self.abroad if who == moved.opponent), [])
+        here, there = (next((m for m in of if m.name == moved.measure), None) for of in (self.measures, stranger))
+        change = ""
+        if here is not None and there is not None:
+            change = f"Against “{moved.opponent}” it {there.words.words} {there.value} instead of {here.amount}. "
+        return change + held_words(moved)
 
     @property
     def compared(self) -> list[list[Measure]]:
@@ -149,29 +160,37 @@ class Figures(NamedTuple):
         return chosen(self.meta["moves"], self.game)
 
 
-def held_words(moved: Moved, what: str) -> str:
-    """Whether a style holds, in sentences; ``what``: of what the shift is, and against whom."""
-    high = f"{moved.high:.2f}" if moved.high is not None else ""
-    ends = f" ({moved.low:.2f} to {high})" if high else ""
+def opponent_in(job: Job | None) -> str:
+    """Against whom agents play in a measurement or a recording; empty where nobody else is in the game."""
+    if job is None:
+        return ""
+    other, name = job.config.get("opponent"), job.config["game"]["name"]
+    if other:
+        return str(other["title"] or "an agent")
+    return "" if name.startswith("gym:") or (name in GAMES and GAMES[name].alone) else "the game’s own player"
+
+
+def held_words(moved: Moved) -> str:
+    """Whether a style holds, in sentences; what stands around them says of what its spread is."""
+    whom, high = f"against “{moved.opponent}”", f"{moved.high:.2f}" if moved.high is not None else ""
+    change = f"{moved.by:.2f} times the spread{f' ({moved.low:.2f} to {high})' if high else ''}"
     if moved.fragile:
-        return (
-            f"Its style does not hold: {what} it shifts by {moved.by:.2f}{ends}, which is surely more than {FRAGILE:g}."
-        )
+        return f"Its style does not hold: {whom} it changes by {change}, surely more than {FRAGILE:g}."
     if moved.verdict == "holds":
-        return (
-            f"Its style holds: it shifts by no more than {high}, most {what}. Beyond {FRAGILE:g} it would be fragile."
-        )
-    sentence = f"Whether its style holds cannot be told yet: {what} it shifts by {moved.by:.2f}{ends}."
+        most = f"it changes by {high} times the spread at most, most {whom}"
+        return f"Its style holds: {most}. Beyond {FRAGILE:g} it would be fragile."
+    sentence = f"Whether its style holds cannot be told yet: {whom} it changes by {change}."
     if moved.episodes:
         episodes = number(moved.episodes)
         return f"{sentence} About {episodes} fresh episodes would tell whether that is more than {FRAGILE:g}."
     return f"{sentence} Measure it on more episodes."
 
 
-def _measure(each: dict[str, Any], known: dict[str, Signal]) -> Measure:
-    plain = each["name"].replace("return:", "returns of ").replace("_", " ")
-    words = known.get(each["name"], Signal(plain, share=False))
-    return Measure(each["name"], words, each["mean"], each["low"], each["high"])
+def _measures(found: Sequence[dict[str, Any]], known: dict[str, Signal]) -> list[Measure]:
+    """Without returns of rewards: they are for learning, and say nothing of how an agent plays."""
+    shown = [each for each in found if not each["name"].startswith("return:")]
+    words = [known.get(each["name"], Signal(each["name"].replace("_", " "), share=False)) for each in shown]
+    return [Measure(m["name"], said, m["mean"], m["low"], m["high"]) for m, said in zip(shown, words, strict=True)]
 
 
 class Chosen(NamedTuple):

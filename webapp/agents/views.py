@@ -16,7 +16,7 @@ from engine.config.agents import PART
 from engine.errors import StoreError
 from webapp.accounts.people import signed_in
 from webapp.agents import data, keeping
-from webapp.agents.captions import Figures
+from webapp.agents.captions import Figures, opponent_in
 from webapp.agents.forms import TextForm
 from webapp.agents.models import Agent
 from webapp.agents.playable import OTHER_GAME, obstacle
@@ -115,18 +115,11 @@ def _shown(request: HttpRequest, found: Agent, form: TextForm, status: int = 200
     newest, why = data.newest(found.project), obstacle(found)
     card = Card.of(found, newest)
     context = {"project": found.project, "card": card, "agent": found, "form": form,
-               "may_write": _writes(request, found.project), "opponent": _opponent(found),
+               "may_write": _writes(request, found.project), "opponent": opponent_in(found.measured or found.measuring),
                "breeds": games.named(found.game["name"], found.project)[0] in games.ALONE,
                "playable": not why, "unplayable": "" if why == OTHER_GAME else why,
                "hands": hands.words(found.game), "newest": newest}  # fmt: skip
     return render(request, "agents/agent.html", context, status=status)
-
-
-def _opponent(found: Agent) -> str:
-    """Against whom it was measured."""
-    job = found.measured or found.measuring
-    other = job.config.get("opponent") if job is not None else None
-    return str(other["title"]) if other else "the game itself"
 
 
 @posts_only("agents:agent", "slug", "pk")

@@ -12,13 +12,13 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from engine.arrays import Bundle, unpack
-from engine.catalog import GAMES, pace_of
+from engine.catalog import pace_of
 from engine.config import parse
 from engine.config.agents import RecordConfig
 from engine.errors import StoreError
 from engine.text import written
 from webapp.accounts.people import signed_in
-from webapp.agents.captions import Chosen, chosen
+from webapp.agents.captions import Chosen, chosen, opponent_in
 from webapp.agents.forms import OWN_PLAYER, USUAL_SEED, WatchForm
 from webapp.agents.keeping import unplayable
 from webapp.lib.digits import whole
@@ -92,16 +92,8 @@ def _asked(request: HttpRequest, project: Project, form: WatchForm, status: int 
 def _title(job: Job) -> str:
     """ "Ada, Bea against Follows the ball, seed 3"."""
     who = ", ".join(agent["title"] or "an agent" for agent in job.config["agents"])
-    against = f" against {opponent}" if (opponent := _opponent(job)) else ""
+    against = f" against {opponent}" if (opponent := opponent_in(job)) else ""
     return f"{who}{against}, seed {job.config['seed']}"
-
-
-def _opponent(job: Job) -> str:
-    """Empty where nobody else is in the game."""
-    other, name = job.config.get("opponent"), job.config["game"]["name"]
-    if other:
-        return str(other["title"] or "an agent")
-    return "" if name.startswith("gym:") or (name in GAMES and GAMES[name].alone) else "the game’s own player"
 
 
 def recording_for(request: HttpRequest, slug: str, pk: int, need: Need = "read") -> Job:
@@ -130,7 +122,7 @@ def battles(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     seed = job.config["seed"]
     context = {
         "project": job.project, "job": job, "battles": recorded, "drawing": bundle.meta["drawing"] if bundle else "",
-        "title": ", ".join(agent["title"] or "an agent" for agent in job.config["agents"]), "against": _opponent(job),
+        "title": ", ".join(agent["title"] or "an agent" for agent in job.config["agents"]), "against": opponent_in(job),
         "game": games.title_of(job.config["game"]["name"], job.project), "lost": job.terminal and bundle is None,
         "others": _others(job), "may_write": allowed(role_in(signed_in(request), job.project), "write"),
         "next_seed": seed + 1 if seed < LAST_SEED else USUAL_SEED,
@@ -158,7 +150,7 @@ def _battle(job: Job, bundle: Bundle, i: int) -> Battle:
     battle, title = bundle.meta["battles"][i], bundle.meta["titles"][i] or "The agent"
     points = bundle.arrays[f"positions/{i}"][-1, 4:6].astype(int).tolist() if bundle.meta["drawing"] in PONGS else None
     actions = chosen(battle["counts"], job.config["game"]["name"])
-    return Battle(title, _sentence(title, battle, points, _opponent(job)), battle["length"], actions,
+    return Battle(title, _sentence(title, battle, points, opponent_in(job)), battle["length"], actions,
                   (points[0], points[1]) if points else None)  # fmt: skip
 
 

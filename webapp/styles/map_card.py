@@ -64,7 +64,7 @@ class Card(NamedTuple):
     @property
     def held_words(self) -> str:
         """Whether its style holds, in sentences."""
-        return "" if self.held is None else held_words(self.held, f"against “{self.held.opponent}”")
+        return "" if self.held is None else held_words(self.held)
 
     @property
     def weighed(self) -> list[Gene]:
