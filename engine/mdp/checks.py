@@ -24,7 +24,7 @@ from engine.mdp.interface import (
     State,
 )
 from engine.mdp.sizes import too_large
-from engine.mdp.vector import VectorStep
+from engine.mdp.vector import Ended, VectorStep
 from engine.starting import description_problems
 from engine.text import TURNING, WIDTHLESS, is_seen
 
@@ -151,7 +151,7 @@ def check_array(where: str, array: Any, shape: Sequence[int], dtype: np.dtype[An
 
 def check_batch(label: str, spec: MDPSpec, n: int, step: VectorStep) -> None:
     """Raise SimulatorError unless a step of n battles matches its spec: shapes, types, finite numbers, masks with a
-    legal choice, consistent flags."""
+    legal choice, consistent flags, wins from 0 to 1."""
     for i, seat in enumerate(spec.seats):
         where = f"{label}, seat {i}"
         _check_observations(where, seat, n, step.observations[i])
@@ -201,6 +201,16 @@ def _check_ended(label: str, spec: MDPSpec, step: VectorStep) -> None:
         signals = step.ended.signals[i]
         if signals.shape != (m, len(seat.signals)):
             raise SimulatorError(f"{label}, seat {i}: signals are {list(signals.shape)}; {seat.signals} are described")
+    _check_win(label, step.ended)
+
+
+def _check_win(label: str, ended: Ended) -> None:
+    """A win is a share, and what is reckoned from wins takes it for one; NaN: the game names no winner."""
+    wrong = np.argwhere((ended.win < 0) | (ended.win > 1))
+    if len(wrong):
+        row, seat = wrong[0].tolist()
+        said = f"{label}, battle {ended.battles[row]}, seat {seat}: the win is {ended.win[row, seat]:g}"
+        raise SimulatorError(f"{said}; it must be 0 to 1, or NaN where the game names no winner")
 
 
 def check_state(where: str, seat: SeatSpec, state: State) -> None:

@@ -9,7 +9,8 @@
 ``ended.seat0.NAME`` [m, …]             what each seat saw last in the m episodes that ended, by ascending battle
 ``ended.seat0.mask`` uint8[m, k]        as above
 ``ended.seat0.signals`` float64[m, S]   each seat's named signals; may be left out where there are none
-``ended.win``, ``ended.score``          float64[m, seats]
+``ended.win`` float64[m, seats]         1, 0.5 or 0 for won, drawn, lost; nothing outside 0 to 1; NaN: nobody wins
+``ended.score`` float64[m, seats]       the game's own score
 ======================================  ===================================================================================
 
 The ``ended`` arrays may be left out when no episode ended. Seeds, lengths and returns are counted by the engine.

@@ -72,6 +72,23 @@ def nothing_legal() -> None:
     answer(lambda a: a["seat2.mask"].fill(0))
 
 
+def won_twice() -> None:
+    answer(lambda a: end_battle_2(a, 2.0))
+
+
+def won_endlessly() -> None:
+    answer(lambda a: end_battle_2(a, np.inf))
+
+
+def end_battle_2(arrays: Arrays, win: float) -> None:
+    """Battle 2 ends, and its seat 1 says this win; the others say that the game names no winner."""
+    arrays["terminated"][2] = 1
+    arrays |= {f"ended.{name}": array[2:3].copy() for name, array in arrays.items() if name.startswith("seat")}
+    arrays |= {f"ended.seat{i}.signals": np.zeros((1, len(seat.signals))) for i, seat in enumerate(ORCHARD.seats)}
+    arrays |= {f"ended.{name}": np.full((1, len(ORCHARD.seats)), np.nan) for name in ("win", "score")}
+    arrays["ended.win"][0, 1] = win
+
+
 def a_lineup_game() -> None:
     from tests.engine.sample_simulators import SPEC
 

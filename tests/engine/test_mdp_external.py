@@ -76,6 +76,8 @@ def test_a_game_in_a_process_of_its_own_is_the_same_game(served: str, here: Vect
         ("missing", "the array 'seat1.map' is missing"),
         ("both_ends", "battle 0 says both terminated and truncated"),
         ("nothing_legal", "battle 0: the mask leaves nothing legal to do"),
+        ("won_twice", "battle 2, seat 1: the win is 2; it must be 0 to 1, or NaN where the game names no winner"),
+        ("won_endlessly", "battle 2, seat 1: the win is inf; it must be 0 to 1"),
         ("a_lineup_game", "answered HELLO with SPEC instead of GAME"),
         ("other_key", "did not repeat the key"),
     ],
