@@ -87,14 +87,13 @@ class HuntEvaluator(PlayerEvaluator):
         return super()._trained(genome, context, task, spec, should_stop)
 
     def _measured(self, policy: Policy, wanted: TaskConfig, request: Request) -> CandidateMeasures:
-        """As ever, but agents draw their moves by their odds."""
+        """As ever, but agents draw their moves by their odds. Battles that are over early go on until the last one is;
+        what they show is found, so what they play is counted."""
         count = request.last - request.first
-        game = self._own(wanted, self._game("measuring", count, wanted))
-        found = examine({0: policy}, game, count, self.config.seed, explore=True, first=request.first)[0]
-        return self._measures_of(found)
-
-    def _measures_of(self, found: Examination) -> CandidateMeasures:
-        return CandidateMeasures(self.measures.of(found), int(found.lengths.sum()), {})
+        game = self._game("measuring", count, wanted)
+        seat = {0: policy}
+        found = examine(seat, self._own(wanted, game), count, self.config.seed, explore=True, first=request.first)[0]
+        return CandidateMeasures(self.measures.of(found), count * game.ticks, {})
 
     def _aimless(self, request: Request, should_stop: ShouldStop) -> Evaluation | None:
         """The answer of random moves: as many as a training takes, and a few episodes at least."""
@@ -117,11 +116,10 @@ class HuntEvaluator(PlayerEvaluator):
                 many += len(step.ended.battles)
             seats.move(step.ended)
         context, seconds = of_kind(request.context, TrainingContext), time.time() - began
-        found = self._measures_of(_examined(over))
-        left = played_steps - found.moves
-        return self._evaluation(request, found, TrainingContext(context.start), left, (began, seconds, seconds))
+        found = CandidateMeasures(self.measures.of(_examined(over)), played_steps, {})
+        return self._evaluation(request, found, TrainingContext(context.start), 0, (began, seconds, seconds))
 
-    def _game(self, purpose: str, battles: int, task: TaskConfig) -> VectorMDP:
+    def _game(self, purpose: str, battles: int, task: TaskConfig) -> Watched:
         """Watched; what it shows joins what the candidate under way showed."""
         return Watched(super()._game(purpose, battles, task), self.oracles, self.found, self.shown)
 

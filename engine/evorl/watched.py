@@ -41,7 +41,7 @@ class Oracles(NamedTuple):
 
 class Watched:
     """A game for one seat that is watched. ``found``: what was seen so far; ``shown``: None reports every bug as it
-    is."""
+    is; ``ticks``: decisions that each battle made since the last reset."""
 
     def __init__(self, game: VectorMDP, oracles: Oracles, found: Findings, shown: Shown | None = None) -> None:
         self.game, self.found, self._shown = game, found, shown
@@ -59,7 +59,7 @@ class Watched:
         n = len(seeds)
         self._base, self._episodes = seeds.copy(), np.zeros(n, np.int64)
         self._moves: list[Array] = []
-        self._dropped = self._tick = 0
+        self._dropped = self.ticks = 0
         self._begun, self._still = np.zeros(n, np.int64), np.zeros(n, np.int64)
         step = self.game.reset(seeds)
         self._at = self._look.now(step)
@@ -69,7 +69,7 @@ class Watched:
     def step(self, actions: Sequence[Array]) -> VectorStep:
         """As ``VectorMDP.step``."""
         self._moves.append(np.array(actions[0]))
-        self._tick += 1
+        self.ticks += 1
         step = self.game.step(actions)
         now = self._look.now(step)
         there = now.copy()
@@ -83,7 +83,7 @@ class Watched:
         self._judge(step, there)
         self._at = now
         if step.ended is None:
-            self._forget(self._tick - LONGEST)
+            self._forget(self.ticks - LONGEST)
             return step
         return step._replace(ended=self._over(step.ended))
 
@@ -134,10 +134,10 @@ class Watched:
         b = ended.battles
         many = np.array([[len(self._been[i])] for i in b.tolist()], np.float64)
         self._episodes[b] += 1
-        self._begun[b], self._still[b] = self._tick, 0
+        self._begun[b], self._still[b] = self.ticks, 0
         for i in b.tolist():
             self._been[i] = {int(self._at[i])}
-        self._forget(max(int(self._begun.min()), self._tick - LONGEST))
+        self._forget(max(int(self._begun.min()), self.ticks - LONGEST))
         if isinstance(self.game, Revived) and self.game.anew is not None:
             self._base, self._episodes = self.game.anew, np.zeros_like(self._episodes)
         return ended._replace(signals=(np.concatenate([ended.signals[0], many], axis=1),))

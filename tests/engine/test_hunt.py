@@ -315,6 +315,15 @@ def test_no_hunt_goes_beyond_its_budget_however_many_bugs_it_has_to_show_again(m
     assert 0 < last.counters.steps <= 2700
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_a_hunt_counts_every_decision_that_it_played(method: str, store: FolderStore) -> None:
+    """Also those of battles that were over early and went on while the last ones of a measurement lasted."""
+    *_, last = run(study(method=method, decisions=8000, task={"environments": 3}), store)
+    assert isinstance(last, Finished)
+    meta, arrays = unpack(store.get(last.artifacts["found"]))
+    assert last.counters.steps == arrays["visits"].sum() + meta["checked"]
+
+
 def test_bugs_of_a_folder_and_of_a_file_show_again_on_the_command_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
