@@ -16,7 +16,7 @@ from engine.columns import Arrays
 from engine.config.evolve import EvolveConfig, TaskConfig
 from engine.config.study import study_hash
 from engine.errors import below
-from engine.events import AnyEvent, Finished, Logged
+from engine.events import AnyEvent, Finished, Incident
 from engine.evolution.algorithm import Individual, Parts, Progress
 from engine.evolution.survival import Survival, search_in
 from engine.evolution.termination import Termination
@@ -133,7 +133,7 @@ class Evolve(Drive):
             return
         if all(self.endless) and not self.warned:
             self.warned = True
-            yield self.say(Logged, message=cut_short(self.config.task, self.longest))
+            yield self.say(Incident, what="short-trainings", message=cut_short(self.config.task, self.longest))
         self.endless = []
 
     def extras(self, front: Sequence[Individual]) -> tuple[dict[str, float], dict[str, str]]:
@@ -184,11 +184,12 @@ class Evolve(Drive):
 def cut_short(task: TaskConfig, longest: int) -> str:
     """The message when battles, which begin afresh with every training, ended no episode. ``longest``: decisions in the
     longest episode, or 0."""
-    counted = longest and isinstance(task.steps, int) and isinstance(task.environments, int)
-    last = f", which can last {longest:,} decisions," if longest else ""
-    now = f", and each of the {task.environments:,} had {task.steps // task.environments:,}" if counted else ""
-    begun = f"No episode{last} ended in these trainings: battles begin afresh with each{now}."
-    return f"{begun} So nobody learns how episodes end. Let each training be longer, or play fewer battles together."
+    counted = isinstance(task.steps, int) and isinstance(task.environments, int)
+    few = f"{task.steps // task.environments:,}" if counted else "too few"
+    enough = f"{longest * task.environments:,} decisions or more" if longest and counted else "more decisions"
+    seen = f"each saw {few} decisions of one" + (f", and one can last {longest:,}" if longest else "")
+    more = f"Give each {enough}, or fewer battles at once."
+    return f"Nobody saw an episode end: {seen}. So nobody learns how episodes end. {more}"
 
 
 def apart(data: bytes) -> Iterator[tuple[int, Policy]]:

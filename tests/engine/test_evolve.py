@@ -16,7 +16,7 @@ from engine.arrays import Bundle, unpack
 from engine.catalog import ALGORITHMS
 from engine.config import EvolveConfig
 from engine.errors import EvaluationError, LeaseLost
-from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Stopped, decode, encode
+from engine.events import AnyEvent, Failed, Finished, Incident, Paused, Progressed, Stopped, decode, encode
 from engine.evolution.algorithm import Individual
 from engine.evolution.estimates import estimate
 from engine.evolution.survival import Survival
@@ -232,11 +232,11 @@ def test_a_worker_that_takes_a_candidate_over_goes_on_where_the_last_one_was(tmp
 @pytest.mark.parametrize("battles", [1, 4])
 def test_trainings_in_which_no_episode_ended_are_told_once_with_the_reason(battles: int, store: FolderStore) -> None:
     config = study("ga", task={**settings()["task"], "environments": battles})
-    told = [e.message for e in run(config, store) if isinstance(e, Logged) and "No episode" in e.message]
+    told = [e.message for e in run(config, store) if isinstance(e, Incident) and e.what == "short-trainings"]
     assert len(told) == (battles == 4)
     for message in told:
-        assert message.startswith("No episode, which can last 30 decisions, ended in these trainings: battles begin")
-        assert "each of the 4 had 16" in message
+        assert message.startswith("Nobody saw an episode end: each saw 16 decisions of one, and one can last 30.")
+        assert message.endswith("Give each 120 decisions or more, or fewer battles at once.")
 
 
 def after(times: int) -> Callable[[], bool]:

@@ -282,6 +282,16 @@ def test_an_estimate_says_how_long_it_takes_and_of_what_that_consists(team: Stud
     assert "min" in answer["before"]["time"] or "h" in answer["before"]["time"]
 
 
+def test_a_budget_in_which_no_episode_may_end_is_told_before_the_start(team: Studio, client: Client) -> None:
+    sampled(team.project)
+    small = {"learner.batch": "640", "learner.fragment": "10", "learner.minibatch": "64"}
+    few = post(client, team, "preview", **PONG, **small, steps="640").json()["before"]["long"]
+    assert few.startswith("Each agent would see 10 decisions of an episode that lasts about ")
+    assert "can last 120, so it may never see one end. Give each 7,680 decisions or more." in few
+    assert "may never" not in post(client, team, "preview", **PONG, **small, steps="7680").json()["before"]["long"]
+    assert "may never" not in post(client, team, "preview", **PONG).json()["before"]["long"], "as it is offered"
+
+
 def test_sample_episodes_of_a_built_in_game_serve_every_project(team: Studio, client: Client) -> None:
     sampled(studio("other").project)
     assert form(team, **PONG).samples is not None

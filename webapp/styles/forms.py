@@ -23,7 +23,7 @@ from webapp.games.fields import NumberField
 from webapp.games.models import GameVersion
 from webapp.lib.digits import whole
 from webapp.lib.first import first
-from webapp.lib.words import one_of
+from webapp.lib.words import number, one_of
 from webapp.projects.models import Project
 from webapp.studies import estimates
 from webapp.studies.models import Job
@@ -150,6 +150,22 @@ class StyleForm(GoalFields, TrainForm):
     def estimate(self, trial: Job | None) -> estimates.Estimate | None:
         assert self.study is not None
         return forecast.estimate(self.study, trial, self.offer.longest, "agent")
+
+    @property
+    def too_few(self) -> str:
+        """A warning where agents learn from so few decisions that they may see no episode end, by sample episodes."""
+        if self.study is None or self.samples is None:
+            return ""
+        task = self.study.task
+        steps, battles = task.steps, task.environments
+        lasts, longest = scales.typical_length(self.samples), self.samples.longest
+        if not isinstance(steps, int) or not isinstance(battles, int) or steps // battles >= lasts:
+            return ""
+        last = f"lasts about {number(lasts)}" + (f" and can last {number(longest)}" if longest > lasts else "")
+        return (
+            f"Each agent would see {number(steps // battles)} decisions of an episode that {last}, so it may never see "
+            f"one end. Give each {number(max(longest, lasts) * battles)} decisions or more."
+        )
 
     @cached_property
     def samples(self) -> Samples | None:

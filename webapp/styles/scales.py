@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from engine.catalog import PLAYERS, AgentGame, built_in
 from engine.config.evolve import AimConfig
 from engine.config.style_reward import STYLE, TIME, WINNING, StyleReward, formula_of, identifier
@@ -172,6 +174,13 @@ def sizes(style: StyleReward, samples: Samples | None) -> tuple[float, float] | 
         return None
     winning, own = (max(each[name]) - min(each[name]) for name in style.formulas)
     return winning, own
+
+
+def typical_length(samples: Samples) -> int:
+    """Decisions of the sample episode in the middle; 0 where none ended."""
+    if "length" not in samples.measure_names or not len(samples.measures):
+        return 0
+    return round(float(np.median(samples.measures[:, samples.measure_names.index("length")])))
 
 
 def balanced(style: StyleReward, samples: Samples | None) -> tuple[float, float]:

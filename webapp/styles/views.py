@@ -131,7 +131,8 @@ def _tried(request: HttpRequest, project: Project, form: StyleForm) -> tuple[dic
         trial = actions.sample(project, user, trials.of(form.tried), again=again)
     for place, message in estimates.problems(trial):
         form.point_at(place, message)
-    return _waits(trial), estimates.before_start(found, trial, 0.0)
+    before = estimates.before_start(found, trial, 0.0)
+    return _waits(trial), {**before, "long": " ".join(filter(None, (form.too_few, before["long"])))}
 
 
 def _waits(job: Job | None) -> dict[str, Any]:
