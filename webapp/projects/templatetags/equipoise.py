@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from django import forms, template
@@ -222,7 +223,7 @@ def _groups(bound: BoundField) -> list[tuple[str, list[BoundWidget]]]:
         inner = isinstance(label, (list, tuple))
         if inner or not groups or groups[-1][0]:
             groups.append((str(value) if inner else "", []))
-        groups[-1][1].extend(next(boxes) for _ in (label if inner else [value]))
+        groups[-1][1].extend(islice(boxes, len(label) if inner else 1))
     return groups
 
 
