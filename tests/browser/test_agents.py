@@ -40,6 +40,26 @@ def test_an_agent_is_kept_on_the_page_of_its_job_and_edited_and_deleted_and_put_
     assert Agent.objects.get().deleted_at is None
 
 
+def test_what_asks_before_it_deletes_an_agent_stays_in_the_window_and_undo_has_one_name(
+    enter: Enter, team: Studio
+) -> None:
+    agent = kept(team.project)
+    page = enter(team.designer, f"/p/herobattle/agents/{agent.pk}/")
+    page.get_by_role("textbox", name="Tags").fill("calm")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("“Undo the last edit” brings back what was there before.")).to_be_visible()
+    for size in (PHONE, {"width": 1400, "height": 900}):
+        page.set_viewport_size(size)
+        page.goto(f"/p/herobattle/agents/{agent.pk}/")
+        page.locator("summary", has_text="Delete").click()
+        expect(page.get_by_role("button", name="Delete it")).to_be_in_viewport(ratio=1)
+        sheet = page.locator(".menu[open] .menu-sheet").bounding_box()
+        assert sheet is not None
+        assert sheet["x"] >= 0
+        assert sheet["x"] + sheet["width"] <= size["width"]
+        assert overflow(page) <= 0
+
+
 def test_the_way_through_a_maze_is_drawn_as_it_is_walked(enter: Enter, team: Studio) -> None:
     job = watched_in_a_maze(team.project)
     page = enter(team.producer, "/")

@@ -14,6 +14,7 @@ from engine.config.agents import MeasureConfig, RecordConfig
 from engine.studies import load
 from tests.factories import Studio, game_version, signed_in, studio
 from tests.webapp.agents import (
+    ada,
     kept,
     measured,
     recorded,
@@ -30,6 +31,7 @@ from webapp.agents.playable import OTHER_GAME
 from webapp.games.models import GameVersion
 from webapp.lib.storage import store
 from webapp.studies.models import Job, Status
+from webapp.training import games
 from workers.collect import references
 
 pytestmark = pytest.mark.django_db
@@ -343,6 +345,19 @@ def test_opponents_stand_below_their_game_and_agents_without_other_seats_are_non
     assert "Mole" not in [name for _, name in rivals]
 
 
+def test_who_plays_is_grouped_by_game_and_who_plays_several_games_stands_once(team: Studio, designer: Client) -> None:
+    pong, commands = kept(team.project, "Pia"), ada(team.project, "Cai")
+    groups = {game: [pk for pk, _ in who] for game, who in WatchForm(project=team.project)["agents"].field.choices}
+    first, second = (games.title_of(name, team.project) for name in ("pong", "commanders"))
+    assert groups == {first: [str(pong.pk)], second: [str(commands.pk)]}
+    page = text(designer, at("watch"))
+    assert [page.count(f">{game}</legend>") for game in groups] == [1, 1]
+    assert page.count(">Random</option>") == 1
+    assert page.count('type="checkbox" name="agents"') == 2
+    answer = watch(designer, [pong, commands])
+    assert answer.status_code == 422, "both fields are still boxes to tick"
+
+
 def test_in_a_maze_nobody_is_played_against_and_its_map_comes_with_the_way(team: Studio, designer: Client) -> None:
     job = watched_in_a_maze(team.project)
     page = text(designer, at("battles", job.pk))
@@ -405,6 +420,12 @@ def test_battles_of_agents_that_nobody_kept_are_recorded_on_another_seed_and_lea
     page = text(designer, at("battles", job.pk))
     assert f'href="/p/herobattle/jobs/{search.pk}/#style-map"' in page
     assert "Another seed" in page
+    assert f'href="/p/herobattle/jobs/{search.pk}/?#style-map">Choose others</a>' in page
+    numbered = [{**job.config["agents"][0], "title": "Agent 7"}]
+    Job.objects.filter(pk=job.pk).update(config={**job.config, "agents": numbered})
+    back = f'href="/p/herobattle/jobs/{search.pk}/?ticked=7#style-map">Choose others</a>'
+    assert back in text(designer, at("battles", job.pk)), "there they are ticked"
+    Job.objects.filter(pk=job.pk).update(config=job.config)
     answer = designer.post(at("another", job.pk), {"seed": job.config["seed"] + 1})
     new = Job.objects.filter(config__kind="record").latest("pk")
     assert answer["Location"] == at("battles", new.pk)

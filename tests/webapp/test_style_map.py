@@ -215,7 +215,7 @@ def test_children_appear_one_by_one_and_can_be_taken_once_their_round_is_complet
         designer, at("map-agent", job, young)
     )
     answer = designer.post(at("map-keep", job, young), {"then": ""}, follow=True)
-    assert "It has just been trained." in html.unescape(answer.content.decode())
+    assert f"Agent {young} has just been trained." in html.unescape(answer.content.decode())
     assert not Agent.objects.exists()
 
 

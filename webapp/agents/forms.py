@@ -69,19 +69,32 @@ class WatchForm(forms.Form):
         self.project = project
         self.saved = {str(agent.pk): agent for agent in project.agents.kept()}
         choices: Any = self.fields["agents"]
-        choices.choices = [(pk, agent.name) for pk, agent in self.saved.items()]
+        choices.choices = self._players()
         against: Any = self.fields["opponent"]
         against.choices = [(OWN_PLAYER, "The game’s own player"), *self._others()]
 
+    def _players(self) -> list[tuple[str, Any]]:
+        """By game, for only agents of one game can be watched together."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for pk, agent in self.saved.items():
+            groups.setdefault(games.title_of(agent.game["name"], self.project), []).append((pk, agent.name))
+        return list(groups.items()) if len(groups) > 1 else [pair for pairs in groups.values() for pair in pairs]
+
     def _others(self) -> list[tuple[str, Any]]:
-        """By game, for nobody plays against somebody of another one; games without other seats have no group."""
+        """Who plays several games, and then by game, for nobody plays against somebody of another one; games without
+        other seats have no group."""
         groups: dict[str, dict[str, str]] = {}
         for pk, agent in self.saved.items():
             for game in _of_two(agent.game["name"]):
                 rivals = groups.setdefault(games.title_of(game, self.project), {})
                 rivals |= {f"script:{key}": label for key, label in opponents(game).items()}
                 rivals[f"agent:{pk}"] = agent.name
-        return [(title, list(rivals.items())) for title, rivals in groups.items()]
+        keys = [key for rivals in groups.values() for key in rivals]
+        anywhere = {key: label for rivals in groups.values() for key, label in rivals.items() if keys.count(key) > 1}
+        own = [
+            (title, [pair for pair in rivals.items() if pair[0] not in anywhere]) for title, rivals in groups.items()
+        ]
+        return [*anywhere.items(), *(group for group in own if group[1])]
 
     def clean_agents(self) -> list[str]:
         """Four at most, that play the same game."""

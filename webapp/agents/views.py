@@ -107,7 +107,7 @@ def agent(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         return _shown(request, found, form, WRONG)
     if form.cleaned_data != found.texts:
         Agent.objects.filter(pk=found.pk).update(before=found.texts, **form.cleaned_data)
-        messages.success(request, "Saved. “Undo” brings back what was there before.")
+        messages.success(request, "Saved. “Undo the last edit” brings back what was there before.")
     return redirect("agents:agent", slug, pk)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -9,6 +10,7 @@ from django.contrib import messages
 from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from engine.arrays import Bundle, unpack
@@ -35,6 +37,8 @@ from webapp.training import games
 
 WRONG = 422
 LAST_SEED = 2**31
+OF_A_MAP = re.compile(r"Agent (\d+)")
+"""How agents are called that are watched from a map of styles."""
 PONGS = ("pong", "atari-pong")
 """Drawings whose rows end with the points of both sides."""
 PLACES = 4
@@ -124,7 +128,7 @@ def battles(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "project": job.project, "job": job, "battles": recorded, "drawing": bundle.meta["drawing"] if bundle else "",
         "title": ", ".join(agent["title"] or "an agent" for agent in job.config["agents"]), "against": opponent_in(job),
         "game": games.title_of(job.config["game"]["name"], job.project), "lost": job.terminal and bundle is None,
-        "others": _others(job), "may_write": allowed(role_in(signed_in(request), job.project), "write"),
+        "choose_others": _others(job), "may_write": allowed(role_in(signed_in(request), job.project), "write"),
         "next_seed": seed + 1 if seed < LAST_SEED else USUAL_SEED,
         "longest": max((each.length for each in recorded), default=0),
     }  # fmt: skip
@@ -132,7 +136,18 @@ def battles(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _others(job: Job) -> str:
-    """The form with these agents ticked, as the end of its address: those of them that are still kept."""
+    """Where others can be chosen, with these ticked: on the map that they were watched from, or else on the form, those
+    of them that are still kept."""
+    slug = job.project.slug
+    if job.parent is not None:
+        numbers = [found[1] for agent in job.config["agents"] if (found := OF_A_MAP.fullmatch(agent["title"]))]
+        ticked = urlencode([("ticked", number) for number in numbers])
+        return f"{reverse('studies:job', args=[slug, job.parent.pk])}?{ticked}#style-map"
+    return f"{reverse('agents:watch', args=[slug])}?{_kept(job)}"
+
+
+def _kept(job: Job) -> str:
+    """Those of a recording who are still kept, as the form reads them in its address."""
     kept = {(a.policy, a.sampled): str(a.pk) for a in job.project.agents.kept()}
 
     def key(player: dict[str, Any]) -> str:

@@ -17,8 +17,8 @@ from webapp.studies.explore_source import last_of_each
 from webapp.studies.models import Job
 
 SCORE = "score"
-NOT_KEPT = "This agent’s numbers were not kept: of so many, those of some rounds only stay in the store."
-JUST_BACK = "It has just been trained. Once its round is complete it can be watched, kept and bred on from."
+NOT_KEPT = "The numbers of agent {} were not kept: of so many, those of some rounds only stay in the store."
+JUST_BACK = "Agent {} has just been trained. Once its round is complete it can be watched, kept and bred on from."
 
 Floats = NDArray[np.float64]
 
@@ -166,10 +166,10 @@ def trainings(agent: int, parents: dict[int, tuple[int, int]]) -> int:
 def files(job: Job, agent: int, tick: int) -> Files:
     """The policy of an agent that was trained in a round. Raises StoreError with a sentence where it is not there."""
     if tick > job.tick and job.active:
-        raise StoreError(JUST_BACK)
+        raise StoreError(JUST_BACK.format(agent))
     bodies = job.events.filter(kind="progressed", tick=tick).values_list("body__artifacts__agents", flat=True)
     digest = next((each for each in bodies if each), "")
     found = files_of(store().get(digest), agent) if digest else None
     if found is None:
-        raise StoreError(NOT_KEPT)
+        raise StoreError(NOT_KEPT.format(agent))
     return found

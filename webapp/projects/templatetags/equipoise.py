@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from django import forms, template
-from django.forms.boundfield import BoundField
+from django.forms.boundfield import BoundField, BoundWidget
 from django.templatetags.static import static
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
@@ -209,8 +210,21 @@ def field(bound: BoundField, unit: str = "", placeholder: str = "", optional: bo
         "unit": unit or getattr(bound.field, "unit", ""),
         "checkbox": checkbox,
         "several": several,
+        "groups": _groups(bound) if several else [],
         "optional": optional or not (bound.field.required or checkbox),
     }
+
+
+def _groups(bound: BoundField) -> list[tuple[str, list[BoundWidget]]]:
+    """The boxes of a field by the group of their choices; those without a group have an empty name."""
+    boxes = iter(bound.subwidgets)
+    groups: list[tuple[str, list[BoundWidget]]] = []
+    for value, label in bound.field.widget.choices:
+        inner = isinstance(label, (list, tuple))
+        if inner or not groups or groups[-1][0]:
+            groups.append((str(value) if inner else "", []))
+        groups[-1][1].extend(islice(boxes, len(label) if inner else 1))
+    return groups
 
 
 @register.inclusion_tag("partials/form_errors.html")
