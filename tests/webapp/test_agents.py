@@ -14,6 +14,7 @@ from engine.config.agents import MeasureConfig, RecordConfig
 from engine.studies import load
 from tests.factories import Studio, game_version, signed_in, studio
 from tests.webapp.agents import (
+    copied,
     kept,
     measured,
     recorded,
@@ -213,6 +214,22 @@ def test_measured_again_it_shows_the_old_figures_until_the_new_ones_are_there(te
     assert "Measured again: 0 of 600 episodes" in page
     measured(agent, moved=0.5)
     assert "Moves 50 %" in text(designer, at("agent", agent.pk))
+
+
+def test_a_project_has_more_agents_than_one_query_can_name(team: Studio, designer: Client) -> None:
+    game_version(team.project)
+    copied(kept(team.project, "Ada"), 1_100)
+    first = text(designer, at("list"))
+    assert (first.count('class="card-link"'), "Page 1 of 19" in first) == (60, True)
+    assert designer.post(at("measure-old")).headers["Location"] == at("list")
+
+
+def test_the_agents_of_a_tag_have_pages_of_their_own(team: Studio, designer: Client) -> None:
+    more = copied(kept(team.project, "Ada"), 70)
+    Agent.objects.filter(pk__in=[each.pk for each in more[:65]]).update(tags=["calm"])
+    last = text(designer, f"{at('list')}?tag=calm&page=2")
+    assert (last.count('class="card-link"'), "Page 2 of 2" in last) == (5, True)
+    assert "?tag=calm&amp;page=1" in last
 
 
 def test_a_measurement_that_failed_is_told_with_its_reason(team: Studio, designer: Client) -> None:
