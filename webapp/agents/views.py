@@ -33,7 +33,7 @@ from webapp.studies.models import Job
 from webapp.studies.pictures import FOR_GOOD, job_for
 from webapp.training import games, hands
 
-WRONG = 422
+WRONG, CHANGED_MEANWHILE = 422, 409
 A_PAGE = 60
 
 
@@ -118,12 +118,24 @@ def agent(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     if request.method != "POST":
         return _shown(request, found, TextForm(initial={**found.texts, "tags": ", ".join(found.tags)}))
     form = TextForm(request.POST)
-    if not form.is_valid():
+    valid, opened = form.is_valid(), request.POST.get("opened_with")
+    if opened == found.texts_hash and not valid:
         return _shown(request, found, form, WRONG)
-    if form.cleaned_data != found.texts:
-        Agent.objects.filter(pk=found.pk).update(before=found.texts, **form.cleaned_data)
-        messages.success(request, "Saved. “Undo” brings back what was there before.")
+    if valid and form.cleaned_data == found.texts:
+        return redirect("agents:agent", slug, pk)
+    if opened != found.texts_hash or not _saved(found, form.cleaned_data):
+        found = agent_for(request, slug, pk, "write")
+        form.say_saved(found.texts)
+        return _shown(request, found, form, CHANGED_MEANWHILE)
+    messages.success(request, "Saved. “Undo” brings back what was there before.")
     return redirect("agents:agent", slug, pk)
+
+
+def _saved(found: Agent, typed: dict[str, Any]) -> bool:
+    """Write what differs from the agent's texts; False, and nothing is written, where they have changed meanwhile."""
+    texts = found.texts
+    changed = {name: each for name, each in typed.items() if each != texts[name]}
+    return bool(Agent.objects.filter(pk=found.pk, **texts).update(before=texts, **changed))
 
 
 def _shown(request: HttpRequest, found: Agent, form: TextForm, status: int = 200) -> HttpResponse:
