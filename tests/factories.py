@@ -3,6 +3,7 @@ is drawn from random numbers instead of battles. Pieces and slots are herobattle
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
@@ -158,6 +159,12 @@ def search_job(project: Project, rows: int = 600, seed: int = 1, **changes: obje
             **changes,
         }
     )
+
+
+def copies(job: Job, changes: Iterable[Mapping[str, object]]) -> list[Job]:
+    """A further job like this one for each of these changes."""
+    fields = {each.attname: getattr(job, each.attname) for each in Job._meta.concrete_fields if each.attname != "id"}
+    return Job.objects.bulk_create(Job(**{**fields, "request_key": "", **each}) for each in changes)
 
 
 @cache

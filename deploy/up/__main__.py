@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import fcntl
 import os
 import secrets
@@ -70,8 +71,19 @@ def serve(layout: Layout, options: Options, listener: socket.socket) -> None:
     ).run()
 
 
+def read_arguments() -> None:
+    """There are none: ends with the usage where it is asked for, and with an error where anything else is given."""
+    argparse.ArgumentParser(
+        prog="python -m deploy.up",
+        description="Runs the whole site in this terminal until Ctrl-C. It takes no arguments.",
+        epilog="The environment says how: PORT (8000), LISTEN (the address it listens on, 127.0.0.1), VAR (the folder "
+        "of its runtime data, var), EQUIPOISE_CPUS (processors for jobs) and EQUIPOISE_JOB_SLOTS (jobs at one time).",
+    ).parse_args()
+
+
 def main() -> int:
     """Run the site until a signal; 1 with a sentence when it cannot."""
+    read_arguments()
     os.chdir(ROOT)
     os.umask(private.UMASK)
     try:

@@ -16,9 +16,10 @@ from engine.games.herobattle.commanders import HeroBattleCommanders
 from engine.games.herobattle.commanders.scripts import Commander, HeroHunter
 from engine.rl.policy import Policy, PolicySpec
 from engine.rl.recording import record, tally
+from tests.factories import copies
 from tests.webapp.trainings import config, training
 from webapp.agents import keeping
-from webapp.agents.models import Agent
+from webapp.agents.models import Agent, Measurement
 from webapp.lib.storage import store
 from webapp.projects.models import Project
 from webapp.studies import actions
@@ -72,6 +73,19 @@ def kept(project: Project, title: str = "Pong, first try", sampled: bool = False
     agent = keeping.keep(trained_at_pong(project, title), user, "", title, sampled)
     measured(agent, **more)
     return Agent.objects.get(pk=agent.pk)
+
+
+def copied(agent: Agent, count: int) -> list[Agent]:
+    """So many more agents like this one, each with a policy and a measurement of its own."""
+    job = agent.measured
+    assert job is not None
+    jobs = copies(job, [{}] * count)
+    plain = {"project": agent.project, "game": agent.game, "job": agent.job, "origin": agent.origin}
+    more = Agent.objects.bulk_create(
+        Agent(policy=f"{agent.pk:032x}{i:032x}", name=f"{agent.name} {i}", **plain) for i in range(1, count + 1)
+    )
+    Measurement.objects.bulk_create(Measurement(agent=each, job=its) for each, its in zip(more, jobs, strict=True))
+    return more
 
 
 def recorded(job: Job, drawing: str = "pong") -> Job:

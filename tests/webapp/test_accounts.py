@@ -28,6 +28,7 @@ from webapp.api import tokens
 from webapp.lib.reach import came_from_outside
 from webapp.lib.taken import checked_again
 from webapp.lib.words import NBSP
+from webapp.projects.models import Membership, Project
 
 pytestmark = pytest.mark.django_db
 NEW_PERSON = {
@@ -459,6 +460,14 @@ def test_an_operator_makes_an_account_that_can_sign_in(client: Client) -> None:
     ines = User.objects.get(username="ines")
     assert (ines.email, ines.is_staff) == ("ines@studio.example", False)
     assert sign_in(Client(), "ines", NEW_PERSON["password"]) == "/"
+
+
+def test_people_are_listed_where_they_have_more_projects_than_one_query_can_name(client: Client) -> None:
+    operator = person("operator", is_staff=True)
+    projects = Project.objects.bulk_create(Project(name=f"Game {i}", slug=f"game-{i}") for i in range(1_100))
+    Membership.objects.bulk_create(Membership(project=each, user=operator, role="owner") for each in projects)
+    client.force_login(operator)
+    assert b"Owner of Game 1099" in client.get("/admin-tools/people/").content
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from engine.studies import load
 from tests.factories import Studio, game_version, signed_in, studio
 from tests.webapp.agents import (
     ada,
+    copied,
     kept,
     measured,
     recorded,
@@ -24,6 +25,7 @@ from tests.webapp.agents import (
     watched_in_a_maze,
 )
 from tests.webapp.trainings import finished, two_sided
+from webapp.agents import views
 from webapp.agents.captions import PLAIN, Measure, chosen, opponent_in
 from webapp.agents.forms import WatchForm
 from webapp.agents.models import Agent
@@ -204,12 +206,11 @@ def test_name_notes_and_tags_are_edited_undone_and_what_is_wrong_is_said_where_i
     team: Studio, designer: Client
 ) -> None:
     agent = kept(team.project)
-    address = at("agent", agent.pk)
-    designer.post(address, {"name": "Bea", "notes": "Sleepy", "tags": "calm, level 3, calm"})
+    edited(designer, agent, {"name": "Bea", "notes": "Sleepy", "tags": "calm, level 3, calm"})
     assert Agent.objects.get().texts == {"name": "Bea", "notes": "Sleepy", "tags": ["calm", "level 3"]}
     assert "Bea" in text(designer, f"{at('list')}?tag=calm")
     assert "No agent has this tag" in text(designer, f"{at('list')}?tag=busy")
-    answer = designer.post(address, {"name": "", "notes": "kept as typed", "tags": "x" * 31})
+    answer = edited(designer, agent, {"name": "", "notes": "kept as typed", "tags": "x" * 31})
     page = answer.content.decode()
     assert answer.status_code == 422
     assert "kept as typed" in page
@@ -218,6 +219,38 @@ def test_name_notes_and_tags_are_edited_undone_and_what_is_wrong_is_said_where_i
     assert Agent.objects.get().texts == {"name": "Pong, first try", "notes": "", "tags": []}
     designer.post(at("undo", agent.pk))
     assert Agent.objects.get().name == "Bea"
+
+
+def edited(client: Client, agent: Agent, texts: dict[str, str], opened: str | None = None) -> Any:
+    """Sends the form of an agent as its page has it now, or as it was where ``opened`` is what it came with."""
+    now = Agent.objects.get(pk=agent.pk).texts_hash
+    return client.post(at("agent", agent.pk), {**texts, "opened_with": now if opened is None else opened})
+
+
+def test_of_two_who_edit_an_agent_at_once_the_second_sees_what_the_first_saved(team: Studio, designer: Client) -> None:
+    agent = kept(team.project, "Ada")
+    opened = agent.texts_hash
+    assert f'name="opened_with" value="{opened}"' in text(designer, at("agent", agent.pk))
+    edited(designer, agent, {"name": "Ada the calm", "notes": "An hour of notes", "tags": "calm"}, opened)
+    stale = edited(signed_in(team.engineer), agent, {"name": "Ada", "notes": "", "tags": "level 3"}, opened)
+    page = " ".join(stale.content.decode().split())
+    assert stale.status_code == 409
+    assert "Somebody has changed this agent since you opened the page" in page
+    assert "Saved by now: “An hour of notes”" in page
+    assert 'value="level 3"' in page
+    saved = {"name": "Ada the calm", "notes": "An hour of notes", "tags": ["calm"]}
+    assert Agent.objects.get().texts == saved
+    assert f'name="opened_with" value="{Agent.objects.get().texts_hash}"' in page, "saved again it replaces them"
+    edited(signed_in(team.engineer), agent, {"name": "Ada", "notes": "", "tags": "level 3"})
+    assert (Agent.objects.get().name, Agent.objects.get().before) == ("Ada", saved)
+
+
+def test_an_edit_that_is_saved_between_reading_and_writing_is_not_lost(team: Studio) -> None:
+    agent = kept(team.project, "Ada")
+    Agent.objects.update(notes="An hour of notes", tags=["calm"])
+    assert not views._saved(agent, {"name": "Bea", "notes": "", "tags": []})
+    assert Agent.objects.get().notes == "An hour of notes"
+    assert views._saved(Agent.objects.get(), {"name": "Bea", "notes": "An hour of notes", "tags": ["calm"]})
 
 
 def test_deleting_asks_first_and_can_be_undone(team: Studio, designer: Client) -> None:
@@ -245,6 +278,22 @@ def test_measured_again_it_shows_the_old_figures_until_the_new_ones_are_there(te
     assert "Measured again: 0 of 600 episodes" in page
     measured(agent, moved=0.5)
     assert "Moves 50 %" in text(designer, at("agent", agent.pk))
+
+
+def test_a_project_has_more_agents_than_one_query_can_name(team: Studio, designer: Client) -> None:
+    game_version(team.project)
+    copied(kept(team.project, "Ada"), 1_100)
+    first = text(designer, at("list"))
+    assert (first.count('class="card-link"'), "Page 1 of 19" in first) == (60, True)
+    assert designer.post(at("measure-old")).headers["Location"] == at("list")
+
+
+def test_the_agents_of_a_tag_have_pages_of_their_own(team: Studio, designer: Client) -> None:
+    more = copied(kept(team.project, "Ada"), 70)
+    Agent.objects.filter(pk__in=[each.pk for each in more[:65]]).update(tags=["calm"])
+    last = text(designer, f"{at('list')}?tag=calm&page=2")
+    assert (last.count('class="card-link"'), "Page 2 of 2" in last) == (5, True)
+    assert "?tag=calm&amp;page=1" in last
 
 
 def test_a_measurement_that_failed_is_told_with_its_reason(team: Studio, designer: Client) -> None:

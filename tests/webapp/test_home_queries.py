@@ -8,7 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from tests.factories import Studio, search_job
+from tests.factories import Studio, copies, search_job
 from tests.webapp.test_explore_shortlist import finished_recheck
 from webapp.studies import kinds
 from webapp.studies.models import Job, Status
@@ -49,3 +49,15 @@ def test_many_jobs_take_no_more_queries_than_a_few(team: Studio, page: str) -> N
         several(team, first)
     assert asked() <= few + 1  # one more counts the jobs beyond those that are listed
     assert few <= 45
+
+
+@pytest.mark.parametrize("page", ["projects:home", "studies:jobs"])
+def test_more_jobs_are_under_way_than_one_query_can_name(team: Studio, page: str) -> None:
+    """Each is a re-check of a search of its own, which came with another one."""
+    first = copies(search_job(team.project, rows=40), [{}] * 1_100)
+    second = copies(first[0], [{"accompanies_id": each.pk} for each in first])
+    copies(first[0], [{"parent_id": each.pk, "kind": "recheck", "status": Status.QUEUED} for each in second])
+    client = Client()
+    client.force_login(team.designer)
+    address = reverse(page, args=[] if page == "projects:home" else [team.project.slug])
+    assert client.get(address).status_code == 200

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.apps import apps
 from django.contrib import messages
 from django.contrib.auth import views as auth_views
 from django.contrib.auth.decorators import login_not_required
+from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse_lazy
@@ -65,7 +67,9 @@ def people(request: HttpRequest) -> HttpResponse:
     """Everybody with an account, and their role in each project."""
     rights.operators_only(request.user)
     everybody = User.objects.order_by("username").select_related("code_right")
-    everybody = everybody.prefetch_related("memberships__project")
+    # Not "memberships__project": SQLite refuses to look up more than a thousand projects in that way.
+    memberships = apps.get_model("projects", "Membership").objects.select_related("project")
+    everybody = everybody.prefetch_related(Prefetch("memberships", memberships))
     audit = PersonAudit.objects.select_related("user")[:20]
     return render(request, "accounts/people.html", {"people": everybody, "audit": audit})
 

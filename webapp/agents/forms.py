@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -24,6 +24,12 @@ MOST = 4
 OWN_PLAYER = ""
 OTHER = "They play different games, or this opponent is not known. Choose one that stands below their own game."
 USUAL_SEED = 1
+
+
+CHANGED = (
+    "Somebody has changed this agent since you opened the page, so nothing was saved. Below is what you typed, and "
+    "what is saved by now. Save again to put yours in its place."
+)
 
 
 class TextForm(forms.Form):
@@ -48,6 +54,15 @@ class TextForm(forms.Form):
         for tag in found:
             seen(tag)
         return found
+
+    def say_saved(self, texts: Mapping[str, Any]) -> None:
+        """Say that somebody has changed the agent meanwhile, and at each field that says something else what stands
+        there now."""
+        self.add_error(None, CHANGED)
+        for name, text in texts.items():
+            shown = ", ".join(text) if name == "tags" else text
+            if self[name].value() != shown:
+                self.add_error(name, f"Saved by now: “{shown}”." if shown else "By now this is empty.")
 
 
 class WatchForm(forms.Form):

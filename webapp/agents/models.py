@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import models
 
 from engine.config.agents import AgentConfig
+from engine.simulators.contract import content_hash
 from webapp.studies.models import Job, Status
 
 NAME, NOTES, TAG, TAGS = 80, 2000, 30, 12
@@ -70,6 +71,11 @@ class Agent(models.Model):
     def texts(self) -> dict[str, Any]:
         """What people write about it."""
         return {"name": self.name, "notes": self.notes, "tags": self.tags}
+
+    @property
+    def texts_hash(self) -> str:
+        """sha256 of these texts; a form carries it, to tell whether somebody has changed them since it was opened."""
+        return content_hash(self.texts)
 
     @property
     def measured(self) -> Job | None:

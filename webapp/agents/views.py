@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Prefetch
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -18,7 +20,7 @@ from webapp.accounts.people import signed_in
 from webapp.agents import data, keeping
 from webapp.agents.captions import Figures, opponent_in
 from webapp.agents.forms import TextForm
-from webapp.agents.models import Agent
+from webapp.agents.models import Agent, Measurement
 from webapp.agents.playable import OTHER_GAME, obstacle
 from webapp.games.models import GameVersion
 from webapp.lib.page_json import PageJson
@@ -31,7 +33,8 @@ from webapp.studies.models import Job
 from webapp.studies.pictures import FOR_GOOD, job_for
 from webapp.training import games, hands
 
-WRONG = 422
+WRONG, CHANGED_MEANWHILE = 422, 409
+A_PAGE = 60
 
 
 class Card(NamedTuple):
@@ -47,9 +50,8 @@ class Card(NamedTuple):
     @classmethod
     def of(cls, agent: Agent, newest: GameVersion | None) -> Card:
         """As it is now, where this is the project's newest data that agents can be played on."""
-        title, measured = games.title_of(agent.game["name"], agent.project), agent.measured
-        old = measured is not None and data.differs(measured.config["game"], newest)
-        return cls(agent, Figures.of(measured), agent.measuring, title, old)
+        title = games.title_of(agent.game["name"], agent.project)
+        return cls(agent, Figures.of(agent.measured), agent.measuring, title, _old(agent, newest))
 
     @property
     def episodes(self) -> int:
@@ -62,18 +64,29 @@ class Card(NamedTuple):
         return self.measuring is not None and self.measuring.active
 
 
+def _old(agent: Agent, newest: GameVersion | None) -> bool:
+    return agent.measured is not None and data.differs(agent.measured.config["game"], newest)
+
+
+def _to_measure(project: Project, newest: GameVersion | None) -> list[Agent]:
+    """Those that were measured on other numbers than those of this data, and are not being measured anew."""
+    kept = _all(project).kept()
+    return [each for each in kept if _old(each, newest) and not (each.measuring and each.measuring.active)]
+
+
 @require_safe
 def agents(request: HttpRequest, slug: str) -> HttpResponse:
-    """All agents of a project; ``tag``: those that have it."""
+    """The agents of a project, newest first; ``tag``: those that have it."""
     project = project_for(request, slug)
-    kept = _all(project).kept()
-    tags = sorted({tag for agent in kept for tag in agent.tags})
-    tag = request.GET.get("tag", "")
-    newest = data.newest(project)
-    cards = [Card.of(agent, newest) for agent in kept if not tag or tag in agent.tags]
+    tagged = dict(project.agents.kept().values_list("pk", "tags"))
+    tag, newest = request.GET.get("tag", ""), data.newest(project)
+    found = _all(project).filter(pk__in=[pk for pk, tags in tagged.items() if not tag or tag in tags])
+    page = Paginator(found, A_PAGE).get_page(request.GET.get("page"))
+    cards = [Card.of(agent, newest) for agent in page]
     context = {
-        "project": project, "cards": cards, "tags": tags, "tag": tag, "waits": any(card.waits for card in cards),
-        "old": sum(card.old and not card.waits for card in cards), "newest": newest,
+        "project": project, "cards": cards, "page": page, "tag": tag, "waits": any(card.waits for card in cards),
+        "tags": sorted({each for tags in tagged.values() for each in tags}),
+        "old": len(_to_measure(project, newest)) if newest is not None else 0, "newest": newest,
         "may_write": _writes(request, project),
         "deleted": project.agents.exclude(deleted_at=None).order_by("-deleted_at")[:20],
     }  # fmt: skip
@@ -81,7 +94,9 @@ def agents(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _all(project: Project) -> Any:
-    return project.agents.select_related("project", "created_by", "job").prefetch_related("measurements__job")
+    # Not "measurements__job": SQLite refuses to look up more than a thousand jobs in that way.
+    measured = Prefetch("measurements", Measurement.objects.select_related("job"))
+    return project.agents.select_related("project", "created_by", "job").prefetch_related(measured)
 
 
 def _writes(request: HttpRequest, project: Project) -> bool:
@@ -103,12 +118,24 @@ def agent(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     if request.method != "POST":
         return _shown(request, found, TextForm(initial={**found.texts, "tags": ", ".join(found.tags)}))
     form = TextForm(request.POST)
-    if not form.is_valid():
+    valid, opened = form.is_valid(), request.POST.get("opened_with")
+    if opened == found.texts_hash and not valid:
         return _shown(request, found, form, WRONG)
-    if form.cleaned_data != found.texts:
-        Agent.objects.filter(pk=found.pk).update(before=found.texts, **form.cleaned_data)
-        messages.success(request, "Saved. “Undo the last edit” brings back what was there before.")
+    if valid and form.cleaned_data == found.texts:
+        return redirect("agents:agent", slug, pk)
+    if opened != found.texts_hash or not _saved(found, form.cleaned_data):
+        found = agent_for(request, slug, pk, "write")
+        form.say_saved(found.texts)
+        return _shown(request, found, form, CHANGED_MEANWHILE)
+    messages.success(request, "Saved. “Undo the last edit” brings back what was there before.")
     return redirect("agents:agent", slug, pk)
+
+
+def _saved(found: Agent, typed: dict[str, Any]) -> bool:
+    """Write what differs from the agent's texts; False, and nothing is written, where they have changed meanwhile."""
+    texts = found.texts
+    changed = {name: each for name, each in typed.items() if each != texts[name]}
+    return bool(Agent.objects.filter(pk=found.pk, **texts).update(before=texts, **changed))
 
 
 def _shown(request: HttpRequest, found: Agent, form: TextForm, status: int = 200) -> HttpResponse:
@@ -160,9 +187,8 @@ def measure(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def measure_old(request: HttpRequest, slug: str) -> HttpResponse:
     """Measure all agents anew that were measured on other numbers than those of the project's newest data."""
     project = project_for(request, slug, "write")
-    cards = [Card.of(agent, data.newest(project)) for agent in _all(project).kept()]
-    wanted, refused = [card.agent for card in cards if card.old and not card.waits], ""
-    for found in wanted:
+    refused = ""
+    for found in _to_measure(project, data.newest(project)):
         try:
             keeping.measure(found, signed_in(request))
         except actions.Refused as error:

@@ -8,7 +8,9 @@ from django.db.models import QuerySet
 from webapp.studies import patterns
 from webapp.studies.models import Job
 
-ALONE = ("project", "created_by", "game_version__simulator", "parent__game_version__simulator", "accompanies")
+ALONE = ("project", "created_by", "game_version__simulator", "parent__game_version__simulator", "accompanies",
+         "parent__accompanies")  # fmt: skip
+"""Of each job one at most. They are joined: SQLite refuses to look up more than a thousand in a query of their own."""
 MANY = ("children", "companions", "parent__children", "parent__companions")
 
 
