@@ -86,11 +86,15 @@ class HuntEvaluator(PlayerEvaluator):
             task = task.model_copy(update={"steps": 0})
         return super()._trained(genome, context, task, spec, should_stop)
 
-    def _measured(self, policy: Policy, wanted: TaskConfig, request: Request) -> CandidateMeasures:
-        """As ever, but agents draw their moves by their odds."""
+    def _measured(
+        self, policy: Policy, wanted: TaskConfig, request: Request, should_stop: ShouldStop
+    ) -> CandidateMeasures:
+        """As ever, but agents draw their moves by their odds. Raises Cancelled."""
         count = request.last - request.first
         game = self._own(wanted, self._game("measuring", count, wanted))
-        found = examine({0: policy}, game, count, self.config.seed, explore=True, first=request.first)[0]
+        found = examine(
+            {0: policy}, game, count, self.config.seed, explore=True, first=request.first, stopped=should_stop
+        )[0]
         return self._measures_of(found)
 
     def _measures_of(self, found: Examination) -> CandidateMeasures:
