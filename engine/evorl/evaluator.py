@@ -27,7 +27,7 @@ from engine.config.evolve import EvolveConfig, TaskConfig
 from engine.config.rl import TrainingConfig
 from engine.config.style_reward import StyleReward
 from engine.config.train import TrainGame
-from engine.errors import ConfigError, EvaluationError
+from engine.errors import Cancelled, ConfigError, EvaluationError
 from engine.evolution.estimates import estimate
 from engine.evorl.measures import Measures
 from engine.evorl.problem import against_strangers, example, played, problem_of
@@ -117,14 +117,17 @@ class PlayerEvaluator:
         for request in requests:
             with contextlib.ExitStack() as wrong, on_threads(1), self._blamed():
                 wrong.callback(self.close)  # after any error the games may be in a bad state
-                answer = self._answer(request, should_stop)
+                try:
+                    answer = self._answer(request, should_stop)
+                except Cancelled:
+                    return
                 wrong.pop_all()
             if answer is None:
                 return
             yield answer
 
     def _answer(self, request: Request, should_stop: ShouldStop) -> Evaluation | None:
-        """The answer to a request, or None when stopped before it was complete."""
+        """The answer to a request, or None when stopped in training. Raises Cancelled when stopped while measured."""
         began = time.time()
         task, spec = self.space.expressed(request.genome)
         context = of_kind(request.context, TrainingContext)
@@ -133,7 +136,7 @@ class PlayerEvaluator:
         if trained is None:
             return None
         measuring = time.monotonic()
-        found = self._measured(Policy(spec, self.trainings.weights(trained.digest)), task, request)
+        found = self._measured(Policy(spec, self.trainings.weights(trained.digest)), task, request, should_stop)
         seconds = trained.seconds + time.monotonic() - measuring
         made = replace(self._made(context, trained, found.added), endless=trained.endless)
         return self._evaluation(request, found, made, trained.steps, (began, time.time() - began, seconds))
@@ -159,11 +162,16 @@ class PlayerEvaluator:
         """The context of an answer."""
         return TrainingContext(context.start, artifacts={TRAINED: trained.digest})
 
-    def _measured(self, policy: Policy, wanted: TaskConfig, request: Request) -> CandidateMeasures:
+    def _measured(
+        self, policy: Policy, wanted: TaskConfig, request: Request, should_stop: ShouldStop
+    ) -> CandidateMeasures:
+        """Raises Cancelled."""
         count, stranger = request.last - request.first, of_kind(request.context, TrainingContext).stranger
         game = self._own(wanted, self._game(_STRANGERS if stranger else "measuring", count, wanted))
         across = _across(stranger, game) if stranger else {}
-        found = examine({0: policy}, game, count, self.config.seed, first=request.first, **across)[0]
+        found = examine({0: policy}, game, count, self.config.seed, first=request.first, stopped=should_stop, **across)[
+            0
+        ]
         return CandidateMeasures(self.measures.of(found), int(found.lengths.sum()), {})
 
     def _against(self, context: TrainingContext) -> str:

@@ -86,13 +86,17 @@ class HuntEvaluator(PlayerEvaluator):
             task = task.model_copy(update={"steps": 0})
         return super()._trained(genome, context, task, spec, should_stop)
 
-    def _measured(self, policy: Policy, wanted: TaskConfig, request: Request) -> CandidateMeasures:
+    def _measured(
+        self, policy: Policy, wanted: TaskConfig, request: Request, should_stop: ShouldStop
+    ) -> CandidateMeasures:
         """As ever, but agents draw their moves by their odds. Battles that are over early go on until the last one is;
-        what they show is found, so what they play is counted."""
-        count = request.last - request.first
+        what they show is found, so what they play is counted. Raises Cancelled."""
+        count, seat = request.last - request.first, {0: policy}
         game = self._game("measuring", count, wanted)
-        seat = {0: policy}
-        found = examine(seat, self._own(wanted, game), count, self.config.seed, explore=True, first=request.first)[0]
+        found = examine(
+            seat, self._own(wanted, game), count, self.config.seed, explore=True, first=request.first,
+            stopped=should_stop,
+        )[0]  # fmt: skip
         return CandidateMeasures(self.measures.of(found), count * game.ticks, {})
 
     def _aimless(self, request: Request, should_stop: ShouldStop) -> Evaluation | None:

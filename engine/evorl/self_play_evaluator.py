@@ -24,7 +24,7 @@ from engine.config.policies import AGENT
 from engine.config.self_play import SelfPlayConfig
 from engine.evorl.evaluator import CandidateMeasures, PlayerEvaluator, Setup, Trained
 from engine.evorl.trainings import Trainings
-from engine.problem import TRAINED, WEIGHTS, Floats, Request, SelfPlayContext, TrainingContext, of_kind
+from engine.problem import TRAINED, WEIGHTS, Floats, Request, SelfPlayContext, ShouldStop, TrainingContext, of_kind
 from engine.rl.examine import examination_seeds, examine
 from engine.rl.opposition import Opposition
 from engine.rl.policy import Policy, PolicySpec
@@ -65,8 +65,10 @@ class SelfPlayEvaluator(PlayerEvaluator):
 
         return player
 
-    def _measured(self, policy: Policy, wanted: TaskConfig, request: Request) -> CandidateMeasures:
-        """The measures of meetings; ``met``: the shares of wins in them by opponent."""
+    def _measured(
+        self, policy: Policy, wanted: TaskConfig, request: Request, should_stop: ShouldStop
+    ) -> CandidateMeasures:
+        """The measures of meetings; ``met``: the shares of wins in them by opponent. Raises Cancelled."""
         context, count = of_kind(request.context, SelfPlayContext), request.last - request.first
         game = self._own(wanted, self._game("measuring", count, wanted))
         cast = Opposition(AGENT, {name: share for name, (_, _, share) in context.opponents.items()})
@@ -74,7 +76,7 @@ class SelfPlayEvaluator(PlayerEvaluator):
         sides = [
             examine(
                 {seat: policy}, game, count, self.config.seed, explore=True, cast=cast, players=players,
-                first=request.first,
+                first=request.first, stopped=should_stop,
             )[seat]
             for seat in (0, 1)
         ]  # fmt: skip

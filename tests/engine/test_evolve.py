@@ -202,7 +202,9 @@ def test_without_rounds_candidates_go_on_by_themselves_and_the_study_can_be_resu
     assert 0 < rounds(found)[-1].metrics["utilisation"] <= 1
 
 
-def test_a_worker_that_takes_a_candidate_over_goes_on_where_the_last_one_was(tmp_path: Path) -> None:
+def test_a_worker_that_takes_a_candidate_over_goes_on_where_the_last_one_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Stopped in the middle of a training, a candidate ends as if nothing had happened, and its first half is not
     played again."""
     short = {**PONG, "settings": {**PONG["settings"], "max_ticks": 4}}
@@ -219,7 +221,9 @@ def test_a_worker_that_takes_a_candidate_over_goes_on_where_the_last_one_was(tmp
     assert 64 <= reached.meta["training"]["learner"]["steps"] < 192
     second = PlayerEvaluator(config, trainings)
     learned: list[int] = []
-    (answer,) = second.evaluate([request], lambda: bool(learned.append(1)))
+    update = Training._update
+    monkeypatch.setattr(Training, "_update", lambda training: (learned.append(1), update(training))[1])
+    (answer,) = second.evaluate([request], lambda: False)
     assert len(learned) < 192 / 32
     assert answer.context == whole.context
     np.testing.assert_array_equal(answer.objectives, whole.objectives)

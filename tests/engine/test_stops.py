@@ -13,10 +13,14 @@ import pytest
 from engine.config.worth import WorthConfig
 from engine.errors import Cancelled
 from engine.events import AnyEvent, Paused, Stopped
+from engine.evorl.evaluator import PlayerEvaluator
+from engine.evorl.hunting import HuntEvaluator
+from engine.evorl.self_play_evaluator import SelfPlayEvaluator
+from engine.evorl.trainings import opened as trainings
 from engine.lineups.pairing_evaluator import PairingEvaluator
 from engine.lineups.pairings import draw
 from engine.lineups.rules import compile_rules
-from engine.problem import Request
+from engine.problem import Request, SelfPlayContext, TrainingContext
 from engine.simulators.loaders import opened
 from engine.store import FolderStore
 from engine.studies import load
@@ -95,3 +99,36 @@ def test_teams_are_the_same_however_often_somebody_asks_whether_to_stop(monkeypa
     assert len(asked) == 299
     assert all(np.array_equal(a, b) for a, b in zip(at_once, one_by_one, strict=True))
     assert len(draw(rules, seeds[:0], nothing[:0], nothing[:0]).rows) == 0
+
+
+LEARNER: dict[str, Any] = {
+    "kind": "ppo", "batch": 32, "fragment": 8, "minibatch": 16, "rate": [1e-3, 1e-1], "entropy_weight": 0.0,
+    "network": {"policy": [8], "critic": [8]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("made", "study"),
+    [
+        (PlayerEvaluator, {"kind": "evolve", "task": {"game": {"name": "pong"}}}),
+        (HuntEvaluator, {"kind": "hunt", "task": {"game": {"name": "maze"}}}),
+        (SelfPlayEvaluator, {"kind": "self-play", "task": {"game": {"name": "pong-two-seats"}}}),
+    ],
+    ids=["evolve", "hunt", "self-play"],
+)
+def test_a_candidate_hears_it_while_it_is_measured_and_can_be_measured_again(
+    made: Any, study: dict[str, Any], tmp_path: Path
+) -> None:
+    task = {**study["task"], "learner": LEARNER, "steps": 64, "environments": 4}
+    candidates = made(load({**study, "task": task, "pool": LOCAL}), trainings(FolderStore(tmp_path), "study"))
+    against = {"opponents": {"random": ("", 1.0, 1.0)}} if study["kind"] == "self-play" else {}
+    context = (SelfPlayContext if against else TrainingContext)(**against)
+    new = Request(0, candidates.initialize(np.random.default_rng(1)), 0, 4, 3, context)
+    (trained,) = candidates.evaluate([new], lambda: False)
+    further, asked = new._replace(id=1, first=4, last=8, context=trained.context), list[int]()
+    assert list(candidates.evaluate([further], lambda: asked.append(1) or len(asked) == 3)) == []
+    assert len(asked) == 3, "it is asked at every decision, and plays none after the answer"
+    (again,) = candidates.evaluate([further], lambda: False)
+    (undisturbed,) = candidates.evaluate([further], lambda: False)
+    np.testing.assert_array_equal(again.objectives, undisturbed.objectives)
+    candidates.close()
