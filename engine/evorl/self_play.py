@@ -12,8 +12,8 @@ Departures:
    Where everybody meets the same opponents equally often, both order members alike.
 2. Every version enters the pool; beyond ``capacity`` earlier ones beside the latest of all members the oldest leave.
    The released code appends one when enough steps have passed since the last.
-3. Results in training against an opponent count half after each step, for the learner changes. A member that copies
-   another goes on with its results.
+3. In the share of wins against an opponent, results in training count half after each step, for the learner changes;
+   for whether it is known at all they count in full. A member that copies another goes on with its results.
 4. While there is no version, everybody plays against the players outside, the random script if there are no others.
 5. A ``steady`` search measures members on whoever is the latest when their steps are planned, so on different
    opponents.
@@ -21,7 +21,8 @@ Departures:
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -29,10 +30,11 @@ from engine.arrays import Bundle
 from engine.config.self_play import OpponentsConfig
 from engine.evolution.algorithm import Individual, Parts
 from engine.evolution.pbt import PBT
-from engine.evorl.opponents import shares
+from engine.evorl.opponents import Faced, remembered, restored, shares
 from engine.problem import WEIGHTS, Genome, Request, SelfPlayContext, of_kind
 
 Table = dict[str, list[float]]
+Row = TypeVar("Row")
 
 
 class Version(NamedTuple):
@@ -51,7 +53,7 @@ class Version(NamedTuple):
 
 class SelfPlay(PBT):
     """``pool``: all versions that are kept, the oldest first; ``present``: the latest of each member; ``faced``: by
-    version and opponent, episodes and wins in training; ``results``: by version and opponent, measured meetings, the
+    version, what it knows of its opponents from training; ``results``: by version and opponent, measured meetings, the
     sum of the shares of wins, and of their squares; ``asked``: by outstanding request, its opponents as
     ``SelfPlayContext`` has them."""
 
@@ -61,7 +63,7 @@ class SelfPlay(PBT):
         self.opponents = opponents
         self.pool: list[Version] = []
         self.present: dict[int, Version] = {}
-        self.faced: dict[int, Table] = {}
+        self.faced: dict[int, Faced] = {}
         self.results: dict[int, Table] = {}
         self.asked: dict[int, dict[str, tuple[str, float, float]]] = {}
         super().__init__(*given, **settings)
@@ -70,7 +72,7 @@ class SelfPlay(PBT):
         super()._plan(member, genome, parent, start, copied)
         self.asked[self.lineage[-1].id] = self._opponents(self.faced.get(parent, {}))
 
-    def _opponents(self, faced: Table) -> dict[str, tuple[str, float, float]]:
+    def _opponents(self, faced: Faced) -> dict[str, tuple[str, float, float]]:
         """Whom a step plays against, by name: the hash of its weights, its share in training and in measuring."""
         latest = [self.present[member].name for member in sorted(self.present)]
         past = [version.name for version in self.pool if version.name not in latest]
@@ -106,12 +108,7 @@ class SelfPlay(PBT):
             return  # it failed, and its member stays what it was
         self.present[step.member] = Version(i, step.member, step.step, digest)
         self.pool.append(self.present[step.member])
-        before = self.faced.get(step.parent, {})
-        faced = {name: [games / 2, wins / 2] for name, (games, wins) in before.items()}
-        for name, (games, wins) in context.faced.items():
-            old = faced.get(name, (0.0, 0.0))
-            faced[name] = [old[0] + games, old[1] + wins]
-        self.faced[i] = faced
+        self.faced[i] = remembered(self.faced.get(step.parent, {}), context.faced)
         self.results[i] = {name: list(numbers) for name, numbers in context.met.items()}
 
     def _leave(self) -> None:
@@ -139,7 +136,8 @@ class SelfPlay(PBT):
         meta = parts["pool"].meta
         self.pool = [Version(*each) for each in meta["pool"]]
         self.present = {version.member: version for version in (Version(*each) for each in meta["present"])}
-        self.faced, self.results = dict(map(tuple, meta["faced"])), dict(map(tuple, meta["results"]))
+        self.faced = {i: restored(saved) for i, saved in meta["faced"]}
+        self.results = dict(map(tuple, meta["results"]))
         self.asked = {i: {name: tuple(each) for name, each in opponents.items()} for i, opponents in meta["asked"]}
 
     def meetings(self) -> tuple[list[str], np.ndarray, np.ndarray]:
@@ -152,5 +150,5 @@ class SelfPlay(PBT):
         return names, pairs, np.array([numbers for *_, numbers in rows], np.float64).reshape(-1, 3)
 
 
-def _only(table: Table, names: set[str]) -> Table:
+def _only(table: Mapping[str, Row], names: set[str]) -> dict[str, Row]:
     return {name: numbers for name, numbers in table.items() if name in names}

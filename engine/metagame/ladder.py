@@ -11,6 +11,14 @@ with j. A meeting is two battles, one from each seat; its result is the first on
   match-ups, with one even meeting of scale 1 added, and at most 1, beyond which no share can vary. Few meetings do not
   tell it well, and those that one side always wins hardly at all: in ranges it is as much larger as Student's quantile
   of its degrees of freedom is than the normal one, squared. Even meetings count as one each, others as their variance.
+* Equals may draw where unequals do not, so ranges take each match-up's own variance, with ``SHRUNK`` meetings of the
+  pooled scale added, and at least what a mean so near 0 or 1 leaves to shares that are quarters (``_least``). The
+  variance of a contrast is then the sandwich of White (1980, "A heteroskedasticity-consistent covariance matrix
+  estimator"); the fall of the likelihood is divided by it in units of what the likelihood says. Few odd results do not
+  tell a variance well: it is multiplied as above, by the degrees of freedom of Satterthwaite (1946, "An approximate
+  distribution of estimates of variance components"), those of a match-up being 8 times its sum of squares, at most one
+  less than its meetings. It is never less than by the pooled scale, as match-ups that one side always wins show no
+  variance, nor more than by scale 1.
 * Ranges are of profile likelihood (Heinze and Schemper 2002, "A solution to the problem of separation in logistic
   regression"): they are not symmetric, and do not break down where a share is near 0 or 1, as the delta method does.
 * An end is infinite where the meetings leave it open: i may be arbitrarily far above j unless j took a share from
@@ -18,12 +26,18 @@ with j. A meeting is two battles, one from each seat; its result is the first on
 * Players between whom no chain of meetings runs cannot be compared. Those of the largest group are rated.
 * Where match-ups are to weigh ``alike``, as in ``split``, each counts as the mean number of meetings, so that ratings
   are those of the shares, whoever met more often. The likelihood is then a weighted one, whose fall says too much of
-  contrasts that hang on few meetings; it is divided by how much larger their variance is than the weights pretend
-  (Pace, Salvan and Sartori 2011, "Adjusting composite likelihood ratio statistics"). With equal counts that is 1.
+  contrasts that hang on few meetings; the same sandwich mends that, too (Pace, Salvan and Sartori 2011, "Adjusting
+  composite likelihood ratio statistics").
 * ``surely_above`` decides on differences of two players, which are known better than either rating, at an error that
   all differences that are looked at share (Bonferroni, one-sided). So the highest of many is surely the best with an
   error of 5 % in all, though the same meetings say who is highest (Hsu 1984, "Constrained simultaneous confidence
   intervals for multiple comparisons with the best").
+
+Measured, 200 ladders of each of 22 kinds (2 to 6 players, 2 to 200 meetings of a pair, up to 98 % of the battles of
+equals drawn): ranges miss in at most 5.6 %, those of a single player in at most 7.5 % (by the pooled scale alone 21 and
+38 %); of two equals 3 above the four others, whom alone they met, one is called surely stronger in 3.5 to 5.5 % (9 to
+34 %). The price: where all match-ups vary alike, ranges are up to 5 % wider; where hardly any battle is decided they are
+up to 1.7 times as wide, and miss in 0.6 %. So what holds is about 95 %, and no proof covers few meetings.
 
 Departures: leverages are those at the estimate, along the whole profile; results of different match-ups count as
 independent, though the same seeds may be in them.
@@ -51,6 +65,8 @@ FAINT = 0.05
 """Of the prior, what is left of it where it should hardly count."""
 NEAR = 1e-3
 """How near an end must be found, in standard errors."""
+SHRUNK = 2.0
+"""Meetings of the pooled scale that are added to those which tell a match-up's own variance."""
 _STEPS, _CLOSE, _SETTLED = 100, 1e-9, 0.01
 
 
@@ -78,53 +94,64 @@ class Ladder:
         self.ratings, self.low, self.high = np.full((3, players), np.nan)
         if not len(self.group):
             return
-        fit = _estimated(many, won, _within(played, self.group, players))
+        own_spread = _within(played, self.group, players)
+        fit, self._own = _estimated(many, won, own_spread), own_spread.tables(len(many))
         self.scale, self._above = fit.scale, _reached(won > 0)
         self._estimate = many, won, fit
-        views = self._views(DOUBT / 2)
+        careful = self._careful(DOUBT / 2)
         own = around[self.group]
         centre = own / own.sum() if own.any() else np.full(len(own), 1 / len(own))
         self.ratings[self.group] = fit.ratings - centre @ fit.ratings
         for k, player in enumerate(self.group.tolist()):
-            self.low[player], self.high[player] = self._range(views, _unit(len(own), k) - centre, k)
+            self.low[player], self.high[player] = self._range(careful, _unit(len(own), k) - centre, k)
 
     def surely_above(self, one: int, others: Sequence[int], among: int) -> Bools:
         """Which of ``others`` a player is surely stronger than. All that is said so of any two ``among`` so many
         players holds at once, but for an error of 5 %."""
         place = {player: k for k, player in enumerate(self.group.tolist())}
         error, found = DOUBT / max(among * (among - 1), 1), np.zeros(len(others), np.bool_)
-        wanted, views = -float(ndtri(error)), self._views(error) if one in place else []
+        careful = self._careful(error) if one in place else None
         for i, other in enumerate(others):
-            if self.ratings[one] > self.ratings[other]:
+            if careful and self.ratings[one] > self.ratings[other]:
                 apart = _unit(len(place), place[one]) - _unit(len(place), place[other])
-                depth = min(view.depth(view.profile(apart, 0.0)) for view in views)
-                found[i] = depth >= wanted**2 * self._wider(apart)
+                depth = min(view.depth(view.profile(apart, 0.0)) for view in careful.views)
+                found[i] = depth >= self._wanted(apart, careful)
         return found
 
-    def _views(self, error: float) -> list[_Profiles]:
-        """By either prior, for ends that each miss with this probability."""
+    def _careful(self, error: float) -> _Careful:
         many, won, fit = self._estimate
         wider = (float(stdtrit(fit.free, 1 - error)) / float(ndtri(error))) ** 2
-        careful = fit._replace(scale=min(fit.scale * wider, 1.0))
-        return [_Profiles(many, won, share * fit.leverage, careful) for share in (1.0, FAINT)]
+        at = fit._replace(scale=min(fit.scale * wider, 1.0))
+        return _Careful(error, at.scale, [_Profiles(many, won, share * fit.leverage, at) for share in (1.0, FAINT)])
 
-    def _range(self, views: Sequence[_Profiles], contrast: Floats, k: int) -> Range:
+    def _range(self, careful: _Careful, contrast: Floats, k: int) -> Range:
         """Of player k of the group against the mean: no end is nearer than by either prior."""
         rating = float(contrast @ self._estimate[2].ratings)
         if not np.abs(contrast).max() > 0:
             return Range(rating, rating)
-        wider = self._wider(contrast)
-        low = min(-v.end(-contrast, wider) for v in views) if self._above[:, k].all() else -math.inf
-        high = max(v.end(contrast, wider) for v in views) if self._above[k].all() else math.inf
+        wanted, views = self._wanted(contrast, careful), careful.views
+        low = min(-v.end(-contrast, wanted) for v in views) if self._above[:, k].all() else -math.inf
+        high = max(v.end(contrast, wanted) for v in views) if self._above[k].all() else math.inf
         return Range(min(low, rating), max(high, rating))
 
-    def _wider(self, contrast: Floats) -> float:
-        """How many times the variance that the weights pretend a contrast of ratings has."""
+    def _wanted(self, contrast: Floats, careful: _Careful) -> float:
+        """How deep the likelihood of a contrast of ratings falls to an end that is missed as seldom as it should be."""
         many, _, fit = self._estimate
+        pairs = np.triu_indices(len(many), 1)
         chance = expit(fit.ratings[:, None] - fit.ratings)
-        known = many * chance * (1 - chance)
-        along = np.linalg.solve(_laplacian(known) + 1 / len(known), contrast)
-        return float(along @ _laplacian(known * self._weights) @ along) / float(along @ contrast)
+        along = np.linalg.solve(_laplacian(many * chance * (1 - chance)) + 1 / len(many), contrast)
+        weight = (((along[:, None] - along) ** 2) * many * self._weights)[pairs]
+        even, least = (chance * (1 - chance))[pairs], _least(chance[pairs])
+        free, squares = (each[pairs] for each in self._own)
+        events = np.minimum(8 * squares, free)
+        own = weight * squares / (free + SHRUNK)
+        rest = weight * SHRUNK * np.maximum(fit.scale * even, least) / (free + SHRUNK)
+        unsure = float((own**2 / np.where(events > 0, events, 1.0)).sum() + rest.sum() ** 2 / (1 + events.sum()))
+        student = float(stdtrit(max(float((own + rest).sum()) ** 2 / unsure, 1.0), 1 - careful.error))
+        normal, even_spread = float(ndtri(careful.error)), float(weight @ even)
+        apart = float(np.maximum(own + rest, weight * least).sum()) * (student / normal) ** 2
+        spread = min(max(apart, careful.scale * even_spread), even_spread)
+        return normal**2 * spread / (careful.scale * float(along @ contrast))
 
 
 class _Fit(NamedTuple):
@@ -137,6 +164,15 @@ class _Fit(NamedTuple):
     free: float
 
 
+class _Careful(NamedTuple):
+    """For ends that are each missed with probability ``error``: the pooled ``scale`` as large as that asks for, and the
+    ``views`` by either prior."""
+
+    error: float
+    scale: float
+    views: list[_Profiles]
+
+
 class _Own(NamedTuple):
     """Rows of meetings within the group of at least two: the ``pair``, the degrees of freedom ``free`` of the sum of
     ``squares`` around their mean."""
@@ -144,6 +180,14 @@ class _Own(NamedTuple):
     pair: tuple[NDArray[np.int64], NDArray[np.int64]]
     free: Floats
     squares: Floats
+
+    def tables(self, players: int) -> tuple[Floats, Floats]:
+        """``free`` and ``squares`` [players, players] of each two, from either side."""
+        free, squares = np.zeros((2, players, players))
+        for pair in (self.pair, self.pair[::-1]):
+            np.add.at(free, pair, self.free)
+            np.add.at(squares, pair, self.squares)
+        return free, squares
 
 
 def _within(played: Meetings, group: NDArray[np.int64], players: int) -> _Own:
@@ -196,11 +240,11 @@ class _Profiles:
                 break
         return r
 
-    def end(self, contrast: Floats, wider: float) -> float:
-        """The largest value of a contrast, of ``wider`` variance, within its 95 % range: Newton's method on the root of
-        the depth, between the largest value found inside and the smallest found outside. Only the likeliest ratings
+    def end(self, contrast: Floats, deep: float) -> float:
+        """The largest value of a contrast that is no deeper than this: Newton's method on the root of the depth,
+        between the largest value found inside and the smallest found outside. Only the likeliest ratings
         with a value tell its depth: of others it is too large."""
-        wanted, start = -float(ndtri(DOUBT / 2)) * math.sqrt(wider), float(contrast @ self.r)
+        wanted, start = math.sqrt(deep), float(contrast @ self.r)
         spread = math.sqrt(contrast @ np.linalg.solve(self._bent(expit(self.r[:, None] - self.r)), contrast))
         r, target, inside, outside = self.r, start + wanted * spread, start, math.inf
         for _ in range(_STEPS):
@@ -232,6 +276,12 @@ class _Profiles:
         force = float(target - contrast @ (r + plain)) / reach if reach > 0 else 0.0
         step = plain + force * along
         return r + step / max(1.0, float(np.abs(step).max()) / 2), force
+
+
+def _least(chance: Floats) -> Floats:
+    """The least variance of a meeting whose shares are quarters, where its mean is within a quarter of 0 or 1."""
+    rare = np.minimum(chance, 1 - chance)
+    return np.asarray(np.maximum(0.25 - rare, 0.0) * rare)
 
 
 def _unit(n: int, k: int) -> Floats:

@@ -14,6 +14,7 @@ from engine.arrays import Bundle
 from engine.config.arena import ArenaConfig
 from engine.config.arena_plan import steps_of
 from engine.config.lessons import BestConfig, LessonConfig, Measure
+from engine.evorl.opponents import Faced, remembered, restored
 from engine.mdp.interface import SeatSpec
 from engine.rl.factory import make_learner
 from engine.rl.learner import Learner, Metrics
@@ -22,8 +23,6 @@ from engine.rng import generator
 from engine.study.curve import Curve, PolicyCurve
 
 Floats = NDArray[np.float64]
-Faced = dict[str, tuple[float, float]]
-"""By opponent: episodes against it and the wins in them."""
 MEASURES: tuple[Measure, ...] = ("win", "score", "return")
 
 
@@ -70,15 +69,15 @@ class Recent:
 class Course:
     """``number``: lessons that are over; ``before``: decisions learned from in them; ``base``: the tick at which the
     one under way began; ``rungs``: its policies after each; ``faced``: by policy that learns and earlier self
-    (NAME@HASH) the episodes in lessons that are over and the wins in them, of which half are forgotten with each lesson
-    as in self-play; ``met``: the same of the lesson under way."""
+    (NAME@HASH) what is known from lessons that are over, each a step as in self-play; ``met``: by the same the episodes
+    in the lesson under way and the wins in them."""
 
     def __init__(self, config: ArenaConfig) -> None:
         self.config = config
         self.number, self.before, self.base = 0, 0, 0
         self.rungs: list[Rung] = []
         self.faced: dict[str, Faced] = {}
-        self.met: dict[str, Faced] = {}
+        self.met: dict[str, dict[str, tuple[float, float]]] = {}
         self.recent = Recent(_longest(config))
 
     @property
@@ -117,11 +116,7 @@ class Course:
         self.number, self.before, self.base = self.number + 1, self.before + learned, tick
         self.recent.clear()
         for policy, met in self.met.items():
-            before = {name: (games / 2, wins / 2) for name, (games, wins) in self.faced.get(policy, {}).items()}
-            for name, (games, wins) in met.items():
-                half = before.get(name, (0.0, 0.0))
-                before[name] = half[0] + games, half[1] + wins
-            self.faced[policy] = before
+            self.faced[policy] = remembered(self.faced.get(policy, {}), met)
         self.met = {}
 
     def part(self) -> Bundle:
@@ -134,10 +129,11 @@ class Course:
         """Continue from a part."""
         self.number, self.before, self.base = (int(part.meta[name]) for name in ("number", "before", "base"))
         self.rungs = [Rung(*row) for row in part.meta["rungs"]]
-        self.faced, self.met = (
-            {name: {other: (games, wins) for other, (games, wins) in faced.items()} for name, faced in counts.items()}
-            for counts in (part.meta["faced"], part.meta["met"])
-        )
+        self.faced = {name: restored(saved) for name, saved in part.meta["faced"].items()}
+        self.met = {
+            name: {other: (games, wins) for other, (games, wins) in met.items()}
+            for name, met in part.meta["met"].items()
+        }
         self.recent.rows = {name.removeprefix("recent/"): rows for name, rows in part.arrays.items()}
 
 

@@ -24,7 +24,7 @@ from engine.config.matches import MatchConfig, Seated
 from engine.config.rl import AnyLearner
 from engine.config.train import TrainGame, TrainPool
 from engine.errors import below
-from engine.evorl.opponents import shares
+from engine.evorl.opponents import Faced, shares, together
 from engine.mdp.groups import Group, grouped
 from engine.mdp.interface import SeatSpec
 from engine.mdp.trajectory import Trajectory, join
@@ -62,11 +62,11 @@ class Seating(NamedTuple):
 class Known(NamedTuple):
     """What is settled for a whole lesson: store hashes of the descriptions of policies that learn in the course, as
     they are at its beginning, and of their earlier selves that are played against; ``faced``: by policy that learns and
-    earlier self (NAME@HASH) the episodes in earlier lessons and the wins in them."""
+    earlier self (NAME@HASH) what is known from earlier lessons."""
 
     present: dict[str, str]
     past: dict[str, tuple[str, ...]]
-    faced: Mapping[str, Mapping[str, tuple[float, float]]] = {}
+    faced: Mapping[str, Faced] = {}
 
 
 class LessonOrder(msgspec.Struct, frozen=True):
@@ -79,7 +79,7 @@ class LessonOrder(msgspec.Struct, frozen=True):
     lesson: int
     present: dict[str, str]
     past: dict[str, tuple[str, ...]]
-    faced: Mapping[str, Mapping[str, tuple[float, float]]]
+    faced: Mapping[str, Faced]
 
 
 class Lesson:
@@ -141,11 +141,7 @@ def _earlier(policy: str, pool: Any, learning: Collection[str], known: Known) ->
     names = [f"{old}@{digest}" for old in pool.recalls for digest in known.past.get(old, ())]
     if pool.choice == "uniform" or not names:
         return [Candidate(policy, of=old) for old in pool.recalls]
-    faced: dict[str, tuple[float, float]] = {}
-    for met in (known.faced.get(name, {}) for name in learning):
-        for name, (games, wins) in met.items():
-            before = faced.get(name, (0.0, 0.0))
-            faced[name] = before[0] + games, before[1] + wins
+    faced = together(known.faced.get(name, {}) for name in learning)
     drawn = shares(pool.choice, [], names, faced)
     return [Candidate(name, share) for name, share in drawn.items() if share > 0]
 

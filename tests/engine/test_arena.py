@@ -178,7 +178,7 @@ def test_a_lost_copy_in_a_later_lesson_changes_nothing(
 def test_of_a_prioritised_pool_those_are_met_who_are_not_beaten(store: FolderStore) -> None:
     pool = {"kind": "pool", "of": [1], "choice": "hardest"}
     config = course({1: PPO, 2: DQN, "old": pool}, [lesson([1, "old"], [2, "old"])])
-    faced = {"1": {"1@a": (20.0, 20.0), "1@b": (20.0, 5.0)}, "2": {"1@a": (20.0, 2.0)}}
+    faced = {"1": {"1@a": (20.0, 20.0, 20.0), "1@b": (20.0, 5.0, 20.0)}, "2": {"1@a": (20.0, 2.0, 20.0)}}
     known = Known({}, {"1": ("a", "b", "c")}, faced)
     told, seats = config.lessons[0], [seating(match, config.learners) for match in config.lessons[0].matches]
     specs = VectorPong(seats=(0, 1)).spec.seats
@@ -200,7 +200,11 @@ def test_a_course_counts_who_beat_which_earlier_self_and_goes_on_with_that(store
     again = Course(config)
     again.load(noted.part())
     again.end(10, 2)
-    assert again.faced == {"1": {"1@a": (2.0, 1.5)}}, "half of what is older counts"
+    assert again.faced == {"1": {"1@a": (2.0, 1.5, 3.0)}}, "half of what is older counts, but all of them were meetings"
+    older = again.part()
+    older.meta["faced"] = {"1": {"1@a": [2.0, 1.5]}}
+    again.load(older)
+    assert again.faced == {"1": {"1@a": (2.0, 1.5, 2.0)}}, "a checkpoint that did not tell how many goes on"
 
 
 @pytest.mark.parametrize("rounds", [1, 3])

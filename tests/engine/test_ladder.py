@@ -68,6 +68,37 @@ def test_ranges_hold_and_leaders_lead_whatever_the_ladder_is_like(
     assert wrong <= 7
 
 
+def drawish(rng: np.random.Generator, skill: Floats, pairs: Pairs, many: int, drawn: float) -> Meetings:
+    """So many meetings of two independent battles, of which equals draw the share ``drawn`` and unequals fewer."""
+    odds = expit(skill[pairs.first] - skill[pairs.second])[:, None, None]
+    draws, luck = 2 * np.minimum(odds, 1 - odds) * drawn, rng.random((len(odds), many, 2))
+    won = odds - draws / 2
+    share = np.where(luck < won, 1.0, np.where(luck < won + draws, 0.5, 0.0)).mean(axis=2)
+    return Meetings(pairs, np.full(len(odds), float(many)), share.sum(axis=1), (share**2).sum(axis=1))
+
+
+@pytest.mark.parametrize(("drawn", "many"), [(0.98, 50), (0.98, 10), (0.9, 30)])
+def test_ranges_hold_where_equals_nearly_always_draw_and_unequals_do_not(drawn: float, many: int) -> None:
+    """At 95 %, 18 of 360 miss; without each match-up's own variance 41 to 63 do."""
+    rng, skill, missed = np.random.default_rng(6), np.array([0.0, 0.0, 0.0, 0.0, 3.0, -3.0]), 0
+    for _ in range(TRIALS):
+        found = Ladder(6, drawish(rng, skill, pairs_of(6), many, drawn), np.ones(6, bool))
+        missed += int(((skill < found.low) | (found.high < skill)).sum())
+    assert missed <= 32
+
+
+def test_of_two_equals_who_only_beat_the_same_others_neither_is_surely_stronger() -> None:
+    """An error of 5 % is 3 of 60; without each match-up's own variance it is 24."""
+    rng, skill, wrong = np.random.default_rng(7), np.array([0.0, 0.0, 0.0, 0.0, 3.0, 3.0]), 0
+    every = pairs_of(6)
+    apart = Pairs(every.first[:-1], every.second[:-1])
+    for _ in range(TRIALS):
+        found = Ladder(6, drawish(rng, skill, apart, 50, 0.98), np.ones(6, bool))
+        leader = 4 if found.ratings[4] > found.ratings[5] else 5
+        wrong += int(found.surely_above(leader, [9 - leader], 2)[0])
+    assert wrong <= 8
+
+
 def test_ranges_are_as_narrow_as_meetings_of_two_battles_allow() -> None:
     """The usual error of the log odds of 400 battles of equals is 0.1; both ends together 0.39 for their difference."""
     rng = np.random.default_rng(4)

@@ -14,7 +14,7 @@ from engine.arrays import Bundle, unpack
 from engine.config.self_play import Choice, OpponentsConfig, SelfPlayConfig
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed
-from engine.evorl.opponents import MET, shares
+from engine.evorl.opponents import MET, Faced, remembered, restored, shares
 from engine.evorl.self_play import SelfPlay
 from engine.evorl.self_play_evaluator import SelfPlayEvaluator
 from engine.evorl.trainings import opened
@@ -123,19 +123,50 @@ def test_the_latest_the_whole_pool_or_mostly_the_latest_are_drawn() -> None:
 
 def test_the_hardest_are_drawn_most_and_the_unknown_as_often_as_they() -> None:
     """p ∝ (max w - w)^3: 0, 0.3^3 and 0.6^3; who was met too seldom counts as the hardest."""
-    faced = {"a": [20, 18], "b": [20, 12], "c": [20, 6], "d": [MET - 1, MET - 1]}
+    faced = {"a": (20.0, 18.0, 20.0), "b": (20, 12, 20), "c": (20, 6, 20), "d": (MET - 1, MET - 1, MET - 1)}
     total = 0.3**3 + 2 * 0.6**3
     expected = {"a": 0.0, "b": 0.3**3 / total, "c": 0.6**3 / total, "d": 0.6**3 / total}
     assert shares("hardest", ["a", "b"], ["c", "d"], faced) == pytest.approx(expected)
-    even = {"a": [20, 10], "b": [20, 10]}
+    even = {"a": (20.0, 10.0, 20.0), "b": (20.0, 10.0, 20.0)}
     assert shares("hardest", ["a"], ["b"], even) == {"a": 0.5, "b": 0.5}
+
+
+def test_who_was_met_often_stays_known_though_old_results_are_forgotten() -> None:
+    """The share of wins follows the latest results; a checkpoint that did not tell how many there were goes on."""
+    faced = remembered({}, {"a": (12.0, 12.0), "b": (4.0, 1.0)})
+    for _ in range(2):
+        faced = remembered(faced, {"b": (4.0, 1.0)})
+    assert faced == {"a": (3.0, 3.0, 12.0), "b": (7.0, 1.75, 12.0)}
+    assert shares("hardest", ["a"], ["b"], faced) == {"a": 0.0, "b": 1.0}
+    for _ in range(1200):
+        faced = remembered(faced, {})
+    assert sum(shares("hardest", ["a"], ["b"], faced).values()) == pytest.approx(1), "even where nothing is left"
+    assert restored({"a": [3.0, 2.0], "b": [3.0, 2.0, 12.0]}) == {"a": (3.0, 2.0, 3.0), "b": (3.0, 2.0, 12.0)}
+
+
+def test_a_pool_that_grows_is_still_drawn_by_who_is_hard() -> None:
+    """Eight members, each of whom meets 228 opponents a step: those of ten steps ago are beaten in 97 of 100 battles.
+    Half the distance between the shares and equal ones is measured, from 0 to 1."""
+    rng, pool = np.random.default_rng(1), list[str]()
+    faced: Faced = {}
+    for step in range(16):
+        pool += [f"{step}.{member}" for member in range(8)]
+        age = np.repeat(np.arange(step, -1, -1), 8)
+        drawn = shares("hardest", pool[-8:], pool[:-8], faced)
+        share, beaten = np.array([drawn[name] for name in pool]), np.minimum(0.97, 0.5 + 0.047 * age)
+        games = rng.multinomial(228, share)
+        rows = zip(pool, games.tolist(), rng.binomial(games, beaten).tolist(), strict=True)
+        faced = remembered(faced, {name: (n, won) for name, n, won in rows if n})
+    assert np.abs(share - 1 / len(pool)).sum() / 2 > 0.15
+    assert share[beaten > 0.9].sum() < 0.7 * (beaten > 0.9).mean()
 
 
 def learned(choice: Choice, rounds: int = 40) -> NDArray[np.float64]:
     """The strategies [rounds, 3] of one member of rock, paper, scissors that follows the exact gradient of its payoff
     against whom the rule draws, a round at a time."""
     versions: list[NDArray[np.float64]] = []
-    theta, against, faced = np.array([0.4, 0.0, -0.2]), np.full(3, 1 / 3), {}
+    theta, against = np.array([0.4, 0.0, -0.2]), np.full(3, 1 / 3)
+    faced: dict[str, tuple[float, float, float]] = {}
     for _ in range(rounds):
         if versions:
             names = [str(k) for k in range(len(versions))]
@@ -147,7 +178,7 @@ def learned(choice: Choice, rounds: int = 40) -> NDArray[np.float64]:
             theta = np.clip(theta + p * (gain - p @ gain), -4, 4)
         p = np.exp(theta) / np.exp(theta).sum()
         versions.append(p)
-        faced = {str(k): [100, 100 * (0.5 + p @ PAYOFF @ q / 2)] for k, q in enumerate(versions)}
+        faced = {str(k): (100, 100 * (0.5 + p @ PAYOFF @ q / 2), 100) for k, q in enumerate(versions)}
     return np.array(versions)
 
 
