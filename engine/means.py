@@ -2,7 +2,8 @@
 
 Values with declared bounds get a range that holds for any noise within them (``confidence.bounds``). Without declared
 bounds, values of which many are equal get no range, because they say nothing of what else may occur; others get one
-from their own spread (``confidence.seen``), from six of them on. All ranges hold at every look.
+from their own spread (``confidence.seen``), from seven of them on at 95 %, and from more where several ranges hold at
+once and each may miss less often. All ranges hold at every look.
 """
 
 from __future__ import annotations

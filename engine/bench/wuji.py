@@ -83,7 +83,7 @@ def study_of(method: str, seed: int, quick: bool) -> HuntConfig:
         {
             "kind": "hunt", "seed": seed, "method": KINDS.get(method, method), "task": task,
             "algorithm": {"population": population}, "network_noise": NOISE.get(method, 0.1),
-            "decisions": 100_000 if quick else 1_000_000, "pool": {"kind": "local"},
+            "decisions": 150_000 if quick else 1_000_000, "pool": {"kind": "local"},
         }
     )  # fmt: skip
     assert isinstance(config, HuntConfig)

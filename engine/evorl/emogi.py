@@ -42,8 +42,9 @@ from engine.problem import Genome
 
 
 class EMOGI(NSGA2):
-    """P the parents, Q the children, R both. ``parents``: [child, mother, father] by their ids; the network is the
-    mother's."""
+    """P the parents, Q the children, R both. ``parents``: [child, mother, father] by their ids. Where
+    ``networks`` is ``best``, the network is the mother's; with ``single_point`` it is part of each one's, and with
+    ``fresh`` of neither."""
 
     Settings: ClassVar[type[SearchAlgorithm]] = EmogiConfig
     stream = "emogi"

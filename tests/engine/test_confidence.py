@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ from engine.confidence import (
     t_half,
     unseen,
 )  # fmt: skip
-from engine.means import widened
+from engine.means import NOWHERE, range_of, widened
 
 
 @pytest.mark.parametrize("p", [0.01, 0.3, 0.5, 0.9])
@@ -250,3 +251,20 @@ def test_a_range_that_is_widened_is_never_narrower_than_one_from_the_values(
     wide, told = widened(float(values.mean()), bounds(values, 0.0, 1.0), error), bounds(values, 0.0, 1.0, error)
     assert wide.low <= told.low + 1e-6
     assert wide.high >= told.high - 1e-6
+
+
+@given(st.lists(st.floats(-1e3, 1e3), min_size=7, max_size=7, unique=True).filter(lambda v: not coarse(np.array(v))))
+def test_values_without_declared_ends_have_a_range_from_seven_on(values: list[float]) -> None:
+    """As ``engine.means``, the engine's guide and Help say; from eight on where two ranges hold at once."""
+    seven = np.array(values)
+    assert range_of(seven) != NOWHERE
+    assert range_of(seven[:6]) == NOWHERE
+    assert range_of(seven, error=0.025) == NOWHERE
+
+
+def test_the_number_of_values_that_a_range_takes_is_told_alike_everywhere() -> None:
+    root = Path(__file__).parents[2]
+    said = {"engine/means.py": "from seven of them on", "engine/README.md": "from seven episodes on",
+            "templates/projects/help_agents.html": "need seven episodes or more"}  # fmt: skip
+    for file, words in said.items():
+        assert words in (root / file).read_text(), file

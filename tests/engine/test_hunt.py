@@ -11,6 +11,7 @@ import pytest
 
 from engine import cli
 from engine.arrays import unpack
+from engine.bench import wuji as wuji_bench
 from engine.config.base import parse
 from engine.config.hunt import HuntConfig
 from engine.config.limits import LimitsConfig
@@ -322,6 +323,15 @@ def test_a_hunt_counts_every_decision_that_it_played(method: str, store: FolderS
     assert isinstance(last, Finished)
     meta, arrays = unpack(store.get(last.artifacts["found"]))
     assert last.counters.steps == arrays["visits"].sum() + meta["checked"]
+
+
+@pytest.mark.parametrize("method", wuji_bench.METHODS)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_quick_figures_of_every_method_buy_a_round(method: str, seed: int, store: FolderStore) -> None:
+    config = wuji_bench.study_of(method, seed, quick=True)
+    game = watchable(config.task.game, 1)
+    assert not list(config.too_small(game.spec.max_ticks))
+    game.close()
 
 
 def test_bugs_of_a_folder_and_of_a_file_show_again_on_the_command_line(

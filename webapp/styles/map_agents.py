@@ -145,7 +145,8 @@ def _ids(digest: str) -> NDArray[np.int64]:
 
 
 def parents_of(job: Job) -> dict[int, tuple[int, int]]:
-    """Mother (whose network it went on with) and father of each agent that was bred, by number. Raises StoreError."""
+    """Mother (whose network it went on with where ``networks`` is ``best``) and father of each agent that was bred, by
+    number. Raises StoreError."""
     digest = _latest(job, "parents")
     if not digest:
         return {}
