@@ -36,8 +36,8 @@ with j. A meeting is two battles, one from each seat; its result is the first on
 Measured, 200 ladders of each of 22 kinds (2 to 6 players, 2 to 200 meetings of a pair, up to 98 % of the battles of
 equals drawn): ranges miss in at most 5.6 %, those of a single player in at most 7.5 % (by the pooled scale alone 21 and
 38 %); of two equals 3 above the four others, whom alone they met, one is called surely stronger in 3.5 to 5.5 % (9 to
-34 %). The price: where all match-ups vary alike, ranges are up to 5 % wider; where hardly any battle is decided they are
-up to 1.7 times as wide, and miss in 0.6 %. So what holds is about 95 %, and no proof covers few meetings.
+34 %). The price: where all match-ups vary alike, ranges are up to 5 % wider; where hardly any battle is decided they
+are up to 1.7 times as wide, and miss in 0.6 %. So what holds is about 95 %, and no proof covers few meetings.
 
 Departures: leverages are those at the estimate, along the whole profile; results of different match-ups count as
 independent, though the same seeds may be in them.
