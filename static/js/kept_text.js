@@ -55,10 +55,13 @@ class KeptText {
     this.start = `equipoise-text:${person}:`;
     /** What the site has of a field, once it was sent there; before that, what the page came with. @type {WeakMap<Field, string>} */
     this.there = new WeakMap();
+    /** What of a field is on its way to the site. @type {WeakMap<Field, string>} */
+    this.going = new WeakMap();
   }
 
-  /** @param {Field} field */
-  isThere = (field) => said(field) === (this.there.get(field) ?? atFirst(field));
+  /** Whether the site has what a field says, and gets nothing else of it.
+   * @param {Field} field */
+  isThere = (field) => [this.there.get(field) ?? atFirst(field), this.going.get(field) ?? said(field)].every((text) => text === said(field));
 
   /** @param {HTMLFormElement} form @param {Field} field */
   key = (form, field) => `${this.start}${form.dataset.keep}:${field.name}${ticks(field) ? `=${field.value}` : ""}`;
@@ -118,11 +121,14 @@ function watchHtmx(kept) {
   const asked = new WeakMap();
   document.addEventListener("htmx:beforeRequest", ({ target }) => {
     const form = closest(target, FORMS, HTMLFormElement);
-    if (form) asked.set(form, new Map(fieldsOf(form).map((field) => [field, said(field)])));
+    if (!form) return;
+    asked.set(form, new Map(fieldsOf(form).map((field) => [field, said(field)])));
+    asked.get(form)?.forEach((text, field) => kept.going.set(field, text));
   });
   document.addEventListener("htmx:afterRequest", (event) => {
     const form = closest(event.target, FORMS, HTMLFormElement);
     const texts = form && asked.get(form);
+    texts?.forEach((_, field) => kept.going.delete(field));
     if (!form || !texts || !event.detail.successful) return;
     texts.forEach((text, field) => kept.there.set(field, text));
     kept.forget(fieldsOf(form).filter(kept.isThere).map((field) => kept.key(form, field)));

@@ -159,3 +159,19 @@ def test_the_keyboard_stays_where_the_work_goes_on(enter: Enter, team: Studio, s
     expect(page.locator("#decided")).to_be_focused()
     page.get_by_role("button", name="Take it back").press("Enter")
     expect(page.locator("#decided")).to_be_focused()
+
+
+def test_words_that_were_deleted_again_while_they_were_on_their_way_stay_deleted(
+    enter: Enter, team: Studio, search: Job
+) -> None:
+    page = enter(team.designer, f"/p/herobattle/jobs/{search.pk}/report/")
+    arrived: list[int] = []
+    page.route("**/report/preview/", lambda route: arrived.append(route.fetch().status), times=1)  # never answered
+    words = page.get_by_label("In your own words")
+    with page.expect_request("**/report/preview/"):
+        words.fill("The captain must wait.")
+    while not arrived:
+        page.wait_for_timeout(20)
+    words.fill("")
+    page.reload()
+    expect(words).to_have_value("")
