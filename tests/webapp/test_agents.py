@@ -223,16 +223,16 @@ def test_name_notes_and_tags_are_edited_undone_and_what_is_wrong_is_said_where_i
 
 def edited(client: Client, agent: Agent, texts: dict[str, str], opened: str | None = None) -> Any:
     """Sends the form of an agent as its page has it now, or as it was where ``opened`` is what it came with."""
-    now = Agent.objects.get(pk=agent.pk).texts_hash
+    now = Agent.objects.get(pk=agent.pk).text_hashes
     return client.post(at("agent", agent.pk), {**texts, "opened_with": now if opened is None else opened})
 
 
 def test_of_two_who_edit_an_agent_at_once_the_second_sees_what_the_first_saved(team: Studio, designer: Client) -> None:
     agent = kept(team.project, "Ada")
-    opened = agent.texts_hash
+    opened = agent.text_hashes
     assert f'name="opened_with" value="{opened}"' in text(designer, at("agent", agent.pk))
     edited(designer, agent, {"name": "Ada the calm", "notes": "An hour of notes", "tags": "calm"}, opened)
-    stale = edited(signed_in(team.engineer), agent, {"name": "Ada", "notes": "", "tags": "level 3"}, opened)
+    stale = edited(signed_in(team.engineer), agent, {"name": "Bea", "notes": "Mine", "tags": "level 3"}, opened)
     page = " ".join(stale.content.decode().split())
     assert stale.status_code == 409
     assert "Somebody has changed this agent since you opened the page" in page
@@ -240,9 +240,32 @@ def test_of_two_who_edit_an_agent_at_once_the_second_sees_what_the_first_saved(t
     assert 'value="level 3"' in page
     saved = {"name": "Ada the calm", "notes": "An hour of notes", "tags": ["calm"]}
     assert Agent.objects.get().texts == saved
-    assert f'name="opened_with" value="{Agent.objects.get().texts_hash}"' in page, "saved again it replaces them"
-    edited(signed_in(team.engineer), agent, {"name": "Ada", "notes": "", "tags": "level 3"})
-    assert (Agent.objects.get().name, Agent.objects.get().before) == ("Ada", saved)
+    assert f'name="opened_with" value="{Agent.objects.get().text_hashes}"' in page, "saved again it replaces them"
+    edited(signed_in(team.engineer), agent, {"name": "Bea", "notes": "Mine", "tags": "level 3"})
+    assert (Agent.objects.get().name, Agent.objects.get().before) == ("Bea", saved)
+
+
+def test_of_two_who_edit_different_texts_of_an_agent_at_once_both_are_saved(team: Studio, designer: Client) -> None:
+    agent = kept(team.project, "Ada")
+    opened = agent.text_hashes
+    edited(designer, agent, {"name": "Ada", "notes": "An hour of notes", "tags": ""}, opened)
+    answer = edited(signed_in(team.engineer), agent, {"name": "Ada", "notes": "", "tags": "level 3"}, opened)
+    assert answer.status_code == 302
+    assert Agent.objects.get().texts == {"name": "Ada", "notes": "An hour of notes", "tags": ["level 3"]}
+
+
+def test_where_two_clash_what_one_did_not_touch_stands_in_the_form_as_it_is_saved_by_now(
+    team: Studio, designer: Client
+) -> None:
+    agent = kept(team.project, "Ada")
+    opened = agent.text_hashes
+    edited(designer, agent, {"name": "Ada", "notes": "An hour of notes", "tags": "calm"}, opened)
+    answer = edited(signed_in(team.engineer), agent, {"name": "Ada", "notes": "", "tags": "level 3"}, opened)
+    page = " ".join(answer.content.decode().split())
+    assert answer.status_code == 409
+    assert "An hour of notes</textarea>" in page, "saved again, the notes are still there"
+    assert "Saved by now: “calm”" in page
+    assert "Saved by now: “An hour of notes”" not in page
 
 
 def test_an_edit_that_is_saved_between_reading_and_writing_is_not_lost(team: Studio) -> None:

@@ -11,6 +11,7 @@ from engine.catalog import GAMES, built_in
 from engine.config import parse
 from engine.config.agents import RecordConfig
 from engine.errors import ConfigError
+from webapp.agents.edits import as_typed
 from webapp.agents.keeping import opponents, unplayable
 from webapp.agents.models import NAME, NOTES, TAG, TAGS, Agent
 from webapp.games.fields import NumberField
@@ -59,10 +60,9 @@ class TextForm(forms.Form):
         """Say that somebody has changed the agent meanwhile, and at each field that says something else what stands
         there now."""
         self.add_error(None, CHANGED)
-        for name, text in texts.items():
-            shown = ", ".join(text) if name == "tags" else text
+        for name, shown in as_typed(texts).items():
             if self[name].value() != shown:
-                self.add_error(name, f"Saved by now: “{shown}”." if shown else "By now this is empty.")
+                self.add_error(name, f"Saved by now: “{shown}”" if shown else "By now this is empty.")
 
 
 class WatchForm(forms.Form):

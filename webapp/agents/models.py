@@ -73,9 +73,10 @@ class Agent(models.Model):
         return {"name": self.name, "notes": self.notes, "tags": self.tags}
 
     @property
-    def texts_hash(self) -> str:
-        """sha256 of these texts; a form carries it, to tell whether somebody has changed them since it was opened."""
-        return content_hash(self.texts)
+    def text_hashes(self) -> str:
+        """sha256 of each of these texts, in their order, with commas between; a form carries it, to tell which of them
+        somebody has changed since it was opened."""
+        return ",".join(content_hash(text) for text in self.texts.values())
 
     @property
     def measured(self) -> Job | None:

@@ -19,6 +19,7 @@ from engine.errors import StoreError
 from webapp.accounts.people import signed_in
 from webapp.agents import data, keeping
 from webapp.agents.captions import Figures, opponent_in
+from webapp.agents.edits import as_typed, merged
 from webapp.agents.forms import TextForm
 from webapp.agents.models import Agent, Measurement
 from webapp.agents.playable import OTHER_GAME, obstacle
@@ -116,19 +117,21 @@ def agent(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One agent; a POST changes its name, notes and tags."""
     found = agent_for(request, slug, pk, "write" if request.method == "POST" else "read")
     if request.method != "POST":
-        return _shown(request, found, TextForm(initial={**found.texts, "tags": ", ".join(found.tags)}))
-    form = TextForm(request.POST)
-    valid, opened = form.is_valid(), request.POST.get("opened_with")
-    if opened == found.texts_hash and not valid:
+        return _shown(request, found, TextForm(initial=as_typed(found.texts)))
+    form, opened = TextForm(request.POST), request.POST.get("opened_with", "")
+    if form.is_valid():
+        edit = merged(found.texts, form.cleaned_data, opened)
+        if edit.texts == found.texts:
+            return redirect("agents:agent", slug, pk)
+        if not edit.clashes and _saved(found, edit.texts):
+            messages.success(request, "Saved. “Undo the last edit” brings back what was there before.")
+            return redirect("agents:agent", slug, pk)
+        form = TextForm(as_typed(edit.texts))
+    elif opened == found.text_hashes:
         return _shown(request, found, form, WRONG)
-    if valid and form.cleaned_data == found.texts:
-        return redirect("agents:agent", slug, pk)
-    if opened != found.texts_hash or not _saved(found, form.cleaned_data):
-        found = agent_for(request, slug, pk, "write")
-        form.say_saved(found.texts)
-        return _shown(request, found, form, CHANGED_MEANWHILE)
-    messages.success(request, "Saved. “Undo the last edit” brings back what was there before.")
-    return redirect("agents:agent", slug, pk)
+    found = agent_for(request, slug, pk, "write")
+    form.say_saved(found.texts)
+    return _shown(request, found, form, CHANGED_MEANWHILE)
 
 
 def _saved(found: Agent, typed: dict[str, Any]) -> bool:
