@@ -29,9 +29,9 @@ from webapp.evaluations import parts
 from webapp.evaluations.asking import GAMES
 from webapp.lib.storage import store
 from webapp.studies import actions, kinds
-from webapp.studies.asking import LEFT_OUT
 from webapp.studies.journal import Entry, append
 from webapp.studies.models import Job, Status
+from webapp.studies.study_form import LEFT_OUT
 from webapp.studies.table_rows import latest
 from webapp.training.games import OFFERS
 

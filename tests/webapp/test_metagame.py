@@ -29,8 +29,8 @@ from webapp.metagame.parts import Meeting
 from webapp.metagame.reading import RoundRobinResult
 from webapp.metagame.teams import MOST, shortlisted, teams_of
 from webapp.studies import estimates
-from webapp.studies.asking import LEFT_OUT
 from webapp.studies.models import Job, ShortlistEntry, Status
+from webapp.studies.study_form import LEFT_OUT
 
 
 @pytest.fixture

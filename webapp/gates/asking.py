@@ -100,6 +100,14 @@ class GateForm(StudyForm):
     """For how long each part looks; empty: as usual, 0: not at all."""
 
     folded: ClassVar[tuple[str, ...]] = "screen", "matters", "leaves_open", "search", "seed"
+    places: ClassVar[Mapping[str, str]] = {
+        "screen.battles": "screen", "screen.matters": "matters", "screen.leaves_open": "leaves_open",
+        "search.ticks": "search",
+    }  # fmt: skip
+    leaves_out: ClassVar[str] = (
+        "Its build had numbers of its own, or it was set in a way that is not asked for here. Choose the build’s file "
+        "again; the API and the command line take all the rest."
+    )
     title = forms.CharField(
         label="Build", max_length=120, required=False, validators=[seen],
         help_text="What it is called in the list of gates, such as its number.",
@@ -140,6 +148,28 @@ class GateForm(StudyForm):
             "another number of teams than the project’s rules are left out."
         )
         self.takes = _takes(self.project)
+
+    @classmethod
+    def typed_of(cls, job: Job) -> dict[str, Any]:
+        """How long each part looked; 0 where a part was left out. No page can choose the build's file."""
+        skipped = {part: "0" for part in ("screen", "search") if job.config[part] is None}
+        return {**super().typed_of(job), **skipped, "exploits": bool(job.config["exploits"])}
+
+    @classmethod
+    def left_out(cls, job: Job) -> bool:
+        """Whether the game data had numbers of a build on top, or a part was set otherwise than this form sets it."""
+        config, usual = job.config, {"screen": SCREEN, "search": SEARCH}
+        shown = {"screen": ("battles", "matters", "leaves_open"), "search": ("ticks",)}
+        own = job.game_version.patch if job.game_version is not None else {}
+        return config["game"].get("patch", {}) != own or any(
+            config[part] is not None
+            and any(
+                value != config[part].get(name, value)
+                for name, value in usual[part].model_dump(mode="json").items()
+                if name not in names
+            )
+            for part, names in shown.items()
+        )
 
     def clean_numbers(self) -> dict[str, float]:
         """The numbers of the file, by path; what is wrong with them stands here with its place in the file."""

@@ -36,6 +36,7 @@ class Gating(Parts):
 
     intake = GateIntake()
     form = GateForm
+    clone = "studies:again"
     question = "May this build go out?", "Plays earlier exploits again and looks for new ones."
     about = (
         "Earlier exploits are played again, pieces are screened and a short search looks for "

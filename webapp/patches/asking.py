@@ -129,6 +129,12 @@ class PatchForm(StudyForm):
             "largest": 100 * config["largest"], "title": job.title, **numbers,
         }  # fmt: skip
 
+    @classmethod
+    def left_out(cls, job: Job) -> bool:
+        """Whether it names an amount of a piece."""
+        named = [*job.config["suspects"], *job.config["intended"]]
+        return any(each.get("least", 1) != 1 for each in named)
+
     def clean_suspects(self) -> list[dict[str, Any]]:
         """Each as its pieces."""
         return self._several("suspects")

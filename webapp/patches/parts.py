@@ -25,6 +25,7 @@ class Patching(Parts):
 
     intake = PatchIntake()
     form = PatchForm
+    clone = "studies:again"
     question = "What is the smallest change?", "Looks for the price, number or rule that makes the game fair."
     about = (
         "What is unfair is measured, and then the smallest change is looked for that makes it fair: a price, a number, "

@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from engine.config.sensitivity import SensitivityConfig
 from webapp.games.fields import NumberField
+from webapp.games.numbers import field_text
 from webapp.games.versions import current
 from webapp.lib.words import number
 from webapp.projects.models import Project
@@ -85,6 +86,14 @@ class SensitivityForm(StudyForm):
         experiments = ((key, _called(job)) for key, job in self.experiments.items())
         self.offer("experiment", [("", "None: as typed below"), *experiments])
 
+    @classmethod
+    def typed_of(cls, job: Job) -> dict[str, Any]:
+        """Also the experiment that it planted in, if one on offer plays the same data and rules now."""
+        config, offered = job.config, cls(None, project=job.project, kind=job.kind).experiments
+        same = (key for key, other in offered.items() if _plays_like(other, job))
+        lists = {"sizes": ", ".join(field_text(size) for size in config["sizes"]), "planted": config["planted"]}
+        return {**super().typed_of(job), **lists, "experiment": next(same, "")}
+
     @property
     def takes(self) -> str:
         """What it takes if nothing is typed."""
@@ -154,6 +163,15 @@ def _experiments(project: Project) -> list[Job]:
 def measurable(job: Job) -> bool:
     """Whether a job's experiment plays the numbers of a version of the project."""
     return job.game_version is not None and job.config["game"].get("patch", {}) == job.game_version.patch
+
+
+def _plays_like(experiment: Job, job: Job) -> bool:
+    """Whether an experiment plays the data, rules and pairs of a sensitivity, however many battles either has."""
+    own, theirs = Screen.of(job), Screen.of(experiment)
+    assert own is not None
+    assert theirs is not None
+    alike = theirs._replace(battles=own.battles, matters=own.matters)
+    return experiment.game_version_id == job.game_version_id and own.same(alike)
 
 
 def _called(job: Job) -> str:

@@ -32,6 +32,7 @@ class Planting(Parts):
 
     intake = SensitivityIntake()
     form = SensitivityForm
+    clone = "studies:again"
     question = "How hard did we look?", "Plants breaks of known size and counts how many are found."
     about = (
         "Breaks of known size are planted, one for each experiment, and how many of them such "

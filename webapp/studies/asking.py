@@ -39,12 +39,6 @@ AGAIN = "again"
 """What the address calls the job whose settings a form begins with."""
 
 
-LEFT_OUT = (
-    "It has more than this form has room for, and what you do not see here is left out. The API and the command line "
-    "take all of it."
-)
-
-
 class SettingsForm(StudyForm):
     """Of a kind that brings none of its own: every setting of its study that is one value."""
 
@@ -153,7 +147,7 @@ def again(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     messages.info(request, f"These are the settings of “{job.title}”. Change what you like, then start.")
     made = kinds.of(job).form
     if made is not None and made.left_out(job):
-        messages.warning(request, LEFT_OUT)
+        messages.warning(request, made.leaves_out)
     return redirect(f"{reverse('studies:ask', args=[slug, job.kind])}?{AGAIN}={pk}")
 
 

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from webapp.accounts.models import User
 
 
+LEFT_OUT = (
+    "It has more than this form has room for, and what you do not see here is left out. The API and the command line "
+    "take all of it."
+)
+
+
 class CardsField(forms.ChoiceField):
     """A choice of a few, each with a title and a text: a page shows all of them, none of which is cut off."""
 
@@ -35,6 +41,7 @@ class StudyForm(forms.Form):
     - ``drawn``: the template of a question that is not answered by fields below each other, by its title.
     - ``folded``: fields that a fold at the end hides.
     - ``tells``: whether ``before`` says something; with ``groups`` it does.
+    - ``leaves_out``: what is said of another job's settings where it cannot show all of them (``left_out``).
     """
 
     usual: ClassVar[Mapping[str, Any]] = {}
@@ -43,6 +50,7 @@ class StudyForm(forms.Form):
     drawn: ClassVar[Mapping[str, str]] = {}
     folded: ClassVar[tuple[str, ...]] = ("seed",)
     tells: ClassVar[bool] = False
+    leaves_out: ClassVar[str] = LEFT_OUT
     title = forms.CharField(label="Name", max_length=120, required=False, validators=[seen])
     seed: Any = NumberField(
         label="Seed", whole=True, low=0, required=False, usual=1, help_text="Same seed, same result."

@@ -13,6 +13,7 @@ from webapp.games.versions import current
 from webapp.lib import words
 from webapp.projects.models import Project
 from webapp.studies import checks
+from webapp.studies.models import Job
 from webapp.studies.pinned_intake import PinnedIntake
 from webapp.studies.pins import Pins
 from webapp.studies.study_form import StudyForm
@@ -51,6 +52,11 @@ class WorthForm(StudyForm):
 
     def prepare(self) -> None:
         self.takes = pace(self.project, BATTLES)
+
+    @classmethod
+    def typed_of(cls, job: Job) -> dict[str, Any]:
+        """Also whether it looked at single pieces only."""
+        return {**super().typed_of(job), "singles": not job.config.get("pairs", True)}
 
     def table(self) -> dict[str, Any]:
         """The study, as a body of the API would have it."""

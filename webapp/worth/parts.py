@@ -180,6 +180,7 @@ class Measuring(Parts):
 
     intake = WorthIntake()
     form = WorthForm
+    clone = "studies:again"
     question = (
         "What is each piece worth?",
         "Random teams of equal cost play. Names what is too good or too weak, with fair prices.",
