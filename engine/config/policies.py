@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints, field_validator
 
-from engine.config.base import Config
+from engine.config.base import Config, refuse
 from engine.config.genes import genes
 from engine.config.learners import Learner
 
@@ -57,6 +57,12 @@ class SeatedConfig(Config):
         title="Share",
         description="how often it is drawn for a seat, beside the seat's other policies; 0: in evaluations only",
     )
+
+    @field_validator("seats")
+    @classmethod
+    def _once(cls, seats: tuple[int, ...]) -> tuple[int, ...]:
+        refuse((str(i), f"seat {seat} stands here twice") for i, seat in enumerate(seats) if seat in seats[:i])
+        return seats
 
     @property
     def recalls(self) -> str:

@@ -260,6 +260,7 @@ def test_a_checkpoint_with_unknown_or_missing_parts_is_refused(store: FolderStor
     [
         ({"Left!": {}}, "policies.Left!", "begins with a letter"),
         ({"a": {"seats": []}}, "policies.a.seats", "at least 1"),
+        ({"a": {"seats": [0, 0]}}, "policies.a.seats.1", "seat 0 stands here twice"),
         ({"a": {"kind": "alien"}}, "policies.a", "its kind must be one of learning, frozen, scripted, snapshots"),
         ({"a": {"share": 0}, "b": {}}, "policies.a.share", "must be drawn"),
         ({"a": {"seats": [1]}}, "policies", "nobody sits on seat 0"),
