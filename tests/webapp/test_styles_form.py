@@ -333,16 +333,35 @@ def test_a_job_whose_sample_episodes_are_not_played_waits_and_is_refused_before_
     assert "nothing can be learned from it" in job.message
 
 
+def cloned(team: Studio, client: Client, job: Job) -> str:
+    """The page that "Run again with changes" leads to."""
+    answer = client.post(reverse("training:clone", args=[team.project.slug, job.pk]), follow=True)
+    return " ".join(html.unescape(answer.content.decode()).split())
+
+
 def test_run_again_with_changes_opens_the_form_as_it_was(team: Studio, client: Client) -> None:
-    for more in ({}, {"selection": False}):
-        job = breeding(team.project, config(**more))
+    for selection in (True, False):
+        job = breeding(team.project, config(selection=selection))
         study = built(team, **values_of(job, team.project))
         assert (study.task.style, study.objectives) == (config().task.style, config().objectives)
         assert (study.ticks, study.algorithm.population, study.seed) == (2, 4, 3)
-    client.post(reverse("training:clone", args=[team.project.slug, job.pk]))
+        assert study.selection == selection
+        page = cloned(team, client, job)
+        assert ('name="control" id="id_control" checked' in page) == (not selection)
     assert TrainDraft.objects.get().page == TrainDraft.Page.STYLE
     again = values_of(breeding(team.project, built(team, **OWN)), team.project)
     assert {name: again[name].split() for name in OWN} == {name: text.split() for name, text in OWN.items()}
+
+
+def test_run_again_with_changes_says_which_settings_the_form_cannot_hold(team: Studio, client: Client) -> None:
+    made = built(team, game="pong")
+    assert "has no room" not in cloned(team, client, breeding(team.project, made))
+    more = {"networks": "single_point", "start_noise": 0.5, "kept": 7}
+    own = StylesConfig.model_validate(made.model_dump(mode="json") | more)
+    page = cloned(team, client, breeding(team.project, own))
+    assert "(was First layers of one parent, the rest of the other’s, here As the better parent has it)" in page
+    assert "Noise on the first networks (was 0.5, here 0.005)" in page
+    assert "Trained agents kept (was 7, here 1,000)" in page
 
 
 def api(team: Studio, body: dict[str, Any]) -> Any:

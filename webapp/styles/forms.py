@@ -89,6 +89,11 @@ class StyleForm(GoalFields, TrainForm):
     rounds = NumberField(
         label="Rounds", required=False, whole=True, low=1, high=1_000_000, help_text="One after another."
     )
+    control = forms.BooleanField(
+        label="Selection off", required=False,
+        help_text="The control of a search: who stays is drawn at random and each agent’s weights are new, so what "
+        "selection does can be seen beside it.",
+    )  # fmt: skip
     fresh = NumberField(
         label="Fresh episodes at the end", required=False, whole=True, low=0, high=100_000,
         help_text="The agents of the edge are measured again on so many that the search never saw. 0: they are not.",
@@ -134,6 +139,10 @@ class StyleForm(GoalFields, TrainForm):
     def usual_steps(self) -> int:
         """Decisions of an agent's training where none are typed."""
         return max(1, self.shown.steps // SHARE)
+
+    @property
+    def described(self) -> StylesConfig | None:
+        return self.study
 
     @property
     def tried(self) -> TrainConfig | None:
@@ -278,6 +287,7 @@ class StyleForm(GoalFields, TrainForm):
             "ticks": typed["rounds"],
             "episodes": typed["episodes"],
             "fresh": typed["fresh"],
+            "selection": not cleaned["control"],
             "pool": {"kind": "ray", "workers": site.CPUS},
             **({"start": self.began.policy} if self.began is not None else {}),
         }  # fmt: skip

@@ -42,6 +42,7 @@ def values_of(job: Job, project: Project) -> dict[str, str]:
         "steps": number_text(task["steps"]),
         "seed": config["seed"],
         "start": start,
+        "control": "" if config["selection"] else "on",
         **hands.typed(task["game"]),
         **_reward(config),
         "title": job.title,

@@ -20,7 +20,9 @@ from webapp.lib.posts import posts_only
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
 from webapp.studies import actions, estimates, kinds, pending, retired
+from webapp.studies.compare.differences import changes
 from webapp.studies.composing import started
+from webapp.studies.models import Job
 from webapp.studies.pictures import job_for
 from webapp.studies.setting_fields import Setting, shown_default
 from webapp.training import drafts, methods, settings, trials
@@ -31,6 +33,8 @@ from webapp.training.starting import TrainingStart
 
 PAGE = TrainDraft.Page.TRAIN
 LONGEST_TEXT, MOST_FIELDS = 500, 150
+MOST_CHANGED = 8
+"""Settings that a message names."""
 WRONG = 422
 
 
@@ -173,7 +177,20 @@ def clone(request: HttpRequest, slug: str, pk: int) -> HttpResponseRedirect:
     own: Any = kinds.of(job)
     if job.for_form or own.clone != "training:clone":
         raise Http404("This job trains no agent.")
-    values = job.asked.get("typed") or own.typed(job)
+    values = retired.for_form(request, job.asked.get("typed") or own.typed(job))
     messages.info(request, f"These are the settings of “{job.title}”. Change what you like, then start.")
-    drafts.begin_with(job.project, signed_in(request), own.draft, retired.for_form(request, values))
+    if changed := _changed(job, own.start.form_class(values, project=job.project)):
+        messages.warning(request, changed)
+    drafts.begin_with(job.project, signed_in(request), own.draft, values)
     return redirect(ADDRESSES[own.draft], slug)
+
+
+def _changed(job: Job, form: TrainForm) -> str:
+    """A sentence on the settings of a job that the form would not start it with; empty where there are none, or where
+    what the form describes is not known yet."""
+    if job.asked or not form.is_valid() or form.described is None:
+        return ""
+    found = [f"{row.title} (was {row.values[0]}, here {row.values[1]})" for row in changes(job, form.described)]
+    said = f"This form has no room for some of its settings, which change: {'; '.join(found[:MOST_CHANGED])}"
+    more = f", and {len(found) - MOST_CHANGED} more" if len(found) > MOST_CHANGED else ""
+    return f"{said}{more}. The API and the command line keep them." if found else ""

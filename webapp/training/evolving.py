@@ -125,6 +125,10 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
         return games.title_of(self.game_name, self.project) if self.game_name else self.offer.title
 
     @property
+    def described(self) -> EvolveConfig | None:
+        return self.study
+
+    @property
     def tried(self) -> TrainConfig | None:
         return forecast.training_of(self.study) if self.study is not None else None
 

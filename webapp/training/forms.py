@@ -118,6 +118,11 @@ class TrainForm(GameFields):
         return beginnings.going_on(found, self.began)
 
     @property
+    def described(self) -> Study | None:
+        """What the form describes, once nothing is wrong with it."""
+        return self.config
+
+    @property
     def tried(self) -> TrainConfig | None:
         """The training of which a trial tells how long this takes."""
         return self.config

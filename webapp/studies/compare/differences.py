@@ -47,6 +47,12 @@ def differences(jobs: Sequence[Job]) -> list[Difference]:
     return [row for row in _rows(jobs) if len(set(row.values)) > 1]
 
 
+def changes(job: Job, study: Study) -> list[Difference]:
+    """Settings that a study has otherwise than a job, whose values come first."""
+    config = study.model_dump(mode="json")
+    return differences([job, Job(project=job.project, kind=job.kind, game_version=job.game_version, config=config)])
+
+
 def same(jobs: Sequence[Job]) -> int:
     """How many settings all jobs share."""
     return sum(len(set(row.values)) == 1 for row in _rows(jobs))
