@@ -6,14 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from engine.config.algorithms import PBTConfig
-from engine.config.base import Config, Shown, refuse
+from engine.config.base import Config, Shown, newly_written, refuse
 from engine.config.evaluate import EntrantConfig, ScriptConfig
 from engine.config.evolve import AimConfig, EvolveConfig, Steps, TaskConfig, too_few
 from engine.config.genes import Evolvable
 from engine.config.policies import AGENT, PolicyName, misnamed
+from engine.config.whole_updates import too_many_together
 
 Choice = Literal["latest", "uniform", "mostly-latest", "hardest"]
 FOUNDER = "random"
@@ -92,8 +93,8 @@ class SelfPlayConfig(EvolveConfig):
 
     @field_validator("task")
     @classmethod
-    def _of_the_game(cls, task: SelfPlayTask) -> SelfPlayTask:
-        refuse(_misfits(task))
+    def _of_the_game(cls, task: SelfPlayTask, info: ValidationInfo) -> SelfPlayTask:
+        refuse([*_misfits(task), *(too_many_together(task) if newly_written(info) else ())])
         return task
 
     @field_validator("objectives")
