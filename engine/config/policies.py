@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field, StringConstraints
 from engine.config.base import Config
 from engine.config.genes import genes
 from engine.config.learners import Learner
+from engine.config.limits import LimitsConfig, OwnWaysConfig
 
 AGENT = "agent"
 """Name of the policy in a training without named policies."""
@@ -106,7 +107,7 @@ class LearningConfig(SeatedConfig):
             yield from ((f"learner.{gene.place}", ONE_NUMBER) for gene in genes(self.learner))
 
 
-class FrozenConfig(SeatedConfig):
+class FrozenConfig(SeatedConfig, OwnWaysConfig):
     """A policy of the store, which stays as it is; that of a group sits on the group's seat."""
 
     one_by_one: ClassVar[bool] = False
@@ -118,8 +119,9 @@ class FrozenConfig(SeatedConfig):
 
 
 class ScriptedConfig(SeatedConfig):
-    """A script of the catalogue, such as ``random``."""
+    """A script of the catalogue, such as ``random``, whose hands have no limits."""
 
+    limits: ClassVar[LimitsConfig | None] = None
     kind: Literal["scripted"]
     player: str = Field(min_length=1, max_length=100, title="Script")
 

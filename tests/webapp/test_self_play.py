@@ -121,7 +121,21 @@ def test_saved_agents_such_as_styles_play_too_in_their_own_game(team: Studio, de
     assert "“Calm” plays another game" in refused.content.decode()
     designer.post(form(team, "self-play"), {**CHOSEN, "policies": [name]})
     (job,) = Job.objects.filter(kind="self-play")
-    assert job.config["opponents"]["others"] == {name: {"kind": "frozen", "policy": "d" * 64, "title": "Calm"}}
+    told = {"kind": "frozen", "policy": "d" * 64, "title": "Calm", "sampled": False}
+    assert job.config["opponents"]["others"] == {name: told}
+    Agent.objects.update(game={**agent.game, "limits": {"delay": 10, "apart": 8}}, sampled=True)
+    designer.post(form(team, "self-play"), {**CHOSEN, "policies": [name]})
+    (late,) = Job.objects.filter(kind="self-play").latest("pk").config["opponents"]["others"].values()
+    assert (late["limits"], late["sampled"]) == ({"delay": 10, "apart": 8}, True), "as it does wherever it plays"
+
+
+def test_what_a_training_with_limits_has_left_plays_as_late_as_it_learned(team: Studio, designer: Client) -> None:
+    game = {"name": "pong", "limits": {"delay": 4, "apart": 1}}
+    agent = training(team.project, title="Late hand", status=Status.FINISHED, config=config(game=game),
+                     artifacts={"policy_description": "c" * 64})  # fmt: skip
+    designer.post(form(team, "self-play"), {**CHOSEN, "policies": [f"job-{agent.pk}"]})
+    (other,) = Job.objects.get(kind="self-play").config["opponents"]["others"].values()
+    assert other["limits"] == game["limits"]
 
 
 def test_its_page_tells_who_is_strongest_and_who_went_on_from_whom(team: Studio, designer: Client) -> None:
