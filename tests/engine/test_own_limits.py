@@ -37,6 +37,8 @@ from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
 from engine.study.casting import players_of
+from engine.study.course_artifacts import entrants
+from engine.study.meetings import meet
 from tests.engine.test_saved_agents import kept, untrained
 from tests.engine.test_self_play import LEARNER, settings
 from tests.engine.test_train_policies import pong
@@ -228,6 +230,27 @@ def test_in_a_training_an_opponent_is_held_back_on_its_seat_and_the_learner_is_n
     assert isinstance(end, Finished), end
     assert played.idle(config.environments) == {(False, idle)}
     assert played.idle(3) == {(False, idle)}
+
+
+@pytest.mark.parametrize(("ways", "idle"), [({"limits": NEVER}, True), ({}, False)])
+def test_in_a_course_and_its_tournament_a_saved_agent_is_held_back_too(
+    ways: dict[str, Any], idle: bool, tmp_path: Path, played: Played
+) -> None:
+    store = FolderStore(tmp_path)
+    roster = {"me": {"learner": {**LEARNER, "rate": 0.01}}, "ada": opponent(store, **ways)}
+    config: Any = load({"kind": "arena", "game": GAME, "roster": roster, "environments": 4, "pool": {"kind": "local"},
+                        "lessons": [{"matches": [["me", "ada"]], "steps": 1024}], "copies": 1, "fragment": 8,
+                        "tournament": {"episodes": 10}})  # fmt: skip
+    *_, end = run(config, store)
+    assert isinstance(end, Finished), end
+    assert played.idle(4) == {(False, idle)}
+    alone = config.model_copy(update={"roster": {"ada": config.roster["ada"]}})
+    game = VectorPong(points=1, max_ticks=60, seats=(0, 1))
+    met, other = entrants(alone, {}, [], game, store)["ada"], RandomPlayer(game.spec.seats[0])
+    for seated in (("ada", "other"), ("other", "ada")):
+        played.clear()
+        meet(game, seated, {"ada": met, "other": other}, np.arange(7, dtype=np.uint64), lambda: False)
+        assert {pair[seated.index("ada")] for pair in played.idle(7)} == {idle}, "in the tournament"
 
 
 @pytest.mark.parametrize(("sampled", "learning", "measuring"), [(None, True, False), (True, True, True), (False,) * 3])
