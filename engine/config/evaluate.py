@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, StringConstraints, field_validator
 
 from engine.config.base import Config, Shown, Study, refuse
-from engine.config.limits import LimitsConfig
+from engine.config.limits import LimitsConfig, OwnWaysConfig
 from engine.config.policies import PolicyName, misnamed
 from engine.config.train import Game
 
@@ -41,16 +41,10 @@ class ScriptConfig(Config):
     title: Title = Field("", title="What people call it")
 
 
-class RivalConfig(SavedConfig):
-    """A policy of the store that plays as fast as it learned to."""
-
-    limits: LimitsConfig | None = Field(
-        None, title="Limits", description="those that it learned with; they hold here, too",
-        exclude_if=lambda limits: limits is None,  # keeps the hash of studies without them
-    )  # fmt: skip
+class RivalConfig(SavedConfig, OwnWaysConfig):
+    """A policy of the store that plays as its agent does."""
 
 
-EntrantConfig = Annotated[SavedConfig | ScriptConfig, Field(discriminator="kind")]
 Rival = Annotated[RivalConfig | ScriptConfig, Field(discriminator="kind")]
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from engine.config.algorithms import NSGA2Config
-from engine.config.base import Config, Shown, refuse
+from engine.config.base import Config, Shown, newly_written, refuse
 from engine.config.evolve import AimConfig, EvolveConfig, Measure, Steps, TaskConfig, too_few
 from engine.config.genes import Evolvable, genes
+from engine.config.whole_updates import highest_battles, most_learned, too_many_together
 from engine.text import figures
 
 COVERED = AimConfig(measure="places", low=0)
@@ -98,11 +99,11 @@ class HuntConfig(EvolveConfig):
     def cost(self, longest: int) -> int:
         """Decisions that an agent takes in a round at most, without those of showing bugs again. ``longest``: decisions
         in the longest episode, 0 where that is not known."""
-        episode, battles = max(1, longest), _highest(self.task, "environments", self.task.environments)
+        episode, battles = max(1, longest), highest_battles(self.task)
         if self.method == "random":
             each = max(-(-self.task.steps // battles), -(-self.episodes // battles) * episode)
             return each * battles
-        return (0 if self.method == "evolution" else _learned(self.task)) + self.episodes * episode
+        return (0 if self.method == "evolution" else most_learned(self.task)) + self.episodes * episode
 
     def round(self, longest: int) -> int:
         """Decisions that a round takes at most, if every agent may show one episode again; further ones are shown as
@@ -125,8 +126,8 @@ class HuntConfig(EvolveConfig):
 
     @field_validator("task")
     @classmethod
-    def _is_watched(cls, task: HuntTask) -> HuntTask:
-        refuse(_misfits(task))
+    def _is_watched(cls, task: HuntTask, info: ValidationInfo) -> HuntTask:
+        refuse([*_misfits(task), *(too_many_together(task) if newly_written(info) else ())])
         return task
 
     @model_validator(mode="after")
@@ -141,22 +142,6 @@ class HuntConfig(EvolveConfig):
 def many(agents: int) -> str:
     """So many agents, in words."""
     return f"{agents:,} agent{'s' * (agents != 1)}"
-
-
-def _highest(task: TaskConfig, place: str, value: Any) -> int:
-    """The number in a place of the task, the highest one of a range."""
-    return int({gene.place: gene.high for gene in genes(task)}.get(place, value))
-
-
-def _learned(task: TaskConfig) -> int:
-    """Decisions that an agent learns from at most: whole updates."""
-    learner, places = task.learner, {gene.place for gene in genes(task)}
-    batch = _highest(task, "learner.batch", learner.least_batch)
-    together = _highest(task, "environments", task.environments) * _highest(task, "learner.fragment", learner.fragment)
-    if places & {"learner.batch", "environments", "learner.fragment"}:
-        return task.steps + batch + together
-    update = max(1, -(-batch // together)) * together
-    return -(-task.steps // update) * update
 
 
 def _misfits(task: TaskConfig) -> Iterator[tuple[str, str]]:

@@ -25,3 +25,22 @@ class LimitsConfig(Config):
     def any(self) -> bool:
         """Whether they limit anything."""
         return self.delay > 0 or self.apart > 1
+
+    def beyond(self, held: LimitsConfig) -> LimitsConfig:
+        """What is left to hold where these are held already."""
+        return LimitsConfig(delay=max(0, self.delay - held.delay), apart=self.apart if self.apart > held.apart else 1)
+
+
+class OwnWaysConfig(Config):
+    """How a saved agent plays wherever it is seated; what is not said is as usual there."""
+
+    limits: LimitsConfig | None = Field(
+        None, title="Limits", description="those that it learned with; they hold here, too, and for nobody else",
+        exclude_if=lambda limits: limits is None,  # keeps the hash of studies without them
+    )  # fmt: skip
+    sampled: bool | None = Field(
+        None, title="Chance",
+        description="true: it draws its actions by their odds; false: it takes the likeliest one; empty: as is usual "
+        "here",
+        exclude_if=lambda sampled: sampled is None,
+    )  # fmt: skip

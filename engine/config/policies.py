@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field, StringConstraints, field_validator
 from engine.config.base import Config, refuse
 from engine.config.genes import genes
 from engine.config.learners import Learner
+from engine.config.limits import LimitsConfig, OwnWaysConfig
 
 AGENT = "agent"
 """Name of the policy in a training without named policies."""
@@ -112,7 +113,7 @@ class LearningConfig(SeatedConfig):
             yield from ((f"learner.{gene.place}", ONE_NUMBER) for gene in genes(self.learner))
 
 
-class FrozenConfig(SeatedConfig):
+class FrozenConfig(SeatedConfig, OwnWaysConfig):
     """A policy of the store, which stays as it is; that of a group sits on the group's seat."""
 
     one_by_one: ClassVar[bool] = False
@@ -124,8 +125,9 @@ class FrozenConfig(SeatedConfig):
 
 
 class ScriptedConfig(SeatedConfig):
-    """A script of the catalogue, such as ``random``."""
+    """A script of the catalogue, such as ``random``, whose hands have no limits."""
 
+    limits: ClassVar[LimitsConfig | None] = None
     kind: Literal["scripted"]
     player: str = Field(min_length=1, max_length=100, title="Script")
 

@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, StringConstraints
 from engine.config.base import Config
 from engine.config.genes import genes
 from engine.config.learners import Learner
+from engine.config.limits import LimitsConfig, OwnWaysConfig
 from engine.config.policies import ONE_NUMBER, StoredPolicy
 from engine.config.rl import PRESETS, AnyLearner
 
@@ -68,8 +69,9 @@ class PupilConfig(MemberConfig):
 
 
 class ScriptMemberConfig(MemberConfig):
-    """A script of the catalogue, such as ``random``."""
+    """A script of the catalogue, such as ``random``, whose hands have no limits."""
 
+    limits: ClassVar[LimitsConfig | None] = None
     kind: Literal["scripted"]
     player: str = Field(min_length=1, max_length=100, title="Script")
 
@@ -79,7 +81,7 @@ class ScriptMemberConfig(MemberConfig):
         return self.player != "random"
 
 
-class KeptMemberConfig(MemberConfig):
+class KeptMemberConfig(MemberConfig, OwnWaysConfig):
     """A policy of the store, which stays as it is; that of a group needs inner brackets."""
 
     one_by_one: ClassVar[bool] = False
@@ -92,6 +94,7 @@ class KeptMemberConfig(MemberConfig):
 class OwnMemberConfig(MemberConfig):
     """A player of one's own: a Python function that makes it for a seat, loaded where battles are played."""
 
+    limits: ClassVar[LimitsConfig | None] = None
     kind: Literal["own"]
     factory: str = Field(
         pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$", max_length=300, title="Factory",

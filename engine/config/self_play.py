@@ -6,14 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from engine.config.algorithms import PBTConfig
-from engine.config.base import Config, Shown, refuse
-from engine.config.evaluate import EntrantConfig, ScriptConfig
+from engine.config.base import Config, Shown, newly_written, refuse
+from engine.config.evaluate import Rival, ScriptConfig
 from engine.config.evolve import AimConfig, EvolveConfig, Steps, TaskConfig, too_few
 from engine.config.genes import Evolvable
 from engine.config.policies import AGENT, PolicyName, misnamed
+from engine.config.whole_updates import too_many_together
 
 Choice = Literal["latest", "uniform", "mostly-latest", "hardest"]
 FOUNDER = "random"
@@ -36,7 +37,7 @@ class OpponentsConfig(Config):
     capacity: int = Field(
         100, ge=1, le=500, title="Earlier members kept", description="of every round; beyond that, the oldest leave"
     )
-    others: dict[PolicyName, EntrantConfig] = Field(
+    others: dict[PolicyName, Rival] = Field(
         default_factory=dict, max_length=12, title="Saved agents and scripts", description="by name; they do not learn"
     )
     others_share: float = Field(
@@ -45,13 +46,13 @@ class OpponentsConfig(Config):
 
     @field_validator("others")
     @classmethod
-    def _names(cls, others: Mapping[str, EntrantConfig]) -> Mapping[str, EntrantConfig]:
+    def _names(cls, others: Mapping[str, Rival]) -> Mapping[str, Rival]:
         taken = [(name, "members are called so: choose another name") for name in others if name == AGENT]
         refuse([*((place.removeprefix("policies."), why) for place, why in misnamed(others)), *taken])
         return others
 
     @property
-    def outside(self) -> dict[str, EntrantConfig]:
+    def outside(self) -> dict[str, Rival]:
         """Players that are not members, by name: at least one, for somebody must be played against at the outset."""
         return dict(self.others) or {FOUNDER: ScriptConfig(kind="scripted", player="random")}
 
@@ -92,8 +93,8 @@ class SelfPlayConfig(EvolveConfig):
 
     @field_validator("task")
     @classmethod
-    def _of_the_game(cls, task: SelfPlayTask) -> SelfPlayTask:
-        refuse(_misfits(task))
+    def _of_the_game(cls, task: SelfPlayTask, info: ValidationInfo) -> SelfPlayTask:
+        refuse([*_misfits(task), *(too_many_together(task) if newly_written(info) else ())])
         return task
 
     @field_validator("objectives")

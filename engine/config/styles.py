@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from engine.config.algorithms import NSGA2Config
-from engine.config.base import Shown, refuse
+from engine.config.base import Shown, newly_written, refuse
 from engine.config.evolve import AimConfig, EvolveConfig, Measure, TaskConfig, too_few
 from engine.config.genes import genes
+from engine.config.whole_updates import too_many_together
 
 
 class EmogiConfig(NSGA2Config):
@@ -70,11 +71,6 @@ class StylesConfig(EvolveConfig):
     def ranged(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(("score", *self.behaviour)))
 
-    @property
-    def steps(self) -> int:
-        """Decisions that all agents learn from together, where the length of a training is fixed."""
-        return self.algorithm.population * self.ticks * self.task.steps
-
     def keeps(self, tick: int) -> bool:
         """Whether the agents of a round are kept."""
         every = -(-self.algorithm.population * self.ticks // self.kept)
@@ -82,8 +78,8 @@ class StylesConfig(EvolveConfig):
 
     @field_validator("task")
     @classmethod
-    def _has_a_style(cls, task: TaskConfig) -> TaskConfig:
-        refuse(_misfits(task))
+    def _has_a_style(cls, task: TaskConfig, info: ValidationInfo) -> TaskConfig:
+        refuse([*_misfits(task), *(too_many_together(task) if newly_written(info) else ())])
         return task
 
     @model_validator(mode="after")

@@ -2,8 +2,9 @@
 measured by meetings with others of them.
 
 A meeting is two episodes of one seed, one from each seat; its measures are the means of both. Its number gives the seed
-and, with the request's weights, the opponent. Everybody draws moves by their odds: a player that always takes the
-likeliest move can be seen through where it pays to be unpredictable.
+and, with the request's weights, the opponent. Members draw moves by their odds: a player that always takes the
+likeliest move can be seen through where it pays to be unpredictable. Saved agents play as they are: drawn or likeliest
+moves as the study says of each, and as late and as seldom as they learned to.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 
 from engine.arrays import pack, unpack
 from engine.catalog import PLAYERS
-from engine.config.evaluate import SavedConfig
+from engine.config.evaluate import RivalConfig
 from engine.config.evolve import TaskConfig
 from engine.config.policies import AGENT
 from engine.config.self_play import SelfPlayConfig
@@ -28,7 +29,7 @@ from engine.problem import TRAINED, WEIGHTS, Floats, Request, SelfPlayContext, S
 from engine.rl.examine import examination_seeds, examine
 from engine.rl.opposition import Opposition
 from engine.rl.policy import Policy, PolicySpec
-from engine.rl.seats import Player, Players
+from engine.rl.seats import Player, Players, slowed
 from engine.stores import leased
 from engine.studies import load
 
@@ -58,10 +59,11 @@ class SelfPlayEvaluator(PlayerEvaluator):
             if digest:
                 return Policy(spec, self.trainings.weights(digest)).actor(explore=True)
             outside = self.config.opponents.outside[name]
-            if isinstance(outside, SavedConfig):
-                return Policy.stored(self.trainings.lease, outside.policy).actor(explore=True)
-            made: Player = PLAYERS[outside.player].load()(spec.seat)
-            return made
+            if isinstance(outside, RivalConfig):
+                made = Policy.stored(self.trainings.lease, outside.policy).actor(explore=outside.sampled is not False)
+                return slowed(made, outside.limits, self.config.task.game.limits)
+            script: Player = PLAYERS[outside.player].load()(spec.seat)
+            return script
 
         return player
 

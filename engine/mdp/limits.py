@@ -40,17 +40,22 @@ class Hands:
         self._at, self._now = 0, action.idle(n)
         self._since = np.full(n, limits.apart)
 
-    def do(self, wanted: Array) -> Array:
-        """What they do now [n, …], where this is what was decided now."""
+    def do(self, wanted: Array, battles: NDArray[np.int64] | None = None) -> Array:
+        """What they do now [n, …], where this is what was decided now; ``battles``: in these alone, in which they are
+        called at every decision of an episode."""
+        at = slice(None) if battles is None else battles
         due = wanted
         if self._waiting:
-            due, self._waiting[self._at] = self._waiting[self._at], wanted.copy()
+            line = self._waiting[self._at]
+            due, line[at] = line[at].copy(), wanted
             self._at = (self._at + 1) % len(self._waiting)
-        other = (due != self._now).reshape(len(due), -1).any(axis=1) & (self._since >= self._apart)
-        self._now[other] = due[other]
-        self._since += 1
-        self._since[other] = 1
-        return self._now
+        now, since = self._now[at], self._since[at]
+        other = (due != now).reshape(len(due), -1).any(axis=1) & (since >= self._apart)
+        now[other] = due[other]
+        since += 1
+        since[other] = 1
+        self._now[at], self._since[at] = now, since
+        return now
 
     def restart(self, battles: NDArray[np.int64]) -> None:
         """Begin new episodes in these battles."""

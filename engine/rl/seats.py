@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.compiling import njit
+from engine.config.limits import LimitsConfig
 from engine.errors import ConfigError
-from engine.mdp.interface import Array, MDPSpec
+from engine.mdp.interface import Array, MDPSpec, SeatSpec
 from engine.mdp.trajectory import Batch, Decision
 from engine.mdp.vector import Ended, SeatEnds, VectorStep, episode_seeds, seat_ends
 from engine.rl.cast import Cast, Snapshots
+from engine.rl.stream_hands import StreamHands
 from engine.rng import GOLDEN, combine64, mix64
 from engine.splitmix import mix
 
@@ -36,6 +38,28 @@ class Player(Protocol):
     def __call__(self, batch: Batch) -> Decision:
         """A decision for each row."""
         ...
+
+
+class Slowed(NamedTuple):
+    """A player with limits of its own, to which whoever seats it holds it and nobody else."""
+
+    player: Player
+    limits: LimitsConfig
+
+    @property
+    def memory(self) -> Mapping[str, tuple[int, ...]]:
+        """That of the player."""
+        return self.player.memory
+
+    def __call__(self, batch: Batch) -> Decision:
+        """What the player decides, before anything is held back."""
+        return self.player(batch)
+
+
+def slowed(player: Player, own: LimitsConfig | None, of_all: LimitsConfig | None) -> Player:
+    """The player with its ``own`` limits, in a game that holds everybody to those ``of_all`` already."""
+    left = None if own is None else own.beyond(of_all or LimitsConfig())
+    return player if left is None or not left.any else Slowed(player, left)
 
 
 Players = Callable[[str], Player]
@@ -91,11 +115,16 @@ class Turn(NamedTuple):
 
 
 class _Sitter:
-    """A policy, the battles it plays on each of its seats (None: all), and the recurrent state of all its streams.
-    ``entities``: the seat of the game that each seat is."""
+    """A policy, the battles it plays on each of its seats (None: all), and the recurrent state and the hands of all its
+    streams. ``seats``: those of the battles; ``entities``: the seat of the game that each of them is."""
 
-    def __init__(self, player: Player, places: Sequence[int], n: int, entities: Sequence[int]) -> None:
+    def __init__(
+        self, player: Player, places: Sequence[int], n: int, seats: Sequence[SeatSpec], entities: Sequence[int]
+    ) -> None:
         self.player, self.places, self.n, self.entities = player, tuple(places), n, entities
+        self.hands: StreamHands | None = None
+        if isinstance(player, Slowed):
+            self.hands = StreamHands(seats[places[0]], len(places) * n, player.limits)
         self.battles: list[tuple[int, I64 | None]] = []
         self.streams: I64 | None = None
         self._entities = np.empty(0, np.int64)
@@ -126,7 +155,7 @@ class _Sitter:
                 self.memory[name] = kept
             else:
                 self.memory[name][self.streams] = kept
-        return decision
+        return decision if self.hands is None else self.hands.held(decision, legal, self.streams)
 
     def _rows(self, arrays: Sequence[Any]) -> Any:
         """Its rows of ``arrays``, which holds one array per seat."""
@@ -142,11 +171,13 @@ class _Sitter:
             at = end
 
     def forget(self, ends: Sequence[SeatEnds]) -> None:
-        """Reset the recurrent state where an episode has ended for a seat."""
-        if self.memory:
+        """Reset the recurrent state and the hands where an episode has ended for a seat."""
+        if self.memory or self.hands is not None:
             over = np.concatenate([ends[seat].terminated | ends[seat].truncated for seat in self.places])
             for kept in self.memory.values():
                 kept[over] = 0
+            if self.hands is not None:
+                self.hands.restart(np.flatnonzero(over))
 
 
 class Seats:
@@ -229,7 +260,7 @@ class Seats:
                 self._sitters.pop(policy, None)
 
     def _sitter(self, policy: str, player: Player, n: int) -> _Sitter:
-        return _Sitter(player, self.cast.places(policy), n, self._entities)
+        return _Sitter(player, self.cast.places(policy), n, self.spec.seats, self._entities)
 
     def _sit(self, policy: str, number: int) -> None:
         sitter = self._sitters.get(policy)

@@ -11,6 +11,7 @@ from engine.channel import Weights
 from engine.config.policies import AGENT
 from engine.config.rl import TrainingConfig
 from engine.config.whole_episodes import enough_ended
+from engine.config.whole_updates import fragments
 from engine.mdp.trajectory import join
 from engine.mdp.vector import VectorMDP
 from engine.rl.cast import Cast
@@ -53,7 +54,7 @@ class Training:
             mdp, learning, config.environments, config.algorithm.fragment, config.seed, cast=cast, players=players
         )
         self.met: dict[str, list[float]] = {}
-        self.fragments = max(1, -(-config.algorithm.least_batch // (config.environments * config.algorithm.fragment)))
+        self.fragments = fragments(config.algorithm.least_batch, config.environments * config.algorithm.fragment)
         self.beginning = 0
         self._next_examination = config.examine_every
 

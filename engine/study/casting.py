@@ -7,8 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from engine.catalog import PLAYERS, imported
-from engine.config.evaluate import SavedConfig
-from engine.config.policies import AGENT, FrozenConfig, ScriptedConfig
+from engine.config.policies import AGENT, ScriptedConfig
 from engine.config.roster import OwnMemberConfig
 from engine.config.train import TrainConfig
 from engine.errors import ConfigError, StoreError, below
@@ -17,8 +16,9 @@ from engine.mdp.limits import limited
 from engine.mdp.vector import Game
 from engine.rl.cast import Candidate, Cast, everywhere
 from engine.rl.policy import Policy
-from engine.rl.seats import Player, Players
+from engine.rl.seats import Player, Players, slowed
 from engine.rl.squads import fits, on_seats
+from engine.simulators import references
 from engine.store import Store
 
 PLAYERS_KEPT = 64
@@ -56,8 +56,9 @@ def players_of(
             return present[name].actor(explore)
         if "@" in name:
             return Policy.stored(store, name.partition("@")[2]).actor(explore)
-        policy = config.policies[name]
-        return player_of(name, policy, seats[config.places(name)[0]], store, explore=explore)
+        policy: Any = config.policies[name]
+        made = player_of(name, policy, seats[config.places(name)[0]], store, explore=explore)
+        return slowed(made, policy.limits, config.game.limits)
 
     return player
 
@@ -78,7 +79,9 @@ def _scripted(policy: ScriptedConfig, seat: SeatSpec, store: Store, explore: boo
     return made
 
 
-def _frozen(policy: FrozenConfig | SavedConfig, seat: SeatSpec, store: Store, explore: bool) -> Player:
+def _frozen(policy: Any, seat: SeatSpec, store: Store, explore: bool) -> Player:
+    """``explore``: whether it draws its actions, where the policy itself says nothing."""
+    explore = explore if policy.sampled is None else policy.sampled
     try:
         found = Policy.stored(store, policy.policy)
     except StoreError as error:
@@ -104,6 +107,14 @@ def as_slow_as(game: Game, player: Any, seats: Collection[int], place: str = "ag
     below the player's place."""
     with below(place):
         return game if player is None else limited(game, player.limits, seats)
+
+
+def check_limits(game: Game, player: Any, seats: Collection[int], place: str, seed: int) -> None:
+    """Begin a battle in which a player has limits of its own, if it has any, as a study does before anything else.
+    Raises ConfigError below the player's place where the game is none for that."""
+    if player.limits is not None:
+        with below(place):
+            references.begin(limited(game, player.limits, seats), seed)
 
 
 MAKERS: dict[str, Callable[[Any, SeatSpec, Store, bool], Player]] = {

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from engine.config.arena import ArenaConfig
 from engine.mdp.vector import Game
 from engine.rl.onnx import exported
 from engine.rl.policy import Policy
-from engine.rl.seats import Player
+from engine.rl.seats import Player, slowed
 from engine.rl.take_home import folders
 from engine.store import Store
 from engine.study.casting import MAKERS
@@ -56,11 +57,13 @@ def entrants(
 ) -> dict[str, Player]:
     """All who meet in a tournament, by name: policies that learned take the likeliest action."""
     found: dict[str, Player] = {}
+    member: Any
     for name, member in config.roster.items():
         if name in policies:
             found[name] = policies[name].learner.policy().actor(False)
         elif not member.recalls:
-            found[name] = MAKERS[member.kind](member, game.spec.seats[0], store, False)
+            made = MAKERS[member.kind](member, game.spec.seats[0], store, False)
+            found[name] = slowed(made, member.limits, config.game.limits)
     now = {policy.learner.policy().pack() for policy in policies.values()}
     for rung in rungs if config.tournament is not None and config.tournament.rungs else ():
         earlier = Policy.stored(store, rung.description)

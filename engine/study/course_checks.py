@@ -20,6 +20,7 @@ from engine.problem import ShouldStop
 from engine.rl.seats import Players
 from engine.simulators import references
 from engine.store import Store
+from engine.study.casting import check_limits
 from engine.study.lessons import KINDS, Known, Seating, cast_of, played, players_of, seating, variant
 from engine.study.meetings import two_sides
 
@@ -94,17 +95,20 @@ class _Checks:
             yield from self._sits(one, spec)
         players = players_of(self.config, specs, cast, self.store, Known({}, {}))
         for name in dict.fromkeys(c.policy for candidates in cast.seats for c in candidates):
-            yield from self._plays(name, players)
+            yield from self._plays(name, players, game)
         if not self.begun:
             references.begin(game, self.config.seed)
 
-    def _plays(self, name: str, players: Players) -> Iterator[Fault]:
+    def _plays(self, name: str, players: Players, game: Game) -> Iterator[Fault]:
         """Whether a policy that never learns can play."""
-        member = self.config.roster[name.partition(KINDS)[0]]
+        policy = name.partition(KINDS)[0]
+        member = self.config.roster[policy]
         if member.learns or member.recalls:
             return
         try:
             players(name)
+            if not self.begun:
+                check_limits(game, member, range(len(game.spec.seats)), f"roster.{policy}", self.config.seed)
         except ConfigError as error:
             yield "who", f"{error.problems[0].place}: {error.problems[0].message}"
 

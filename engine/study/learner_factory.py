@@ -16,7 +16,7 @@ from engine.rl.surgery import grown
 from engine.rng import generator
 from engine.simulators import references
 from engine.store import Store
-from engine.study.casting import cast_of, players_of
+from engine.study.casting import cast_of, check_limits, players_of
 from engine.study.curve import Curve, PolicyCurve
 from engine.study.policy_training import PolicyTraining, portion
 from engine.study.sampler_factory import seated
@@ -45,6 +45,8 @@ def make_learners(
         for name, policy in config.policies.items():
             if not policy.learns and not policy.recalls:
                 players(name)
+                if not begun:
+                    check_limits(game, policy, policy.seats, f"policies.{name}", config.seed)
         if not begun:
             references.begin(game, config.seed)
         curve = Curve({name: policy.curve for name, policy in policies.items()})

@@ -35,7 +35,7 @@ from engine.rl.collector import Collector, Producer
 from engine.rl.factory import gives_gradients, gradient_worker, policy_spec
 from engine.rl.policy import Actor, Policy
 from engine.rl.sampler import Episode, Sampler
-from engine.rl.seats import Player, Players
+from engine.rl.seats import Player, Players, slowed
 from engine.rl.turns import TurnSampler
 from engine.simulators import references
 from engine.store import Store
@@ -159,7 +159,8 @@ def players_of(config: ArenaConfig, specs: Sequence[SeatSpec], cast: Cast, store
             return Policy.stored(store, known.present[policy]).actor()
         member: Any = config.roster[policy]
         with below(f"roster.{policy}"):
-            return MAKERS[member.kind](member, specs[cast.places(name)[0]], store, True)
+            made = MAKERS[member.kind](member, specs[cast.places(name)[0]], store, True)
+            return slowed(made, member.limits, config.game.limits)
 
     return player
 

@@ -44,6 +44,10 @@ def card_of(config: MeasureConfig, policy: Policy, found: Mapping[str, Any]) -> 
     }
 
 
+def _decisions(origin: Mapping[str, Any]) -> str:
+    return f"{origin['steps']:,} decisions" if origin["steps"] else "nobody noted how many decisions"
+
+
 def _against(config: MeasureConfig, found: Mapping[str, Any]) -> dict[str, Any]:
     """How it does against strangers, and whether it is fragile there (None: nobody can say yet)."""
     moved = found["moved"]
@@ -67,7 +71,7 @@ def in_words(card: Mapping[str, Any]) -> str:
         ("Measured against", card["opponent"] or own_player(card["game"]["name"])),
         ("From", origin["job"] or "unknown"),
         ("Game data", origin["data"] or "the game's own"),
-        ("Learned from", f"{origin['steps']:,} decisions, {origin['learner'] or 'unknown'}, seed {origin['seed']}"),
+        ("Learned from", f"{_decisions(origin)}, {origin['learner'] or 'unknown'}, seed {origin['seed']}"),
         ("Signals", ", ".join(card["seat"]["signals"]) or "none"),
         ("ONNX", f"opset {card['onnx_opset']}; observations are scaled inside, and `legal` forbids actions"),
         ("Processor time", f"{card['processor_milliseconds_per_decision']:.3f} ms for a decision on one thread"),

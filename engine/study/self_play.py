@@ -22,7 +22,7 @@ from engine.metagame.matchups import Pairs
 from engine.metagame.split import ELO
 from engine.rl.policy import Policy
 from engine.store import Store
-from engine.study.casting import player_of
+from engine.study.casting import check_limits, player_of
 from engine.study.checkpoint import Checkpoint
 from engine.study.control import Control
 from engine.study.evolve import Evolve, together
@@ -49,6 +49,7 @@ class _SelfPlay(Evolve):
         with below("opponents"):
             for name, other in self.config.opponents.outside.items():
                 player_of(name, other, game.spec.seats[0], self.store, place="others")
+                check_limits(game, other, (0, 1), f"others.{name}", self.config.seed)
 
     def prepare(self, saved: Checkpoint | None) -> None:
         """Also puts saved agents where workers find them."""

@@ -80,6 +80,27 @@ def test_an_agent_is_kept_of_a_job_that_has_ended_and_its_measurement_begins(tea
     assert (Agent.objects.count(), Job.objects.filter(kind="measure").count()) == (1, 1), "two clicks keep it once"
 
 
+def test_an_agent_that_went_on_from_another_has_learned_from_its_decisions_too(team: Studio, designer: Client) -> None:
+    """Whether somebody keeps that one or not; what nobody knows is not made up."""
+    first = trained_at_pong(team.project, "The first")
+    begun = first.artifacts["policy_description"]
+    second = trained_at_pong(team.project, "On from the first")
+    second.config["start"] = begun
+    second.save()
+    keep(designer, second)
+    assert Agent.objects.get().origin["steps"] == 200_000
+    third = trained_at_pong(team.project, "On from the second")
+    third.config["start"] = second.artifacts["policy_description"]
+    third.save()
+    keep(designer, third)
+    assert Agent.objects.get(job=third).origin["steps"] == 300_000
+    lost = trained_at_pong(team.project, "On from somebody")
+    lost.config["start"] = "0" * 64
+    lost.save()
+    keep(designer, lost)
+    assert Agent.objects.get(job=lost).origin["steps"] == 0
+
+
 def test_an_agent_that_draws_its_moves_is_another_one_and_one_without_odds_cannot_be(
     team: Studio, designer: Client
 ) -> None:

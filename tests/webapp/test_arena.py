@@ -24,6 +24,7 @@ from tests.engine.test_arena import DQN, PPO, course, lesson
 from tests.factories import Studio, signed_in
 from tests.webapp.recorded import recorded
 from webapp.agents.keeping import keep, left_by
+from webapp.agents.models import Agent
 from webapp.arena import typed
 from webapp.arena.asking import ArenaForm
 from webapp.arena.pace import rehearsal
@@ -267,9 +268,30 @@ def test_a_saved_agent_plays_in_a_course_as_it_is(team: Studio, designer: Client
     designer.post(form(team, "arena"), {**MINE, "name4": "ada", "plays4": f"agent:{agent.pk}",
                                         "who1": "main vs ada, rival vs ada"})  # fmt: skip
     job = Job.objects.filter(kind="arena").latest("pk")
-    assert job.config["roster"]["ada"] == {"kind": "frozen", "policy": agent.policy}
+    assert job.config["roster"]["ada"] == {"kind": "frozen", "policy": agent.policy, "sampled": False}
     answer = designer.post(reverse("studies:again", args=[team.project.slug, job.pk]), follow=True)
     assert answer.context["form"].initial["plays4"] == f"agent:{agent.pk}"
+
+
+def test_a_saved_agent_with_limits_that_draws_its_actions_does_so_in_a_course_and_where_it_is_watched(
+    team: Studio, designer: Client
+) -> None:
+    done = held(team)
+    quick = keep(done, team.designer, "main", "Ada", False)
+    late = keep(done, team.designer, "main", "Ada, by chance", True)
+    Agent.objects.filter(pk=late.pk).update(game={**late.game, "limits": {"delay": 6, "apart": 2}})
+    designer.post(form(team, "arena"), {**MINE, "name4": "ada", "plays4": f"agent:{late.pk}",
+                                        "who1": "main vs ada, rival vs ada"})  # fmt: skip
+    job = Job.objects.filter(kind="arena").latest("pk")
+    own = {"sampled": True, "limits": {"delay": 6, "apart": 2}}
+    assert job.config["roster"]["ada"] == {"kind": "frozen", "policy": late.policy, **own}
+    answer = designer.post(reverse("studies:again", args=[team.project.slug, job.pk]), follow=True)
+    assert answer.context["form"].initial["plays4"] == f"agent:{late.pk}" != f"agent:{quick.pk}"
+    designer.post(reverse("arena:watch", args=[team.project.slug, job.pk, 0]))
+    Job.objects.filter(pk=job.pk).update(artifacts=done.artifacts)
+    designer.post(reverse("arena:watch", args=[team.project.slug, job.pk, 0]))
+    watched = Job.objects.for_forms().latest("pk").config
+    assert watched["opponent"].items() >= own.items()
 
 
 def test_the_page_tells_lessons_who_plays_whom_and_who_beats_whom(team: Studio, designer: Client) -> None:

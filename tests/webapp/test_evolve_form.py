@@ -321,7 +321,7 @@ def test_a_trial_tells_how_long_it_takes_as_a_range(client: Client, team: Studio
     # 8 players on two workers are 40 turns of 5,000 moves at 100 µs. To that come the workers' start, and from 20 to
     # 500 moves an episode that measures.
     assert before["time"] == "35\u00a0s to 1\u00a0min 10\u00a0s"
-    assert "8 players × 10 rounds × 5,000 decisions on 2 workers" in before["note"]
+    assert "8 players × 10 rounds × 5,120 decisions on 2 workers" in before["note"]
     longer = client.post(address, {**START, "population": "80", "rounds": "1000"}).json()["before"]
     assert longer["long"]
     clock = client.post(address, {**START, "population": "80", "rounds": "100", "stop-minutes-most": "5"}).json()

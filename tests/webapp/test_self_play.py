@@ -7,14 +7,17 @@ import io
 import math
 import re
 
+import numpy as np
 import pytest
 from django.conf import settings as settings_of_site
 from django.test import Client
 from django.urls import reverse
 
+from engine.arrays import Bundle
 from engine.catalog import GAMES
 from engine.config import parse
 from engine.config.self_play import SelfPlayConfig
+from engine.errors import ConfigError
 from engine.studies import load
 from tests.contracts.asked_kind import AskedKindContract, form, page
 from tests.engine.test_self_play import settings
@@ -26,9 +29,11 @@ from tests.webapp.trainings import config, training
 from webapp.agents.models import Agent
 from webapp.self_play.asking import SelfPlayForm
 from webapp.self_play.drawing import StrengthCurves
+from webapp.self_play.parts import Playing
 from webapp.self_play.reading import SelfPlayResult
 from webapp.studies import estimates
 from webapp.studies.models import Job, Status
+from webapp.training.learned import leader, learned_step_by_step
 
 pytestmark = pytest.mark.django_db
 
@@ -116,7 +121,21 @@ def test_saved_agents_such_as_styles_play_too_in_their_own_game(team: Studio, de
     assert "“Calm” plays another game" in refused.content.decode()
     designer.post(form(team, "self-play"), {**CHOSEN, "policies": [name]})
     (job,) = Job.objects.filter(kind="self-play")
-    assert job.config["opponents"]["others"] == {name: {"kind": "frozen", "policy": "d" * 64, "title": "Calm"}}
+    told = {"kind": "frozen", "policy": "d" * 64, "title": "Calm", "sampled": False}
+    assert job.config["opponents"]["others"] == {name: told}
+    Agent.objects.update(game={**agent.game, "limits": {"delay": 10, "apart": 8}}, sampled=True)
+    designer.post(form(team, "self-play"), {**CHOSEN, "policies": [name]})
+    (late,) = Job.objects.filter(kind="self-play").latest("pk").config["opponents"]["others"].values()
+    assert (late["limits"], late["sampled"]) == ({"delay": 10, "apart": 8}, True), "as it does wherever it plays"
+
+
+def test_what_a_training_with_limits_has_left_plays_as_late_as_it_learned(team: Studio, designer: Client) -> None:
+    game = {"name": "pong", "limits": {"delay": 4, "apart": 1}}
+    agent = training(team.project, title="Late hand", status=Status.FINISHED, config=config(game=game),
+                     artifacts={"policy_description": "c" * 64})  # fmt: skip
+    designer.post(form(team, "self-play"), {**CHOSEN, "policies": [f"job-{agent.pk}"]})
+    (other,) = Job.objects.get(kind="self-play").config["opponents"]["others"].values()
+    assert other["limits"] == game["limits"]
 
 
 def test_its_page_tells_who_is_strongest_and_who_went_on_from_whom(team: Studio, designer: Client) -> None:
@@ -216,3 +235,55 @@ def test_what_its_meetings_leave_open_is_not_told(team: Studio) -> None:
         reading.standing = [player]
         assert all(math.isfinite(end) for end in reading.ends)
     assert some._replace(rating=none, low=none, high=none).strength == "not comparable"
+
+
+def test_it_says_which_member_is_kept_and_that_one_knows_what_it_learned_from(team: Studio, designer: Client) -> None:
+    """Three rounds of 64 decisions, whoever it copied."""
+    job = played(team)
+    number, reading = leader(job), SelfPlayResult.of(job)
+    assert number is not None
+    assert reading is not None
+    row = reading.lineage["id"].tolist().index(number)
+    name = f"Member {reading.lineage['member'][row] + 1}"
+    keep = reverse("agents:keep", args=[team.project.slug, job.pk])
+    shown = " ".join(designer.get(keep).content.decode().split())
+    said = f"It is {name} as it is after round 3: of all members, it won most in that round’s meetings."
+    assert said in shown
+    assert f'value="Three of them: {name.lower()}"' in shown
+    best = reading.best(job.config, number)
+    assert best is not None
+    others = [member for member in reading.members if member.name != name]
+    mine = [member for member in reading.members if member.name == name]
+    for members, more in (([*mine, *others], False), ([*others, *mine], True)):
+        reading.members = members
+        best = reading.best(job.config, number)
+        assert best is not None
+        assert (f" {members[0].name} stands first on the ladder" in best.words) == more
+    designer.post(keep, {"of": ""})
+    agent = Agent.objects.get()
+    assert (agent.name, agent.origin["steps"]) == (f"Three of them: {name.lower()}", 3 * 64)
+    assert reading.best(job.config, 999) is None
+
+
+def test_a_member_s_decisions_are_those_of_the_steps_that_it_went_through(team: Studio) -> None:
+    """Member 2 went on from member 1: with batches of their own each update of theirs is another."""
+    meta = {"genes": [{"path": "learner.batch"}]}
+    columns = {"id": [0, 1, 2, 3], "parent": [-1, -1, 0, 0], "genome": [[32.0], [40.0], [32.0], [40.0]]}
+    lineage = Bundle(meta, {name: np.array(column) for name, column in columns.items()})
+    task = {**study().task.model_dump(mode="json"), "steps": 70}
+    task["learner"] = {**task["learner"], "batch": [32, 64]}
+    assert learned_step_by_step(task, lineage, 2) == 96 + 96
+    assert learned_step_by_step(task, lineage, 3) == 96 + 128, "an update of 40 takes 64"
+
+
+def test_a_training_that_would_learn_from_more_than_it_is_given_is_refused(team: Studio) -> None:
+    """A round of a member is at least one fragment of all its battles."""
+    task = {**settings()["task"], "environments": 100_000}
+    with pytest.raises(ConfigError) as wrong:
+        load(settings(task=task), new=True)
+    (problem,) = wrong.value.problems
+    assert problem.place == "task.steps"
+    assert "give 800,000 or more, or at most 8 battles" in problem.message
+    old = load(settings(task=task))
+    assert isinstance(old, SelfPlayConfig), "what was saved is read as before"
+    assert Playing().amount(old) == 3 * 3 * 800_000, "and its work is what it is"

@@ -29,10 +29,12 @@ from webapp.lib.storage import store
 from webapp.studies.models import Job, Status
 from webapp.styles import map_page
 from webapp.styles.forms import StyleForm
-from webapp.styles.map_agents import Agents, Estimates, agents_of, parents_of, trainings
+from webapp.styles.learned import learned_by, learned_from, trainings
+from webapp.styles.map_agents import Agents, Estimates, agents_of, parents_of
 from webapp.styles.map_levels import levels, same_style
 from webapp.styles.map_words import axes
 from webapp.styles.starting import StylesIntake
+from webapp.training.learned import leader
 from webapp.training.models import TrainDraft
 
 pytestmark = pytest.mark.django_db
@@ -239,9 +241,65 @@ def test_the_card_of_an_agent_has_ranges_weights_parents_and_fresh_numbers(team:
     assert again, "the final edge was measured again"
 
 
-def test_trainings_are_counted_along_the_mothers() -> None:
-    assert trainings(7, {7: (3, 1), 3: (0, 2)}) == 3
-    assert trainings(0, {7: (3, 1)}) == 1
+def test_trainings_are_counted_along_the_mothers_whose_networks_were_handed_on() -> None:
+    plain, parents = {"networks": "best"}, {7: (3, 1), 3: (0, 2)}
+    assert trainings(plain, 7, parents) == [7, 3, 0]
+    assert trainings(plain, 0, parents) == [0]
+    assert trainings({"networks": "fresh"}, 7, parents) == [7], "each begins with a new network"
+    assert trainings({**plain, "learnt_is_inherited": False}, 7, parents) == [7], "with the one its mother began with"
+    assert trainings(plain, 5, {5: (4, 1), 4: (5, 1)}) == [5, 4]
+
+
+def test_decisions_learned_from_are_those_of_whole_updates(team: Studio, designer: Client) -> None:
+    """Of 4 battles and 8 decisions each: 70 are typed, and the third update brings 96."""
+    job = bred(team.project, 2)
+    child, (mother, father) = next(iter(parents_of(job).items()))
+    task = job.config["task"]
+    job.config["task"] = {**task, "steps": 70}
+    assert learned_by(job, child) == 2 * 96
+    job.config["task"] = {**task, "environments": [4, 8]}
+    assert learned_by(job, child) == 0, "nobody noted how many battles each played"
+    with_genes = agents_of(job)
+    assert with_genes is not None
+    own = with_genes._replace(paths=("environments",), genes=np.where(with_genes.id == child, 8.0, 4.0)[:, None])
+    job.config["task"] = {**task, "environments": [4, 8], "steps": 65}
+    assert learned_from(job, own, child, {child: (mother, father)}) == 128 + 96, "each by its own settings"
+
+
+def test_what_the_search_began_with_had_learned_counts_too(team: Studio, designer: Client) -> None:
+    first = bred(team.project, 2)
+    number = next(iter(parents_of(first)))
+    designer.post(at("map-keep", first, number), {"then": ""})
+    begun = Agent.objects.get()
+    assert begun.origin["steps"] == 128
+    job = bred(team.project, 1)
+    job.config["start"] = begun.policy
+    job.save()
+    told = "its training began with the policy that the search began with, 192 decisions in all"
+    assert told in text(designer, at("map-agent", job, 0))
+    parents_and_more = text(designer, at("map-agent", first, number))
+    assert "Its network has learned in 2 trainings, one after the other, 128 decisions in all" in parents_and_more
+    left = first.artifacts | {"policy_description": "e" * 64}
+    Job.objects.filter(pk=first.pk).update(artifacts=left)
+    job.config["start"] = "f" * 64
+    job.save()
+    assert "began with the policy that the search began with." in text(designer, at("map-agent", job, 0)), (
+        "what nobody knows is not told"
+    )
+
+
+def test_the_best_agent_is_kept_from_the_page_of_its_search_with_what_it_learned_and_not_what_all_did(
+    team: Studio, designer: Client
+) -> None:
+    job = bred(team.project)
+    number = leader(job)
+    assert number is not None
+    shown = text(designer, reverse("agents:keep", args=["herobattle", job.pk]))
+    assert f"It is agent {number} of the map: nobody is better by the first goal, “Busy”." in shown
+    assert f'value="Busy and calm: agent {number}"' in shown
+    Job.objects.filter(pk=job.pk).update(counters={"steps": 10**6})
+    designer.post(reverse("agents:keep", args=["herobattle", job.pk]), {"of": ""})
+    assert Agent.objects.get().origin["steps"] == learned_by(job, number) in (64, 128, 192)
 
 
 def test_difficulties_of_a_style_do_alike_and_their_scores_are_surely_apart() -> None:
@@ -283,7 +341,7 @@ def test_an_agent_is_kept_once_with_what_its_network_learned_from_and_can_be_mea
     agent = Agent.objects.get()
     assert answer.request["PATH_INFO"] == reverse("agents:agent", args=["herobattle", agent.pk])
     assert (agent.name, agent.job, agent.sampled) == ("Ada", job, False)
-    assert agent.origin["steps"] == 64 * trainings(child, parents_of(job))
+    assert agent.origin["steps"] == 64 * len(trainings(job.config, child, parents_of(job)))
     page = text(designer, reverse("agents:agent", args=["herobattle", agent.pk]))
     assert f'<a href="{at("map-agent", job, child)}">Agent {child}: its parents, and what it was paid for</a>' in page
     assert f'hx-get="{at("map-difficulties", job, child)}"' in page

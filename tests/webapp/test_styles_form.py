@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from engine.config.styles import StylesConfig
+from engine.config.whole_updates import learned
 from engine.studies import load
 from engine.styles.preview import Value
 from tests.factories import Studio, game_version, signed_in, studio
@@ -52,6 +53,18 @@ def built(team: Studio, **typed: str) -> StylesConfig:
 
 def wrong(team: Studio, **typed: str) -> dict[str, list[str]]:
     return {name: [str(e) for e in found] for name, found in form(team, **typed).errors.items()}
+
+
+def test_in_a_short_training_fewer_battles_are_played_so_that_no_more_is_learned_from_than_was_typed(
+    team: Studio,
+) -> None:
+    usual = built(team, **PONG, scale="busy-calm").task
+    short = built(team, **PONG, scale="busy-calm", steps="3000", **{"learner.batch": "1000"}).task
+    assert (usual.environments, short.environments) == (64, 16)
+    assert learned(short) == 4096 < 2 * 3000
+    none = wrong(team, **PONG, scale="busy-calm", steps="100", **{"learner.batch": "100"})
+    assert "nobody can learn from only 100" in none["steps"][0]
+    assert "fragments of at most 100 decisions" in none["steps"][0]
 
 
 def post(client: Client, team: Studio, name: str = "new", **typed: str) -> Any:
@@ -278,7 +291,7 @@ def test_an_estimate_says_how_long_it_takes_and_of_what_that_consists(team: Stud
     training(team.project, kind="sample", config=trials.of(plain), **ended)
     answer = post(client, team, "preview", **PONG).json()
     assert answer["trial"] is None
-    assert answer["before"]["note"].startswith("12 agents × 8 rounds × 250,000 decisions on ")
+    assert answer["before"]["note"].startswith("12 agents × 8 rounds × 253,952 decisions on ")
     assert "min" in answer["before"]["time"] or "h" in answer["before"]["time"]
 
 

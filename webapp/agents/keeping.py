@@ -21,7 +21,7 @@ from webapp.agents.models import NAME, Agent, Measurement
 from webapp.games.simulators import obstacle, registration
 from webapp.lib.storage import store
 from webapp.projects.models import Project
-from webapp.studies import actions
+from webapp.studies import actions, kinds
 from webapp.studies.models import TERMINAL, Job
 from webapp.training import games
 from webapp.training.entrants import ROLE, game_of, limits_of, script_plays
@@ -86,8 +86,10 @@ def keep(job: Job, user: User, of: str, name: str, sampled: bool) -> Agent:
         raise actions.Refused(NO_POLICY)
     if sampled and not left.draws:
         raise actions.Refused("This agent knows the best action, and has no odds to draw others by.")
-    called, seat = name.strip() or _called(job, of), _seat(job, of)
-    return _keep_policy(job, user, left.policy, name=called, seat=seat, origin=_origin(job, of), sampled=sampled)
+    best = kinds.of(job).best(job)
+    called, seat = name.strip() or usual_name(job, of, best), _seat(job, of)
+    origin = _origin(job, of) | ({} if best is None else {"steps": best.learned})
+    return _keep_policy(job, user, left.policy, name=called, seat=seat, origin=origin, sampled=sampled)
 
 
 def bred(
@@ -122,8 +124,10 @@ def _tensors(policy: str) -> str:
         raise actions.Refused(LOST) from error
 
 
-def _called(job: Job, of: str) -> str:
-    return f"{job.title}: {_words(of)}" if of else job.title
+def usual_name(job: Job, of: str, best: kinds.BestCandidate | None) -> str:
+    """What an agent of a job is called where nobody says otherwise; ``best``: who it is among many."""
+    which = _words(of) or (best.name.lower() if best else "")
+    return f"{job.title[: NAME - len(which) - 2]}: {which}" if which else job.title
 
 
 def game(job: Job) -> dict[str, Any]:
@@ -143,18 +147,44 @@ def _seat(job: Job, of: str) -> int:
     return int(seats[0])
 
 
+def learned_by(policy: str, project: Project) -> int:
+    """Decisions that one of a project's policies has learned from, also before its own job; 0 where nobody knows."""
+    if (agent := project.agents.filter(policy=policy).first()) is not None:
+        return int(agent.origin.get("steps", 0))
+    for pk, artifacts in project.jobs.exclude(artifacts={}).values_list("pk", "artifacts"):
+        roles = [role.partition("/") for role, digest in artifacts.items() if digest == policy]
+        if named := [of for role, _, of in roles if role == ROLE]:
+            job = project.jobs.get(pk=pk)
+            best = kinds.of(job).best(job)
+            return _learned(job, named[0]) if best is None else best.learned
+    return 0
+
+
 def _origin(job: Job, of: str = "") -> dict[str, Any]:
     task = job.config.get("task") or job.config
     own = job.config.get("roster", {}).get(of.partition("@")[0], {}).get("learner")
     learner = LEARNERS.get((own or task["learner"])["kind"])
-    given = task.get("steps")  # a course has those of its lessons
-    steps = given if isinstance(given, int) else job.counters.get("steps", 0)
     origin = {
         "job": f"Job {job.pk}: {job.title}"[:120], "data": str(job.game_version or "")[:120],
-        "steps": int(job.counters.get("steps", steps)), "seed": int(job.config["seed"]),
-        "learner": learner.label if learner else "",
+        "steps": _learned(job, of), "seed": int(job.config["seed"]), "learner": learner.label if learner else "",
     }  # fmt: skip
     return OriginConfig(**origin).model_dump(mode="json")
+
+
+def _learned(job: Job, of: str) -> int:
+    """Decisions of a training, and of what one of its policies began with; 0 where nobody knows, as in a search, which
+    counts those of all its candidates."""
+    given = job.config.get("steps")  # a course has those of its lessons
+    own = 0 if "task" in job.config else int(job.counters.get("steps", given if isinstance(given, int) else 0))
+    start = _start(job.config, of)
+    before = learned_by(start, job.project) if start else 0
+    return own + before if before or not start else 0
+
+
+def _start(config: dict[str, Any], of: str) -> str:
+    """The policy that one of a job's own began with; empty: none."""
+    policies, name = config.get("policies") or config.get("roster") or {}, of.partition("@")[0]
+    return str(policies.get(name, {}).get("start") or ("" if policies else config.get("start") or ""))
 
 
 def measure(agent: Agent, user: User | None) -> Job:

@@ -29,7 +29,7 @@ from webapp.lib.posts import one_of, posts_only
 from webapp.lib.storage import store
 from webapp.projects.access import Need, allowed, project_for, role_in
 from webapp.projects.models import Project
-from webapp.studies import actions
+from webapp.studies import actions, kinds
 from webapp.studies.models import Job
 from webapp.studies.pictures import FOR_GOOD, job_for
 from webapp.training import games, hands
@@ -205,10 +205,7 @@ def measure_old(request: HttpRequest, slug: str) -> HttpResponse:
 def keep(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """What may be kept of a job, as a part of its page; a POST keeps it."""
     if request.method != "POST":
-        job = job_for(request, slug, pk)
-        context = {"project": job.project, "job": job, "left": keeping.left_by(job),
-                   "may_write": _writes(request, job.project)}  # fmt: skip
-        return render(request, "agents/keep.html", context)
+        return render(request, "agents/keep.html", _left(request, job_for(request, slug, pk)))
     job = job_for(request, slug, pk, "write")
     sampled = one_of(request, "chooses", "", "best", "chance") == "chance"
     try:
@@ -217,6 +214,15 @@ def keep(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         messages.warning(request, str(refused))
         return redirect("studies:job", slug, pk)
     return redirect("agents:agent", slug, kept.pk)
+
+
+def _left(request: HttpRequest, job: Job) -> dict[str, Any]:
+    """What a job has left to be kept, and which of its candidates that is where it is the best of many."""
+    left = keeping.left_by(job)
+    best = kinds.of(job).best(job) if len(left) == 1 else None
+    name = keeping.usual_name(job, left[0].name, best) if left else ""
+    return {"project": job.project, "job": job, "left": left, "best": best, "usual_name": name,
+            "may_write": _writes(request, job.project)}  # fmt: skip
 
 
 @require_safe

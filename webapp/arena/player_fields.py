@@ -51,33 +51,34 @@ def roster(
     found: Mapping[str, Any], project: Project, learner: Callable[[str], Mapping[str, Any]]
 ) -> Iterator[tuple[str, Any]]:
     """The roster, from what was typed; ``learner``: one of a kind."""
-    policies = {str(agent.pk): agent.policy for agent in _kept(project)}
+    agents = {str(agent.pk): agent for agent in _kept(project)}
     for name, plays in rows(found):
         kind, _, which = plays.partition(":")
         if plays in (PAST, HARDEST):
             choice = "uniform" if plays == PAST else HARDEST
             yield name, {"kind": "pool", "of": learning(found), "choice": choice}
         elif plays.startswith(SAVED):
-            yield name, {"kind": "frozen", "policy": policies[which]}
+            yield name, agents[which].config.model_dump(mode="json", exclude={"title"})
         elif plays:
             yield name, {"learner": learner(which)} if f"{kind}:" == LEARN else which
 
 
 def typed(config: Mapping[str, Any], project: Project) -> dict[str, str]:
     """What would have to be typed for the roster of a study, as far as there is room; empty for who has no word."""
-    numbers = {agent.policy: str(agent.pk) for agent in _kept(project)}
+    numbers = {(agent.policy, agent.sampled): str(agent.pk) for agent in _kept(project)}
     found: dict[str, str] = {}
     for i, (name, member) in enumerate([*config["roster"].items()][:ROWS], 1):
         found |= {f"name{i}": name, f"plays{i}": _plays(member, config["learner"]["kind"], numbers)}
     return found
 
 
-def _plays(member: Mapping[str, Any], usual: str, numbers: Mapping[str, str]) -> str:
+def _plays(member: Mapping[str, Any], usual: str, numbers: Mapping[tuple[str, bool], str]) -> str:
     kind = member["kind"]
     if kind == "learning":
         return f"{LEARN}{(member['learner'] or {'kind': usual})['kind']}"
     if kind == "pool":
         return HARDEST if member.get("choice") == HARDEST else PAST
     if kind == "frozen":
-        return f"{SAVED}{numbers[member['policy']]}" if member["policy"] in numbers else ""
+        alike = (numbers.get((member["policy"], way)) for way in (member.get("sampled", False), False, True))
+        return f"{SAVED}{number}" if (number := next(filter(None, alike), "")) else ""
     return f"{SCRIPT}{member['player']}" if kind == "scripted" else ""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from engine.config import parse
 from engine.config.agents import RecordConfig
+from engine.config.limits import LimitsConfig
 from engine.config.matches import MatchConfig, Seated
 from engine.config.roster import KeptMemberConfig, ScriptMemberConfig
 from engine.errors import ConfigError
@@ -83,7 +84,12 @@ def _player(job: Job, course: CourseReading, name: str) -> dict[str, Any]:
     member = course.config.roster[name]
     if isinstance(member, ScriptMemberConfig):
         return {"kind": "scripted", "player": member.player, "title": name}
-    policy = member.policy if isinstance(member, KeptMemberConfig) else _learned(job.artifacts, name, member.recalls)
+    if isinstance(member, KeptMemberConfig):
+        own = member.limits and member.limits.beyond(course.config.game.limits or LimitsConfig())
+        limits = None if own is None else own.model_dump()
+        return {"kind": "frozen", "policy": member.policy, "title": name, "sampled": bool(member.sampled),
+                "limits": limits}  # fmt: skip
+    policy = _learned(job.artifacts, name, member.recalls)
     if not policy:
         raise actions.Refused(NOT_YET)
     return {"kind": "frozen", "policy": policy, "title": name}

@@ -125,15 +125,13 @@ class SelfPlayForm(EvaluationForm):
         self._offer_agents(self.project)
 
     def _offer_agents(self, project: Project) -> None:
-        """Saved agents stand among the players outside."""
+        """Saved agents stand among the players outside, and play as they do everywhere."""
         players: Any = self.fields["policies"]
         agents = {f"agent-{agent.pk}": agent for agent in project.agents.kept()}
         self.able |= {
             name: [game for game in GAMES if plays(agent.game["name"], game)] for name, agent in agents.items()
         }
-        self.entrants |= {
-            name: {"kind": "frozen", "policy": agent.policy, "title": agent.name} for name, agent in agents.items()
-        }
+        self.entrants |= {name: agent.config.model_dump(mode="json") for name, agent in agents.items()}
         home = {name: games.title_of(agent.game["name"], project) for name, agent in agents.items()}
         saved = [(name, f"{agent.name}, saved agent of {home[name]}") for name, agent in agents.items()]
         players.choices = [*players.choices, *saved]

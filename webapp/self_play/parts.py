@@ -9,14 +9,16 @@ from typing import Any, ClassVar
 from engine.config.genes import genes
 from engine.config.pool import PoolConfig
 from engine.config.self_play import SelfPlayConfig
+from engine.config.whole_updates import most_learned
 from webapp.accounts.models import User
 from webapp.self_play.asking import SelfPlayForm, SelfPlayIntake
 from webapp.self_play.drawing import StrengthCurves
 from webapp.self_play.reading import HEADS, SelfPlayResult
-from webapp.studies.kinds import Found, Rows
+from webapp.studies.kinds import BestCandidate, Found, Rows
 from webapp.studies.models import Job
 from webapp.studies.setting_fields import is_range, range_text
 from webapp.studies.table_rows import TableRows
+from webapp.training.learned import leader
 from webapp.training.learning import Learning
 
 LEARNED, ROUNDS, ENOUGH = 10_000, 1000, 3
@@ -62,21 +64,21 @@ class Playing(Learning):
     def amount(self, study: SelfPlayConfig) -> float:
         """Decisions that members learn from, and those that could be learned from while workers wait for a round."""
         workers = study.pool.processes
-        return study.ticks * ceil(study.algorithm.population / workers) * workers * learned(study)
+        return study.ticks * ceil(study.algorithm.population / workers) * workers * most_learned(study.task)
 
     def done(self, study: SelfPlayConfig, counters: Mapping[str, float]) -> float:
         """Decisions that members have learned from."""
-        return counters.get(self.counted, 0) * learned(study)
+        return counters.get(self.counted, 0) * most_learned(study.task)
 
     def first_rounds(self, study: SelfPlayConfig) -> SelfPlayConfig:
         """Short rounds of two members in one process, measured in proportion."""
         largest = {gene.place: gene.high for gene in genes(study.task)}
         batch = int(largest.get("learner.batch", study.task.learner.least_batch))
-        steps = min(learned(study), max(LEARNED, 2 * batch))
+        whole = most_learned(study.task)
+        task = study.task.model_copy(update={"steps": min(whole, max(LEARNED, 2 * batch))})
         changes = {
             "name": f"speed of {study.task.game.name}"[:120], "ticks": ROUNDS, "fresh": 0, "stop": (), "seed": 1,
-            "task": study.task.model_copy(update={"steps": steps}),
-            "episodes": max(2, round(study.episodes * steps / learned(study))),
+            "task": task, "episodes": max(2, round(study.episodes * most_learned(task) / whole)),
             "algorithm": study.algorithm.model_copy(update={"population": 2}),
             "pool": PoolConfig(kind="local", workers=1),
         }  # fmt: skip
@@ -89,6 +91,11 @@ class Playing(Learning):
     def side_by_side(self, study: SelfPlayConfig) -> int:
         """Each worker has a process."""
         return study.pool.processes
+
+    def best(self, job: Job) -> BestCandidate | None:
+        """The member that won most of the meetings of its last round."""
+        number, reading = leader(job), SelfPlayResult.of(job)
+        return None if number is None or reading is None else reading.best(job.config, number)
 
     def found(self, job: Job) -> Found | None:
         """Who stands first."""
@@ -114,9 +121,3 @@ class Playing(Learning):
             ("Meetings a member, each round", config["episodes"]),
             *ranges,
         ]
-
-
-def learned(study: SelfPlayConfig) -> int:
-    """Decisions that a member learns from in a round: the same number for all."""
-    assert isinstance(study.task.steps, int)
-    return study.task.steps

@@ -12,10 +12,13 @@ from engine.catalog import PLAYERS
 from engine.errors import StoreError
 from webapp.lib.storage import store
 from webapp.lib.words import NBSP, number, percent
+from webapp.studies.kinds import BestCandidate
 from webapp.studies.models import Job
 from webapp.studies.table_rows import latest, newest
+from webapp.training.learned import learned_step_by_step
 
 HEADS = ("player", "round", "present", "rating", "rating_low", "rating_high", "share", "meetings", "copied_from")
+BY = {"win": "won", "score": "scored"}
 SHOWN = 10
 """Earlier members that the page lists, the most played first."""
 
@@ -84,7 +87,7 @@ class SelfPlayResult:
 
     def __init__(self, ladder: Bundle, lineage: Bundle, outside: dict[str, str]) -> None:
         nowhere = np.zeros(len(ladder.arrays["id"]), np.int8)  # earlier versions compared nobody
-        self.columns, self.lineage = {"beside": nowhere, **ladder.arrays}, lineage.arrays
+        self.columns, self.whole, self.lineage = {"beside": nowhere, **ladder.arrays}, lineage, lineage.arrays
         names = [outside.get(name, name) for name in ladder.meta["outside"]]
         self.players = [self._player(k, names) for k in range(len(self.columns["id"]))]
         self.members = sorted((p for p in self.players if p.present), key=lambda p: (not p.known, -p.rating, p.member))
@@ -164,6 +167,22 @@ class SelfPlayResult:
     def many(self) -> int:
         """Earlier members that are kept."""
         return sum(bool(p.round) and not p.present for p in self.players)
+
+    def best(self, config: dict[str, Any], version: int) -> BestCandidate | None:
+        """The member whose policy was left, which is this version of it; None where it is in no round that is known."""
+        row = next(iter(np.flatnonzero(self.lineage["id"] == version)), None)
+        if row is None:
+            return None
+        member, after = int(self.lineage["member"][row]), int(self.lineage["step"][row]) + 1
+        name, goal = f"Member {member + 1}", config["objectives"][0]
+        most = f"{BY[goal['measure']]} {'most' if goal['direction'] == 'max' else 'least'}"
+        words = (
+            f"It is {name} as it is after round {number(after)}: of all members, it {most} in that round’s meetings."
+        )
+        first = self.members[0] if self.members else None
+        if first is not None and first.known and first.member != member:
+            words += f" {first.name} stands first on the ladder, which counts the meetings of all rounds."
+        return BestCandidate(name, words, learned_step_by_step(config["task"], self.whole, version))
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each player, for programs."""

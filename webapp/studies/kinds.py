@@ -34,6 +34,15 @@ class Found(NamedTuple):
     mark: str = ""
 
 
+class BestCandidate(NamedTuple):
+    """The one out of many candidates whose policy a search has left: its ``name``, why it is that one, in sentences,
+    and the decisions that made it (0: nobody knows)."""
+
+    name: str
+    words: str
+    learned: int
+
+
 class Rows(Protocol):
     """Rows that can be paged through, or taken away whole."""
 
@@ -151,6 +160,10 @@ class Parts:
 
     def found(self, job: Job) -> Found | None:
         """What an ended one found, in a line, where jobs are listed."""
+        return None
+
+    def best(self, job: Job) -> BestCandidate | None:
+        """Which one of its candidates its policy is; None where there is one agent only, or nobody can tell."""
         return None
 
     def exit_code(self, job: Job) -> int:

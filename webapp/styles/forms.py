@@ -16,6 +16,7 @@ from engine.config.learners import merged
 from engine.config.style_reward import STYLE, WINNING, StyleReward
 from engine.config.style_templates import TEMPLATES, Template
 from engine.config.styles import StylesConfig
+from engine.config.whole_updates import that_fit
 from engine.styles.preview import Samples, problems
 from webapp.agents import data
 from webapp.balance.forms import sentence
@@ -280,7 +281,7 @@ class StyleForm(GoalFields, TrainForm):
             "name": self.name,
             "seed": typed["seed"],
             "task": {"game": self.game_as_typed, "learner": learner, "steps": typed["steps"],
-                     "environments": self.shown.battles, "style": self.reward},
+                     "environments": self._battles(typed["steps"], learner["fragment"]), "style": self.reward},
             "objectives": [{name: value for name, value in goal.items() if name != "field"} for goal in self.goals],
             "behaviour": self.ways,
             "algorithm": {"kind": "nsga2", "population": typed["population"]},
@@ -291,6 +292,11 @@ class StyleForm(GoalFields, TrainForm):
             "pool": {"kind": "ray", "workers": site.CPUS},
             **({"start": self.began.policy} if self.began is not None else {}),
         }  # fmt: skip
+
+    def _battles(self, steps: Any, fragment: Any) -> int:
+        """How many battles an agent plays together: the usual number, or fewer in a short training."""
+        right = isinstance(steps, int) and isinstance(fragment, int) and fragment > 0
+        return that_fit(self.shown.battles, steps, fragment) if right else self.shown.battles
 
     def point_at(self, place: str, message: str) -> None:
         name = self._field_of(place)

@@ -64,6 +64,10 @@ class Agents(NamedTuple):
         rows = np.flatnonzero(self.id == agent)
         return int(rows[0]) if len(rows) else None
 
+    def settings(self, row: int) -> dict[str, float]:
+        """The settings that one agent has of its own, by their places."""
+        return dict(zip(self.paths, self.genes[row].tolist(), strict=True))
+
     def band(self, within: float) -> NDArray[np.bool_]:
         """Whose skill may be within so much of the best score."""
         return in_band(self.score.mean, self.score.high, within)
@@ -153,15 +157,6 @@ def parents_of(job: Job) -> dict[int, tuple[int, int]]:
     columns = unpack(store().get(digest)).arrays
     rows = zip(*(columns[name].tolist() for name in ("child", "mother", "father")), strict=True)
     return {child: (mother, father) for child, mother, father in rows}
-
-
-def trainings(agent: int, parents: dict[int, tuple[int, int]]) -> int:
-    """How many trainings made its network, one after the other: its own and those of the mothers before it."""
-    count, seen = 1, {agent}
-    while agent in parents and (agent := parents[agent][0]) not in seen:
-        seen.add(agent)
-        count += 1
-    return count
 
 
 def files(job: Job, agent: int, tick: int) -> Files:

@@ -12,7 +12,8 @@ from webapp.agents.captions import held_words
 from webapp.agents.models import Agent
 from webapp.lib.words import number
 from webapp.studies.models import Job
-from webapp.styles.map_agents import SCORE, Agents, files, parents_of, trainings
+from webapp.styles.learned import Parents, learned_from, trainings
+from webapp.styles.map_agents import SCORE, Agents, files, parents_of
 from webapp.styles.map_genes import Gene, fixed, genes_of
 from webapp.styles.map_levels import levels
 from webapp.styles.map_strangers import Against, against, held, in_words, met, shown
@@ -85,7 +86,7 @@ def card_of(job: Job, agents: Agents, row: int) -> Card:
     return Card(
         agent, tick, bool(agents.edge[row]), bool(agents.last[row]), measures, agents.samples,
         0 if again is None or fresh_row is None else again.samples, genes, parents.get(agent, ()),
-        _lineage(job, agent, parents), levels_of(agents, row, known), against(strangers, agent, known),
+        _lineage(job, agents, agent, parents), levels_of(agents, row, known), against(strangers, agent, known),
         [known[name].title for name in known if name in shown(agents)], held(agents, row, strangers),
         bool(strangers.others), kept, lost,
     )  # fmt: skip
@@ -98,20 +99,15 @@ def _measure_text(
     return MeasureText(axis.title, *cell_of(agents, row, axis), fresh)
 
 
-def learned_from(job: Job, agent: int, parents: dict[int, tuple[int, int]]) -> int:
-    """How many decisions made its network, those of the mothers before it included; 0 where that differs from agent to
-    agent and is not recorded."""
-    steps = job.config["task"]["steps"]
-    return steps * trainings(agent, parents) if isinstance(steps, int) else 0
-
-
-def _lineage(job: Job, agent: int, parents: dict[int, tuple[int, int]]) -> str:
-    count, learned = trainings(agent, parents), learned_from(job, agent, parents)
+def _lineage(job: Job, agents: Agents, agent: int, parents: Parents) -> str:
+    count, learned = len(trainings(job.config, agent, parents)), learned_from(job, agents, agent, parents)
     total = f", {number(learned)} decisions in all" if learned else ""
-    if count == 1 and agent not in parents:
+    if count == 1:
         began = "the policy that the search began with" if job.config["start"] else "a new network"
-        return f"It is of the first agents: its training began with {began}{total}."
-    return f"Its network has learned in {count} trainings, one after the other{total}."
+        first = "Its" if agent in parents else "It is of the first agents: its"
+        return f"{first} training began with {began}{total}."
+    after = ", after those of the policy that the search began with" if job.config["start"] else ""
+    return f"Its network has learned in {count} trainings, one after the other{after}{total}."
 
 
 def levels_of(agents: Agents, row: int, known: dict[str, MeasureAxis]) -> list[Level]:

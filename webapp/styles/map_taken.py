@@ -15,8 +15,8 @@ from webapp.lib.digits import whole
 from webapp.lib.storage import store
 from webapp.studies import actions
 from webapp.studies.models import Job
-from webapp.styles.map_agents import Agents, agents_of, files, parents_of
-from webapp.styles.map_card import learned_from
+from webapp.styles.learned import learned_by
+from webapp.styles.map_agents import Agents, agents_of, files
 from webapp.training.entrants import limits_of
 
 
@@ -47,13 +47,10 @@ def keep(job: Job, user: User, agents: Agents, row: int, name: str) -> Agent:
     """The agent of a row, kept, and measured from now on; the one that was kept before. Raises Refused."""
     agent = int(agents.id[row])
     policy = stored(job, agent, int(agents.tick[row]))
-    try:
-        steps = learned_from(job, agent, parents_of(job))
-    except StoreError:
-        steps = 0
     return keeping.bred(
-        job, user, policy, name or usual_name(job, agent), steps=steps, number=agent, spans=agents.spans
-    )
+        job, user, policy, name or usual_name(job, agent), steps=learned_by(job, agent), number=agent,
+        spans=agents.spans,
+    )  # fmt: skip
 
 
 def chosen(job: Job, numbers: list[str]) -> list[Chosen]:

@@ -10,14 +10,16 @@ from django.shortcuts import render
 
 from webapp.lib.words import number
 from webapp.studies.job_page import worker_words
-from webapp.studies.kinds import Found, Parts
+from webapp.studies.kinds import BestCandidate, Found, Parts
 from webapp.studies.models import TERMINAL, Job, Status
 from webapp.studies.setting_fields import is_range, range_text
 from webapp.styles import control, course, evidence, map_page, typed
+from webapp.styles.learned import learned_by
 from webapp.styles.map_words import MeasureAxis, axes
 from webapp.styles.starting import StylesIntake, StyleStart
 from webapp.training import games, hands
 from webapp.training.goals import title_of
+from webapp.training.learned import leader
 from webapp.training.methods import ALGORITHMS
 from webapp.training.models import TrainDraft
 from webapp.training.parts import SettingsSearches
@@ -46,6 +48,14 @@ class StyleSearches(SettingsSearches):
     def typed(self, job: Job) -> dict[str, Any]:
         """As the page of styles has them."""
         return typed.values_of(job, job.project)
+
+    def best(self, job: Job) -> BestCandidate | None:
+        """The agent of the edge that is best by the first goal."""
+        number, goal = leader(job), title_of(job.config["objectives"][0]["measure"])
+        if number is None:
+            return None
+        words = f"It is agent {number} of the map: nobody is better by the first goal, “{goal}”."
+        return BestCandidate(f"Agent {number}", words, learned_by(job, number))
 
     def found(self, job: Job) -> Found | None:
         """How far apart its agents lie, and how many of them score nearly as well as the best."""

@@ -6,6 +6,7 @@ from math import ceil, sqrt
 
 from engine.config import EvolveConfig, TaskConfig, TrainConfig
 from engine.config.genes import Gene, express, genes
+from engine.config.whole_updates import learned
 from engine.errors import ConfigError
 from webapp.lib.words import number, plural
 from webapp.studies.estimates import FASTER, SLOWER, Estimate
@@ -49,14 +50,15 @@ def estimate(study: EvolveConfig, trial: Job | None, longest: int, noun: str = "
     pace, task = trials.pace_of(trial), middle(study)
     if pace is None or trial is None or task is None:
         return None
-    low, high = (_seconds(study, task.steps, pace, length) for length in _lengths(trial, longest))
+    steps = learned(task)
+    low, high = (_seconds(study, steps, pace, length) for length in _lengths(trial, longest))
     players, workers = study.algorithm.population, study.pool.workers
     least, most = START_S + FASTER * low, START_S + SLOWER * high
     for rule in study.stop:
         if rule.kind == "minutes":
             least, most = (min(seconds, START_S + 60 * rule.most) for seconds in (least, most))
     note = (
-        f"{plural(players, noun)} × {plural(study.ticks, 'round')} × {number(task.steps)} decisions on "
+        f"{plural(players, noun)} × {plural(study.ticks, 'round')} × {number(steps)} decisions on "
         f"{plural(workers, 'worker')}, and {number(study.episodes)} episodes to measure each. On one processor "
         f"{trials.speed_words(pace)} decisions a second were learned from just now."
     )
