@@ -95,10 +95,10 @@ def limits_in_words(limits: Mapping[str, Any]) -> str:
         f"what it does changes at most once in {held.apart} decisions" if held.apart > 1 else "it acts at any decision"
     )
     return (
-        f"{late}; {rare}. Its hands are idle, which is the action {limits['idle']}, until its first decision arrives. A "
-        "change that comes too soon is dropped and not queued: it happens later only if it is decided again. All begins "
-        "anew with an episode. agent.onnx tells one decision: hold its actions back with hands.py, as it learned and "
-        "was measured"
+        f"{late}; {rare}. Its hands are idle, which is the action {limits['idle']}, until its first decision arrives. "
+        "A change that comes too soon is dropped and not queued: it happens later only if it is decided again. "
+        "All begins anew with an episode. agent.onnx tells one decision: hold its actions back with hands.py, "
+        "as it learned and was measured"
     )
 
 
