@@ -1,7 +1,10 @@
-"""Compares agent.onnx with vectors.npz beside it, in onnxruntime: python check.py. Needs numpy and onnxruntime."""
+"""Compares agent.onnx, and hands.py where there is one, with vectors.npz beside it: python check.py. Needs numpy and
+onnxruntime."""
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +20,40 @@ def apart(found: Any, wanted: Any) -> Any:
     return abs(found - wanted) / np.maximum(1.0, abs(wanted))
 
 
+def same_rows(found: Any, wanted: Any) -> int:
+    """In how many rows two lists of actions are the same."""
+    rows = apart(found, wanted).reshape(len(wanted), -1).max(axis=1)
+    return int((rows <= (0 if wanted.dtype.kind == "i" else WITHIN)).sum())
+
+
+def hold_back(here: Path, agent: Any, vectors: dict[str, Any]) -> bool:
+    """Whether hands.py holds the agent's decisions back as the engine did in the episodes that it played there; true
+    where nothing is held back."""
+    if "played.done" not in vectors:
+        return True
+    decided, done, begins = (vectors[f"played.{name}"] for name in ("decision", "done", "begins"))
+    fed = {name[10:]: array for name, array in vectors.items() if name.startswith("played.in.")}
+    good = True
+    if fed:
+        same = same_rows(agent.run(["action"], fed)[0], decided)
+        print(f"{same} of {len(decided)} decisions of played episodes are the same.")
+        good = same == len(decided)
+    limits = json.loads((here / "card.json").read_text(encoding="utf-8"))["limits"]
+    spec = importlib.util.spec_from_file_location("hands", here / "hands.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    hands, found = module.Hands(np.array(limits["idle"], decided.dtype), limits["delay"], limits["apart"]), []
+    for action, first in zip(decided, begins, strict=True):
+        if first:
+            hands.restart()
+        found.append(hands.do(action))
+    same = int((np.array(found) == done).reshape(len(done), -1).all(axis=1).sum())
+    print(f"{same} of {len(done)} actions of the hands are the same.")
+    return good and same == len(done)
+
+
 def main() -> int:
     """0 where the exported agent acts as the one in the engine did."""
     here = Path(__file__).resolve().parent
@@ -27,11 +64,11 @@ def main() -> int:
     fed = {name[3:]: array for name, array in vectors.items() if name.startswith("in.")}
     found = dict(zip(wanted, agent.run(list(wanted), fed), strict=True))
     count = len(wanted["action"])
-    rows = apart(found["action"], wanted["action"]).reshape(count, -1).max(axis=1)
-    same = int((rows <= (0 if wanted["action"].dtype.kind == "i" else WITHIN)).sum())
+    same = same_rows(found["action"], wanted["action"])
     largest = max(float(apart(found[name], array).max()) for name, array in wanted.items() if name != "action")
     print(f"{same} of {count} actions are the same; the numbers differ by {largest:.1e} at most.")
-    return 0 if same == count and largest <= WITHIN else 1
+    good = same == count and largest <= WITHIN
+    return 0 if hold_back(here, agent, vectors) and good else 1
 
 
 if __name__ == "__main__":

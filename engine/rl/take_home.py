@@ -3,7 +3,8 @@
 ``policy.json`` and ``policy.safetensors`` (the format of ``engine.rl.policy``), ``agent.onnx``
 (``engine.rl.onnx_acting``), ``vectors.npz`` (situations from fresh episodes, what the agent's numbers are in each, and
 its action), ``check.py`` (a program that compares them in onnxruntime), and the model card as ``card.json`` and
-``card.md``.
+``card.md``. That of an agent with limits also has ``hands.py``, which holds actions back as the engine's hands do, and
+among the vectors a sequence that it played (``engine.rl.played``), by which ``check.py`` checks it.
 """
 
 from __future__ import annotations
@@ -132,7 +133,7 @@ def milliseconds(model: bytes, given: Arrays) -> float:
 
 
 def zipped(policy: Policy, model: bytes, given: Arrays, card: Mapping[str, Any], words: str) -> bytes:
-    """The file."""
+    """The file; ``hands.py`` where ``given`` has a played sequence."""
     description, tensors = policy.pack()
     arrays = io.BytesIO()
     np.savez_compressed(arrays, allow_pickle=False, **given)
@@ -141,7 +142,8 @@ def zipped(policy: Policy, model: bytes, given: Arrays, card: Mapping[str, Any],
         TENSORS: tensors,
         "agent.onnx": model,
         "vectors.npz": arrays.getvalue(),
-        "check.py": (Path(__file__).parent / "check_agent.py").read_bytes(),
+        "check.py": _beside("check_agent.py"),
+        **({"hands.py": _beside("agent_hands.py")} if "played.done" in given else {}),
         "card.json": json.dumps(card, indent=1, ensure_ascii=False).encode() + b"\n",
         "card.md": words.encode(),
     }
@@ -150,6 +152,10 @@ def zipped(policy: Policy, model: bytes, given: Arrays, card: Mapping[str, Any],
         for name, data in files.items():
             archive.writestr(name, data)
     return packed.getvalue()
+
+
+def _beside(name: str) -> bytes:
+    return (Path(__file__).parent / name).read_bytes()
 
 
 def table(rows: Sequence[tuple[str, ...]]) -> str:

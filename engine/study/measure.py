@@ -31,11 +31,12 @@ from engine.rl.cast import Candidate, Cast
 from engine.rl.examine import first_episodes, first_in_turns
 from engine.rl.observed import Observed, arrays_of, batch_of
 from engine.rl.onnx_acting import acting
+from engine.rl.played import played
 from engine.rl.policy import Policy
 from engine.rl.recording import tally
 from engine.rl.seats import Player, Seats, nobody_else
 from engine.rl.squads import fill, fits, on_seats
-from engine.rl.take_home import VECTORS, checked, milliseconds, vectors, zipped
+from engine.rl.take_home import VECTORS, Arrays, checked, milliseconds, vectors, zipped
 from engine.rl.turns import Table
 from engine.rng import battle_seeds
 from engine.simulators import references
@@ -52,6 +53,9 @@ from engine.styles.strangers import ERROR, Shift, facing_strangers, moved, paire
 Floats = NDArray[np.float64]
 MEASUREMENT = 0xE7A6
 """The match key of measurements: their seeds are never those of training or of evaluations."""
+PLAYED = 0xE7A7
+"""The match key of the sequence that goes along with an agent with limits."""
+EPISODES_PLAYED = 3
 _MINE, _OTHER = "measured", "opponent"
 
 
@@ -233,12 +237,25 @@ class _Measurement(Session):
         found = {
             "measures": self._measures(game, 0), "episodes": len(self.values[0]), **self._strangers(game),
             "game": game.spec.name, "game_version": game.spec.version, "milliseconds": milliseconds(model, given),
-            "check": check._asdict(), "sampled": sampled, "clip": self._clip(game, opponent),
+            "check": check._asdict(), "sampled": sampled, "idle": self._idle(game), "clip": self._clip(game, opponent),
             "moves": tally(self.policy.spec.seat.action, given["out.action"]),
         }  # fmt: skip
         card = card_of(config, self.policy, found)
-        taken = zipped(self.policy, model, given, card, in_words(card))
+        taken = zipped(self.policy, model, given | self._sequence(ground), card, in_words(card))
         return {"table": self.store.put(pack(found, {"values": self.values[0]})), "take_home": self.store.put(taken)}
+
+    def _idle(self, game: Game) -> Any:
+        """The action of idle hands, as JSON."""
+        return game.spec.seats[self.config.seat].action.idle(1)[0].tolist()
+
+    def _sequence(self, ground: _Ground) -> Arrays:
+        """What an agent with limits played, for whoever holds it back elsewhere; nothing where it has none."""
+        config, limits, game = self.config, self.config.agent.limits, ground.game
+        if limits is None or not limits.any or in_turns(game):
+            return {}
+        seeds = battle_seeds(config.seed, np.array([PLAYED], np.uint64), 0, EPISODES_PLAYED)[0]
+        own = self._own(game)
+        return played(game, self.policy, ground.opponent, own, seeds, config.agent.sampled, limits)
 
     def _strangers(self, game: Game) -> dict[str, Any]:
         """How it does against strangers, and whether its style holds there."""

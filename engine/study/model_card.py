@@ -33,7 +33,7 @@ def card_of(config: MeasureConfig, policy: Policy, found: Mapping[str, Any]) -> 
         },
         "seat": msgspec.to_builtins(policy.spec.seat),
         "chooses": SAMPLED if found["sampled"] else GREEDY,
-        "limits": (config.agent.limits or LimitsConfig()).model_dump(),
+        "limits": (config.agent.limits or LimitsConfig()).model_dump() | {"idle": found["idle"]},
         "opponent": "" if config.opponent is None else config.opponent.title or config.opponent.kind,
         "origin": config.origin.model_dump(mode="json"),
         "network": policy.spec.network.model_dump(mode="json"),
@@ -88,9 +88,9 @@ def in_words(card: Mapping[str, Any]) -> str:
     )
 
 
-def limits_in_words(limits: Mapping[str, int]) -> str:
+def limits_in_words(limits: Mapping[str, Any]) -> str:
     """What whoever runs the agent must hold back."""
-    held = LimitsConfig(**limits)
+    held = LimitsConfig(delay=limits["delay"], apart=limits["apart"])
     if not held.any:
         return "none: it reacts at once, and acts whenever it likes"
     later = f"{held.delay} decision{'s' if held.delay > 1 else ''} later"
@@ -99,8 +99,10 @@ def limits_in_words(limits: Mapping[str, int]) -> str:
         f"what it does changes at most once in {held.apart} decisions" if held.apart > 1 else "it acts at any decision"
     )
     return (
-        f"{late}; {rare}. agent.onnx tells one decision: hold its actions back in this way, as it learned and was "
-        "measured"
+        f"{late}; {rare}. Its hands are idle, which is the action {limits['idle']}, until its first decision arrives. "
+        "A change that comes too soon is dropped and not queued: it happens later only if it is decided again. "
+        "All begins anew with an episode. agent.onnx tells one decision: hold its actions back with hands.py, "
+        "as it learned and was measured"
     )
 
 

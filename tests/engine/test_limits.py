@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
+import sys
 import zipfile
 from collections import deque
 from pathlib import Path
@@ -157,7 +159,7 @@ def test_an_agent_is_measured_and_recorded_as_late_as_it_learned(tmp_path: Path)
     with zipfile.ZipFile(io.BytesIO(store.get(late.artifacts["take_home"]))) as taken:
         card, words = json.loads(taken.read("card.json")), taken.read("card.md").decode()
         told = {p.key: p.value for p in onnx.load_from_string(taken.read("agent.onnx")).metadata_props}
-    assert card["limits"] == {"delay": 200, "apart": 1}
+    assert card["limits"] == {"delay": 200, "apart": 1, "idle": 0}
     assert "what it decides happens 200 decisions later" in words
     assert (told["reaction_delay_decisions"], told["decisions_between_actions"]) == ("200", "1")
     pair = [{"kind": "frozen", "policy": agent, "limits": {"delay": d}} for d in (0, 200)]
@@ -196,3 +198,51 @@ def test_the_exported_agent_held_back_in_the_same_way_plays_the_same_battle() ->
         seen = {**step.observations[0], "legal": np.ones((1, 3), np.bool_)}
         step = plain.step([hands.do(model.run(["action"], seen)[0])])
     np.testing.assert_array_equal(np.array(places, np.float32), found.positions[:-1])
+
+
+def checked_at_home(home: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-I", "check.py"], cwd=home, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """What is taken home of an agent with limits, unpacked."""
+    store = FolderStore(tmp_path / "store")
+    plain = measurement(kept(untrained(), store), episodes=50).model_dump(mode="json")
+    end = run(load({**plain, "agent": {**plain["agent"], **LIMITS}}), store)
+    assert isinstance(end, Finished), end
+    with zipfile.ZipFile(io.BytesIO(store.get(end.artifacts["take_home"]))) as taken:
+        taken.extractall(tmp_path / "home")
+    return tmp_path / "home"
+
+
+def test_what_is_taken_home_holds_an_agent_back_as_the_engine_did_and_its_card_says_the_rule(home: Path) -> None:
+    done = checked_at_home(home)
+    assert done.returncode == 0, done
+    assert "of the hands are the same" in done.stdout
+    with np.load(home / "vectors.npz") as file:
+        decided, held = file["played.decision"], file["played.done"]
+        assert file["played.begins"].sum() == 3
+    assert (decided != held).any(), "something is held back"
+    assert len(set(held.tolist())) > 1, "and something is done"
+    words = (home / "card.md").read_text()
+    assert "Its hands are idle, which is the action 0, until its first decision arrives." in words
+    assert "dropped and not queued" in words
+    assert "All begins anew with an episode." in words
+
+
+@pytest.mark.parametrize(
+    ("right", "broken"),
+    [
+        ("* self._delay)", "* (self._delay + 1))"),
+        ("self._since >= self._apart and", "self._since > self._apart and"),
+        ("        self._now, self._since = self._idle, self._apart", "        self._now, self._since = self._idle, 0"),
+        ("self._since >= self._apart and ", ""),
+    ],
+)
+def test_hands_that_hold_back_otherwise_are_caught(home: Path, right: str, broken: str) -> None:
+    file = home / "hands.py"
+    assert right in file.read_text()
+    file.write_text(file.read_text().replace(right, broken))
+    done = checked_at_home(home)
+    assert done.returncode == 1, done

@@ -125,7 +125,7 @@ def test_an_interrupted_measurement_ends_with_the_same_figures(store: FolderStor
     ],
 )
 def test_the_model_card_says_limits_in_sentences(delay: int, apart: int, said: str) -> None:
-    assert limits_in_words({"delay": delay, "apart": apart}).startswith(said)
+    assert limits_in_words({"delay": delay, "apart": apart, "idle": 0}).startswith(said)
 
 
 @pytest.mark.parametrize(

@@ -191,8 +191,7 @@ class StyleForm(GoalFields, TrainForm):
     @property
     def game_as_typed(self) -> dict[str, Any]:
         """The game with its settings, as data."""
-        own = settings.typed(self.groups, self.cleaned_data).get("game", {}) if hasattr(self, "cleaned_data") else {}
-        game = data.on({"name": self.game_name, **own}, self.version)
+        game = data.on(self.game_as_data, self.version)
         return game | self.limits(game) if self.game_name else game
 
     @cached_property

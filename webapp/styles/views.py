@@ -106,7 +106,8 @@ def preview(request: HttpRequest, slug: str) -> PageJson:
     pieces = {name: render_to_string("styles/partials/picture.html", {"picture": p}) for name, p in drawn.items()}
     return PageJson({
         "kept": kept, **trial, "before": before, "errors": composing.errors_of(form), "shape": form.shape,
-        "name": "" if form.data.get("title") else form.name, "html": html, "steps": number(form.usual_steps),
+        "hands": form.hands, "name": "" if form.data.get("title") else form.name, "html": html,
+        "steps": number(form.usual_steps),
         "pictures": pieces, "balance": shown["balance"], "weights": shown["weights"], "ways": shown["ways"],
         "style_weight": shown["style_weight"],
     })  # fmt: skip

@@ -152,6 +152,7 @@ def previewed(request: HttpRequest, project: Project, form: TrainForm, page: str
         "before": estimates.before_start(found, trial, form.minutes_typed),
         "errors": errors_of(form),
         "shape": form.shape,
+        "hands": form.hands,
         "name": "" if form.data.get("title") else form.name,
     }
 

@@ -168,7 +168,18 @@ class TrainForm(GameFields):
         if reason := methods.misfit(self._said("algorithm"), self.does, self.offer):
             self.add_error("algorithm", reason)
         if self.game_name:
-            self.check_hands({"name": self.game_name})
+            self.check_hands(self.game_as_data)
+
+    @property
+    def game_as_data(self) -> dict[str, Any]:
+        """The game with its settings; without the limits of its players."""
+        own = settings.typed(self.groups, getattr(self, "cleaned_data", {})).get("game", {})
+        return {"name": self.game_name, **own}
+
+    @property
+    def hands(self) -> dict[str, str]:
+        """What the page says of the limits of players, as ``hands_in_words``."""
+        return self.hands_in_words(self.game_as_data)
 
     def _check_start(self, study: Any) -> None:
         if self.began is not None:

@@ -20,6 +20,7 @@ import { toast } from "../toast.js";
  * @property {number | null} trial
  * @property {{ time: string, note: string, long: string }} before
  * @property {boolean} failed
+ * @property {{ held: string, react: string, pace: string }} hands
  * @property {string} name
  * @property {string} steps */
 
@@ -94,8 +95,17 @@ function twin(field) {
   return findOptional(form, `[name="${field.name}"][value="${CSS.escape(field.value)}"]`);
 }
 
+/** What the game will hold of the limits that were typed, and which suit it.
+ * @param {Answer["hands"]} hands */
+function showHands({ held, ...help }) {
+  at("held").textContent = held;
+  at("held").hidden = !held;
+  for (const [name, text] of Object.entries(help)) find(document, `#id_${name}_notes .help`).textContent = text;
+}
+
 /** @param {Answer} answer */
 function show(answer) {
+  showHands(answer.hands);
   showParts(answer);
   showErrors(form, answer.errors);
   if (answer.kept) {
