@@ -31,6 +31,7 @@ from webapp.styles import map_page
 from webapp.styles.forms import StyleForm
 from webapp.styles.map_agents import Agents, Estimates, agents_of, parents_of, trainings
 from webapp.styles.map_levels import levels, same_style
+from webapp.styles.map_strangers import held, met
 from webapp.styles.map_words import axes
 from webapp.styles.starting import StylesIntake
 from webapp.training.models import TrainDraft
@@ -172,6 +173,30 @@ def test_map_table_and_card_say_whose_style_does_not_hold_against_strangers(team
     gone = next(n for n, each in zip(told["agents"], told["held"], strict=True) if each is None)
     assert "It did not stay to the end" in text(designer, at("map-agent", job, gone))
     assert not any(drawn(page(designer, bred(team.project, 1)))["held"])
+
+
+def test_shifts_are_told_by_the_differences_between_episodes_on_the_same_seeds_where_these_were_kept(
+    team: Studio,
+) -> None:
+    job = bred(team.project)
+    known, agents = met(job), agents_of(job)
+    assert agents is not None
+    assert known.own is not None
+    assert set(known.shifts) == set(known.own.id.tolist()), "the edge and the population"
+    number, found = next(iter(known.shifts.items()))
+    for each in found:
+        other = known.others[each.opponent]
+        rows = other.row(number), known.own.row(number)
+        there, here = (who.measures["moved"].mean[row] for who, row in zip((other, known.own), rows, strict=True))
+        assert each.mean == pytest.approx(there - here)
+    row = agents.row(number)
+    assert row is not None
+    earlier = known._replace(shifts={})
+    by_pairs, by_means = held(agents, row, known), held(agents, row, earlier)
+    assert by_pairs is not None
+    assert by_means is not None
+    assert by_pairs.by == pytest.approx(by_means.by), "searches of earlier versions go on as they were"
+    assert (by_pairs.high or 0) < (by_means.high or np.inf)
 
 
 def test_the_population_of_the_control_is_drawn_beside(team: Studio, designer: Client) -> None:
