@@ -225,6 +225,7 @@ class _Measurement(Session):
                                 f"{check.situations:,} actions are the same; nothing was written")])  # fmt: skip
         found = {
             "measures": self._measures(game, 0), "episodes": len(self.values[0]), **self._strangers(game),
+            "draws": sum(int(((each[:, 0] > 0) & (each[:, 0] < 1)).sum()) for each in self.values),
             "game": game.spec.name, "game_version": game.spec.version, "milliseconds": milliseconds(model, given),
             "check": check._asdict(), "sampled": sampled, "clip": self._clip(game, opponent),
             "moves": tally(self.policy.spec.seat.action, given["out.action"]),
