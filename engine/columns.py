@@ -19,7 +19,7 @@ from engine.errors import EngineError
 from engine.problem import PLAIN, AnyContext, Context, Evaluation, Floats, Request
 
 Arrays = dict[str, NDArray[Any]]
-TABLES = ("values", "limits", "record", "sums")
+TABLES = ("values", "descriptors", "limits", "record", "sums")
 """Fields of an evaluation that hold rows of replicates."""
 
 

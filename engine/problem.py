@@ -177,9 +177,10 @@ class Evaluation(NamedTuple):
     battles or steps requested; ``cached``: how many of them came from memory; ``status``: ok, or failed with a
     ``reason``; ``context``: the request's, plus what the evaluation added; ``descriptor``: float64[k] behaviour of the
     candidate. Where replicates are recorded: ``values``: float64[samples, m] objectives of each, whose means the
-    objectives are; ``limits``: float64[2, m] bounds of these (infinite: unknown); ``record``: float64[samples, k] data
-    of each replicate for objectives that are no means of replicates (see Request); ``sums``: float64[samples, k] terms
-    of each replicate from which those objectives are computed."""
+    objectives are; ``descriptors``: float64[samples, k] behaviour in each, whose means the descriptor is; ``limits``:
+    float64[2, m] bounds of the values (infinite: unknown); ``record``: float64[samples, k] data of each replicate for
+    objectives that are no means of replicates (see Request); ``sums``: float64[samples, k] terms of each replicate from
+    which those objectives are computed."""
 
     id: int
     objectives: Floats
@@ -194,6 +195,7 @@ class Evaluation(NamedTuple):
     context: AnyContext = PLAIN
     descriptor: Floats | None = None
     values: Floats | None = None
+    descriptors: Floats | None = None
     limits: Floats | None = None
     record: Floats | None = None
     sums: Floats | None = None

@@ -7,7 +7,7 @@ from __future__ import annotations
 from engine.catalog.agent_game import AgentGame, Signal
 from engine.catalog.algorithms import ALGORITHMS
 from engine.catalog.entry import imported
-from engine.catalog.games import GAMES, MOMENTS_A_SECOND, built_in, of_two, pace_of, shares_of
+from engine.catalog.games import GAMES, MOMENTS_A_SECOND, built_in, declared_ends, of_two, pace_of
 from engine.catalog.learners import LEARNERS, METHODS
 from engine.catalog.players import PLAYERS
 from engine.catalog.studies import STUDIES, StudyKind
@@ -27,8 +27,8 @@ __all__ = [
     "Signal",
     "StudyKind",
     "built_in",
+    "declared_ends",
     "imported",
     "of_two",
     "pace_of",
-    "shares_of",
 ]

@@ -267,10 +267,11 @@ def of_two(game: str) -> str:
     return next((name for name, each in GAMES.items() if each.path == known.path and each.for_two), "")
 
 
-def shares_of(game: str) -> tuple[str, ...]:
-    """The signals of a game that are shares, from 0 to 1."""
+def declared_ends(game: str) -> dict[str, tuple[float, float]]:
+    """Between what the measures of a game's episodes lie, by name: those that have declared ends on both sides."""
     known = built_in(game)
-    return tuple(name for name, signal in known.captions.items() if signal.share) if known else ()
+    shares = [name for name, signal in known.captions.items() if signal.share] if known else []
+    return {**dict.fromkeys(("win", *shares), (0.0, 1.0)), **(known.ends if known else {})}
 
 
 def pace_of(game: str, settings: Mapping[str, Any]) -> float:

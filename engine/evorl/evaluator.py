@@ -151,11 +151,16 @@ class PlayerEvaluator:
         if not np.isfinite(objectives).all():
             bad = self.config.objectives[int(np.flatnonzero(~np.isfinite(objectives))[0])].measure
             raise EvaluationError(f"Its {bad} is not a number: this game has none. Choose another goal.")
-        means, beside = values.mean(axis=0), [*self.measures.ranges(self.config, values), *times]
+        means, ways, beside = (
+            values.mean(axis=0),
+            values[:, self.behaviour],
+            [*self.measures.ranges(self.config, values), *times],
+        )
         return Evaluation(
             request.id, objectives, covariance, len(values), np.concatenate([means, beside]),
             cost=steps + found.moves, context=made,
-            descriptor=means[self.behaviour] if self.behaviour else None, values=goals, limits=self.limits,
+            descriptor=means[self.behaviour] if self.behaviour else None, values=goals,
+            descriptors=ways if self.behaviour else None, limits=self.limits,
         )  # fmt: skip
 
     def _made(self, context: TrainingContext, trained: Trained, added: Mapping[str, Any]) -> TrainingContext:

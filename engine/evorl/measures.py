@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.catalog import built_in
+from engine.catalog import declared_ends
 from engine.config.evolve import AimConfig, EvolveConfig, measure_names
 from engine.config.style_reward import formula_of, identifier
 from engine.errors import ConfigError
@@ -67,8 +67,7 @@ class Measures:
 
     def ranges(self, config: EvolveConfig, values: NDArray[np.float64]) -> list[float]:
         """Both ends of the 95 % range of each measure in ``config.ranged``, from n episodes."""
-        known = built_in(config.task.game.name)
-        ends = known.ends if known else {}
+        ends = declared_ends(config.task.game.name)
         found = [
             range_of(values[:, self.names.index(name)], *ends.get(name, (-np.inf, np.inf))) for name in config.ranged
         ]

@@ -3,6 +3,8 @@
 Artifacts have genes in the units of their settings (``genome`` float64[n, genes]), every measure, and the hash of each
 candidate's training; ``low`` and ``high`` float64[n, goals] are the ends of 95 % ranges (``engine.means``), infinite
 where there is none, and ``values`` float64[n, episodes, goals] those of each episode, if there are at most ``KEPT``.
+Artifacts of fresh episodes also have ``ways`` float64[n, episodes, behaviour] where there are descriptors: on the same
+seeds against another opponent, the differences between episodes tell far more than those between means.
 Nothing in them depends on the clock.
 """
 
@@ -13,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from engine.arrays import pack
 from engine.columns import Arrays
 from engine.confidence import Range
 from engine.config.evolve import EvolveConfig
@@ -74,11 +77,13 @@ class PlayerRecord(Record):
 
     def _values(self, found: Sequence[Evaluation]) -> Floats:
         """Tables [episodes, goals], NaN beyond their end and where they are not kept."""
-        many = [0 if e.values is None or len(e.values) > KEPT else len(e.values) for e in found]
-        table = np.full((len(found), max(many, default=0), len(self.signs)), np.nan)
-        for row, e, n in zip(table, found, many, strict=True):
-            row[:n] = e.values if n else row[:n]
-        return table
+        return _tables([e.values for e in found], len(self.signs))
+
+    def put_fresh(self, members: Sequence[Individual]) -> str:
+        """Adds what they did in each episode."""
+        arrays, k = self.arrays([self.reported(i) for i in members]), len(self.problem.descriptors)
+        arrays |= {"ways": _tables([i.evaluation.descriptors for i in members], k)} if k else {}
+        return self.store.put(pack(self.meta(), arrays))
 
     def _range(self, e: Evaluation, j: int, error: float = 0.05) -> Range:
         """Range of one goal, that misses with this probability; none for failed evaluations."""
@@ -166,6 +171,15 @@ class PlayerRecord(Record):
         super().load(state)
         self.survival.load(state["survival"])
         self.means = state["means"]
+
+
+def _tables(found: Sequence[Floats | None], columns: int) -> Floats:
+    """float64[n, episodes, columns]: NaN beyond the end of each, and where there are none or more than ``KEPT``."""
+    many = [0 if table is None or len(table) > KEPT else len(table) for table in found]
+    whole = np.full((len(found), max(many, default=0), columns), np.nan)
+    for row, table, n in zip(whole, found, many, strict=True):
+        row[:n] = table if n else row[:n]
+    return whole
 
 
 def trained(evaluation: Evaluation) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.arrays import Bundle, pack
-from engine.catalog import built_in, of_two, shares_of
+from engine.catalog import declared_ends, of_two
 from engine.config.agents import PART, MeasureConfig, PlayerConfig
 from engine.config.train import TrainGame
 from engine.errors import Cancelled, ConfigError, below
@@ -206,9 +206,7 @@ class _Measurement(Session):
     def _measures(self, game: Game, which: int) -> list[dict[str, Any]]:
         """Every measure that the game gives, with its mean and its 95 % range (None: unknown), against the usual
         opponent (0) or a stranger."""
-        known = built_in(self.config.game.name)
-        ends_of = {**(known.ends if known else {}), **dict.fromkeys(self._bounded, (0.0, 1.0))}
-        found = []
+        ends_of, found = declared_ends(self.config.game.name), []
         for name, column in zip(self._named(game), self.values[which].T, strict=True):
             if not np.isnan(column).any():
                 ends = range_of(column, *ends_of.get(name, (-math.inf, math.inf)))
@@ -219,11 +217,6 @@ class _Measurement(Session):
     def _named(self, game: Game) -> list[str]:
         seat = game.spec.seats[self.config.seat]
         return ["win", "score", "length", *(f"return:{r}" for r in seat.rewards), *seat.signals]
-
-    @property
-    def _bounded(self) -> set[str]:
-        """Measures between 0 and 1."""
-        return {"win", *shares_of(self.config.game.name)}
 
     def _results(self, ground: _Ground, model: bytes) -> dict[str, str]:
         """The figures, and the file to take home. Raises ConfigError where the exported agent is another one."""
@@ -236,6 +229,7 @@ class _Measurement(Session):
                                 f"{check.situations:,} actions are the same; nothing was written")])  # fmt: skip
         found = {
             "measures": self._measures(game, 0), "episodes": len(self.values[0]), **self._strangers(game),
+            "draws": sum(int(((each[:, 0] > 0) & (each[:, 0] < 1)).sum()) for each in self.values),
             "game": game.spec.name, "game_version": game.spec.version, "milliseconds": milliseconds(model, given),
             "check": check._asdict(), "sampled": sampled, "idle": self._idle(game), "clip": self._clip(game, opponent),
             "moves": tally(self.policy.spec.seat.action, given["out.action"]),
@@ -268,13 +262,14 @@ class _Measurement(Session):
         """How far each measure of its style shifts against each stranger, and the span of each: of its search, or else
         of all that was measured here."""
         names, found, spans = self._named(game), list[Shift](), dict[str, float]()
+        ends_of = declared_ends(self.config.game.name)
         style = [name for name in self.config.style if name in names]
         for name in style:
             own, *others = (each[:, names.index(name)] for each in self.values)
             spans[name] = self.config.origin.spans.get(name) or float(np.ptp([own, *others]))
             error = ERROR / (len(style) * len(others))
             for title, other in zip(titles, others, strict=True):
-                found.append(paired(name, title, other - own, name in self._bounded, error))
+                found.append(paired(name, title, other - own, ends_of.get(name), error))
         return [each for each in found if math.isfinite(each.mean)], spans
 
     def _clip(self, game: Game, opponent: Player | None) -> dict[str, Any]:

@@ -76,11 +76,12 @@ def in_words(card: Mapping[str, Any]) -> str:
         ("ONNX", f"opset {card['onnx_opset']}; observations are scaled inside, and `legal` forbids actions"),
         ("Processor time", f"{card['processor_milliseconds_per_decision']:.3f} ms for a decision on one thread"),
     ]  # fmt: skip
-    rows = [("Measure", "Mean", "95 % range"), *(_measure(each) for each in measured["measures"])]
+    rows = [("Measure", "Mean", "Range"), *(_measure(each) for each in measured["measures"])]
     return (
         f"# {card['name']}\n\n{table(facts)}\n## What it does\n\n"
-        f"{measured['episodes']:,} fresh episodes, seed {measured['seed']}. Ranges of wins and shares hold for "
-        "whatever may happen; those of other measures hold if no episode goes far beyond the ones that were played.\n\n"
+        f"{measured['episodes']:,} fresh episodes, seed {measured['seed']}. Ranges of wins and shares are of 95 % and "
+        "hold for whatever may happen; those of other measures hold only if no episode goes far beyond the ones that "
+        "were played.\n\n"
         f"{table(rows)}\n{_strangers(card)}"
         "## The same agent\n\n"
         f"In {check['situations']:,} situations of fresh episodes agent.onnx acted alike in {check['same']:,}; "
@@ -125,7 +126,7 @@ def _strangers(card: Mapping[str, Any]) -> str:
         (name, *(f"{each[name][1]} ({each[name][2]})" for each in by)) for name in own if all(name in b for b in by)
     ]
     return (
-        f"## Against opponents it never learned against\n\nOn as many episodes with the same seeds; 95 % ranges in "
+        f"## Against opponents it never learned against\n\nOn as many episodes with the same seeds; ranges in "
         f"brackets.\n\n{table([head, *rows])}\n{_held(against)}\n\n"
     )
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.catalog import built_in, of_two
-from engine.confidence import Range
+from engine.confidence import Range, bounds_once
 from engine.config.train import TrainGame
 from engine.means import range_of, widened
 
@@ -85,11 +85,12 @@ def facing_strangers(game: TrainGame) -> TrainGame:
     return game.model_copy(update={"name": of_two(game.name)})
 
 
-def shifts(
+def shifts_of_means(
     own: Mapping[str, Mean], others: Mapping[str, Mapping[str, Mean]], style: Iterable[str], episodes: int
 ) -> list[Shift]:
     """From means and ranges alone: ``own`` by measure against the usual opponent, those against ``others`` by their
-    names, of so many ``episodes`` each. A difference lies within those of all values of two ranges."""
+    names, of so many ``episodes`` each. A difference lies within those of all values of two ranges. For what
+    was measured before each episode was kept: ``paired`` tells far more."""
     pairs = [(who, name) for name in style for who, by in others.items() if name in by and name in own]
     found = []
     for who, name in pairs:
@@ -100,11 +101,16 @@ def shifts(
     return found
 
 
-def paired(measure: str, opponent: str, change: NDArray[np.float64], share: bool, error: float) -> Shift:
-    """From the ``change`` [episodes] against an opponent of each episode on the same seed. ``share``: the measure is
-    between 0 and 1; ``error``: the probability that the range misses."""
-    ends = range_of(change, *((-1.0, 1.0) if share else (-math.inf, math.inf)), error)
-    return Shift(measure, opponent, float(change.mean()), *ends, len(change))
+def paired(
+    measure: str, opponent: str, change: NDArray[np.float64], ends: tuple[float, float] | None, error: float
+) -> Shift:
+    """From the ``change`` [episodes] against an opponent of each episode on the same seed, of a number of episodes that
+    was fixed before the first: one look. ``ends``: between which the measure lies (None: not declared; such a range
+    holds at every look, and is wider for it); ``error``: the probability that the range misses."""
+    width = math.inf if ends is None else ends[1] - ends[0]
+    once = math.isfinite(width) and bool(np.isfinite(change).all())
+    found = bounds_once(change, -width, width, error) if once else range_of(change, error=error)
+    return Shift(measure, opponent, float(change.mean()), *found, len(change))
 
 
 def moved(found: Sequence[Shift], spans: Mapping[str, float]) -> Moved | None:

@@ -30,8 +30,12 @@ async function drawNow() {
   /** @type {Drawn} */
   const drawn = embedded("style-map-data");
   const scores = drawn.values.score.mean;
-  const scale = part("scale");
-  if (scale) scale.textContent = scores.length ? `from ${decimals(Math.min(...scores), 2)} (pale) to ${decimals(Math.max(...scores), 2)} (strong)` : "";
+  let [low, high] = [Infinity, -Infinity]; // no Math.min(...scores): there may be more agents than a call has arguments
+  for (const score of scores) [low, high] = [Math.min(low, score), Math.max(high, score)];
+  const [lowest, highest, bar] = [part("lowest"), part("highest"), part("scale")];
+  if (lowest) lowest.textContent = scores.length ? decimals(low, 2) : "";
+  if (highest) highest.textContent = high > low ? decimals(high, 2) : "";
+  if (bar) bar.hidden = !(high > low);
   const along = { x: select("across").value, y: select("up").value };
   await drawMap(chart, drawn, along, new Set(ticked()), tokens(), open);
 }
@@ -41,7 +45,13 @@ const select = (name) => find(card(), `[data-map-${name}]`, HTMLSelectElement);
 
 /** Open an agent's card, as its link in the table does. @param {number} agent */
 function open(agent) {
-  findOptional(card(), `[data-agent-link="${agent}"]`)?.click();
+  const link = findOptional(card(), `[data-agent-link="${agent}"]`);
+  if (link) {
+    link.click();
+    return;
+  }
+  const address = part("chart")?.dataset.mapCard?.replace(/0\/$/, `${agent}/`); // it is on another page of the table
+  if (address) window.htmx.ajax("GET", address, { target: find(document, "#style-agent"), select: "#style-agent", swap: "outerHTML" });
 }
 
 function tellTicked() {

@@ -65,7 +65,7 @@ def test_a_style_is_composed_and_its_value_on_sample_episodes_follows_what_is_ty
     page.locator("summary", has_text="More: how many agents").click()
     page.get_by_label("Agents", exact=True).fill("4")
     page.get_by_role("button", name="Breed the agents").click()
-    expect(page.locator(".job-now")).to_contain_text("Round 0 of 8", timeout=SOON)
+    expect(page.locator(".job-now")).to_contain_text("0 of 8 rounds complete", timeout=SOON)
     job = Job.objects.get(kind="style")
     assert job.config["task"]["style"]["w2"] == [0.1, 0.5]
     assert [goal["measure"] for goal in job.config["objectives"]] == ["busy", "calm"]

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from engine.means import range_of
-from engine.styles.strangers import FRAGILE, Mean, Moved, Shift, moved, shifts, strangers_of
+from engine.styles.strangers import ERROR, FRAGILE, Mean, Moved, Shift, moved, paired, shifts_of_means, strangers_of
 
 SPAN = {"explored": 0.1, "hits": 8.0}
 
@@ -66,6 +66,48 @@ def test_with_few_episodes_nobody_is_marked() -> None:
     assert all(each.episodes > 20 for each in told if each.verdict == "open" and each.high is not None)
 
 
+def told(kind: str, rng: np.random.Generator, episodes: int, mean: float) -> tuple[NDArray[np.float64], ...]:
+    """A share in each episode against the usual opponent (mean 0.4, of rare events 0.03) and against another, whom it
+    is ``mean`` higher against; on one seed the two resemble one another."""
+    if kind == "tied":
+        return tuple(rng.binomial(4, at, episodes) / 4 for at in (0.4, 0.4 + mean))
+    if kind == "rare":
+        luck = rng.random(episodes)
+        again = np.where(rng.random(episodes) < 0.5, luck, rng.random(episodes))
+        return (luck < 0.03).astype(float), (again < 0.03 + mean).astype(float)
+    noise = rng.normal(size=(2, episodes)) if kind == "normal" else rng.standard_t(2, (2, episodes)) / 2
+    other = 0.5 * noise[0] + 0.75**0.5 * noise[1]
+    return np.clip(0.4 + 0.1 * noise[0], 0, 1), np.clip(0.4 + mean + 0.1 * other, 0, 1)
+
+
+def called_fragile(kind: str, episodes: int, mean: float, times: int) -> float:
+    """How often a shift of this ``mean`` against one of two strangers is, where agents span 0.6."""
+    rng, found = np.random.default_rng(3), 0
+    for _ in range(times):
+        changes = [other - own for own, other in (told(kind, rng, episodes, each) for each in (mean, 0.0))]
+        given = [paired("dealt", who, each, (0.0, 1.0), ERROR / 2) for who, each in zip("ab", changes, strict=True)]
+        moved_ = moved(given, {"dealt": 0.6})
+        found += moved_ is not None and moved_.fragile
+    return found / times
+
+
+@pytest.mark.parametrize(("kind", "few", "more"), [
+    ("normal", 0.95, 0.99), ("heavy-tailed", 0.8, 0.95), ("tied", 0.2, 0.7), ("rare", 0.15, 0.5),
+])  # fmt: skip
+def test_twice_the_line_is_found_within_a_hundred_or_two_hundred_episodes_on_the_same_seeds(
+    kind: str, few: float, more: float
+) -> None:
+    """Two ranges of means alone found it in 24, 13, 0 and 0 % of a hundred episodes."""
+    assert called_fragile(kind, 100, 2 * FRAGILE * 0.6, 100) >= few
+    assert called_fragile(kind, 200, 2 * FRAGILE * 0.6, 100) >= more
+
+
+@pytest.mark.parametrize("kind", ["normal", "heavy-tailed", "tied", "rare"])
+def test_who_does_not_shift_or_shifts_to_the_line_is_seldom_called_fragile(kind: str) -> None:
+    for shift in (0.0, FRAGILE * 0.6):
+        assert max(called_fragile(kind, episodes, shift, 200) for episodes in (20, 100)) <= ERROR
+
+
 def _judged(rng: np.random.Generator, by: float, episodes: int) -> Moved:
     one, other = rng.integers(2), rng.integers(2)
 
@@ -75,6 +117,6 @@ def _judged(rng: np.random.Generator, by: float, episodes: int) -> Moved:
         return {"explored": mean(explored, 0.0, 1.0), "hits": mean(rng.lognormal(1, 0.3, episodes) + 8 * hits)}
 
     others = {who: drawn([by * (at == one and k == other) for at in range(2)]) for k, who in enumerate(("Ada", "Bea"))}
-    found = moved(shifts(drawn([0, 0]), others, ("explored", "hits"), episodes), SPAN)
+    found = moved(shifts_of_means(drawn([0, 0]), others, ("explored", "hits"), episodes), SPAN)
     assert found is not None
     return found

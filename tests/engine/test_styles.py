@@ -122,6 +122,8 @@ def test_who_stayed_is_measured_on_the_same_seeds_against_opponents_that_nobody_
         assert set(other.arrays["id"].tolist()) == stayed
         assert other.arrays["samples"].tolist() == [4] * len(stayed)
         assert np.isfinite(other.arrays["objective"]).all()
+        means = other.arrays["ways"].mean(axis=1)
+        np.testing.assert_allclose(means, other.arrays["descriptor"], err_msg="what was done in each episode is kept")
     whole = unpack(store.get(left["fresh_population"]))
     assert set(whole.arrays["id"].tolist()) == set(unpack(store.get(left["population"])).arrays["id"].tolist())
     assert whole.arrays["samples"].tolist() == [4] * len(whole.arrays["id"])

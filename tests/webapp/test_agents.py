@@ -141,7 +141,7 @@ def test_the_caption_tells_its_own_figures_with_ranges_and_count(team: Studio, d
     assert "0.021 ms on one thread" in page
     assert "Lasts" in page
     assert "[range unknown]" in page
-    assert "; those of values not in per cent hold if no episode goes far beyond the ones that were played." in page
+    assert "nobody says how far these values can go, so their ranges hold only if no episode goes far beyond" in page
     assert "Measured against the game’s own player, on" in page, "as on the page where it is watched"
 
 

@@ -32,6 +32,8 @@ from webapp.styles.forms import StyleForm
 from webapp.styles.learned import learned_by, learned_from, trainings
 from webapp.styles.map_agents import Agents, Estimates, agents_of, parents_of
 from webapp.styles.map_levels import levels, same_style
+from webapp.styles.map_reach import ANYWHERE, reach_of
+from webapp.styles.map_strangers import held, met
 from webapp.styles.map_words import axes
 from webapp.styles.starting import StylesIntake
 from webapp.training.learned import leader
@@ -174,6 +176,30 @@ def test_map_table_and_card_say_whose_style_does_not_hold_against_strangers(team
     gone = next(n for n, each in zip(told["agents"], told["held"], strict=True) if each is None)
     assert "It did not stay to the end" in text(designer, at("map-agent", job, gone))
     assert not any(drawn(page(designer, bred(team.project, 1)))["held"])
+
+
+def test_shifts_are_told_by_the_differences_between_episodes_on_the_same_seeds_where_these_were_kept(
+    team: Studio,
+) -> None:
+    job = bred(team.project)
+    known, agents = met(job), agents_of(job)
+    assert agents is not None
+    assert known.own is not None
+    assert set(known.shifts) == set(known.own.id.tolist()), "the edge and the population"
+    number, found = next(iter(known.shifts.items()))
+    for each in found:
+        other = known.others[each.opponent]
+        rows = other.row(number), known.own.row(number)
+        there, here = (who.measures["moved"].mean[row] for who, row in zip((other, known.own), rows, strict=True))
+        assert each.mean == pytest.approx(there - here)
+    row = agents.row(number)
+    assert row is not None
+    earlier = known._replace(shifts={})
+    by_pairs, by_means = held(agents, row, known), held(agents, row, earlier)
+    assert by_pairs is not None
+    assert by_means is not None
+    assert by_pairs.by == pytest.approx(by_means.by), "searches of earlier versions go on as they were"
+    assert (by_pairs.high or 0) < (by_means.high or np.inf)
 
 
 def test_the_population_of_the_control_is_drawn_beside(team: Studio, designer: Client) -> None:
@@ -465,3 +491,67 @@ def test_a_program_may_begin_a_search_with_the_project_s_own_policies_only(team:
     assert dict(StylesIntake().tried(own, team.project)).keys() <= {"task.style.style"}
     foreign = own.model_copy(update={"start": "0" * 64})
     assert dict(StylesIntake().tried(foreign, team.project)).keys() == {"start"}
+
+
+def test_of_many_agents_the_table_has_a_page_and_the_picture_all(
+    team: Studio, designer: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(map_page, "ROWS", 5)
+    job = bred(team.project)
+    shown = page(designer, job, "?sort=moved&page=2&agent=3")
+    assert "Page 2 of 4, 18 agents" in shown
+    assert len(drawn(shown)["agents"]) == 18
+    first = page(designer, job, "?sort=moved&agent=3")
+    in_table = [int(number) for number in re.findall(r'<tr[^>]* data-agent="(\d+)"', first)]
+    assert len(in_table) == 5
+    assert in_table[0] == 3, "who is ticked stands first, on whatever page it would be"
+    assert re.search(r'value="3" id="tick-3" aria-label="[^"]*" checked', first)
+    moved = dict(zip(drawn(first)["agents"], drawn(first)["values"]["moved"]["mean"], strict=True))
+    assert [moved[n] for n in in_table[1:]] == sorted((m for n, m in moved.items() if n != 3), reverse=True)[:4]
+    picked = page(designer, job, "?pick=1&k=2&within=1&agent=3&page=99")
+    assert "Page 4 of 4" in picked
+
+
+def test_a_range_of_a_goal_of_ones_own_ends_where_its_formula_does(team: Studio, designer: Client) -> None:
+    ends = {"score": (0.0, 1.0), "forward": (0.0, 1.0)}
+    assert reach_of("score + forward", ends) == (0.0, 2.0)
+    assert reach_of("score - 2 * forward / 4", ends) == (-0.5, 1.0)
+    assert reach_of("-(score * (1 - forward))", ends) == (-1.0, 0.0)
+    assert reach_of("score + paces", ends) == ANYWHERE
+    assert reach_of("score / forward", ends) == ANYWHERE
+    job = bred(team.project)
+    axis = axes(job.config)["busy"]._replace(reach=(0.0, 2.0))
+    agents = made_up([0.01, 0.9], [0.0, 1.0], half=0.5)
+    cell = map_page.cell_of(agents, 0, axis)
+    assert cell.ends == "0.00 to 0.51"
+
+
+def test_it_is_said_when_ranges_are_too_wide_for_the_skill_band(team: Studio, designer: Client) -> None:
+    job = bred(team.project)
+    found = map_page.context(job, QueryDict("within=0"))["map"]
+    assert found.wide == (found.able > found.close and (found.able == 18 or found.able >= 2 * found.close))
+    assert ("By their means alone" in page(designer, job, "?within=0")) == found.wide
+    assert not found._replace(able=4, close=4).wide
+    assert found._replace(able=18, close=2).wide
+
+
+def test_a_network_that_the_mother_did_not_hand_on_is_not_called_hers(team: Studio, designer: Client) -> None:
+    job = bred(team.project)
+    child = next(iter(parents_of(job)))
+    Job.objects.filter(pk=job.pk).update(config={**job.config, "networks": "single_point"})
+    shown = text(designer, at("map-agent", job, child))
+    assert "<dt>Bred from</dt>" in shown
+    assert "whose network it went on with" not in shown
+
+
+def test_a_range_of_values_without_declared_ends_is_not_called_one_of_95_percent(
+    team: Studio, designer: Client
+) -> None:
+    job = bred(team.project)
+    assert "Lines are 95 % ranges." in page(designer, job).replace("\xa0", " ")
+    goals = [{"measure": "mine", "formula": "score + moved", "direction": "max"}, *job.config["objectives"][1:]]
+    own = axes({**job.config, "objectives": goals})
+    assert [name for name, axis in own.items() if not axis.declared] == ["mine"]
+    assert own["mine"].reach == (0.0, 2.0)
+    won = axes({**job.config, "behaviour": ["win"]})["win"]
+    assert won.title == "Wins (% of episodes, a draw as half)"

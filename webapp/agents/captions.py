@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from engine.arrays import unpack
-from engine.catalog import GAMES, Signal, built_in
+from engine.catalog import GAMES, Signal, built_in, declared_ends
 from engine.errors import StoreError
 from engine.styles.strangers import FRAGILE, Moved
 from engine.text import written
@@ -88,11 +91,13 @@ class Figures(NamedTuple):
         if job is None or not digest:
             return None
         try:
-            meta = unpack(store().get(digest)).meta
+            meta, arrays = unpack(store().get(digest))
         except StoreError:
             return None
         game = built_in(job.config["game"]["name"])
         known = {**PLAIN, **(game.captions if game else {})}
+        if meta.get("draws") or half_won(arrays["values"][:, 0] if "values" in arrays else np.empty(0)):
+            known["win"] = known["win"]._replace(unit=f"{known['win'].unit}, a draw as half a win")
         found = _measures(meta["measures"], known)
         others = [(o["opponent"], _measures(o["measures"], known)) for o in meta.get("against", ())]
         return cls(found, meta, others, tuple(job.config.get("style", ())), job.config["game"]["name"])
@@ -108,9 +113,11 @@ class Figures(NamedTuple):
         return words[:1].upper() + words[1:] if words else "Measured"
 
     @property
-    def undeclared(self) -> bool:
-        """Whether some ranges are of values without declared ends: they do not cover one far beyond those played."""
-        return any(each.low is not None and not each.words.share for each in self.measures)
+    def undeclared(self) -> list[str]:
+        """Measures with a range but without declared ends, in words: such a range is no 95 % range, for it does not
+        cover a value far beyond those played."""
+        ends = declared_ends(self.game)
+        return [each.words.words for each in self.measures if each.low is not None and each.name not in ends]
 
     @property
     def _ways(self) -> tuple[str, ...]:
@@ -184,6 +191,11 @@ def held_words(moved: Moved) -> str:
         episodes = number(moved.episodes)
         return f"{sentence} About {episodes} fresh episodes would tell whether that is more than {FRAGILE:g}."
     return f"{sentence} Measure it on more episodes."
+
+
+def half_won(wins: NDArray[np.float64]) -> bool:
+    """Whether some episodes were neither won nor lost."""
+    return bool(((wins > 0) & (wins < 1)).any())
 
 
 def _measures(found: Sequence[dict[str, Any]], known: dict[str, Signal]) -> list[Measure]:

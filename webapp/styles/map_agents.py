@@ -40,7 +40,8 @@ class Agents(NamedTuple):
     """A row for each agent by its ``id``, which is its number on pages, too. ``tick``: the round that trained it;
     ``edge``: no other is better in one goal and as good in all, and of equals it is the first; ``last``: it belongs to
     the latest population.
-    ``measures`` by name: goals, score and behaviour; ``genes`` float64[n, genes]."""
+    ``measures`` by name: goals, score and behaviour; ``genes`` float64[n, genes]; ``ways`` float64[n, episodes,
+    behaviour]: what was done in each episode, NaN or None where that was not kept."""
 
     id: NDArray[np.int64]
     tick: NDArray[np.int64]
@@ -53,6 +54,7 @@ class Agents(NamedTuple):
     paths: tuple[str, ...]
     genes: Floats
     samples: int
+    ways: Floats | None = None
 
     @property
     def score(self) -> Estimates:
@@ -141,6 +143,7 @@ def _read(arrays: dict[str, NDArray[Any]], meta: dict[str, Any], job: Job) -> Ag
         arrays["id"], arrays["tick"], non_dominated(arrays["objective"], signs), np.isin(arrays["id"], population),
         goals, behaviour, measures | own, tuple(name for name in places if not name.endswith((".low", ".high"))),
         tuple(gene["path"] for gene in meta["genes"]), arrays["genome"], int(arrays["samples"].max()),
+        arrays.get("ways"),
     )  # fmt: skip
 
 

@@ -7,18 +7,23 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 
+from webapp.lib.digits import whole
 from webapp.styles.map_form import EVERYBODY, PICKED, WITHIN, MapForm
 
 
 class MapQuery(NamedTuple):
-    """What was asked for, where it is not wrong. ``picks``: whether a diverse few shall be picked; ``wrong``: something
-    that was typed cannot be used, so the usual stands for it and nobody is picked."""
+    """What was asked for, where it is not wrong. ``sort``: the measure by which the table is sorted, the most first;
+    ``page`` of the table, from 1; ``ticked``: agents that are. ``picks``: whether a diverse few shall be
+    picked; ``wrong``: something that was typed cannot be used, so the usual stands for it and nobody is picked."""
 
     within: float
     show: str
     k: int
     picks: bool
     wrong: bool
+    sort: str = "score"
+    page: int = 1
+    ticked: tuple[int, ...] = ()
 
     @property
     def within_text(self) -> str:
@@ -28,6 +33,21 @@ class MapQuery(NamedTuple):
     @property
     def query(self) -> str:
         """It as the end of an address."""
+        return f"{self.unsorted}&{urlencode({'sort': self.sort, 'page': self.page})}"
+
+    @property
+    def before(self) -> str:
+        """The page before, in the same order, as a part of an address."""
+        return urlencode({"sort": self.sort, "page": self.page - 1})
+
+    @property
+    def after(self) -> str:
+        """The next page."""
+        return urlencode({"sort": self.sort, "page": self.page + 1})
+
+    @property
+    def unsorted(self) -> str:
+        """It without the order of the table and the page of it."""
         values = {"within": self.within_text, "show": self.show, "k": self.k}
         return urlencode({**values, **({"pick": 1} if self.picks else {})})
 
@@ -42,4 +62,6 @@ def asked(given: QueryDict) -> tuple[MapForm, MapQuery]:
     return form, MapQuery(
         WITHIN if within is None else float(within), typed.get("show") or EVERYBODY,
         PICKED if k is None else int(k), given.get("pick", "") == "1" and not wrong, wrong,
+        given.get("sort", "score"), max(1, whole(given.get("page", "1")) or 1),
+        tuple(n for text in given.getlist("ticked") + given.getlist("agent") if (n := whole(text)) is not None),
     )  # fmt: skip

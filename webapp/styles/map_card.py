@@ -42,7 +42,8 @@ class Card(NamedTuple):
     """``parents``: mother and father; ``lineage``: where its network comes from, in a sentence; ``abroad``: what it
     does against strangers, by the measures in ``abroad_titles``; ``held``: whether its style holds there;
     ``others_met``: whether anybody has met them; ``kept``: the saved agent that it is; ``lost``: why it can be neither
-    kept nor watched, empty where it can."""
+    kept nor watched, empty where it can; ``networks``: what the search does with them; ``open_ended``: titles of
+    measures without declared ends, whose ranges are no 95 % ranges."""
 
     agent: int
     tick: int
@@ -61,6 +62,8 @@ class Card(NamedTuple):
     others_met: bool
     kept: Agent | None
     lost: str
+    networks: str
+    open_ended: list[str]
 
     @property
     def held_words(self) -> str:
@@ -88,7 +91,8 @@ def card_of(job: Job, agents: Agents, row: int) -> Card:
         0 if again is None or fresh_row is None else again.samples, genes, parents.get(agent, ()),
         _lineage(job, agents, agent, parents), levels_of(agents, row, known), against(strangers, agent, known),
         [known[name].title for name in known if name in shown(agents)], held(agents, row, strangers),
-        bool(strangers.others), kept, lost,
+        bool(strangers.others), kept, lost, job.config["networks"],
+        [axis.title for axis in known.values() if not axis.declared],
     )  # fmt: skip
 
 

@@ -10,7 +10,6 @@ from django.http import QueryDict
 from engine.errors import StoreError
 from engine.styles.strangers import Moved
 from webapp.agents import data
-from webapp.lib.digits import whole
 from webapp.studies.models import Job
 from webapp.styles import control as controls
 from webapp.styles import course, evidence
@@ -18,8 +17,14 @@ from webapp.styles.map_agents import Agents, agents_of
 from webapp.styles.map_asked import MapQuery, asked
 from webapp.styles.map_form import BAND, EDGE
 from webapp.styles.map_genes import genes_of, titles
-from webapp.styles.map_strangers import held, met
+from webapp.styles.map_strangers import Met, held, met
 from webapp.styles.map_words import CellText, MeasureAxis, axes, cell_of
+
+ROWS = 200
+"""Agents on a page of the table."""
+ALONG = ("name", "title", "low", "high", "share")
+DIGITS = 6
+"""Decimals of the ends that the chart draws."""
 
 
 class AgentRow(NamedTuple):
@@ -47,7 +52,9 @@ class Holds(NamedTuple):
 
 
 class Map(NamedTuple):
-    """``key`` names its state: equal key, equal map. ``drawn``: numbers for the chart."""
+    """``key`` names its state: equal key, equal map. ``rows``: those of one ``page`` of ``pages``, of ``listed`` in
+    all; ``drawn``: numbers for the chart, of all; ``close``: whose means alone are in the skill band; ``open_ended``:
+    titles of measures without declared ends, whose ranges are no 95 % ranges."""
 
     key: str
     rows: list[AgentRow]
@@ -56,12 +63,22 @@ class Map(NamedTuple):
     trained: int
     edge: int
     able: int
+    close: int
     samples: int
     tied: bool
     control: bool
     picked: int
     strangers: Holds
     drawn: dict[str, Any]
+    page: int
+    pages: int
+    listed: int
+    open_ended: list[str]
+
+    @property
+    def wide(self) -> bool:
+        """Whether ranges are too wide for the skill band to sort out those whom their means would."""
+        return self.able > self.close and (self.able == self.trained or self.able >= 2 * self.close)
 
 
 def key(job: Job) -> str:
@@ -87,7 +104,7 @@ def context(job: Job, given: QueryDict) -> dict[str, Any]:
         "map_form": form, "map": found, "map_lost": lost, "map_key": key(job), "asked": wanted, "control": control,
         "map_axes": list(known.values()), "now": course.now(job),
         "newer_data": newest if data.differs(game, newest) else None,
-        "ticked": [each for text in given.getlist("ticked") if (each := whole(text)) is not None],
+        "ticked": wanted.ticked,
         "map_goals": [aim["measure"] for aim in job.config["objectives"]],
     }  # fmt: skip
 
@@ -98,18 +115,43 @@ def map_of(job: Job, agents: Agents, wanted: MapQuery, control: Job | None) -> M
     picked = agents.pick(wanted.within, wanted.k).rows.tolist() if wanted.picks else []
     beside = agents_of(control) if control is not None else None
     shown = {BAND: able, EDGE: agents.edge}.get(wanted.show, np.ones(len(agents.id), np.bool_))
-    order = sorted(np.flatnonzero(shown).tolist(), key=lambda row: -float(agents.score.mean[row]))
-    order = [*(row for row in picked if shown[row]), *(row for row in order if row not in picked)]
+    order = _ordered(agents, np.flatnonzero(shown).tolist(), picked, wanted)
     last, strangers = evidence.of(job), met(job)
-    holds = {row: held(agents, row, strangers) for row in range(len(agents.id))}
-    rows = [_row(job, agents, row, known, able, picked)._replace(held=holds[row]) for row in order]
+    holds = _held(agents, strangers)
+    pages = max(1, -(-len(order) // ROWS))
+    page = min(wanted.page, pages)
+    here = order[(page - 1) * ROWS : page * ROWS]
+    rows = [_row(job, agents, row, known, able, picked)._replace(held=holds.get(row)) for row in here]
     drawing = drawn(agents, order, known, able, picked, beside)
     return Map(
         key(job), rows, known, titles(job.config, agents.paths), len(agents.id), int(agents.edge.sum()),
-        int(able.sum()), agents.samples, last is not None and last.tied, beside is not None, len(picked),
+        int(able.sum()), _close(agents, wanted.within), agents.samples, last is not None and last.tied,
+        beside is not None, len(picked),
         _holds(tuple(strangers.others), list(holds.values())),
-        {**drawing, "held": [found.verdict if (found := holds[row]) is not None else None for row in order]},
+        {**drawing, "held": [found.verdict if (found := holds.get(row)) is not None else None for row in order]},
+        page, pages, len(order), [axis.title for axis in known if not axis.declared],
     )  # fmt: skip
+
+
+def _ordered(agents: Agents, rows: list[int], picked: list[int], wanted: MapQuery) -> list[int]:
+    """Rows of the table: who was picked, then who is ticked, then the rest, each part as it is sorted."""
+    by = agents.measures.get(wanted.sort, agents.score).mean
+    place = {row: i for i, row in enumerate(picked)}
+    ticked = set(wanted.ticked)
+    return sorted(
+        rows, key=lambda row: (place.get(row, len(place)), int(agents.id[row]) not in ticked, -float(by[row]))
+    )
+
+
+def _held(agents: Agents, strangers: Met) -> dict[int, Moved | None]:
+    """How far styles shift, by row, of those who met anybody: few of many."""
+    numbers = {number for each in strangers.others.values() for number in each.id.tolist()}
+    return {row: held(agents, row, strangers) for row, n in enumerate(agents.id.tolist()) if n in numbers}
+
+
+def _close(agents: Agents, within: float) -> int:
+    """How many would be in the skill band if ranges had no width."""
+    return int((agents.score.mean >= agents.score.mean.max() - within).sum())
 
 
 def _holds(names: tuple[str, ...], found: list[Moved | None]) -> Holds:
@@ -131,18 +173,21 @@ def drawn(
     agents: Agents, order: list[int], known: list[MeasureAxis], able: Any, picked: list[int], beside: Agents | None
 ) -> dict[str, Any]:
     """What the chart draws: the rows of the table in its order, and the latest population of the control."""
-    values = {axis.name: _column(agents, axis.name, order) for axis in known}
+    values = {axis.name: _column(agents, axis, order) for axis in known}
     found = {
         "agents": agents.id[order].tolist(), "edge": agents.edge[order].tolist(), "able": able[order].tolist(),
         "picked": [picked.index(row) + 1 if row in picked else 0 for row in order], "values": values,
-        "axes": {axis.name: axis._asdict() for axis in known},
+        "axes": {axis.name: {part: getattr(axis, part) for part in ALONG} for axis in known},
     }  # fmt: skip
     if beside is not None:
         last = np.flatnonzero(beside.last).tolist()
-        found["control"] = {axis.name: _column(beside, axis.name, last)["mean"] for axis in known}
+        found["control"] = {axis.name: _column(beside, axis, last)["mean"] for axis in known}
     return found
 
 
-def _column(agents: Agents, name: str, order: list[int]) -> dict[str, list[float]]:
-    measured = agents.measures[name]
-    return {part: getattr(measured, part)[order].tolist() for part in ("mean", "low", "high")}
+def _column(agents: Agents, axis: MeasureAxis, order: list[int]) -> dict[str, list[float]]:
+    measured = agents.measures[axis.name]
+    ends = {part: np.clip(getattr(measured, part), *axis.reach) for part in ("low", "high")}
+    unknown = ~np.isfinite(measured.high - measured.low)
+    parts = {"mean": measured.mean, **{part: np.where(unknown, np.nan, each) for part, each in ends.items()}}
+    return {part: (each if part == "mean" else np.round(each, DIGITS))[order].tolist() for part, each in parts.items()}

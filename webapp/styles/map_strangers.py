@@ -4,24 +4,33 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engine.arrays import unpack
-from engine.catalog import PLAYERS
-from engine.styles.strangers import Mean, Moved, moved, shifts, strangers_of
+import numpy as np
+
+from engine.arrays import Bundle, stacked, unpack
+from engine.catalog import PLAYERS, declared_ends
+from engine.styles.strangers import ERROR, Mean, Moved, Shift, moved, paired, shifts_of_means, strangers_of
+from webapp.lib.first import first
 from webapp.lib.storage import store
+from webapp.studies.explore_source import last_of_each
 from webapp.studies.models import Job
-from webapp.styles.map_agents import SCORE, Agents, agents_in
+from webapp.styles.map_agents import SCORE, Agents, Floats, agents_in
 from webapp.styles.map_words import UNKNOWN, CellText, MeasureAxis, cell_of
 
-ROLE, FRESH = "against/", "fresh_population"
+ROLE, FRESH = "against/", ("fresh", "fresh_population")
+SEARCHES = 16
+"""So many searches have their shifts kept in memory: artifacts do not change, and ranges take a while."""
+_SHIFTS: dict[tuple[str, ...], dict[int, list[Shift]]] = {}
 
 
 class Met(NamedTuple):
     """What is known of a job's agents: ``own``, those who stayed on fresh episodes against the usual opponent (None:
-    they were not measured again; of searches of earlier versions, those of the edge); ``others``, everybody who stayed
-    against each stranger, by what it is called."""
+    they were not measured again; of searches of earlier versions, those of the edge alone); ``others``, everybody who
+    stayed against each stranger, by what it is called; ``shifts``, how far each agent's style shifts there, by number,
+    where every episode was kept."""
 
     own: Agents | None
     others: dict[str, Agents]
+    shifts: dict[int, list[Shift]]
 
 
 class Against(NamedTuple):
@@ -33,29 +42,73 @@ class Against(NamedTuple):
 
 def met(job: Job) -> Met:
     """All measurements against strangers. Raises StoreError where some are lost."""
-    names = strangers_of(job.config["task"]["game"]["name"])
-    found = {PLAYERS[name].label: _left(job, f"{ROLE}{name}") for name in names}
-    return Met(
-        _left(job, FRESH) or _left(job, "fresh"),
-        {title: agents for title, agents in found.items() if agents is not None},
-    )
+    game = job.config["task"]["game"]["name"]
+    own = tuple(digest for role in FRESH if (digest := str(job.artifacts.get(role, ""))))
+    away = [(PLAYERS[name].label, str(job.artifacts.get(f"{ROLE}{name}", ""))) for name in strangers_of(game)]
+    whole = _left(job, *own)
+    found = {title: agents for title, digest in away if digest and (agents := _left(job, digest)) is not None}
+    if whole is None or not found:
+        return Met(whole, found, {})
+    key = (game, *own, *(digest for _, digest in away))
+    if (shifts := _SHIFTS.get(key)) is None:
+        shifts = _SHIFTS[key] = _every_shift(whole, found, declared_ends(game))
+        while len(_SHIFTS) > SEARCHES:
+            _SHIFTS.pop(first(_SHIFTS), None)
+    return Met(whole, found, shifts)
 
 
-def _left(job: Job, role: str) -> Agents | None:
-    digest = str(job.artifacts.get(role, ""))
-    return agents_in(unpack(store().get(digest)), job) if digest else None
+def _left(job: Job, *digests: str) -> Agents | None:
+    """Those in some artifacts, each agent once."""
+    bundles = [unpack(store().get(digest)) for digest in digests]
+    if not bundles:
+        return None
+    names = set.intersection(*(set(bundle.arrays) for bundle in bundles))
+    columns = {
+        name: stacked([bundle.arrays[name] for bundle in bundles]) for name in bundles[0].arrays if name in names
+    }
+    return agents_in(Bundle(bundles[0].meta, last_of_each(columns)), job)
+
+
+def _every_shift(
+    own: Agents, others: dict[str, Agents], ends: dict[str, tuple[float, float]]
+) -> dict[int, list[Shift]]:
+    """By number, of those whose every episode was kept, against the usual opponent and against all of ``others``."""
+    found, error = dict[int, list[Shift]](), ERROR / max(1, len(own.behaviour) * len(others))
+    for row, number in enumerate(own.id.tolist()):
+        here, away = _episodes(own, row), {title: _episodes(each, each.row(number)) for title, each in others.items()}
+        pairs = {title: there - here for title, there in away.items() if there.shape == here.shape}
+        if here.size and len(pairs) == len(others):
+            found[number] = [
+                paired(name, title, change[:, k], ends.get(name), error)
+                for title, change in pairs.items()
+                for k, name in enumerate(own.behaviour)
+            ]
+    return found
+
+
+def _episodes(agents: Agents, row: int | None) -> Floats:
+    """What an agent did in each of its episodes [episodes, behaviour]; empty where that was not kept."""
+    if row is None or agents.ways is None:
+        return np.empty((0, 0))
+    found = agents.ways[row]
+    return found[~np.isnan(found).all(axis=1)]
 
 
 def held(agents: Agents, row: int, known: Met) -> Moved | None:
-    """What is known of how far the style of the agent in this row shifts; None where it met nobody. On the same seeds
-    where it was measured on fresh episodes."""
+    """What is known of how far the style of the agent in this row shifts; None where it met nobody. By the differences
+    between episodes on the same seeds; by means and their ranges, which tell less, where it was not measured on fresh
+    episodes, or by a version that kept no single ones."""
     number = int(agents.id[row])
+    if shifts := known.shifts.get(number):
+        return moved([each for each in shifts if np.isfinite(each.mean)], agents.spans)
     rows = {title: (each, at) for title, each in known.others.items() if (at := each.row(number)) is not None}
+    if not rows:
+        return None
     here = None if known.own is None else known.own.row(number)
     usual, at = (agents, row) if known.own is None or here is None else (known.own, here)
     others = {title: _means(each, place) for title, (each, place) in rows.items()}
     episodes = min([usual.samples, *(each.samples for each, _ in rows.values())])
-    return moved(shifts(_means(usual, at), others, agents.behaviour, episodes), agents.spans)
+    return moved(shifts_of_means(_means(usual, at), others, agents.behaviour, episodes), agents.spans)
 
 
 def _means(agents: Agents, row: int) -> dict[str, Mean]:

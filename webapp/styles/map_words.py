@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.catalog import Signal, built_in
+from engine.catalog import Signal, built_in, declared_ends
 from engine.config.style_reward import formula_of, identifier
 from engine.config.style_templates import TEMPLATES, Template, renamed
 from engine.text import written
 from webapp.lib.words import number
 from webapp.styles.map_agents import SCORE, Agents
+from webapp.styles.map_reach import reach_of
 from webapp.training.goals import title_of
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
+WIN, DRAWS = "win", " (a draw is half a win)"
+PLAIN_WIN = Signal("wins", unit="of episodes, a draw as half")
 UNKNOWN = "range not known"
 FAR = 100.0
 """Values from here on are told without decimals."""
@@ -23,13 +27,16 @@ FAR = 100.0
 
 class MeasureAxis(NamedTuple):
     """A measure along which the map can be drawn: its title with its unit, what its low and high end are called, and
-    whether values are shares, told in percent."""
+    whether values are shares, told in percent. ``declared``: the game, or the goal, says between what its values lie,
+    so that its ranges are of 95 %; ``reach``: what a goal's formula cannot go beyond."""
 
     name: str
     title: str
     low: str
     high: str
     share: bool
+    declared: bool
+    reach: tuple[float, float]
 
     @property
     def along(self) -> str:
@@ -45,22 +52,26 @@ class MeasureAxis(NamedTuple):
 def axes(config: dict[str, Any]) -> dict[str, MeasureAxis]:
     """Those of a job by the names of their measures: goals, score, behaviour."""
     game = built_in(config["task"]["game"]["name"])
-    captions = game.captions if game else {}
+    captions, ends = game.captions if game else {}, declared_ends(config["task"]["game"]["name"])
     found = {}
     for aim in config["objectives"]:
         name, more = aim["measure"], aim["direction"] == "max"
         formula = aim.get("formula", "")  # left out where the measure alone counts
-        title = f"Goal “{title_of(name)}”{_made_of(formula, template_of(config))}"
+        title = f"Goal “{title_of(name)}”{_made_of(formula, template_of(config))}{DRAWS if name == WIN else ''}"
         found[name] = MeasureAxis(
-            name, title, "less good" if more else "better", "better" if more else "less good", False
-        )
+            name, title, "less good" if more else "better", "better" if more else "less good", False,
+            {aim.get("low"), aim.get("high")}.isdisjoint({None}) or (not formula and name in ends),
+            reach_of(formula or identifier(name), {identifier(each): known for each, known in ends.items()}),
+        )  # fmt: skip
     whole = game is not None and game.ends.get(SCORE) == (0.0, 1.0)
-    found[SCORE] = MeasureAxis(SCORE, "Score (0 to 1)" if whole else "Score", "plays worse", "plays better", False)
+    title = "Score (0 to 1)" if whole else "Score"
+    found[SCORE] = MeasureAxis(SCORE, title, "plays worse", "plays better", False, SCORE in ends, (-inf, inf))
     for name in config["behaviour"]:
-        words = captions.get(name, Signal(title_of(name), share=False))
+        words = PLAIN_WIN if name == WIN else captions.get(name, Signal(title_of(name), share=False))
         unit = f"% {words.per}" if words.share else words.per or "mean of an episode"
         low, high = _ends(config, name)
-        found[name] = MeasureAxis(name, f"{words.words[:1].upper()}{words.words[1:]} ({unit})", low, high, words.share)
+        title = f"{words.words[:1].upper()}{words.words[1:]} ({unit})"
+        found[name] = MeasureAxis(name, title, low, high, words.share, name in ends, (-inf, inf))
     return found
 
 
@@ -112,7 +123,7 @@ def cell_of(agents: Agents, row: int, axis: MeasureAxis) -> CellText:
     """A measure of an agent in words: "0.17" and "0.01 to 0.63"."""
     measured = agents.measures[axis.name]
     ends = measured.ends(row)
-    between = f"{axis.text(ends[0])} to {axis.text(ends[1])}" if ends else ""
+    between = " to ".join(axis.text(min(max(end, axis.reach[0]), axis.reach[1])) for end in ends or ())
     return CellText(axis.text(float(measured.mean[row])), between)
 
 
