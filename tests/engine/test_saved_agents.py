@@ -251,6 +251,31 @@ def test_the_same_recording_is_the_same_bytes_also_after_an_interruption(store: 
     assert late.artifacts["recording"] == end.artifacts["recording"]
 
 
+def test_noted_actions_are_recorded_in_their_own_episode_up_to_the_last_of_them(store: FolderStore) -> None:
+    noted = [2, 1, 1, 2]
+    agent = {"kind": "moves", "episode": 2**64 - 1, "moves": noted}
+    game = {"name": "maze", "settings": {"size": 9, "layout": 22}}
+    study = load({"kind": "record", "game": game, "agents": [agent]})
+    told = unpack(store.get(run(study, store)[-1].artifacts["recording"]))  # type: ignore[union-attr]
+    assert told.arrays["moves/0"].tolist() == noted
+    maze = Maze(size=9, layout=22)
+    step = maze.reset(np.array([2**64 - 1], np.uint64))
+    for i, move in enumerate(noted):
+        assert told.arrays["positions/0"][i].tolist() == maze.positions(0).tolist()
+        step = maze.step([np.array([move])])
+    assert step.ended is None
+    assert told.arrays["positions/0"][-1].tolist() == maze.positions(0).tolist()
+    assert not told.meta["battles"][0]["over"]
+
+
+@pytest.mark.parametrize("wrong", [4, -1, [0, 1]])
+def test_noted_actions_that_the_game_does_not_have_are_refused(store: FolderStore, wrong: Any) -> None:
+    agent = {"kind": "moves", "episode": 1, "moves": [0, wrong]}
+    *_, end = run(load({"kind": "record", "game": "maze", "agents": [agent]}), store)
+    assert isinstance(end, Failed)
+    assert "no move of this game" in end.message
+
+
 def test_a_recording_follows_the_rules_of_the_game_from_tick_to_tick() -> None:
     game = VectorPong(seats=(0, 1), points=2, max_ticks=3000)
     seat = game.spec.seats[0]

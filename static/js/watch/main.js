@@ -8,7 +8,7 @@ import { calm, DRAWINGS, paint, rowAt } from "./scene.js";
 const LEAP = 10;
 
 /** One battle: its canvas and its points.
- * @typedef {{ canvas: HTMLCanvasElement, points: HTMLElement, says: HTMLElement[], title: string, rows: number[][], labels: string[] }} Pane */
+ * @typedef {{ canvas: HTMLCanvasElement, points: HTMLElement, says: HTMLElement[], shows: HTMLElement | undefined, title: string, rows: number[][], labels: string[] }} Pane */
 
 class Player {
   /** @param {HTMLElement} stage @param {{ drawing: string, pace: number, battles: number[][][], scenery: number[][], labels: string[][] }} scene */
@@ -21,10 +21,18 @@ class Player {
       canvas: find(pane, "canvas", HTMLCanvasElement),
       points: find(pane, "[data-points]"),
       says: findAll(pane, "[data-says]"),
+      shows: findAll(pane, "[data-shows]")[0],
       title: String(pane.dataset.pane),
       rows: scene.battles[i],
       labels: scene.labels[i],
     }));
+    for (const leap of findAll(stage, "[data-leap]")) {
+      leap.hidden = false;
+      leap.addEventListener("click", () => {
+        this.show(Number(leap.dataset.leap));
+        this.pause();
+      });
+    }
     this.button = new PlayButton(stage, "[data-play]", () => this.toggle());
     this.bar = find(stage, "[data-moment]", HTMLInputElement);
     this.speed = speeds(stage, this.button.element);
@@ -100,7 +108,8 @@ class Player {
   }
 
   draw() {
-    for (const { canvas, points, says, rows, labels } of this.panes) {
+    for (const { canvas, points, says, shows, rows, labels } of this.panes) {
+      shows?.classList.toggle("battle-shown", this.at >= Number(shows.dataset.shows));
       const row = rowAt(this.drawing, rows, this.at);
       const scene = { scenery: this.scenery, rows, whole: Math.floor(this.at), labels };
       if (!paint(canvas, this.drawing, row, scene)) continue;
