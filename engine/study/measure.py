@@ -28,7 +28,7 @@ from engine.mdp.trajectory import Batch
 from engine.mdp.vector import Game, in_turns
 from engine.means import range_of
 from engine.rl.cast import Candidate, Cast
-from engine.rl.examine import first_episodes, first_in_turns
+from engine.rl.examine import declared_ends, first_episodes, first_in_turns
 from engine.rl.observed import Observed, arrays_of, batch_of
 from engine.rl.onnx_acting import acting
 from engine.rl.policy import Policy
@@ -203,7 +203,8 @@ class _Measurement(Session):
         """Every measure that the game gives, with its mean and its 95 % range (None: unknown), against the usual
         opponent (0) or a stranger."""
         known = built_in(self.config.game.name)
-        ends_of = {**(known.ends if known else {}), **dict.fromkeys(self._bounded, (0.0, 1.0))}
+        shares = dict.fromkeys(self._bounded, (0.0, 1.0))
+        ends_of = {**(known.ends if known else {}), **shares, **declared_ends(game)}
         found = []
         for name, column in zip(self._named(game), self.values[which].T, strict=True):
             if not np.isnan(column).any():

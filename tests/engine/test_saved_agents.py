@@ -251,6 +251,21 @@ def test_the_same_recording_is_the_same_bytes_also_after_an_interruption(store: 
     assert late.artifacts["recording"] == end.artifacts["recording"]
 
 
+@pytest.mark.parametrize("limits", [None, {"delay": 1}])
+def test_when_a_commander_first_strikes_has_a_range_although_most_battles_begin_alike(
+    store: FolderStore, limits: dict[str, Any] | None
+) -> None:
+    seat = HeroBattleCommanders().spec.seats[0]
+    spec = PolicySpec(seat, NetworkConfig(policy=(8,), critic=(8,)))
+    agent = {"policy": kept(Policy(spec, spec.model().initial(np.random.default_rng(1))), store), "title": "Ada"}
+    game = {"name": "commanders", "settings": {"same_teams": True}, "limits": limits}
+    *_, end = run(load({"kind": "measure", "game": game, "agent": agent, "episodes": 50}), store)
+    measures = unpack(store.get(end.artifacts["table"])).meta["measures"]  # type: ignore[union-attr]
+    blow = next(m for m in measures if m["name"] == "first_blow")
+    assert blow["low"] is not None
+    assert 0 < blow["low"] < blow["mean"] < blow["high"] < 300
+
+
 def test_noted_actions_are_recorded_in_their_own_episode_up_to_the_last_of_them(store: FolderStore) -> None:
     noted = [2, 1, 1, 2]
     agent = {"kind": "moves", "episode": 2**64 - 1, "moves": noted}

@@ -120,7 +120,8 @@ def test_the_caption_tells_its_own_figures_with_ranges_and_count(team: Studio, d
     assert "0.021 ms on one thread" in page
     assert "Lasts" in page
     assert "[range unknown]" in page
-    assert "; those of values not in per cent hold if no episode goes far beyond the ones that were played." in page
+    assert "; those of values not in per cent hold if no episode goes far beyond the ones that were played;" in page
+    assert "a range is unknown where many episodes gave the very same number" in page
     assert "Measured against the game’s own player, on" in page, "as on the page where it is watched"
 
 

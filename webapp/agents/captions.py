@@ -113,6 +113,11 @@ class Figures(NamedTuple):
         return any(each.low is not None and not each.words.share for each in self.measures)
 
     @property
+    def unknown(self) -> bool:
+        """Whether some range is not known: many episodes gave the same number, and nothing says how far one may go."""
+        return any(each.low is None or each.high is None for each in self.measures)
+
+    @property
     def _ways(self) -> tuple[str, ...]:
         """Measures that tell how it plays."""
         every = [m.name for m in self.measures if m.name not in PLAIN]
