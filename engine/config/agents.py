@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -80,6 +80,23 @@ class MeasureConfig(Study):
         return self.episodes // PART * (1 + len(self.strangers))
 
 
+class MovesConfig(Config):
+    """Actions that were noted, taken again in the episode that they were taken in: a bug that a hunt found. The
+    recording ends with the last of them."""
+
+    policy: ClassVar[str] = ""
+    sampled: ClassVar[bool] = False
+    limits: ClassVar[LimitsConfig | None] = None
+
+    kind: Literal["moves"]
+    episode: int = Field(ge=0, lt=2**64, title="Seed of the episode")
+    moves: tuple[int | tuple[int | float, ...] | float, ...] = Field(
+        min_length=1, max_length=20_000, title="Actions", description="in their order, as the game takes them"
+    )
+    title: Title = Field("", title="What people call it")
+    shows: Annotated[Shown, StringConstraints(max_length=1000)] = Field("", title="What the last one shows")
+
+
 class BesideConfig(Config):
     """A player on seats of its own, in a battle to be watched whose sides have several players."""
 
@@ -87,6 +104,9 @@ class BesideConfig(Config):
     seats: tuple[Annotated[int, Field(ge=1, le=1000)], ...] = Field(
         min_length=1, max_length=1000, title="Seats", description="from 1: the agent sits on seat 0"
     )
+
+
+Watched = Annotated[AgentConfig | ScriptConfig | MovesConfig, Field(discriminator="kind")]
 
 
 class RecordConfig(Study):
@@ -97,7 +117,7 @@ class RecordConfig(Study):
     name: Shown = Field("Battles to watch", min_length=1, max_length=120, title="Name")
     seed: int = Field(1, ge=0, lt=2**63, title="Seed")
     game: Game
-    agents: tuple[PlayerConfig, ...] = Field(min_length=1, max_length=4, title="Agents", description="on seat 0")
+    agents: tuple[Watched, ...] = Field(min_length=1, max_length=4, title="Agents", description="on seat 0")
     opponent: PlayerConfig | None = Field(
         None, title="Opponent", description="on all other seats; none: the game has no other seats"
     )

@@ -7,14 +7,12 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import ConfigError
 from engine.evorl.findings import Bug, Findings
 from engine.evorl.watched import Oracles, Watched
-from engine.mdp.interface import Array, SeatSpec
 from engine.mdp.places import Look
 from engine.mdp.trajectory import Batch
 from engine.mdp.vector import VectorMDP, VectorStep, noise_keys
-from engine.rl.players import RandomPlayer
+from engine.rl.players import RandomPlayer, moved
 from engine.rng import combine64
 
 TRIES = 8
@@ -36,7 +34,7 @@ def _is_shown(bug: Bug, game: VectorMDP, oracles: Oracles) -> bool:
     watched = Watched(game, oracles, seen)
     watched.reset(np.array([bug.seed], np.uint64))
     for move in bug.moves:
-        watched.step([_moved(game.spec.seats[0], move, 1)])
+        watched.step([moved(game.spec.seats[0], move, 1)])
     return bug.key in seen.bugs
 
 
@@ -46,7 +44,7 @@ def _is_held(bug: Bug, game: VectorMDP, oracles: Oracles) -> bool:
     look, seat = Look(game), game.spec.seats[0]
     step = game.reset(np.full(TRIES, bug.seed, np.uint64))
     for move in bug.moves:
-        step = game.step([_moved(seat, move, TRIES)])
+        step = game.step([moved(seat, move, TRIES)])
     player, seeds = RandomPlayer(seat), combine64(bug.seed, np.arange(TRIES, dtype=np.uint64))
     going, tried = np.ones(TRIES, np.bool_), 0
     if step.ended is not None:
@@ -62,14 +60,6 @@ def _is_held(bug: Bug, game: VectorMDP, oracles: Oracles) -> bool:
 
 def _batch(step: VectorStep, seeds: NDArray[np.uint64], tick: int) -> Batch:
     return Batch(step.observations[0], step.masks[0], noise_keys(seeds, np.full(TRIES, tick), 0))
-
-
-def _moved(seat: SeatSpec, move: object, n: int) -> Array:
-    """The actions of n battles that all make the same move. Raises ConfigError for what is none."""
-    try:
-        return np.array([move] * n, seat.action.dtype)
-    except (OverflowError, TypeError, ValueError) as error:
-        raise ConfigError([("moves", f"{str(move)[:40]} is no move of this game")]) from error
 
 
 class Replays:

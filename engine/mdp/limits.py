@@ -23,10 +23,10 @@ from engine.mdp.vector import Game, VectorMDP, VectorStep, in_turns
 
 SAID = (
     "drawing", "scenery", "labels", "positions", "last_positions", "plan", "places", "last_places", "faults", "broken",
-    "soonest", "most",
+    "soonest", "most", "ends",
 )  # fmt: skip
-"""What a game may say beside a ``VectorMDP`` (``engine.rl.recording.Drawable``, ``engine.mdp.places``, and for hunts
-how soon and how clearly it can be won): true with limits, too."""
+"""What a game may say beside a ``VectorMDP`` (``engine.rl.recording.Drawable``, ``engine.mdp.places``, for hunts how
+soon and how clearly it can be won, and the ``ends`` of signals that its settings decide): true with limits, too."""
 FORBIDS = "this game forbids actions now and then, and a late action may be forbidden by then: leave the limits out"
 IN_TURNS = "its players wait for each other's turns, so nobody can be late: leave the limits out"
 

@@ -74,6 +74,13 @@ def examine(
     return found
 
 
+def ends_by_settings(game: Game) -> Mapping[str, tuple[float, float]]:
+    """Between what the signals lie, by name, whose ends a game's settings decide: its attribute ``ends``, if it has
+    one."""
+    found: Mapping[str, tuple[float, float]] = getattr(game, "ends", {})
+    return found
+
+
 def examination_seeds(seed: int, first: int, episodes: int) -> NDArray[np.uint64]:
     """Seeds uint64[episodes] of a study's episodes of examination, the ``first`` one's onwards."""
     return np.asarray(battle_seeds(seed, np.array([EXAMINATION], np.uint64), first, first + episodes)[0])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from engine.errors import Cancelled
 from engine.mdp.interface import ActionSpec, Array, Hybrid
-from engine.mdp.vector import Game, VectorMDP, in_turns
+from engine.mdp.vector import Game, VectorMDP, VectorStep, in_turns
 from engine.rl.cast import Candidate, Cast
 from engine.rl.examine import first_in_turns
 from engine.rl.observed import Noted
@@ -45,8 +45,8 @@ class Drawable(Protocol):
 class Recording(NamedTuple):
     """``positions`` float32[T + 1, p] before each decision and at the end (p = 0: the game has no drawing); ``moves``
     [T, …]: decisions of seat 0; ``score`` and ``win`` of seat 0 (NaN where the game names no winner); ``signals`` by
-    name; ``over``: False where the battle was cut after ``LONGEST`` decisions, and has no result; ``labels``: names for
-    the drawing."""
+    name; ``over``: False where the battle was cut, such as after ``LONGEST`` decisions, and has no result; ``labels``:
+    names for the drawing."""
 
     positions: NDArray[np.float32]
     moves: Array
@@ -63,23 +63,29 @@ def record(
     """One battle of ``player`` on the first side's seats against ``opponent`` on all others. Raises Cancelled once
     ``stopped``."""
     seated = [_MINE if seat < game.spec.squad else _OTHER for seat in range(len(game.spec.seats))]
-    return record_seated(
-        game, seated, {_MINE: player, **({} if opponent is None else {_OTHER: opponent})}, seed, stopped
-    )
+    players = {_MINE: player, **({} if opponent is None else {_OTHER: opponent})}
+    return record_seated(game, seated, players, episode_of(seed), LONGEST, stopped)
+
+
+def episode_of(seed: int) -> int:
+    """The seed of the episode that is recorded under a study's seed."""
+    return int(battle_seeds(seed, np.array([RECORDING], np.uint64), 0, 1)[0, 0])
 
 
 def record_seated(
-    game: Game, seated: Sequence[str], players: Mapping[str, Player], seed: int, stopped: Callable[[], bool]
-) -> Recording:
-    """One battle; ``seated``: the name of the player on each seat. Raises Cancelled once ``stopped``."""
+    game: Game, seated: Sequence[str], players: Mapping[str, Player], episode: int, most: int,
+    stopped: Callable[[], bool],
+) -> Recording:  # fmt: skip
+    """One battle; ``seated``: the name of the player on each seat; ``episode``: its own seed; ``most``: decisions after
+    which it is cut where all act at once. Raises Cancelled once ``stopped``."""
     noted = Noted(players[seated[0]])
-    seeds = battle_seeds(seed, np.array([RECORDING], np.uint64), 0, 1)[0]
+    seeds = np.array([episode], np.uint64)
     cast = Cast([[Candidate(name, learns=True)] for name in seated])
     sitting = {name: noted if name == seated[0] else players[name] for name in dict.fromkeys(seated)}
     if in_turns(game):
         return _in_turns(Table(game, seeds, cast, {}, sitting.__getitem__, episodes=1), noted, stopped)
     seats = Seats(game.spec, cast, sitting, nobody_else)
-    return _together(game, seats, seeds, noted, stopped)
+    return _together(game, seats, seeds, noted, stopped, most)
 
 
 def _in_turns(table: Table, noted: Noted, stopped: Callable[[], bool]) -> Recording:
@@ -90,26 +96,34 @@ def _in_turns(table: Table, noted: Noted, stopped: Callable[[], bool]) -> Record
 
 
 def _together(
-    game: VectorMDP, seats: Seats, seeds: NDArray[np.uint64], noted: Noted, stopped: Callable[[], bool]
+    game: VectorMDP, seats: Seats, seeds: NDArray[np.uint64], noted: Noted, stopped: Callable[[], bool], most: int
 ) -> Recording:
     drawn: Any = game if isinstance(game, Drawable) else None
     step = game.reset(seeds)
     seats.begin(seeds)
     labels = _labels(game)
     places: list[NDArray[np.float64]] = []
-    while step.ended is None and len(noted.moves) < LONGEST:
+    while step.ended is None and len(noted.moves) < most:
         if stopped():
             raise Cancelled("The recording was asked to stop")
-        places.append(drawn.positions(0) if drawn is not None else np.empty(0))
+        places.append(_now(drawn, step))
         step = game.step(seats.act(step)[0])
         seats.ends(step)
         seats.move(step.ended)
-    places.append(places[-1] if drawn is None or step.ended is None else drawn.last_positions(0))
+    places.append(_now(drawn, step))
     found, moves, ended = np.array(places, np.float32), _stacked(noted.moves), step.ended
     if ended is None:
         return Recording(found, moves, np.nan, np.nan, {}, False, labels)
     signals = dict(zip(game.spec.seats[0].signals, ended.signals[0][0].tolist(), strict=True))
     return Recording(found, moves, float(ended.score[0, 0]), float(ended.win[0, 0]), signals, True, labels)
+
+
+def _now(drawn: Any, step: VectorStep) -> NDArray[np.float64]:
+    """What there is to draw after a step: the end of an episode that ended in it."""
+    if drawn is None:
+        return np.empty(0)
+    found: NDArray[np.float64] = drawn.positions(0) if step.ended is None else drawn.last_positions(0)
+    return found
 
 
 def _labels(game: Any) -> Sequence[str]:

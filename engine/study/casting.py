@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from engine.catalog import PLAYERS, imported
+from engine.config.agents import MovesConfig
 from engine.config.policies import AGENT, ScriptedConfig
 from engine.config.roster import OwnMemberConfig
 from engine.config.train import TrainConfig
@@ -15,6 +16,7 @@ from engine.mdp.interface import SeatSpec
 from engine.mdp.limits import limited
 from engine.mdp.vector import Game
 from engine.rl.cast import Candidate, Cast, everywhere
+from engine.rl.players import NotedPlayer
 from engine.rl.policy import Policy
 from engine.rl.seats import Player, Players, slowed
 from engine.rl.squads import fits, on_seats
@@ -102,6 +104,10 @@ def _own(policy: OwnMemberConfig, seat: SeatSpec, store: Store, explore: bool) -
     return made
 
 
+def _noted(noted: MovesConfig, seat: SeatSpec, store: Store, explore: bool) -> Player:
+    return NotedPlayer(seat, noted.moves)
+
+
 def as_slow_as(game: Game, player: Any, seats: Collection[int], place: str = "agent") -> Game:
     """The game with a player's own limits on its seats (None: nobody sits there). Raises ConfigError as ``limited``,
     below the player's place."""
@@ -118,6 +124,6 @@ def check_limits(game: Game, player: Any, seats: Collection[int], place: str, se
 
 
 MAKERS: dict[str, Callable[[Any, SeatSpec, Store, bool], Player]] = {
-    "scripted": _scripted, "frozen": _frozen, "own": _own,
+    "scripted": _scripted, "frozen": _frozen, "own": _own, "moves": _noted,
 }  # fmt: skip
-"""Factories of players, by the kind of a policy that never learns."""
+"""Factories of players, by the kind of what plays: of a policy that never learns, or of actions that were noted."""

@@ -28,7 +28,7 @@ from engine.mdp.trajectory import Batch
 from engine.mdp.vector import Game, in_turns
 from engine.means import range_of
 from engine.rl.cast import Candidate, Cast
-from engine.rl.examine import first_episodes, first_in_turns
+from engine.rl.examine import ends_by_settings, first_episodes, first_in_turns
 from engine.rl.observed import Observed, arrays_of, batch_of
 from engine.rl.onnx_acting import acting
 from engine.rl.played import played
@@ -203,10 +203,14 @@ class _Measurement(Session):
             )
         return found
 
+    def _ends(self, game: Game) -> dict[str, tuple[float, float]]:
+        """Between what measures lie, by name: those that have ends on both sides."""
+        return {**declared_ends(self.config.game.name), **ends_by_settings(game)}
+
     def _measures(self, game: Game, which: int) -> list[dict[str, Any]]:
         """Every measure that the game gives, with its mean and its 95 % range (None: unknown), against the usual
         opponent (0) or a stranger."""
-        ends_of, found = declared_ends(self.config.game.name), []
+        ends_of, found = self._ends(game), []
         for name, column in zip(self._named(game), self.values[which].T, strict=True):
             if not np.isnan(column).any():
                 ends = range_of(column, *ends_of.get(name, (-math.inf, math.inf)))
@@ -229,6 +233,7 @@ class _Measurement(Session):
                                 f"{check.situations:,} actions are the same; nothing was written")])  # fmt: skip
         found = {
             "measures": self._measures(game, 0), "episodes": len(self.values[0]), **self._strangers(game),
+            "declared": sorted(self._ends(game)),
             "draws": sum(int(((each[:, 0] > 0) & (each[:, 0] < 1)).sum()) for each in self.values),
             "game": game.spec.name, "game_version": game.spec.version, "milliseconds": milliseconds(model, given),
             "check": check._asdict(), "sampled": sampled, "idle": self._idle(game), "clip": self._clip(game, opponent),
@@ -262,7 +267,7 @@ class _Measurement(Session):
         """How far each measure of its style shifts against each stranger, and the span of each: of its search, or else
         of all that was measured here."""
         names, found, spans = self._named(game), list[Shift](), dict[str, float]()
-        ends_of = declared_ends(self.config.game.name)
+        ends_of = self._ends(game)
         style = [name for name in self.config.style if name in names]
         for name in style:
             own, *others = (each[:, names.index(name)] for each in self.values)

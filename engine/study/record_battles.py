@@ -17,7 +17,7 @@ from engine.config.agents import RecordConfig
 from engine.errors import Cancelled, ConfigError, below
 from engine.events import AnyEvent, Counters, Finished, Paused, Progressed, Started, Stopped
 from engine.mdp.vector import Game
-from engine.rl.recording import Recording, drawing_of, record_seated, scenery_of, tally
+from engine.rl.recording import LONGEST, Recording, drawing_of, episode_of, record_seated, scenery_of, tally
 from engine.rl.seats import Player
 from engine.rl.squads import fill
 from engine.simulators import references
@@ -105,7 +105,7 @@ class _Recordings(Session):
         players = {AGENTS: self.agents[len(self.battles)], **self.others}
         try:
             seated = [whose[seat] for seat in range(len(whose))]
-            found = record_seated(game, seated, players, self.config.seed, self.stopped)
+            found = record_seated(game, seated, players, *self._episode(), self.stopped)
         except Cancelled:
             return
         i = len(self.battles)
@@ -118,6 +118,13 @@ class _Recordings(Session):
         parts = {"recorded": Bundle(meta, self.arrays)}
         self.saved = checkpoint.write(self.config, len(self.battles), parts, self.store)
         yield self.say(Progressed, metrics={"moves": float(len(found.moves))}, artifacts=self._results())
+
+    def _episode(self) -> tuple[int, int]:
+        """The seed of the next battle's episode, and after how many decisions it is cut."""
+        agent = self.config.agents[len(self.battles)]
+        if agent.kind == "moves":
+            return agent.episode, len(agent.moves)
+        return episode_of(self.config.seed), LONGEST
 
     def _results(self) -> dict[str, str]:
         """The recordings so far."""

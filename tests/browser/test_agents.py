@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 
+from django.conf import settings
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import PHONE
@@ -81,11 +83,86 @@ def test_a_commanded_battle_is_drawn_and_told_in_words_on_a_phone_too(enter: Ent
     expect(own).to_contain_text("team strikes at the hero. The hero advances,")
     expect(own).to_contain_text("is used at once.")
     expect(other).to_contain_text("team fights by itself.")
+    boxes = [pane.bounding_box() for pane in page.locator(".battle-window canvas").all()]
+    assert boxes[0] is not None
+    assert boxes[1] is not None
+    assert boxes[0]["y"] == boxes[1]["y"], "two stand side by side on a phone"
+    ended = page.locator("[data-pane=Bea] [data-ended]")
+    expect(ended).to_have_text("How it ends is told at the end.")
     page.get_by_label("Moment of the battles").press("End")
+    expect(ended).to_contain_text("Bea won against the game’s own player")
     expect(page.locator("[data-points]").last).to_contain_text("0 %")
     assert page.evaluate(DRAWN)
     assert not serious_violations(page)
     assert overflow(page) <= 0
+
+
+NEAR = """() => {
+  const canvas = document.querySelector("[data-pane] canvas");
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  return data.reduce((sum, value, i) => sum + (i % 4 === 3 && value > 200 ? 1 : 0), 0);
+}"""
+"""How much of a picture is drawn on: units are larger the nearer the eye is."""
+
+
+def test_the_picture_of_a_commanded_battle_goes_near_and_shows_the_whole_field_on_request(
+    enter: Enter, team: Studio
+) -> None:
+    page = enter(team.producer, f"/p/herobattle/watch/{watched_commanders(team.project).pk}/")
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_label("Moment of the battles").press("End")
+    near = page.evaluate(NEAR)
+    whole = page.get_by_role("button", name="Whole field")
+    whole.press("Enter")
+    expect(whole).to_have_attribute("aria-pressed", "true")
+    assert page.evaluate(NEAR) < near
+    whole.press("Enter")
+    assert page.evaluate(NEAR) == near
+
+
+CAMERA = """async ({ base }) => {
+  const { Camera } = await import(`${base}camera.js`);
+  const rows = Array.from({ length: 60 }, (_, i) => [i, i < 30 ? -12 : (i - 30) - 12, i < 30 ? 12 : 12 - (i - 30) / 3]);
+  const camera = new Camera((row) => row.slice(1).map((x) => ({ x, y: x / 2 })), 1);
+  camera.follow(rows);
+  return Array.from({ length: 590 }, (_, i) => i / 10).map((at) => {
+    const { x, y, across, down } = camera.view(at);
+    const row = rows[Math.round(at)];
+    const held = row.slice(1).every((spot) => Math.abs(spot - x) < across && Math.abs(spot / 2 - y) < down);
+    return [Number(held), x, across];
+  });
+}"""
+
+
+def test_the_eye_moves_smoothly_and_never_loses_anybody(enter: Enter, team: Studio) -> None:
+    page = enter(team.producer, "/")
+    views = page.evaluate(CAMERA, {"base": f"{settings.STATIC_URL}js/watch/"})
+    assert all(held for held, _, _ in views)
+    for (_, x, across), (_, later, wider) in pairwise(views):
+        assert abs(later - x) < 0.15
+        assert abs(wider - across) < 0.15
+    assert views[0][2] > views[-1][2] + 2.5
+
+
+NAMES = """async ({ base }) => {
+  const { placed } = await import(`${base}commanders.js`);
+  const picture = { width: 300, height: 200 };
+  const found = [];
+  for (let dx = -60; dx <= 60; dx += 10) for (let dy = -190; dy <= 190; dy += 10) {
+    const hero = { x: 150, y: 100, radius: 12, left: true };
+    const first = placed(hero, 90, picture, []);
+    const second = placed({ ...hero, x: 150 + dx, y: 100 + dy, left: false }, 90, picture, [first]);
+    const apart = Math.abs(first.x - second.x) >= 90 || Math.abs(first.y - second.y) >= 18;
+    found.push(apart && [first, second].every(({ x, y }) => x >= 0 && y >= 0 && x + 90 <= 300 && y + 18 <= 200));
+  }
+  return found;
+}"""
+
+
+def test_names_of_skills_never_lie_on_each_other(enter: Enter, team: Studio) -> None:
+    found = enter(team.producer, "/").evaluate(NAMES, {"base": f"{settings.STATIC_URL}js/watch/"})
+    assert len(found) > 400
+    assert all(found)
 
 
 def test_battles_are_watched_side_by_side_by_keyboard(enter: Enter, team: Studio) -> None:

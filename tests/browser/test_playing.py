@@ -109,7 +109,12 @@ def test_the_network_in_the_page_says_what_the_policy_says(opened: Page, agent: 
 def test_somebody_plays_by_keyboard_to_the_end(opened: Page) -> None:
     begin = opened.get_by_role("button", name="Begin")
     expect(begin).to_be_enabled(timeout=60_000)  # once the agent has arrived
-    begin.press("Enter")
+    opened.locator("h1").click()
+    opened.keyboard.press("Space")  # wherever the keyboard is
+    expect(opened.get_by_role("button", name="Pause")).to_be_visible()
+    opened.keyboard.press("Space")
+    expect(opened.get_by_role("button", name="Go on")).to_be_visible()
+    opened.keyboard.press("Space")
     opened.keyboard.down("ArrowUp")  # it stays at the top and loses
     opened.get_by_role("button", name="Pause").press("Enter")
     opened.get_by_role("button", name="½×").click()

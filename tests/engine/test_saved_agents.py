@@ -251,6 +251,46 @@ def test_the_same_recording_is_the_same_bytes_also_after_an_interruption(store: 
     assert late.artifacts["recording"] == end.artifacts["recording"]
 
 
+@pytest.mark.parametrize("limits", [None, {"delay": 1}])
+def test_when_a_commander_first_strikes_has_a_range_although_most_battles_begin_alike(
+    store: FolderStore, limits: dict[str, Any] | None
+) -> None:
+    seat = HeroBattleCommanders().spec.seats[0]
+    spec = PolicySpec(seat, NetworkConfig(policy=(8,), critic=(8,)))
+    agent = {"policy": kept(Policy(spec, spec.model().initial(np.random.default_rng(1))), store), "title": "Ada"}
+    game = {"name": "commanders", "settings": {"same_teams": True}, "limits": limits}
+    *_, end = run(load({"kind": "measure", "game": game, "agent": agent, "episodes": 50}), store)
+    measures = unpack(store.get(end.artifacts["table"])).meta["measures"]  # type: ignore[union-attr]
+    blow = next(m for m in measures if m["name"] == "first_blow")
+    assert blow["low"] is not None
+    assert 0 < blow["low"] < blow["mean"] < blow["high"] < 300
+
+
+def test_noted_actions_are_recorded_in_their_own_episode_up_to_the_last_of_them(store: FolderStore) -> None:
+    noted = [2, 1, 1, 2]
+    agent = {"kind": "moves", "episode": 2**64 - 1, "moves": noted}
+    game = {"name": "maze", "settings": {"size": 9, "layout": 22}}
+    study = load({"kind": "record", "game": game, "agents": [agent]})
+    told = unpack(store.get(run(study, store)[-1].artifacts["recording"]))  # type: ignore[union-attr]
+    assert told.arrays["moves/0"].tolist() == noted
+    maze = Maze(size=9, layout=22)
+    step = maze.reset(np.array([2**64 - 1], np.uint64))
+    for i, move in enumerate(noted):
+        assert told.arrays["positions/0"][i].tolist() == maze.positions(0).tolist()
+        step = maze.step([np.array([move])])
+    assert step.ended is None
+    assert told.arrays["positions/0"][-1].tolist() == maze.positions(0).tolist()
+    assert not told.meta["battles"][0]["over"]
+
+
+@pytest.mark.parametrize("wrong", [4, -1, [0, 1]])
+def test_noted_actions_that_the_game_does_not_have_are_refused(store: FolderStore, wrong: Any) -> None:
+    agent = {"kind": "moves", "episode": 1, "moves": [0, wrong]}
+    *_, end = run(load({"kind": "record", "game": "maze", "agents": [agent]}), store)
+    assert isinstance(end, Failed)
+    assert "no move of this game" in end.message
+
+
 def test_a_recording_follows_the_rules_of_the_game_from_tick_to_tick() -> None:
     game = VectorPong(seats=(0, 1), points=2, max_ticks=3000)
     seat = game.spec.seats[0]

@@ -142,6 +142,7 @@ def test_the_caption_tells_its_own_figures_with_ranges_and_count(team: Studio, d
     assert "Lasts" in page
     assert "[range unknown]" in page
     assert "nobody says how far these values can go, so their ranges hold only if no episode goes far beyond" in page
+    assert "a range is unknown where many episodes gave the very same number" in page
     assert "Measured against the game’s own player, on" in page, "as on the page where it is watched"
 
 

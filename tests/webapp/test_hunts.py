@@ -10,13 +10,21 @@ from pathlib import Path
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from engine import cli
 from engine.arrays import pack
 from engine.catalog import GAMES
+from engine.config.train import TrainGame
+from engine.events import Finished
+from engine.rl.recording import drawing_of
+from engine.simulators import references
+from engine.studies import load
+from engine.study import run
 from tests.contracts.asked_kind import AskedKindContract, form, page
 from tests.factories import Studio, signed_in
 from tests.webapp.hunted import hunted
+from webapp.accounts.models import User
 from webapp.api import tokens
 from webapp.hunts import found
 from webapp.hunts.asking import OFFERED, HuntForm
@@ -127,6 +135,70 @@ def test_a_replay_that_was_downloaded_shows_the_bug_again(
     assert re.search(r"at row \d+, column \d+: .* It shows again after [\d,]+ decisions", capsys.readouterr().out)
     none = reverse("hunts:bug", args=[job.project.slug, job.pk, 99])
     assert designer.get(none).status_code == 404
+
+
+def _watched(job: Job, number: int, user: User) -> Job:
+    """The recording of a bug, made by the engine."""
+    answer = signed_in(user).post(reverse("hunts:watch", args=[job.project.slug, job.pk, number]))
+    assert answer.status_code == 302
+    asked = Job.objects.for_forms().get(parent=job, config__agents__0__title__startswith=f"Bug {number}:")
+    assert answer["Location"] == reverse("agents:battles", args=[job.project.slug, asked.pk])
+    end = list(run(load(asked.config), store()))[-1]
+    assert isinstance(end, Finished)
+    Job.objects.filter(pk=asked.pk).update(status=Status.FINISHED, artifacts=end.artifacts, finished_at=timezone.now())
+    return Job.objects.get(pk=asked.pk)
+
+
+def test_a_bug_is_watched_from_its_seed_and_its_decisions_up_to_where_it_shows(team: Studio, job: Job) -> None:
+    kept = found.of(job)
+    assert kept is not None
+    for number, bug in enumerate(kept.bugs, 1):
+        asked = _watched(job, number, team.designer)
+        address = reverse("agents:battles", args=[team.project.slug, asked.pk])
+        content = signed_in(team.producer).get(address).content.decode()
+        assert f"At {kept.where(bug['place'])}: {bug['what']}" in content
+        assert f"Go to decision {len(bug['moves'])}" in content
+        assert page(job) in content
+        assert "Another seed" not in content
+        told = signed_in(team.owner).get(reverse("agents:battles-data", args=[team.project.slug, asked.pk])).json()
+        assert len(told["battles"][0]) == len(bug["moves"]) + 1
+        row, column = told["battles"][0][-2 if "fewer than" in bug["what"] else -1][:2]
+        assert row * len(told["scenery"]) + column == bug["place"]
+    form = signed_in(team.designer).get(reverse("agents:watch", args=[team.project.slug])).content.decode()
+    assert "Bug 1" not in form, "the form’s list has battles of agents"
+
+
+def test_only_who_may_write_has_a_bug_recorded_and_only_one_that_was_found(team: Studio, job: Job) -> None:
+    address = reverse("hunts:watch", args=[team.project.slug, job.pk, 1])
+    assert signed_in(team.producer).post(address).status_code == 403
+    assert signed_in(team.stranger).post(address).status_code == 404
+    assert signed_in(team.designer).post(address.replace("/1/", "/99/")).status_code == 404
+    assert 'aria-label="Watch it: bug 1"' in signed_in(team.designer).get(page(job)).content.decode()
+    assert 'aria-label="Watch it: bug 1"' not in signed_in(team.producer).get(page(job)).content.decode()
+
+
+def test_every_game_that_hunts_offer_here_has_a_drawing() -> None:
+    for name in OFFERED:
+        game = references.make_for_one(TrainGame(name=name), 1)
+        assert drawing_of(game), name
+        game.close()
+
+
+def test_the_map_has_a_table_of_every_cell_that_can_be_entered_with_its_bugs(job: Job, designer: Client) -> None:
+    kept = found.of(job)
+    assert kept is not None
+    drawn = kept.map
+    assert drawn is not None
+    rows = {(place.row, place.column): place for place in drawn.places}
+    walls, times = kept.bundle.arrays["walls"], kept.bundle.arrays["visits"]
+    assert {(r, c) for r in range(9) for c in range(9) if not walls[r, c]} <= rows.keys()
+    assert sum(place.visits for place in drawn.places) == times.sum()
+    assert [place.visits for place in drawn.places] == sorted((p.visits for p in drawn.places), reverse=True)
+    for number, bug in enumerate(kept.bugs, 1):
+        assert number in rows[divmod(bug["place"], 9)].bugs
+    content = designer.get(page(job)).content.decode()
+    assert 'aria-label="Where agents were, as a table" tabindex="0"' in content
+    assert content.count('<th scope="row" class="text-nowrap">row ') == len(drawn.places)
 
 
 def test_what_was_seen_too_late_to_be_shown_again_is_listed_as_such(job: Job, designer: Client) -> None:

@@ -115,9 +115,14 @@ class Figures(NamedTuple):
     @property
     def undeclared(self) -> list[str]:
         """Measures with a range but without declared ends, in words: such a range is no 95 % range, for it does not
-        cover a value far beyond those played."""
-        ends = declared_ends(self.game)
+        cover a value far beyond those played. Measurements of earlier versions do not say which have ends."""
+        ends = self.meta.get("declared", declared_ends(self.game))
         return [each.words.words for each in self.measures if each.low is not None and each.name not in ends]
+
+    @property
+    def unknown(self) -> bool:
+        """Whether some range is not known: many episodes gave the same number, and nothing says how far one may go."""
+        return any(each.low is None or each.high is None for each in self.measures)
 
     @property
     def _ways(self) -> tuple[str, ...]:

@@ -41,18 +41,22 @@ OF_A_MAP = re.compile(r"Agent (\d+)")
 """How agents are called that are watched from a map of styles."""
 PONGS = ("pong", "atari-pong")
 """Drawings whose rows end with the points of both sides."""
+NOTED = "moves"
+"""What a recording calls actions that are taken again: what a hunt found, not agents that play."""
 PLACES = 4
 """Decimals of positions: a tenth of a pixel."""
 
 
 class Battle(NamedTuple):
-    """A recorded battle in words. ``points``: of both sides, where the game is drawn."""
+    """A recorded battle in words. ``points``: of both sides, where the game is drawn; ``shows``: what its last decision
+    shows, where actions were taken again to see that."""
 
     title: str
     sentence: str
     length: int
     actions: list[Chosen]
     points: tuple[int, int] | None
+    shows: str
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -87,7 +91,11 @@ def another(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 def _asked(request: HttpRequest, project: Project, form: WatchForm, status: int = 200) -> HttpResponse:
     may = allowed(role_in(signed_in(request), project), "write")
-    recorded = Job.objects.for_forms().filter(project=project, config__kind="record", status=Status.FINISHED)[:8]
+    recorded = (
+        Job.objects.for_forms()
+        .filter(project=project, config__kind="record", status=Status.FINISHED)
+        .exclude(config__agents__0__kind=NOTED)[:8]
+    )
     context = {"project": project, "form": form, "may_write": may, "recorded": [(job, _title(job)) for job in recorded],
                "entry": request.POST.get("entry", request.GET.urlencode())}  # fmt: skip
     return render(request, "agents/watch.html", context, status=status)
@@ -131,6 +139,7 @@ def battles(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "choose_others": _others(job), "may_write": allowed(role_in(signed_in(request), job.project), "write"),
         "next_seed": seed + 1 if seed < LAST_SEED else USUAL_SEED,
         "longest": max((each.length for each in recorded), default=0),
+        "noted": job.config["agents"][0]["kind"] == NOTED,
     }  # fmt: skip
     return render(request, "agents/battles.html", context)
 
@@ -165,8 +174,9 @@ def _battle(job: Job, bundle: Bundle, i: int) -> Battle:
     battle, title = bundle.meta["battles"][i], bundle.meta["titles"][i] or "The agent"
     points = bundle.arrays[f"positions/{i}"][-1, 4:6].astype(int).tolist() if bundle.meta["drawing"] in PONGS else None
     actions = chosen(battle["counts"], job.config["game"]["name"])
-    return Battle(title, _sentence(title, battle, points, opponent_in(job)), battle["length"], actions,
-                  (points[0], points[1]) if points else None)  # fmt: skip
+    shows = job.config["agents"][i].get("shows", "")
+    said = _sentence(title, battle, points, opponent_in(job)) if not shows else ""
+    return Battle(title, said, battle["length"], actions, (points[0], points[1]) if points else None, shows)
 
 
 def _sentence(title: str, battle: dict[str, Any], points: list[int] | None, opponent: str) -> str:

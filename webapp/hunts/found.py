@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.arrays import Bundle, unpack
 from engine.config.hunt import BUG_FORMAT
@@ -48,13 +49,25 @@ class BugMark(NamedTuple):
     y: float
 
 
+class Place(NamedTuple):
+    """A row of the map as a table: a cell that can be entered, how many decisions ended there, and the numbers of the
+    bugs that show there."""
+
+    row: int
+    column: int
+    visits: int
+    bugs: list[int]
+
+
 class Map(NamedTuple):
-    """Where agents were. ``cells``: walls, and open cells by how often somebody was there."""
+    """Where agents were. ``cells``: walls, and open cells by how often somebody was there; ``places``: the same as a
+    table, what was entered most often first."""
 
     columns: int
     rows: int
     cells: list[MapCell]
     marks: list[BugMark]
+    places: list[Place]
 
 
 class Kept(NamedTuple):
@@ -104,9 +117,23 @@ class Kept(NamedTuple):
         row, column = divmod(place, walls.shape[1])
         return f"row {row}, column {column}"
 
+    @property
+    def listed(self) -> int:
+        """How many bugs there are, and what was not shown again."""
+        return len(self.bugs) + len(self.bundle.meta.get("untried", ()))
+
+    def bug(self, number: int) -> dict[str, Any]:
+        """A bug as the engine has it, by the number that the page gives it."""
+        found: dict[str, Any] = [*self.bugs, *self.bundle.meta.get("untried", ())][number - 1]
+        return found
+
+    def line(self, number: int) -> Shown:
+        """The same as the page lists it."""
+        return [*self.shown, *self.untried][number - 1]
+
     def file(self, number: int) -> dict[str, Any]:
         """A bug as a file that the command line plays again."""
-        bug, game = [*self.bugs, *self.bundle.meta.get("untried", ())][number - 1], dict(self.bundle.meta["game"])
+        bug, game = self.bug(number), dict(self.bundle.meta["game"])
         game["name"] = called(game["name"], self.job.project)
         beside = {"where": self.where(bug["place"]), "game": game, "oracles": self.bundle.meta["oracles"]}
         return {"format": BUG_FORMAT, **bug, "seed": str(bug["seed"]), **beside}
@@ -127,7 +154,18 @@ class Kept(NamedTuple):
             if wall or shades[i]
         ]
         at = [(i, divmod(bug["place"], columns)) for i, bug in enumerate(self.bugs, 1)]
-        return Map(columns, rows, cells, [BugMark(i, column + 0.5, row + 0.5) for i, (row, column) in at])
+        marks = [BugMark(i, column + 0.5, row + 0.5) for i, (row, column) in at]
+        return Map(columns, rows, cells, marks, self._places(walls, visits))
+
+    def _places(self, walls: NDArray[np.uint8], visits: NDArray[np.float64]) -> list[Place]:
+        """Cells that were entered or have a bug, and then those that nobody entered."""
+        bugs: dict[int, list[int]] = {}
+        columns = walls.shape[1]
+        for i, bug in enumerate(self.bugs, 1):
+            bugs.setdefault(bug["place"], []).append(i)
+        known = [i for i in range(walls.size) if not walls.flat[i] or visits[i] or i in bugs]
+        known.sort(key=lambda i: -visits[i])  # equals stay row by row
+        return [Place(i // columns, i % columns, int(visits[i]), bugs.get(i, [])) for i in known]
 
 
 def _shown(kept: Kept, number: int, bug: dict[str, Any]) -> Shown:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from webapp.accounts.models import User
-from webapp.hunts import found
+from webapp.hunts import found, watching
 from webapp.hunts.asking import METHODS, HuntForm, HuntIntake
 from webapp.lib.words import number, plural
 from webapp.studies.kinds import Found, Rows
@@ -41,7 +41,8 @@ class Hunting(Learning):
             "kept": kept,
             "lost": kept is None and job.tick > 0,
             "map": kept.map if kept else None,
-            "bugs": kept.shown if kept else [],
+            "bugs": [*kept.shown, *kept.untried] if kept else [],
+            "drawn": kept is not None and watching.drawn(kept),
             "method": METHODS[job.config["method"]],
         }
 

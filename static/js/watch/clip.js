@@ -49,7 +49,7 @@ class Clip {
   draw() {
     const { positions: rows, scenery, labels } = this.clip;
     const row = rowAt(this.drawing, rows, this.at);
-    paint(this.canvas, this.drawing, row, { scenery, rows, whole: Math.floor(this.at), labels });
+    paint(this.canvas, this.drawing, row, { scenery, rows, whole: Math.floor(this.at), labels, far: false });
   }
 }
 

@@ -1,4 +1,5 @@
-// What plays and pauses, and how fast: the button with its sign, and a row of speeds, which takes no arrow key and no letter.
+// What plays and pauses, how fast, and from how far: the button with its sign, a row of speeds, which takes no arrow key and
+// no letter, and the button for the whole field.
 import { closest, find, findAll } from "../elements.js";
 
 export class PlayButton {
@@ -28,4 +29,15 @@ export function speeds(stage, after) {
     if (event.detail > 0) after.focus({ preventScroll: true });
   });
   return () => Number(find(row, "[aria-pressed=true]").dataset.speed);
+}
+
+/** Whether the whole field is wanted, as its button says, where there is one.
+ * @param {HTMLElement} stage @param {() => void} changed @returns {() => boolean} */
+export function farther(stage, changed) {
+  const [button] = findAll(stage, "[data-far]", HTMLButtonElement);
+  button?.addEventListener("click", () => {
+    button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
+    changed();
+  });
+  return () => button?.getAttribute("aria-pressed") === "true";
 }

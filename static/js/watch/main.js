@@ -2,13 +2,22 @@
 // less motion gets no motion in between, and nothing that starts by itself.
 import { whole as count } from "../charts/format.js";
 import { find, findAll } from "../elements.js";
-import { PlayButton, speeds } from "./controls.js";
+import { farther, PlayButton, speeds } from "./controls.js";
 import { calm, DRAWINGS, paint, rowAt } from "./scene.js";
 
 const LEAP = 10;
 
 /** One battle: its canvas and its points.
- * @typedef {{ canvas: HTMLCanvasElement, points: HTMLElement, says: HTMLElement[], title: string, rows: number[][], labels: string[] }} Pane */
+ * @typedef {{ canvas: HTMLCanvasElement, points: HTMLElement, says: HTMLElement[], shows: HTMLElement | undefined, ended: HTMLElement | undefined, title: string, rows: number[][], labels: string[] }} Pane */
+
+/** How a battle ended is told at its end, and not before.
+ * @param {HTMLElement} ended @param {boolean} over */
+function tell(ended, over) {
+  ended.dataset.sentence ??= ended.textContent ?? "";
+  const words = over ? ended.dataset.sentence : String(ended.dataset.ended);
+  if (ended.textContent !== words) ended.textContent = words;
+  ended.classList.toggle("muted", !over);
+}
 
 class Player {
   /** @param {HTMLElement} stage @param {{ drawing: string, pace: number, battles: number[][][], scenery: number[][], labels: string[][] }} scene */
@@ -21,13 +30,23 @@ class Player {
       canvas: find(pane, "canvas", HTMLCanvasElement),
       points: find(pane, "[data-points]"),
       says: findAll(pane, "[data-says]"),
+      shows: findAll(pane, "[data-shows]")[0],
+      ended: findAll(pane, "[data-ended]")[0],
       title: String(pane.dataset.pane),
       rows: scene.battles[i],
       labels: scene.labels[i],
     }));
+    for (const leap of findAll(stage, "[data-leap]")) {
+      leap.hidden = false;
+      leap.addEventListener("click", () => {
+        this.show(Number(leap.dataset.leap));
+        this.pause();
+      });
+    }
     this.button = new PlayButton(stage, "[data-play]", () => this.toggle());
     this.bar = find(stage, "[data-moment]", HTMLInputElement);
     this.speed = speeds(stage, this.button.element);
+    this.far = farther(stage, () => this.draw());
     this.clock = find(stage, "[data-clock]");
     this.last = Math.max(...scene.battles.map((rows) => rows.length - 1));
     this.at = 0;
@@ -100,9 +119,11 @@ class Player {
   }
 
   draw() {
-    for (const { canvas, points, says, rows, labels } of this.panes) {
+    for (const { canvas, points, says, ended, shows, rows, labels } of this.panes) {
+      if (ended) tell(ended, this.at >= rows.length - 1);
+      shows?.classList.toggle("battle-shown", this.at >= Number(shows.dataset.shows));
       const row = rowAt(this.drawing, rows, this.at);
-      const scene = { scenery: this.scenery, rows, whole: Math.floor(this.at), labels };
+      const scene = { scenery: this.scenery, rows, whole: Math.floor(this.at), labels, far: this.far() };
       if (!paint(canvas, this.drawing, row, scene)) continue;
       points.textContent = this.drawing.points(row);
       const decided = rows[Math.min(scene.whole + 1, rows.length - 1)];

@@ -72,6 +72,7 @@ class Match {
 
   /** @param {KeyboardEvent} event @param {boolean} down */
   key(event, down) {
+    if (event.key === " " && down && !event.repeat) this.space(event);
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key; // let go under Shift, it is another letter
     if (!(key in KEYS) || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target instanceof Element && event.target.closest("input, select, textarea, summary")) return;
@@ -79,6 +80,15 @@ class Match {
     else this.held.delete(key);
     this.aim = null;
     if (this.playing) event.preventDefault();
+  }
+
+  /** Space begins and pauses, wherever nothing else takes the key.
+   * @param {KeyboardEvent} event */
+  space(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target instanceof Element && event.target.closest("button, a, input, select, textarea, summary")) return;
+    this.toggle();
+    event.preventDefault();
   }
 
   /** @param {PointerEvent} event */

@@ -3,7 +3,7 @@
 import { percent } from "../charts/format.js";
 import { closest, embedded, find, findAll } from "../elements.js";
 import * as commanders from "./commanders.js";
-import { PlayButton, speeds } from "./controls.js";
+import { farther, PlayButton, speeds } from "./controls.js";
 import { Hands } from "./hands.js";
 import { Battle } from "./herobattle/battle.js";
 import { LIFE, ORDERS, STUNNED } from "./herobattle/layout.js";
@@ -46,6 +46,7 @@ class Match {
     this.canvas = find(stage, "canvas", HTMLCanvasElement);
     this.button = new PlayButton(stage, "[data-begin]", () => this.toggle());
     this.speed = speeds(stage, this.button.element);
+    this.far = farther(stage, () => this.draw());
     this.points = find(stage, "[data-points]");
     this.words = find(stage, "[data-commentary]");
     this.bar = find(stage, "[data-moment]", HTMLInputElement);
@@ -261,7 +262,7 @@ class Match {
 
   draw() {
     const row = rowAt(commanders, this.rows, this.at);
-    const scene = { scenery: [], rows: this.rows, whole: Math.floor(this.at), labels: this.names };
+    const scene = { scenery: [], rows: this.rows, whole: Math.floor(this.at), labels: this.names, far: this.far() };
     if (paint(this.canvas, commanders, row, scene)) this.points.textContent = commanders.points(row);
   }
 }

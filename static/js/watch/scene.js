@@ -9,8 +9,9 @@ import * as platform from "./platform.js";
 import * as pong from "./pong.js";
 import * as tanks from "./tanks.js";
 
-/** All of a battle: what stays as it is, every row, the last one so far, and names.
- * @typedef {{ scenery: number[][], rows: number[][], whole: number, labels: string[] }} Scene */
+/** All of a battle: what stays as it is, every row, the last one so far, and names; `far`: somebody wants to see the whole
+ * field, where the eye goes nearer.
+ * @typedef {{ scenery: number[][], rows: number[][], whole: number, labels: string[], far: boolean }} Scene */
 
 /** What draws a game; `says`: what else there is to read of the moment before a row, a line each.
  * @typedef {{ between: typeof pong.between, points: typeof pong.points, colours: (element: Element) => any,
@@ -41,6 +42,6 @@ export function paint(canvas, drawing, row, scene) {
     canvas.height = Math.round(height * ratio);
   }
   c.setTransform(ratio, 0, 0, ratio, 0, 0);
-  drawing.draw(c, width, height, row, drawing.colours(canvas), scene);
+  drawing.draw(c, width, height, row, drawing.colours(canvas), { ...scene, far: scene.far || calm.matches });
   return true;
 }

@@ -77,7 +77,9 @@ class HeroBattleCommanders:
             mirror,
         )  # fmt: skip
         seat = SeatSpec((ArraySpec("battle", (play.OBSERVED,)),), ORDER, tuple(rewards), SIGNALS)
-        longest = -(-int(tables.parameters[layout.TIME_LIMIT]) // every)
+        limit = int(tables.parameters[layout.TIME_LIMIT])
+        longest = -(-limit // every)
+        self.ends = {"first_blow": (0.0, float(limit))}
         self.spec = MDPSpec("herobattle-commanders", VERSION, (seat,) * len(self._seats), longest, every)
         self.reset(np.empty(0, np.uint64))
 
