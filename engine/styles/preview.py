@@ -7,6 +7,7 @@ may call it while somebody types.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,8 @@ from engine.formula import Formula, goal, parse
 from engine.text import written
 
 Floats = NDArray[np.float64]
+POINTS = 64
+"""Made-up episodes in which goals are compared with one another."""
 LARGEST = 1e9
 """Size of a reward of one decision, or of a goal, beyond which nobody can learn from it or be compared by it: networks
 reckon with squares of returns in single precision."""
@@ -105,8 +108,9 @@ def _values(read: _Read, samples: Samples) -> list[Value]:
 
 def problems(style: StyleReward, objectives: Sequence[AimConfig], samples: Samples) -> list[tuple[str, str]]:
     """(place, sentence) for each formula that names what the game does not have, each reward and goal that is not a
-    number or too large somewhere, and each reward that is the same in all decisions of sample episodes. What is learned
-    from is no goal: it does not select."""
+    number or too large somewhere, each reward that is the same in all decisions of sample episodes, and each goal that
+    cannot select: whose formula gives one number whatever is measured, or what another goal gives. What is learned from
+    is no goal: it does not select."""
     read = _read(style, objectives, samples)
     wrong = list(read.wrong)
     for name, paid in read.rewards.items():
@@ -117,7 +121,40 @@ def problems(style: StyleReward, objectives: Sequence[AimConfig], samples: Sampl
         if (each := read.goals.get(aim.measure)) is not None:
             part = "formula" if aim.formula else "measure"
             wrong.append((f"objectives.{i}.{part}", _no_goal(each) or _too_large(each)))
+    wrong += _idle_goals(objectives, samples)
     return [(place, sentence) for place, sentence in wrong if sentence]
+
+
+def _idle_goals(objectives: Sequence[AimConfig], samples: Samples) -> list[tuple[str, str]]:
+    """(place, sentence) for each goal that selects nobody, or as another goal does."""
+    found, before, drawn = list[tuple[str, str]](), list[tuple[AimConfig, Floats]](), _drawn(samples)
+    for i, aim in enumerate(objectives):
+        values = _evaluated([(aim.measure, aim.formula, "")], drawn, POINTS, [], goal) if aim.formula else drawn
+        place, now = f"objectives.{i}.{'formula' if aim.formula else 'measure'}", values.get(aim.measure)
+        if now is None or not np.isfinite(now).all():
+            continue
+        if np.ptp(now) == 0:
+            found.append((place, f"is {written(now[0], 'g')} whatever happens, so it selects nobody"))
+            continue
+        scaled = (now - now.min()) / np.ptp(now)
+        same = (
+            other.measure for other, then in before if other.direction == aim.direction and np.allclose(scaled, then)
+        )
+        found += [(place, f"prefers whom “{name}” prefers: two goals must differ") for name in islice(same, 1)]
+        before.append((aim, scaled))
+    return found
+
+
+def _drawn(samples: Samples) -> dict[str, Floats]:
+    """Measures of made-up episodes float64[POINTS] by name, within three times what sample episodes cover: these may be
+    too few to show how goals differ."""
+    rng, found = np.random.default_rng(0), dict[str, Floats]()
+    for name, column in zip(samples.measure_names, samples.measures.T, strict=True):
+        known = column[np.isfinite(column)]
+        low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
+        span = max(high - low, 1.0)
+        found[name] = rng.uniform(low - span, high + span, POINTS)
+    return found
 
 
 class _Read(NamedTuple):
@@ -140,6 +177,11 @@ def _read(style: StyleReward, objectives: Sequence[AimConfig], samples: Samples)
     measures = dict(zip(samples.measure_names, samples.measures.T, strict=True))
     texts = [(aim.measure, aim.formula, f"objectives.{i}.formula") for i, aim in enumerate(objectives) if aim.formula]
     goals = _evaluated(texts, measures, len(samples.measures), wrong, goal)
+    wrong += [
+        (f"objectives.{i}.measure", "the game has a measure of this name: give the formula another")
+        for i, aim in enumerate(objectives)
+        if aim.formula and aim.measure in measures
+    ]
     for i, aim in enumerate(objectives):
         if not aim.formula and aim.measure in measures:
             goals[aim.measure] = measures[aim.measure]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from engine.arrays import unpack
 from engine.config import StylesConfig, TaskConfig, parse
+from engine.config.evolve import AimConfig
 from engine.config.style_reward import StyleReward
 from engine.config.style_templates import TEMPLATES, offered
 from engine.config.train import TrainGame
@@ -369,6 +370,40 @@ def test_all_formulas_that_are_wrong_are_said_at_once(tmp_path: Path) -> None:
 def test_a_goal_that_is_a_number_is_refused(tmp_path: Path) -> None:
     said = failed(tmp_path, objectives=[GOALS[0], {**GOALS[1], "formula": "1"}])
     assert "objectives.1.formula: The formula is the same number for all, so none is better than another" in said
+
+
+@pytest.mark.parametrize(
+    ("goals", "place", "sentence"),
+    [
+        ([("moved", "score + moved")], "objectives.0.measure", "the game has a measure of this name"),
+        ([("none", "score * 0"), ("score", "")], "objectives.0.formula", "is 0 whatever happens"),
+        ([("score", ""), ("b", "score")], "objectives.1.formula", "prefers whom “score” prefers"),
+        (
+            [("a", "score + moved"), ("b", "2 * (moved + score) - 1")],
+            "objectives.1.formula",
+            "prefers whom “a” prefers",
+        ),
+    ],
+)
+def test_a_goal_that_cannot_select_is_said_before_the_start(
+    goals: list[tuple[str, str]], place: str, sentence: str, samples: preview.Samples, tmp_path: Path
+) -> None:
+    style = parse(StyleReward, {"style": "moved", "w2": 1})
+    aims = [AimConfig.model_construct(measure=name, formula=formula) for name, formula in goals]
+    said = dict(preview.problems(style, aims, samples))
+    assert [*said] == [place]
+    assert sentence in said[place]
+    written = [{"measure": name, "formula": formula} for name, formula in [*goals, ("length", "")][:2]]
+    assert f"{place}: " in failed(tmp_path, objectives=written)
+
+
+def test_goals_that_differ_only_where_no_sample_episode_went_are_two(samples: preview.Samples) -> None:
+    style = parse(StyleReward, {"style": "moved", "w2": 1})
+    once = samples._replace(measures=np.repeat(samples.measures[:1], len(samples.measures), axis=0))
+    aims = [AimConfig.model_construct(measure=n, formula=f) for n, f in (("a", "score"), ("b", "max(score, 0.5)"))]
+    assert not [place for place, _ in preview.problems(style, aims, once) if place.startswith("objectives")]
+    backwards = [aims[0], AimConfig.model_construct(measure="b", formula="score", direction="min")]
+    assert not [place for place, _ in preview.problems(style, backwards, once) if place.startswith("objectives")]
 
 
 def test_a_reward_without_weight_may_be_constant(samples: preview.Samples) -> None:

@@ -293,6 +293,24 @@ def test_an_estimate_says_how_long_it_takes_and_of_what_that_consists(team: Stud
     assert answer["trial"] is None
     assert answer["before"]["note"].startswith("12 agents × 8 rounds × 253,952 decisions on ")
     assert "min" in answer["before"]["time"] or "h" in answer["before"]["time"]
+    assert "were learned from when that was tried, today " in answer["before"]["note"]
+    ended = {"status": Status.FINISHED, "counters": {"seconds": 454.0}}
+    breeding(team.project, built(team, **PONG), **ended)
+    breeding(team.project, built(team, game="commanders"), **(ended | {"counters": {"seconds": 9e9}}))
+    again = post(client, team, "preview", **PONG).json()["before"]
+    assert again["time"] == "7 min to 8 min".replace(" min", "\u00a0min")
+    assert "The last search in this game took 7\u00a0min" in again["note"]
+    twice = post(client, team, "preview", **PONG, rounds="16").json()["before"]["time"]
+    assert twice == "13 min to 17 min".replace(" min", "\u00a0min")
+
+
+def test_sample_episodes_that_took_too_long_say_so_and_can_be_tried_again(team: Studio, client: Client) -> None:
+    post(client, team, "preview", **PONG)
+    Job.objects.filter(kind="sample").update(status=Status.STOPPED, message=TIME_IS_UP)
+    answer = post(client, team, "preview", **PONG).json()
+    assert "They took too long, perhaps because other jobs keep the processors busy." in answer["before"]["note"]
+    assert answer["failed"]
+    assert post(client, team, "preview", **PONG, again="1").json()["trial"] is not None
 
 
 def test_a_budget_in_which_no_episode_may_end_is_told_before_the_start(team: Studio, client: Client) -> None:

@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from engine.config import parse
 from engine.config.styles import StylesConfig
 from tests.factories import Studio, signed_in
-from tests.webapp.bred import bred, breeding, config
+from tests.webapp.bred import GAME, bred, breeding, config
+from webapp.agents.models import Agent
 from webapp.api import tokens
+from webapp.lib.storage import store
 from webapp.studies import journal, kinds
 from webapp.studies.journal import Entry
 from webapp.studies.models import Job, Status
@@ -161,6 +164,28 @@ def test_a_search_that_was_stopped_before_its_first_round_promises_nothing(team:
     shown = page(client, breeding(team.project, status=Status.STOPPED))
     assert "It ended before its first round was complete" in shown
     assert "not complete yet" not in shown
+
+
+def test_a_search_that_is_put_aside_before_anybody_is_trained_is_not_called_ended(team: Studio, client: Client) -> None:
+    job = breeding(team.project, status=Status.PAUSED)
+    assert "Nobody is trained yet. Resume the job to go on." in page(client, job)
+    Job.objects.filter(pk=job.pk).update(status=Status.STOPPED)
+    assert "The search ended before anybody was trained." in page(client, job)
+
+
+def test_a_search_that_began_with_a_saved_agent_leads_to_it(team: Studio, client: Client) -> None:
+    description = store().put(b"{}")
+    agent = Agent.objects.create(
+        project=team.project, name="Follower <1>", policy=description, game=dict(GAME), created_by=team.designer
+    )  # fmt: skip
+    job = breeding(team.project, config(start=description))
+    shown = page(client, job)
+    address = reverse("agents:agent", args=[team.project.slug, agent.pk])
+    assert f'began with copies of <a href="{address}">Follower &lt;1&gt;</a>' in shown
+    assert "began with copies" not in page(client, breeding(team.project))
+    agent.deleted_at = timezone.now()
+    agent.save()
+    assert "copies of an agent that is not kept any more" in page(client, job)
 
 
 def test_lists_and_programs_read_a_search_for_styles_as_any_other(team: Studio, client: Client) -> None:

@@ -159,7 +159,7 @@ class StyleForm(GoalFields, TrainForm):
 
     def estimate(self, trial: Job | None) -> estimates.Estimate | None:
         assert self.study is not None
-        return forecast.estimate(self.study, trial, self.offer.longest, "agent")
+        return forecast.estimate(self.study, trial, self.offer.longest, self.project, "agent")
 
     @property
     def too_few(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from webapp.agents.models import Agent
 from webapp.lib.words import number
 from webapp.studies.job_page import worker_words
 from webapp.studies.kinds import BestCandidate, Found, Parts
@@ -17,7 +18,7 @@ from webapp.styles import control, course, evidence, map_page, typed
 from webapp.styles.learned import learned_by
 from webapp.styles.map_words import MeasureAxis, axes
 from webapp.styles.starting import StylesIntake, StyleStart
-from webapp.training import games, hands
+from webapp.training import beginnings, games, hands
 from webapp.training.goals import title_of
 from webapp.training.learned import leader
 from webapp.training.methods import ALGORITHMS
@@ -42,7 +43,7 @@ class StyleSearches(SettingsSearches):
     def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
         """How far it is, what it shows, and the map of styles as it grows."""
         own = {**_proved(job), **_went(job), "ended": job.status in TERMINAL,
-               "specialist": _specialist(job)}  # fmt: skip
+               "began": _began(job), "specialist": _specialist(job)}  # fmt: skip
         return render(request, "styles/job.html", context | own | map_page.context(job, request.GET))
 
     def typed(self, job: Job) -> dict[str, Any]:
@@ -110,6 +111,7 @@ def _specialist(job: Job) -> list[tuple[str, Any]]:
     goals = "; ".join(f"{goal['measure']}: {goal.get('formula') or goal['measure']}" for goal in config["objectives"])
     return [
         ("Game", games.title_of(task["game"]["name"], job.project)),
+        ("First agents", _first_agents(job)),
         ("Winning", style["winning"]),
         ("Style", style["style"]),
         ("w1", _weight(style["w1"])),
@@ -127,6 +129,20 @@ def _specialist(job: Job) -> list[tuple[str, Any]]:
         ("Attempt", job.attempt),
         ("Settings", job.config_hash[:12]),
     ]
+
+
+def _began(job: Job) -> Agent | None:
+    """The saved agent whose copies its first agents are."""
+    number = beginnings.number_of(job.config, job.project)
+    return job.project.agents.kept().get(pk=number) if number else None
+
+
+def _first_agents(job: Job) -> str:
+    """What its first agents begin with."""
+    if not job.config["start"]:
+        return "new networks"
+    agent = _began(job)
+    return f"copies of {f'“{agent.name}”' if agent else 'an agent that is not kept any more'}, each changed a little"
 
 
 def _weight(value: Any) -> str:

@@ -222,4 +222,4 @@ def worded(place: str, message: str) -> str:
     """A problem of the engine's with its subject, where it begins with its verb."""
     subject = {f"task.style.{WINNING}": "What is paid for winning", f"task.style.{STYLE}": "What is paid for the style"}
     named = subject.get(place) or ("This goal" if place.startswith("objectives.") else "")
-    return f"{named} {message}" if named and message.startswith("is ") else message
+    return f"{named} {message}" if named and message.startswith(("is ", "prefers ")) else message

@@ -18,6 +18,7 @@ from webapp.lib.words import number
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
 from webapp.studies import actions, estimates, retired
+from webapp.studies.journal import TIME_IS_UP
 from webapp.studies.models import Job, Status
 from webapp.styles import control, pictures, sample_episodes, scales, weighing
 from webapp.styles.forms import EPISODES, FORMULAS, FRESH, POPULATION, ROUNDS, StyleForm
@@ -144,8 +145,15 @@ def _waits(job: Job | None) -> dict[str, Any]:
 
 def _before(played: Job) -> dict[str, Any]:
     """What the page says while sample episodes are played."""
-    note = "Playing sample episodes …" if played.active else "No sample episodes could be played."
-    return {"time": "…", "note": note, "long": ""}
+    note = "Playing sample episodes …" if played.active else f"No sample episodes could be played. {_why(played)}"
+    return {"time": "…", "note": note.strip(), "long": ""}
+
+
+def _why(played: Job) -> str:
+    """Why sample episodes ended without any."""
+    if played.message != TIME_IS_UP:
+        return played.message
+    return "They took too long, perhaps because other jobs keep the processors busy."
 
 
 @posts_only("styles:new", "slug")

@@ -160,7 +160,7 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
 
     def estimate(self, trial: Job | None) -> estimates.Estimate | None:
         assert self.study is not None
-        return forecast.estimate(self.study, trial, self.offer.longest)
+        return forecast.estimate(self.study, trial, self.offer.longest, self.project)
 
     @property
     def _maps(self) -> bool:
