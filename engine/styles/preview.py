@@ -24,6 +24,10 @@ from engine.text import written
 Floats = NDArray[np.float64]
 POINTS = 64
 """Made-up episodes in which goals are compared with one another."""
+FEWEST = 16
+"""Of these, in which a goal must be a number to be judged by them."""
+WIDEST = 6.0
+"""Digits of the largest measure of a made-up episode."""
 LARGEST = 1e9
 """Size of a reward of one decision, or of a goal, beyond which nobody can learn from it or be compared by it: networks
 reckon with squares of returns in single precision."""
@@ -131,14 +135,17 @@ def _idle_goals(objectives: Sequence[AimConfig], samples: Samples) -> list[tuple
     for i, aim in enumerate(objectives):
         values = _evaluated([(aim.measure, aim.formula, "")], drawn, POINTS, [], goal) if aim.formula else drawn
         place, now = f"objectives.{i}.{'formula' if aim.formula else 'measure'}", values.get(aim.measure)
-        if now is None or not np.isfinite(now).all():
+        if now is None or np.isfinite(now).sum() < FEWEST:
             continue
-        if np.ptp(now) == 0:
-            found.append((place, f"is {written(now[0], 'g')} whatever happens, so it selects nobody"))
+        now = np.where(np.isfinite(now), now, np.nan)
+        if np.nanmax(now) == np.nanmin(now):
+            found.append((place, f"is {written(np.nanmax(now) + 0.0, 'g')} whatever happens, so it selects nobody"))
             continue
-        scaled = (now - now.min()) / np.ptp(now)
+        scaled = (now - np.nanmin(now)) / (np.nanmax(now) - np.nanmin(now))
         same = (
-            other.measure for other, then in before if other.direction == aim.direction and np.allclose(scaled, then)
+            other.measure
+            for other, then in before
+            if other.direction == aim.direction and np.allclose(scaled, then, rtol=0, atol=1e-9, equal_nan=True)
         )
         found += [(place, f"prefers whom “{name}” prefers: two goals must differ") for name in islice(same, 1)]
         before.append((aim, scaled))
@@ -146,14 +153,17 @@ def _idle_goals(objectives: Sequence[AimConfig], samples: Samples) -> list[tuple
 
 
 def _drawn(samples: Samples) -> dict[str, Floats]:
-    """Measures of made-up episodes float64[POINTS] by name, within three times what sample episodes cover: these may be
-    too few to show how goals differ."""
+    """Measures of made-up episodes float64[POINTS] by name: half of them within three times what sample episodes cover,
+    half of any size. Those who play at random may show little of a measure: a score of which all lose alike may still
+    be won, so a goal is idle only if it is so for any size."""
     rng, found = np.random.default_rng(0), dict[str, Floats]()
+    near, far = POINTS // 2, POINTS - POINTS // 2
     for name, column in zip(samples.measure_names, samples.measures.T, strict=True):
         known = column[np.isfinite(column)]
         low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
         span = max(high - low, 1.0)
-        found[name] = rng.uniform(low - span, high + span, POINTS)
+        sizes = 10.0 ** rng.uniform(-1, WIDEST, far) * rng.choice([-1.0, 1.0], far)
+        found[name] = np.concatenate([rng.uniform(low - span, high + span, near), sizes])
     return found
 
 

@@ -397,6 +397,15 @@ def test_a_goal_that_cannot_select_is_said_before_the_start(
     assert f"{place}: " in failed(tmp_path, objectives=written)
 
 
+@pytest.mark.parametrize("formula", ["max(score, -15)", "min(score, -5)", "where(score > 0, 1, 0)"])
+def test_a_goal_that_only_good_players_move_is_not_refused(formula: str, samples: preview.Samples) -> None:
+    measures = samples.measures.copy()
+    measures[:, samples.measure_names.index("score")] = -21  # who plays at random loses all alike
+    style = parse(StyleReward, {"style": "moved", "w2": 1})
+    aims = [AimConfig.model_construct(measure=n, formula=f) for n, f in (("score", ""), ("b", formula))]
+    assert not preview.problems(style, aims, samples._replace(measures=measures))
+
+
 def test_goals_that_differ_only_where_no_sample_episode_went_are_two(samples: preview.Samples) -> None:
     style = parse(StyleReward, {"style": "moved", "w2": 1})
     once = samples._replace(measures=np.repeat(samples.measures[:1], len(samples.measures), axis=0))
