@@ -10,7 +10,7 @@ from engine.config import TrainConfig, parse, study_hash
 from engine.config.train import TrainPool
 from engine.errors import ConfigError
 from webapp.games.commands import is_program
-from webapp.lib.words import number
+from webapp.lib.words import number, when
 from webapp.projects.models import Project
 from webapp.studies.estimates import FASTER, SLOWER, START_S, Estimate
 from webapp.studies.models import Job, Status
@@ -76,12 +76,13 @@ def estimate(config: TrainConfig, trial: Job | None, longest: int, project: Proj
         middle = 2 / (low + high)
         return _whole(config, 0.9 * low, 1.1 * high, f"As fast as {trainings} like this one.", middle)
     pace = pace_of(trial)
-    if pace is None:
+    if pace is None or trial is None:
         return None
     each = _each(config, pace)
     exams = (config.ticks // config.evaluate_every if config.evaluate_every else 0) + 1
     playing = exams * config.episodes * longest * pace.playing if config.steps < UNSETTLED else 0.0
-    note = f"Measured just now: {speed_words(pace)} decisions a second on one processor."
+    tried = when(trial.finished_at or trial.created_at)
+    note = f"Measured {tried}: {speed_words(pace)} decisions a second on one processor."
     if not longest:
         note += " The evaluations come on top: how long this game’s episodes are is not known."
     return _whole(config, FASTER * each, SLOWER * each, note, 1 / each, playing)
