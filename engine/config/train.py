@@ -208,12 +208,10 @@ class TrainConfig(OneTraining):
             yield "policies", "they play the same battles: give their learners fragments of the same length"
 
     def _ill_grouped(self) -> Iterator[tuple[str, str]]:
-        """Policies that share some of a group's seats, and groups that name a seat twice."""
+        """Policies that share some of a group's seats."""
         for group in (group for group in self.groups if len(group) > 1):
             for name, policy in self.policies.items():
-                if policy.seats == group and len(set(group)) < len(group):
-                    yield f"policies.{name}.seats", "a seat is named twice"
-                elif set(policy.seats) & set(group) and set(policy.seats) != set(group):
+                if set(policy.seats) & set(group) and set(policy.seats) != set(group):
                     seats = ", ".join(map(str, group))
                     yield f"policies.{name}.seats", f"seats {seats} are steered together: name all of them, or none"
 

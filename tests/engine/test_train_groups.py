@@ -90,7 +90,7 @@ def test_a_trained_team_is_gone_on_from(store: FolderStore) -> None:
     ("more", "said"),
     [
         ({"policies": {"a": {"seats": [0, 1]}, "b": {"seats": [1, 2]}}}, r"policies\.[ab]\.seats: seats 0, 1 are"),
-        ({"policies": {"a": {"seats": [0, 1, 1]}, "b": {"seats": [2]}}}, r"policies\.a\.seats: a seat is named twice"),
+        ({"policies": {"a": {"seats": [0, 1, 1]}, "b": {"seats": [2]}}}, r"policies\.a\.seats\.2: seat 1 stands here"),
     ],
 )
 def test_a_group_over_two_policies_is_an_error_at_its_seats(more: dict[str, Any], said: str) -> None:

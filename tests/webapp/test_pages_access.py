@@ -377,6 +377,7 @@ ROWS = (
     of_project("agents:battles-data", MEMBERS, arguments=_watched),
     of_project("agents:another", None, WRITERS, arguments=_watched, data={"seed": "4"}),
     of_project("hunts:bug", MEMBERS, arguments=_hunted),
+    of_project("hunts:watch", None, WRITERS, arguments=_hunted),
     of_project("styles:map", MEMBERS, arguments=_bred),
     of_project("styles:map-agent", MEMBERS, arguments=_style_agent),
     of_project("styles:map-difficulties", MEMBERS, arguments=_style_agent),
