@@ -85,7 +85,7 @@ class GossipForm(LayeredForm):
         self.fields["agents"].widget.attrs["placeholder"] = str(AGENTS)
         self.fields["agents"].help_text = (
             f"Each has a processor of its own as long as there are enough. This site has {settings.CPUS}: beyond that, "
-            "twice as many agents take twice as long."
+            "more agents make it no faster."
         )
         self.fields["seed"].help_text = "Same seed, same result, where they wait for each other."
         self.fields["steps"].help_text = "Of all agents together. Each time one chooses what to do is a decision."
