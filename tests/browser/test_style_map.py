@@ -62,6 +62,24 @@ def test_ticks_stay_when_a_round_is_complete_and_axes_stay_as_they_were_chosen(e
     expect(page.get_by_role("combobox", name="Across")).to_have_value("moved")
 
 
+def test_the_console_stays_quiet_while_the_map_asks_for_more_and_is_sorted_and_nobody_is_ticked(
+    enter: Enter, team: Studio
+) -> None:
+    job, errors = bred(team.project, 1), list[str]()
+    page = enter(team.designer, address(job))
+    page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
+    page.wait_for_function(f"() => ({MARKS})() === 6")
+    complete(job, 2)
+    page.wait_for_function(f"() => ({MARKS})() === 12", timeout=60_000)
+    page.get_by_label("Tick agent 2").check()
+    with page.expect_response(lambda answer: "sort=" in answer.url) as answered:
+        page.locator("#style-map-table thead a").last.click()
+    assert "agent=2" in answered.value.url
+    assert "csrf" not in answered.value.url
+    expect(page.get_by_label("Tick agent 2")).to_be_checked()
+    assert errors == []
+
+
 def test_the_map_holds_on_a_phone_in_the_dark_and_before_anybody_is_trained(enter: Enter, team: Studio) -> None:
     job, empty = bred(team.project), search(team.project)
     page = enter(team.designer, "/")
