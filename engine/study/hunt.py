@@ -36,7 +36,7 @@ from engine.study.session import Totals
 def hunt(config: HuntConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
     """As ``engine.study.lineups.run``, for a hunt for bugs. Artifact ``found`` of each round: ``Findings`` so far, with
     ``walls`` of the game's map where it has one, and ``curve`` float64[rounds, 3]: decisions, bugs and places after
-    each round."""
+    each round; cells inside walls are no places."""
     return with_failure(_Hunt(config, store, control).events(resume))
 
 
@@ -109,7 +109,7 @@ class _Hunt(Evolve):
             if kept := evaluation.context.artifacts.get(FOUND):
                 self.found.add(Findings.unpacked(self.trainings.lease.get(kept)))
         self.evaluations = []
-        self.curve.append([self.record.totals["steps"], len(self.found.bugs), len(self.found.visits)])
+        self.curve.append([self.record.totals["steps"], len(self.found.bugs), self._covered])
         return super().progressed()
 
     def parts(self) -> Parts:
@@ -121,8 +121,14 @@ class _Hunt(Evolve):
         metrics, artifacts = super().extras(front)
         return metrics | self._numbers(), artifacts | {FOUND: self._kept()}
 
+    @property
+    def _covered(self) -> int:
+        """Different places that were entered; a wall that a bug let somebody into is none of those to be covered."""
+        visits = self.found.visits
+        return len(visits) if self.walls is None else sum(not self.walls.flat[place] for place in visits)
+
     def _numbers(self) -> dict[str, float]:
-        found = {"bugs": float(len(self.found.bugs)), "places_covered": float(len(self.found.visits))}
+        found = {"bugs": float(len(self.found.bugs)), "places_covered": float(self._covered)}
         if self.walls is not None:
             found["places_open"] = float((~self.walls).sum())
         return found

@@ -37,7 +37,12 @@ def card_of(config: MeasureConfig, policy: Policy, found: Mapping[str, Any]) -> 
         "opponent": "" if config.opponent is None else config.opponent.title or config.opponent.kind,
         "origin": config.origin.model_dump(mode="json"),
         "network": policy.spec.network.model_dump(mode="json"),
-        "measured": {"episodes": found["episodes"], "seed": config.seed, "measures": found["measures"]},
+        "measured": {
+            "episodes": found["episodes"],
+            "seed": config.seed,
+            "draws": found["draws"],
+            "measures": found["measures"],
+        },
         "against_strangers": _against(config, found),
         "processor_milliseconds_per_decision": found["milliseconds"],
         "vectors": found["check"],
@@ -82,7 +87,7 @@ def in_words(card: Mapping[str, Any]) -> str:
         f"{measured['episodes']:,} fresh episodes, seed {measured['seed']}. Ranges of wins and shares are of 95 % and "
         "hold for whatever may happen; those of other measures hold only if no episode goes far beyond the ones that "
         "were played.\n\n"
-        f"{table(rows)}\n{_strangers(card)}"
+        f"{_draws(measured)}{table(rows)}\n{_strangers(card)}"
         "## The same agent\n\n"
         f"In {check['situations']:,} situations of fresh episodes agent.onnx acted alike in {check['same']:,}; "
         f"its numbers differed by {check['difference']:.1e} at most. `python check.py` compares them again.\n"
@@ -112,6 +117,11 @@ def own_player(game: str) -> str:
     known = built_in(game)
     alone = known.alone if known is not None else game.startswith("gym:")
     return "nobody: it plays alone" if alone else "the game's own player"
+
+
+def _draws(measured: Mapping[str, Any]) -> str:
+    """What a draw counts, as Markdown; empty where no episode was drawn."""
+    return "A draw counts as half a win.\n\n" if measured["draws"] else ""
 
 
 def _strangers(card: Mapping[str, Any]) -> str:

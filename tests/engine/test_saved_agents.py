@@ -35,7 +35,7 @@ from engine.rl.recording import record
 from engine.rl.take_home import checked, vectors
 from engine.store import FolderStore
 from engine.studies import load
-from engine.study.model_card import limits_in_words, own_player
+from engine.study.model_card import card_of, in_words, limits_in_words, own_player
 from tests.engine.test_rl_policy import POLICIES, batch
 from tests.engine.test_rl_policy import policy as made
 
@@ -176,6 +176,19 @@ def test_an_agent_meets_strangers_on_the_same_seeds_and_its_card_says_whether_it
         f"Its style shifts by {told['moved']['by']:.2f} of its span (moved, against {told['moved']['opponent']},"
         in words
     )
+
+
+def test_the_card_of_an_agent_that_drew_says_what_a_draw_counts(store: FolderStore) -> None:
+    policy = kept(untrained(), store)
+    for draws, said in ((0, False), (3, True)):
+        found = {
+            "game": "pong", "game_version": "1", "sampled": False, "idle": 0, "episodes": 50, "measures": [],
+            "milliseconds": 0.1, "against": [], "moved": None, "draws": draws,
+            "check": {"situations": 1, "same": 1, "difference": 0.0},
+        }  # fmt: skip
+        card = card_of(measurement(policy), untrained(), found)
+        assert card["measured"]["draws"] == draws
+        assert ("A draw counts as half a win." in in_words(card)) == said
 
 
 def test_strangers_need_another_seat(store: FolderStore) -> None:

@@ -100,8 +100,14 @@ class Kept(NamedTuple):
 
     @property
     def places(self) -> int:
-        """Different places that were entered."""
-        return len(self.bundle.arrays["place"])
+        """Different places that were entered; of a map, those of its cells that are no walls."""
+        return len(self.bundle.arrays["place"]) - self.inside
+
+    @property
+    def inside(self) -> int:
+        """Cells inside walls that somebody got into."""
+        walls = self.bundle.arrays.get("walls")
+        return 0 if walls is None else int((walls.ravel()[self.bundle.arrays["place"]] != 0).sum())
 
     @property
     def open(self) -> int:

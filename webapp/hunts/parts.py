@@ -58,6 +58,7 @@ class Hunting(Learning):
         if kept is None:
             return None
         covered = f"{number(kept.places)} of {number(kept.open)} places" if kept.open else plural(kept.places, "place")
+        covered += f" and {plural(kept.inside, 'cell')} inside walls" if kept.inside else ""
         also = f", {number(len(kept.untried))} more not shown again" if kept.untried else ""
         return Found(f"{plural(len(kept.bugs), 'bug')}{also}, {covered} covered")
 
