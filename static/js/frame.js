@@ -1,6 +1,7 @@
 // What the frame of every page needs: menus, theme menu, toasts, times in the reader's zone, what is typed, the keyboard.
 import { watchCtrlEnter } from "./ctrl_enter.js";
 import { find, findAll } from "./elements.js";
+import { watchFilters } from "./filter.js";
 import { watchFocus } from "./focus_next.js";
 import { keepTypedText } from "./kept_text.js";
 import { watchWhatIsLeft } from "./left_behind.js";
@@ -60,3 +61,4 @@ document.addEventListener("htmx:load", reachLargeTables);
 document.addEventListener("toggle", reachLargeTables, true); // a table that was folded away had no size
 document.addEventListener("htmx:load", (event) => localTimes(event.detail.elt));
 watchFocus();
+watchFilters();

@@ -220,6 +220,23 @@ def test_who_is_ticked_to_play_stays_ticked_after_an_error_and_after_leaving(ent
     expect(page.get_by_role("checkbox", checked=True)).to_have_count(0)
 
 
+def test_of_many_agents_those_to_watch_are_found_by_their_names(enter: Enter, team: Studio) -> None:
+    for i in range(13):
+        kept(team.project, f"Ada {i:02}")
+    page = enter(team.designer, "/p/herobattle/watch/")
+    who = page.get_by_role("group", name="Who plays")
+    expect(who.get_by_role("checkbox")).to_have_count(13)
+    page.get_by_placeholder("Find a name").fill("ada 07")
+    expect(who.get_by_role("checkbox")).to_have_count(1)
+    page.get_by_placeholder("Find a name").press("Enter")
+    page.get_by_label("Ada 07").check()
+    page.get_by_placeholder("Find a name").fill("nobody")
+    expect(who).to_contain_text("Nothing is called that.")
+    page.get_by_role("button", name="Watch").click()
+    page.wait_for_url(re.compile(r"/watch/\d+/$"))
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Ada 07")
+
+
 def test_the_pages_hold_on_a_phone_and_for_everybody(enter: Enter, team: Studio) -> None:
     agents = [kept(team.project, "Ada"), kept(team.project, "Anamewithoutanyroomforbreaking" * 2)]
     job = watched(team.project, agents)

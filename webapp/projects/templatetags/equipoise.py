@@ -52,6 +52,8 @@ FAMILIES = (
     "M8 .8l2.1 4.7 5.1.6-3.8 3.4 1 5L8 12l-4.4 2.5 1-5L.8 6.1l5.1-.6Z",
 )
 OTHER_FAMILY = "M8 3.2a4.8 4.8 0 1 1 0 9.6 4.8 4.8 0 0 1 0-9.6Z"
+SEARCHED = 12
+"""A list of more boxes than these has a box to find among them."""
 STEPS = (
     ("search", "Search"),
     ("explore", "Explore"),
@@ -204,13 +206,15 @@ def field(bound: BoundField, unit: str = "", placeholder: str = "", optional: bo
     attrs: dict[str, str | bool] = {"class": f"{widget.attrs.get('class', '')} {css}".strip()}
     if placeholder:
         attrs["placeholder"] = placeholder
+    groups = _groups(bound) if several else []
     return {
         "field": bound,
         "control": bound.as_widget(attrs=attrs),
         "unit": unit or getattr(bound.field, "unit", ""),
         "checkbox": checkbox,
         "several": several,
-        "groups": _groups(bound) if several else [],
+        "groups": groups,
+        "many": sum(len(choices) for _, choices in groups) > SEARCHED,
         "optional": optional or not (bound.field.required or checkbox),
     }
 
