@@ -50,7 +50,7 @@ class MeasureAxis(NamedTuple):
 
 
 def axes(config: dict[str, Any]) -> dict[str, MeasureAxis]:
-    """Those of a job by the names of their measures: goals, score, behaviour."""
+    """Those of a job by the names of their measures: score, behaviour, and goals, which are made of them."""
     game = built_in(config["task"]["game"]["name"])
     captions, ends = game.captions if game else {}, declared_ends(config["task"]["game"]["name"])
     found = {}
@@ -72,7 +72,8 @@ def axes(config: dict[str, Any]) -> dict[str, MeasureAxis]:
         low, high = _ends(config, name)
         title = f"{words.words[:1].upper()}{words.words[1:]} ({unit})"
         found[name] = MeasureAxis(name, title, low, high, words.share, name in ends, (-inf, inf))
-    return found
+    goals = [aim["measure"] for aim in config["objectives"]]
+    return {name: found[name] for name in (*(name for name in found if name not in goals), *goals)}
 
 
 def _made_of(formula: str, scale: Template | None) -> str:
