@@ -14,7 +14,7 @@ from engine.arrays import Bundle
 from engine.config.gossip import GossipConfig
 from engine.rl.gossip import LINKS, neighbours
 from engine.studies import load
-from tests.contracts.asked_kind import AskedKindContract, page
+from tests.contracts.asked_kind import AskedKindContract, form, page
 from tests.engine.test_gossip_study import study
 from tests.factories import Studio
 from tests.webapp.recorded import recorded
@@ -106,6 +106,19 @@ def test_every_order_can_be_typed_and_is_typed_again(
     assert (config.staleness, config.ordered) == (staleness, ordered)
     again = GossipForm.typed_of(Job(project=team.project, config=config.model_dump(mode="json")))
     assert (again["waits"], again["behind"] or 10) == (rest["waits"], staleness or 10)
+
+
+def test_run_again_names_every_setting_that_its_form_would_change(team: Studio, designer: Client) -> None:
+    """What the API set, and the form has no field for, would be lost without a word."""
+    asked = load({"kind": "gossip", "game": "pong", "agents": 2, "steps": 1_000_000, "evaluate_every": 2}, new=True)
+    job = actions.submit(team.project, team.designer, asked, title="By the API")
+    said = designer.post(reverse("studies:again", args=[team.project.slug, job.pk]), follow=True).content.decode()
+    for named in ("Batch (was 80, here 512)", "Decisions in a round (was 0, here 125,000)", "Learner: Trace"):
+        assert named in said, named
+    designer.post(form(team, "gossip"), CHOSEN)
+    own = Job.objects.filter(kind="gossip").latest("pk")
+    said = designer.post(reverse("studies:again", args=[team.project.slug, own.pk]), follow=True).content.decode()
+    assert "which change" not in said
 
 
 def test_a_page_that_has_no_round_yet_says_so(team: Studio, designer: Client) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import reverse
+from django.utils.html import escape
 
 from engine.config.aesrl import AESRLConfig
 from engine.studies import load
@@ -19,8 +21,10 @@ from webapp.agents.models import Agent
 from webapp.lib.storage import store
 from webapp.shared_critic.asking import TogetherForm, spread_of
 from webapp.shared_critic.parts import _busy
+from webapp.studies import actions
 from webapp.studies.journal import Entry, append
 from webapp.studies.models import Job, Status
+from webapp.studies.study_form import LEFT_OUT
 
 pytestmark = pytest.mark.django_db
 
@@ -125,6 +129,22 @@ def test_every_method_and_what_the_paper_s_tables_switch_can_be_typed_and_is_typ
     assert load(again.table() | {"kind": "aes-rl"}, new=True).model_dump(exclude={"name"}) == config.model_dump(
         exclude={"name"}
     )
+
+
+def test_run_again_names_every_setting_that_its_form_would_change(team: Studio, designer: Client) -> None:
+    """What the API set, and the form has no field for, would be lost without a word."""
+    method = {"kind": "aes-rl", "gain": 20, "mean": {"kind": "linear", "range": 40, "backward": 0.5}}
+    asked = load(
+        {"kind": "aes-rl", "game": "gym:Pendulum-v1", "spread": 1500, "method": method, "chunk": 500}, new=True
+    )
+    job = actions.submit(team.project, team.designer, asked, title="By the API")
+    again = reverse("studies:again", args=[team.project.slug, job.pk])
+    said = designer.post(again, follow=True).content.decode()
+    for named in ("Gain (was 20, here 50)", "Steps away from what is worse (was 0.5, here 0)",
+                  "Updates of the critic at a time (was 500, here 1,000)"):  # fmt: skip
+        assert named in said, named
+    Job.objects.filter(pk=job.pk).update(config={**job.config, "learner": {**job.config["learner"], "capacity": 10}})
+    assert escape(LEFT_OUT) in designer.post(again, follow=True).content.decode(), "what no form takes is not named"
 
 
 def test_its_first_rounds_tell_how_long_it_takes_and_what_chance_scores(team: Studio, designer: Client) -> None:

@@ -33,6 +33,7 @@ class LearningForm(StudyForm):
     offered: ClassVar[Mapping[str, str]] = {}
     decisions: ClassVar[int] = 1_000_000
     several: ClassVar[str] = "agent"
+    names_changes: ClassVar[bool] = True
     places: ClassVar[Mapping[str, str]] = {"game": "game", "start": "start"}
     game = forms.ChoiceField(label="Game")
     gymnasium = forms.CharField(
