@@ -30,9 +30,13 @@ pytestmark = pytest.mark.django_db
 
 CHOSEN = {"game": "pendulum", "method": "aes-rl", "waiting": "rounds", "steps": "20000", "share": "0.25",
           "mean": "linear", "baseline": "40", "variance": "fixed", "capacity": "5000", "minutes": "2",
-          "lessons": "0.25", "remembered": "7", "first": "0.002", "centre": "episodes", "policy": "64 32",
+          "remembered": "7", "first": "0.002", "centre": "episodes", "policy": "64 32",
           "critic": "48 48"}  # fmt: skip
+UNRULED = dict.fromkeys(("mean", "baseline", "variance", "remembered", "share", "capacity", "critic"), "")
+"""Nothing of what only some methods have."""
 LEAST = {"game": "pendulum", "method": "aes-rl", "waiting": "free"}
+
+ROUNDS = {"waiting": "rounds"}
 
 
 class TestTogether(AskedKindContract):
@@ -43,7 +47,7 @@ class TestTogether(AskedKindContract):
     becomes = {
         "steps": 20_000, "spread": 1500, "method.learning_share": 0.25, "method.waiting": True, "minutes": 2,
         "game.name": "gym:Pendulum-v1", "method.mean": {"kind": "linear", "range": 40, "backward": 0},
-        "method.variance.kind": "fixed", "learner.capacity": 5000, "method.least_lessons": 0.25,
+        "method.variance.kind": "fixed", "learner.capacity": 5000,
         "method.variance.n": 7, "method.variance_at_first": 0.002, "method.centre": "episodes",
         "learner.network.policy": [64, 32], "learner.network.critic": [48, 48],
     }  # fmt: skip
@@ -60,10 +64,19 @@ class TestTogether(AskedKindContract):
         ({"mean": "relative", "baseline": "-3"}, "baseline", "above 0"),
         ({"mean": "absolute", "baseline": ""}, "baseline", "Type a score below any"),
         ({"mean": "full-move"}, "baseline", "no such number"),
-        ({"method": "cem", "centre": "running"}, "mean", "Only AES-RL"),
-        ({"method": "cem", "mean": "", "baseline": "", "variance": "", "remembered": ""}, "centre", "Only AES-RL"),
-        ({"method": "erl", "mean": "", "baseline": "", "variance": "", "remembered": "", "centre": ""}, "first", "ERL"),
-        ({"waiting": "turns"}, "waiting", "Only CEM-RL and CEM"),
+        ({**UNRULED, "method": "cem", "centre": ""} | {"mean": "linear"}, "mean", "Only AES-RL"),
+        ({**UNRULED, "method": "cem"}, "centre", "Only AES-RL"),
+        ({**UNRULED, "method": "erl", "centre": ""}, "first", "ERL"),
+        ({"waiting": "turns"}, "waiting", "Only CEM-RL and the cross-entropy method"),
+        ({**UNRULED, "method": "cem-rl", "centre": "", "waiting": "free"}, "waiting", "Only AES-RL and ACEM-RL let"),
+        ({**UNRULED, "method": "erl", "centre": "", "first": "", "waiting": "free"}, "waiting", "Choose another"),
+        ({**UNRULED, "method": "cem-rl", "centre": "", "share": "0.5"}, "share", "keep such a share"),
+        ({**UNRULED, "method": "cem-rl", "centre": "", "baseline": "40"}, "baseline", "such a number"),
+        ({**UNRULED, "method": "cem-rl", "centre": "", "lessons": "1"}, "lessons", "wait for the critic"),
+        ({**UNRULED, "method": "cem", "centre": "", "capacity": "5000"}, "capacity", "nobody learns"),
+        ({**UNRULED, "method": "acem-rl", "baseline": "40"}, "baseline", "by rank"),
+        ({"waiting": "x"}, "waiting", "not one of the available"),
+        ({"lessons": "0.25"}, "lessons", "Only where nobody waits"),
         ({"variance": "success"}, "remembered", "Only the fixed rule"),
         (
             {"mean": "full-move", "baseline": "", "variance": "adaptive", "remembered": ""},
@@ -92,8 +105,13 @@ class TestTogether(AskedKindContract):
         return recorded(team, study(), "Together")
 
 
+def test_who_says_nothing_of_waiting_is_asked_for_it(team: Studio) -> None:
+    typed = TogetherForm({**LEAST, "waiting": ""}, project=team.project, kind="aes-rl")
+    assert set(typed.errors) == {"waiting"}
+
+
 def test_a_method_gets_only_what_it_knows(team: Studio) -> None:
-    typed = TogetherForm({**LEAST, "method": "cem", "population": "6"}, project=team.project, kind="aes-rl")
+    typed = TogetherForm({**LEAST, **ROUNDS, "method": "cem", "population": "6"}, project=team.project, kind="aes-rl")
     assert typed.is_valid(), typed.errors
     assert typed.table()["method"] == {"kind": "cem", "population": 6, "parallel": True}
 
@@ -110,7 +128,9 @@ def test_a_method_gets_only_what_it_knows(team: Studio) -> None:
         ),
         ({"kind": "aes-rl", "variance": {"kind": "constant"}, "variance_at_first": 1e-4},
          {"variance": "constant", "first": "0.0001"}),
-        ({"kind": "erl"}, {"method": "erl"}),
+        ({"kind": "erl"}, {"method": "erl", **ROUNDS}),
+        ({"kind": "cem"}, {"method": "cem", **ROUNDS}),
+        ({"kind": "aes-rl", "least_lessons": 0.25}, {"lessons": "0.25"}),
     ],
 )  # fmt: skip
 def test_every_method_and_what_the_paper_s_tables_switch_can_be_typed_and_is_typed_again(

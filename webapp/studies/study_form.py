@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
@@ -30,11 +30,17 @@ LEFT_OUT = (
 
 
 class CardsField(forms.ChoiceField):
-    """A choice of a few, each with a title and a text: a page shows all of them, none of which is cut off."""
+    """A choice of a few, each with a title and a text: a page shows all of them, none of which is cut off.
+    ``goes_with``: another such field, and by choice what of it can be chosen beside, the usual first: the page's script
+    then chooses that."""
 
-    def __init__(self, cards: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
+    def __init__(
+        self, cards: Mapping[str, tuple[str, str]], *, goes_with: tuple[str, Mapping[str, Sequence[str]]] = ("", {}),
+        **kwargs: Any,
+    ) -> None:  # fmt: skip
         super().__init__(choices=[(key, title) for key, (title, _) in cards.items()], **kwargs)
-        self.cards = [(key, title, text) for key, (title, text) in cards.items()]
+        self.beside, able = goes_with
+        self.cards = [(key, title, text, " ".join(able.get(key, ()))) for key, (title, text) in cards.items()]
 
 
 class StudyForm(forms.Form):
