@@ -7,6 +7,7 @@ import io
 
 import numpy as np
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
@@ -18,10 +19,12 @@ from tests.contracts.asked_kind import AskedKindContract, form, page
 from tests.engine.test_gossip_study import study
 from tests.factories import Studio
 from tests.webapp.recorded import recorded
+from webapp.api import tokens
 from webapp.gossip.asking import TOPOLOGIES, GossipForm
 from webapp.gossip.drawing import Circle
-from webapp.studies import actions
+from webapp.studies import actions, checks
 from webapp.studies.models import Job
+from webapp.training.learning import crowded
 
 pytestmark = pytest.mark.django_db
 
@@ -46,7 +49,7 @@ class TestSideBySide(AskedKindContract):
     }  # fmt: skip
     usually = {"agents": 4, "steps": 1_000_000, "staleness": 0, "learner.batch": 512, "checkpoint_every": 125_000}
     wrong = (
-        ({"agents": "1"}, "agents", "2"),
+        ({"agents": "1"}, "agents", f"from 2 to {checks.most_workers()}"),
         ({"steps": "10"}, "steps", "in their first update"),
         ({"game": "x"}, "game", ""),
         ({"game": "gymnasium", "gymnasium": "CartPole"}, "gymnasium", "with its version"),
@@ -60,6 +63,7 @@ class TestSideBySide(AskedKindContract):
         ({"game": "pong-two-seats"}, "config.game.name"),
         ({"game": "command:rm -rf"}, "config.game.name"),
         ({"agents": 1}, "config.agents"),
+        ({"agents": 4 * settings.CPUS + 1}, "config.agents"),
         ({"ordered": False}, "config.staleness"),
         ({"start": "e" * 64}, "config.start"),
     )
@@ -119,6 +123,18 @@ def test_run_again_names_every_setting_that_its_form_would_change(team: Studio, 
     own = Job.objects.filter(kind="gossip").latest("pk")
     said = designer.post(reverse("studies:again", args=[team.project.slug, own.pk]), follow=True).content.decode()
     assert "which change" not in said
+
+
+def test_a_program_that_starts_more_agents_than_processors_is_told_what_that_costs(team: Studio) -> None:
+    client = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
+    for agents in (max(2, settings.CPUS), 2 * settings.CPUS):
+        body = {"kind": "gossip", "config": {"game": "pong", "agents": agents}}
+        jobs = f"/api/v1/projects/{team.project.slug}/jobs"
+        assert client.post(jobs, body, content_type="application/json").status_code == 201
+        notes = client.get(f"{jobs}/{Job.objects.latest('pk').pk}").json()["notes"]
+        said = crowded(agents, "agent")
+        assert notes == ([said] if said else []), notes
+    assert "as long as with a processor for each" in said
 
 
 def test_a_page_that_has_no_round_yet_says_so(team: Studio, designer: Client) -> None:

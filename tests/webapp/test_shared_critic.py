@@ -21,7 +21,7 @@ from webapp.agents.models import Agent
 from webapp.lib.storage import store
 from webapp.shared_critic.asking import TogetherForm, spread_of
 from webapp.shared_critic.parts import _busy
-from webapp.studies import actions
+from webapp.studies import actions, checks
 from webapp.studies.journal import Entry, append
 from webapp.studies.models import Job, Status
 from webapp.studies.study_form import LEFT_OUT
@@ -90,7 +90,7 @@ class TestTogether(AskedKindContract):
             "Elites are those of",
         ),
         ({"explore": "1"}, "explore", "less than 1"),
-        ({"workers": "1025"}, "workers", "to 1,024"),
+        ({"workers": "0"}, "workers", f"from 1 to {checks.most_workers()}"),
     )
     asks = {"game": "pendulum", "spread": 1000}
     refused = (

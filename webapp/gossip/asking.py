@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from django.conf import settings
 
 from engine.catalog import GAMES
 from engine.config.gossip import MOST
-from webapp.games.fields import NumberField
+from webapp.games.fields import NumberField, NumberRange
+from webapp.projects.models import Project
+from webapp.studies import checks
+from webapp.studies.intake import Table
 from webapp.studies.models import Job
 from webapp.studies.study_form import CardsField
 from webapp.training import beginnings, games
@@ -42,6 +45,12 @@ class GossipIntake(AloneIntake):
         """Agents are the study's own setting."""
         return 0
 
+    def unfit(self, data: Table, study: Any, project: Project) -> Iterator[tuple[str, str]]:
+        """Also more agents than this site has processes for."""
+        yield from super().unfit(data, study, project)
+        if study is not None and study.pool.kind != "local":
+            yield from checks.too_many("agents", study.agents)
+
     def title(self, game: str) -> str:
         """What it is called where the body says nothing."""
         return f"Side by side: {game}"
@@ -66,7 +75,7 @@ class GossipForm(LayeredForm):
         **LayeredForm.places, "environments": "battles", "learner.rate": "rate", "staleness": "waits",
         "ordered": "waits",
     }  # fmt: skip
-    agents: Any = NumberField(label="Agents", whole=True, low=2, high=MOST, required=False)
+    agents: Any = NumberField(label="Agents", whole=True, required=False)
     topology = CardsField(TOPOLOGIES, label="Who takes over from whom", initial="ring")
     waits = CardsField(WAITS, label="When one is slower", initial="step")
     behind: Any = NumberField(
@@ -82,7 +91,9 @@ class GossipForm(LayeredForm):
 
     def __init__(self, data: Any = None, *, project: Any, kind: str) -> None:
         super().__init__(data, project=project, kind=kind)
-        self.fields["agents"].widget.attrs["placeholder"] = str(AGENTS)
+        agents: Any = self.fields["agents"]
+        agents.span = NumberRange(2, min(MOST, checks.most_workers()))
+        agents.widget.attrs["placeholder"] = str(AGENTS)
         self.fields["agents"].help_text = (
             f"Each has a processor of its own as long as there are enough. This site has {settings.CPUS}: beyond that, "
             "more agents make it no faster."

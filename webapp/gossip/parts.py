@@ -39,6 +39,7 @@ class SideBySide(Rehearsed, OneAgent):
         "of what their neighbours have learned. In the end they are averaged into one agent."
     )
     gives = "average agent"
+    several = "agent"
     trying = "Two agents learn for a few seconds to see how fast this goes …"
     help_section = "side-by-side"
 

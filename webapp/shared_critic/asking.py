@@ -10,7 +10,8 @@ from django.conf import settings
 
 from engine.catalog import METHODS
 from engine.config.aesrl import LEAST_LESSONS, LayersConfig
-from webapp.games.fields import NumberField
+from webapp.games.fields import NumberField, NumberRange
+from webapp.studies import checks
 from webapp.studies.models import Job
 from webapp.studies.study_form import CardsField
 from webapp.training import beginnings, games
@@ -89,7 +90,6 @@ class TogetherForm(LayeredForm):
         key: offer.title for key, offer in games.ALONE.items() if offer.does == games.STEERING or key == games.GYMNASIUM
     }
     decisions = 300_000
-    several = "worker"
     usual: ClassVar[Mapping[str, Any]] = {"game": "pendulum"}
     groups: ClassVar[tuple[tuple[str, tuple[str, ...]], ...]] = (
         ("Which game?", ("game", "gymnasium", "spread")),
@@ -165,7 +165,7 @@ class TogetherForm(LayeredForm):
         label="Noise of actions", low=0, high=1, below=True, required=False,
         help_text="σ of what is added to each action.",
     )  # fmt: skip
-    workers: Any = NumberField(label="Workers", whole=True, low=1, high=1024, required=False)
+    workers: Any = NumberField(label="Workers", whole=True, required=False)
 
     def __init__(self, data: Any = None, *, project: Any, kind: str) -> None:
         super().__init__(data, project=project, kind=kind)
@@ -173,7 +173,9 @@ class TogetherForm(LayeredForm):
         self.fields["steps"].help_text = "All that are played, those that measure the centre included."
         self.fields["seed"].help_text = "Same seed, same result, where all of a round wait."
         self.fields["workers"].help_text = "As a rule as many as there are processors."
-        self.fields["workers"].widget.attrs["placeholder"] = str(settings.CPUS)
+        workers: Any = self.fields["workers"]
+        workers.span = NumberRange(1, checks.most_workers())
+        workers.widget.attrs["placeholder"] = str(settings.CPUS)
 
     def clean(self) -> dict[str, Any]:
         """A number belongs to a rule that has one; an absolute baseline has no usual one."""

@@ -158,6 +158,10 @@ class Parts:
         """Processes that share its work."""
         return 1
 
+    def crowded(self, study: Any) -> str:
+        """In a sentence that these have to share processors, and what that costs; empty where each has its own."""
+        return ""
+
     def found(self, job: Job) -> Found | None:
         """What an ended one found, in a line, where jobs are listed."""
         return None

@@ -17,7 +17,6 @@ from webapp.studies.study_form import StudyForm
 from webapp.training import beginnings, games
 from webapp.training.forms import LARGER
 from webapp.training.games import ATARI, ATARI_NAME, GYMNASIUM, GYMNASIUM_ID
-from webapp.training.learning import crowded
 
 
 class Beside(forms.TextInput):
@@ -28,11 +27,10 @@ class Beside(forms.TextInput):
 
 
 class LearningForm(StudyForm):
-    """``offered``: games by key. ``decisions``: those where nothing is typed. ``several``: what works side by side."""
+    """``offered``: games by key. ``decisions``: those where nothing is typed."""
 
     offered: ClassVar[Mapping[str, str]] = {}
     decisions: ClassVar[int] = 1_000_000
-    several: ClassVar[str] = "agent"
     names_changes: ClassVar[bool] = True
     places: ClassVar[Mapping[str, str]] = {"game": "game", "start": "start"}
     game = forms.ChoiceField(label="Game")
@@ -117,8 +115,7 @@ class LearningForm(StudyForm):
 
     def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
         """Also that they have to share processors, where they have to."""
-        many = kinds.parts_of(self.kind).side_by_side(study)
-        return {**super().before(study, user, **refers), "crowded": crowded(many, self.several)}
+        return {**super().before(study, user, **refers), "crowded": kinds.parts_of(self.kind).crowded(study)}
 
 
 class LayeredForm(LearningForm):
