@@ -93,6 +93,15 @@ def test_a_page_tells_how_well_they_play_who_takes_over_and_how_far_apart_they_a
     assert rows == [["sender", "taker", "age", "behind"], *([*link, "0", "0"] for link in links)]
 
 
+def test_an_agent_that_is_kept_says_that_it_is_the_average_of_all(team: Studio, designer: Client) -> None:
+    job = played(team)
+    keep = reverse("agents:keep", args=[team.project.slug, job.pk])
+    content = designer.post(keep, {"chooses": "best"}, follow=True).content.decode()
+    assert "A3C, the average of 4 agents" in content
+    assert "trained alone" not in content
+    assert "Only a search for styles of play keeps every agent that it trains" in content
+
+
 @pytest.mark.parametrize(
     ("rest", "staleness", "ordered"),
     [

@@ -113,7 +113,7 @@ class JobDetail(JobShape):
     summary: dict[str, Any] = Field(description="What the study said when it ended; re-checks change metrics only.")
     results: list[str] = Field(description="What can be fetched: front, archive, policy.zip, policy.onnx, members.zip.")
     notes: list[str] = Field(
-        description="Sentences on how it differs from the job that it is a copy of, and on what it costs that it has to "
+        description="Sentences on how it differs from the job that it is a copy of, and on what it costs it to "
         "share processors; empty as a rule."
     )
     exit_code: int | None = Field(

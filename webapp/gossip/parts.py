@@ -9,7 +9,7 @@ from engine.config.train import TrainPool
 from webapp.accounts.models import User
 from webapp.gossip.asking import TOPOLOGIES, GossipForm, GossipIntake
 from webapp.gossip.drawing import Circle
-from webapp.lib.words import number, percent
+from webapp.lib.words import number, percent, plural
 from webapp.studies.kinds import Found, Rows
 from webapp.studies.lines import Column, Lines, shown
 from webapp.studies.models import Job
@@ -69,6 +69,10 @@ class SideBySide(Rehearsed, OneAgent):
     def side_by_side(self, study: GossipConfig) -> int:
         """Each agent has a process."""
         return study.agents
+
+    def made_of(self, job: Job) -> str:
+        """Of all agents."""
+        return f"the average of {plural(job.config['agents'], 'agent')}"
 
     def found(self, job: Job) -> Found | None:
         """How well the average agent plays."""

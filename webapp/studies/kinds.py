@@ -170,6 +170,10 @@ class Parts:
         """Which one of its candidates its policy is; None where there is one agent only, or nobody can tell."""
         return None
 
+    def made_of(self, job: Job) -> str:
+        """Of which agents its policy is made, as in "the average of 4 agents"; empty where it is one that learned."""
+        return ""
+
     def exit_code(self, job: Job) -> int:
         """Of one that ended and did not fail, as the command line gives it."""
         return 0
