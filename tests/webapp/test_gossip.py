@@ -134,6 +134,22 @@ def test_run_again_names_every_setting_that_its_form_would_change(team: Studio, 
     assert "which change" not in said
 
 
+def test_run_again_leaves_empty_what_was_as_usual(team: Studio, designer: Client) -> None:
+    """So that it stays as usual for another game."""
+    for typed, given in (
+        ({}, {}),
+        ({"policy": "32 16", "seed": "7"}, {"policy": "32 16", "critic": "32 16", "seed": "7"}),
+    ):
+        designer.post(form(team, "gossip"), {"game": "pong", "topology": "ring", "waits": "some", **typed})
+        job = Job.objects.filter(kind="gossip").latest("pk")
+        answer = designer.post(reverse("studies:again", args=[team.project.slug, job.pk]), follow=True)
+        shown = {name: value for name, value in answer.context["form"].initial.items() if value}
+        assert (
+            shown
+            == {"title": "Side by side: Pong, numbers", "game": "pong", "topology": "ring", "waits": "some"} | given
+        )
+
+
 def test_a_program_that_starts_more_agents_than_processors_is_told_what_that_costs(team: Studio) -> None:
     client = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
     for agents in (max(2, settings.CPUS), 2 * settings.CPUS):

@@ -167,6 +167,16 @@ def test_run_again_names_every_setting_that_its_form_would_change(team: Studio, 
     assert escape(LEFT_OUT) in designer.post(again, follow=True).content.decode(), "what no form takes is not named"
 
 
+def test_run_again_leaves_empty_what_was_as_usual(team: Studio, designer: Client) -> None:
+    """So that another game gets its own spread of scores; a number that its rule needs stays."""
+    for typed in {}, {"spread": "900"}, {"mean": "absolute", "baseline": -2000.0}:
+        designer.post(form(team, "aes-rl"), {**LEAST, **typed})
+        job = Job.objects.filter(kind="aes-rl").latest("pk")
+        answer = designer.post(reverse("studies:again", args=[team.project.slug, job.pk]), follow=True)
+        shown = {name: value for name, value in answer.context["form"].initial.items() if value}
+        assert shown == {**LEAST, "centre": "running", "title": job.title, **typed}
+
+
 def test_its_first_rounds_tell_how_long_it_takes_and_what_chance_scores(team: Studio, designer: Client) -> None:
     """A baseline above what chance scored there is refused before anything starts, on the form as by the API."""
     before = f"{form(team, 'aes-rl')}before/"

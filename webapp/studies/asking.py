@@ -25,7 +25,7 @@ from webapp.lib.posts import posts_only
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
 from webapp.studies import actions, kinds
-from webapp.studies.again import left_out
+from webapp.studies.again import filled, left_out
 from webapp.studies.models import Job
 from webapp.studies.pictures import job_for
 from webapp.studies.setting_fields import settings_of, shown_default, values_typed
@@ -89,7 +89,8 @@ def _at_first(request: HttpRequest, project: Project, kind: str, form: Any) -> d
     """What fields show at first: the settings of another job of the kind, but for what the address says."""
     found: dict[str, Any] = {}
     if whole(request.GET.get(AGAIN, ""), 2**53):
-        found |= form.typed_of(get_object_or_404(project.jobs.filter(kind=kind), pk=request.GET[AGAIN]))
+        job = get_object_or_404(project.jobs.filter(kind=kind), pk=request.GET[AGAIN])
+        found |= filled(type(form), job, signed_in(request))
     plain = [name for name, field in form.fields.items() if not isinstance(field, forms.FileField)]
     return found | {name: request.GET[name] for name in plain if name in request.GET}
 
