@@ -20,7 +20,7 @@ from tests.engine.test_gossip_study import study
 from tests.factories import Studio
 from tests.webapp.recorded import recorded
 from webapp.api import tokens
-from webapp.gossip.asking import TOPOLOGIES, GossipForm
+from webapp.gossip.asking import TOPOLOGIES, WAITS, GossipForm
 from webapp.gossip.drawing import Circle
 from webapp.studies import actions, checks
 from webapp.studies.models import Job
@@ -29,7 +29,7 @@ from webapp.training.learning import crowded
 pytestmark = pytest.mark.django_db
 
 CHOSEN = {"game": "pong", "agents": "6", "topology": "tree", "waits": "never", "steps": "200000", "rate": "0.001",
-          "minutes": "30", "battles": "8", "seed": "7", "policy": "32 16"}  # fmt: skip
+          "minutes": "30", "battles": "8", "fragment": "5", "batch": "40", "seed": "7", "policy": "32 16"}  # fmt: skip
 
 
 def played(team: Studio, staleness: int | None = 0) -> Job:
@@ -44,7 +44,8 @@ class TestSideBySide(AskedKindContract):
     title = "Side by side: Pong, numbers"
     becomes = {
         "agents": 6, "topology": "tree", "staleness": None, "steps": 200_000, "minutes": 30, "seed": 7,
-        "learner.rate": 0.001, "learner.kind": "a3c", "environments": 8, "checkpoint_every": 0,
+        "learner.rate": 0.001, "learner.kind": "a3c", "learner.fragment": 5, "learner.batch": 40,
+        "environments": 8, "checkpoint_every": 0,
         "learner.network.policy": [32, 16], "learner.network.critic": [32, 16],
     }  # fmt: skip
     usually = {"agents": 4, "steps": 1_000_000, "staleness": 0, "learner.batch": 512, "checkpoint_every": 125_000}
@@ -55,6 +56,7 @@ class TestSideBySide(AskedKindContract):
         ({"game": "gymnasium", "gymnasium": "CartPole"}, "gymnasium", "with its version"),
         ({"minutes": "0"}, "minutes", "0.1"),
         ({"rate": "0"}, "rate", "more than 0"),
+        ({"fragment": "0"}, "fragment", "from 1"),
         ({"behind": "3"}, "behind", "let them wait for one that is behind"),
         ({"critic": "9 9"}, "critic", "must begin with the policy"),
     )
@@ -126,7 +128,7 @@ def test_run_again_names_every_setting_that_its_form_would_change(team: Studio, 
     asked = load({"kind": "gossip", "game": "pong", "agents": 2, "steps": 1_000_000, "evaluate_every": 2}, new=True)
     job = actions.submit(team.project, team.designer, asked, title="By the API")
     said = designer.post(reverse("studies:again", args=[team.project.slug, job.pk]), follow=True).content.decode()
-    for named in ("Batch (was 80, here 512)", "Decisions in a round (was 0, here 125,000)", "Learner: Trace"):
+    for named in ("which change", "Trace (was 1, here 0.95)", "Decisions in a round (was 0, here 125,000)"):
         assert named in said, named
     designer.post(form(team, "gossip"), CHOSEN)
     own = Job.objects.filter(kind="gossip").latest("pk")
@@ -160,6 +162,15 @@ def test_a_program_that_starts_more_agents_than_processors_is_told_what_that_cos
         said = crowded(agents, "agent")
         assert notes == ([said] if said else []), notes
     assert "as long as with a processor for each" in said
+
+
+def test_the_form_shows_what_is_usual_and_names_no_number_that_may_be_another(team: Studio, designer: Client) -> None:
+    typed = designer.get(form(team, "gossip")).context["form"]
+    empty = [
+        typed.fields[name].widget.attrs["placeholder"] for name in ("fragment", "batch", "rate", "policy", "critic")
+    ]
+    assert empty == ["as usual for the game"] * 5
+    assert "10" not in WAITS["some"][0]
 
 
 def test_a_page_that_has_no_round_yet_says_so(team: Studio, designer: Client) -> None:

@@ -89,6 +89,7 @@ class TestTogether(AskedKindContract):
             "variance",
             "Elites are those of",
         ),
+        ({"capacity": "100"}, "capacity", "256 decisions"),
         ({"explore": "1"}, "explore", "less than 1"),
         ({"workers": "0"}, "workers", f"from 1 to {checks.most_workers()}"),
     )
@@ -108,6 +109,12 @@ class TestTogether(AskedKindContract):
 def test_who_says_nothing_of_waiting_is_asked_for_it(team: Studio) -> None:
     typed = TogetherForm({**LEAST, "waiting": ""}, project=team.project, kind="aes-rl")
     assert set(typed.errors) == {"waiting"}
+
+
+def test_the_form_shows_what_is_usual(team: Studio, designer: Client) -> None:
+    fields = designer.get(form(team, "aes-rl")).context["form"].fields
+    empty = {name: fields[name].widget.attrs["placeholder"] for name in ("capacity", "explore", "policy", "critic")}
+    assert empty == {"capacity": "200,000", "explore": "0.1", "policy": "400 300", "critic": "400 300"}
 
 
 def test_a_method_gets_only_what_it_knows(team: Studio) -> None:

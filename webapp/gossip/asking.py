@@ -21,6 +21,7 @@ from webapp.training.learning_form import LayeredForm
 from webapp.training.methods import presets_for
 
 AGENTS, BATTLES, SOME = 4, 16, 10
+AS_TUNED = "as usual for the game"
 USUAL_ROUNDS, FEW_ROUNDS = 40, 8
 TOPOLOGIES = {
     "ring": ("A ring", "Each takes over from the one before it."),
@@ -31,7 +32,10 @@ TOPOLOGIES = {
 }
 WAITS = {
     "step": ("They wait for each other", "The same seed gives the same agent, bit for bit."),
-    "some": (f"They wait for one that is {SOME} updates behind", "Short waits are spared, and nobody gets lost."),
+    "some": (
+        "They wait for one that falls far behind",
+        f"Short waits are spared, and nobody gets lost. Far: {SOME} updates, or what you type in the details.",
+    ),
     "never": ("Nobody waits", "No time is lost on a slow one. No two trainings are quite the same."),
     "repeated": ("Nobody waits, and old messages count again", "Worse, as a rule. For comparisons."),
 }
@@ -59,6 +63,8 @@ class GossipIntake(AloneIntake):
 class GossipForm(LayeredForm):
     """Which game, how many agents, and how they share."""
 
+    layers: ClassVar[tuple[str, str]] = AS_TUNED, AS_TUNED
+
     offered: ClassVar[Mapping[str, str]] = {
         **{offer.name: offer.title for offer in games.ALONE.values() if offer.name and offer.does != games.STEERING},
         **{key: games.OFFERS[key].title for key in (games.ATARI, games.GYMNASIUM)},
@@ -70,9 +76,10 @@ class GossipForm(LayeredForm):
         ("What if one is slower?", ("waits",)),
         ("How far?", ("start", "steps", "minutes")),
     )
-    folded: ClassVar[tuple[str, ...]] = ("behind", "policy", "critic", "battles", "rate", "seed")
+    folded: ClassVar[tuple[str, ...]] = ("behind", "fragment", "batch", "rate", "battles", "policy", "critic", "seed")
     places: ClassVar[Mapping[str, str]] = {
-        **LayeredForm.places, "environments": "battles", "learner.rate": "rate", "staleness": "waits",
+        **LayeredForm.places, "environments": "battles", "learner.rate": "rate",
+        "learner.fragment": "fragment", "learner.batch": "batch", "staleness": "waits",
         "ordered": "waits",
     }  # fmt: skip
     agents: Any = NumberField(label="Agents", whole=True, required=False)
@@ -82,11 +89,19 @@ class GossipForm(LayeredForm):
         label="Updates that one may be behind", whole=True, low=1, high=10**6, required=False, usual=SOME,
         help_text="τ, where they wait for one that is behind.",
     )  # fmt: skip
+    fragment: Any = NumberField(
+        label="Decisions of a return", whole=True, low=1, high=100_000, required=False, usual=AS_TUNED,
+        help_text="n of n-step returns: so many are played, in each battle, before what is foreseen counts.",
+    )  # fmt: skip
+    batch: Any = NumberField(
+        label="Decisions of an update", whole=True, low=1, high=10_000_000, required=False, usual=AS_TUNED,
+        help_text="Of each agent, at least: whole returns of all its battles.",
+    )  # fmt: skip
     battles: Any = NumberField(
         label="Battles that each agent plays together", whole=True, low=1, high=100_000, required=False, usual=16,
     )  # fmt: skip
     rate: Any = NumberField(
-        label="Learning rate", low=0, high=1, above=True, required=False, usual="as usual for the game",
+        label="Learning rate", low=0, high=1, above=True, required=False, usual=AS_TUNED,
     )  # fmt: skip
 
     def __init__(self, data: Any = None, *, project: Any, kind: str) -> None:
@@ -118,7 +133,7 @@ class GossipForm(LayeredForm):
         return {
             **self.typed(environments="battles"),
             **self._rounds(agents * (typed["battles"] or BATTLES)),
-            "learner": learner if typed["rate"] is None else {**learner, "rate": typed["rate"]},
+            "learner": learner | self.typed(rate="rate", fragment="fragment", batch="batch"),
             "agents": agents,
             "topology": typed["topology"],
             "staleness": (typed["behind"] or SOME) if typed["waits"] == "some" else STALENESS[typed["waits"]],

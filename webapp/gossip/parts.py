@@ -95,7 +95,7 @@ class SideBySide(Rehearsed, OneAgent):
             ("Messages", "each read once" if config["ordered"] else "the last one, read or not"),
             ("Topology", config["topology"]),
             ("Agents", f"{number(config['agents'])} × {number(config['environments'])} battles"),
-            ("Steps of a return", number(learner["fragment"])),
+            ("Decisions of a return", number(learner["fragment"])),
             *of_learner(learner),
             ("Decisions", number(config["steps"])),
         ]

@@ -9,16 +9,18 @@ from django import forms
 from django.conf import settings
 
 from engine.catalog import METHODS
-from engine.config.aesrl import LEAST_LESSONS, LayersConfig
+from engine.config.aesrl import LEAST_LESSONS, SharedTD3Config
 from webapp.games.fields import NumberField, NumberRange
 from webapp.studies import checks
 from webapp.studies.models import Job
 from webapp.studies.study_form import CardsField
 from webapp.training import beginnings, games
 from webapp.training.intake import AloneIntake
-from webapp.training.learning_form import LayeredForm
+from webapp.training.learning_form import LayeredForm, as_units
 
 SPREAD = 1000.0
+LEARNER = SharedTD3Config()
+"""The usual one."""
 USUAL = {"pendulum": 1500.0, "HalfCheetah": 12_000.0, "Hopper": 3600.0, "Walker2d": 5200.0, "Ant": 5800.0,
          "Swimmer": 290.0, "Humanoid": 5800.0}  # fmt: skip
 """Spreads of scores in games whose range the paper names: six times its table 5."""
@@ -90,6 +92,7 @@ class TogetherForm(LayeredForm):
         key: offer.title for key, offer in games.ALONE.items() if offer.does == games.STEERING or key == games.GYMNASIUM
     }
     decisions = 300_000
+    layers = (as_units(LEARNER.network.policy), as_units(LEARNER.network.critic))
     usual: ClassVar[Mapping[str, Any]] = {"game": "pendulum"}
     groups: ClassVar[tuple[tuple[str, tuple[str, ...]], ...]] = (
         ("Which game?", ("game", "gymnasium", "spread")),
@@ -158,11 +161,11 @@ class TogetherForm(LayeredForm):
         "individual: six times the decisions.",
     )  # fmt: skip
     capacity: Any = NumberField(
-        label="Decisions remembered", whole=True, low=1, high=10**8, required=False,
+        label="Decisions remembered", whole=True, low=1, high=10**8, required=False, usual=LEARNER.capacity,
         help_text="Replay; 200,000 in the paper’s comparison.",
     )  # fmt: skip
     explore: Any = NumberField(
-        label="Noise of actions", low=0, high=1, below=True, required=False,
+        label="Noise of actions", low=0, high=1, below=True, required=False, usual=LEARNER.explore,
         help_text="σ of what is added to each action.",
     )  # fmt: skip
     workers: Any = NumberField(label="Workers", whole=True, required=False)
@@ -226,7 +229,7 @@ class TogetherForm(LayeredForm):
     def own(self) -> dict[str, Any]:
         """The method with its settings, the learner, and the workers."""
         learner, pool = self.typed(capacity="capacity", explore="explore"), self.typed(workers="workers")
-        usual = LayersConfig().model_dump()
+        usual = LEARNER.network.model_dump()
         network = self.network(usual | {"policy": beginnings.policy_layers(self.begun) or usual["policy"]})
         learner |= {"network": network} if network != usual else {}
         return {

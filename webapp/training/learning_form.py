@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from django import forms
@@ -119,8 +119,10 @@ class LearningForm(StudyForm):
 
 
 class LayeredForm(LearningForm):
-    """Also asks for the layers of the networks. An agent that it begins with may get larger ones."""
+    """Also asks for the layers of the networks. An agent that it begins with may get larger ones. ``layers``: those of
+    policy and critic where nothing is typed, as the empty boxes show them."""
 
+    layers: ClassVar[tuple[str, str]] = "", ""
     places: ClassVar[Mapping[str, str]] = {
         **LearningForm.places, "learner.network.policy": "policy", "learner.network.critic": "critic",
         "learner.network": "critic", "learner.normalise_observations": "start",
@@ -131,6 +133,11 @@ class LayeredForm(LearningForm):
         "as usual.",
     )  # fmt: skip
     critic: Any = NumbersField(label="Layers of the critic", required=False, help_text="Units in each.")
+
+    def prepare(self) -> None:
+        super().prepare()
+        for name, usual in zip(("policy", "critic"), self.layers, strict=True):
+            self.fields[name].widget.attrs["placeholder"] = usual
 
     def network(self, usual: Mapping[str, Any]) -> dict[str, Any]:
         """The usual network with the layers that were typed; a critic on top of the policy has its layers, too."""
@@ -143,4 +150,9 @@ class LayeredForm(LearningForm):
     def typed_of(cls, job: Job) -> dict[str, Any]:
         """Also its layers."""
         network = job.config["learner"]["network"]
-        return {**super().typed_of(job), **{name: " ".join(map(str, network[name])) for name in ("policy", "critic")}}
+        return {**super().typed_of(job), **{name: as_units(network[name]) for name in ("policy", "critic")}}
+
+
+def as_units(layers: Iterable[int]) -> str:
+    """The units of layers as they are typed."""
+    return " ".join(map(str, layers))
