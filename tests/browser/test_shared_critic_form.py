@@ -31,3 +31,19 @@ def test_a_method_brings_its_usual_way_of_waiting_along_where_the_chosen_one_doe
     expect(turns).to_be_checked()
     chosen("AES-RL Nobody waits")
     expect(nobody).to_be_checked()
+
+
+def test_what_is_wrong_with_a_detail_stands_above_its_explanation_and_covers_nothing(
+    enter: Enter, team: Studio
+) -> None:
+    page = enter(team.designer, "/p/herobattle/jobs/new/aes-rl/")
+    page.get_by_role("radio", name="CEM-RL Rounds of individuals").check()
+    page.get_by_text("Details for specialists").click()
+    page.get_by_label("Share that learns").fill("0.3")
+    page.get_by_role("button", name="Start the training").click()
+    wrong, explained = page.locator("#id_share_error"), page.locator("#id_share_helptext")
+    expect(wrong).to_contain_text("Only AES-RL and ACEM-RL keep such a share")
+    above, below = wrong.bounding_box(), explained.bounding_box()
+    assert above is not None
+    assert below is not None
+    assert above["y"] + above["height"] <= below["y"]
