@@ -171,6 +171,9 @@ def test_the_form_shows_what_is_usual_and_names_no_number_that_may_be_another(te
     ]
     assert empty == ["as usual for the game"] * 5
     assert "10" not in WAITS["some"][0]
+    assert typed.fields["agents"].help_text.endswith(
+        f"has {settings.CPUS}: beyond that, more agents make it no faster."
+    )
 
 
 def test_a_page_that_has_no_round_yet_says_so(team: Studio, designer: Client) -> None:
