@@ -345,7 +345,7 @@ def _unlearnt(config: AESRLConfig) -> Iterator[tuple[str, str]]:
     if learner.warmup >= config.steps:
         yield "steps", f"the first {learner.warmup:,} decisions are played by chance: give more than that"
     if learner.capacity < learner.minibatch:
-        yield "learner.capacity", "it must hold at least one minibatch"
+        yield "learner.capacity", f"it must hold at least one minibatch: {learner.minibatch:,} decisions"
 
 
 def _unranged(config: AESRLConfig) -> Iterator[tuple[str, str]]:

@@ -7,6 +7,7 @@ import io
 
 import numpy as np
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
@@ -14,19 +15,21 @@ from engine.arrays import Bundle
 from engine.config.gossip import GossipConfig
 from engine.rl.gossip import LINKS, neighbours
 from engine.studies import load
-from tests.contracts.asked_kind import AskedKindContract, page
+from tests.contracts.asked_kind import AskedKindContract, form, page
 from tests.engine.test_gossip_study import study
 from tests.factories import Studio
 from tests.webapp.recorded import recorded
-from webapp.gossip.asking import TOPOLOGIES, GossipForm
+from webapp.api import tokens
+from webapp.gossip.asking import TOPOLOGIES, WAITS, GossipForm
 from webapp.gossip.drawing import Circle
-from webapp.studies import actions
+from webapp.studies import actions, checks
 from webapp.studies.models import Job
+from webapp.training.learning import crowded
 
 pytestmark = pytest.mark.django_db
 
 CHOSEN = {"game": "pong", "agents": "6", "topology": "tree", "waits": "never", "steps": "200000", "rate": "0.001",
-          "minutes": "30", "battles": "8", "seed": "7", "policy": "32 16"}  # fmt: skip
+          "minutes": "30", "battles": "8", "fragment": "5", "batch": "40", "seed": "7", "policy": "32 16"}  # fmt: skip
 
 
 def played(team: Studio, staleness: int | None = 0) -> Job:
@@ -41,17 +44,19 @@ class TestSideBySide(AskedKindContract):
     title = "Side by side: Pong, numbers"
     becomes = {
         "agents": 6, "topology": "tree", "staleness": None, "steps": 200_000, "minutes": 30, "seed": 7,
-        "learner.rate": 0.001, "learner.kind": "a3c", "environments": 8, "checkpoint_every": 0,
+        "learner.rate": 0.001, "learner.kind": "a3c", "learner.fragment": 5, "learner.batch": 40,
+        "environments": 8, "checkpoint_every": 0,
         "learner.network.policy": [32, 16], "learner.network.critic": [32, 16],
     }  # fmt: skip
     usually = {"agents": 4, "steps": 1_000_000, "staleness": 0, "learner.batch": 512, "checkpoint_every": 125_000}
     wrong = (
-        ({"agents": "1"}, "agents", "2"),
+        ({"agents": "1"}, "agents", f"from 2 to {checks.most_workers()}"),
         ({"steps": "10"}, "steps", "in their first update"),
         ({"game": "x"}, "game", ""),
         ({"game": "gymnasium", "gymnasium": "CartPole"}, "gymnasium", "with its version"),
         ({"minutes": "0"}, "minutes", "0.1"),
         ({"rate": "0"}, "rate", "more than 0"),
+        ({"fragment": "0"}, "fragment", "from 1"),
         ({"behind": "3"}, "behind", "let them wait for one that is behind"),
         ({"critic": "9 9"}, "critic", "must begin with the policy"),
     )
@@ -60,6 +65,7 @@ class TestSideBySide(AskedKindContract):
         ({"game": "pong-two-seats"}, "config.game.name"),
         ({"game": "command:rm -rf"}, "config.game.name"),
         ({"agents": 1}, "config.agents"),
+        ({"agents": 4 * settings.CPUS + 1}, "config.agents"),
         ({"ordered": False}, "config.staleness"),
         ({"start": "e" * 64}, "config.start"),
     )
@@ -89,6 +95,15 @@ def test_a_page_tells_how_well_they_play_who_takes_over_and_how_far_apart_they_a
     assert rows == [["sender", "taker", "age", "behind"], *([*link, "0", "0"] for link in links)]
 
 
+def test_an_agent_that_is_kept_says_that_it_is_the_average_of_all(team: Studio, designer: Client) -> None:
+    job = played(team)
+    keep = reverse("agents:keep", args=[team.project.slug, job.pk])
+    content = designer.post(keep, {"chooses": "best"}, follow=True).content.decode()
+    assert "A3C, the average of 4 agents" in content
+    assert "trained alone" not in content
+    assert "Only a search for styles of play keeps every agent that it trains" in content
+
+
 @pytest.mark.parametrize(
     ("rest", "staleness", "ordered"),
     [
@@ -106,6 +121,59 @@ def test_every_order_can_be_typed_and_is_typed_again(
     assert (config.staleness, config.ordered) == (staleness, ordered)
     again = GossipForm.typed_of(Job(project=team.project, config=config.model_dump(mode="json")))
     assert (again["waits"], again["behind"] or 10) == (rest["waits"], staleness or 10)
+
+
+def test_run_again_names_every_setting_that_its_form_would_change(team: Studio, designer: Client) -> None:
+    """What the API set, and the form has no field for, would be lost without a word."""
+    asked = load({"kind": "gossip", "game": "pong", "agents": 2, "steps": 1_000_000, "evaluate_every": 2}, new=True)
+    job = actions.submit(team.project, team.designer, asked, title="By the API")
+    said = designer.post(reverse("studies:again", args=[team.project.slug, job.pk]), follow=True).content.decode()
+    for named in ("which change", "Trace (was 1, here 0.95)", "Decisions in a round (was 0, here 125,000)"):
+        assert named in said, named
+    designer.post(form(team, "gossip"), CHOSEN)
+    own = Job.objects.filter(kind="gossip").latest("pk")
+    said = designer.post(reverse("studies:again", args=[team.project.slug, own.pk]), follow=True).content.decode()
+    assert "which change" not in said
+
+
+def test_run_again_leaves_empty_what_was_as_usual(team: Studio, designer: Client) -> None:
+    """So that it stays as usual for another game."""
+    for typed, given in (
+        ({}, {}),
+        ({"policy": "32 16", "seed": "7"}, {"policy": "32 16", "critic": "32 16", "seed": "7"}),
+    ):
+        designer.post(form(team, "gossip"), {"game": "pong", "topology": "ring", "waits": "some", **typed})
+        job = Job.objects.filter(kind="gossip").latest("pk")
+        answer = designer.post(reverse("studies:again", args=[team.project.slug, job.pk]), follow=True)
+        shown = {name: value for name, value in answer.context["form"].initial.items() if value}
+        assert (
+            shown
+            == {"title": "Side by side: Pong, numbers", "game": "pong", "topology": "ring", "waits": "some"} | given
+        )
+
+
+def test_a_program_that_starts_more_agents_than_processors_is_told_what_that_costs(team: Studio) -> None:
+    client = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
+    for agents in (max(2, settings.CPUS), 2 * settings.CPUS):
+        body = {"kind": "gossip", "config": {"game": "pong", "agents": agents}}
+        jobs = f"/api/v1/projects/{team.project.slug}/jobs"
+        assert client.post(jobs, body, content_type="application/json").status_code == 201
+        notes = client.get(f"{jobs}/{Job.objects.latest('pk').pk}").json()["notes"]
+        said = crowded(agents, "agent")
+        assert notes == ([said] if said else []), notes
+    assert "as long as with a processor for each" in said
+
+
+def test_the_form_shows_what_is_usual_and_names_no_number_that_may_be_another(team: Studio, designer: Client) -> None:
+    typed = designer.get(form(team, "gossip")).context["form"]
+    empty = [
+        typed.fields[name].widget.attrs["placeholder"] for name in ("fragment", "batch", "rate", "policy", "critic")
+    ]
+    assert empty == ["as usual for the game"] * 5
+    assert "10" not in WAITS["some"][0]
+    assert typed.fields["agents"].help_text.endswith(
+        f"has {settings.CPUS}: beyond that, more agents make it no faster."
+    )
 
 
 def test_a_page_that_has_no_round_yet_says_so(team: Studio, designer: Client) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import reverse
+from django.utils.html import escape
 
 from engine.config.aesrl import AESRLConfig
 from engine.studies import load
@@ -19,16 +21,22 @@ from webapp.agents.models import Agent
 from webapp.lib.storage import store
 from webapp.shared_critic.asking import TogetherForm, spread_of
 from webapp.shared_critic.parts import _busy
+from webapp.studies import actions, checks
 from webapp.studies.journal import Entry, append
 from webapp.studies.models import Job, Status
+from webapp.studies.study_form import LEFT_OUT
 
 pytestmark = pytest.mark.django_db
 
 CHOSEN = {"game": "pendulum", "method": "aes-rl", "waiting": "rounds", "steps": "20000", "share": "0.25",
           "mean": "linear", "baseline": "40", "variance": "fixed", "capacity": "5000", "minutes": "2",
-          "lessons": "0.25", "remembered": "7", "first": "0.002", "centre": "episodes", "policy": "64 32",
+          "remembered": "7", "first": "0.002", "centre": "episodes", "policy": "64 32",
           "critic": "48 48"}  # fmt: skip
+UNRULED = dict.fromkeys(("mean", "baseline", "variance", "remembered", "share", "capacity", "critic"), "")
+"""Nothing of what only some methods have."""
 LEAST = {"game": "pendulum", "method": "aes-rl", "waiting": "free"}
+
+ROUNDS = {"waiting": "rounds"}
 
 
 class TestTogether(AskedKindContract):
@@ -39,7 +47,7 @@ class TestTogether(AskedKindContract):
     becomes = {
         "steps": 20_000, "spread": 1500, "method.learning_share": 0.25, "method.waiting": True, "minutes": 2,
         "game.name": "gym:Pendulum-v1", "method.mean": {"kind": "linear", "range": 40, "backward": 0},
-        "method.variance.kind": "fixed", "learner.capacity": 5000, "method.least_lessons": 0.25,
+        "method.variance.kind": "fixed", "learner.capacity": 5000,
         "method.variance.n": 7, "method.variance_at_first": 0.002, "method.centre": "episodes",
         "learner.network.policy": [64, 32], "learner.network.critic": [48, 48],
     }  # fmt: skip
@@ -56,10 +64,19 @@ class TestTogether(AskedKindContract):
         ({"mean": "relative", "baseline": "-3"}, "baseline", "above 0"),
         ({"mean": "absolute", "baseline": ""}, "baseline", "Type a score below any"),
         ({"mean": "full-move"}, "baseline", "no such number"),
-        ({"method": "cem", "centre": "running"}, "mean", "Only AES-RL"),
-        ({"method": "cem", "mean": "", "baseline": "", "variance": "", "remembered": ""}, "centre", "Only AES-RL"),
-        ({"method": "erl", "mean": "", "baseline": "", "variance": "", "remembered": "", "centre": ""}, "first", "ERL"),
-        ({"waiting": "turns"}, "waiting", "Only CEM-RL and CEM"),
+        ({**UNRULED, "method": "cem", "centre": ""} | {"mean": "linear"}, "mean", "Only AES-RL"),
+        ({**UNRULED, "method": "cem"}, "centre", "Only AES-RL"),
+        ({**UNRULED, "method": "erl", "centre": ""}, "first", "ERL"),
+        ({"waiting": "turns"}, "waiting", "Only CEM-RL and the cross-entropy method"),
+        ({**UNRULED, "method": "cem-rl", "centre": "", "waiting": "free"}, "waiting", "Only AES-RL and ACEM-RL let"),
+        ({**UNRULED, "method": "erl", "centre": "", "first": "", "waiting": "free"}, "waiting", "Choose another"),
+        ({**UNRULED, "method": "cem-rl", "centre": "", "share": "0.5"}, "share", "keep such a share"),
+        ({**UNRULED, "method": "cem-rl", "centre": "", "baseline": "40"}, "baseline", "such a number"),
+        ({**UNRULED, "method": "cem-rl", "centre": "", "lessons": "1"}, "lessons", "wait for the critic"),
+        ({**UNRULED, "method": "cem", "centre": "", "capacity": "5000"}, "capacity", "nobody learns"),
+        ({**UNRULED, "method": "acem-rl", "baseline": "40"}, "baseline", "by rank"),
+        ({"waiting": "x"}, "waiting", "not one of the available"),
+        ({"lessons": "0.25"}, "lessons", "Only where nobody waits"),
         ({"variance": "success"}, "remembered", "Only the fixed rule"),
         (
             {"mean": "full-move", "baseline": "", "variance": "adaptive", "remembered": ""},
@@ -72,8 +89,9 @@ class TestTogether(AskedKindContract):
             "variance",
             "Elites are those of",
         ),
+        ({"capacity": "100"}, "capacity", "256 decisions"),
         ({"explore": "1"}, "explore", "less than 1"),
-        ({"workers": "1025"}, "workers", "to 1,024"),
+        ({"workers": "0"}, "workers", f"from 1 to {checks.most_workers()}"),
     )
     asks = {"game": "pendulum", "spread": 1000}
     refused = (
@@ -88,8 +106,19 @@ class TestTogether(AskedKindContract):
         return recorded(team, study(), "Together")
 
 
+def test_who_says_nothing_of_waiting_is_asked_for_it(team: Studio) -> None:
+    typed = TogetherForm({**LEAST, "waiting": ""}, project=team.project, kind="aes-rl")
+    assert set(typed.errors) == {"waiting"}
+
+
+def test_the_form_shows_what_is_usual(team: Studio, designer: Client) -> None:
+    fields = designer.get(form(team, "aes-rl")).context["form"].fields
+    empty = {name: fields[name].widget.attrs["placeholder"] for name in ("capacity", "explore", "policy", "critic")}
+    assert empty == {"capacity": "200,000", "explore": "0.1", "policy": "400 300", "critic": "400 300"}
+
+
 def test_a_method_gets_only_what_it_knows(team: Studio) -> None:
-    typed = TogetherForm({**LEAST, "method": "cem", "population": "6"}, project=team.project, kind="aes-rl")
+    typed = TogetherForm({**LEAST, **ROUNDS, "method": "cem", "population": "6"}, project=team.project, kind="aes-rl")
     assert typed.is_valid(), typed.errors
     assert typed.table()["method"] == {"kind": "cem", "population": 6, "parallel": True}
 
@@ -106,7 +135,9 @@ def test_a_method_gets_only_what_it_knows(team: Studio) -> None:
         ),
         ({"kind": "aes-rl", "variance": {"kind": "constant"}, "variance_at_first": 1e-4},
          {"variance": "constant", "first": "0.0001"}),
-        ({"kind": "erl"}, {"method": "erl"}),
+        ({"kind": "erl"}, {"method": "erl", **ROUNDS}),
+        ({"kind": "cem"}, {"method": "cem", **ROUNDS}),
+        ({"kind": "aes-rl", "least_lessons": 0.25}, {"lessons": "0.25"}),
     ],
 )  # fmt: skip
 def test_every_method_and_what_the_paper_s_tables_switch_can_be_typed_and_is_typed_again(
@@ -125,6 +156,32 @@ def test_every_method_and_what_the_paper_s_tables_switch_can_be_typed_and_is_typ
     assert load(again.table() | {"kind": "aes-rl"}, new=True).model_dump(exclude={"name"}) == config.model_dump(
         exclude={"name"}
     )
+
+
+def test_run_again_names_every_setting_that_its_form_would_change(team: Studio, designer: Client) -> None:
+    """What the API set, and the form has no field for, would be lost without a word."""
+    method = {"kind": "aes-rl", "gain": 20, "mean": {"kind": "linear", "range": 40, "backward": 0.5}}
+    asked = load(
+        {"kind": "aes-rl", "game": "gym:Pendulum-v1", "spread": 1500, "method": method, "chunk": 500}, new=True
+    )
+    job = actions.submit(team.project, team.designer, asked, title="By the API")
+    again = reverse("studies:again", args=[team.project.slug, job.pk])
+    said = designer.post(again, follow=True).content.decode()
+    for named in ("Gain (was 20, here 50)", "Steps away from what is worse (was 0.5, here 0)",
+                  "Updates of the critic at a time (was 500, here 1,000)"):  # fmt: skip
+        assert named in said, named
+    Job.objects.filter(pk=job.pk).update(config={**job.config, "learner": {**job.config["learner"], "capacity": 10}})
+    assert escape(LEFT_OUT) in designer.post(again, follow=True).content.decode(), "what no form takes is not named"
+
+
+def test_run_again_leaves_empty_what_was_as_usual(team: Studio, designer: Client) -> None:
+    """So that another game gets its own spread of scores; a number that its rule needs stays."""
+    for typed in {}, {"spread": "900"}, {"mean": "absolute", "baseline": -2000.0}:
+        designer.post(form(team, "aes-rl"), {**LEAST, **typed})
+        job = Job.objects.filter(kind="aes-rl").latest("pk")
+        answer = designer.post(reverse("studies:again", args=[team.project.slug, job.pk]), follow=True)
+        shown = {name: value for name, value in answer.context["form"].initial.items() if value}
+        assert shown == {**LEAST, "centre": "running", "title": job.title, **typed}
 
 
 def test_its_first_rounds_tell_how_long_it_takes_and_what_chance_scores(team: Studio, designer: Client) -> None:

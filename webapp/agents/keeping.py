@@ -164,9 +164,10 @@ def _origin(job: Job, of: str = "") -> dict[str, Any]:
     task = job.config.get("task") or job.config
     own = job.config.get("roster", {}).get(of.partition("@")[0], {}).get("learner")
     learner = LEARNERS.get((own or task["learner"])["kind"])
+    learned = filter(None, (learner.label if learner else "", kinds.of(job).made_of(job)))
     origin = {
         "job": f"Job {job.pk}: {job.title}"[:120], "data": str(job.game_version or "")[:120],
-        "steps": _learned(job, of), "seed": int(job.config["seed"]), "learner": learner.label if learner else "",
+        "steps": _learned(job, of), "seed": int(job.config["seed"]), "learner": ", ".join(learned),
     }  # fmt: skip
     return OriginConfig(**origin).model_dump(mode="json")
 

@@ -98,4 +98,5 @@ def again(job: Job, user: User, changes: Changes, kept: Kept) -> Job:
 
 
 def _submit(project: Project, user: User, study: Study, refers: Refers) -> Job:
-    return actions.submit(project, user, study, title=study.name, **refers)
+    notes = [*refers.pop("notes", ()), kinds.parts_of(study.kind).crowded(study)]
+    return actions.submit(project, user, study, title=study.name, notes=[*filter(None, notes)], **refers)

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.forms.boundfield import BoundField
 
 from engine.catalog import GAMES, LEARNERS, PLAYERS
-from engine.config import arena_plan, parse
+from engine.config import parse
 from engine.config.arena import ArenaConfig
 from engine.config.courses import PRESETS, Arena
 from engine.errors import ConfigError
@@ -27,7 +27,6 @@ from webapp.studies.study_form import CardsField, StudyForm
 from webapp.training import games
 from webapp.training.entrants import script_plays
 from webapp.training.games import NUMBERS, OFFERS, PICTURES
-from webapp.training.learning import crowded
 from webapp.training.methods import PRESET_LIST, SEEN
 
 OWN = "own"
@@ -210,7 +209,7 @@ class ArenaForm(StudyForm):
             "time": "…" if fast is None or waiting else fast.whole(study).capitalize(), "waiting": waiting,
             "note": " ".join(filter(None, sentences)),
             "lines": list(pace.plan_lines(study, None if waiting else fast)),
-            "crowded": crowded(arena_plan.started(study), "sampler"),
+            "crowded": kinds.parts_of(self.kind).crowded(study),
         }  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from engine.config import parse
+from engine.config import arena_plan, parse
 from engine.config.arena import ArenaConfig
 from webapp.accounts.models import User
 from webapp.arena.asking import ArenaForm
@@ -70,8 +70,12 @@ class Lessons(Learning):
             "reading": RoundRobinResult(table) if table else None,
             "standings": standings(table) if table else [],
             "unrated": unrated(standings(table)) if table else "",
-            "sharing": crowded(course.config.copies, "sampler") if job.config["pool"]["kind"] != "local" else "",
+            "sharing": self.crowded(course.config),
         }
+
+    def crowded(self, study: ArenaConfig) -> str:
+        """Each copy of a match has a process."""
+        return crowded(arena_plan.started(study), "sampler")
 
     def work(self, job: Job) -> float:
         """The share of its decisions that are learned from; conditions may end lessons earlier."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from django.conf import settings
 
 from engine.catalog import GAMES
 from engine.config.gossip import MOST
-from webapp.games.fields import NumberField
+from webapp.games.fields import NumberField, NumberRange
+from webapp.projects.models import Project
+from webapp.studies import checks
+from webapp.studies.intake import Table
 from webapp.studies.models import Job
 from webapp.studies.study_form import CardsField
 from webapp.training import beginnings, games
@@ -18,6 +21,7 @@ from webapp.training.learning_form import LayeredForm
 from webapp.training.methods import presets_for
 
 AGENTS, BATTLES, SOME = 4, 16, 10
+AS_TUNED = "as usual for the game"
 USUAL_ROUNDS, FEW_ROUNDS = 40, 8
 TOPOLOGIES = {
     "ring": ("A ring", "Each takes over from the one before it."),
@@ -28,7 +32,10 @@ TOPOLOGIES = {
 }
 WAITS = {
     "step": ("They wait for each other", "The same seed gives the same agent, bit for bit."),
-    "some": (f"They wait for one that is {SOME} updates behind", "Short waits are spared, and nobody gets lost."),
+    "some": (
+        "They wait for one that falls far behind",
+        f"Short waits are spared, and nobody gets lost. Far: {SOME} updates, or what you type in the details.",
+    ),
     "never": ("Nobody waits", "No time is lost on a slow one. No two trainings are quite the same."),
     "repeated": ("Nobody waits, and old messages count again", "Worse, as a rule. For comparisons."),
 }
@@ -42,6 +49,12 @@ class GossipIntake(AloneIntake):
         """Agents are the study's own setting."""
         return 0
 
+    def unfit(self, data: Table, study: Any, project: Project) -> Iterator[tuple[str, str]]:
+        """Also more agents than this site has processes for."""
+        yield from super().unfit(data, study, project)
+        if study is not None and study.pool.kind != "local":
+            yield from checks.too_many("agents", study.agents)
+
     def title(self, game: str) -> str:
         """What it is called where the body says nothing."""
         return f"Side by side: {game}"
@@ -49,6 +62,8 @@ class GossipIntake(AloneIntake):
 
 class GossipForm(LayeredForm):
     """Which game, how many agents, and how they share."""
+
+    layers: ClassVar[tuple[str, str]] = AS_TUNED, AS_TUNED
 
     offered: ClassVar[Mapping[str, str]] = {
         **{offer.name: offer.title for offer in games.ALONE.values() if offer.name and offer.does != games.STEERING},
@@ -61,28 +76,39 @@ class GossipForm(LayeredForm):
         ("What if one is slower?", ("waits",)),
         ("How far?", ("start", "steps", "minutes")),
     )
-    folded: ClassVar[tuple[str, ...]] = ("behind", "policy", "critic", "battles", "rate", "seed")
+    folded: ClassVar[tuple[str, ...]] = ("behind", "fragment", "batch", "rate", "battles", "policy", "critic", "seed")
     places: ClassVar[Mapping[str, str]] = {
-        **LayeredForm.places, "environments": "battles", "learner.rate": "rate", "staleness": "waits",
+        **LayeredForm.places, "environments": "battles", "learner.rate": "rate",
+        "learner.fragment": "fragment", "learner.batch": "batch", "staleness": "waits",
         "ordered": "waits",
     }  # fmt: skip
-    agents: Any = NumberField(label="Agents", whole=True, low=2, high=MOST, required=False)
+    agents: Any = NumberField(label="Agents", whole=True, required=False)
     topology = CardsField(TOPOLOGIES, label="Who takes over from whom", initial="ring")
     waits = CardsField(WAITS, label="When one is slower", initial="step")
     behind: Any = NumberField(
         label="Updates that one may be behind", whole=True, low=1, high=10**6, required=False, usual=SOME,
         help_text="τ, where they wait for one that is behind.",
     )  # fmt: skip
+    fragment: Any = NumberField(
+        label="Decisions of a return", whole=True, low=1, high=100_000, required=False, usual=AS_TUNED,
+        help_text="n of n-step returns: so many are played, in each battle, before what is foreseen counts.",
+    )  # fmt: skip
+    batch: Any = NumberField(
+        label="Decisions of an update", whole=True, low=1, high=10_000_000, required=False, usual=AS_TUNED,
+        help_text="Of each agent, at least: whole returns of all its battles.",
+    )  # fmt: skip
     battles: Any = NumberField(
         label="Battles that each agent plays together", whole=True, low=1, high=100_000, required=False, usual=16,
     )  # fmt: skip
     rate: Any = NumberField(
-        label="Learning rate", low=0, high=1, above=True, required=False, usual="as usual for the game",
+        label="Learning rate", low=0, high=1, above=True, required=False, usual=AS_TUNED,
     )  # fmt: skip
 
     def __init__(self, data: Any = None, *, project: Any, kind: str) -> None:
         super().__init__(data, project=project, kind=kind)
-        self.fields["agents"].widget.attrs["placeholder"] = str(AGENTS)
+        agents: Any = self.fields["agents"]
+        agents.span = NumberRange(2, min(MOST, checks.most_workers()))
+        agents.widget.attrs["placeholder"] = str(AGENTS)
         self.fields["agents"].help_text = (
             f"Each has a processor of its own as long as there are enough. This site has {settings.CPUS}: beyond that, "
             "more agents make it no faster."
@@ -107,7 +133,7 @@ class GossipForm(LayeredForm):
         return {
             **self.typed(environments="battles"),
             **self._rounds(agents * (typed["battles"] or BATTLES)),
-            "learner": learner if typed["rate"] is None else {**learner, "rate": typed["rate"]},
+            "learner": learner | self.typed(rate="rate", fragment="fragment", batch="batch"),
             "agents": agents,
             "topology": typed["topology"],
             "staleness": (typed["behind"] or SOME) if typed["waits"] == "some" else STALENESS[typed["waits"]],

@@ -9,7 +9,7 @@ from engine.config.train import TrainPool
 from webapp.accounts.models import User
 from webapp.gossip.asking import TOPOLOGIES, GossipForm, GossipIntake
 from webapp.gossip.drawing import Circle
-from webapp.lib.words import number, percent
+from webapp.lib.words import number, percent, plural
 from webapp.studies.kinds import Found, Rows
 from webapp.studies.lines import Column, Lines, shown
 from webapp.studies.models import Job
@@ -39,6 +39,7 @@ class SideBySide(Rehearsed, OneAgent):
         "of what their neighbours have learned. In the end they are averaged into one agent."
     )
     gives = "average agent"
+    several = "agent"
     trying = "Two agents learn for a few seconds to see how fast this goes …"
     help_section = "side-by-side"
 
@@ -69,6 +70,10 @@ class SideBySide(Rehearsed, OneAgent):
         """Each agent has a process."""
         return study.agents
 
+    def made_of(self, job: Job) -> str:
+        """Of all agents."""
+        return f"the average of {plural(job.config['agents'], 'agent')}"
+
     def found(self, job: Job) -> Found | None:
         """How well the average agent plays."""
         score = job.metrics.get(curve.EVALUATED)
@@ -90,7 +95,7 @@ class SideBySide(Rehearsed, OneAgent):
             ("Messages", "each read once" if config["ordered"] else "the last one, read or not"),
             ("Topology", config["topology"]),
             ("Agents", f"{number(config['agents'])} × {number(config['environments'])} battles"),
-            ("Steps of a return", number(learner["fragment"])),
+            ("Decisions of a return", number(learner["fragment"])),
             *of_learner(learner),
             ("Decisions", number(config["steps"])),
         ]

@@ -9,23 +9,34 @@ from django import forms
 from django.conf import settings
 
 from engine.catalog import METHODS
-from engine.config.aesrl import LEAST_LESSONS, LayersConfig
-from webapp.games.fields import NumberField
+from engine.config.aesrl import LEAST_LESSONS, SharedTD3Config
+from webapp.games.fields import NumberField, NumberRange
+from webapp.studies import checks
 from webapp.studies.models import Job
 from webapp.studies.study_form import CardsField
 from webapp.training import beginnings, games
 from webapp.training.intake import AloneIntake
-from webapp.training.learning_form import LayeredForm
+from webapp.training.learning_form import LayeredForm, as_units
 
 SPREAD = 1000.0
+LEARNER = SharedTD3Config()
+"""The usual one."""
 USUAL = {"pendulum": 1500.0, "HalfCheetah": 12_000.0, "Hopper": 3600.0, "Walker2d": 5200.0, "Ant": 5800.0,
          "Swimmer": 290.0, "Humanoid": 5800.0}  # fmt: skip
 """Spreads of scores in games whose range the paper names: six times its table 5."""
 WAITING = {
     "free": ("Nobody", "Each individual counts as soon as it is back. Only AES-RL and ACEM-RL can do that."),
     "rounds": ("All of a round", "Slower, but the same seed always ends the same."),
-    "turns": ("Each for the one before it", "One at a time: the slowest. Only CEM-RL and CEM can do that."),
+    "turns": (
+        "Each for the one before it",
+        "One at a time: the slowest. Only CEM-RL and the cross-entropy method can do that.",
+    ),
 }
+MISFITS = {
+    "free": "Only AES-RL and ACEM-RL let nobody wait.",
+    "turns": "Only CEM-RL and the cross-entropy method let one play after the other.",
+}
+"""What is wrong where a method does not have such a way."""
 CODE = "sigmoid-code"
 """The sigmoid rule as the released code has it."""
 MEANS = {
@@ -44,6 +55,18 @@ CENTRES = {
 }
 STEADY = ("aes-rl", "acem-rl")
 """Methods in which each individual moves the centre by itself."""
+WAYS = {
+    **dict.fromkeys(STEADY, ("free", "rounds")), **dict.fromkeys(("cem-rl", "cem"), ("rounds", "turns")),
+    "erl": ("rounds",),
+}  # fmt: skip
+"""Who may wait for whom, by method, the usual way first."""
+ONLY_STEADY = {
+    "mean": "have such a rule", "baseline": "have a rule with such a number", "variance": "have such a rule",
+    "share": "keep such a share", "lessons": "wait for the critic",
+}  # fmt: skip
+"""What only those methods have, by field."""
+LEARNING = ("capacity", "critic")
+"""What only methods have in which somebody learns."""
 
 
 class TogetherIntake(AloneIntake):
@@ -69,7 +92,7 @@ class TogetherForm(LayeredForm):
         key: offer.title for key, offer in games.ALONE.items() if offer.does == games.STEERING or key == games.GYMNASIUM
     }
     decisions = 300_000
-    several = "worker"
+    layers = (as_units(LEARNER.network.policy), as_units(LEARNER.network.critic))
     usual: ClassVar[Mapping[str, Any]] = {"game": "pendulum"}
     groups: ClassVar[tuple[tuple[str, tuple[str, ...]], ...]] = (
         ("Which game?", ("game", "gymnasium", "spread")),
@@ -89,7 +112,10 @@ class TogetherForm(LayeredForm):
         "method.centre": "centre", "method.waiting": "waiting", "method.kind": "method", "method": "method",
         "learner.capacity": "capacity", "learner.explore": "explore", "pool.workers": "workers",
     }  # fmt: skip
-    method = CardsField({k: (m.label, m.explanation) for k, m in METHODS.items()}, label="Method", initial="aes-rl")
+    method = CardsField(
+        {k: (m.label, m.explanation) for k, m in METHODS.items()}, label="Method", initial="aes-rl",
+        goes_with=("waiting", WAYS),
+    )  # fmt: skip
     waiting = CardsField(WAITING, label="Who waits for whom", initial="free")
     spread: Any = NumberField(
         label="How much better can a score get?", low=0, above=True, unit="points", required=False,
@@ -135,14 +161,14 @@ class TogetherForm(LayeredForm):
         "individual: six times the decisions.",
     )  # fmt: skip
     capacity: Any = NumberField(
-        label="Decisions remembered", whole=True, low=1, high=10**8, required=False,
+        label="Decisions remembered", whole=True, low=1, high=10**8, required=False, usual=LEARNER.capacity,
         help_text="Replay; 200,000 in the paper’s comparison.",
     )  # fmt: skip
     explore: Any = NumberField(
-        label="Noise of actions", low=0, high=1, below=True, required=False,
+        label="Noise of actions", low=0, high=1, below=True, required=False, usual=LEARNER.explore,
         help_text="σ of what is added to each action.",
     )  # fmt: skip
-    workers: Any = NumberField(label="Workers", whole=True, low=1, high=1024, required=False)
+    workers: Any = NumberField(label="Workers", whole=True, required=False)
 
     def __init__(self, data: Any = None, *, project: Any, kind: str) -> None:
         super().__init__(data, project=project, kind=kind)
@@ -150,7 +176,9 @@ class TogetherForm(LayeredForm):
         self.fields["steps"].help_text = "All that are played, those that measure the centre included."
         self.fields["seed"].help_text = "Same seed, same result, where all of a round wait."
         self.fields["workers"].help_text = "As a rule as many as there are processors."
-        self.fields["workers"].widget.attrs["placeholder"] = str(settings.CPUS)
+        workers: Any = self.fields["workers"]
+        workers.span = NumberRange(1, checks.most_workers())
+        workers.widget.attrs["placeholder"] = str(settings.CPUS)
 
     def clean(self) -> dict[str, Any]:
         """A number belongs to a rule that has one; an absolute baseline has no usual one."""
@@ -163,19 +191,30 @@ class TogetherForm(LayeredForm):
 
     def _misfits(self, method: str, typed: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """What a method or a rule does not have."""
-        rules = {"mean", "variance"} & {name for name, value in typed.items() if value}
-        if rules and method not in STEADY:
-            yield min(rules), "Only AES-RL and ACEM-RL have such a rule."
+        given = {name for name, value in typed.items() if value not in (None, "", [])}
+        if method in STEADY:
+            yield from self._unruled(method, typed, given)
+        else:
+            yield from ((name, f"Only AES-RL and ACEM-RL {has}.") for name, has in ONLY_STEADY.items() if name in given)
         if typed.get("centre") == "episodes" and method not in STEADY:
             yield "centre", "Only AES-RL and ACEM-RL ask for that score."
-        if typed.get("first") is not None and method == "erl":
+        if "first" in given and method == "erl":
             yield "first", "ERL draws nobody around a centre. Leave this empty."
-        if typed.get("waiting") == "turns" and method not in ("cem-rl", "cem"):
-            yield "waiting", "Only CEM-RL and CEM let one play after the other."
-        if typed.get("remembered") is not None and typed.get("variance") != "fixed":
+        if (way := typed.get("waiting", "")) in MISFITS and way not in WAYS.get(method, WAITING):
+            yield "waiting", f"{MISFITS[way]} Choose another."
+        for name in given.intersection(LEARNING) if method == "cem" else ():
+            yield name, "With the cross-entropy method nobody learns. Leave this empty."
+        if "remembered" in given and typed.get("variance") != "fixed":
             yield "remembered", "Only the fixed rule has such a number. Leave this empty."
+
+    def _unruled(self, method: str, typed: Mapping[str, Any], given: set[str]) -> Iterator[tuple[str, str]]:
+        """What does not go with the rules, or the way of waiting, of a method that has both to choose from."""
         if (typed.get("mean"), typed.get("variance")) == ("full-move", "adaptive"):
             yield "variance", "After a full move nothing is left of the spread by this rule. Choose another."
+        if method == "acem-rl" and "mean" not in given and "baseline" in given:
+            yield "baseline", "ACEM-RL’s usual rule, by rank, has no such number. Leave this empty."
+        if typed.get("waiting") == "rounds" and "lessons" in given:
+            yield "lessons", "Only where nobody waits for another do they wait for the critic. Leave this empty."
 
     def _baseline(self, rule: str, number: float | None) -> Iterator[str]:
         if "baseline" in self.errors:
@@ -190,7 +229,7 @@ class TogetherForm(LayeredForm):
     def own(self) -> dict[str, Any]:
         """The method with its settings, the learner, and the workers."""
         learner, pool = self.typed(capacity="capacity", explore="explore"), self.typed(workers="workers")
-        usual = LayersConfig().model_dump()
+        usual = LEARNER.network.model_dump()
         network = self.network(usual | {"policy": beginnings.policy_layers(self.begun) or usual["policy"]})
         learner |= {"network": network} if network != usual else {}
         return {
@@ -223,8 +262,9 @@ class TogetherForm(LayeredForm):
         method = job.config["method"]
         rule = method.get("mean", {})
         number = rule.get(NUMBERS.get(rule.get("kind", ""), ""), "")
+        idle = {*(LEARNING if method["kind"] == "cem" else ()), *(("lessons",) if method.get("waiting") else ())}
         return {
-            **super().typed_of(job),
+            **{name: value for name, value in super().typed_of(job).items() if name not in idle},
             "method": method["kind"],
             "waiting": _waiting(method),
             "mean": CODE if rule.get("reading") == "code" else rule.get("kind", ""),

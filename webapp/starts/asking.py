@@ -10,7 +10,6 @@ from django import forms
 from engine.catalog import LEARNERS, built_in
 from engine.config.starts import StartsConfig, StartTask
 from engine.starting import value_problems
-from webapp.accounts.models import User
 from webapp.games.fields import NumberField
 from webapp.projects.models import Project
 from webapp.starts import picture, rows
@@ -20,7 +19,6 @@ from webapp.studies.models import Job
 from webapp.studies.study_form import CardsField
 from webapp.training import beginnings, games, methods
 from webapp.training.intake import AloneIntake
-from webapp.training.learning import crowded
 from webapp.training.learning_form import LearningForm
 
 ITERATIONS = 100_000
@@ -87,7 +85,6 @@ class StartsForm(LearningForm):
     """Which game, where its episodes begin, which of these is to be learned, and how."""
 
     offered: ClassVar[Mapping[str, str]] = {name: game.label for name, game in OFFERED.items()}
-    several: ClassVar[str] = "player"
     usual: ClassVar[Mapping[str, Any]] = {"game": "half-field", "learner": "mpdqn", "hard": str(ROWS)}
     groups: ClassVar[tuple[tuple[str, tuple[str, ...]], ...]] = (
         ("Which game, and how does it learn?", ("game", "learner")),
@@ -191,11 +188,6 @@ class StartsForm(LearningForm):
         }
         found = {name: value for name, value in super().typed_of(job).items() if name in cls.base_fields}
         return {**found, **own, **rows.filled(config, found["game"], rows.columns(job.project))}
-
-    def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
-        """How long it takes, and whether players share processors."""
-        players = study.samplers if study.pool.kind != "local" else 1
-        return super().before(study, user, **refers) | {"crowded": crowded(players, self.several)}
 
     @property
     def heads(self) -> list[tuple[str, str]]:

@@ -46,11 +46,10 @@ class EasierStarts(Rehearsed, OneAgent):
     def shown(self, job: Job) -> dict[str, Any]:
         """The curves, what is practised, the ranking, and the picture."""
         reading = StartsResult(job, curve.columns(job, ROUNDS), latest(job))
-        apart = job.config["pool"]["kind"] != "local"
         return {
             "reading": reading,
             "how": SCHEDULERS[job.config["scheduler"]["kind"]],
-            "sharing": crowded(reading.config.samplers, "player") if apart else "",
+            "sharing": self.crowded(reading.config),
         }
 
     def alone(self, study: StartsConfig) -> dict[str, Any]:
@@ -60,6 +59,10 @@ class EasierStarts(Rehearsed, OneAgent):
             "iterations": UNSETTLED, "checkpoint_every": FEW, "learner": learner, "replay": ReplayConfig(), "seed": 1,
             "sampling": "synchronous", "pool": TrainPool(kind="local"),
         }  # fmt: skip
+
+    def crowded(self, study: StartsConfig) -> str:
+        """Each player has a process."""
+        return crowded(study.samplers, "player") if study.pool.kind != "local" else ""
 
     def tells_enough(self, job: Job, counters: Mapping[str, float]) -> bool:
         """Rounds enough for its speed to be known."""

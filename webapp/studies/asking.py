@@ -14,9 +14,6 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from engine.catalog import STUDIES
-from engine.config import Study
-from engine.errors import ConfigError
-from webapp.accounts.models import User
 from webapp.accounts.people import signed_in
 from webapp.games.limits import MOST_BYTES
 from webapp.games.uploads import too_large
@@ -28,7 +25,7 @@ from webapp.lib.posts import posts_only
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
 from webapp.studies import actions, kinds
-from webapp.studies.intake import Body, Refers
+from webapp.studies.again import filled, left_out
 from webapp.studies.models import Job
 from webapp.studies.pictures import job_for
 from webapp.studies.setting_fields import settings_of, shown_default, values_typed
@@ -92,7 +89,8 @@ def _at_first(request: HttpRequest, project: Project, kind: str, form: Any) -> d
     """What fields show at first: the settings of another job of the kind, but for what the address says."""
     found: dict[str, Any] = {}
     if whole(request.GET.get(AGAIN, ""), 2**53):
-        found |= form.typed_of(get_object_or_404(project.jobs.filter(kind=kind), pk=request.GET[AGAIN]))
+        job = get_object_or_404(project.jobs.filter(kind=kind), pk=request.GET[AGAIN])
+        found |= filled(type(form), job, signed_in(request))
     plain = [name for name, field in form.fields.items() if not isinstance(field, forms.FileField)]
     return found | {name: request.GET[name] for name in plain if name in request.GET}
 
@@ -124,7 +122,7 @@ def before(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     if kind not in kinds.asked():
         raise Http404("There is no such form.")
     form: Any = (kinds.parts_of(kind).form or SettingsForm)(request.POST, project=project, kind=kind)
-    asked = _asked(user, project, kind, form) if form.is_valid() else None
+    asked = form.described(user) if form.is_valid() else None
     estimate = form.before(asked[0], user, **asked[1]) if asked else {}
     context = {"before": {**estimate, "wrong": [*_wrong(form)]}, "project": project, "kind": kind}
     return render(request, "studies/partials/before.html", context)
@@ -146,8 +144,8 @@ def again(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         raise Http404("This job is not asked for by such a form.")
     messages.info(request, f"These are the settings of “{job.title}”. Change what you like, then start.")
     made = kinds.of(job).form
-    if made is not None and made.left_out(job):
-        messages.warning(request, made.leaves_out)
+    if made is not None and (said := left_out(made, job, signed_in(request))):
+        messages.warning(request, said)
     return redirect(f"{reverse('studies:ask', args=[slug, job.kind])}?{AGAIN}={pk}")
 
 
@@ -158,22 +156,10 @@ def _ask_for_files_again(form: Any) -> None:
             form.add_error(name, f"Choose {form.files[name].name} again: a page cannot keep a file.")
 
 
-def _asked(user: User, project: Project, kind: str, form: Any) -> tuple[Study, Refers] | None:
-    """The study that a form describes; None once what is wrong stands at its field, or above all of them."""
-    intake = kinds.parts_of(kind).intake
-    assert intake is not None
-    try:
-        return intake.first(Body(kind, project, user, form.table(), {}, form.beside()))
-    except ConfigError as error:
-        for place, message in error.problems:
-            form.point_at(place.removeprefix("config."), message)
-        return None
-
-
 def _started(request: HttpRequest, project: Project, kind: str, form: Any, kept: Kept) -> Job | None:
     """The job, on its way; None once something is wrong."""
     user = signed_in(request)
-    asked = _asked(user, project, kind, form)
+    asked = form.described(user)
     if asked is None:
         return None
     study, refers = asked

@@ -32,8 +32,13 @@ def crowded(study: Study) -> Iterator[Fault]:
     """More workers, or samplers, than this site has processors for."""
     asked = {"pool.workers": getattr(getattr(study, "pool", None), "workers", 0)}
     for place, count in {**asked, "samplers": getattr(study, "samplers", 0)}.items():
-        if count > most_workers():
-            yield Fault(place, f"must be {most_workers()} or less: this site has {plural(settings.CPUS, 'processor')}")
+        yield from too_many(place, count)
+
+
+def too_many(place: str, processes: int) -> Iterator[Fault]:
+    """More processes than one job may have here."""
+    if processes > most_workers():
+        yield Fault(place, f"must be {most_workers()} or less: this site has {plural(settings.CPUS, 'processor')}")
 
 
 def lineups(rules: LineupConfig, spec: GameSpec) -> Iterator[Fault]:

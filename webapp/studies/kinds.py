@@ -158,6 +158,10 @@ class Parts:
         """Processes that share its work."""
         return 1
 
+    def crowded(self, study: Any) -> str:
+        """In a sentence that these have to share processors, and what that costs; empty where each has its own."""
+        return ""
+
     def found(self, job: Job) -> Found | None:
         """What an ended one found, in a line, where jobs are listed."""
         return None
@@ -165,6 +169,10 @@ class Parts:
     def best(self, job: Job) -> BestCandidate | None:
         """Which one of its candidates its policy is; None where there is one agent only, or nobody can tell."""
         return None
+
+    def made_of(self, job: Job) -> str:
+        """Of which agents its policy is made, as in "the average of 4 agents"; empty where it is one that learned."""
+        return ""
 
     def exit_code(self, job: Job) -> int:
         """Of one that ended and did not fail, as the command line gives it."""

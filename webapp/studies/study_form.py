@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
 
+from engine.errors import ConfigError
 from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
 from webapp.games.numbers import field_text
 from webapp.lib.text import seen
 from webapp.projects.models import Project
 from webapp.studies import actions, estimates, kinds
+from webapp.studies.intake import Body
 from webapp.studies.models import Job
 
 if TYPE_CHECKING:
+    from engine.config import Study
     from webapp.accounts.models import User
+    from webapp.studies.intake import Refers
 
 
 LEFT_OUT = (
@@ -26,11 +30,17 @@ LEFT_OUT = (
 
 
 class CardsField(forms.ChoiceField):
-    """A choice of a few, each with a title and a text: a page shows all of them, none of which is cut off."""
+    """A choice of a few, each with a title and a text: a page shows all of them, none of which is cut off.
+    ``goes_with``: another such field, and by choice what of it can be chosen beside, the usual first: the page's script
+    then chooses that."""
 
-    def __init__(self, cards: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
+    def __init__(
+        self, cards: Mapping[str, tuple[str, str]], *, goes_with: tuple[str, Mapping[str, Sequence[str]]] = ("", {}),
+        **kwargs: Any,
+    ) -> None:  # fmt: skip
         super().__init__(choices=[(key, title) for key, (title, _) in cards.items()], **kwargs)
-        self.cards = [(key, title, text) for key, (title, text) in cards.items()]
+        self.beside, able = goes_with
+        self.cards = [(key, title, text, " ".join(able.get(key, ()))) for key, (title, text) in cards.items()]
 
 
 class StudyForm(forms.Form):
@@ -41,6 +51,7 @@ class StudyForm(forms.Form):
     - ``drawn``: the template of a question that is not answered by fields below each other, by its title.
     - ``folded``: fields that a fold at the end hides.
     - ``tells``: whether ``before`` says something; with ``groups`` it does.
+    - ``names_changes``: settings of another job that it would change can be named one by one.
     - ``leaves_out``: what is said of another job's settings where it cannot show all of them (``left_out``).
     """
 
@@ -50,6 +61,7 @@ class StudyForm(forms.Form):
     drawn: ClassVar[Mapping[str, str]] = {}
     folded: ClassVar[tuple[str, ...]] = ("seed",)
     tells: ClassVar[bool] = False
+    names_changes: ClassVar[bool] = False
     leaves_out: ClassVar[str] = LEFT_OUT
     title = forms.CharField(label="Name", max_length=120, required=False, validators=[seen])
     seed: Any = NumberField(
@@ -78,6 +90,22 @@ class StudyForm(forms.Form):
         """What a body of the API says beside the study."""
         return {}
 
+    def table(self) -> dict[str, Any]:
+        """The study, as a body of the API would have it."""
+        raise NotImplementedError("say which study the typed fields describe")
+
+    def described(self, user: User) -> tuple[Study, Refers] | None:
+        """The study that the filled-in form describes, and what its job refers to; None once what is wrong stands at
+        its field, or above all of them."""
+        intake = kinds.parts_of(self.kind).intake
+        assert intake is not None
+        try:
+            return intake.first(Body(self.kind, self.project, user, self.table(), {}, self.beside()))
+        except ConfigError as error:
+            for place, message in error.problems:
+                self.point_at(place.removeprefix("config."), message)
+            return None
+
     def point_at(self, place: str, why: str) -> None:
         """Say what is wrong at a place of the study at its field: of ``places``, or that of its first part's name."""
         named = (field for path, field in self.places.items() if f"{place}.".startswith(f"{path}."))
@@ -93,7 +121,7 @@ class StudyForm(forms.Form):
 
     @classmethod
     def left_out(cls, job: Job) -> bool:
-        """Whether a job has settings, other than those of every form, that this one has no room for."""
+        """Whether this form has no room for something of a job that cannot be named as a setting that changes."""
         return False
 
     def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from webapp.lib.posts import posts_only
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
 from webapp.studies import actions, estimates, kinds, pending, retired
-from webapp.studies.compare.differences import changes
+from webapp.studies.compare.differences import changes, room_for
 from webapp.studies.composing import started
 from webapp.studies.models import Job
 from webapp.studies.pictures import job_for
@@ -33,8 +33,6 @@ from webapp.training.starting import TrainingStart
 
 PAGE = TrainDraft.Page.TRAIN
 LONGEST_TEXT, MOST_FIELDS = 500, 150
-MOST_CHANGED = 8
-"""Settings that a message names."""
 WRONG = 422
 
 
@@ -191,7 +189,4 @@ def _changed(job: Job, form: TrainForm) -> str:
     what the form describes is not known yet."""
     if job.asked or not form.is_valid() or form.described is None:
         return ""
-    found = [f"{row.title} (was {row.values[0]}, here {row.values[1]})" for row in changes(job, form.described)]
-    said = f"This form has no room for some of its settings, which change: {'; '.join(found[:MOST_CHANGED])}"
-    more = f", and {len(found) - MOST_CHANGED} more" if len(found) > MOST_CHANGED else ""
-    return f"{said}{more}. The API and the command line keep them." if found else ""
+    return room_for(changes(job, form.described))

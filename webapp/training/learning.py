@@ -21,9 +21,11 @@ from webapp.training.games import title_of, title_on_menu
 
 
 class Learning(Parts):
-    """``template`` draws a job by what ``shown`` and ``specialist`` say of it."""
+    """``template`` draws a job by what ``shown`` and ``specialist`` say of it. ``several``: one of what works side by
+    side."""
 
     template: ClassVar[str] = ""
+    several: ClassVar[str] = "worker"
     clone = "studies:again"
     trying = "Training a few seconds to see how fast this goes …"
 
@@ -44,6 +46,10 @@ class Learning(Parts):
     def specialist(self, job: Job) -> list[tuple[str, Any]]:
         """Every technical word, for the details."""
         return []
+
+    def crowded(self, study: Any) -> str:
+        """As those that work side by side are called here."""
+        return crowded(self.side_by_side(study), self.several)
 
     def named(self, place: str, text: str) -> str:
         """A game by its title."""

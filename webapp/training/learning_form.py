@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from django import forms
@@ -17,7 +17,6 @@ from webapp.studies.study_form import StudyForm
 from webapp.training import beginnings, games
 from webapp.training.forms import LARGER
 from webapp.training.games import ATARI, ATARI_NAME, GYMNASIUM, GYMNASIUM_ID
-from webapp.training.learning import crowded
 
 
 class Beside(forms.TextInput):
@@ -28,11 +27,11 @@ class Beside(forms.TextInput):
 
 
 class LearningForm(StudyForm):
-    """``offered``: games by key. ``decisions``: those where nothing is typed. ``several``: what works side by side."""
+    """``offered``: games by key. ``decisions``: those where nothing is typed."""
 
     offered: ClassVar[Mapping[str, str]] = {}
     decisions: ClassVar[int] = 1_000_000
-    several: ClassVar[str] = "agent"
+    names_changes: ClassVar[bool] = True
     places: ClassVar[Mapping[str, str]] = {"game": "game", "start": "start"}
     game = forms.ChoiceField(label="Game")
     gymnasium = forms.CharField(
@@ -116,13 +115,14 @@ class LearningForm(StudyForm):
 
     def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
         """Also that they have to share processors, where they have to."""
-        many = kinds.parts_of(self.kind).side_by_side(study)
-        return {**super().before(study, user, **refers), "crowded": crowded(many, self.several)}
+        return {**super().before(study, user, **refers), "crowded": kinds.parts_of(self.kind).crowded(study)}
 
 
 class LayeredForm(LearningForm):
-    """Also asks for the layers of the networks. An agent that it begins with may get larger ones."""
+    """Also asks for the layers of the networks. An agent that it begins with may get larger ones. ``layers``: those of
+    policy and critic where nothing is typed, as the empty boxes show them."""
 
+    layers: ClassVar[tuple[str, str]] = "", ""
     places: ClassVar[Mapping[str, str]] = {
         **LearningForm.places, "learner.network.policy": "policy", "learner.network.critic": "critic",
         "learner.network": "critic", "learner.normalise_observations": "start",
@@ -133,6 +133,11 @@ class LayeredForm(LearningForm):
         "as usual.",
     )  # fmt: skip
     critic: Any = NumbersField(label="Layers of the critic", required=False, help_text="Units in each.")
+
+    def prepare(self) -> None:
+        super().prepare()
+        for name, usual in zip(("policy", "critic"), self.layers, strict=True):
+            self.fields[name].widget.attrs["placeholder"] = usual
 
     def network(self, usual: Mapping[str, Any]) -> dict[str, Any]:
         """The usual network with the layers that were typed; a critic on top of the policy has its layers, too."""
@@ -145,4 +150,9 @@ class LayeredForm(LearningForm):
     def typed_of(cls, job: Job) -> dict[str, Any]:
         """Also its layers."""
         network = job.config["learner"]["network"]
-        return {**super().typed_of(job), **{name: " ".join(map(str, network[name])) for name in ("policy", "critic")}}
+        return {**super().typed_of(job), **{name: as_units(network[name]) for name in ("policy", "critic")}}
+
+
+def as_units(layers: Iterable[int]) -> str:
+    """The units of layers as they are typed."""
+    return " ".join(map(str, layers))

@@ -30,6 +30,8 @@ _LEFT_OUT = frozenset({"name", "game.spec"})
 _TABLES = ("game.patch", "lineups.baselines.teams")
 """Where the keys of a table are ids of the game."""
 _WITH_UNIT = frozenset({"threshold", "low", "high"})
+_MOST_NAMED = 8
+"""Settings that a sentence names."""
 _SUBJECTS = {"algorithm": "Method", "lineups": "Lineup rules", "pool": "Workers", "noise": "Luck", "stop": "Ends early"}
 SettingText = tuple[str, str, str, str]
 """A setting: its place, what it belongs to, its title and its value."""
@@ -51,6 +53,15 @@ def changes(job: Job, study: Study) -> list[Difference]:
     """Settings that a study has otherwise than a job, whose values come first."""
     config = study.model_dump(mode="json")
     return differences([job, Job(project=job.project, kind=job.kind, game_version=job.game_version, config=config)])
+
+
+def room_for(found: Sequence[Difference]) -> str:
+    """In sentences which settings of a job a form does not keep; the values are the job's and the form's. Empty where
+    there are none."""
+    rows = [f"{row.title} (was {row.values[0]}, here {row.values[1]})" for row in found]
+    more = f", and {len(rows) - _MOST_NAMED} more" if len(rows) > _MOST_NAMED else ""
+    said = f"This form has no room for some of its settings, which change: {'; '.join(rows[:_MOST_NAMED])}{more}."
+    return f"{said} The API and the command line keep them." if rows else ""
 
 
 def same(jobs: Sequence[Job]) -> int:
