@@ -161,10 +161,29 @@ def test_its_page_tells_how_they_score_who_moves_the_centre_and_who_waits(team: 
     for words in (
         "How well they play", "the centre on fresh episodes", "those that only evolve", "Who moves the centre",
         "Chance that the next one learns", "Who waits for what", "Waiting otherwise", "The centre scores",
-        "σ² on its floor", "nobody begins to play while the critic’s lessons for each decision are below 1: they are",
+        "σ² on its floor", "(95\N{NO-BREAK SPACE}% range",
+        "nobody begins to play while the critic’s lessons for each decision are below 1: they are",
     ):  # fmt: skip
         assert words in shown, words
     assert "4 of 4 rounds" in shown
+
+
+def test_a_range_is_of_95_percent_only_where_the_game_says_how_far_scores_go(team: Studio, designer: Client) -> None:
+    job = recorded(team, study(), "Together")
+    cases: tuple[tuple[str, dict[str, float], str, str], ...] = (
+        ("gym:HalfCheetah-v5", {"evaluation_return_low": 0.0, "evaluation_return_high": 9.0}, "(range 0.0 to 9.0)",
+         "holds only if no episode goes far beyond"),
+        ("pendulum", {"evaluation_return_low": 0.0, "evaluation_return_high": 9.0},
+         "(95\N{NO-BREAK SPACE}% range 0.0 to 9.0)", ""),
+        ("gym:HalfCheetah-v5", {}, "<b>5.0</b>", "No range is known"),
+    )  # fmt: skip
+    for game, ends, words, more in cases:
+        config = {**job.config, "game": {**job.config["game"], "name": game}}
+        Job.objects.filter(pk=job.pk).update(config=config, metrics={"evaluation_return": 5.0, **ends})
+        shown = designer.get(page(job)).content.decode()
+        assert words in shown
+        said = {sentence for sentence in ("holds only if", "No range is known") if sentence in shown}
+        assert said == {sentence for sentence in ("holds only if", "No range is known") if sentence in more}
 
 
 def test_shares_of_the_workers_time_tell_who_waits_for_what_and_sum_up() -> None:

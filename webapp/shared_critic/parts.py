@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
-from engine.catalog import METHODS
+from engine.catalog import METHODS, reach_of
 from engine.config.aesrl import LEAST_LESSONS, AbsoluteConfig, AESRLConfig
 from engine.config.pool import PoolConfig
 from engine.text import written
@@ -74,7 +74,7 @@ class Together(Rehearsed, Learning):
             "courses": [course for course in _courses(rounds) if course.lines] if job.tick else [],
             "movers": _drawn(rounds, MOVERS) if "p_rl" in rounds else None,
             "search": _search(rounds) if job.tick else [],
-            "evaluated": _evaluated(job.metrics),
+            "evaluated": _evaluated(job),
             "moved": _moved(job.metrics),
             "busy": _busy(job.metrics),
             "waits": job.config["method"].get("waiting", True),
@@ -114,8 +114,8 @@ class Together(Rehearsed, Learning):
 
     def found(self, job: Job) -> Found | None:
         """How the centre plays."""
-        score = _evaluated(job.metrics)
-        return Found(f"The centre scores {score} on fresh episodes.") if score else None
+        score = _evaluated(job)
+        return Found(f"The centre scores {score.words} on fresh episodes.") if score else None
 
     def named(self, place: str, text: str) -> str:
         """A method by its name, too."""
@@ -215,14 +215,28 @@ def _search(rounds: Columns) -> list[Small]:
     ]
 
 
-def _evaluated(metrics: Mapping[str, float]) -> str:
-    """The last examination, with its range where there is one."""
+class Evaluated(NamedTuple):
+    """What the last evaluation of the centre found: the mean, its range (empty: unknown), and whether that is of 95 %
+    whatever scores are like, because the game says how far they go."""
+
+    mean: str
+    range: str
+    declared: bool
+
+    @property
+    def words(self) -> str:
+        """In brief."""
+        kind = "95\N{NO-BREAK SPACE}% range" if self.declared else "range"
+        return f"{self.mean} ({kind} {self.range})" if self.range else self.mean
+
+
+def _evaluated(job: Job) -> Evaluated | None:
+    metrics, game = job.metrics, job.config["game"]
     if (mean := metrics.get("evaluation_return")) is None:
-        return ""
+        return None
     low, high = metrics.get("evaluation_return_low"), metrics.get("evaluation_return_high")
-    return number(mean, 1) + (
-        f" ({number(low, 1)} to {number(high, 1)})" if low is not None and high is not None else ""
-    )
+    ends = f"{number(low, 1)} to {number(high, 1)}" if low is not None and high is not None else ""
+    return Evaluated(number(mean, 1), ends, reach_of(game["name"], game.get("settings", {})) is not None)
 
 
 def _moved(metrics: Mapping[str, float]) -> dict[str, Any] | None:
