@@ -21,6 +21,7 @@ from webapp.shared_critic.asking import TogetherForm, spread_of
 from webapp.shared_critic.parts import _busy
 from webapp.studies.journal import Entry, append
 from webapp.studies.models import Job, Status
+from webapp.studies.overview import pace
 
 pytestmark = pytest.mark.django_db
 
@@ -166,6 +167,35 @@ def test_its_page_tells_how_they_score_who_moves_the_centre_and_who_waits(team: 
     ):  # fmt: skip
         assert words in shown, words
     assert "4 of 4 rounds" in shown
+
+
+def under_way(team: Studio, rounds: int, method: str = "aes-rl", minutes: float = 0) -> Job:
+    """So many rounds of 20, of 1,000 decisions each: two by chance that take a second each, then 10 s each."""
+    learner = {"warmup": 2000, "minibatch": 8, "capacity": 4000, "network": {"policy": [8], "critic": [8]}}
+    config = study(method={"kind": method}, steps=20_000, learner=learner, minutes=minutes).model_dump(mode="json")
+    job = Job.objects.create(project=team.project, kind="aes-rl", config=config, status=Status.RUNNING, ticks=20)
+    for tick in range(1, rounds + 1):
+        learned = 1000.0 * max(0, tick - 2) * {"aes-rl": 2.0, "cem-rl": 0.5, "cem": 0.0}[method]
+        counters = {"steps": 1000.0 * tick, "seconds": min(tick, 2) + 10.0 * max(0, tick - 2)}
+        metrics = {"steps_start": min(2000.0, 1000.0 * tick), "critic_steps": learned}
+        entry = Entry("progressed", {"counters": counters, "metrics": metrics}, tick)
+        append(job, {}, [entry], tick=tick, metrics=metrics, counters=counters)
+    job.refresh_from_db()
+    return job
+
+
+@pytest.mark.parametrize(("method", "first"), [("aes-rl", 4), ("cem-rl", 4), ("cem", 3)])
+def test_time_left_is_told_from_the_pace_once_chance_is_over_and_the_critic_learns(
+    team: Studio, method: str, first: int
+) -> None:
+    assert pace(under_way(team, first - 1, method)).why == "too early to say when it ends", "2 s for 2,000 say nothing"
+    for rounds in (first, 6, 15):
+        assert pace(under_way(team, rounds, method)).seconds_left == pytest.approx(10.0 * (20 - rounds))
+
+
+def test_where_a_clock_ends_it_first_time_left_is_the_clock_s(team: Studio) -> None:
+    assert pace(under_way(team, 6, minutes=1)).seconds_left == pytest.approx(60 - 42)
+    assert pace(under_way(team, 6, minutes=10)).seconds_left == pytest.approx(140)
 
 
 def test_a_range_is_of_95_percent_only_where_the_game_says_how_far_scores_go(team: Studio, designer: Client) -> None:

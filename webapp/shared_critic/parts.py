@@ -10,6 +10,7 @@ from engine.config.aesrl import LEAST_LESSONS, AbsoluteConfig, AESRLConfig
 from engine.config.pool import PoolConfig
 from engine.text import written
 from webapp.lib.words import number
+from webapp.shared_critic import pace
 from webapp.shared_critic.asking import TogetherForm, TogetherIntake
 from webapp.studies.kinds import Found
 from webapp.studies.lines import Lines, shown
@@ -21,6 +22,8 @@ from webapp.training.trials import UNSETTLED
 
 ROUNDS = 400
 """Rounds that are drawn, at most about."""
+ENOUGH = 0.02
+"""The share of all decisions whose pace tells how long the others take."""
 PLAYERS = (
     ("other", "Those that only evolve", "return_es"),
     ("second", "Those that learn first", "return_rl"),
@@ -87,6 +90,15 @@ class Together(Rehearsed, Learning):
     def work(self, job: Job) -> float:
         """The share of its decisions that are played."""
         return min(1.0, float(job.counters.get("steps", 0) / job.config["steps"]))
+
+    def steady(self, job: Job) -> bool:
+        """Not before some decisions have been played while the critic learned."""
+        began = pace.settled(job)
+        return began is not None and self.work(job) - began[0] >= ENOUGH
+
+    def settled(self, job: Job) -> tuple[float, float]:
+        """As ``pace.settled``."""
+        return pace.settled(job) or (0.0, 0.0)
 
     def alone(self, study: AESRLConfig) -> dict[str, Any]:
         """One worker; rules of the usual kind where a method has any."""
