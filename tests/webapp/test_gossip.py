@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from engine.arrays import Bundle
-from engine.config.gossip import GossipConfig
+from engine.config.gossip import GossipConfig, Topology
 from engine.rl.gossip import LINKS, neighbours
 from engine.studies import load
 from tests.contracts.asked_kind import AskedKindContract, page
@@ -113,6 +113,21 @@ def test_a_page_that_has_no_round_yet_says_so(team: Studio, designer: Client) ->
     content = designer.get(page(job)).content.decode()
     assert content.count("The first round is not complete yet") == 2
     assert "64 agents share" in content
+
+
+@pytest.mark.parametrize("topology", LINKS)
+@pytest.mark.parametrize("agents", [2, 4, 7])
+def test_arrows_of_a_two_way_exchange_and_their_ages_lie_beside_each_other(topology: Topology, agents: int) -> None:
+    pairs = [(i, j) for i, each in enumerate(neighbours(topology, agents)) for j in each]
+    taker, sender = np.array(pairs).T
+    arrows = Circle(agents, Bundle({}, {"taker": taker, "sender": sender, "age": taker + 1, "behind": taker})).arrows
+    by_ends = {(arrow.sender, arrow.taker): arrow for arrow in arrows}
+    for a in arrows:
+        if back := by_ends.get((a.taker, a.sender)):
+            along = np.array([a.x2 - a.x1, a.y2 - a.y1])
+            across = np.array([back.x1 - a.x1, back.y1 - a.y1]) @ [-along[1], along[0]] / np.hypot(*along)
+            assert abs(across) > 6, "more than an arrow's width"
+            assert np.hypot(a.label[0] - back.label[0], a.label[1] - back.label[1]) > 12, "more than a number's height"
 
 
 def test_every_topology_has_words_and_arrows_end_at_its_agents() -> None:
