@@ -279,8 +279,9 @@ class SharedCritic(ABC):
             found |= {name: x for name, x in zip(names, self.exams[-1][1:], strict=True) if np.isfinite(x)}
         if np.isfinite(self.worst):
             found["worst_by_chance"] = float(self.worst)
-        share = self.learned / self.played if self.played else 0.0
-        return found | self.latest | {"critic_steps": float(self.learned), "critic_steps_a_decision": share}
+        if (own := self.played - self.steps["start"]) > 0:  # as ``least_lessons`` counts
+            found["critic_steps_a_decision"] = self.learned / own
+        return found | self.latest | {"critic_steps": float(self.learned)}
 
     def _tidy(self) -> None:
         """Remove critics that nothing which is asked for, and no state, is made from."""

@@ -112,6 +112,7 @@ def test_every_decision_is_counted_once_and_examinations_apart(method: str, stor
     assert (table["low"] < table["mean"]).all()
     assert table["steps"][-1] == counted
     assert last["critic_steps"] <= counted
+    assert last["critic_steps_a_decision"] == last["critic_steps"] / (counted - last["steps_start"])
     assert (last["critic_steps"] > 0) == (method != "cem")
 
 

@@ -226,6 +226,26 @@ def test_shares_of_the_workers_time_tell_who_waits_for_what_and_sum_up() -> None
     assert _busy({"return_es": 1.0}) == []
 
 
+def test_lessons_for_each_decision_are_one_number_all_over_the_page_with_the_fewest_as_a_line(
+    team: Studio, designer: Client
+) -> None:
+    job = recorded(team, study(method={"kind": "aes-rl", "least_lessons": 0.75}), "Together")
+    metrics = {**job.metrics, "critic_steps_a_decision": 1.9}
+    Job.objects.filter(pk=job.pk).update(metrics=metrics)
+    answer = designer.get(page(job))
+    shown = answer.content.decode()
+    assert "below 0.75: they are at 1.9 now" in shown
+    assert dict(answer.context["specialist"])["Minibatches a decision"] == "1.9"
+    lines = {small.title: small.chart.lines for small in answer.context["search"]}
+    fewest, lessons = lines["Lessons of the critic for each decision"]
+    assert (fewest.mark, lessons.mark) == ("second", "first")
+    assert len({y for _, y in fewest.points}) == 1
+    for method in ({"kind": "aes-rl", "least_lessons": 0}, {"kind": "aes-rl", "waiting": True, "population": 4}):
+        free = recorded(team, study(method=method), "Together")
+        lines = {small.title: small.chart.lines for small in designer.get(page(free)).context["search"]}
+        assert [line.mark for line in lines["Lessons of the critic for each decision"]] == ["first"]
+
+
 @pytest.mark.parametrize(
     ("method", "said"),
     [

@@ -32,6 +32,7 @@ PLAYERS = (
 )
 """Whose scores are drawn: how, what they are, and the metric."""
 MOVERS = (("other", "Those that only evolve", "p_es"), ("first", "Those that learn first", "p_rl"))
+LESSONS = "critic_steps_a_decision"
 SHARES = {"chance_rl": (0.0, 1.0), "floor": (0.0, 1.0)}
 BUSY = {
     "playing": ("busy_start", "busy_es", "busy_rl", "busy_centre", "busy_measure", "busy_examine"),
@@ -76,7 +77,7 @@ class Together(Rehearsed, Learning):
             "method": METHODS[job.config["method"]["kind"]].label,
             "courses": [course for course in _courses(rounds) if course.lines] if job.tick else [],
             "movers": _drawn(rounds, MOVERS) if "p_rl" in rounds else None,
-            "search": _search(rounds) if job.tick else [],
+            "search": _search(rounds, _least(job)) if job.tick else [],
             "evaluated": _evaluated(job),
             "moved": _moved(job.metrics),
             "busy": _busy(job.metrics),
@@ -142,7 +143,7 @@ class Together(Rehearsed, Learning):
         layers = learner["network"]
         metrics = {
             "Estimate of f(μ)": "return_estimate", "p_rl": "chance_rl", "Mean σ": "sigma", "σ² on its floor": "floor",
-            "Minibatches of the critic": "critic_steps", "Minibatches a decision": "critic_steps_a_decision",
+            "Minibatches of the critic": "critic_steps", "Minibatches a decision": LESSONS,
             "Loss of the critic": "critic_loss", "Mean Q": "q",
         }  # fmt: skip
         return [
@@ -208,20 +209,20 @@ def _courses(rounds: Columns) -> list[Lines]:
     return [_drawn(rounds, PLAYERS), _drawn(rounds, PLAYERS, "seconds", "Minutes → later", shown, 60.0)]
 
 
-def _search(rounds: Columns) -> list[Small]:
-    """How the search goes, in small charts of what the method tells."""
+def _search(rounds: Columns, least: float) -> list[Small]:
+    """How the search goes, in small charts of what the method tells; ``least``: as ``_least``."""
+    lessons = "Those by chance do not count; the critic learned from them first, so it may begin high."
     charts = (
         ("chance_rl", "Chance that the next one learns", "It rises while fewer have learned than was asked for."),
         ("sigma", "How far individuals lie from the centre", "Smaller: the search closes in."),
         ("floor", "Share of weights that hardly vary any more", "Near 1: nothing new is tried."),
-        (
-            "critic_steps_a_decision",
-            "Lessons of the critic for each decision",
-            "Below 1: the critic lags behind. Here those by chance count, too.",
-        ),
-    )
+        (LESSONS, "Lessons of the critic for each decision",
+         f"{lessons} Below the dashed line nobody begins to play." if least else lessons),
+    )  # fmt: skip
+    told = rounds | {"least": [least] * len(rounds["steps"])}
+    lines = {LESSONS: (("second", "The fewest", "least"),) if least else ()}
     return [
-        Small(title, text, _drawn(rounds, (("first", title, name),), up=SHARES.get(name)))
+        Small(title, text, _drawn(told, (*lines.get(name, ()), ("first", title, name)), up=SHARES.get(name)))
         for name, title, text in charts
         if any(value is not None for value in rounds.get(name, ()))
     ]
@@ -265,15 +266,14 @@ def _moved(metrics: Mapping[str, float]) -> dict[str, Any] | None:
 def _least(job: Job) -> float:
     """Lessons for each decision until the critic has had which nobody begins to play; 0 where nobody waits for it."""
     method = job.config["method"]
-    least: float = method.get("least_lessons", LEAST_LESSONS) if method.get("learning_share") else 0.0
+    held = method.get("learning_share") and not method.get("waiting", True)
+    least: float = method.get("least_lessons", LEAST_LESSONS) if held else 0.0
     return min(least, float(job.config["learner"]["updates"]))
 
 
 def _lessons(metrics: Mapping[str, float]) -> str:
     """Lessons that the critic has had for each decision, without those by chance; empty before the first of these."""
-    lessons = metrics.get("critic_steps")
-    decisions = sum(metrics.get(f"steps_{role}", 0.0) for role in ("es", "rl", "centre", "measure"))
-    return f"{lessons / decisions:.2g}" if lessons and decisions else ""
+    return written(lessons, ".2g") if (lessons := metrics.get(LESSONS)) else ""
 
 
 def _busy(metrics: Mapping[str, float]) -> list[tuple[str, float]]:
