@@ -507,6 +507,25 @@ def test_learning_rates_fall_over_an_agent_s_own_share_of_the_decisions(store: F
 
 
 @pytest.mark.parametrize("staleness", [0, None])
+def test_the_last_round_has_what_is_left_over_and_is_never_a_short_one(
+    staleness: int | None, store: FolderStore
+) -> None:
+    """Of 23 updates an agent, in rounds of 5: alone the last 3 would end no episode, and most of them be waiting."""
+    usual = study()
+    config = study(staleness=staleness, steps=23 * usual.together, checkpoint_every=5 * usual.together)
+    assert (config.updates, config.every, config.ticks) == (23, 5, 4)
+    assert [config.updates_after(tick) for tick in (1, 3, 4)] == [5, 15, 23]
+    found = list(run(config, store))
+    assert isinstance(found[-1], Finished), found[-1]
+    rounds = [event for event in found if isinstance(event, Progressed)]
+    assert [event.tick for event in rounds] == [1, 2, 3, 4]
+    least = 8 if staleness == 0 else 5
+    assert rounds[-1].counters.steps - rounds[-2].counters.steps >= least * config.together
+    assert rounds[-1].counters.steps >= config.steps
+    assert study(steps=2 * usual.together, checkpoint_every=5 * usual.together).ticks == 1
+
+
+@pytest.mark.parametrize("staleness", [0, None])
 def test_rounds_too_short_for_an_episode_are_said_to_be_where_agents_wait(
     staleness: int | None, store: FolderStore
 ) -> None:
