@@ -101,6 +101,8 @@ def test_a_round_tells_how_each_agent_did_and_how_they_mixed(store: FolderStore)
     for event in rounds:
         assert 0 < event.metrics["distance"] <= event.metrics["distance_bound"]
         assert event.metrics["link_age"] == 0
+        policy = Policy.stored(store, event.artifacts["policy_description"])
+        assert event.metrics["size"] == pytest.approx(2 * np.linalg.norm(policy.weights), rel=1e-5), "of four agents"
         links = unpack(store.get(event.artifacts["table"])).arrays
         assert list(zip(links["taker"], links["sender"], strict=True)) == [(0, 3), (1, 0), (2, 1), (3, 2)]
         assert not links["behind"].any()

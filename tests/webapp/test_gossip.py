@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -20,7 +21,10 @@ from tests.factories import Studio
 from tests.webapp.recorded import recorded
 from webapp.gossip.asking import TOPOLOGIES, GossipForm
 from webapp.gossip.drawing import Circle
+from webapp.gossip.parts import _curves
 from webapp.studies import actions
+from webapp.studies.journal import Entry, append
+from webapp.studies.lines import BOTTOM, TAG, TOP
 from webapp.studies.models import Job
 
 pytestmark = pytest.mark.django_db
@@ -76,7 +80,7 @@ def test_a_page_tells_how_well_they_play_who_takes_over_and_how_far_apart_they_a
     job = played(team)
     content = designer.get(page(job)).content.decode()
     for told in ("4 of 4 rounds", "How well they play", "Who takes over from whom", "They wait for each other",
-                 "apart. They take over enough", "the average of all agents has a return of"):  # fmt: skip
+                 "of their size. They take over enough", "the average of all agents has a return of"):  # fmt: skip
         assert told in content, told
     assert content.count("marker-end") == 4
     named = [content.index(f">Agent {i}<") for i in range(1, 5)]
@@ -87,6 +91,28 @@ def test_a_page_tells_how_well_they_play_who_takes_over_and_how_far_apart_they_a
     links = [["4", "1"], ["1", "2"], ["2", "3"], ["3", "4"]]
     rows = list(csv.reader(io.StringIO(answer.content.decode())))
     assert rows == [["sender", "taker", "age", "behind"], *([*link, "0", "0"] for link in links)]
+
+
+@pytest.mark.parametrize(("agents", "tagged"), [(4, 4), (8, 8), (9, 0)])
+def test_the_curve_of_each_agent_ends_with_its_number_and_no_number_covers_another(agents: int, tagged: int) -> None:
+    columns: dict[str, list[float | None]] = {"steps": [0.0, 100.0], "return": [0.0, 1.0]}
+    chart = _curves(columns | {f"agent-{i + 1}/return": [0.0, 1 - 0.001 * i] for i in range(agents)})
+    assert sorted(tag.text for tag in chart.tags) == [str(i + 1) for i in range(tagged)]
+    heights = [tag.y for tag in chart.tags]
+    assert all(below - above >= TAG for above, below in pairwise(heights))
+    assert all(TOP <= y <= BOTTOM for y in heights)
+    assert [tag.text for tag in chart.tags] == sorted(tag.text for tag in chart.tags), "the best is on top"
+
+
+def test_how_far_apart_they_are_is_told_as_a_share_of_the_weights(team: Studio, designer: Client) -> None:
+    job = played(team)
+    metrics = {"distance": 0.0482, "distance_bound": 0.1, "size": 20.0}
+    counters = {"steps": 99, "seconds": 9.0}
+    body = {"counters": counters, "metrics": metrics}
+    append(job, {}, [Entry("progressed", body, 5)], tick=5, metrics=metrics, counters=counters)
+    content = designer.get(page(job)).content.decode()
+    assert "apart by <b>0.241&nbsp;%</b> of their size" in content
+    assert "that it can be 0.5&nbsp;% at most" in content
 
 
 @pytest.mark.parametrize(

@@ -219,10 +219,10 @@ def _search(rounds: Columns, least: float) -> list[Small]:
         (LESSONS, "Lessons of the critic for each decision",
          f"{lessons} Below the dashed line nobody begins to play." if least else lessons),
     )  # fmt: skip
-    told = rounds | {"least": [least] * len(rounds["steps"])}
+    drawn = rounds | {"least": [least] * len(rounds["steps"])}
     lines = {LESSONS: (("second", "The fewest", "least"),) if least else ()}
     return [
-        Small(title, text, _drawn(told, (*lines.get(name, ()), ("first", title, name)), up=SHARES.get(name)))
+        Small(title, text, _drawn(drawn, (*lines.get(name, ()), ("first", title, name)), up=SHARES.get(name)))
         for name, title, text in charts
         if any(value is not None for value in rounds.get(name, ()))
     ]

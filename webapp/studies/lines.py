@@ -11,6 +11,8 @@ from webapp.lib.first import first
 from webapp.lib.words import lower_first, number
 
 LEFT, RIGHT, TOP, BOTTOM = 64.0, 616.0, 16.0, 220.0
+TAG = 20.0
+"""Between the tags of two lines."""
 MARKS = 4
 """Numbers that an axis names, at most about."""
 Column = Sequence[float | None]
@@ -48,22 +50,47 @@ class ChartLine(NamedTuple):
         return path(self.points)
 
 
+class Tag(NamedTuple):
+    """``text`` at the height ``y`` beside a drawing, and the ``lead`` to it from the end of its line, as SVG has it."""
+
+    text: str
+    y: float
+    lead: str
+
+
+def _tagged(lines: Sequence[ChartLine], tags: Mapping[str, str]) -> list[Tag]:
+    """One below the other, so that none covers another, each as near to the end of its line as that allows."""
+    ends = sorted((line.points[-1][::-1], tags[line.name]) for line in lines if line.name in tags)
+    heights = [y for (y, _), _ in ends]
+    for i in range(1, len(heights)):
+        heights[i] = max(heights[i], heights[i - 1] + TAG)
+    lowest = BOTTOM
+    for i in reversed(range(len(heights))):
+        heights[i] = min(heights[i], lowest)
+        lowest = heights[i] - TAG
+    return [
+        Tag(text, height, path([(x, y), (RIGHT + 6, height)]))
+        for ((y, x), text), height in zip(ends, heights, strict=True)
+    ]
+
+
 class Lines:
     """Lines of (mark, name, column) over ``x``, those that come last above the others; a line leaves out what is not
     known. ``words``: of a place along the axis; ``several``: what a legend says of marks that many lines have;
-    ``up``: the ends of the upright axis, where they are known.
+    ``up``: the ends of the upright axis, where they are known; ``tags``: by name, what stands at the end of a line.
     ``levels`` and ``places``: texts of the axes and where they stand; ``keys``: (mark, words) of the legend; ``heads``
     and ``rows``: all as a table."""
 
     def __init__(
         self, along: str, x: Sequence[float], columns: Sequence[tuple[str, str, Column]],
         words: Callable[[float], str] | None = None, several: Mapping[str, str] | None = None,
-        up: tuple[float, float] | None = None,
+        up: tuple[float, float] | None = None, tags: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
         found = [value for _, _, column in columns for value in column if known(value)]
         words, frame = words or shown, Frame(ends(x), up or ends(found))
         drawn = (ChartLine(mark, name, list(_points(frame, x, column))) for mark, name, column in columns)
         self.along, self.lines = along, [line for line in drawn if line.points]
+        self.tags = _tagged(self.lines, tags or {})
         self.keys = {line.mark: lower_first(line.name) for line in self.lines} | dict(several or {})
         self.levels = [(shown(value), frame.y(value)) for value in marks(*frame.up)]
         self.places = [(words(value), frame.x(value)) for value in marks(*frame.across)]
