@@ -120,7 +120,7 @@ def _in_shares(columns: Columns) -> Columns:
     """Distances in per cent of the size of the weights, rounds by rounds."""
     sizes = columns.get("size", [None] * len(columns.get("steps", [])))
 
-    def share(column: Column) -> Column:
+    def share(column: Column) -> list[float | None]:
         return [100 * at / size if at is not None and size else None for at, size in zip(column, sizes, strict=True)]
 
     return columns | {name: share(columns[name]) for name in ("distance", "distance_bound") if name in columns}
