@@ -226,6 +226,24 @@ def test_shares_of_the_workers_time_tell_who_waits_for_what_and_sum_up() -> None
     assert _busy({"return_es": 1.0}) == []
 
 
+def test_details_write_numbers_as_pages_do_and_say_in_words_whose_decisions_are_counted(
+    team: Studio, designer: Client
+) -> None:
+    job = recorded(team, study(method={"kind": "aes-rl"}), "Together")
+    Job.objects.filter(pk=job.pk).update(metrics={**job.metrics, "return_estimate": -1248.4, "steps_es": 12_000})
+    told = dict(designer.get(page(job)).context["specialist"])
+    assert told["Estimate of f(μ)"] == "−1,248"
+    assert told["Decisions of those that only evolve"] == "12,000"
+    assert not any("_" in name or name.endswith((", es", ", rl")) for name in told if name != "p_rl")
+
+
+def test_while_nobody_has_moved_the_centre_who_waits_has_the_whole_width(team: Studio, designer: Client) -> None:
+    job = recorded(team, study(method={"kind": "aes-rl"}), "Together")
+    assert '"columns columns-job"' in designer.get(page(job)).content.decode()
+    Job.objects.filter(pk=job.pk).update(metrics={**job.metrics, "p_es": 0.0, "p_rl": 0.0})
+    assert '"columns columns-job"' not in designer.get(page(job)).content.decode()
+
+
 def test_lessons_for_each_decision_are_one_number_all_over_the_page_with_the_fewest_as_a_line(
     team: Studio, designer: Client
 ) -> None:

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, NamedTuple
 from engine.catalog import METHODS, reach_of
 from engine.config.aesrl import LEAST_LESSONS, AbsoluteConfig, AESRLConfig
 from engine.config.pool import PoolConfig
-from engine.text import written
 from webapp.lib.words import number
 from webapp.shared_critic import pace
 from webapp.shared_critic.asking import TogetherForm, TogetherIntake
@@ -33,6 +32,11 @@ PLAYERS = (
 """Whose scores are drawn: how, what they are, and the metric."""
 MOVERS = (("other", "Those that only evolve", "p_es"), ("first", "Those that learn first", "p_rl"))
 LESSONS = "critic_steps_a_decision"
+ROLES = {
+    "start": "by chance", "es": "of those that only evolve", "rl": "of those that learn first",
+    "centre": "of the centre", "measure": "that measure the centre",
+}  # fmt: skip
+"""Whose decisions are counted, by their role."""
 SHARES = {"chance_rl": (0.0, 1.0), "floor": (0.0, 1.0)}
 BUSY = {
     "playing": ("busy_start", "busy_es", "busy_rl", "busy_centre", "busy_measure", "busy_examine"),
@@ -150,9 +154,9 @@ class Together(Rehearsed, Learning):
             ("Method", METHODS[method["kind"]].label),
             *((f"{part.title()} rule", _rule(method[part])) for part in ("mean", "variance") if part in method),
             *_switches(method),
-            *((name, written(m[key], ".4g")) for name, key in metrics.items() if key in m),
-            *((f"Decisions, {name.removeprefix('steps_')}", number(value)) for name, value in sorted(m.items())
-              if name.startswith("steps_") and name != "steps_per_second"),
+            *((name, shown(m[key])) for name, key in metrics.items() if key in m),
+            *((f"Decisions {words}", number(m[f"steps_{role}"])) for role, words in ROLES.items()
+              if f"steps_{role}" in m),
             *([("Decisions of evaluations, counted apart", number(m["examined"]))] if "examined" in m else []),
             *([("Least minibatches a decision", f"{_least(job):g}")] if not method.get("waiting", True) else []),
             ("Replay", number(learner["capacity"])),
@@ -273,7 +277,7 @@ def _least(job: Job) -> float:
 
 def _lessons(metrics: Mapping[str, float]) -> str:
     """Lessons that the critic has had for each decision, without those by chance; empty before the first of these."""
-    return written(lessons, ".2g") if (lessons := metrics.get(LESSONS)) else ""
+    return shown(lessons) if (lessons := metrics.get(LESSONS)) else ""
 
 
 def _busy(metrics: Mapping[str, float]) -> list[tuple[str, float]]:

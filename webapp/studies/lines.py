@@ -11,6 +11,10 @@ from webapp.lib.first import first
 from webapp.lib.words import lower_first, number
 
 LEFT, RIGHT, TOP, BOTTOM = 64.0, 616.0, 16.0, 220.0
+END = 570.0
+"""From here on a text below the axis ends at its mark; elsewhere its middle is there."""
+LETTER, GAP = 13.4, 12.0
+"""Width of a letter at most, and between two texts."""
 TAG = 20.0
 """Between the tags of two lines."""
 MARKS = 4
@@ -74,6 +78,19 @@ def _tagged(lines: Sequence[ChartLine], tags: Mapping[str, str]) -> list[Tag]:
     ]
 
 
+def _side_by_side(places: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
+    """Those texts below an axis that leave room between each other, even in the large letters of a narrow page."""
+    found: list[tuple[str, float]] = []
+    free = -math.inf
+    for text, x in places:
+        width = LETTER * len(text)
+        first = x - (width if x > END else width / 2)
+        if first >= free:
+            found.append((text, x))
+            free = first + width + GAP
+    return found
+
+
 class Lines:
     """Lines of (mark, name, column) over ``x``, those that come last above the others; a line leaves out what is not
     known. ``words``: of a place along the axis; ``several``: what a legend says of marks that many lines have;
@@ -93,7 +110,7 @@ class Lines:
         self.tags = _tagged(self.lines, tags or {})
         self.keys = {line.mark: lower_first(line.name) for line in self.lines} | dict(several or {})
         self.levels = [(shown(value), frame.y(value)) for value in marks(*frame.up)]
-        self.places = [(words(value), frame.x(value)) for value in marks(*frame.across)]
+        self.places = _side_by_side([(words(value), frame.x(value)) for value in marks(*frame.across)])
         self.heads = [along.partition(" →")[0], *(name for _, name, _ in columns)]
         texts = zip(*([shown(v) if known(v) else "" for v in column] for _, _, column in columns), strict=True)
         self.rows = [[words(at), *values] for at, values in zip(x, texts, strict=True)]
