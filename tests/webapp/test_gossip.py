@@ -104,13 +104,18 @@ def test_the_curve_of_each_agent_ends_with_its_number_and_no_number_covers_anoth
     assert [tag.text for tag in chart.tags] == sorted(tag.text for tag in chart.tags), "the best is on top"
 
 
-def test_how_far_apart_they_are_is_told_as_a_share_of_the_weights(team: Studio, designer: Client) -> None:
+def test_how_far_apart_they_are_is_told_as_a_share_of_the_weights_and_what_the_range_of_their_return_rests_on(
+    team: Studio, designer: Client
+) -> None:
     job = played(team)
-    metrics = {"distance": 0.0482, "distance_bound": 0.1, "size": 20.0}
+    metrics = {"distance": 0.0482, "distance_bound": 0.1, "size": 20.0, "evaluation_return": 3.5}
+    metrics |= {"evaluation_return_low": 3.0, "evaluation_return_high": 4.0}
     counters = {"steps": 99, "seconds": 9.0}
     body = {"counters": counters, "metrics": metrics}
     append(job, {}, [Entry("progressed", body, 5)], tick=5, metrics=metrics, counters=counters)
     content = designer.get(page(job)).content.decode()
+    assert "has a return of 3.5 (range 3 to 4)" in content
+    assert "holds only if no episode goes far beyond" in content
     assert "apart by <b>0.241&nbsp;%</b> of their size" in content
     assert "that it can be 0.5&nbsp;% at most" in content
 
