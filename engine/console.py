@@ -151,12 +151,14 @@ class SideBySide(Trained):
 
     def _age(self, m: Mapping[str, float], policy: str) -> list[str]:
         """How long an agent went without mixing at most, which τ bounds. It learns from nobody's data but its own."""
-        return [f"{many(round(m['link_age']), 'update')} without mixing at most"]
+        age = round(m["link_age"])
+        return [f"{many(age, 'update')} without mixing at most"] if age else []
 
     def round(self, metrics: Mapping[str, float]) -> str:
         """How good the agents are, how fast they learn, and how far apart they are."""
-        bound = f" of at most {metrics['distance_bound']:.3g}" if "distance_bound" in metrics else ""
-        return f"{super().round(metrics)}, {metrics['distance']:.3g}{bound} apart"
+        size = max(metrics["size"], 1e-12)
+        bound = f" ({metrics['distance_bound'] / size:.2%} at most)" if "distance_bound" in metrics else ""
+        return f"{super().round(metrics)}, apart by {metrics['distance'] / size:.2%} of the weights{bound}"
 
 
 class EasierStarts(Trained):

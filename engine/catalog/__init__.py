@@ -10,6 +10,7 @@ from engine.catalog.entry import imported
 from engine.catalog.games import GAMES, MOMENTS_A_SECOND, built_in, declared_ends, of_two, pace_of
 from engine.catalog.learners import LEARNERS, METHODS
 from engine.catalog.players import PLAYERS
+from engine.catalog.returns import ends_of_returns, reach_of
 from engine.catalog.studies import STUDIES, StudyKind
 from engine.catalog.workers import EVALUATORS, SAMPLERS
 
@@ -28,7 +29,9 @@ __all__ = [
     "StudyKind",
     "built_in",
     "declared_ends",
+    "ends_of_returns",
     "imported",
     "of_two",
     "pace_of",
+    "reach_of",
 ]

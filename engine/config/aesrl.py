@@ -307,7 +307,7 @@ class AESRLConfig(OneTraining):
         4, ge=0, le=10**6, title="Rounds between evaluations", description="of the centre; 0: at the end only"
     )
     episodes: int = Field(
-        10, ge=1, le=100_000, title="Fresh episodes of an evaluation", description="nobody learns from them"
+        50, ge=1, le=100_000, title="Fresh episodes of an evaluation", description="nobody learns from them"
     )
     pool: PoolConfig = Field(default_factory=PoolConfig)
 

@@ -107,8 +107,13 @@ class GossipConfig(OneTraining):
 
     @property
     def ticks(self) -> int:
-        """Rounds."""
-        return -(-self.updates // self.every)
+        """Rounds. The last one has what is left over, too: alone that would be too short for episodes to end, and for
+        its numbers to say anything."""
+        return max(1, self.updates // self.every)
+
+    def updates_after(self, tick: int) -> int:
+        """Updates of each agent at the end of a round, the first one's number being 1."""
+        return self.updates if tick >= self.ticks else tick * self.every
 
     @property
     def training(self) -> TrainConfig:

@@ -46,7 +46,9 @@ class SharedCritic(ABC):
     ``waiting``: answers are looked at once all have come, in the order of their requests. ``steps``: decisions by role;
     ``critic``: store hash of the critics (empty: as they begin), after ``learned`` minibatches; ``ready``: requests
     that wait for their turn; ``late``: the time is up. A state is that of the moment or, where one waits for all, of
-    the last time when nothing was outstanding."""
+    the last time when nothing was outstanding. ``ends``: between what a return lies, where the game's rules say so."""
+
+    ends: tuple[float, float] = (-np.inf, np.inf)
 
     def __init__(self, config: AESRLConfig, theta: F32, actors: int, store: Artifacts, replay: ReplayBuffer) -> None:
         self.config, self.actors, self.store, self.replay = config, actors, store, replay
@@ -249,7 +251,7 @@ class SharedCritic(ABC):
 
     def _examined(self, answer: Evaluation, final: bool) -> None:
         assert answer.values is not None
-        ends = range_of(answer.values[:, 0])
+        ends = range_of(answer.values[:, 0], *self.ends)
         self.exams.append([float(self.examining), float(answer.objectives[0]), ends.low, ends.high])
         self.examined += answer.cost
         self.done = final
@@ -277,8 +279,9 @@ class SharedCritic(ABC):
             found |= {name: x for name, x in zip(names, self.exams[-1][1:], strict=True) if np.isfinite(x)}
         if np.isfinite(self.worst):
             found["worst_by_chance"] = float(self.worst)
-        share = self.learned / self.played if self.played else 0.0
-        return found | self.latest | {"critic_steps": float(self.learned), "critic_steps_a_decision": share}
+        if (own := self.played - self.steps["start"]) > 0:  # as ``least_lessons`` counts
+            found["critic_steps_a_decision"] = self.learned / own
+        return found | self.latest | {"critic_steps": float(self.learned)}
 
     def _tidy(self) -> None:
         """Remove critics that nothing which is asked for, and no state, is made from."""

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from engine.arrays import pack
-from engine.catalog import METHODS
+from engine.catalog import METHODS, ends_of_returns
 from engine.config.aesrl import AESRLConfig
 from engine.config.study import study_hash
 from engine.errors import ConfigError
@@ -87,7 +87,8 @@ class _AESRL(Scheduled):
         game = references.make_for_one(config.game, 1, self.stopped)
         try:
             self.learner = made(config, game.spec.seats[0])
-            _keeps_an_episode(config, game.spec.max_ticks)
+            longest = min(game.spec.max_ticks or config.longest, config.longest)
+            _keeps_an_episode(config, longest)
             if saved is None:
                 begin_with(self.learner, "start", config.start, self.store)
                 references.begin(game, config.seed)
@@ -96,6 +97,14 @@ class _AESRL(Scheduled):
         replay = SharedReplay(self.lease.shared(self.key), config.learner.capacity, np.random.default_rng())
         theta = self.learner.weights()[: self.learner.model.network.size]
         self.schedule = self._method(theta, replay)
+        self.schedule.ends = self._ends(longest)
+
+    def _ends(self, longest: int) -> tuple[float, float]:
+        """Between what a return lies, which the learner's weight of the one reward multiplies."""
+        weight, game = float(self.learner.terms.weight[0]), self.config.game
+        ends = ends_of_returns(game.name, game.settings, longest)
+        low, high = sorted(weight * end for end in ends) if np.isfinite(ends).all() else ends
+        return low, high
 
     def _method(self, theta: np.ndarray, replay: SharedReplay) -> SharedCritic:
         config = self.config
@@ -181,9 +190,8 @@ class _AESRL(Scheduled):
         return x.tick, Counters(steps=x.played, seconds=self._seconds)
 
 
-def _keeps_an_episode(config: AESRLConfig, max_ticks: int) -> None:
-    """Raise ConfigError where an episode may be longer than the replay; ``max_ticks``: as in ``MDPSpec``."""
-    longest = min(max_ticks or config.longest, config.longest)
+def _keeps_an_episode(config: AESRLConfig, longest: int) -> None:
+    """Raise ConfigError where an episode, of so many decisions at most, may be longer than the replay."""
     if config.learner.capacity < longest:
         why = f"an episode can last {longest:,} decisions, and all are kept at once: give as many at least"
         raise ConfigError([("learner.capacity", why)])

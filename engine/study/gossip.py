@@ -162,13 +162,13 @@ class _Gossip(Session):
 
     def _round_is_over(self) -> bool:
         versions = [int(state["learner"].meta["version"]) for state in self.states]
-        due = min((self.tick + 1) * self.config.every, self.config.updates)
+        due = self.config.updates_after(self.tick + 1)
         if self.config.waits:
             return all(version == due for version in versions)
         return sum(versions) >= due * self.config.agents or self.late
 
     def _direct(self, agents: AgentPool) -> None:
-        until = min((self.tick + 1) * self.config.every, self.config.updates) if self.config.waits else 0
+        until = self.config.updates_after(self.tick + 1) if self.config.waits else 0
         agents.direct(Direction(self.epoch, self.tick, until, self.saved))
 
     def _lost(self, agents: AgentPool, reason: str) -> None:

@@ -31,13 +31,13 @@ def policy_curve(config: GossipConfig, seat: SeatSpec) -> PolicyCurve:
 
 class GossipCurve(Curve):
     """``whole``: what agents did together; ``each``: one for each agent. ``apart``: the distance between them at the
-    end of the last round; ``ball``: its bound, where agents wait for each other; ``links``: of each agent, as it told
-    them last."""
+    end of the last round; ``size``: that of as many copies of their mean to zero; ``ball``: the bound of the distance,
+    where agents wait for each other; ``links``: of each agent, as it told them last."""
 
     def __init__(self, config: GossipConfig, seat: SeatSpec) -> None:
         self.whole, self.each = policy_curve(config, seat), [policy_curve(config, seat) for _ in range(config.agents)]
         self.config, self.ball = config, Ball(beta(mixing(config.topology, config.agents)))
-        self.apart = 0.0
+        self.apart = self.size = 0.0
         self.links: dict[int, list[Link]] = {}
         super().__init__({"agent": self.whole})
 
@@ -56,7 +56,8 @@ class GossipCurve(Curve):
 
     def closed(self, parameters: Sequence[NDArray[np.float32]]) -> None:
         """The round is over: all agents are at its end, with these parameters."""
-        self.apart = distance(np.stack(parameters).astype(np.float64))
+        X = np.stack(parameters).astype(np.float64)
+        self.apart, self.size = distance(X), float(np.sqrt(len(X)) * np.linalg.norm(X.mean(axis=0)))
         if self.config.waits:
             for norms in zip(*([n for report, _ in each for n in report.norms] for each in self._reports), strict=True):
                 self.ball.step(norms)
@@ -66,7 +67,7 @@ class GossipCurve(Curve):
 
     def metrics(self) -> Metrics:
         """The numbers of a closed round: of all, of each agent, and how they mixed."""
-        found = super().metrics() | self._learned() | {"distance": self.apart}
+        found = super().metrics() | self._learned() | {"distance": self.apart, "size": self.size}
         if self.config.waits:
             found["distance_bound"] = self.ball.epsilon
         spent = [report.seconds for each in self._reports for report, _ in each]

@@ -107,8 +107,12 @@ def test_every_decision_is_counted_once_and_examinations_apart(method: str, stor
     assert last["examined"] >= 2 * 2 * 20, "two evaluations of two episodes"
     table = unpack(store.get(found[-1].artifacts["table"])).arrays
     assert len(table["mean"]) >= 2
+    assert (table["low"] >= -16.28 * 20).all(), "no range is wider than what Pendulum can pay in 20 decisions"
+    assert (table["high"] <= 0).all()
+    assert (table["low"] < table["mean"]).all()
     assert table["steps"][-1] == counted
     assert last["critic_steps"] <= counted
+    assert last["critic_steps_a_decision"] == last["critic_steps"] / (counted - last["steps_start"])
     assert (last["critic_steps"] > 0) == (method != "cem")
 
 

@@ -101,6 +101,8 @@ def test_a_round_tells_how_each_agent_did_and_how_they_mixed(store: FolderStore)
     for event in rounds:
         assert 0 < event.metrics["distance"] <= event.metrics["distance_bound"]
         assert event.metrics["link_age"] == 0
+        policy = Policy.stored(store, event.artifacts["policy_description"])
+        assert event.metrics["size"] == pytest.approx(2 * np.linalg.norm(policy.weights), rel=1e-5), "of four agents"
         links = unpack(store.get(event.artifacts["table"])).arrays
         assert list(zip(links["taker"], links["sender"], strict=True)) == [(0, 3), (1, 0), (2, 1), (3, 2)]
         assert not links["behind"].any()
@@ -504,6 +506,25 @@ def test_reports_and_members_come_through_whole(store: FolderStore) -> None:
 def test_learning_rates_fall_over_an_agent_s_own_share_of_the_decisions(store: FolderStore) -> None:
     agent, _ = alone(store, staleness=None, learner={"schedule": "linear"})
     assert agent.learner.total == learner_of(agent.config, agent.learner.spec.seat).total == 512  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("staleness", [0, None])
+def test_the_last_round_has_what_is_left_over_and_is_never_a_short_one(
+    staleness: int | None, store: FolderStore
+) -> None:
+    """Of 23 updates an agent, in rounds of 5: alone the last 3 would end no episode, and most of them be waiting."""
+    usual = study()
+    config = study(staleness=staleness, steps=23 * usual.together, checkpoint_every=5 * usual.together)
+    assert (config.updates, config.every, config.ticks) == (23, 5, 4)
+    assert [config.updates_after(tick) for tick in (1, 3, 4)] == [5, 15, 23]
+    found = list(run(config, store))
+    assert isinstance(found[-1], Finished), found[-1]
+    rounds = [event for event in found if isinstance(event, Progressed)]
+    assert [event.tick for event in rounds] == [1, 2, 3, 4]
+    least = 8 if staleness == 0 else 5
+    assert rounds[-1].counters.steps - rounds[-2].counters.steps >= least * config.together
+    assert rounds[-1].counters.steps >= config.steps
+    assert study(steps=2 * usual.together, checkpoint_every=5 * usual.together).ticks == 1
 
 
 @pytest.mark.parametrize("staleness", [0, None])

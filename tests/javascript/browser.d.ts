@@ -27,7 +27,7 @@ declare namespace Plotly {
   interface Axis {
     title?: Title; range?: number[]; rangemode?: string; tickfont?: Font; gridcolor?: string; gridwidth?: number; linecolor?: string;
     linewidth?: number; showline?: boolean; ticks?: string; ticklen?: number; tickcolor?: string; zeroline?: boolean;
-    fixedrange?: boolean; nticks?: number; tick0?: number; dtick?: number; tickformat?: string; tickvals?: number[];
+    fixedrange?: boolean; nticks?: number; separatethousands?: boolean; tick0?: number; dtick?: number; tickformat?: string; tickvals?: number[];
     ticktext?: string[]; tickangle?: number; showgrid?: boolean; showticklabels?: boolean; automargin?: boolean; anchor?: string;
     domain?: number[]; visible?: boolean;
   }

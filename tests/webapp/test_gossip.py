@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 
 from engine.arrays import Bundle
-from engine.config.gossip import GossipConfig
+from engine.config.gossip import GossipConfig, Topology
 from engine.rl.gossip import LINKS, neighbours
 from engine.studies import load
 from tests.contracts.asked_kind import AskedKindContract, form, page
@@ -22,7 +23,10 @@ from tests.webapp.recorded import recorded
 from webapp.api import tokens
 from webapp.gossip.asking import TOPOLOGIES, WAITS, GossipForm
 from webapp.gossip.drawing import Circle
+from webapp.gossip.parts import _curves
 from webapp.studies import actions, checks
+from webapp.studies.journal import Entry, append
+from webapp.studies.lines import BOTTOM, TAG, TOP
 from webapp.studies.models import Job
 from webapp.training.learning import crowded
 
@@ -82,7 +86,7 @@ def test_a_page_tells_how_well_they_play_who_takes_over_and_how_far_apart_they_a
     job = played(team)
     content = designer.get(page(job)).content.decode()
     for told in ("4 of 4 rounds", "How well they play", "Who takes over from whom", "They wait for each other",
-                 "apart. They take over enough", "the average of all agents has a return of"):  # fmt: skip
+                 "of their size. They take over enough", "the average of all agents has a return of"):  # fmt: skip
         assert told in content, told
     assert content.count("marker-end") == 4
     named = [content.index(f">Agent {i}<") for i in range(1, 5)]
@@ -102,6 +106,33 @@ def test_an_agent_that_is_kept_says_that_it_is_the_average_of_all(team: Studio, 
     assert "A3C, the average of 4 agents" in content
     assert "trained alone" not in content
     assert "Only a search for styles of play keeps every agent that it trains" in content
+
+
+@pytest.mark.parametrize(("agents", "tagged"), [(4, 4), (8, 8), (9, 0)])
+def test_the_curve_of_each_agent_ends_with_its_number_and_no_number_covers_another(agents: int, tagged: int) -> None:
+    columns: dict[str, list[float | None]] = {"steps": [0.0, 100.0], "return": [0.0, 1.0]}
+    chart = _curves(columns | {f"agent-{i + 1}/return": [0.0, 1 - 0.001 * i] for i in range(agents)})
+    assert sorted(tag.text for tag in chart.tags) == [str(i + 1) for i in range(tagged)]
+    heights = [tag.y for tag in chart.tags]
+    assert all(below - above >= TAG for above, below in pairwise(heights))
+    assert all(TOP <= y <= BOTTOM for y in heights)
+    assert [tag.text for tag in chart.tags] == sorted(tag.text for tag in chart.tags), "the best is on top"
+
+
+def test_how_far_apart_they_are_is_told_as_a_share_of_the_weights_and_what_the_range_of_their_return_rests_on(
+    team: Studio, designer: Client
+) -> None:
+    job = played(team)
+    metrics = {"distance": 0.0482, "distance_bound": 0.1, "size": 20.0, "evaluation_return": 3.5}
+    metrics |= {"evaluation_return_low": 3.0, "evaluation_return_high": 4.0}
+    counters = {"steps": 99, "seconds": 9.0}
+    body = {"counters": counters, "metrics": metrics}
+    append(job, {}, [Entry("progressed", body, 5)], tick=5, metrics=metrics, counters=counters)
+    content = designer.get(page(job)).content.decode()
+    assert "has a return of 3.5 (range 3 to 4)" in content
+    assert "holds only if no episode goes far beyond" in content
+    assert "apart by <b>0.241&nbsp;%</b> of their size" in content
+    assert "that it can be 0.5&nbsp;% at most" in content
 
 
 @pytest.mark.parametrize(
@@ -181,6 +212,21 @@ def test_a_page_that_has_no_round_yet_says_so(team: Studio, designer: Client) ->
     content = designer.get(page(job)).content.decode()
     assert content.count("The first round is not complete yet") == 2
     assert "64 agents share" in content
+
+
+@pytest.mark.parametrize("topology", LINKS)
+@pytest.mark.parametrize("agents", [2, 4, 7])
+def test_arrows_of_a_two_way_exchange_and_their_ages_lie_beside_each_other(topology: Topology, agents: int) -> None:
+    pairs = [(i, j) for i, each in enumerate(neighbours(topology, agents)) for j in each]
+    taker, sender = np.array(pairs).T
+    arrows = Circle(agents, Bundle({}, {"taker": taker, "sender": sender, "age": taker + 1, "behind": taker})).arrows
+    by_ends = {(arrow.sender, arrow.taker): arrow for arrow in arrows}
+    for a in arrows:
+        if back := by_ends.get((a.taker, a.sender)):
+            along = np.array([a.x2 - a.x1, a.y2 - a.y1])
+            across = np.array([back.x1 - a.x1, back.y1 - a.y1]) @ [-along[1], along[0]] / np.hypot(*along)
+            assert abs(across) > 6, "more than an arrow's width"
+            assert np.hypot(a.label[0] - back.label[0], a.label[1] - back.label[1]) > 12, "more than a number's height"
 
 
 def test_every_topology_has_words_and_arrows_end_at_its_agents() -> None:

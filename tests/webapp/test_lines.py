@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
-from webapp.studies.lines import BOTTOM, LEFT, RIGHT, TOP, Lines, marks, shown
+import pytest
+
+from webapp.lib.words import number
+from webapp.studies.lines import BOTTOM, END, GAP, LEFT, LETTER, RIGHT, TOP, Lines, marks, shown
 
 
 def test_a_line_leaves_out_what_nobody_told_and_ends_at_the_ends_of_the_axes() -> None:
@@ -30,3 +34,12 @@ def test_numbers_have_three_digits_and_true_minus_signs() -> None:
     told = {0.0: "0", -0.25: "−0.25", 12.5: "12.5", 1234.4: "1,234", -1623.4: "−1,623", 0.01234: "0.0123", 7.0: "7"}
     assert {value: shown(value) for value in told} == told
     assert shown(3.2e-9) == "3.2e−09"
+
+
+@pytest.mark.parametrize("last", [9_000.0, 60_000.0, 401_920.0, 4_000_000.0, 80_000_000.0, 1e11])
+def test_texts_below_an_axis_leave_room_between_each_other_even_in_large_letters(last: float) -> None:
+    drawn = Lines("Decisions → more", [0.0, last], [("first", "Score", [0.0, 1.0])], lambda x: number(round(x)))
+    widths = [(text, x, LETTER * len(text)) for text, x in drawn.places]
+    ends = [(x - width, x) if x > END else (x - width / 2, x + width / 2) for _, x, width in widths]
+    assert len(ends) >= 2
+    assert all(right - left >= GAP for (_, left), (right, _) in pairwise(ends))

@@ -24,6 +24,7 @@ from webapp.shared_critic.parts import _busy
 from webapp.studies import actions, checks
 from webapp.studies.journal import Entry, append
 from webapp.studies.models import Job, Status
+from webapp.studies.overview import pace
 from webapp.studies.study_form import LEFT_OUT
 
 pytestmark = pytest.mark.django_db
@@ -218,10 +219,58 @@ def test_its_page_tells_how_they_score_who_moves_the_centre_and_who_waits(team: 
     for words in (
         "How well they play", "the centre on fresh episodes", "those that only evolve", "Who moves the centre",
         "Chance that the next one learns", "Who waits for what", "Waiting otherwise", "The centre scores",
-        "σ² on its floor", "nobody begins to play while the critic’s lessons for each decision are below 1: they are",
+        "σ² on its floor", "(95\N{NO-BREAK SPACE}% range",
+        "nobody begins to play while the critic’s lessons for each decision are below 1: they are",
     ):  # fmt: skip
         assert words in shown, words
     assert "4 of 4 rounds" in shown
+
+
+def under_way(team: Studio, rounds: int, method: str = "aes-rl", minutes: float = 0) -> Job:
+    """So many rounds of 20, of 1,000 decisions each: two by chance that take a second each, then 10 s each."""
+    learner = {"warmup": 2000, "minibatch": 8, "capacity": 4000, "network": {"policy": [8], "critic": [8]}}
+    config = study(method={"kind": method}, steps=20_000, learner=learner, minutes=minutes).model_dump(mode="json")
+    job = Job.objects.create(project=team.project, kind="aes-rl", config=config, status=Status.RUNNING, ticks=20)
+    for tick in range(1, rounds + 1):
+        learned = 1000.0 * max(0, tick - 2) * {"aes-rl": 2.0, "cem-rl": 0.5, "cem": 0.0}[method]
+        counters = {"steps": 1000.0 * tick, "seconds": min(tick, 2) + 10.0 * max(0, tick - 2)}
+        metrics = {"steps_start": min(2000.0, 1000.0 * tick), "critic_steps": learned}
+        entry = Entry("progressed", {"counters": counters, "metrics": metrics}, tick)
+        append(job, {}, [entry], tick=tick, metrics=metrics, counters=counters)
+    job.refresh_from_db()
+    return job
+
+
+@pytest.mark.parametrize(("method", "first"), [("aes-rl", 4), ("cem-rl", 4), ("cem", 3)])
+def test_time_left_is_told_from_the_pace_once_chance_is_over_and_the_critic_learns(
+    team: Studio, method: str, first: int
+) -> None:
+    assert pace(under_way(team, first - 1, method)).why == "too early to say when it ends", "2 s for 2,000 say nothing"
+    for rounds in (first, 6, 15):
+        assert pace(under_way(team, rounds, method)).seconds_left == pytest.approx(10.0 * (20 - rounds))
+
+
+def test_where_a_clock_ends_it_first_time_left_is_the_clock_s(team: Studio) -> None:
+    assert pace(under_way(team, 6, minutes=1)).seconds_left == pytest.approx(60 - 42)
+    assert pace(under_way(team, 6, minutes=10)).seconds_left == pytest.approx(140)
+
+
+def test_a_range_is_of_95_percent_only_where_the_game_says_how_far_scores_go(team: Studio, designer: Client) -> None:
+    job = recorded(team, study(), "Together")
+    cases: tuple[tuple[str, dict[str, float], str, str], ...] = (
+        ("gym:HalfCheetah-v5", {"evaluation_return_low": 0.0, "evaluation_return_high": 9.0}, "(range 0.0 to 9.0)",
+         "holds only if no episode goes far beyond"),
+        ("pendulum", {"evaluation_return_low": 0.0, "evaluation_return_high": 9.0},
+         "(95\N{NO-BREAK SPACE}% range 0.0 to 9.0)", ""),
+        ("gym:HalfCheetah-v5", {}, "<b>5.0</b>", "No range is known"),
+    )  # fmt: skip
+    for game, ends, words, more in cases:
+        config = {**job.config, "game": {**job.config["game"], "name": game}}
+        Job.objects.filter(pk=job.pk).update(config=config, metrics={"evaluation_return": 5.0, **ends})
+        shown = designer.get(page(job)).content.decode()
+        assert words in shown
+        said = {sentence for sentence in ("holds only if", "No range is known") if sentence in shown}
+        assert said == {sentence for sentence in ("holds only if", "No range is known") if sentence in more}
 
 
 def test_shares_of_the_workers_time_tell_who_waits_for_what_and_sum_up() -> None:
@@ -232,6 +281,44 @@ def test_shares_of_the_workers_time_tell_who_waits_for_what_and_sum_up() -> None
         "waiting otherwise, or at work on what is not back yet": 0.25,
     }  # fmt: skip
     assert _busy({"return_es": 1.0}) == []
+
+
+def test_details_write_numbers_as_pages_do_and_say_in_words_whose_decisions_are_counted(
+    team: Studio, designer: Client
+) -> None:
+    job = recorded(team, study(method={"kind": "aes-rl"}), "Together")
+    Job.objects.filter(pk=job.pk).update(metrics={**job.metrics, "return_estimate": -1248.4, "steps_es": 12_000})
+    told = dict(designer.get(page(job)).context["specialist"])
+    assert told["Estimate of f(μ)"] == "−1,248"
+    assert told["Decisions of those that only evolve"] == "12,000"
+    assert not any("_" in name or name.endswith((", es", ", rl")) for name in told if name != "p_rl")
+
+
+def test_while_nobody_has_moved_the_centre_who_waits_has_the_whole_width(team: Studio, designer: Client) -> None:
+    job = recorded(team, study(method={"kind": "aes-rl"}), "Together")
+    assert '"columns columns-job"' in designer.get(page(job)).content.decode()
+    Job.objects.filter(pk=job.pk).update(metrics={**job.metrics, "p_es": 0.0, "p_rl": 0.0})
+    assert '"columns columns-job"' not in designer.get(page(job)).content.decode()
+
+
+def test_lessons_for_each_decision_are_one_number_all_over_the_page_with_the_fewest_as_a_line(
+    team: Studio, designer: Client
+) -> None:
+    job = recorded(team, study(method={"kind": "aes-rl", "least_lessons": 0.75}), "Together")
+    metrics = {**job.metrics, "critic_steps_a_decision": 1.9}
+    Job.objects.filter(pk=job.pk).update(metrics=metrics)
+    answer = designer.get(page(job))
+    shown = answer.content.decode()
+    assert "below 0.75: they are at 1.9 now" in shown
+    assert dict(answer.context["specialist"])["Minibatches a decision"] == "1.9"
+    lines = {small.title: small.chart.lines for small in answer.context["search"]}
+    fewest, lessons = lines["Lessons of the critic for each decision"]
+    assert (fewest.mark, lessons.mark) == ("second", "first")
+    assert len({y for _, y in fewest.points}) == 1
+    for method in ({"kind": "aes-rl", "least_lessons": 0}, {"kind": "aes-rl", "waiting": True, "population": 4}):
+        free = recorded(team, study(method=method), "Together")
+        lines = {small.title: small.chart.lines for small in designer.get(page(free)).context["search"]}
+        assert [line.mark for line in lines["Lessons of the critic for each decision"]] == ["first"]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,8 @@ from engine.arrays import Bundle
 MOST_ARROWS = 300
 """Beyond that, arrows would hide each other; the table has them all."""
 _RADIUS, _DOT = 92.0, 13.0
+_BESIDE = 4.0
+"""How far to its left an arrow lies where another one comes the other way."""
 _LATE = 1
 """Updates of an agent without its neighbour from which on a link counts as late."""
 
@@ -36,9 +38,10 @@ class Arrow(NamedTuple):
     y2: float
 
     @property
-    def middle(self) -> tuple[float, float]:
-        """Where its age stands."""
-        return (self.x1 + self.x2) / 2, (self.y1 + self.y2) / 2
+    def label(self) -> tuple[float, float]:
+        """Where its age stands: a third of the way from the taker, away from those that cross it in the middle, and
+        from that of the other direction."""
+        return (self.x1 + 2 * self.x2) / 3, (self.y1 + 2 * self.y2) / 3
 
 
 class Circle:
@@ -48,13 +51,18 @@ class Circle:
         turns = [2 * math.pi * i / agents - math.pi / 2 for i in range(agents)]
         self.dots = [Dot(i + 1, _RADIUS * math.cos(t), _RADIUS * math.sin(t)) for i, t in enumerate(turns)]
         columns = (links.arrays[name].tolist() for name in ("sender", "taker", "age", "behind"))
-        self.arrows = [self._arrow(*row) for row in zip(*columns, strict=True)]
+        rows = list(zip(*columns, strict=True))
+        self._pairs = {(sender, taker) for sender, taker, *_ in rows}
+        self.arrows = [self._arrow(*row) for row in rows]
 
     def _arrow(self, sender: int, taker: int, age: int, behind: int) -> Arrow:
         a, b = self.dots[sender], self.dots[taker]
         length = math.hypot(b.x - a.x, b.y - a.y) or 1.0
-        dx, dy = (_DOT * (b.x - a.x) / length, _DOT * (b.y - a.y) / length)
-        ends = (a.x + dx, a.y + dy, b.x - 1.3 * dx, b.y - 1.3 * dy)
+        ux, uy = (b.x - a.x) / length, (b.y - a.y) / length
+        aside = _BESIDE if (taker, sender) in self._pairs else 0.0
+        left, start, end = (aside * uy, -aside * ux), _DOT, 1.3 * _DOT
+        ends = (a.x + start * ux + left[0], a.y + start * uy + left[1],
+                b.x - end * ux + left[0], b.y - end * uy + left[1])  # fmt: skip
         return Arrow(sender + 1, taker + 1, age, behind, age >= _LATE, *ends)
 
     @property

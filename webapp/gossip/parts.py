@@ -24,6 +24,8 @@ HEADS = ("sender", "taker", "age", "behind")
 """Columns of the links for programs."""
 ROUNDS = 200
 """Rounds of a chart, about."""
+TAGGED = 8
+"""Agents whose curves have their numbers, at most: there is no room for more."""
 
 
 class SideBySide(Rehearsed, OneAgent):
@@ -45,7 +47,7 @@ class SideBySide(Rehearsed, OneAgent):
 
     def shown(self, job: Job) -> dict[str, Any]:
         """The curves and the links as they grow."""
-        links, columns = latest(job), curve.columns(job, ROUNDS)
+        links, columns = latest(job), _in_shares(curve.columns(job, ROUNDS))
         apart = job.config["pool"]["kind"] != "local"
         return {
             "circle": Circle(job.config["agents"], links) if links else None,
@@ -101,9 +103,11 @@ class SideBySide(Rehearsed, OneAgent):
         ]
 
 
-def _lines(columns: Columns, lines: list[tuple[str, str, Column]], several: dict[str, str]) -> Lines:
+def _lines(
+    columns: Columns, lines: list[tuple[str, str, Column]], several: dict[str, str], tags: dict[str, str] | None = None
+) -> Lines:
     steps = [step or 0.0 for step in columns.get("steps", [])]
-    return Lines("Decisions learned from → later", steps, lines, lambda x: number(round(x)), several)
+    return Lines("Decisions learned from → later", steps, lines, lambda x: number(round(x)), several, tags=tags)
 
 
 def _curves(columns: Columns) -> Lines:
@@ -112,7 +116,19 @@ def _curves(columns: Columns) -> Lines:
     numbers = {name: int(name.removeprefix("agent-").removesuffix("/return")) for name in each}
     mean = columns.get("return", [None] * len(columns.get("steps", [])))
     agents = [("other", f"Agent {numbers[name]}", each[name]) for name in sorted(each, key=numbers.__getitem__)]
-    return _lines(columns, [*agents, ("first", "All agents", mean)], {"other": "each agent"} if agents else {})
+    tags = {f"Agent {i}": str(i) for i in numbers.values()} if len(agents) <= TAGGED else {}
+    words = "each agent, its number at the end" if tags else "each agent"
+    return _lines(columns, [*agents, ("first", "All agents", mean)], {"other": words} if agents else {}, tags)
+
+
+def _in_shares(columns: Columns) -> Columns:
+    """Distances in per cent of the size of the weights, rounds by rounds."""
+    sizes = columns.get("size", [None] * len(columns.get("steps", [])))
+
+    def share(column: Column) -> list[float | None]:
+        return [100 * at / size if at is not None and size else None for at, size in zip(column, sizes, strict=True)]
+
+    return columns | {name: share(columns[name]) for name in ("distance", "distance_bound") if name in columns}
 
 
 def _apart(columns: Columns) -> Lines:

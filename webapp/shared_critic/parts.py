@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
-from engine.catalog import METHODS
+from engine.catalog import METHODS, reach_of
 from engine.config.aesrl import LEAST_LESSONS, AbsoluteConfig, AESRLConfig
 from engine.config.pool import PoolConfig
-from engine.text import written
 from webapp.lib.words import number
+from webapp.shared_critic import pace
 from webapp.shared_critic.asking import TogetherForm, TogetherIntake
 from webapp.studies.kinds import Found
 from webapp.studies.lines import Lines, shown
@@ -21,6 +21,8 @@ from webapp.training.trials import UNSETTLED
 
 ROUNDS = 400
 """Rounds that are drawn, at most about."""
+ENOUGH = 0.02
+"""The share of all decisions whose pace tells how long the others take."""
 PLAYERS = (
     ("other", "Those that only evolve", "return_es"),
     ("second", "Those that learn first", "return_rl"),
@@ -29,6 +31,12 @@ PLAYERS = (
 )
 """Whose scores are drawn: how, what they are, and the metric."""
 MOVERS = (("other", "Those that only evolve", "p_es"), ("first", "Those that learn first", "p_rl"))
+LESSONS = "critic_steps_a_decision"
+ROLES = {
+    "start": "by chance", "es": "of those that only evolve", "rl": "of those that learn first",
+    "centre": "of the centre", "measure": "that measure the centre",
+}  # fmt: skip
+"""Whose decisions are counted, by their role."""
 SHARES = {"chance_rl": (0.0, 1.0), "floor": (0.0, 1.0)}
 BUSY = {
     "playing": ("busy_start", "busy_es", "busy_rl", "busy_centre", "busy_measure", "busy_examine"),
@@ -73,8 +81,8 @@ class Together(Rehearsed, Learning):
             "method": METHODS[job.config["method"]["kind"]].label,
             "courses": [course for course in _courses(rounds) if course.lines] if job.tick else [],
             "movers": _drawn(rounds, MOVERS) if "p_rl" in rounds else None,
-            "search": _search(rounds) if job.tick else [],
-            "evaluated": _evaluated(job.metrics),
+            "search": _search(rounds, _least(job)) if job.tick else [],
+            "evaluated": _evaluated(job),
             "moved": _moved(job.metrics),
             "busy": _busy(job.metrics),
             "waits": job.config["method"].get("waiting", True),
@@ -87,6 +95,15 @@ class Together(Rehearsed, Learning):
     def work(self, job: Job) -> float:
         """The share of its decisions that are played."""
         return min(1.0, float(job.counters.get("steps", 0) / job.config["steps"]))
+
+    def steady(self, job: Job) -> bool:
+        """Not before some decisions have been played while the critic learned."""
+        began = pace.settled(job)
+        return began is not None and self.work(job) - began[0] >= ENOUGH
+
+    def settled(self, job: Job) -> tuple[float, float]:
+        """As ``pace.settled``."""
+        return pace.settled(job) or (0.0, 0.0)
 
     def alone(self, study: AESRLConfig) -> dict[str, Any]:
         """One worker; rules of the usual kind where a method has any."""
@@ -114,8 +131,8 @@ class Together(Rehearsed, Learning):
 
     def found(self, job: Job) -> Found | None:
         """How the centre plays."""
-        score = _evaluated(job.metrics)
-        return Found(f"The centre scores {score} on fresh episodes.") if score else None
+        score = _evaluated(job)
+        return Found(f"The centre scores {score.words} on fresh episodes.") if score else None
 
     def named(self, place: str, text: str) -> str:
         """A method by its name, too."""
@@ -130,16 +147,16 @@ class Together(Rehearsed, Learning):
         layers = learner["network"]
         metrics = {
             "Estimate of f(μ)": "return_estimate", "p_rl": "chance_rl", "Mean σ": "sigma", "σ² on its floor": "floor",
-            "Minibatches of the critic": "critic_steps", "Minibatches a decision": "critic_steps_a_decision",
+            "Minibatches of the critic": "critic_steps", "Minibatches a decision": LESSONS,
             "Loss of the critic": "critic_loss", "Mean Q": "q",
         }  # fmt: skip
         return [
             ("Method", METHODS[method["kind"]].label),
             *((f"{part.title()} rule", _rule(method[part])) for part in ("mean", "variance") if part in method),
             *_switches(method),
-            *((name, written(m[key], ".4g")) for name, key in metrics.items() if key in m),
-            *((f"Decisions, {name.removeprefix('steps_')}", number(value)) for name, value in sorted(m.items())
-              if name.startswith("steps_") and name != "steps_per_second"),
+            *((name, shown(m[key])) for name, key in metrics.items() if key in m),
+            *((f"Decisions {words}", number(m[f"steps_{role}"])) for role, words in ROLES.items()
+              if f"steps_{role}" in m),
             *([("Decisions of evaluations, counted apart", number(m["examined"]))] if "examined" in m else []),
             *([("Least minibatches a decision", f"{_least(job):g}")] if not method.get("waiting", True) else []),
             ("Replay", number(learner["capacity"])),
@@ -196,33 +213,47 @@ def _courses(rounds: Columns) -> list[Lines]:
     return [_drawn(rounds, PLAYERS), _drawn(rounds, PLAYERS, "seconds", "Minutes → later", shown, 60.0)]
 
 
-def _search(rounds: Columns) -> list[Small]:
-    """How the search goes, in small charts of what the method tells."""
+def _search(rounds: Columns, least: float) -> list[Small]:
+    """How the search goes, in small charts of what the method tells; ``least``: as ``_least``."""
+    lessons = "Those by chance do not count; the critic learned from them first, so it may begin high."
     charts = (
         ("chance_rl", "Chance that the next one learns", "It rises while fewer have learned than was asked for."),
         ("sigma", "How far individuals lie from the centre", "Smaller: the search closes in."),
         ("floor", "Share of weights that hardly vary any more", "Near 1: nothing new is tried."),
-        (
-            "critic_steps_a_decision",
-            "Lessons of the critic for each decision",
-            "Below 1: the critic lags behind. Here those by chance count, too.",
-        ),
-    )
+        (LESSONS, "Lessons of the critic for each decision",
+         f"{lessons} Below the dashed line nobody begins to play." if least else lessons),
+    )  # fmt: skip
+    drawn = rounds | {"least": [least] * len(rounds["steps"])}
+    lines = {LESSONS: (("second", "The fewest", "least"),) if least else ()}
     return [
-        Small(title, text, _drawn(rounds, (("first", title, name),), up=SHARES.get(name)))
+        Small(title, text, _drawn(drawn, (*lines.get(name, ()), ("first", title, name)), up=SHARES.get(name)))
         for name, title, text in charts
         if any(value is not None for value in rounds.get(name, ()))
     ]
 
 
-def _evaluated(metrics: Mapping[str, float]) -> str:
-    """The last examination, with its range where there is one."""
+class Evaluated(NamedTuple):
+    """What the last evaluation of the centre found: the mean, its range (empty: unknown), and whether that is of 95 %
+    whatever scores are like, because the game says how far they go."""
+
+    mean: str
+    range: str
+    declared: bool
+
+    @property
+    def words(self) -> str:
+        """In brief."""
+        kind = "95\N{NO-BREAK SPACE}% range" if self.declared else "range"
+        return f"{self.mean} ({kind} {self.range})" if self.range else self.mean
+
+
+def _evaluated(job: Job) -> Evaluated | None:
+    metrics, game = job.metrics, job.config["game"]
     if (mean := metrics.get("evaluation_return")) is None:
-        return ""
+        return None
     low, high = metrics.get("evaluation_return_low"), metrics.get("evaluation_return_high")
-    return number(mean, 1) + (
-        f" ({number(low, 1)} to {number(high, 1)})" if low is not None and high is not None else ""
-    )
+    ends = f"{number(low, 1)} to {number(high, 1)}" if low is not None and high is not None else ""
+    return Evaluated(number(mean, 1), ends, reach_of(game["name"], game.get("settings", {})) is not None)
 
 
 def _moved(metrics: Mapping[str, float]) -> dict[str, Any] | None:
@@ -239,15 +270,14 @@ def _moved(metrics: Mapping[str, float]) -> dict[str, Any] | None:
 def _least(job: Job) -> float:
     """Lessons for each decision until the critic has had which nobody begins to play; 0 where nobody waits for it."""
     method = job.config["method"]
-    least: float = method.get("least_lessons", LEAST_LESSONS) if method.get("learning_share") else 0.0
+    held = method.get("learning_share") and not method.get("waiting", True)
+    least: float = method.get("least_lessons", LEAST_LESSONS) if held else 0.0
     return min(least, float(job.config["learner"]["updates"]))
 
 
 def _lessons(metrics: Mapping[str, float]) -> str:
     """Lessons that the critic has had for each decision, without those by chance; empty before the first of these."""
-    lessons = metrics.get("critic_steps")
-    decisions = sum(metrics.get(f"steps_{role}", 0.0) for role in ("es", "rl", "centre", "measure"))
-    return f"{lessons / decisions:.2g}" if lessons and decisions else ""
+    return shown(lessons) if (lessons := metrics.get(LESSONS)) else ""
 
 
 def _busy(metrics: Mapping[str, float]) -> list[tuple[str, float]]:

@@ -130,6 +130,11 @@ class Parts:
         """Whether the pace of one under way so far tells when it ends."""
         return True
 
+    def settled(self, job: Job) -> tuple[float, float]:
+        """The share of its work that was done, and the seconds that it took, from which on its pace is that of the
+        rest."""
+        return 0.0, 0.0
+
     def tells_enough(self, job: Job, counters: Mapping[str, float]) -> bool:
         """Whether one that is played for a form has told what the form wants to know."""
         return False

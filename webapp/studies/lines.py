@@ -11,6 +11,12 @@ from webapp.lib.first import first
 from webapp.lib.words import lower_first, number
 
 LEFT, RIGHT, TOP, BOTTOM = 64.0, 616.0, 16.0, 220.0
+END = 570.0
+"""From here on a text below the axis ends at its mark; elsewhere its middle is there."""
+LETTER, GAP = 13.4, 12.0
+"""Width of a letter at most, and between two texts."""
+TAG = 20.0
+"""Between the tags of two lines."""
 MARKS = 4
 """Numbers that an axis names, at most about."""
 Column = Sequence[float | None]
@@ -48,25 +54,63 @@ class ChartLine(NamedTuple):
         return path(self.points)
 
 
+class Tag(NamedTuple):
+    """``text`` at the height ``y`` beside a drawing, and the ``lead`` to it from the end of its line, as SVG has it."""
+
+    text: str
+    y: float
+    lead: str
+
+
+def _tagged(lines: Sequence[ChartLine], tags: Mapping[str, str]) -> list[Tag]:
+    """One below the other, so that none covers another, each as near to the end of its line as that allows."""
+    ends = sorted((line.points[-1][::-1], tags[line.name]) for line in lines if line.name in tags)
+    heights = [y for (y, _), _ in ends]
+    for i in range(1, len(heights)):
+        heights[i] = max(heights[i], heights[i - 1] + TAG)
+    lowest = BOTTOM
+    for i in reversed(range(len(heights))):
+        heights[i] = min(heights[i], lowest)
+        lowest = heights[i] - TAG
+    return [
+        Tag(text, height, path([(x, y), (RIGHT + 6, height)]))
+        for ((y, x), text), height in zip(ends, heights, strict=True)
+    ]
+
+
+def _side_by_side(places: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
+    """Those texts below an axis that leave room between each other, even in the large letters of a narrow page."""
+    found: list[tuple[str, float]] = []
+    free = -math.inf
+    for text, x in places:
+        width = LETTER * len(text)
+        first = x - (width if x > END else width / 2)
+        if first >= free:
+            found.append((text, x))
+            free = first + width + GAP
+    return found
+
+
 class Lines:
     """Lines of (mark, name, column) over ``x``, those that come last above the others; a line leaves out what is not
     known. ``words``: of a place along the axis; ``several``: what a legend says of marks that many lines have;
-    ``up``: the ends of the upright axis, where they are known.
+    ``up``: the ends of the upright axis, where they are known; ``tags``: by name, what stands at the end of a line.
     ``levels`` and ``places``: texts of the axes and where they stand; ``keys``: (mark, words) of the legend; ``heads``
     and ``rows``: all as a table."""
 
     def __init__(
         self, along: str, x: Sequence[float], columns: Sequence[tuple[str, str, Column]],
         words: Callable[[float], str] | None = None, several: Mapping[str, str] | None = None,
-        up: tuple[float, float] | None = None,
+        up: tuple[float, float] | None = None, tags: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
         found = [value for _, _, column in columns for value in column if known(value)]
         words, frame = words or shown, Frame(ends(x), up or ends(found))
         drawn = (ChartLine(mark, name, list(_points(frame, x, column))) for mark, name, column in columns)
         self.along, self.lines = along, [line for line in drawn if line.points]
+        self.tags = _tagged(self.lines, tags or {})
         self.keys = {line.mark: lower_first(line.name) for line in self.lines} | dict(several or {})
         self.levels = [(shown(value), frame.y(value)) for value in marks(*frame.up)]
-        self.places = [(words(value), frame.x(value)) for value in marks(*frame.across)]
+        self.places = _side_by_side([(words(value), frame.x(value)) for value in marks(*frame.across)])
         self.heads = [along.partition(" →")[0], *(name for _, name, _ in columns)]
         texts = zip(*([shown(v) if known(v) else "" for v in column] for _, _, column in columns), strict=True)
         self.rows = [[words(at), *values] for at, values in zip(x, texts, strict=True)]

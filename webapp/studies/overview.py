@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -79,7 +80,15 @@ def pace(job: Job) -> Pace:
         return Pace(share)
     if share < 0.05 or seconds <= 0 or not kinds.of(job).steady(job):
         return Pace(share, why="too early to say when it ends")
-    return Pace(share, seconds * (1 - share) / share) if share < 1 else Pace(share, why="about to end")
+    return Pace(share, _seconds_left(job)) if share < 1 else Pace(share, why="about to end")
+
+
+def _seconds_left(job: Job) -> float:
+    """Until its work is done or its minutes are over, whichever comes first."""
+    parts, seconds, minutes = kinds.of(job), float(job.counters["seconds"]), minutes_of(job)
+    (before, began), work = parts.settled(job), parts.work(job)
+    by_work = (seconds - began) * (1 - work) / (work - before) if work > before else math.inf
+    return min(by_work, 60 * minutes - seconds if minutes else math.inf)
 
 
 def minutes_of(job: Job) -> float:

@@ -61,6 +61,7 @@ export function axisOf(axis, theme, narrow) {
     zeroline: false,
     fixedrange: true,
     nticks: narrow ? 5 : 9,
+    separatethousands: true,
   };
 }
 

@@ -29,6 +29,7 @@ function axis(title, theme, narrow) {
     zeroline: false,
     fixedrange: true,
     nticks: narrow ? 5 : 8,
+    separatethousands: true,
   };
 }
 

@@ -1,0 +1,48 @@
+"""Between what the return of an episode lies, in games whose rules say so.
+
+A mean of episodes has a 95 % range that holds for any returns only between such ends. They are of the undiscounted sum
+of rewards; a game that is not here, or settings that change its rewards, have none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+
+class Reach(NamedTuple):
+    """``least`` and ``most``: of a reward at one decision; ``once``: what comes at most once an episode on top.
+    ``settings``: those that leave the rewards as they are."""
+
+    least: float
+    most: float
+    once: float = 0.0
+    settings: tuple[str, ...] = ()
+
+
+_SWING = -(math.pi**2 + 0.1 * 8**2 + 0.001 * 2**2)
+"""Hanging down, at the highest speed, with the greatest torque."""
+REACHES: Mapping[str, Reach] = {
+    "Pendulum-v1": Reach(_SWING, 0.0, settings=("g",)),
+    "MountainCarContinuous-v0": Reach(-0.1, 0.0, 100.0, ("goal_velocity",)),
+    "InvertedPendulum-v5": Reach(0.0, 1.0, settings=("reset_noise_scale",)),
+}
+"""By the id of an environment of Gymnasium."""
+_LIMIT = "max_episode_steps"
+
+
+def ends_of_returns(game: str, settings: Mapping[str, Any], longest: int) -> tuple[float, float]:
+    """The lowest and the highest return of an episode of ``longest`` decisions at most; infinite where nothing says
+    how far it goes."""
+    known = reach_of(game, settings)
+    return (longest * known.least, longest * known.most + known.once) if known else (-math.inf, math.inf)
+
+
+def reach_of(game: str, settings: Mapping[str, Any]) -> Reach | None:
+    """What is known of the rewards of a game, which a study calls so; None where nothing is."""
+    kind, _, name = game.strip().rpartition(":")
+    if name == "pendulum" and not kind:
+        kind, name = "gym", "Pendulum-v1"
+    found = REACHES.get(name) if kind in ("gym", "gymnasium") else None
+    return found if found and not settings.keys() - {*found.settings, _LIMIT} else None
