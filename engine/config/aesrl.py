@@ -91,20 +91,27 @@ MeanRule = Annotated[
 
 
 class _Spread(Config):
-    epsilon: float = Field(
-        1e-5, ge=0, le=1, title="Variance added at each update", description="ε; 0: as released, most of it is lost"
-    )
     floor: float = Field(1e-5, gt=0, le=1, title="Least variance", description="of a weight")
 
 
-class AdaptiveConfig(_Spread):
-    """An individual counts for the more the more the centre moves to it. After a full move nothing is left but what is
-    added."""
+class _Averaged(_Spread):
+    epsilon: float = Field(
+        1e-5, ge=0, le=1, title="Variance added at each update",
+        description="ε; 0: as released, most of it is lost. With n individuals remembered, no less than n ε is left",
+    )  # fmt: skip
+
+
+class AdaptiveConfig(_Averaged):
+    """An individual counts for the more the more the centre moves to it, for one of ``least`` at most."""
 
     kind: Literal["adaptive"] = "adaptive"
+    least: float = Field(
+        2.0, ge=1, le=100_000, title="Individuals remembered at least",
+        description="n; 1: as in the paper, where after a full move nothing is left but what is added",
+    )  # fmt: skip
 
 
-class FixedConfig(_Spread):
+class FixedConfig(_Averaged):
     """Every individual counts for one of n."""
 
     kind: Literal["fixed"] = "fixed"
@@ -120,7 +127,7 @@ class SuccessConfig(_Spread):
     factor: float = Field(0.99, gt=0, lt=1, title="Factor", description="of the variance, down; up: its inverse")
 
 
-class ElitesConfig(_Spread):
+class ElitesConfig(_Averaged):
     """Follows the better half of the newest individuals; with the centre's rule oldest."""
 
     kind: Literal["elites"] = "elites"
@@ -179,7 +186,8 @@ class _Together(_Drawn):
         "running",
         title="Score of the centre",
         description="running: estimated, with one in five individuals the centre itself; episodes: five of the centre "
-        "after each individual, as in the paper: six times the decisions",
+        "after each individual, as in the paper: six times the decisions; of those that wait for one another, after "
+        "each round",
     )
 
     @property

@@ -15,11 +15,14 @@ Departures:
 3. The critic learns in chunks, and whoever is free takes the next one up from where the last one ended, so that it
    survives whoever held it. The targets' policy is μ; targets follow after every minibatch, as in CEM-RL's code.
 4. ``waiting``: rounds of n individuals from one distribution, which they move in the order in which they were drawn;
-   the critic learns beside them. So nothing depends on who was faster, and the end is the same bit for bit.
+   the critic learns beside them. So nothing depends on who was faster, and the end is the same bit for bit. Five
+   episodes of the mean, where they are played, come once a round.
 5. ``least_lessons``: where the critic has a whole chunk to go until it has learned from so many minibatches for each
    decision that was not played by chance, nobody begins to play until that chunk is back; their processors are then
    the critic's. In the paper nobody waits for it: with more workers than processors, or a game that costs less than a
    minibatch, decisions run away from it, and RL individuals climb along a critic that knows nothing. 0 is the paper.
+6. Workers hand what was played to the study, which alone writes into the shared replay
+   (``engine.evorl.individuals``): so the end does not depend on who was faster where individuals wait.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from engine.arrays import Bundle
-from engine.config.aesrl import AbsoluteConfig, ACEMRLMethod, AESRLMethod, ConstantConfig
+from engine.config.aesrl import AbsoluteConfig, ACEMRLMethod, AESRLMethod
 from engine.errors import ConfigError
 from engine.evolution.algorithm import Parts
 from engine.evorl.aes import AES, Running, p_rl
@@ -124,24 +127,22 @@ class AESRL(SharedCritic):
         self.p[role] += p
         self.moved = True
         if self.method.centre == "running":
-            self.f.moved(p, f_z)
+            self.f.moved(*self.search.towards, f_z)
 
     def metrics(self) -> dict[str, float]:
         found, n = super().metrics(), self.n
-        variance = self.method.variance
-        floor = 0.0 if isinstance(variance, ConstantConfig) else variance.floor
         return found | {
             "return_estimate": self.f.f, "individuals_es": float(n["es"]), "individuals_rl": float(n["rl"]),
             "p_es": self.p["es"], "p_rl": self.p["rl"],
             "chance_rl": p_rl(n["rl"], n["es"], self.method.learning_share, self.method.gain),
             "sigma": float(np.sqrt(self.search.sigma2).mean()),
-            "floor": float((self.search.sigma2 <= floor).mean()),
+            "floor": float((self.search.sigma2 <= 1.1 * self.search.least).mean()),
         }  # fmt: skip
 
     def _own(self) -> Parts:
         meta, arrays = self.search.state()
         mine = {
-            "f": [self.f.f if self.f.measured else 0.0, self.f.measured], "turn": self.turn, "n": dict(self.n),
+            "f": self.f.state(), "turn": self.turn, "n": dict(self.n),
             "p": dict(self.p), "lengths": list(self.lengths), "moved": self.moved,
         }  # fmt: skip
         return {"distribution": Bundle(meta, {k: v.copy() for k, v in arrays.items()}), "aes-rl": Bundle(mine, {})}
@@ -149,6 +150,6 @@ class AESRL(SharedCritic):
     def _take_own(self, parts: Parts) -> None:
         self.search.load(parts["distribution"])
         mine = parts["aes-rl"].meta
-        self.f.f, self.f.measured = (mine["f"][0] if mine["f"][1] else np.nan), mine["f"][1]
+        self.f.load(mine["f"])
         self.turn, self.n, self.p = mine["turn"], dict(mine["n"]), dict(mine["p"])
         self.lengths, self.moved = list(mine["lengths"]), mine["moved"]

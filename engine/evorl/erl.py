@@ -55,9 +55,9 @@ class ERL(SharedCritic):
     def of(
         cls, config: AESRLConfig, theta: F32, actors: int, store: Artifacts, replay: ReplayBuffer, network: Network
     ) -> ERL:  # fmt: skip
-        """With a population of first weights, each its own."""
+        """With a population of first weights, each its own; the first has the agent's, which may be a saved policy."""
         rng = generator(config.seed, "erl")
-        population = np.stack([network.initial(rng) for _ in range(config.method.population)])
+        population = np.stack([theta, *(network.initial(rng) for _ in range(config.method.population - 1))])
         return cls(config, theta, actors, store, replay, shapes=list(network.shapes.values()), population=population)
 
     @property

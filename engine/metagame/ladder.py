@@ -271,11 +271,20 @@ class _Profiles:
         that the log likelihood has there along the contrast."""
         chance = expit(r[:, None] - r)
         pull = (self.won - self.many * chance).sum(axis=1)
-        plain, along = np.linalg.solve(self._bent(chance), np.stack([pull, contrast], axis=1)).T
+        plain, along = _solved(self._bent(chance), np.stack([pull, contrast], axis=1)).T
         reach = float(contrast @ along)
         force = float(target - contrast @ (r + plain)) / reach if reach > 0 else 0.0
         step = plain + force * along
         return r + step / max(1.0, float(np.abs(step).max()) / 2), force
+
+
+def _solved(bent: Floats, sides: Floats) -> Floats:
+    """``bent`` x = ``sides`` for x. Where ratings are so far apart that nothing bends between them any more, they stay
+    as they are."""
+    try:
+        return np.asarray(np.linalg.solve(bent, sides))
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.pinv(bent, hermitian=True) @ sides)
 
 
 def _least(chance: Floats) -> Floats:

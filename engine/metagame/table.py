@@ -21,9 +21,9 @@ from engine.rng import generator
 Floats = NDArray[np.float64]
 
 
-def read(teams: int, results: Floats, seed: int) -> tuple[dict[str, Any], Arrays]:
+def read(teams: int, results: Floats, seed: int, rated: Arrays | None = None) -> tuple[dict[str, Any], Arrays]:
     """Meta and columns from ``results`` float64[pairs, meetings] (``matchups``). ``seed`` draws the tables from which
-    the ranges of ``picked`` are taken.
+    the ranges of ``picked`` are taken. ``rated``: the columns ``rating``, where they are rated otherwise.
 
     Meta: ``cyclic`` {share, low, high}: cyclic share of the differences between teams (None: no difference is known),
     ``missing``: pairs that never met, ``unfinished``: meetings of all pairs that are left out. Columns [teams]:
@@ -42,7 +42,7 @@ def read(teams: int, results: Floats, seed: int) -> tuple[dict[str, Any], Arrays
     picked_low, picked_high = ranges(found, generator(seed, "picked"))
     columns: Arrays = {
         "order": order(found.payoff),
-        **ratings(teams, results),
+        **(ratings(teams, results) if rated is None else rated),
         "picked": shares(found.payoff),
         "picked_low": picked_low,
         "picked_high": picked_high,

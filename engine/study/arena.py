@@ -147,7 +147,10 @@ class _Arena(Learning):
         meta, columns = whole.table()
         self.table = self.store.put(pack(meta, columns))
         self.saved = self.checkpoint()
-        metrics = {"share": float(shares.mean()), "low": ends.low, "high": ends.high}
+        metrics = {
+            "share": float(shares.mean()), "low": ends.low, "high": ends.high, "lesson": float(self.config.count),
+            "pairs": float(len(whole.results)), "pairs_in_all": float(whole.config.pairs(len(whole.entrants))),
+        }  # fmt: skip
         yield self.say(Progressed, metrics=metrics, artifacts={"table": self.table, "checkpoint": self.saved})
 
     def _begun(self) -> Lesson:

@@ -104,8 +104,7 @@ class Tournament:
         for i, parts in enumerate(rows.values()):
             flat = np.concatenate(parts) if parts else np.empty(0)
             results[i, : len(flat)] = flat
-        meta, columns = read(n, results, self.seed)
-        columns |= _rated(n, results)
+        meta, columns = read(n, results, self.seed, _rated(n, results))
         teams = [{"name": name, "parts": "", "cost": 0.0} for name in self.entrants]
         return {"teams": teams, "battles": self.config.episodes, **meta}, columns
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from numpy.typing import NDArray
 
 from engine.config.aesrl import (
     AbsoluteConfig,
@@ -100,13 +101,16 @@ def test_online_variances_are_those_by_hand() -> None:
     assert_allclose(adaptive.sigma2, [2 + (3 - 2) / 3, 2 + (0.75 - 2) / 3])
     adaptive.update(z, -1.0, 0.0)  # p = 0: it stays
     assert_allclose(adaptive.sigma2, [2 + (3 - 2) / 3, 2 + (0.75 - 2) / 3])
-    replaced = AES(np.array([1.0, 1.0]), 2.0, FullMoveConfig(), AdaptiveConfig(epsilon=0.5))
+    replaced = AES(np.array([1.0, 1.0]), 2.0, FullMoveConfig(), AdaptiveConfig(epsilon=0.5, least=1))
     replaced.update(z, 1.0, 0.0)  # n = 1, and μ' = z leaves nothing but ε
     assert_allclose(replaced.sigma2, 0.5)
+    halved = AES(np.array([1.0, 1.0]), 2.0, FullMoveConfig(), AdaptiveConfig(epsilon=0.5))
+    halved.update(z, 1.0, 0.0)  # n = 2
+    assert_allclose(halved.sigma2, 1.5)
 
 
 def test_one_success_in_five_keeps_the_variance() -> None:
-    search = AES(np.zeros(2), 1.0, FullMoveConfig(), SuccessConfig(epsilon=0, history=5, factor=0.5))
+    search = AES(np.zeros(2), 1.0, FullMoveConfig(), SuccessConfig(history=5, factor=0.5))
     found = []
     for success in (True, False, False, False, False, True, True, False, False, False, False):
         search.update(np.zeros(2), float(success), 0.5)
@@ -115,33 +119,67 @@ def test_one_success_in_five_keeps_the_variance() -> None:
     assert found == [1, 1, 1, 1, 1, 1, 2, 4, 8, 16, 16]
 
 
+def test_failures_narrow_the_variance_to_its_floor_and_one_success_in_five_leaves_it() -> None:
+    search = AES(np.zeros(2), 1e-3, FullMoveConfig(), SuccessConfig())
+    for _ in range(109):
+        search.update(np.ones(2), 0.0, 1.0)
+    assert_allclose(search.sigma2, 1e-3 * 0.99**100)
+    for _ in range(1000):
+        search.update(np.ones(2), 0.0, 1.0)
+    assert_allclose(search.sigma2, 1e-5, rtol=0)
+    same = AES(np.zeros(2), 1e-3, FullMoveConfig(), SuccessConfig())
+    for i in range(2000):
+        same.update(np.zeros(2), float(i % 5 == 0), 0.5)
+    assert_allclose(same.sigma2, 1e-3, rtol=0)
+
+
 def test_the_variance_of_elites_moves_to_their_squares_by_one_nth() -> None:
     search = AES(np.zeros(1), 1.0, OldestConfig(), ElitesConfig(epsilon=0), n=4)
     search.update(np.array([3.0]), 1.0, 0.0)
     assert_allclose(search.sigma2, 1 + (9 - 1) / 4)
 
 
-def sphere(variance: Any, individuals: int, seed: int = 1) -> tuple[AES, float]:
-    """A search on a noisy sphere in 100 dimensions, and its least variance meanwhile."""
-    rng = np.random.default_rng(seed)
-    search, least = AES(np.full(100, 0.3), 1e-3, RelativeConfig(baseline=0.1), variance), math.inf
-    for _ in range(individuals):
+def sphere(
+    variance: Any, individuals: int, mean: Any = None, d: int = 100, luck: float = 0.05
+) -> tuple[AES, float, NDArray[np.float64]]:
+    """A search on a noisy sphere in ``d`` dimensions, its least variance meanwhile, and variances [k, d] of its second
+    half."""
+    rng, kept = np.random.default_rng(1), []
+    search, least = AES(np.full(d, 0.3), 1e-3, mean or RelativeConfig(baseline=0.1), variance), math.inf
+    for i in range(individuals):
         z = search.sample(rng)
-        f_z, f_mu = (-float(x @ x) + 0.05 * rng.standard_normal() for x in (z, search.mu))
+        f_z, f_mu = (-float(x @ x) + luck * rng.standard_normal() for x in (z, search.mu))
         search.update(z, f_z, f_mu)
         least = min(least, float(search.sigma2.min()))
-    return search, least
+        if 2 * i >= individuals and i % 10 == 0:
+            kept.append(search.sigma2)
+    return search, least, np.array(kept)
 
 
 def test_ten_thousand_updates_leave_no_variance_below_the_floor_and_few_on_it() -> None:
-    search, least = sphere(AdaptiveConfig(), 10_000)
+    search, least, kept = sphere(AdaptiveConfig(), 10_000)
     assert least >= 1e-5
-    assert (search.sigma2 <= 1.001e-5).mean() < 0.1
+    assert (kept <= 1.1 * search.least).mean() < 0.1
     assert -(search.mu @ search.mu) > -5  # it began at -9
 
 
+MEANS = (
+    RelativeConfig(baseline=0.1), LinearConfig(range=0.1), SigmoidConfig(range=0.1),
+    SigmoidConfig(range=0.1, reading="code"), AbsoluteConfig(baseline=-20.0),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("d", [5, 300])
+@pytest.mark.parametrize("variance", [AdaptiveConfig(), FixedConfig()], ids=lambda rule: rule.kind)
+@pytest.mark.parametrize("mean", MEANS, ids=lambda rule: f"{rule.kind}-{getattr(rule, 'reading', '')}")
+def test_few_variances_sit_on_their_least_whatever_the_rule_of_the_mean(mean: Any, variance: Any, d: int) -> None:
+    search, least, kept = sphere(variance, 2000, mean, d)
+    assert least >= 1e-5
+    assert (kept <= 1.1 * search.least).mean() < 0.1
+
+
 def test_without_what_is_added_most_variances_end_on_the_floor() -> None:
-    search, least = sphere(AdaptiveConfig(epsilon=0), 1000)
+    search, least, _ = sphere(AdaptiveConfig(epsilon=0, least=1), 1000)
     assert least == 1e-5
     assert (search.sigma2 <= 1.001e-5).mean() > 0.5
 
@@ -163,14 +201,51 @@ def test_the_controller_is_equation_3() -> None:
 
 def test_the_running_estimate_is_a_mean_at_first_moves_with_the_mean_and_then_forgets() -> None:
     f = Running()
-    for value in (1.0, 2.0, 6.0):
+    for value in (3.0, 3.0, 3.0):
         f.returned(value)
-    assert f.f == pytest.approx(3.0)
-    f.moved(0.5, 5.0)
+    f.moved(0.5, 5.0, 5.0)  # no luck has shown in episodes of the mean: the difference is real
     assert f.f == pytest.approx(4.0)
     for value in (4.0, 4.0, 9.0):
         f.returned(value)
     assert f.f == pytest.approx(5.0)
+    g = Running()
+    for value in (1.0, 2.0, 6.0):
+        g.returned(value)
+    assert g.f == pytest.approx(3.0)
+    assert g.noise == pytest.approx((1 / 2 * 1 + 2 / 3 * 4.5**2) / 2)
+    again = Running()
+    again.load(g.state())
+    again.moved(1.0, 4.0, 9.0)
+    g.moved(1.0, 4.0, 9.0)
+    assert again.f == g.f == pytest.approx(3 + (1 - g.noise / 36))
+
+
+@pytest.mark.parametrize("luck", ["normal", "heavy", "rare"])
+@pytest.mark.parametrize("rule", [FullMoveConfig(), *MEANS[:4]], ids=lambda rule: rule.kind)
+def test_where_all_are_equally_good_the_luck_of_individuals_hardly_raises_the_estimate(rule: Any, luck: str) -> None:
+    rng = np.random.default_rng(3)
+    drawn = {
+        "normal": rng.standard_normal(25_000), "heavy": rng.standard_t(3, 25_000) / math.sqrt(3),
+        "rare": (rng.random(25_000) < 0.05) / math.sqrt(0.0475) - 0.05 / math.sqrt(0.0475),
+    }[luck].tolist()  # fmt: skip
+    f, told = Running(), []
+    for i in range(20_000):
+        if i < 5 or i % 5 == 0:
+            f.returned(drawn[i])
+        else:
+            f.moved(RATIOS[type(rule)](rule, drawn[i], f.f), drawn[i], drawn[i])
+        told.append(f.f)
+    assert -0.1 < float(np.mean(told)) < 0.5, "1 to 1.3 if every difference were real"
+
+
+def test_with_the_oldest_rule_the_estimate_moves_as_the_mean_does() -> None:
+    search = AES(np.zeros(1), 1.0, OldestConfig(), ConstantConfig(), n=4)
+    for z, f in ((1.0, 4.0), (2.0, 8.0), (3.0, 1.0)):
+        search.update(np.array([z]), f, 0.0)
+    assert search.towards == (0.25, pytest.approx(8.0)), "of three the best one; the newest is none"
+    search.update(np.array([4.0]), 2.0, 0.0)
+    first, second = math.log(3), math.log(1.5)
+    assert search.towards == (0.25, pytest.approx((8 * first + 4 * second) / (first + second)))
 
 
 def test_a_search_goes_on_from_its_state() -> None:

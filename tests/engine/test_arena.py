@@ -482,6 +482,19 @@ def test_who_only_wins_or_only_loses_has_no_elo_points_and_leaves_all_others_the
     assert np.isnan(whole.table()[1]["rating"]).all(), "nobody took a share and gave one back"
 
 
+@pytest.mark.parametrize(("kind", "players"), [("swiss", 4), ("swiss", 6), ("round-robin", 4), ("round-robin", 5)])
+def test_a_tournament_whose_pairs_always_or_never_win_has_a_table_after_each_pair(kind: Any, players: int) -> None:
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        whole = Tournament(TournamentConfig(kind=kind), 1, [f"player-{i}" for i in range(players)])
+        while not whole.over:
+            whole.results.append((whole.due(), np.full(50, float(rng.choice([0.0, 0.5, 1.0])))))
+            _, columns = whole.table()
+            rated = ~np.isnan(columns["rating"])
+            assert (columns["rating_low"] <= columns["rating"])[rated].all()
+            assert (columns["rating"] <= columns["rating_high"])[rated].all()
+
+
 def test_in_a_swiss_tournament_those_meet_who_stand_alike_and_nobody_twice() -> None:
     before: list[list[tuple[int, int]]] = []
     points = np.zeros(7)

@@ -169,3 +169,16 @@ def test_more_meetings_count_more() -> None:
     """One beat the other in 90 of 100 meetings, both met a third: the few odd meetings hardly matter."""
     found = Ladder(3, rows((0, 1, 100, 90), (0, 2, 2, 0), (1, 2, 2, 2)), np.ones(3, bool))
     assert found.ratings[0] > found.ratings[1]
+
+
+@pytest.mark.parametrize("players", [3, 4, 5])
+def test_where_pairs_always_or_never_win_ratings_have_ranges_and_some_of_them_no_end(players: int) -> None:
+    pairs, open_ended = pairs_of(players), 0
+    for seed in range(30):
+        wins = np.random.default_rng(seed).choice([0.0, 25.0, 50.0], len(pairs.first))
+        meetings = Meetings(pairs, np.full(len(wins), 50.0), wins, wins**2 / 50)
+        found = Ladder(players, meetings, np.ones(players, np.bool_), alike=True)
+        assert (found.low <= found.ratings).all()
+        assert (found.ratings <= found.high).all()
+        open_ended += int(np.isinf(found.low).sum() + np.isinf(found.high).sum())
+    assert open_ended > 0

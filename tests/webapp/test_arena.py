@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
-from engine.arrays import Bundle
+from engine.arrays import Bundle, pack
 from engine.config import arena_plan
 from engine.config.arena import ArenaConfig
 from engine.events import Progressed
@@ -30,11 +32,13 @@ from webapp.arena.asking import ArenaForm
 from webapp.arena.pace import rehearsal
 from webapp.arena.reading import standings, strongest, unrated
 from webapp.arena.watching import recording
+from webapp.lib.storage import store
 from webapp.lib.words import duration
 from webapp.studies import actions
 from webapp.studies.estimates import FASTER, SLOWER
 from webapp.studies.journal import Entry, append
-from webapp.studies.models import Job
+from webapp.studies.models import Job, Status
+from webapp.studies.table_rows import latest as latest_table
 from webapp.training.games import OFFERS
 
 pytestmark = pytest.mark.django_db
@@ -88,6 +92,7 @@ class TestCourse(AskedKindContract):
         ({"game": "x"}, "game", ""),
         ({"game": "navigation", "plan": "league"}, "plan", "needs a game with two sides"),
         ({"name1": "Main!"}, "name1", "small letters"),
+        ({"name2": "main"}, "name2", "Player 1 has this name, too"),
     )
     asks = {
         "game": "pong-two-seats", "roster": {"1": "ppo", "2": "random"},
@@ -362,6 +367,41 @@ def test_a_group_of_both_sides_cannot_be_watched(team: Studio) -> None:
     job = actions.submit(team.project, team.designer, config, title="Squads")
     with pytest.raises(actions.Refused, match="steers entities of both sides"):
         recording(job, 0)
+
+
+def test_the_agents_of_a_course_are_downloaded_together_also_as_they_were(team: Studio, designer: Client) -> None:
+    job = held(team)
+    address = reverse("training:policy", args=[team.project.slug, job.pk])
+    button = re.search(rf'<a [^>]*href="{address}"[^>]*>', designer.get(page(job)).content.decode())
+    assert button is not None
+    assert "hidden" not in button[0]
+    with zipfile.ZipFile(io.BytesIO(designer.get(address).content)) as taken:
+        folders = {name.split("/")[0] for name in taken.namelist()}
+    assert folders == {"main", "rival", "main@1", "main@2", "rival@1"}
+    assert designer.get(f"{address}?of=rival").status_code == 200
+    assert signed_in(team.stranger).get(address).status_code == 404
+
+
+def test_while_pairs_meet_no_lesson_is_under_way_and_nothing_is_said_of_pairs_that_never_met(
+    team: Studio, designer: Client
+) -> None:
+    job = held(team)
+    whole = designer.get(page(job)).content.decode()
+    assert "Seen if everybody picks well" in whole
+    table = latest_table(job)
+    assert table is not None
+    packed = pack({**table.meta, "missing": 1}, table.arrays)
+    artifacts = {**job.artifacts, "table": store().put(packed)}
+    Job.objects.filter(pk=job.pk).update(artifacts=artifacts)
+    content = designer.get(page(job)).content.decode()
+    assert "Seen if everybody picks well" not in content
+    assert "Not all pairs met" in content
+    metrics = {**job.metrics, "lesson": 2.0, "pairs": 3.0, "pairs_in_all": 10.0}
+    Job.objects.filter(pk=job.pk).update(status=Status.RUNNING, metrics=metrics)
+    content = designer.get(page(job)).content.decode()
+    assert "3 of 10 pairs met." in content
+    assert "lesson-now" in content.split("Tournament")[0].rsplit("<li", 1)[1]
+    assert content.count('class="lesson lesson-now"') == 1
 
 
 def test_what_an_agent_was_after_a_lesson_can_be_kept(team: Studio) -> None:

@@ -219,7 +219,7 @@ def test_its_page_tells_how_they_score_who_moves_the_centre_and_who_waits(team: 
     for words in (
         "How well they play", "the centre on fresh episodes", "those that only evolve", "Who moves the centre",
         "Chance that the next one learns", "Who waits for what", "Waiting otherwise", "The centre scores",
-        "σ² on its floor", "(95\N{NO-BREAK SPACE}% range",
+        "σ² at its least", "(95\N{NO-BREAK SPACE}% range",
         "nobody begins to play while the critic’s lessons for each decision are below 1: they are",
     ):  # fmt: skip
         assert words in shown, words

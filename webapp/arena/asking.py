@@ -106,6 +106,11 @@ class ArenaForm(StudyForm):
             self.add_error("who1", "Say who plays whom in the first lesson.")
         if not any(plays for _, plays in player_fields.rows(self.cleaned_data)):
             self.add_error("plays1", "Say who is there: at least one who learns.")
+        first: dict[str, int] = {}
+        for i in range(1, player_fields.ROWS + 1):
+            name = self.cleaned_data.get(f"name{i}") if self.cleaned_data.get(f"plays{i}") else ""
+            if name and first.setdefault(name, i) != i:
+                self.add_error(f"name{i}", f"Player {first[name]} has this name, too: choose another.")
 
     @property
     def lessons(self) -> Iterator[tuple[int, bool, list[BoundField]]]:

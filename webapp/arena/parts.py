@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from engine.config import arena_plan, parse
@@ -49,6 +50,7 @@ class Lessons(Learning):
         "lasts; in between agents are kept, copied, or replaced by the best. What they were after each lesson is kept."
     )
     results: ClassVar[tuple[str, ...]] = ("table",)
+    files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy"}
     gives = "agents"
     help_section = "lessons"
     trying = "Each lesson is played for a few seconds to see how fast it goes …"
@@ -69,6 +71,7 @@ class Lessons(Learning):
             "curves": [curves[0], curves[-1]] if len(curves) > 1 else curves,
             "reading": RoundRobinResult(table) if table else None,
             "standings": standings(table) if table else [],
+            "complete": table is not None and not table.meta["missing"],
             "unrated": unrated(standings(table)) if table else "",
             "sharing": self.crowded(course.config),
         }

@@ -63,6 +63,7 @@ class CourseReading:
         done = int(job.metrics.get("lesson", 0) or 0)
         self.number = self.config.count if job.status == "finished" else max(1, done) if job.tick else 1
         self.over = job.terminal
+        self.met, self.meetings = (int(job.metrics.get(name, 0) or 0) for name in ("pairs", "pairs_in_all"))
 
     @property
     def players(self) -> list[RosterPlayer]:
@@ -80,7 +81,13 @@ class CourseReading:
 
     def _held(self, i: int, lesson: LessonConfig, before: int) -> Held:
         here = before < self.number <= before + lesson.times
-        state = "now" if here and not self.over else "over" if before + lesson.times <= self.number else "ahead"
+        state = (
+            "now"
+            if here and not (self.over or self.met)
+            else "over"
+            if before + lesson.times <= self.number
+            else "ahead"
+        )
         where = f"{self.number - before} of {lesson.times}" if here and lesson.times > 1 else ""
         until = lesson.until
         condition = "" if until is None else _until(until.policy, until.measure, until.reaches, until.of)

@@ -62,7 +62,7 @@ class Together(Rehearsed, Learning):
     form = TogetherForm
     question = (
         "What do evolution and learning find together?",
-        "Individuals evolve or learn around one critic; nobody waits for another. For games steered by numbers.",
+        "Individuals evolve or learn around one critic, at their own pace or in rounds. For games steered by numbers.",
     )
     without_data = "let evolution and learning work together"
     about = (
@@ -91,6 +91,10 @@ class Together(Rehearsed, Learning):
             "lessons": _lessons(job.metrics),
             "sharing": crowded(int(job.config["pool"]["workers"]), "worker"),
         }
+
+    def made_of(self, job: Job) -> str:
+        """Of individuals that a method breeds."""
+        return f"the centre of {METHODS[job.config['method']['kind']].label}"
 
     def work(self, job: Job) -> float:
         """The share of its decisions that are played."""
@@ -146,7 +150,7 @@ class Together(Rehearsed, Learning):
         learner, method = config["learner"], config["method"]
         layers = learner["network"]
         metrics = {
-            "Estimate of f(μ)": "return_estimate", "p_rl": "chance_rl", "Mean σ": "sigma", "σ² on its floor": "floor",
+            "Estimate of f(μ)": "return_estimate", "p_rl": "chance_rl", "Mean σ": "sigma", "σ² at its least": "floor",
             "Minibatches of the critic": "critic_steps", "Minibatches a decision": LESSONS,
             "Loss of the critic": "critic_loss", "Mean Q": "q",
         }  # fmt: skip

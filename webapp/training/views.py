@@ -58,7 +58,7 @@ def policy(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """The newest policy, or the best player of a search for settings: its tensors and their description. Where several
     learn, those of all, or of the one that ``of`` names."""
     job = _trained(request, slug, pk, "policy.zip")
-    several = learning(job)
+    several = [role.partition("/")[2] for role in job.artifacts if role == "policy" or role.startswith("policy/")]
     chosen = choice(request, "of", ["", *several])
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:

@@ -36,6 +36,12 @@ register.filter("data", commanders.played_on)
 register.filter("may_be_led", commanders.may_be_led)
 
 
+@register.filter
+def has_policy(job: Job) -> bool:
+    """Whether a job has left a policy that can be downloaded, or several."""
+    return any(role.partition("/")[0] == "policy" for role in job.artifacts)
+
+
 @register.simple_tag
 def other_trainings() -> list[tuple[str, str]]:
     """Kinds of study that train agents in other ways than a training does, each with what it does."""
