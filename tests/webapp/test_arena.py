@@ -93,6 +93,7 @@ class TestCourse(AskedKindContract):
         ({"game": "navigation", "plan": "league"}, "plan", "needs a game with two sides"),
         ({"name1": "Main!"}, "name1", "small letters"),
         ({"name2": "main"}, "name2", "Player 1 has this name, too"),
+        ({"plays1": "learn:dqn", "until1": "", "steps1": "600", "steps2": "600"}, "steps1", "are played by chance"),
     )
     asks = {
         "game": "pong-two-seats", "roster": {"1": "ppo", "2": "random"},
@@ -442,6 +443,9 @@ def test_a_course_that_has_no_round_yet_says_so(team: Studio, designer: Client) 
     content = designer.get(page(job)).content.decode()
     assert "The first round is not complete yet" in content
     assert "64 samplers share" in content
+    assert 'lesson lesson-ahead"' in content
+    assert "lesson-now" not in content
+    assert "Who plays whom now" not in content
 
 
 def test_strength_is_told_with_a_range_or_a_sentence_says_why_there_is_none() -> None:

@@ -146,7 +146,9 @@ class ArenaForm(StudyForm):
     def point_at(self, place: str, why: str) -> None:
         """A place of a course from the list is the course's; one of a player, its row's."""
         parts = place.split(".")
-        if self.cleaned_data.get("plan") != OWN and parts[0] in ("roster", "lessons"):
+        if parts[-1] == "warmup":  # the form has no field for it, but for how long lessons last
+            self.add_error("steps1" if self.cleaned_data.get("plan") == OWN else "steps", sentence(why))
+        elif self.cleaned_data.get("plan") != OWN and parts[0] in ("roster", "lessons"):
             self.add_error("plan", sentence(why))
         elif parts[0] == "roster":
             self.add_error(self._row(parts[1] if len(parts) > 1 else ""), sentence(why))

@@ -99,7 +99,7 @@ def lesson(i: int, entries: Mapping[str, Any], found: Mapping[str, Any], learnin
     ends: dict[str, dict[str, Any]] = {POOL: {"pool": learning}, BEST: {"best": {"among": learning}}, KEEP: {}}
     after = {**ends[then], "fork": entries["copies"]}
     until, first = found[f"until{i}"], _first(entries["who"], [name for name in learning if name not in only])
-    condition = {} if until is None else {"until": {"policy": first, "reaches": until / 100}}
+    condition = {} if until is None or not first else {"until": {"policy": first, "reaches": until / 100}}
     return {name: value for name, value in values.items() if value} | condition | {"after": after}
 
 

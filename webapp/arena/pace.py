@@ -70,7 +70,9 @@ class Fast(NamedTuple):
 def words(low: float, high: float) -> str:
     """A time between two ends."""
     least, most = duration(low), duration(high)
-    return f"about {most}" if least == most else f"{least} to {most}"
+    if least == most:
+        return most if most.startswith("under ") else f"about {most}"
+    return f"{least} to {most}"
 
 
 def earlier(study: ArenaConfig, project: Project) -> Fast | None:

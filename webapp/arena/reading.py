@@ -62,7 +62,7 @@ class CourseReading:
         self.offer = OFFERS[named(self.config.game.name, job.project)[0]]
         done = int(job.metrics.get("lesson", 0) or 0)
         self.number = self.config.count if job.status == "finished" else max(1, done) if job.tick else 1
-        self.over = job.terminal
+        self.over, self.begun = job.terminal, bool(job.tick) or job.status == "running"
         self.met, self.meetings = (int(job.metrics.get(name, 0) or 0) for name in ("pairs", "pairs_in_all"))
 
     @property
@@ -80,14 +80,9 @@ class CourseReading:
         return found
 
     def _held(self, i: int, lesson: LessonConfig, before: int) -> Held:
-        here = before < self.number <= before + lesson.times
-        state = (
-            "now"
-            if here and not (self.over or self.met)
-            else "over"
-            if before + lesson.times <= self.number
-            else "ahead"
-        )
+        here = self.begun and before < self.number <= before + lesson.times
+        done = self.begun and before + lesson.times <= self.number
+        state = "now" if here and not (self.over or self.met) else "over" if done else "ahead"
         where = f"{self.number - before} of {lesson.times}" if here and lesson.times > 1 else ""
         until = lesson.until
         condition = "" if until is None else _until(until.policy, until.measure, until.reaches, until.of)
