@@ -205,13 +205,8 @@ class ReplayedConfig(LearnerConfig):
     def misfits(self, steps: int, together: int, *, synchronous: bool) -> Iterator[tuple[str, str]]:
         """Conflicts of the replay; ranges are refused elsewhere."""
         if isinstance(self.warmup, int) and self.warmup >= steps:
-            yield (
-                "warmup",
-                (
-                    f"the first {self.warmup:,} decisions are played by chance, and there are {steps:,} in all: let the "
-                    "training last longer, or fewer be played by chance"
-                ),
-            )
+            few = f"the first {self.warmup:,} decisions are played by chance, and there are {steps:,} in all"
+            yield "warmup", f"{few}: let the training last longer, or fewer be played by chance"
         if isinstance(self.capacity, int) and self.capacity < together:
             yield "capacity", f"{together:,} decisions arrive together, and all must be kept: give as many at least"
 
