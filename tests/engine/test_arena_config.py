@@ -153,4 +153,4 @@ def test_a_learner_that_would_not_begin_in_the_whole_course_is_refused() -> None
     late = course([[1, 2]], {1: {"learner": {"kind": "dqn", "warmup": 100_000}}, 2: "random"})
     ((place, why),) = arena_plan.misfits(late)
     assert place == "roster.1.learner.warmup"
-    assert "99,840 decisions" in why
+    assert "there are 99,840 in all" in why

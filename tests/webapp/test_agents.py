@@ -509,6 +509,7 @@ def test_battles_of_agents_that_nobody_kept_are_recorded_on_another_seed_and_lea
     ada = kept(team.project)
     job = watched(team.project, [ada])
     search = trained_at_pong(team.project)
+    Job.objects.filter(pk=search.pk).update(kind="styles")
     Job.objects.filter(pk=job.pk).update(parent=search)
     ada.delete()
     page = text(designer, at("battles", job.pk))
