@@ -1,4 +1,4 @@
-"""Match lists as AI Arena writes them (Staley et al. 2021, Fig. 5, 9 and 12): ``[[1, 1, 1, 2, 2, 2], [[1, 1, 1], 3]]``.
+"""Match lists as AI Arena writes them (Staley et al. 2021, Fig. 5, 9 and 12): ``[[1, 1, 2, 2], [[3, 3], 2, 2]]``.
 
 A match names the policy of every entity of a game. A nested list is a group: its entities are steered together, by one
 worker of one policy. A match may also be a table that says more: settings of the game that are its own, and which

@@ -9,6 +9,7 @@ policies as one that never was.
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Generator, Iterator
 from typing import Any
 
@@ -37,6 +38,10 @@ from engine.study.lessons import Known, Lesson, open_lesson
 from engine.study.policy_training import PolicyTraining, Portion
 from engine.study.tournament import BATCH, Tournament
 
+MEETING = 4
+"""How often the time of a table passes before the next one, while pairs meet: with many players a table takes longer
+than the battles of a pair."""
+
 
 def arena(config: ArenaConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
     """As ``engine.study.lineups.run``, for a course."""
@@ -45,7 +50,8 @@ def arena(config: ArenaConfig, store: Store, resume: str, control: Control) -> I
 
 class _Arena(Learning):
     """``task``: the lesson under way; ``began``: decisions that the active policies had learned from when it began;
-    ``seen``: episodes of the round that the course has taken note of."""
+    ``seen``: episodes of the round that the course has taken note of; ``told``: pairs that ``table`` tells of; ``table_due``: when it is
+    written next, by the monotonic clock."""
 
     task: Lesson
     curve: CourseCurve
@@ -57,7 +63,7 @@ class _Arena(Learning):
         self.began, self.late, self.warned = 0, False, False
         self.seen: dict[str, int] = {}
         self.tournament: Tournament | None = None
-        self.table = ""
+        self.table, self.told, self.table_due = "", 0, 0.0
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
         config, command = self.config, ""
@@ -127,31 +133,41 @@ class _Arena(Learning):
         with contextlib.closing(made) as game:
             players = entrants(self.config, self.policies, self.course.rungs, game, self.store)
             whole = self.tournament = self.tournament or Tournament(tournament, self.config.seed, list(players))
-            while not whole.over:
-                if command := self.control():
-                    return command
+            command: Command = ""
+            while not (whole.over or (command := self.control())):
                 try:
                     pair = whole.play(game, players, self.stopped)
                 except Cancelled:
-                    return self.control()
+                    continue
                 yield from self._met(whole, pair)
-        return ""
+            self._tell(whole)
+        return command
 
     def _met(self, whole: Tournament, pair: tuple[int, int]) -> Iterator[AnyEvent]:
-        """Report a pair, and write the table and the checkpoint."""
+        """Report a pair, and write the checkpoint and, once in a while, the table."""
         self.tick += 1
         (_, shares), (first, second) = whole.results[-1], (whole.entrants[i] for i in pair)
         ends = range_of(shares, 0.0, 1.0)
         result = f"{100 * shares.mean():.0f} % ({100 * ends.low:.0f} to {100 * ends.high:.0f} %)"
         yield self.say(Logged, message=f"Tournament: {first} won {result} against {second}.")
-        meta, columns = whole.table()
-        self.table = self.store.put(pack(meta, columns))
+        if whole.over or time.monotonic() >= self.table_due:
+            self._tell(whole)
         self.saved = self.checkpoint()
         metrics = {
             "share": float(shares.mean()), "low": ends.low, "high": ends.high, "lesson": float(self.config.count),
             "pairs": float(len(whole.results)), "pairs_in_all": float(whole.config.pairs(len(whole.entrants))),
         }  # fmt: skip
-        yield self.say(Progressed, metrics=metrics, artifacts={"table": self.table, "checkpoint": self.saved})
+        table = {"table": self.table} if self.table else {}
+        yield self.say(Progressed, metrics=metrics, artifacts={**table, "checkpoint": self.saved})
+
+    def _tell(self, whole: Tournament) -> None:
+        """Write the table of all pairs that have met, and the next one once pairs have met for longer than it took."""
+        if whole.results and self.told != len(whole.results):
+            began = time.monotonic()
+            meta, columns = whole.table()
+            self.table, self.told = self.store.put(pack(meta, columns)), len(whole.results)
+            ended = time.monotonic()
+            self.table_due = ended + MEETING * (ended - began)
 
     def _begun(self) -> Lesson:
         """The lesson that is next, with its policies active."""
@@ -219,6 +235,7 @@ class _Arena(Learning):
             self.warned = True
             yield self.say(Logged, message=self._too_short())
         metrics = self.curve.metrics() | {"lesson": float(self.course.number + 1)}
+        metrics |= {f"{name}/learned": float(policy.learner.steps) for name, policy in self.active.items()}
         self.curve.restart()
         self.losses, self.seen = 0, {}
         artifacts = self.left.present(self.active)
@@ -267,12 +284,13 @@ class _Arena(Learning):
     def _too_short(self) -> str:
         """What to tell where battles, which restart at the end of every round, ended no episode in one."""
         battles = self.config.copies * self.config.environments
+        each = self.curve.steps // (battles * sum(self.task.pace.workers.values()))
         lasts = f" (an episode can last {self.longest:,})" if self.longest else ""
         return (
-            f"No episode ended in this round: at its end all battles begin afresh, and {self.curve.steps:,} decisions "
-            f"were too few{lasts}. So how episodes end is not learned, and no condition can be reached. Make the "
-            f"lesson, or its checkpoints, longer; play fewer battles together than {battles:,} of each match; or let "
-            "copies not wait for each update: then battles go on."
+            f"No episode ended in this round: at its end all battles begin afresh, and {each:,} decisions of everybody "
+            f"in each battle were too few{lasts}. So how episodes end is not learned, and no condition can be reached. "
+            f"Make the lesson, or its checkpoints, longer; play fewer battles together than {battles:,} of each match; "
+            "or let copies not wait for each update: then battles go on."
         )
 
     def _announced(self) -> str:

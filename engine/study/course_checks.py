@@ -45,8 +45,10 @@ def check(
     wrong = list(misfits(config))
     for i, lesson in enumerate(config.lessons):
         for k, match in enumerate(lesson.matches):
-            place = f"lessons.{i}.matches.{k}"
-            wrong += [(f"{place}.{at}".rstrip("."), why) for at, why in checks.match(lesson, match)]
+            for at, why in checks.match(lesson, match):
+                place = _said_at(at, lesson, match)
+                where = {"game": "game", "lesson": f"lessons.{i}", "match": f"lessons.{i}.matches.{k}"}[place]
+                wrong.append((f"{where}.{at}".rstrip("."), why))
     for i, lesson in enumerate(config.lessons):
         wrong += [(f"lessons.{i}.after.{at}", why) for at, why in checks.afterwards(lesson)]
     wrong += checks.tournament()
@@ -59,6 +61,8 @@ class _Checks:
     def __init__(self, config: ArenaConfig, store: Store, begun: bool, should_stop: ShouldStop) -> None:
         self.config, self.store, self.begun, self.should_stop = config, store, begun, should_stop
         self.seats: dict[str, SeatSpec] = {}
+        self.steers: dict[str, int] = {}
+        """Entities of the group that a policy that learns steers; 0: entities one by one."""
         self.longest = 0
         self._seen: set[str] = set()
 
@@ -91,8 +95,11 @@ class _Checks:
             yield _group(seats), error.problems[0].message
             return
         self.longest = max(self.longest, game.spec.max_ticks)
+        said: set[str] = set()  # what is wrong with a policy on several entities is wrong once
         for one, spec in zip(seats.who, specs, strict=True):
-            yield from self._sits(one, spec)
+            wrong = [(place, why) for place, why in self._sits(one, spec) if why not in said]
+            said |= {why for _, why in wrong}
+            yield from wrong
         players = players_of(self.config, specs, cast, self.store, Known({}, {}))
         for name in dict.fromkeys(c.policy for candidates in cast.seats for c in candidates):
             yield from self._plays(name, players, game)
@@ -114,6 +121,7 @@ class _Checks:
 
     def _sits(self, one: Seated, spec: SeatSpec) -> Iterator[Fault]:
         """Whether who learns can learn here, as everywhere else."""
+        steers = len(one.entities) if one.together else 0
         for name in self.config.roster[one.policy].recalls or (one.policy,):
             if not self.config.roster[name].learns:
                 continue
@@ -122,9 +130,9 @@ class _Checks:
                 able = " or ".join(ACTIONS[kind] for kind in sorted(learner.actions))
                 label, does = LEARNERS[learner.kind].label, ACTIONS[spec.action.kind]
                 yield one.place, f"{name!r} learns by {label}, whose actions are {able}; here they are {does}"
-            elif self.seats.setdefault(name, spec) != spec:
-                why = "sees, does or is rewarded otherwise here than where it was named first: take another policy"
-                yield one.place, f"{name!r} {why}"
+            elif self.seats.setdefault(name, spec) != spec or self.steers.setdefault(name, steers) != steers:
+                yield one.place, _otherwise(name, steers, self.steers[name])
+            self.steers.setdefault(name, steers)
 
     def tournament(self) -> Iterator[Fault]:
         """Whether all can meet in the game."""
@@ -150,6 +158,24 @@ class _Checks:
         for place, new, old in lesson.after.goes_on:
             if self.seats.get(new) != self.seats.get(old):
                 yield place, f"{new!r} cannot go on from {old!r}: they see or do different things"
+
+
+def _said_at(at: str, lesson: LessonConfig, match: MatchConfig) -> str:
+    """Whose settings a place of a match's game is among: those of the "match" alone, of its "lesson" or of the
+    "game"."""
+    first, _, rest = at.partition(".")
+    name = rest.partition(".")[0]
+    if first != "settings" or name in match.settings:
+        return "match"
+    return "lesson" if name in lesson.settings else "game"
+
+
+def _otherwise(name: str, steers: int, first: int) -> str:
+    """Why a policy cannot sit where it sees something else than where it was named first."""
+    if steers == first:
+        return f"{name!r} sees, does or is rewarded otherwise here than where it was named first: take another policy"
+    here, there = (f"a group of {many}" if many else "single entities" for many in (steers, first))
+    return f"{name!r} steers {here} here, and {there} where it was named first: take another policy for one of the two"
 
 
 def _group(seats: Seating) -> str:

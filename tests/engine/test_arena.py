@@ -3,11 +3,13 @@ a course that was interrupted anywhere ends as one that never was."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 from engine import console
 from engine.arrays import unpack
@@ -309,12 +311,38 @@ def test_settings_reach_their_own_match_in_every_copy(store: FolderStore) -> Non
 def test_entries_steer_the_entities_that_their_match_says(store: FolderStore) -> None:
     match = {"who": [[1, 1], 2, 1, 1, 1, 2, 2, 2, 2], "entities": [3, 0, 9, 1, 2, 4, 5, 6, 7, 8]}
     config = course({1: SAC, 2: "tanks-static"}, [lesson(match)], game=TANKS)
-    with pytest.raises(ConfigError, match="sees, does or is rewarded otherwise"):
+    with pytest.raises(ConfigError) as refused:
         check(config, store)
+    why = "'1' steers single entities here, and a group of 2 where it was named first: take another policy for one"
+    assert [(problem.place, problem.message) for problem in refused.value.problems] == [
+        ("lessons.0.matches.0.who.2", f"{why} of the two")
+    ], "told once, at the first entry"
     alone = {"who": [1, 2, 2, 2, 2, 2, 2, 2, 2, 2], "entities": [7, 0, 1, 2, 3, 4, 5, 6, 8, 9]}
     whole = made(course({1: SAC, 2: "tanks-static"}, [lesson(alone)], game=TANKS), store)
     (one,) = whole._matches
     assert one._seats.cast.places("1") == (7,)  # type: ignore[union-attr]
+
+
+def test_a_wrong_setting_is_said_where_it_was_written(store: FolderStore) -> None:
+    both = [1] * 5 + [2] * 5
+    written = (
+        ("game.settings.penalty", {"game": {"name": "tanks-two-teams", "settings": {"penalty": 101}}}, {}, {}),
+        ("lessons.0.settings.penalty", {"game": TANKS}, {"penalty": 101}, {}),
+        ("lessons.0.matches.0.settings.penalty", {"game": TANKS}, {"penalty": 0.1}, {"penalty": 101}),
+    )
+    for place, more, of_lesson, of_match in written:
+        held = lesson({"who": both, "settings": of_match}, settings=of_lesson)
+        with pytest.raises(ConfigError) as refused:
+            check(course({1: PPO, 2: "tanks-static"}, [held], **more), store)
+        assert [problem.place for problem in refused.value.problems] == [place]
+
+
+def test_the_course_that_the_guide_shows_fits_its_game(store: FolderStore) -> None:
+    guide = (Path(__file__).parents[2] / "engine" / "README.md").read_text(encoding="utf-8")
+    (shown,) = (text for text in re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL) if text.startswith("kind: arena\n"))
+    config = load(yaml.safe_load(shown))
+    assert isinstance(config, ArenaConfig)
+    assert set(check(config, store).seats) == {"1", "squad"}
 
 
 @pytest.mark.parametrize("kind", ["sac", "masac", "maddpg"])
@@ -482,17 +510,51 @@ def test_who_only_wins_or_only_loses_has_no_elo_points_and_leaves_all_others_the
     assert np.isnan(whole.table()[1]["rating"]).all(), "nobody took a share and gave one back"
 
 
+def test_a_tournament_that_is_stopped_tells_of_all_pairs_that_met(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where tables take so long that only the first one was written while pairs met."""
+    monkeypatch.setattr("engine.study.arena.MEETING", 1e9)
+    three = {"a": PPO, "b": "random", "c": "pong-follower"}
+    config = course(three, [lesson(["a", "b"], ["a", "c"])], tournament={"episodes": 2})
+    seen: list[AnyEvent] = []
+
+    def stop() -> Any:
+        met = sum(isinstance(event, Progressed) and "pairs" in event.metrics for event in seen)
+        return "stop" if met == 2 else ""
+
+    for event in run(config, store, control=stop):
+        seen.append(event)
+    tables = [event.artifacts["table"] for event in seen if isinstance(event, Progressed) and "pairs" in event.metrics]
+    assert len(tables) == 2
+    assert len({*tables}) == 1, "the second pair did not bring a table"
+    end = seen[-1]
+    assert isinstance(end, Stopped)
+    assert end.artifacts["table"] != tables[0]
+    meta, columns = unpack(store.get(end.artifacts["table"]))
+    assert (columns["meetings"].sum(), meta["missing"]) == (4, 1), "a pair stands in both of its rows"
+
+
+def test_each_round_says_how_many_decisions_each_policy_has_learned_from(store: FolderStore) -> None:
+    config = course({"a": PPO, "b": PPO}, [lesson(["a", "b"], times=2), lesson(["a", "b"], frozen=["b"])])
+    told = [event for event in run(config, store) if isinstance(event, Progressed)]
+    learned = [(event.metrics["a/learned"], event.metrics.get("b/learned")) for event in told]
+    assert learned[-1][0] + max(b for _, b in learned if b) == told[-1].counters.steps
+    assert learned[-1][1] is None, "who only plays learns nothing"
+
+
 @pytest.mark.parametrize(("kind", "players"), [("swiss", 4), ("swiss", 6), ("round-robin", 4), ("round-robin", 5)])
 def test_a_tournament_whose_pairs_always_or_never_win_has_a_table_after_each_pair(kind: Any, players: int) -> None:
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        whole = Tournament(TournamentConfig(kind=kind), 1, [f"player-{i}" for i in range(players)])
-        while not whole.over:
-            whole.results.append((whole.due(), np.full(50, float(rng.choice([0.0, 0.5, 1.0])))))
-            _, columns = whole.table()
-            rated = ~np.isnan(columns["rating"])
-            assert (columns["rating_low"] <= columns["rating"])[rated].all()
-            assert (columns["rating"] <= columns["rating_high"])[rated].all()
+    rng = np.random.default_rng(players)
+    whole = Tournament(TournamentConfig(kind=kind), 1, [f"player-{i}" for i in range(players)])
+    while not whole.over:
+        whole.results.append((whole.due(), np.full(50, float(rng.choice([0.0, 0.5, 1.0])))))
+        _, columns = whole.table()
+        rated = ~np.isnan(columns["rating"])
+        assert (columns["rating_low"] <= columns["rating"])[rated].all()
+        assert (columns["rating"] <= columns["rating_high"])[rated].all()
+        assert (columns["picked_low"] <= columns["picked"]).all()
+        assert (columns["picked"] <= columns["picked_high"]).all()
 
 
 def test_in_a_swiss_tournament_those_meet_who_stand_alike_and_nobody_twice() -> None:

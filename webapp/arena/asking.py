@@ -24,13 +24,12 @@ from webapp.lib.words import number
 from webapp.studies import actions, estimates, kinds
 from webapp.studies.models import Job
 from webapp.studies.study_form import CardsField, StudyForm
-from webapp.training import games
+from webapp.training import games, methods
 from webapp.training.entrants import script_plays
-from webapp.training.games import NUMBERS, OFFERS, PICTURES
-from webapp.training.methods import PRESET_LIST, SEEN
+from webapp.training.games import NUMBERS, OFFERS
 
 OWN = "own"
-DECISIONS = 1_000_000
+DECISIONS = 3_000_000
 ROUNDING = 25
 """Decisions by which the lessons of a course may be fewer than were asked for."""
 OFFERED = {name: offer.title for name, offer in OFFERS.items() if offer.sides}
@@ -221,9 +220,9 @@ class ArenaForm(StudyForm):
 
 
 def learner_for(kind: str, offer: games.Offer) -> dict[str, Any]:
-    """A learner with its usual settings, of a game of pictures those with convolutions in front."""
-    seeing = PRESET_LIST.get(f"{kind}-{SEEN}") if offer.sees == PICTURES else None
-    return {"kind": kind} if seeing is None else seeing.learner.model_dump(mode="json")
+    """A learner with the settings that fit a game best; with its own where none are known to."""
+    found = methods.presets_for(kind, offer.key, offer.sees)
+    return found[0].learner.model_dump(mode="json") if found else {"kind": kind}
 
 
 def script_for(game: str) -> str:

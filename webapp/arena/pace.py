@@ -3,7 +3,9 @@ rounds of its lessons, which are played in one process."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, pairwise
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -12,8 +14,9 @@ from engine.config import arena_plan
 from engine.config.arena import ArenaConfig
 from engine.config.lessons import AfterwardsConfig, LessonConfig
 from engine.config.rl import ReplayedConfig
+from engine.config.tournament import TournamentConfig
 from engine.config.train import TrainPool
-from webapp.lib.words import duration, number, plural
+from webapp.lib.words import about, number, plural
 from webapp.projects.models import Project
 from webapp.studies.estimates import FASTER, SLOWER
 from webapp.studies.models import Job, Status
@@ -33,55 +36,129 @@ LARGE = 10**9
 """Decisions of a lesson in which updates have their usual size."""
 LEAST_S = 5.0
 """Seconds that one must have lasted to tell anything."""
+LESSON_S = 4.0
+"""Seconds in which the processes of a lesson come up, where no earlier course tells."""
 
 
-class Speed(NamedTuple):
-    """Seconds that a decision takes, at least and at most."""
+class Span(NamedTuple):
+    """Seconds that one of something takes, at least and at most: a decision, or a pair of a tournament."""
 
     least: float
     most: float
 
-    def seconds(self, decisions: int) -> tuple[float, float]:
+    def seconds(self, many: int) -> tuple[float, float]:
         """Of so many."""
-        return decisions * self.least, decisions * self.most
+        return many * self.least, many * self.most
 
 
 class Fast(NamedTuple):
-    """How fast a course goes. ``lessons``: the speed of each that is known, ``others``: of all others; ``note``: what
-    it rests on."""
+    """How fast a course goes. ``lessons``: seconds for a decision of each that is known, ``others``: of all others;
+    ``start``: seconds in which a lesson's processes come up; ``pair``: seconds for a pair of the tournament, None where
+    nobody knows; ``note``: what all this rests on."""
 
-    lessons: Mapping[int, Speed]
-    others: Speed
+    lessons: Mapping[int, Span]
+    others: Span
+    start: float
+    pair: Span | None
     note: str
 
     def lesson(self, place: int, decisions: int) -> str:
         """How long so many decisions of a lesson take, in words."""
-        return words(*self.lessons.get(place, self.others).seconds(decisions))
+        return words(*self._lesson(place, decisions))
+
+    def _lesson(self, place: int, decisions: int) -> tuple[float, float]:
+        low, high = self.lessons.get(place, self.others).seconds(decisions)
+        return self.start + low, self.start + high
+
+    def meetings(self, study: ArenaConfig) -> tuple[float, float]:
+        """How long the tournament takes; without one no time."""
+        return self.pair.seconds(pairs(study)) if self.pair else (0.0, 0.0)
 
     def whole(self, study: ArenaConfig) -> str:
         """How long the course takes, in words."""
-        ends = [
-            self.lessons.get(one.place, self.others).seconds(one.times * one.pace.decisions)
-            for one in arena_plan.plan(study)
-        ]
+        each = [(one.times, self._lesson(one.place, one.pace.decisions)) for one in arena_plan.plan(study)]
+        ends = [*((times * low, times * high) for times, (low, high) in each), self.meetings(study)]
         return words(sum(low for low, _ in ends), sum(high for _, high in ends))
+
+
+def pairs(study: ArenaConfig) -> int:
+    """Pairs that meet in its tournament."""
+    return 0 if study.tournament is None else study.tournament.pairs(study.entrants)
 
 
 def words(low: float, high: float) -> str:
     """A time between two ends."""
-    least, most = duration(low), duration(high)
+    least, most = about(low), about(high)
     if least == most:
         return most if most.startswith("under ") else f"about {most}"
     return f"{least} to {most}"
 
 
+class Round(NamedTuple):
+    """What was told at its end. ``lesson``: which was under way, from 1; ``pair``: whether two met in the
+    tournament; ``seconds`` since the course began, and decisions learned from in all."""
+
+    lesson: int
+    pair: bool
+    seconds: float
+    steps: int
+
+
+class Timed(NamedTuple):
+    """How long everything in a course took, in seconds. ``decision``: one of each lesson in which that is known by its
+    number, from 1; ``starts``: until the processes of each lesson had come up; ``pairs``: each of the tournament."""
+
+    decision: Mapping[int, float]
+    starts: list[float]
+    pairs: list[float]
+
+
+def _rounds(job: Job) -> list[Round]:
+    events = job.events.filter(kind="progressed").order_by("tick").values_list("body__metrics", "body__counters")
+    return [
+        Round(int(metrics["lesson"]), "pairs" in metrics, counters["seconds"], counters["steps"])
+        for metrics, counters in events
+    ]
+
+
+def timed(rounds: Sequence[Round]) -> Timed:
+    """What rounds tell. A lesson with one round alone does not say which part of it was its start: it counts as played
+    at the mean pace of the others, or, where there are none, as without a start."""
+    learned = [one for one in rounds if not one.pair]
+    within = {which: list(own) for which, own in groupby(learned, key=lambda one: one.lesson)}
+    decision = {
+        which: (own[-1].seconds - own[0].seconds) / (own[-1].steps - own[0].steps)
+        for which, own in within.items() if own[-1].steps > own[0].steps
+    }  # fmt: skip
+    if not decision and learned and learned[-1].steps:
+        return Timed({one.lesson: learned[-1].seconds / learned[-1].steps for one in learned}, [], _pairs(rounds))
+    usual = fmean(decision.values()) if decision else 0.0
+    starts, before = [], Round(0, False, 0.0, 0)
+    for which, own in within.items():
+        took, steps = own[0].seconds - before.seconds, own[0].steps - before.steps
+        starts.append(max(0.0, took - steps * decision.get(which, usual)))
+        before = own[-1]
+    return Timed(decision, starts, _pairs(rounds))
+
+
+def _pairs(rounds: Sequence[Round]) -> list[float]:
+    return [now.seconds - before.seconds for before, now in pairwise(rounds) if now.pair]
+
+
 def earlier(study: ArenaConfig, project: Project) -> Fast | None:
-    """By earlier courses with the same game, learners and battles; None where there are none."""
+    """By earlier courses with the same game, learners and battles; None where there are none, or none whose pairs met
+    as in this one's tournament."""
     done = project.jobs.filter(kind="arena", status__in=(Status.FINISHED, Status.STOPPED)).order_by("-pk")[:EARLIER]
-    alike = [job for job in done if _work(job.config) == _work(study.model_dump(mode="json"))]
-    counters = [(job.counters.get("seconds", 0.0), job.counters.get("steps", 0)) for job in alike]
-    speeds = [seconds / steps for seconds, steps in counters if steps and seconds >= LEAST_S]
-    return Fast({}, Speed(0.9 * min(speeds), 1.1 * max(speeds)), "As fast as earlier ones.") if speeds else None
+    alike = [_rounds(job) for job in done if _work(job.config) == _work(study.model_dump(mode="json"))]
+    told = [timed(rounds) for rounds in alike if rounds and rounds[-1].seconds >= LEAST_S]
+    paces = [pace for one in told for pace in one.decision.values()]
+    met = [fmean(one.pairs) for one in told if one.pairs]
+    if not paces or (study.tournament is not None and not met):
+        return None
+    starts = [start for one in told for start in one.starts]
+    pair = Span(0.9 * min(met), 1.1 * max(met)) if study.tournament is not None else None
+    span = Span(0.9 * min(paces), 1.1 * max(paces))
+    return Fast({}, span, fmean(starts) if starts else 0.0, pair, "As fast as earlier ones.")
 
 
 def rehearsal(study: ArenaConfig) -> ArenaConfig:
@@ -92,10 +169,17 @@ def rehearsal(study: ArenaConfig) -> ArenaConfig:
     roster = {name: _early(member) for name, member in study.roster.items() if name in cast}
     course = study.model_copy(update={
         "name": f"speed of {study.game.name}"[:120], "roster": roster, "copies": 1, "pool": TrainPool(kind="local"),
-        "sampling": "synchronous", "tournament": None, "seed": 1, "minutes": 0.0, "checkpoint_every": 1,
-        "learner": _sooner(study.learner),
+        "sampling": "synchronous", "tournament": _one_turn(study.tournament), "seed": 1, "minutes": 0.0,
+        "checkpoint_every": 1, "learner": _sooner(study.learner),
     })  # fmt: skip
     return course.model_copy(update={"lessons": tuple(_short(course, lesson) for lesson in lessons)})
+
+
+def _one_turn(tournament: TournamentConfig | None) -> TournamentConfig | None:
+    """A tournament in which everybody meets one other."""
+    if tournament is None:
+        return None
+    return tournament.model_copy(update={"kind": "swiss", "turns": 1, "rungs": False})
 
 
 def _early(member: Any) -> Any:
@@ -122,27 +206,28 @@ def _short(course: ArenaConfig, lesson: LessonConfig) -> LessonConfig:
 
 def measured(study: ArenaConfig, played: Job) -> Fast | None:
     """By first rounds: of each lesson the time of all updates but the first; None where none has told enough."""
-    events = played.events.filter(kind="progressed").order_by("tick").values_list("body__metrics", "body__counters")
-    rounds: dict[int, list[tuple[float, float]]] = {}
-    for metrics, counters in events:
-        rounds.setdefault(int(metrics["lesson"]) - 1, []).append((counters["seconds"], counters["steps"]))
+    told = timed(_rounds(played))
     shared = min(study.copies, settings.CPUS)
-    each = {
-        place: (lasts[-1][0] - lasts[0][0]) / (lasts[-1][1] - lasts[0][1]) / shared
-        for place, lasts in rounds.items() if len(lasts) > 1
-    }  # fmt: skip
-    if not each:
+    each = {which - 1: pace / shared for which, pace in told.decision.items()}
+    if not each or (study.tournament is not None and not told.pairs):
         return None
-    speeds = {place: Speed(FASTER * pace, SLOWER * pace) for place, pace in each.items()}
-    slowest = Speed(min(one.least for one in speeds.values()), max(one.most for one in speeds.values()))
-    return Fast(speeds, slowest, "Measured just now, a few rounds of each lesson on one processor.")
+    spans = {place: _about(pace) for place, pace in each.items()}
+    slowest = Span(min(one.least for one in spans.values()), max(one.most for one in spans.values()))
+    start = LESSON_S if arena_plan.started(study) else 0.0
+    pair = _about(fmean(told.pairs)) if study.tournament is not None else None
+    return Fast(spans, slowest, start, pair, "Measured just now, a few rounds of each lesson on one processor.")
+
+
+def _about(seconds: float) -> Span:
+    return Span(FASTER * seconds, SLOWER * seconds)
 
 
 def _work(config: Mapping[str, Any]) -> tuple[Any, ...]:
     """What decides how fast a course goes: its game, its learners, and how many battles are played together."""
     game, same = config["game"], ("environments", "copies", "fragment", "sampling", "learner")
     learners = [one.get("learner") for one in config["roster"].values()]
-    return game["name"], learners, *(config[name] for name in same)
+    tournament = config["tournament"] and config["tournament"]["episodes"]
+    return game, learners, tournament, *(config[name] for name in same)
 
 
 def whole(study: ArenaConfig) -> Iterator[str]:
@@ -161,6 +246,9 @@ def plan_lines(study: ArenaConfig, fast: Fast | None) -> Iterator[str]:
         each = " each" if one.times > 1 else ""
         lasts = "" if fast is None else f", {fast.lesson(one.place, one.pace.decisions)}{each}"
         yield f"Lesson {one.place + 1}{times}: {work}, {plural(one.battles, 'battle')} at once{lasts}."
+    if met := pairs(study):
+        lasts = "" if fast is None else f", {words(*fast.meetings(study))}"
+        yield f"Tournament: {plural(met, 'pair')} of {plural(study.entrants, 'player')}{lasts}."
     largest = max((one.counted for one in plans), key=lambda how: how.processes)
     parts = f"{plural(largest.environments, 'environment')} and {plural(largest.workers, 'worker')}"
     yield f"AI Arena would start {number(largest.processes)} processes for that: {parts}."

@@ -13,7 +13,7 @@ from webapp.training.games import Offer
 VERSUS = " vs "
 UNREADABLE = (
     "Write who plays whom like “main vs old, main vs random”, or as lists with a policy for each entity, such as "
-    "[[1, 1, 2, 2], [[1, 1], 3, 3]]."
+    "[[1, 1, 2, 2], [[3, 3], 2, 2]]."
 )
 SETTINGS = "Write each setting with its value, such as: penalty 0.1, obstacles 6."
 COPIES = "Write who becomes a copy of whom, such as: rival from main."
