@@ -50,8 +50,8 @@ def arena(config: ArenaConfig, store: Store, resume: str, control: Control) -> I
 
 class _Arena(Learning):
     """``task``: the lesson under way; ``began``: decisions that the active policies had learned from when it began;
-    ``seen``: episodes of the round that the course has taken note of; ``told``: pairs that ``table`` tells of; ``table_due``: when it is
-    written next, by the monotonic clock."""
+    ``seen``: episodes of the round that the course has taken note of; ``in_table``: pairs that ``table`` tells of;
+    ``table_due``: when it is written next, by the monotonic clock."""
 
     task: Lesson
     curve: CourseCurve
@@ -63,7 +63,7 @@ class _Arena(Learning):
         self.began, self.late, self.warned = 0, False, False
         self.seen: dict[str, int] = {}
         self.tournament: Tournament | None = None
-        self.table, self.told, self.table_due = "", 0, 0.0
+        self.table, self.in_table, self.table_due = "", 0, 0.0
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
         config, command = self.config, ""
@@ -162,10 +162,10 @@ class _Arena(Learning):
 
     def _tell(self, whole: Tournament) -> None:
         """Write the table of all pairs that have met, and the next one once pairs have met for longer than it took."""
-        if whole.results and self.told != len(whole.results):
+        if whole.results and self.in_table != len(whole.results):
             began = time.monotonic()
             meta, columns = whole.table()
-            self.table, self.told = self.store.put(pack(meta, columns)), len(whole.results)
+            self.table, self.in_table = self.store.put(pack(meta, columns)), len(whole.results)
             ended = time.monotonic()
             self.table_due = ended + MEETING * (ended - began)
 
@@ -215,8 +215,8 @@ class _Arena(Learning):
 
     @property
     def _full(self) -> bool:
-        """Whether another update would be more than the lesson asks for."""
-        return bool(self.learned) and self.learned + self.task.pace.update > self.course.lesson.most
+        """Whether another update might be more than the lesson's plan: learners may leave out a few decisions of one."""
+        return bool(self.learned) and self.learned + self.task.pace.update > self.task.pace.decisions
 
     @property
     def least(self) -> int:

@@ -535,6 +535,17 @@ def test_a_tournament_that_is_stopped_tells_of_all_pairs_that_met(
     assert (columns["meetings"].sum(), meta["missing"]) == (4, 1), "a pair stands in both of its rows"
 
 
+def test_a_lesson_whose_entities_die_learns_from_no_more_than_its_plan(store: FolderStore) -> None:
+    """Who is dead decides nothing, so updates have fewer decisions than planned, and one more might seem to fit in."""
+    tanks = {"name": "tanks-two-teams", "settings": {"max_ticks": 84}}
+    learner = {"learner": {"kind": "ppo", "batch": 320, "network": SMALL}}
+    match = ["a"] * 5 + ["b"] * 5
+    config = course({"a": learner, "b": "random"}, [lesson(match, steps=12 * 320 - 1)], game=tanks)
+    (end,) = (event for event in run(config, store) if isinstance(event, Finished))
+    assert config.steps == 11 * 320
+    assert 10 * 320 < end.counters.steps < config.steps
+
+
 def test_each_round_says_how_many_decisions_each_policy_has_learned_from(store: FolderStore) -> None:
     config = course({"a": PPO, "b": PPO}, [lesson(["a", "b"], times=2), lesson(["a", "b"], frozen=["b"])])
     told = [event for event in run(config, store) if isinstance(event, Progressed)]

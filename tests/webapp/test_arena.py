@@ -28,12 +28,12 @@ from tests.webapp.recorded import recorded
 from webapp.agents.keeping import keep, left_by
 from webapp.agents.models import Agent
 from webapp.arena import typed
-from webapp.arena.asking import ArenaForm
-from webapp.arena.pace import rehearsal
-from webapp.arena.reading import standings, strongest, unrated
+from webapp.arena.asking import ROUNDING, ArenaForm, learner_for
+from webapp.arena.pace import LESSON_S, Round, rehearsal, timed
+from webapp.arena.reading import agent_records, standings, strongest, unrated
 from webapp.arena.watching import recording
 from webapp.lib.storage import store
-from webapp.lib.words import duration
+from webapp.lib.words import about
 from webapp.studies import actions
 from webapp.studies.estimates import FASTER, SLOWER
 from webapp.studies.journal import Entry, append
@@ -137,23 +137,31 @@ def test_the_plan_stands_beside_the_form_before_the_start(team: Studio, designer
 def test_each_lesson_is_played_before_the_start_to_tell_how_long_it_takes(team: Studio, designer: Client) -> None:
     """A few updates of each, in one process; what a lesson ends with, and where its players began, takes no time."""
     at = f"{form(team, 'arena')}before/"
-    lessons = {**MINE, "plays2": "learn:ppo", "until1": "", "copies": "2"}
+    lessons = {**MINE, "plays2": "learn:ppo", "until1": "", "copies": "2", "meetings": "swiss+rungs"}
     assert "Each lesson is played for a few seconds" in designer.post(at, lessons).content.decode()
     played = Job.objects.for_forms().get(config__kind="arena")
     config = load(played.config)
     assert isinstance(config, ArenaConfig)
     assert [one.pace.ticks for one in arena_plan.plan(config)] == [3, 3]
     assert {"main", "rival", "old", "luck"} == config.roster.keys()
-    for tick, (number, seconds, steps) in enumerate([(1, 9, 1000), (1, 10, 2000), (2, 15, 3000), (2, 19, 4000)], 1):
-        told = {"counters": {"seconds": seconds, "steps": steps}, "metrics": {"lesson": number}}
+    assert config.tournament is not None
+    assert config.tournament.pairs(config.entrants) == 1
+    for tick, (number, seconds, steps) in enumerate(
+        [(1, 9, 1000), (1, 10, 2000), (2, 15, 3000), (2, 19, 4000), (0, 22, 4000)], 1
+    ):
+        metrics = {"lesson": number or 2, **({} if number else {"pairs": 1.0})}
+        told = {"counters": {"seconds": seconds, "steps": steps}, "metrics": metrics}
         append(played, {}, [Entry("progressed", told, tick)], tick=tick, metrics=told["metrics"])
     Job.objects.filter(pk=played.pk).update(status="finished")
     before = designer.post(at, lessons).content.decode()
     decisions = [one.pace.decisions for one in arena_plan.plan(load(_table(lessons, team)))]  # type: ignore[arg-type]
     shared = min(2, settings.CPUS)
     for place, each in enumerate((0.001, 0.004)):
-        low, high = (duration(factor * each / shared * decisions[place]) for factor in (FASTER, SLOWER))
+        low, high = (about(LESSON_S + factor * each / shared * decisions[place]) for factor in (FASTER, SLOWER))
         assert f"{low} to {high}" in before, (low, high, before)
+    pairs = 3 * 3
+    low, high = (about(factor * 3 * pairs) for factor in (FASTER, SLOWER))
+    assert f"Tournament: 9 pairs of 7 players, {low} to {high}." in before
     assert "a few rounds of each lesson on one processor" in before
 
 
@@ -176,11 +184,75 @@ def test_a_course_begins_fast_enough_to_be_measured(tmp_path: Path) -> None:
 def test_the_time_of_each_lesson_is_told_once_a_course_like_it_was_held(team: Studio, designer: Client) -> None:
     at = f"{form(team, 'arena')}before/"
     designer.post(form(team, "arena"), MINE)
-    counters = {"steps": 1000, "seconds": 10.0}
-    Job.objects.filter(kind="arena").update(status="finished", counters=counters)
+    job = Job.objects.get(kind="arena")
+    for tick, (number, seconds, steps) in enumerate([(1, 20, 1000), (1, 30, 2000), (2, 60, 3000), (2, 70, 4000)], 1):
+        told = {"counters": {"seconds": seconds, "steps": steps}, "metrics": {"lesson": number}}
+        append(job, {}, [Entry("progressed", told, tick)], tick=tick, metrics=told["metrics"])
+    Job.objects.filter(pk=job.pk).update(status="finished")
     before = designer.post(at, {**MINE, "steps1": "100000"}).content.decode()
-    assert re.search(r"Lesson 1: .* decisions at most, .* at once, 14\smin \d+\ss to 18\smin \d+\ss\.", before), before
     assert "As fast as earlier ones." in before
+    ((low, high),) = re.findall(r"Lesson 1: .* decisions at most, .* at once, (\d+)\smin to (\d+)\smin\.", before)
+    assert (int(low), int(high)) == (15, 19), "100,000 decisions of 0.01 s, and a start of 15 s"
+    asked = designer.post(at, {**MINE, "steps1": "100000", "meetings": "round-robin"}).content.decode()
+    assert "As fast as earlier ones." not in asked, "in none of them did anybody meet at the end"
+
+
+def test_a_round_tells_its_lesson_s_pace_its_start_and_the_pairs() -> None:
+    rounds = [Round(1, False, 12.0, 1000), Round(1, False, 22.0, 2000), Round(2, False, 40.0, 3000)]
+    met = [Round(2, True, 43.0, 3000), Round(2, True, 48.0, 3000)]
+    told = timed([*rounds, *met])
+    assert told.decision == {1: 0.01}
+    assert told.starts == pytest.approx([2.0, 8.0]), "the second lesson goes as fast as the first one"
+    assert told.pairs == pytest.approx([3.0, 5.0])
+    alone = timed([Round(1, False, 20.0, 1000), Round(2, False, 60.0, 3000)])
+    assert alone.decision == {1: 0.02, 2: 0.02}
+    assert alone.starts == [], "a lesson of one round does not tell what of it was its start"
+
+
+def test_what_first_rounds_refuse_is_said_at_its_field_and_nothing_starts(team: Studio, designer: Client) -> None:
+    wrong = {**MINE, "settings1": "points 3, max_ticks 0"}
+    assert designer.post(f"{form(team, 'arena')}before/", wrong).status_code == 200
+    played = Job.objects.for_forms().get(config__kind="arena")
+    places = "lessons.0.settings.max_ticks: must be 1 or more; lessons.0.matches.0.who.0: does not fit"
+    body = {"places": places, "message": "It does not fit."}
+    append(played, {}, [Entry("failed", body, 0)], status=Status.FAILED, message="It does not fit.")
+    answer = designer.post(form(team, "arena"), wrong)
+    assert answer.status_code == 422
+    errors = answer.context["form"].errors
+    assert errors["settings1"] == ["max_ticks: Must be 1 or more."]
+    assert errors["who1"] == ["Does not fit."]
+    assert not Job.objects.filter(kind="arena").exists()
+    lost = {"places": "", "message": "The game went away."}
+    append(played, {}, [Entry("failed", lost, 1)], message="The game went away.")
+    assert designer.post(form(team, "arena"), wrong).status_code == 302, "what may go well another time is tried"
+
+
+def test_a_pool_may_have_the_earlier_selves_of_one_player(team: Studio, designer: Client) -> None:
+    designer.post(form(team, "arena"), {**MINE, "plays3": "hardest:1"})
+    first = Job.objects.get(kind="arena")
+    assert first.config["roster"]["old"] == {"kind": "pool", "of": ["main"], "choice": "hardest"}
+    answer = designer.post(reverse("studies:again", args=[team.project.slug, first.pk]), follow=True)
+    assert answer.context["form"].initial["plays3"] == "hardest:1"
+    assert not ArenaForm.left_out(first)
+
+
+@pytest.mark.parametrize("steps", ["1000000", "3000000", "123456"])
+def test_a_course_of_the_list_runs_again_with_the_decisions_that_were_asked_for(
+    team: Studio, designer: Client, steps: str
+) -> None:
+    designer.post(form(team, "arena"), {"game": "pong-two-seats", "plan": "ladder", "steps": steps})
+    job = Job.objects.get(kind="arena")
+    asked = int(str(ArenaForm.typed_of(job)["steps"]))
+    assert asked == int(steps) or (steps == "123456" and abs(asked - 123456) < ROUNDING)
+
+
+def test_in_pong_who_learns_by_ppo_takes_many_small_steps(team: Studio, designer: Client) -> None:
+    """With one step for each batch nobody wins a point in a million decisions."""
+    designer.post(form(team, "arena"), {"game": "pong-two-seats", "plan": "ladder"})
+    learner = Job.objects.get(kind="arena").config["learner"]
+    assert (learner["reuse"], learner["minibatch"], learner["rate"]) == (4, 1024, 1e-3)
+    other = learner_for("ppo", OFFERS["commanders-two-seats"])
+    assert (other["reuse"], other["minibatch"]) == (4, 1024)
 
 
 @pytest.mark.parametrize("plan", ["league", "ladder", "best"])
@@ -220,7 +292,8 @@ EVERYTHING: dict[str, Any] = {
 
 
 def started(team: Studio, **more: Any) -> Job:
-    told = {"kind": "arena", "game": "tanks-two-teams", "learner": {"kind": "ppo"}, "copies": 2, **EVERYTHING, **more}
+    learner = learner_for("ppo", OFFERS["tanks-two-teams"])
+    told = {"kind": "arena", "game": "tanks-two-teams", "learner": learner, "copies": 2, **EVERYTHING, **more}
     config = load(told)
     return actions.submit(team.project, team.designer, config, title="All of it")
 
@@ -267,6 +340,24 @@ def test_a_course_with_more_than_the_form_has_room_for_says_so(
 ) -> None:
     again = reverse("studies:again", args=[team.project.slug, started(team, **more).pk])
     assert "more than this form has room for" in designer.post(again, follow=True).content.decode()
+
+
+def test_an_agent_kept_after_a_lesson_tells_what_it_had_learned_from_and_the_others(
+    team: Studio, designer: Client
+) -> None:
+    job = held(team)
+    first, last = (keep(job, team.designer, of, "", False) for of in ("main@1", "main"))
+    told = agent_records(job)
+    assert first.origin["steps"] == told["main@1"].learned
+    assert last.origin["steps"] == told["main"].learned == told["main@2"].learned
+    assert 0 < first.origin["steps"] < last.origin["steps"] < job.counters["steps"], "the others learned, too"
+    page = designer.get(reverse("agents:agent", args=[team.project.slug, first.pk])).content.decode()
+    assert "The same agent at other times" in page
+    assert "Main after lesson 1, this one" in page
+    assert f'href="{reverse("agents:agent", args=[team.project.slug, last.pk])}">Main</a>' in page
+    assert "in the tournament" in page
+    assert "There are none" not in page
+    assert "Rival" not in page
 
 
 def test_a_saved_agent_plays_in_a_course_as_it_is(team: Studio, designer: Client) -> None:

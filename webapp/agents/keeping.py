@@ -67,6 +67,39 @@ def left_by(job: Job) -> list[Left]:
     return sorted(found, key=lambda left: [_counted(part) for part in left.name.partition("@")])
 
 
+class Lifetime(NamedTuple):
+    """An agent as it was at another time of its job: its name there, for people; the agent that was kept of it, if any;
+    how strong it is, in words; ``here``: whether it is the one that is looked at."""
+
+    called: str
+    kept: Agent | None
+    strength: str
+    here: bool
+
+
+def other_times(agent: Agent) -> list[Lifetime]:
+    """The same agent as it was after each lesson of its course, in order; nothing where only one of them was left."""
+    left = [] if agent.job is None else left_by(agent.job)
+    mine = [_whose(each, left) for each in left if each.policy == agent.policy]
+    own = [each for each in left if mine and _whose(each, left) == mine[0]]
+    own = sorted(own, key=lambda each: "@" not in each.name)  # as it is at the end comes last
+    once = [each for i, each in enumerate(own) if each.policy not in {later.policy for later in own[i + 1 :]}]
+    if agent.job is None or len(once) < 2:
+        return []
+    records = kinds.of(agent.job).agent_records(agent.job)
+    strengths = {each.name: records[each.name].strength if each.name in records else "" for each in own}
+    return [
+        Lifetime(each.called, next(iter(each.kept), None), strengths[each.name], each.policy == agent.policy)
+        for each in once
+    ]
+
+
+def _whose(one: Left, left: list[Left]) -> str:
+    """Which agent of a job one of those that it left once was: only one may have no name."""
+    named = {policy for each in left if (policy := each.name.partition("@")[0])}
+    return one.name.partition("@")[0] or (named.pop() if len(named) == 1 else "")
+
+
 def _counted(name: str) -> list[str | int]:
     """As a key that puts 2 before 10."""
     return [int(part) if i % 2 else part for i, part in enumerate(re.split(r"(\d+)", name))]
@@ -175,8 +208,10 @@ def _origin(job: Job, of: str = "") -> dict[str, Any]:
 def _learned(job: Job, of: str) -> int:
     """Decisions of a training, and of what one of its policies began with; 0 where nobody knows, as in a search, which
     counts those of all its candidates."""
-    given = job.config.get("steps")  # a course has those of its lessons
+    given = job.config.get("steps")
     own = 0 if "task" in job.config else int(job.counters.get("steps", given if isinstance(given, int) else 0))
+    if (record := kinds.of(job).agent_records(job).get(of)) is not None:
+        own = record.learned
     start = _start(job.config, of)
     before = learned_by(start, job.project) if start else 0
     return own + before if before or not start else 0

@@ -148,7 +148,7 @@ def _shown(request: HttpRequest, found: Agent, form: TextForm, status: int = 200
                "may_write": _writes(request, found.project), "opponent": opponent_in(found.measured or found.measuring),
                "breeds": games.named(found.game["name"], found.project)[0] in games.ALONE,
                "playable": not why, "unplayable": "" if why == OTHER_GAME else why,
-               "hands": hands.words(found.game), "newest": newest}  # fmt: skip
+               "hands": hands.words(found.game), "newest": newest, "times": keeping.other_times(found)}  # fmt: skip
     return render(request, "agents/agent.html", context, status=status)
 
 

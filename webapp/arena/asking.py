@@ -22,6 +22,7 @@ from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
 from webapp.lib.words import number
 from webapp.studies import actions, estimates, kinds
+from webapp.studies.intake import Refers
 from webapp.studies.models import Job
 from webapp.studies.study_form import CardsField, StudyForm
 from webapp.training import games, methods
@@ -142,6 +143,17 @@ class ArenaForm(StudyForm):
             **({"tournament": {"kind": kind, "rungs": bool(rungs)}} if kind else {}),
         }
 
+    def described(self, user: User) -> tuple[Any, Refers] | None:
+        """Also nothing once first rounds have found what is wrong."""
+        found = super().described(user)
+        if found is None:
+            return None
+        study = found[0]
+        assert isinstance(study, ArenaConfig)
+        for place, why in estimates.misfits(estimates.latest(pace.rehearsal(study), self.project)):
+            self.point_at(place, why)
+        return None if self.errors else found
+
     def point_at(self, place: str, why: str) -> None:
         """A place of a course from the list is the course's; one of a player, its row's."""
         parts = place.split(".")
@@ -152,7 +164,8 @@ class ArenaForm(StudyForm):
         elif parts[0] == "roster":
             self.add_error(self._row(parts[1] if len(parts) > 1 else ""), sentence(why))
         elif parts[0] == "lessons" and len(parts) > 1:
-            self.add_error(self._lesson_field(int(parts[1]), ".".join(parts[2:])), sentence(why))
+            setting = f"{parts[-1]}: " if parts[-2] == "settings" else ""  # several of them share a field
+            self.add_error(self._lesson_field(int(parts[1]), ".".join(parts[2:])), f"{setting}{sentence(why)}")
         else:
             super().point_at(place, why)
 
@@ -237,7 +250,8 @@ def _preset(config: Mapping[str, Any], offer: games.Offer) -> tuple[str, int] | 
     lengths = [(lesson["steps"], lesson["times"]) for lesson in config["lessons"]]
     least = sum(times * (steps or 0) for steps, times in lengths)
     for key, preset in PRESETS.items():
-        for whole in range(least, least + ROUNDING) if preset.sides <= len(offer.sides) else ():
+        wholes = range(least, least + ROUNDING) if preset.sides <= len(offer.sides) else range(0)
+        for whole in sorted(wholes, key=_zeros, reverse=True):  # the roundest of them is what was asked for
             chosen = learner_for(config["learner"]["kind"], offer)
             made = preset.made(Arena(len(offer.sides), offer.squad, chosen, script_for(offer.key), whole))
             if [(lesson["steps"], lesson.get("times", 1)) for lesson in made["lessons"]] == lengths:
@@ -245,6 +259,11 @@ def _preset(config: Mapping[str, Any], offer: games.Offer) -> tuple[str, int] | 
                 if (same["roster"], same["lessons"]) == (config["roster"], config["lessons"]):
                     return key, whole
     return None
+
+
+def _zeros(whole: int) -> int:
+    """Zeros that a number ends with."""
+    return len(str(whole)) - len(str(whole).rstrip("0"))
 
 
 def _meetings(tournament: Mapping[str, Any] | None) -> str:

@@ -40,7 +40,7 @@ LESSON_S = 4.0
 """Seconds in which the processes of a lesson come up, where no earlier course tells."""
 
 
-class Span(NamedTuple):
+class SecondsRange(NamedTuple):
     """Seconds that one of something takes, at least and at most: a decision, or a pair of a tournament."""
 
     least: float
@@ -56,10 +56,10 @@ class Fast(NamedTuple):
     ``start``: seconds in which a lesson's processes come up; ``pair``: seconds for a pair of the tournament, None where
     nobody knows; ``note``: what all this rests on."""
 
-    lessons: Mapping[int, Span]
-    others: Span
+    lessons: Mapping[int, SecondsRange]
+    others: SecondsRange
     start: float
-    pair: Span | None
+    pair: SecondsRange | None
     note: str
 
     def lesson(self, place: int, decisions: int) -> str:
@@ -150,15 +150,15 @@ def earlier(study: ArenaConfig, project: Project) -> Fast | None:
     as in this one's tournament."""
     done = project.jobs.filter(kind="arena", status__in=(Status.FINISHED, Status.STOPPED)).order_by("-pk")[:EARLIER]
     alike = [_rounds(job) for job in done if _work(job.config) == _work(study.model_dump(mode="json"))]
-    told = [timed(rounds) for rounds in alike if rounds and rounds[-1].seconds >= LEAST_S]
-    paces = [pace for one in told for pace in one.decision.values()]
-    met = [fmean(one.pairs) for one in told if one.pairs]
-    if not paces or (study.tournament is not None and not met):
+    timings = [timed(rounds) for rounds in alike if rounds and rounds[-1].seconds >= LEAST_S]
+    speeds = [pace for one in timings for pace in one.decision.values()]
+    met = [fmean(one.pairs) for one in timings if one.pairs]
+    if not speeds or (study.tournament is not None and not met):
         return None
-    starts = [start for one in told for start in one.starts]
-    pair = Span(0.9 * min(met), 1.1 * max(met)) if study.tournament is not None else None
-    span = Span(0.9 * min(paces), 1.1 * max(paces))
-    return Fast({}, span, fmean(starts) if starts else 0.0, pair, "As fast as earlier ones.")
+    starts = [start for one in timings for start in one.starts]
+    pair = SecondsRange(0.9 * min(met), 1.1 * max(met)) if study.tournament is not None else None
+    each = SecondsRange(0.9 * min(speeds), 1.1 * max(speeds))
+    return Fast({}, each, fmean(starts) if starts else 0.0, pair, "As fast as earlier ones.")
 
 
 def rehearsal(study: ArenaConfig) -> ArenaConfig:
@@ -206,20 +206,20 @@ def _short(course: ArenaConfig, lesson: LessonConfig) -> LessonConfig:
 
 def measured(study: ArenaConfig, played: Job) -> Fast | None:
     """By first rounds: of each lesson the time of all updates but the first; None where none has told enough."""
-    told = timed(_rounds(played))
+    timings = timed(_rounds(played))
     shared = min(study.copies, settings.CPUS)
-    each = {which - 1: pace / shared for which, pace in told.decision.items()}
-    if not each or (study.tournament is not None and not told.pairs):
+    each = {which - 1: pace / shared for which, pace in timings.decision.items()}
+    if not each or (study.tournament is not None and not timings.pairs):
         return None
     spans = {place: _about(pace) for place, pace in each.items()}
-    slowest = Span(min(one.least for one in spans.values()), max(one.most for one in spans.values()))
+    slowest = SecondsRange(min(one.least for one in spans.values()), max(one.most for one in spans.values()))
     start = LESSON_S if arena_plan.started(study) else 0.0
-    pair = _about(fmean(told.pairs)) if study.tournament is not None else None
+    pair = _about(fmean(timings.pairs)) if study.tournament is not None else None
     return Fast(spans, slowest, start, pair, "Measured just now, a few rounds of each lesson on one processor.")
 
 
-def _about(seconds: float) -> Span:
-    return Span(FASTER * seconds, SLOWER * seconds)
+def _about(seconds: float) -> SecondsRange:
+    return SecondsRange(FASTER * seconds, SLOWER * seconds)
 
 
 def _work(config: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -10,11 +10,20 @@ from engine.config.arena import ArenaConfig
 from webapp.accounts.models import User
 from webapp.arena.asking import ArenaForm
 from webapp.arena.intake import ArenaIntake
-from webapp.arena.reading import MOST_MATCHES, CourseReading, latest, match_words, standings, strongest, unrated
+from webapp.arena.reading import (
+    MOST_MATCHES,
+    CourseReading,
+    agent_records,
+    latest,
+    match_words,
+    standings,
+    strongest,
+    unrated,
+)  # fmt: skip
 from webapp.arena.watching import watchable
 from webapp.lib.words import number
 from webapp.metagame.reading import RoundRobinResult
-from webapp.studies.kinds import Found, Rows
+from webapp.studies.kinds import AgentRecord, Found, Rows
 from webapp.studies.models import Job, Status
 from webapp.studies.rounds import Columns
 from webapp.studies.table_rows import TableRows
@@ -93,6 +102,10 @@ class Lessons(Learning):
             return None
         name, many = strongest(table)
         return Found(f"{name} is the strongest of {many}")
+
+    def agent_records(self, job: Job) -> Mapping[str, AgentRecord]:
+        """Each agent as it was after each lesson."""
+        return agent_records(job)
 
     def rounds(self, job: Job, most: int) -> Columns:
         """Every number of rounds."""

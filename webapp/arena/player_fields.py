@@ -13,11 +13,16 @@ from webapp.projects.models import Project
 ROWS = 6
 """Players that the form has room for; a file or a program may name more."""
 LEARN, SCRIPT, SAVED, PAST, HARDEST = "learn:", "script:", "agent:", "past", "hardest"
+OFTEN = {PAST: "equally often", HARDEST: "the hardest most often"}
 PLAYS = [
     ("", "Nobody"),
     *((f"{LEARN}{kind}", f"Learns by {entry.label}") for kind, entry in LEARNERS.items()),
-    (PAST, "Earlier selves of all who learn, equally often"),
-    (HARDEST, "Earlier selves of all who learn, the hardest most often"),
+    *((way, f"Earlier selves of all who learn, {often}") for way, often in OFTEN.items()),
+    *(
+        (f"{way}:{i}", f"Earlier selves of player {i}, {often}")
+        for i in range(1, ROWS + 1)
+        for way, often in OFTEN.items()
+    ),
     *((f"{SCRIPT}{key}", f"Script: {entry.label}") for key, entry in PLAYERS.items()),
 ]
 NAMES = tuple(f"{name}{i}" for i in range(1, ROWS + 1) for name in ("name", "plays"))
@@ -52,11 +57,12 @@ def roster(
 ) -> Iterator[tuple[str, Any]]:
     """The roster, from what was typed; ``learner``: one of a kind."""
     agents = {str(agent.pk): agent for agent in _kept(project)}
+    named = [name for name, _ in rows(found)]
     for name, plays in rows(found):
         kind, _, which = plays.partition(":")
-        if plays in (PAST, HARDEST):
-            choice = "uniform" if plays == PAST else HARDEST
-            yield name, {"kind": "pool", "of": learning(found), "choice": choice}
+        if kind in OFTEN:
+            choice = "uniform" if kind == PAST else HARDEST
+            yield name, {"kind": "pool", "of": [named[int(which) - 1]] if which else learning(found), "choice": choice}
         elif plays.startswith(SAVED):
             yield name, agents[which].config.model_dump(mode="json", exclude={"title"})
         elif plays:
@@ -67,8 +73,13 @@ def typed(config: Mapping[str, Any], project: Project) -> dict[str, str]:
     """What would have to be typed for the roster of a study, as far as there is room; empty for who has no word."""
     numbers = {(agent.policy, agent.sampled): str(agent.pk) for agent in _kept(project)}
     found: dict[str, str] = {}
+    names = [*config["roster"]]
+    pupils = [name for name in names if config["roster"][name]["kind"] == "learning"]
     for i, (name, member) in enumerate([*config["roster"].items()][:ROWS], 1):
-        found |= {f"name{i}": name, f"plays{i}": _plays(member, config["learner"]["kind"], numbers)}
+        plays = _plays(member, config["learner"]["kind"], numbers)
+        if plays in OFTEN and len(pupils) > 1 and len(member["of"]) == 1:
+            plays = f"{plays}:{1 + names.index(member['of'][0])}"
+        found |= {f"name{i}": name, f"plays{i}": plays}
     return found
 
 

@@ -14,9 +14,11 @@ from engine.config.arena_plan import counted
 from engine.config.lessons import LessonConfig
 from engine.config.matches import MatchConfig
 from webapp.lib.words import number, percent, plural
+from webapp.studies.kinds import AgentRecord
 from webapp.studies.lines import Lines
 from webapp.studies.models import Job
 from webapp.studies.rounds import Columns
+from webapp.studies.table_rows import latest as latest_table
 from webapp.training.games import OFFERS, Offer, named
 
 MARKS = ("first", "second", "third", "other")
@@ -219,6 +221,30 @@ def standings(table: Bundle) -> list[PlayerStanding]:
         )
         for i in order
     ]  # fmt: skip
+
+
+def agent_records(job: Job) -> dict[str, AgentRecord]:
+    """Every agent that a course left, as it is ("" where only one learns) and as it was after each lesson (NAME@3)."""
+    learned: dict[str, float] = {}
+    for metrics in job.events.filter(kind="progressed").order_by("tick").values_list("body__metrics", flat=True):
+        for name, value in metrics.items():
+            policy, _, what = name.partition("/")
+            if what == "learned":
+                learned |= {policy: value, f"{policy}@{metrics['lesson']:.0f}": value}
+    alone = {name for name in learned if "@" not in name}
+    table = latest_table(job)
+    strengths = {each.name: _strength(each) for each in standings(table)} if table else {}
+    return {
+        "" if {name} == alone else name: AgentRecord(int(value), strengths.get(name, ""))
+        for name, value in learned.items()
+    }
+
+
+def _strength(each: PlayerStanding) -> str:
+    """Of a player, in words."""
+    if each.rating:
+        return f"{each.rating} Elo points in the tournament"
+    return f"wins {percent(each.share)} of its battles in the tournament"
 
 
 def strongest(table: Bundle) -> tuple[str, int]:

@@ -41,20 +41,29 @@ class Estimate:
 def known(study: Study, project: Project) -> Job | None:
     """The first rounds of such a study, if it has any and they were played."""
     first = kinds.parts_of(study.kind).first_rounds(study)
-    if first is None:
-        return None
+    return None if first is None else latest(first, project)
+
+
+def latest(trial: Study, project: Project) -> Job | None:
+    """The last time that a trial was played."""
     mine = Job.objects.for_forms().filter(project=project)
-    return mine.filter(config_hash=study_hash(first)).order_by("-pk").first()
+    return mine.filter(config_hash=study_hash(trial)).order_by("-pk").first()
 
 
 def problems(trial: Job | None) -> list[tuple[str, str]]:
     """(place, message) of what a trial found wrong with the settings."""
     if trial is None or trial.status != Status.FAILED:
         return []
+    return misfits(trial) or [("game.name", f"It was tried and did not work: {trial.message}")]
+
+
+def misfits(trial: Job | None) -> list[tuple[str, str]]:
+    """(place, message) of the settings that a trial refused; none where it failed otherwise, as it might not again."""
+    if trial is None or trial.status != Status.FAILED:
+        return []
     failed = trial.events.filter(kind="failed").order_by("-sequence").values_list("body", flat=True).first() or {}
     parts = [_PROBLEM.fullmatch(part) for part in str(failed.get("places", "")).split("; ")]
-    named = [(part["place"], part["message"]) for part in parts if part is not None]
-    return named or [("game.name", f"It was tried and did not work: {trial.message}")]
+    return [(part["place"], part["message"]) for part in parts if part is not None]
 
 
 def wrong(study: Study, played: Job | None) -> list[tuple[str, str]]:

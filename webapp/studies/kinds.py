@@ -43,6 +43,14 @@ class BestCandidate(NamedTuple):
     learned: int
 
 
+class AgentRecord(NamedTuple):
+    """One of several agents that a job left: the decisions that it has learned from, and how strong it is, in words;
+    empty where nothing tells."""
+
+    learned: int
+    strength: str
+
+
 class Rows(Protocol):
     """Rows that can be paged through, or taken away whole."""
 
@@ -178,6 +186,11 @@ class Parts:
     def made_of(self, job: Job) -> str:
         """Of which agents its policy is made, as in "the average of 4 agents"; empty where it is one that learned."""
         return ""
+
+    def agent_records(self, job: Job) -> Mapping[str, AgentRecord]:
+        """What is known of each of several agents that it left, by their names in it; nothing where all have learned
+        from as much as the job."""
+        return {}
 
     def exit_code(self, job: Job) -> int:
         """Of one that ended and did not fail, as the command line gives it."""
