@@ -215,7 +215,7 @@ class _Arena(Learning):
 
     @property
     def _full(self) -> bool:
-        """Whether another update might be more than the lesson's plan: learners may leave out a few decisions of one."""
+        """Whether another update might be more than the lesson plans. Updates may have been of fewer decisions."""
         return bool(self.learned) and self.learned + self.task.pace.update > self.task.pace.decisions
 
     @property
