@@ -342,6 +342,18 @@ def test_a_course_with_more_than_the_form_has_room_for_says_so(
     assert "more than this form has room for" in designer.post(again, follow=True).content.decode()
 
 
+def test_where_not_all_met_the_strongest_is_who_has_most_elo_points() -> None:
+    """Who met weaker ones has more wins."""
+    names = ("weak", "strong", "never lost", "never won")
+    columns = {"standing": [0.7, 0.5, 0.9, 0.1], "rating": [-100.0, 100.0, np.nan, np.nan]}
+    ends = ("standing_low", "standing_high", "rating_low", "rating_high", "picked", "picked_low", "picked_high")
+    arrays = {name: np.array(values) for name, values in (columns | dict.fromkeys(ends, [0.0] * 4)).items()}
+    table = Bundle({"teams": [{"name": name} for name in names], "missing": 2}, arrays)
+    assert [each.name for each in standings(table)] == ["never lost", "strong", "weak", "never won"]
+    table.meta["missing"] = 0
+    assert [each.name for each in standings(table)] == ["never lost", "weak", "strong", "never won"]
+
+
 def test_an_agent_kept_after_a_lesson_tells_what_it_had_learned_from_and_the_others(
     team: Studio, designer: Client
 ) -> None:

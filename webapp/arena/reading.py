@@ -206,12 +206,15 @@ class PlayerStanding(NamedTuple):
 
 
 def standings(table: Bundle) -> list[PlayerStanding]:
-    """All players, the strongest first."""
+    """All players, the strongest first: by their shares of wins where everybody met everybody, otherwise, as some met
+    stronger ones than others, by Elo points."""
     names = [team["name"] for team in table.meta["teams"]]
     columns = {name: table.arrays[name].tolist() for name in
             ("standing", "standing_low", "standing_high", "rating", "rating_low", "rating_high", "picked", "picked_low",
              "picked_high")}  # fmt: skip
-    order = sorted(range(len(names)), key=lambda i: -_known(columns["standing"][i]))
+    met = not table.meta["missing"]
+    shares, ratings = columns["standing"], columns["rating"]
+    order = sorted(range(len(names)), key=lambda i: -(_known(shares[i]) if met else _strength(shares[i], ratings[i])))
     return [
         PlayerStanding(
             names[i], columns["standing"][i], columns["standing_low"][i], columns["standing_high"][i],
@@ -233,14 +236,14 @@ def agent_records(job: Job) -> dict[str, AgentRecord]:
                 learned |= {policy: value, f"{policy}@{metrics['lesson']:.0f}": value}
     alone = {name for name in learned if "@" not in name}
     table = latest_table(job)
-    strengths = {each.name: _strength(each) for each in standings(table)} if table else {}
+    strengths = {each.name: _in_words(each) for each in standings(table)} if table else {}
     return {
         "" if {name} == alone else name: AgentRecord(int(value), strengths.get(name, ""))
         for name, value in learned.items()
     }
 
 
-def _strength(each: PlayerStanding) -> str:
+def _in_words(each: PlayerStanding) -> str:
     """Of a player, in words."""
     if each.rating:
         return f"{each.rating} Elo points in the tournament"
@@ -269,6 +272,11 @@ def unrated(table: Sequence[PlayerStanding]) -> str:
         f"{shown} {have} no Elo points: against those who have them {'it' if have == 'has' else 'they'} won everything "
         "or nothing, so nothing says how far apart they are. Shares of wins tell who is above whom."
     )
+
+
+def _strength(share: float, rating: float) -> float:
+    """Elo points; who has none won everything or nothing against those who have them."""
+    return rating if math.isfinite(rating) else math.copysign(math.inf, _known(share) - 0.5)
 
 
 def _known(value: float) -> float:
