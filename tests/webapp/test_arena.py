@@ -556,7 +556,7 @@ def test_strength_is_told_with_a_range_or_a_sentence_says_why_there_is_none() ->
         names = [f"p{i}" for i in range(len(rows))]
         own = {"standing": [row[0] for row in rows], "rating": [row[1] for row in rows], "picked": [0.5] * len(rows)}
         columns = {f"{name}{end}": np.array(told) for name, told in own.items() for end in ("", "_low", "_high")}
-        return Bundle({"teams": [{"name": name} for name in names]}, columns)
+        return Bundle({"teams": [{"name": name} for name in names], "missing": 0}, columns)
 
     known, none = standings(table((0.4, -3.0), (0.6, 3.0))), standings(table((0.2, np.nan), (0.8, np.nan)))
     assert [(each.name, each.rating, each.range) for each in known] == [("p1", "3", "3 to 3"), ("p0", "−3", "−3 to −3")]
