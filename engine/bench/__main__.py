@@ -50,6 +50,7 @@ MODULES = (
     "td3",
     "two_seats",
     "arena_navigation",
+    "arena_steps",
     "arena_tanks",
     "arena_mixed",
     "arena_evolution",

@@ -50,9 +50,7 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
         yield row(NAME, case, speed(study, seconds).steps_per_second, "steps/s", peer=case,
                   detail=f"the peer could not be installed: {(error.stderr or '').strip()[-300:]}")  # fmt: skip
         return
-    kind = ["pong"] if case == "rllib" else []
-    peer = [str(python), script, *kind]
-    yield beside_peer(NAME, case, study, peer, numbers, GOALS[case], seconds, quick)
+    yield beside_peer(NAME, case, study, [str(python), script, "pong"], numbers, GOALS[case], seconds, quick)
 
 
 def study_of(quick: bool) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from statistics import median
 from typing import Any, NamedTuple
@@ -34,8 +35,8 @@ class Limit(NamedTuple):
 
 
 def limit(game: str, seconds: float) -> Limit:
-    """Of ``pendulum`` or ``pong``, by a plain loop in a process of its own that imports nothing of the engine;
-    ``seconds`` for each of its three parts."""
+    """Of ``pendulum``, ``pong`` or ``spread``, by a plain loop in a process of its own that imports nothing of the
+    engine; ``seconds`` for each of its three parts."""
     costs = measured(sys.executable, "plain_loop.py", [game, str(seconds)], 600)
     if "error" in costs:
         raise EngineError(f"The limit could not be measured: {costs['error']}")
@@ -75,10 +76,15 @@ def speed(study: dict[str, Any], seconds: float) -> Speed:
             if len(marks) > 4 and marks[-1][0] - marks[1][0] > seconds:
                 command[0] = "stop"
     rates = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in pairwise(marks[1:])]
-    oldest = max(event.metrics["staleness_max"] for event in rounds[1:])
-    dropped = rounds[-1].metrics["dropped"] - rounds[1].metrics["dropped"]
-    used = sum(e.metrics["sampling_seconds"] + e.metrics["learning_seconds"] for e in rounds[2:])
+    oldest = max(of_all(event, "staleness_max", max) for event in rounds[1:])
+    dropped = of_all(rounds[-1], "dropped", sum) - of_all(rounds[1], "dropped", sum)
+    used = sum(of_all(e, "sampling_seconds", sum) + of_all(e, "learning_seconds", sum) for e in rounds[2:])
     return Speed(median(rates), oldest, dropped, used / (marks[-1][0] - marks[1][0]))
+
+
+def of_all(event: Progressed, name: str, together: Callable[[Iterable[float]], float]) -> float:
+    """A metric of all policies ``together``, where several learn; of the only one as it is."""
+    return together(value for key, value in event.metrics.items() if key.rpartition("/")[2] == name)
 
 
 def beside_limit(game: str, study: dict[str, Any], seconds: float, turns: int) -> tuple[Limit, Speed, str]:

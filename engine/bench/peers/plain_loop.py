@@ -1,5 +1,5 @@
 """What one step costs a plain loop on one thread: the environment's own, its inference at the best batch, its share of
-learning. Imports nothing of the engine; run as a program: ``plain_loop.py pendulum|pong SECONDS``.
+learning. Imports nothing of the engine; run as a program: ``plain_loop.py pendulum|pong|spread SECONDS``.
 """
 
 from __future__ import annotations
@@ -56,6 +56,29 @@ def pendulum() -> Iterator[tuple[str, Any]]:
     yield "batch", 8192
 
 
+def spread() -> Iterator[tuple[str, Any]]:
+    """The same for PettingZoo's simple_spread, whose three entities decide at once; a step is one entity's."""
+    from mpe2 import simple_spread_v3
+
+    envs = [simple_spread_v3.parallel_env(N=3, max_cycles=25) for _ in range(16)]
+    for i, env in enumerate(envs):
+        env.reset(seed=i)
+    stay = {agent: 0 for agent in envs[0].agents}
+
+    def step() -> None:
+        for env in envs:
+            env.step(stay)
+            if not env.agents:
+                env.reset()
+
+    yield "step", (step, 3 * len(envs))
+    trunk = nn.Sequential(nn.Linear(18, 256), nn.LeakyReLU(), nn.Linear(256, 128), nn.LeakyReLU())
+    yield "network", (trunk, 128)
+    yield "observe", lambda n: torch.randn(n, 18)
+    yield "continuous", False
+    yield "batch", 8192
+
+
 def pong() -> Iterator[tuple[str, Any]]:
     """The same for image Pong, with the paper's four convolutions and FC256."""
     from ale_py.vector_env import AtariVectorEnv
@@ -84,7 +107,7 @@ class Costs:
         self.head = nn.Linear(width, 1 if self.continuous else 6)
         self.critic = nn.Linear(width, 1)
         self.log_std = nn.Parameter(torch.zeros(1))
-        self.learn_rows = parts["batch"] if self.continuous else 256
+        self.learn_rows = 256 if len(parts["observe"](1).shape) > 2 else parts["batch"]
 
     def _scaled(self, seen: torch.Tensor) -> torch.Tensor:
         return seen.float() / 255 if seen.dtype == torch.uint8 else seen
@@ -135,7 +158,7 @@ class Costs:
 
 def main() -> None:
     """Print the costs as JSON."""
-    costs = Costs(dict({"pendulum": pendulum, "pong": pong}[sys.argv[1]]()), float(sys.argv[2]))
+    costs = Costs(dict({"pendulum": pendulum, "pong": pong, "spread": spread}[sys.argv[1]]()), float(sys.argv[2]))
     batches = {n: costs.inference(n) for n in BATCHES}
     best = min(batches, key=lambda n: batches[n])
     found = {
