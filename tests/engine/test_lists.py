@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gymnasium import spaces
+from mpe2 import simple_spread_v3
 from pettingzoo import ParallelEnv
 from pettingzoo.test import parallel_api_test
 
@@ -22,6 +23,7 @@ from engine.mdp.our_spaces import action_space, observation_space, row
 from engine.mdp.pettingzoo import parallel_mdp
 from engine.mdp.spaces import actions, observation_leaves
 from engine.mdp.vector import VectorMDP
+from engine.simulators.entry_points import build
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
@@ -227,3 +229,21 @@ def test_a_course_is_held_for_entities_of_every_kind(tmp_path: Path, monkeypatch
     end = list(run(config, FolderStore(tmp_path)))[-1]
     assert isinstance(end, Finished), end
     assert all(f"{name}/return" in end.summary for name in NAMES)
+
+
+def test_simple_spread_of_pettingzoo_is_played_as_it_is() -> None:
+    game: Any = build("mpe2.simple_spread_v3:parallel_env")
+    own = simple_spread_v3.parallel_env()
+    step = game.reset(np.array([5], np.uint64))
+    battles = {seat: step.observations[seat] for seat in range(3)}
+    assert {name: tuple(own.observation_space(name).shape) for name in own.possible_agents} == {
+        f"agent_{seat}": next(iter(seen.values())).shape[1:] for seat, seen in battles.items()
+    }
+    rng, returns, length, ended = np.random.default_rng(2), np.zeros(3), 0, None
+    while ended is None:
+        step = game.step([rng.integers(0, 5, 1) for _ in range(3)])
+        returns += step.rewards[0, :, 0]
+        length, ended = length + 1, step.ended
+    assert (length, bool(step.truncated[0]), bool(step.terminated[0])) == (25, True, False), "time was up"
+    np.testing.assert_allclose(ended.score[0], returns, rtol=1e-5)
+    assert (returns < 0).all(), "whoever is far from every target pays for it"
