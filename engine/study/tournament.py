@@ -7,9 +7,10 @@ between whom shares went both ways, directly or in a chain, and around their mea
 all of them is arbitrarily far away, has no points, and would leave nobody's range with an end.
 
 A Swiss tournament takes turns. In each, those meet who stand alike: the list by points is paired from the top, the
-nearest below whom one has not met yet; a choice is taken back where it leaves others without an opponent. Where
-there is nobody left to meet, they meet again. Of an odd number the
-last one who did not pause yet pauses, and gets one point.
+nearest below whom one has not met yet. Two who are left over and have met change opponents with the nearest pair above
+that lets all four meet somebody new; where there is none, they meet again. There is one as long as everybody has met
+fewer than half of the others, and of up to twelve players every choice is tried. Of an odd number the last one who did
+not pause yet pauses, and gets one point.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ class Tournament:
         self.meetings = config.meetings
         self.results: list[tuple[Pair, Floats]] = []
         self.moves = 0
+        self._turn: tuple[int, list[Pair]] = (-1, [])
 
     @property
     def over(self) -> bool:
@@ -66,8 +68,10 @@ class Tournament:
             return list(combinations(range(len(self.entrants)), 2))[at]
         each = len(self.entrants) // 2
         turn = at // each
-        before = [[pair for pair, _ in self.results[k * each : (k + 1) * each]] for k in range(turn)]
-        return paired(len(self.entrants), before, self._points(turn * each))[at % each]
+        if self._turn[0] != turn:
+            before = [[pair for pair, _ in self.results[k * each : (k + 1) * each]] for k in range(turn)]
+            self._turn = turn, paired(len(self.entrants), before, self._points(turn * each))
+        return self._turn[1][at % each]
 
     def _points(self, played: int) -> Floats:
         """Points after so many pairs, pauses left out."""
@@ -118,6 +122,7 @@ class Tournament:
         """Continue from a part."""
         pairs = [(int(a), int(b)) for a, b in part.arrays["pairs"]]
         self.results = list(zip(pairs, part.arrays["shares"], strict=True))
+        self._turn = (-1, [])
         self.moves = int(part.meta["moves"])
 
 
@@ -150,9 +155,35 @@ def paired(count: int, before: Sequence[Sequence[Pair]], points: Floats) -> list
     if count % 2:
         fewest = min(paused.count(player) for player in order)
         order.remove(next(player for player in reversed(order) if paused.count(player) == fewest))
-    sparse = count <= FEW or len(before) < count // 2  # so many unmet ones are always enough (Dirac 1952)
-    found = _matched(order, met) if sparse else None
-    return found or list(zip(order[::2], order[1::2], strict=True))
+    every = _matched(order, met) if count <= FEW else None
+    return every or _nearest(order, met)
+
+
+def _nearest(order: list[int], met: set[frozenset[int]]) -> list[Pair]:
+    """Pairs from the top, each with the nearest below whom one has not met; who is left over changes with a pair above.
+
+    In a graph in which everybody may meet at least half of all, two who are left over may meet at least as many as
+    there are players, more than two of each pair: so there is a pair with which they can change."""
+    left, pairs, over = list(order), list[Pair](), list[int]()
+    while left:
+        first = left.pop(0)
+        second = next((other for other in left if frozenset((first, other)) not in met), None)
+        if second is None:
+            over.append(first)
+        else:
+            left.remove(second)
+            pairs.append((first, second))
+    for a, b in zip(over[::2], over[1::2], strict=True):
+        for i in range(len(pairs) - 1, -1, -1):
+            c, d = pairs[i]
+            swaps = (((a, c), (b, d)), ((a, d), (b, c)))
+            new = next((two for two in swaps if not met & set(map(frozenset, two))), None)
+            if new is not None:
+                pairs[i : i + 1] = new
+                break
+        else:
+            pairs.append((a, b))
+    return pairs
 
 
 def _matched(order: list[int], met: set[frozenset[int]]) -> list[Pair] | None:

@@ -584,6 +584,22 @@ def test_in_a_swiss_tournament_those_meet_who_stand_alike_and_nobody_twice() -> 
     assert paired(2, [[(0, 1)]], np.zeros(2)) == [(0, 1)], "with nobody else left they meet again"
 
 
+@pytest.mark.parametrize(("players", "drawn"), [(13, False), (40, False), (40, True), (202, True), (3001, True)])
+def test_nobody_meets_again_before_half_of_the_others_and_many_are_paired_at_once(players: int, drawn: bool) -> None:
+    """Trying every choice takes for ever: of forty in their nineteenth turn it did."""
+    before: list[list[tuple[int, int]]] = []
+    points, met = np.zeros(players), set[frozenset[int]]()
+    for turn in range(min(19, 3 if players > 1000 else players)):
+        pairs = paired(players, before, points)
+        assert len({player for pair in pairs for player in pair}) == players // 2 * 2
+        again = {frozenset(pair) for pair in pairs} & met
+        assert not again or turn >= players // 2 - 1, (turn, again)
+        met |= {frozenset(pair) for pair in pairs}
+        for first, second in pairs:
+            points[[first, second]] += 0.5 if drawn else (first < second, second < first)
+        before.append(pairs)
+
+
 def test_a_tournament_needs_two_sides(store: FolderStore) -> None:
     game = {"name": "navigation", "settings": {"max_ticks": 8}}
     config = course({1: PPO}, [lesson([1, 1, 1])], game=game, tournament={})
