@@ -200,7 +200,7 @@ class _Starts(EvaluatedRounds):
         training = self.config.training(0).model_copy(update={"checkpoint_every": self.config.checkpoint_every})
         yield from self.short(too_short(training, self.curve.steps, self.longest, "actors", "minibatches"))
         yield from self._missing()
-        metrics = self.curve.metrics() | {f"missing_{name}": float(n) for name, n in self.missing._asdict().items()}
+        metrics = self.curve.metrics() | {f"missing_{name}": float(n) for name, n in self.missing.counts.items()}
         self.curve.restart()
         self.losses = 0
         yield from self.close_round(metrics, self.examines(self.config.evaluate_every, before))
