@@ -554,13 +554,13 @@ def test_the_scheduler_is_told_of_a_task_once_enough_of_its_episodes_have_ended(
     made = _Starts(study(scheduler={"episodes": 5}), store, lambda: "")
     made._prepare(begun=False)
     tasks, told = made.agent.tasks, []
-    tasks.scheduler.played = lambda i, R: told.append((i, R))  # type: ignore[method-assign]
+    tasks.scheduler.played = lambda i, R, n: told.append((i, R, n))  # type: ignore[method-assign]
     for score in (0.0, 1.0):
         rows = np.full((2, RETURNS + 1), score)
         tasks._played(Parcel(1, {}, np.zeros(2), 0, "a", 0, episodes=rows))
     assert told == []
     tasks._played(Parcel(1, {}, np.zeros(1), 0, "a", 0, episodes=np.ones((1, RETURNS + 1))))
-    assert told == [(1, 0.6)]
+    assert told == [(1, 0.6, 5)]
     assert tasks.scores == [[], [], []]
 
 
