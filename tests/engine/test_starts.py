@@ -28,12 +28,13 @@ from engine.rl.policy import Policy
 from engine.rl.task_actor import ACTIVE, RETURNS, TaskActor
 from engine.rng import generator
 from engine.runtime import redis_server
-from engine.runtime.redis_experience import RedisLearner
+from engine.runtime.redis_experience import Place, RedisActor, RedisLearner
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
 from engine.study.start_actor import StreamedEnd, build, make_actor
 from engine.study.start_actors import open_actors
+from engine.study.start_actors_over_redis import OverRedis, _Redis
 from engine.study.start_tasks import seat_of_all
 from engine.study.starts import QUIET_S, TaskTraining, _Starts
 from engine.study.starts_curve import Difficulty, StartsCurve, Success, success_of
@@ -288,6 +289,29 @@ def test_when_redis_is_full_training_says_so_and_goes_on_once_there_is_room(
     assert [each for each in said if "answers again, has room" in each], said
     last = [event.metrics for event in found if isinstance(event, Progressed)][-1]
     assert last["iterations"] == 1500
+
+
+def test_when_redis_refuses_what_a_study_needs_it_says_so_with_how_much_waits_and_when_that_is_over() -> None:
+    server = redis_server.RedisServer(16)
+    client = Redis.from_url(server.url)
+    client.execute_command("ACL", "SETUSER", "poor", "on", ">word", "~*", "+@all", "-lpop")
+    place = Place(server.url.replace("unix://", "unix://poor:word@"), "job", "a")
+    config = study(sampling="asynchronous", replay={"where": "redis", "address": server.url})
+    actors = OverRedis(RedisLearner(place, 1), _Redis(config))
+    actor = RedisActor(place, 0)
+    actor.add({"a": np.zeros(3)})
+    assert actors.end.take() == []
+    (said,) = actors.incidents()
+    assert "Redis refuses what the study needs: what actors sent cannot be taken (“" in said.message
+    assert said.message.endswith("Parcels of decisions that wait there so far: 1.")
+    assert actors.incidents() == [], "once"
+    client.execute_command("ACL", "SETUSER", "poor", "+lpop")
+    actors.end._look_at = 0.0
+    assert [parcel.size for parcel in actors.end.take()] == [3]
+    assert [each.message for each in actors.incidents()] == ["Redis answers again, has room, and refuses nothing."]
+    actor.close()
+    actors.end.close()
+    server.close()
 
 
 def test_a_learner_that_hears_nothing_for_long_goes_on_with_what_it_has(store: FolderStore) -> None:
