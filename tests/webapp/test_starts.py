@@ -30,6 +30,7 @@ from webapp.starts.reading import Practised, StartsResult
 from webapp.starts.rows import COLUMNS, OFFERED
 from webapp.studies import actions, estimates, kinds
 from webapp.studies.models import Job
+from webapp.training import curve
 
 pytestmark = pytest.mark.django_db
 
@@ -109,6 +110,9 @@ def test_a_page_tells_how_often_it_succeeds_what_it_practises_and_what_is_hard(t
         assert told in content, told
     assert len(re.findall(r'<path class="start-\d" d="M[^"]+Z"', content)) == 3, "a band for each start"
     assert content.count('class="starts-mark') == 3
+    assert set(StartsResult(job, curve.columns(job, 9), None).success.keys.values()) == {
+        "The last platform", "From the second", "All three",
+    }, "as they were named"  # fmt: skip
     answer = designer.get(reverse("studies:results", args=[team.project.slug, job.pk]))
     rows = list(csv.DictReader(io.StringIO(answer.content.decode())))
     assert [row["start"] for row in rows] == ["The last platform", "From the second", "All three"]
@@ -121,7 +125,7 @@ def test_a_page_of_a_game_without_wins_says_what_success_means_in_it(team: Studi
     content = designer.get(page(job)).content.decode()
     for told in ("How well it does", "Share of the way from 0 to 500, higher",
                  "does not tell who wins, so success is how far",
-                 "come 90\N{NO-BREAK SPACE}% of that way, to 450"):  # fmt: skip
+                 "come 90\N{NO-BREAK SPACE}% of the way from 0 to 500, to 450"):  # fmt: skip
         assert told in content, told
     for untrue in ("Share of episodes", "in 90 of 100 episodes", "How often it succeeds"):
         assert untrue not in content, untrue

@@ -34,9 +34,9 @@ SCHEDULERS = {
     "db": ("The hard one alone", "No easier starts at all: to compare with."),
 }
 SIGNALS = {
-    "progress": "How much its success changes",
-    "return": "How well it does, as in the paper",
-    "td": "How wrong its forecasts are",
+    "progress": "Its success changes",
+    "return": "Its success is high",
+    "td": "Its forecasts are wrong",
 }
 WAITS = {
     "step": ("They wait for each other", "The same seed gives the same agent, bit for bit."),

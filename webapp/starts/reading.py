@@ -97,7 +97,7 @@ def by_scores(least: float, largest: float) -> SuccessWords:
     return SuccessWords(
         "How well it does", f"Share of the way {between}, higher → better",
         f"The game does not tell who wins, so success is how far the average score is on the way {between}.",
-        f"A start is mastered once its average score has come 90\N{NO-BREAK SPACE}% of that way, to {goal}",
+        f"A start is mastered once its average score has come 90\N{NO-BREAK SPACE}% of the way {between}, to {goal}",
     )  # fmt: skip
 
 
@@ -142,7 +142,8 @@ class StartsResult:
         lines = [
             (f"start-{min(i + 1, MARKS)}", name, self._column(i, what)) for i, name in enumerate(self.names)
         ]  # fmt: skip
-        return Lines(ALONG, self._x, lines, lambda x: number(round(x)), up=up)
+        called = {mark: name for mark, name, column in lines if any(map(known, column))}  # as people wrote them
+        return Lines(ALONG, self._x, lines, lambda x: number(round(x)), called, up)
 
     def _column(self, task: int, what: str) -> Column:
         return self.columns.get(f"{name_of(task)}/{what}", [None] * len(self._x))
