@@ -53,7 +53,7 @@ class SchedulerConfig(Config):
     signal: Literal["progress", "return", "td"] = Field(
         "progress",
         title="What pays",
-        description="of exp3: progress, how much scores change; return, how high they are, as in the paper, which "
+        description="of exp3: progress, how surely scores change; return, how high they are, as in the paper, which "
         "stays with the easiest task; td, how wrong the learner is",
     )
     gamma: float = Field(0.1, gt=0, le=1, title="Share that is spread evenly", description="γ of exp3")
