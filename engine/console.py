@@ -11,6 +11,7 @@ from engine.config import arena_plan
 from engine.config.arena import ArenaConfig
 from engine.config.base import Study, parse
 from engine.config.commander import led
+from engine.config.starts import LARGEST, LEAST
 from engine.errors import LONGEST_SAID
 from engine.events import AnyEvent, Counters, Failed, Incident, Logged, Paused, Progressed, Started
 from engine.store import Store
@@ -181,7 +182,9 @@ class EasierStarts(Trained):
         """That of the last evaluation, where this round made one; otherwise the score while learning."""
         if f"{start}/success_low" in m:
             low, high = m[f"{start}/success_low"], m[f"{start}/success_high"]
-            return f"succeeds {m[f'{start}/success']:.0%} ({low:.0%} to {high:.0%}),"
+            share = f"{m[f'{start}/success']:.0%} ({low:.0%} to {high:.0%})"
+            way = f"comes {share} of the way from score {m[LEAST]:g} to {m[LARGEST]:g}," if LEAST in m else ""
+            return way or f"succeeds {share},"
         return f"score {m[f'{start}/score']:.3g}," if f"{start}/score" in m else "no episode ended,"
 
 

@@ -44,7 +44,7 @@ class Parcel(NamedTuple):
     """Transitions of ``task``, columns [n, …], that the network of ``version`` made; ``returns`` float64[m]: of the
     episodes that ended with them, and ``episodes`` float64[m, k]: what else is told of each. ``actor``: who sent them;
     ``first``: their number there. ``unsent``, ``refused``: transitions that this actor could not deliver before,
-    because nobody answered, or because there was no room."""
+    because nobody answered, or because Redis refused them, and ``why``: in its own words, empty for want of room."""
 
     task: int
     columns: dict[str, NDArray[Any]]
@@ -55,6 +55,7 @@ class Parcel(NamedTuple):
     unsent: int = 0
     refused: int = 0
     episodes: NDArray[np.float64] = NO_EPISODES
+    why: str = ""
 
     @property
     def size(self) -> int:
@@ -71,24 +72,34 @@ class Parcel(NamedTuple):
         return [encode(self)]
 
 
+_NO_ROOM = "were refused because Redis had no room"
+
+
 class Lost(NamedTuple):
-    """Transitions that were made and never arrived: ``unsent``, as nobody answered; ``refused``, as there was no room;
-    ``gone``, delivered and given up or lost before the learner took them."""
+    """Transitions that were made and never arrived: ``unsent``, as nobody answered; ``refused``, as there was no room,
+    or for another reason (``why``: the newest such, in Redis's own words); ``gone``, delivered and given up or lost
+    before the learner took them."""
 
     unsent: int = 0
     refused: int = 0
     gone: int = 0
+    why: str = ""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many, by the reason."""
+        return {"unsent": self.unsent, "refused": self.refused, "gone": self.gone}
 
     @property
     def all(self) -> int:
         """All of them."""
-        return sum(self)
+        return self.unsent + self.refused + self.gone
 
     def __str__(self) -> str:
         """A sentence for people; empty where nothing is lost."""
         why = (
             (self.unsent, "could not be sent because Redis did not answer"),
-            (self.refused, "were refused because Redis had no room"),
+            (self.refused, f"Redis refused, and says “{self.why}”" if self.why else _NO_ROOM),
             (self.gone, "were sent and were no longer there when the learner came for them"),
         )
         reasons = [f"{count:,} {reason}" for count, reason in why if count]
@@ -140,7 +151,7 @@ class LearnerEnd(Protocol):
 
 def encode(parcel: Parcel) -> bytes:
     """The parcel as bytes, without pickle (``engine.arrays``)."""
-    meta = {name: getattr(parcel, name) for name in ("task", "version", "actor", "first", "unsent", "refused")}
+    meta = {name: getattr(parcel, name) for name in ("task", "version", "actor", "first", "unsent", "refused", "why")}
     return pack(meta | {"returns": list(parcel.returns)}, {**parcel.columns, _EPISODES: parcel.episodes})
 
 
@@ -151,7 +162,14 @@ def decode(data: bytes) -> Parcel:
     try:
         counts = {name: int(meta[name]) for name in ("task", "version", "first", "unsent", "refused")}
         returns = np.array(meta["returns"], np.float64)
-        parcel = Parcel(columns=columns, returns=returns, actor=str(meta["actor"]), episodes=episodes, **counts)
+        parcel = Parcel(
+            columns=columns,
+            returns=returns,
+            actor=str(meta["actor"]),
+            episodes=episodes,
+            why=str(meta["why"]),
+            **counts,
+        )
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"This is not a parcel of experience: {error}.") from error
     if len({len(column) for column in columns.values()}) > 1:
@@ -165,6 +183,7 @@ class Numbering:
     def __init__(self, task: int) -> None:
         self.task, self.actor = task, secrets.token_hex(8)
         self.first = self.unsent = self.refused = 0
+        self.why = ""
         self.reported = NOTHING
         """What the last parcel that was delivered said."""
 
@@ -173,13 +192,18 @@ class Numbering:
     ) -> Parcel:
         """These transitions with their numbers."""
         parcel = Parcel(self.task, dict(columns), np.array(returns, np.float64), version, self.actor, self.first,
-                        self.unsent, self.refused, episodes)  # fmt: skip
+                        self.unsent, self.refused, episodes, self.why)  # fmt: skip
         self.first += parcel.size
         return parcel
 
     def delivered(self, parcel: Parcel) -> None:
         """It has left."""
         self.reported = Lost(parcel.unsent, parcel.refused)
+
+    def refuse(self, parcel: Parcel, why: str) -> None:
+        """Redis did not take it; ``why``: in its own words, empty for want of room."""
+        self.refused += parcel.size
+        self.why = why or self.why
 
     @property
     def owes(self) -> bool:
@@ -191,7 +215,7 @@ class Arrivals:
     """What a learner knows of each actor's transitions. ``before``: what was lost earlier in its training."""
 
     def __init__(self, before: Lost = NOTHING) -> None:
-        self._before = before
+        self._before, self._why = before, before.why
         self._made: dict[str, int] = {}
         self._came: dict[str, int] = {}
         self._reported: dict[str, tuple[int, int]] = {}
@@ -204,6 +228,7 @@ class Arrivals:
         self._made[actor] = parcel.first + parcel.size
         self._came[actor] = self._came.get(actor, 0) + parcel.size
         self._reported[actor] = parcel.unsent, parcel.refused
+        self._why = parcel.why or self._why
         return parcel.size > 0
 
     @property
@@ -214,13 +239,13 @@ class Arrivals:
     @property
     def lost(self) -> Lost:
         """Made and not arrived. Transitions that an actor took for lost and that arrived all the same are not lost."""
-        unsent, refused, gone = self._before
+        unsent, refused, gone, _ = self._before
         for actor, made in self._made.items():
             missing = made - self._came[actor]
             full = min(missing, self._reported[actor][1])
             away = min(missing - full, self._reported[actor][0])
             unsent, refused, gone = unsent + away, refused + full, gone + missing - full - away
-        return Lost(unsent, refused, gone)
+        return Lost(unsent, refused, gone, self._why)
 
 
 class ExperienceHere:

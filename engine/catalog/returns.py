@@ -26,10 +26,12 @@ _SWING = -(math.pi**2 + 0.1 * 8**2 + 0.001 * 2**2)
 REACHES: Mapping[str, Reach] = {
     "Pendulum-v1": Reach(_SWING, 0.0, settings=("g",)),
     "MountainCarContinuous-v0": Reach(-0.1, 0.0, 100.0, ("goal_velocity",)),
+    "CartPole-v1": Reach(0.0, 1.0),
     "InvertedPendulum-v5": Reach(0.0, 1.0, settings=("reset_noise_scale",)),
 }
 """By the id of an environment of Gymnasium."""
 _LIMIT = "max_episode_steps"
+_SHORT = {"cartpole": "CartPole-v1", "pendulum": "Pendulum-v1"}
 
 
 def ends_of_returns(game: str, settings: Mapping[str, Any], longest: int) -> tuple[float, float]:
@@ -42,7 +44,7 @@ def ends_of_returns(game: str, settings: Mapping[str, Any], longest: int) -> tup
 def reach_of(game: str, settings: Mapping[str, Any]) -> Reach | None:
     """What is known of the rewards of a game, which a study calls so; None where nothing is."""
     kind, _, name = game.strip().rpartition(":")
-    if name == "pendulum" and not kind:
-        kind, name = "gym", "Pendulum-v1"
+    if not kind and name in _SHORT:
+        kind, name = "gym", _SHORT[name]
     found = REACHES.get(name) if kind in ("gym", "gymnasium") else None
     return found if found and not settings.keys() - {*found.settings, _LIMIT} else None

@@ -18,6 +18,10 @@ from engine.config.train import OneTraining, RarelyMinutes, TrainConfig, TrainGa
 
 MOST = 12
 """Tasks of one study: a page draws each in a colour of its own, or as one of the others."""
+MASTERED = 0.9
+"""The success from which on a task counts as mastered."""
+LEAST, LARGEST = "least_score", "largest_score"
+"""Metrics of an evaluation in which success is told from scores: between what they lie."""
 ReplayedLearner = Annotated[
     MPDQNConfig | PDQNConfig | PADDPGConfig | DQNConfig | TD3Config | SACConfig,
     Field(discriminator="kind"),
@@ -49,7 +53,7 @@ class SchedulerConfig(Config):
     signal: Literal["progress", "return", "td"] = Field(
         "progress",
         title="What pays",
-        description="of exp3: progress, how much scores change; return, how high they are, as in the paper, which "
+        description="of exp3: progress, how surely scores change; return, how high they are, as in the paper, which "
         "stays with the easiest task; td, how wrong the learner is",
     )
     gamma: float = Field(0.1, gt=0, le=1, title="Share that is spread evenly", description="γ of exp3")
@@ -60,8 +64,16 @@ class SchedulerConfig(Config):
         20, ge=1, le=100_000, title="Episodes that a score is the mean of",
         description="of one task: the change between single episodes is chance, not progress",
     )  # fmt: skip
-    low: float = Field(0.0, title="Least score of an episode", description="as the game tells scores")
-    high: float = Field(1.0, title="Largest score of an episode")
+    low: float | None = Field(
+        None, title="Least score of an episode",
+        description="as the game tells scores; with the largest one; left out: as the game declares them",
+    )  # fmt: skip
+    high: float | None = Field(None, title="Largest score of an episode", description="with the least one")
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The least and the largest score of an episode; None where they are left out."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
 
 
 class ReplayConfig(Config):
@@ -118,8 +130,7 @@ class StartsConfig(OneTraining):
     def _misfits(self) -> Iterator[tuple[str, str]]:
         yield from self._ill_tasks()
         yield from self._ill_places()
-        if self.scheduler.high <= self.scheduler.low:
-            yield "scheduler.high", "must be more than the least score"
+        yield from self._ill_ends()
         if self.learner.normalise_observations:
             yield "learner.normalise_observations", "actors send transitions, and share no scale: switch this off"
         together = self.learner.fragment * self.environments
@@ -137,6 +148,15 @@ class StartsConfig(OneTraining):
                 yield f"tasks.{i}.name", "another task has this name"
             for name, why in agent_games.problems(self.game.name, {**self.game.settings, **task.settings}):
                 yield f"tasks.{i}.settings.{name}", why
+
+    def _ill_ends(self) -> Iterator[tuple[str, str]]:
+        low, high = self.scheduler.low, self.scheduler.high
+        if low is not None and high is None:
+            yield "scheduler.high", "say the largest score, too, or leave out the least"
+        elif high is not None and low is None:
+            yield "scheduler.low", "say the least score, too, or leave out the largest"
+        elif low is not None and high is not None and high <= low:
+            yield "scheduler.high", "must be more than the least score"
 
     def _ill_places(self) -> Iterator[tuple[str, str]]:
         if self.replay.where == "redis" and self.sampling == "synchronous":

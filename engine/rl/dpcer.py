@@ -10,9 +10,9 @@ Of N tasks, iteration t learns from the replay of task i with probability p(i):
 
 Departures from the paper:
 
-1. r(i) may be the mean return R, as in the paper, |progress| = |R − R̄(i)| with R̄(i) the moving average of R before, or
-   |TD error|, the mean |δ| of the minibatch. With returns the weight of the easiest task, which pays first, leads for
-   ever, also when nothing is left to learn from it; the paper's own Fig. 7 shows a shift that returns cannot give.
+1. r(i) may be the mean return R, as in the paper, progress (8), or |TD error|, the mean |δ| of the minibatch. With
+   returns the weight of the easiest task, which pays first, leads for ever, also when nothing is left to learn from it;
+   the paper's own Fig. 7 shows a shift that returns cannot give.
 2. The paper gives no scale of r(i), and EXP3 (Auer et al. 2002) needs r(i) in [0, 1]. R is scaled by the least and the
    largest return of the game; |δ| by the largest mean |δ| seen, which fades by 0.1 % an iteration.
 3. ln w is kept, less its largest: the same p, and no weight overflows.
@@ -25,12 +25,24 @@ Departures from the paper:
 7. Where the baselines go on to the next task is not given: here when R̄(i) of the present task reaches ``bar``, and
    after T/N iterations at the latest. They too have a replay a task: DBC learns from the present task's only, DRC from
    that and, uniformly, from those of all easier tasks.
+8. Progress is how surely R changes: r(i) = (|R⁺(i) − R⁻(i)| / σ(i) − 2) / 2 within [0, 1], where R⁺ and R⁻ are moving
+   averages of R, a fast and a slow one, and σ² = q (1 − q) Σ_k (a_k − b_k)² / n_k is the variance of their difference
+   if nothing changes: a_k and b_k are their weights of report k, of n_k episodes, and q = (n R⁻ + ½) / (n + 1). What
+   lies in [0, 1] with mean q has no larger variance than q (1 − q). The change alone, |R − R̄|, is largely chance where
+   learning is slow, and the largest where a task is stuck at a half, which then had up to 95 % of the diet.
+9. With progress, weights are shared as in EXP3.S (Auer et al. 2002, section 8): to (4b) comes (e α / N) Σ_j w_t(j),
+   with α = 0.001. Where nothing changes, all tasks are practised equally often again after about a thousand iterations.
+   Without this a task that has been learned leads for as long again as that took.
+
+What progress does not do: where R changes by less than chance between two averages (learning over many reports, or
+reports of few episodes), it tells nothing, and tasks are practised about equally often. A task in which nothing has
+succeeded yet draws nobody; its share is then that of the others that stand still.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import exp
+from math import e, exp, log, sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -39,6 +51,9 @@ from numpy.typing import NDArray
 Signal = Literal["return", "progress", "td"]
 _FADE = 0.999
 _ALPHA = 0.1  # of R̄
+_FAST, _SLOW = 0.3, 0.03  # of R⁺ and R⁻
+_SURE = 2.0  # in σ: from here on a change is more than chance, and at twice as much r is 1
+_SHARED = 0.001  # α
 
 
 class Scheduler:
@@ -66,15 +81,15 @@ class Scheduler:
         i = int(np.searchsorted(np.cumsum(self.p), self.rng.random(), side="right"))
         return min(i, self.N - 1)
 
-    def played(self, i: int, R: float) -> None:
-        """Actors of task i tell the mean return of their newest episodes."""
+    def played(self, i: int, R: float, n: int = 1) -> None:
+        """Actors of task i tell the mean return of their newest ``n`` episodes."""
         scaled = min(1.0, max(0.0, (R - self.low) / (self.high - self.low)))
         before = self.R[i]
-        self.reported(i, scaled, scaled if before is None else before)
+        self.reported(i, scaled, n)
         self.R[i] = scaled if before is None else before + _ALPHA * (scaled - before)
 
-    def reported(self, i: int, R: float, before: float) -> None:
-        """``played``, with R scaled and R̄(i) as it was before."""
+    def reported(self, i: int, R: float, n: int) -> None:
+        """``played``, with R scaled."""
 
     def learned(self, i: int, td: float) -> None:
         """An iteration on task i is done; ``td``: the minibatch's mean |δ|."""
@@ -89,6 +104,38 @@ class Scheduler:
         self.t, self.R = int(state["t"]), list(state["R"])
 
 
+class Change:
+    """Whether what a task pays changes. ``R``: R⁺ and R⁻ (None before the first report); ``squares``: the sums over
+    reports of a² / n, b² / n and a b / n, of their weights a and b."""
+
+    def __init__(self) -> None:
+        self.R: tuple[float, float] | None = None
+        self.squares = (0.0, 0.0, 0.0)
+
+    def reported(self, R: float, n: int) -> float:
+        """A report of n episodes; returns r, in [0, 1]."""
+        if self.R is None:
+            self.R, self.squares = (R, R), (1 / n, 1 / n, 1 / n)
+            return 0.0
+        fast, slow = (before + alpha * (R - before) for before, alpha in zip(self.R, (_FAST, _SLOW), strict=True))
+        rates = ((_FAST, _FAST), (_SLOW, _SLOW), (_FAST, _SLOW))
+        kept = zip(self.squares, rates, strict=True)
+        aa, bb, ab = ((1 - x) * (1 - y) * before + x * y / n for before, (x, y) in kept)
+        self.R, self.squares = (fast, slow), (aa, bb, ab)
+        q = (n * slow + 0.5) / (n + 1)
+        sigma = sqrt(q * (1 - q) * (aa + bb - 2 * ab))
+        return min(1.0, max(0.0, (abs(fast - slow) / sigma - _SURE) / _SURE))
+
+    def state(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"R": self.R, "squares": self.squares}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Continue from ``state``."""
+        self.R = None if state["R"] is None else (state["R"][0], state["R"][1])
+        self.squares = (state["squares"][0], state["squares"][1], state["squares"][2])
+
+
 class Exp3(Scheduler):
     """EXP3 over the tasks, (4a) to (4c); ``signal``: what r(i) is."""
 
@@ -100,6 +147,7 @@ class Exp3(Scheduler):
         self.signal, self.gamma = signal, gamma
         self.ln_w = [0.0] * N
         self.r = [0.0] * N
+        self.changes = [Change() for _ in range(N)]
         self.largest = 0.0
 
     @property
@@ -113,10 +161,10 @@ class Exp3(Scheduler):
         share, floor = (1 - self.gamma) / sum(w), self.gamma / self.N
         return [share * each + floor for each in w]
 
-    def reported(self, i: int, R: float, before: float) -> None:
+    def reported(self, i: int, R: float, n: int) -> None:
         """r(i) of the signals that actors tell."""
         if self.signal != "td":
-            self.r[i] = R if self.signal == "return" else abs(R - before)
+            self.r[i] = R if self.signal == "return" else self.changes[i].reported(R, n)
 
     def learned(self, i: int, td: float) -> None:
         """(4b) for the task that was chosen."""
@@ -124,18 +172,24 @@ class Exp3(Scheduler):
         if self.signal == "td":
             self.largest = max(td, _FADE * self.largest)
             self.r[i] = td / self.largest if self.largest > 0 else 0.0
+        shared = e * _SHARED / self.N * sum(map(exp, self.ln_w)) if self.signal == "progress" else 0.0
         self.ln_w[i] += self.gamma * self.r[i] / (self._p()[i] * self.N)
+        if shared:
+            self.ln_w = [log(exp(each) + shared) for each in self.ln_w]
         top = max(self.ln_w)
         self.ln_w = [each - top for each in self.ln_w]
 
     def state(self) -> dict[str, Any]:
         """With weights and signals."""
-        return super().state() | {"ln_w": list(self.ln_w), "r": list(self.r), "largest": self.largest}
+        mine = {"ln_w": list(self.ln_w), "r": list(self.r), "largest": self.largest}
+        return super().state() | mine | {"changes": [change.state() for change in self.changes]}
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Continue from ``state``."""
         super().load(state)
         self.ln_w, self.r, self.largest = list(state["ln_w"]), list(state["r"]), float(state["largest"])
+        for change, known in zip(self.changes, state.get("changes", ()), strict=False):  # earlier ones had none
+            change.load(known)
 
 
 class Staged(Scheduler):

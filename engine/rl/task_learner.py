@@ -59,7 +59,7 @@ class TaskLearner:
         scores = self.scores[parcel.task]
         scores += parcel.episodes[:, self._score].tolist() if len(parcel.episodes) else []
         if len(scores) >= self._episodes:
-            self.scheduler.played(parcel.task, float(np.mean(scores)))
+            self.scheduler.played(parcel.task, float(np.mean(scores)), len(scores))
             scores.clear()
 
     def _minibatches(self) -> list[tuple[int, Metrics]]:

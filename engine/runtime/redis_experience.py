@@ -7,18 +7,21 @@ earlier ones of its job left that were killed; keys that nobody removes end by t
 
 Redis may be killed, emptied or full at any time. Who cannot reach it goes on without: an actor counts what it could not
 deliver, the learner starts its own server again if that has ended, and publishes its network again where it is
-missing. Nothing is sent twice, for a push may have arrived although nobody said so.
+missing. Nothing is sent twice, for a push may have arrived although nobody said so. What Redis refuses is told in its
+own words, unless that is for want of room; what it would refuse from the beginning ``reachable`` says before anybody
+plays.
 """
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from redis import Redis
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
+from redis.exceptions import OutOfMemoryError, RedisError
 from redis.retry import Retry
 
 from engine.channel import Frame
@@ -37,6 +40,7 @@ from engine.experience import (
     decode,
     encode,
 )
+from engine.text import printable
 
 PERIOD_S = 0.02
 """How often the learner looks at most: a round trip then costs about a hundredth of its time."""
@@ -45,6 +49,8 @@ PATIENCE_S = 2.0
 """For an answer."""
 _PAUSE_S, _LONGEST_PAUSE_S = 0.05, 10.0
 _KEPT_S = 3600
+_WORDS = 200
+"""Characters of what Redis says."""
 Command = tuple[Any, ...]
 
 
@@ -141,7 +147,7 @@ class RedisActor:
             return False
         self._there = _number(answers[3])
         if isinstance(answers[0], Exception):
-            self._numbering.refused += parcel.size
+            self._numbering.refuse(parcel, _words(answers[0]))
             return False
         self._numbering.delivered(parcel)
         return True
@@ -176,6 +182,9 @@ class RedisLearner:
         self._look_at, self._open = 0.0, True
         self.full = False
         """Whether Redis had no room for the newest network when it was sent last."""
+        self._refused = {"take": "", "network": ""}
+        self.untaken = 0
+        """Parcels that wait though the learner looked, as Redis does not let it take them."""
         self._remove_earlier()
 
     def take(self) -> list[Parcel]:
@@ -190,6 +199,8 @@ class RedisLearner:
                 self._line.at_once()
             return []
         *queues, version = answers
+        self._refused["take"] = next((_words(queue) for queue in queues if isinstance(queue, Exception)), "")
+        self.untaken = self._waiting() if self._refused["take"] else 0
         if self._network is not None and _number(version) != self._network.version:
             self._send_network()
         return [parcel for task, queue in enumerate(queues) for parcel in self._read(task, queue)]
@@ -208,6 +219,13 @@ class RedisLearner:
     def silent(self) -> bool:
         """Whether Redis did not answer when it was asked last."""
         return self._line.silent
+
+    @property
+    def refusal(self) -> str:
+        """What Redis says where it lets the learner not take what actors sent, or not publish its network though it
+        has room; empty where it does."""
+        what = {"take": "what actors sent cannot be taken", "network": "the newest network cannot be published"}
+        return "; ".join(f"{what[part]} (“{words}”)" for part, words in self._refused.items() if words)
 
     def close(self) -> None:
         """Remove all keys of the attempt, and close."""
@@ -228,6 +246,11 @@ class RedisLearner:
         if keys:
             self._line.together(("DEL", *keys), ("SREM", self._place.attempts, *attempts))
 
+    def _waiting(self) -> int:
+        """Parcels of all tasks that nobody has taken, as far as Redis says."""
+        answers = self._line.together(*(("LLEN", queue) for queue in self._queues)) or []
+        return sum(int(answer) for answer in answers if isinstance(answer, int))
+
     def _send_network(self) -> None:
         assert self._network is not None
         version, network = self._place.key("version"), self._place.key("network")
@@ -238,7 +261,9 @@ class RedisLearner:
             ("SADD", self._place.attempts, self._place.attempt),
             ("EXPIRE", self._place.attempts, _KEPT_S),
         )
-        self.full = answers is not None and isinstance(answers[0], Exception)
+        error = answers[0] if answers is not None and isinstance(answers[0], Exception) else None
+        self.full = isinstance(error, OutOfMemoryError)
+        self._refused["network"] = "" if error is None else _words(error)
 
     def _read(self, task: int, queue: Any) -> list[Parcel]:
         """The parcels of a list that can be read, and were not here before; what cannot be read is gone."""
@@ -253,6 +278,11 @@ class RedisLearner:
         return found
 
 
+def _words(error: Exception) -> str:
+    """Redis's own words for why it refuses something; empty where it only has no room."""
+    return "" if isinstance(error, OutOfMemoryError) else printable(str(error), _WORDS) or "an error"
+
+
 def _number(answer: Any) -> int:
     """The version in an answer; -1 for none."""
     try:
@@ -262,14 +292,37 @@ def _number(answer: Any) -> int:
 
 
 def reachable(url: str, field: str) -> None:
-    """Raises ConfigError at ``field`` where ``url`` is no address of a Redis, or nobody answers there."""
+    """Raises ConfigError at ``field`` where ``url`` is no address of a Redis, nobody answers there, or it refuses any
+    command that experience needs: all are tried on keys that nobody has."""
     try:
         line = RedisLine(url)
     except ConfigError as error:
         raise ConfigError([(field, error.problems[0].message)]) from error
-    answers = line.together(("PING",))
+    tried = _tried(f"equipoise:tried:{secrets.token_hex(8)}")
+    answers = line.together(*tried)
     line.close()
     if answers is None:
         raise ConfigError([(field, "no Redis answers there; start one, or leave this empty for one of its own")])
-    if isinstance(answers[0], Exception):
-        raise ConfigError([(field, f"the Redis there says: {answers[0]}")])
+    refused = {
+        _NAMES.get(words[0], words[0]): f"(“{printable(str(answer), _WORDS)}”)"
+        for words, answer in zip(tried, answers, strict=True)
+        if isinstance(answer, Exception)
+    }
+    if refused:
+        each = ", ".join(f"{name} {why}" for name, why in refused.items())
+        old = "; it must be 6.2 or newer" if _NAMES["LPOP"] in refused else ""
+        raise ConfigError([(field, f"the Redis there refuses {each}{old}")])
+
+
+_NAMES = {"LPOP": "LPOP with a count"}
+
+
+def _tried(key: str) -> list[Command]:
+    """Each command that actors and learner send, on keys that begin so, and that end by themselves."""
+    tasks, version, attempts = f"{key}:task", f"{key}:version", f"{key}:attempts"
+    return [
+        ("RPUSH", tasks, b"1", b"2"), ("LTRIM", tasks, -2, -1), ("EXPIRE", tasks, 10), ("LLEN", tasks),
+        ("LPOP", tasks, 1), ("MSET", version, 1), ("EXPIRE", version, 10), ("GET", version), ("MGET", version),
+        ("SADD", attempts, "1", "2"), ("EXPIRE", attempts, 10), ("SMEMBERS", attempts), ("SREM", attempts, "1"),
+        ("DEL", tasks, version, attempts),
+    ]  # fmt: skip

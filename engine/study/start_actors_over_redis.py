@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _GOES_ON = "The learner goes on with what it has; what actors play meanwhile is lost, and counted."
 _SILENT = f"Redis does not answer. {_GOES_ON}"
+_OVER = "Redis answers again, has room, and refuses nothing."
 _FULL = f"Redis has no room for the newest network. {_GOES_ON}"
 
 
@@ -83,15 +84,17 @@ class OverRedis(Closed):
         return self._workers.lost() if self._workers is not None else ""
 
     def incidents(self) -> list[Trouble]:
-        """Also when Redis stops answering or is full, and when that is over."""
+        """Also when Redis stops answering, is full or refuses something, and when that is over."""
         found = self._workers.incidents() if self._workers is not None else []
         if self._redis.restarts > self._restarts:
             self._restarts = self._redis.restarts
             found.append(Trouble("redis", "The Redis of this study had ended. It was started again, empty."))
-        state = _SILENT if self.end.silent else _FULL if self.end.full else ""
+        refuses = f"Redis refuses what the study needs: {self.end.refusal}. {_GOES_ON}" if self.end.refusal else ""
+        state = _SILENT if self.end.silent else _FULL if self.end.full else refuses
         if state != self._state:
             self._state = state
-            found.append(Trouble("redis", state or "Redis answers again, and has room."))
+            waits = f" Parcels of decisions that wait there so far: {self.end.untaken:,}." if self.end.untaken else ""
+            found.append(Trouble("redis", f"{state}{waits}" if state else _OVER))
         return found
 
     def close(self) -> None:

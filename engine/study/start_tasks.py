@@ -3,29 +3,50 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from engine.catalog import built_in
+import numpy as np
+
+from engine.catalog import built_in, declared_ends, ends_of_returns
 from engine.config.starts import StartsConfig
-from engine.errors import ConfigError
+from engine.config.train import TrainGame
+from engine.errors import Cancelled, ConfigError
 from engine.mdp.interface import SeatSpec
-from engine.mdp.vector import Game
+from engine.mdp.trajectory import Batch
+from engine.mdp.vector import Game, in_turns, noise_keys
 from engine.problem import ShouldStop
+from engine.rl.players import RandomPlayer
 from engine.simulators import references
 from engine.study.sampler_factory import seated
 
 Fault = tuple[str, str]
+Ends = tuple[float, float]
+TRIED = 10_000
+"""Decisions by chance in which an episode must end for it to be known whether its game tells of wins."""
+SAY_ENDS = "say the least score of an episode (low) and the largest one (high)"
 
 
-def seat_of_all(config: StartsConfig, *, begun: bool, should_stop: ShouldStop) -> tuple[SeatSpec, int]:
-    """The seat of all tasks, and the decisions of their longest episode (0: not known); an episode of each begins,
-    unless the study has ``begun``. Raises ConfigError with all that does not fit, SimulatorError, and Cancelled."""
+class AllTasks(NamedTuple):
+    """What holds for all tasks: their ``seat``, the decisions of their ``longest`` episode (0: not known), and between
+    what scores lie (``ends``; None: nobody says, and the game tells of wins)."""
+
+    seat: SeatSpec
+    longest: int
+    ends: Ends | None
+
+
+def seat_of_all(config: StartsConfig, *, begun: bool, should_stop: ShouldStop) -> AllTasks:
+    """What holds for all tasks; an episode of each begins, unless the study has ``begun``. Raises ConfigError with all
+    that does not fit, SimulatorError, and Cancelled."""
     checks = _Checks(config, begun, should_stop)
     wrong = [fault for i in range(len(config.tasks)) for fault in checks.task(i)]
+    wrong += [] if wrong or begun else checks.success()
     if wrong:
         raise ConfigError(dict.fromkeys(wrong))
     assert checks.first is not None
-    return checks.first, checks.longest
+    return AllTasks(checks.first, checks.longest, checks.ends)
 
 
 class _Checks:
@@ -33,6 +54,26 @@ class _Checks:
         self.config, self.begun, self.should_stop = config, begun, should_stop
         self.first: SeatSpec | None = None
         self.longest = 0
+        self._ends: list[Ends] = []
+        self._wins: bool | None = None
+
+    @property
+    def ends(self) -> Ends | None:
+        """Between what scores of all tasks lie: as the study says or, where it does not, as the game declares."""
+        if self.config.scheduler.ends is not None:
+            return self.config.scheduler.ends
+        low, high = min(low for low, _ in self._ends), max(high for _, high in self._ends)
+        return (low, high) if math.isfinite(high - low) else None
+
+    def success(self) -> Iterator[Fault]:
+        """What is wrong where nothing says when an episode succeeds."""
+        if self.ends is None and not self._wins:
+            name = self.config.game.name
+            why = "tells of no wins" if self._wins is not None else f"ended no episode in {TRIED:,} decisions by chance"
+            yield (
+                "scheduler.high",
+                f"{name} {why} and does not declare how far its scores go, so nobody knows what success is; {SAY_ENDS}",
+            )
 
     def task(self, i: int) -> Iterator[Fault]:
         """What is wrong with a task, by its place in the list."""
@@ -54,15 +95,19 @@ class _Checks:
                 return
             whole = seated(training, game)
             self.longest = max(self.longest, whole.spec.max_ticks)
+            self._ends.append(_declared(training.game, whole.spec.max_ticks))
             yield from self._shape(i, whole.spec.seats[0])
             if not self.begun:
-                yield from self._begins(i, game)
+                yield from self._begins(i, whole)
 
     def _begins(self, i: int, game: Game) -> Iterator[Fault]:
         try:
             references.begin(game, self.config.seed)
         except ConfigError as error:
             yield f"tasks.{i}", f"no episode can begin here: {error.problems[0].message}"
+            return
+        if self.ends is None and self._wins is None:
+            self._wins = _tells_wins(game, self.config.seed, self.should_stop)
 
     def _shape(self, i: int, seat: SeatSpec) -> Iterator[Fault]:
         """All tasks are one agent's: it sees, does and is rewarded alike in them."""
@@ -79,3 +124,27 @@ class _Checks:
         setting = place.removeprefix("game.settings.")
         own = setting != place and setting in self.config.tasks[i].settings
         return f"tasks.{i}.settings.{setting}" if own else place
+
+
+def _declared(game: TrainGame, longest: int) -> Ends:
+    """Between what a game says that its scores lie; infinite where it does not."""
+    if built_in(game.name) is not None:
+        return declared_ends(game.name).get("score", (-math.inf, math.inf))
+    return ends_of_returns(game.name, game.settings, longest)
+
+
+def _tells_wins(game: Game, seed: int, should_stop: ShouldStop) -> bool | None:
+    """Whether a game tells who won, by an episode that is played by chance; None if none ends in ``TRIED`` decisions.
+    Raises SimulatorError and Cancelled."""
+    if in_turns(game):
+        return None
+    player, seeds = RandomPlayer(game.spec.seats[0]), np.array([seed], np.uint64)
+    step = game.reset(seeds)
+    for tick in range(TRIED):
+        if should_stop():
+            raise Cancelled("The study was asked to stop")
+        keys = noise_keys(seeds, np.array([tick]), 0)
+        step = game.step([player(Batch(step.observations[0], step.masks[0], keys)).actions])
+        if step.ended is not None:
+            return bool(np.isfinite(step.ended.win).all())
+    return None

@@ -29,7 +29,7 @@ from engine.rl.factory import make_learner
 from engine.rl.learner import Metrics, State, averaged, on_threads
 from engine.rl.onnx import exported
 from engine.rl.replayed import Replayed
-from engine.rl.task_actor import ACTIVE, SCORE
+from engine.rl.task_actor import ACTIVE, SCORE, WIN
 from engine.rl.task_learner import TaskLearner
 from engine.rng import generator
 from engine.store import Store
@@ -44,13 +44,15 @@ from engine.study.learning import long_enough
 from engine.study.policy_training import PolicyTraining, Portion
 from engine.study.sampler_pool import SamplerPool
 from engine.study.start_actors import Actors, open_actors
-from engine.study.start_tasks import seat_of_all
+from engine.study.start_tasks import Ends, seat_of_all
 from engine.study.starts_curve import StartsCurve
 
 QUIET_S = 5.0
 """Seconds without a decision after which the learner goes on with what it has."""
 ALONE = 32
 """Minibatches of an update without one."""
+CHANCE = (0.0, 1.0)
+"""Between what wins lie."""
 
 
 def starts(config: StartsConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -59,19 +61,21 @@ def starts(config: StartsConfig, store: Store, resume: str, control: Control) ->
 
 
 class TaskTraining(PolicyTraining):
-    """The agent in training: a learner with a replay a task."""
+    """The agent in training: a learner with a replay a task. ``ends``: between what scores lie; where nobody says, the
+    scheduler is told of wins."""
 
     curve: StartsCurve  # type: ignore[assignment]
 
-    def __init__(self, config: StartsConfig, seat: SeatSpec) -> None:
+    def __init__(self, config: StartsConfig, seat: SeatSpec, ends: Ends | None) -> None:
         learner = cast(Replayed, make_learner(config.learner, seat, config.seed, config.steps))
         chosen, rng = config.scheduler, generator(config.seed, "scheduler")
         schedule = scheduler(
-            chosen.kind, len(config.tasks), rng, chosen.low, chosen.high, T=config.iterations, signal=chosen.signal,
+            chosen.kind, len(config.tasks), rng, *(ends or CHANCE), T=config.iterations, signal=chosen.signal,
             gamma=chosen.gamma, bar=chosen.bar,
         )  # fmt: skip
-        self.config, self.tasks = config, TaskLearner(learner, schedule, config.iterations, SCORE, chosen.episodes)
-        self.record = StartsCurve(config, seat, schedule)
+        measure = WIN if ends is None else SCORE
+        self.config, self.tasks = config, TaskLearner(learner, schedule, config.iterations, measure, chosen.episodes)
+        self.record = StartsCurve(config, seat, schedule, ends)
         waiting = config.sampling == "synchronous"
         super().__init__(AGENT, Portion(1, waiting, False, 0), learner, self.record.whole)
 
@@ -153,8 +157,8 @@ class _Starts(EvaluatedRounds):
 
     def _prepare(self, *, begun: bool) -> None:
         """Everything as it begins. Raises ConfigError with all that does not fit, SimulatorError, Cancelled."""
-        seat, self.longest = seat_of_all(self.config, begun=begun, should_stop=self.stopped)
-        self.agent = TaskTraining(self.config, seat)
+        seat, self.longest, ends = seat_of_all(self.config, begun=begun, should_stop=self.stopped)
+        self.agent = TaskTraining(self.config, seat, ends)
         self.active, self.curve = {AGENT: self.agent}, self.agent.record
         if not begun:
             begin_with(self.agent.learner, "start", self.config.start, self.store)
@@ -196,7 +200,7 @@ class _Starts(EvaluatedRounds):
         training = self.config.training(0).model_copy(update={"checkpoint_every": self.config.checkpoint_every})
         yield from self.short(too_short(training, self.curve.steps, self.longest, "actors", "minibatches"))
         yield from self._missing()
-        metrics = self.curve.metrics() | {f"missing_{name}": float(n) for name, n in self.missing._asdict().items()}
+        metrics = self.curve.metrics() | {f"missing_{name}": float(n) for name, n in self.missing.counts.items()}
         self.curve.restart()
         self.losses = 0
         yield from self.close_round(metrics, self.examines(self.config.evaluate_every, before))

@@ -10,23 +10,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.columns import Arrays
-from engine.config.starts import StartsConfig, name_of
+from engine.config.starts import LARGEST, LEAST, MASTERED, StartsConfig, name_of
+from engine.errors import SimulatorError
 from engine.mdp.interface import SeatSpec
 from engine.rl.collector import Arrival
 from engine.rl.dpcer import Scheduler
 from engine.rl.examine import Examination
 from engine.rl.learner import Metrics, averaged
 from engine.study.curve import Curve, PolicyCurve
+from engine.study.start_tasks import SAY_ENDS, Ends
 
-MASTERED = 0.9
-"""The share of episodes that succeed from which on a task counts as mastered."""
 PLAYED = ("return", "score", "win", "length")
 LEARNED = ("td", "q")
 
 
 class Success(NamedTuple):
-    """The share of fresh episodes of a task that succeeded, with its 95 % range; where the game tells of no wins, the
-    mean score."""
+    """How well fresh episodes of a task went, from 0 to 1, with its 95 % range: the share that was won or, where the
+    game tells of no wins, how far the mean score is on the way from the least to the largest."""
 
     mean: float
     low: float
@@ -79,13 +79,15 @@ class WholeCurve(PolicyCurve):
 
 class StartsCurve(Curve):
     """``whole``: the agent; ``each``: it in each task, easiest first. ``practised``: minibatches of each task in this
-    round; ``iterations``: in all."""
+    round; ``iterations``: in all. ``ends``: between what scores lie (None: nobody says); ``by_score``: whether success
+    is told from scores, as in some evaluation not every episode told whether it was won."""
 
-    def __init__(self, config: StartsConfig, seat: SeatSpec, scheduler: Scheduler) -> None:
+    def __init__(self, config: StartsConfig, seat: SeatSpec, scheduler: Scheduler, ends: Ends | None) -> None:
         rewards = config.learner.rewards
         weights = [rewards[name].weight if name in rewards else 1.0 for name in seat.rewards]
         arguments = seat.rewards, weights, seat.signals, config.game.least_return
         self.config, self.scheduler, self.iterations = config, scheduler, 0
+        self.ends, self.by_score = ends, False
         self.whole, self.each = WholeCurve(*arguments), [PolicyCurve(*arguments) for _ in config.tasks]
         self.difficulty = [Difficulty() for _ in config.tasks]
         super().__init__({"agent": self.whole})
@@ -109,9 +111,14 @@ class StartsCurve(Curve):
             self.each[parcel.task].episodes += arrival.episodes
 
     def examined(self, task: int, found: Examination) -> None:
-        """The last evaluation of a task."""
+        """The last evaluation of a task. Raises SimulatorError where nothing says how well an episode went."""
         self.each[task].examined({"": found})
-        self.difficulty[task].examined(success_of(found), self.iterations)
+        self.by_score |= not np.isfinite(found.win).all()
+        if self.by_score and self.ends is None:
+            game = self.config.game.name
+            why = f"{game} told of no win in an episode, and nobody says how far its scores go; {SAY_ENDS}"
+            raise SimulatorError(why, permanent=True)
+        self.difficulty[task].examined(success_of(found, self.ends if self.by_score else None), self.iterations)
 
     def metrics(self) -> Metrics:
         """The numbers of a closed round: of the agent, and of each task."""
@@ -127,6 +134,8 @@ class StartsCurve(Curve):
     def evaluations(self) -> Metrics:
         """The last evaluation of each task; those of the hard one also as the agent's."""
         found = dict(self.each[-1].evaluation)
+        if self.by_score and self.ends is not None:
+            found |= dict(zip((LEAST, LARGEST), self.ends, strict=True))
         for task, one in enumerate(self.difficulty):
             if one.now is not None:
                 numbers = {"success": one.now.mean, "success_low": one.now.low, "success_high": one.now.high}
@@ -147,13 +156,14 @@ class StartsCurve(Curve):
 
     def state(self) -> dict[str, Any]:
         """As JSON."""
-        mine = {"iterations": self.iterations, "difficulty": [one.state() for one in self.difficulty]}
+        difficulty = [one.state() for one in self.difficulty]
+        mine = {"iterations": self.iterations, "difficulty": difficulty, "by_score": self.by_score}
         each = [curve.state() for curve in self.each]
         return super().state() | mine | {"whole": self.whole.state(), "each": each}
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Continue from ``state``."""
-        self.iterations = int(state["iterations"])
+        self.iterations, self.by_score = int(state["iterations"]), bool(state.get("by_score", False))
         for one, known in zip(self.difficulty, state["difficulty"], strict=True):
             one.load(known)
         self.whole.load(state["whole"])
@@ -162,8 +172,11 @@ class StartsCurve(Curve):
         super().load(state)
 
 
-def success_of(found: Examination) -> Success:
-    """Of one evaluation."""
-    wins = np.isfinite(found.win).all()
-    mean, ends = found.mean(found.win if wins else found.score, 0.0, 1.0 if wins else math.inf)
-    return Success(mean, ends.low, ends.high)
+def success_of(found: Examination, ends: Ends | None) -> Success:
+    """Of one evaluation: by wins or, where scores between these ``ends`` are given, by scores."""
+    each = found.win
+    if ends is not None:
+        low, high = ends
+        each = np.clip((found.score - low) / (high - low), 0.0, 1.0)
+    mean, (least, most) = found.mean(each, 0.0, 1.0)
+    return Success(mean, least, most)

@@ -13,8 +13,8 @@ LOW_LEVEL_FEATURE_SET, HIGH_LEVEL_FEATURE_SET = range(2)
 DASH, TURN, TACKLE, KICK = range(4)
 NOOP, QUIT = 13, 14
 IN_GAME, GOAL, CAPTURED_BY_DEFENSE, OUT_OF_BOUNDS, OUT_OF_TIME, SERVER_DOWN = range(6)
-_NUMBERS = {DASH: 2, TURN: 1, KICK: 2, NOOP: 0, QUIT: 0}
-_PLACES = {DASH: 1, TURN: 3, KICK: 4}
+_NUMBERS = {DASH: 2, TURN: 1, KICK: 2, TACKLE: 1, NOOP: 0, QUIT: 0}
+_PLACES = {DASH: 1, TURN: 3, KICK: 4, TACKLE: 6}
 
 
 class HFOEnvironment:
@@ -27,7 +27,7 @@ class HFOEnvironment:
     def __init__(self) -> None:
         self.connected: tuple[Any, ...] = ()
         self.given: list[tuple[int, tuple[float, ...]]] = []
-        self.game = (HalfFieldGoalkeeper if self.goalkeepers else HalfField)(ball_x_max=0.9, max_ticks=60)
+        self.game = (HalfFieldGoalkeeper if self.goalkeepers else HalfField)(ball_x_max=0.9, max_ticks=60, tackle=True)
         self.now, self.over = self.game.reset(np.array([9], np.uint64)), False
         self.made.append(self)
 
@@ -53,9 +53,9 @@ class HFOEnvironment:
             self.over = False
             return IN_GAME
         kind, numbers = self.given[-1]
-        row = np.zeros((1, 6), np.float32)
+        row = np.zeros((1, 7), np.float32)
         if kind in _PLACES:
-            row[0, 0] = (DASH, TURN, KICK).index(kind)
+            row[0, 0] = (DASH, TURN, KICK, TACKLE).index(kind)
             row[0, _PLACES[kind] : _PLACES[kind] + len(numbers)] = numbers
         self.now = self.game.step([row])
         if self.now.ended is None:

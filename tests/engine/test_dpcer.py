@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,24 +11,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.rl.dpcer import Exp3, Method, Scheduler, Signal, scheduler
+from engine.rl.dpcer import Change, Exp3, Method, Scheduler, Signal, scheduler
 from engine.rng import generator
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "dpcer.json"
 SIGNALS: tuple[Signal, ...] = ("return", "progress", "td")
 METHODS: tuple[Method, ...] = ("uniform", "exp3", "db", "dbc", "drc")
 unit = st.floats(0, 1)
-told = st.tuples(st.integers(0, 3), st.floats(-20, 20), st.floats(0, 1e6))
+told = st.tuples(st.integers(0, 3), st.floats(-20, 20), st.integers(1, 100), st.floats(0, 1e6))
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(SIGNALS), st.floats(0.001, 1), st.lists(told, max_size=60))
 def test_probabilities_of_exp3_sum_to_one_and_none_is_below_gamma_over_n(
-    signal: Signal, gamma: float, events: list[tuple[int, float, float]]
+    signal: Signal, gamma: float, events: list[tuple[int, float, int, float]]
 ) -> None:
     chosen = Exp3(4, generator(1), low=-10, high=10, signal=signal, gamma=gamma)
-    for i, R, td in events:
-        chosen.played(i, R)
+    for i, R, n, td in events:
+        chosen.played(i, R, n)
         chosen.learned(i, td)
         assert chosen.p.sum() == pytest.approx(1, abs=1e-12)
         assert (chosen.p >= gamma / 4 * (1 - 1e-12)).all()
@@ -56,14 +57,15 @@ def test_one_update_is_equation_4() -> None:
     assert chosen.p == pytest.approx(0.8 * w / w.sum() + 0.1, abs=1e-15)
 
 
-def test_after_a_million_updates_everything_is_finite() -> None:
-    chosen = Exp3(2, generator(2), signal="return", gamma=0.5)
-    chosen.played(0, 1)
-    chosen.played(1, 1)
+@pytest.mark.parametrize("signal", ["return", "progress"])
+def test_after_a_million_updates_everything_is_finite(signal: Signal) -> None:
+    chosen = Exp3(2, generator(2), signal=signal, gamma=0.5)
+    chosen.r = [1.0, 1.0]
     for t in range(1_000_000):
         chosen.learned(int(t > 400_000), 0)
     assert np.isfinite([*chosen.ln_w, *chosen.p]).all()
-    assert chosen.p.tolist() == pytest.approx([0.25, 0.75])
+    assert chosen.p.tolist() == pytest.approx([0.25, 0.75], abs=0.01)
+    assert chosen.p.sum() == pytest.approx(1)
 
 
 def test_of_two_arms_the_better_one_gets_four_fifths() -> None:
@@ -75,28 +77,95 @@ def test_of_two_arms_the_better_one_gets_four_fifths() -> None:
     assert chosen.p[1] >= 0.8
 
 
-def lessons(signal: Signal) -> tuple[list[float], float]:
+EPISODES = 20
+"""Of a report, as a study usually has."""
+
+
+def tell(chosen: Scheduler, success: Sequence[float], rng: np.random.Generator) -> None:
+    """Actors of all tasks tell how often so many episodes succeeded."""
+    for i, p in enumerate(success):
+        chosen.played(i, float(rng.binomial(EPISODES, p)) / EPISODES, EPISODES)
+
+
+def lessons(signal: Signal, every: int) -> tuple[list[float], float]:
     """(skill in each of two tasks, the largest probability of the hard one) after 8,000 iterations where the hard one
-    can be learned only by who is good at the easy one."""
+    can be learned only by who is good at the easy one; ``every``: iterations between reports."""
     chosen, rng = Exp3(2, generator(7, "p"), signal=signal), generator(7, "R")
     skill, largest = [0.0, 0.0], 0.0
-    for _ in range(8_000):
+    for t in range(8_000):
         i = chosen.choose()
         if i == 0 or skill[0] > 0.9:
             skill[i] = min(1.0, skill[i] + 1 / 1_000)
-        chosen.played(i, float(rng.random() < skill[i]))
+        if t % every == 0:
+            tell(chosen, skill, rng)
         chosen.learned(i, 0)
         largest = max(largest, float(chosen.p[1])) if skill[0] == 1 else 0.0
     return skill, largest
 
 
-def test_a_shift_from_one_arm_to_another_is_followed_by_progress_and_not_by_returns() -> None:
-    skill, largest = lessons("return")
+@pytest.mark.parametrize("every", [10, 40, 100])
+def test_a_shift_from_one_arm_to_another_is_followed_by_progress_and_not_by_returns(every: int) -> None:
+    skill, largest = lessons("return", every)
     assert skill[1] < 0.5
     assert largest < 0.1
-    skill, largest = lessons("progress")
+    skill, largest = lessons("progress", every)
     assert skill[1] == pytest.approx(1)
     assert largest > 0.8
+
+
+@pytest.mark.parametrize(("gain", "every", "T"), [(2e-3, 1, 20_000), (2e-3, 40, 20_000), (2e-4, 280, 100_000)])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_four_tasks_of_which_each_opens_the_next_are_all_learned(gain: float, every: int, T: int, seed: int) -> None:
+    chosen, rng = Exp3(4, generator(seed, "p")), generator(seed, "R")
+    skill, first = np.zeros(4), []
+    for t in range(T):
+        i = chosen.choose()
+        skill[i] += gain * (skill[i - 1] if i else 1.0) * (1 - skill[i])
+        if t % every == 0:
+            tell(chosen, skill, rng)
+        chosen.learned(i, 0)
+        first += [int(np.argmax(chosen.p))] if t % (T // 40) == 0 else []
+    assert skill.min() > 0.9
+    assert {0, 3} <= set(first), "the easiest is practised most at some time, and later the hard one"
+    if every > 1:
+        assert first.index(0) < first.index(1) < first.index(2) < first.index(3)
+
+
+def beside_a_stuck_one(gain: float, every: int, T: int, seed: int, stuck: float = 0.5) -> tuple[float, float]:
+    """(share of the iterations that a task gets in which nothing is ever learned, skill in another) by progress."""
+    chosen, rng = Exp3(2, generator(seed, "p")), generator(seed, "R")
+    skill, wasted = 0.0, 0
+    for t in range(T):
+        i = chosen.choose()
+        wasted += i == 0
+        skill += (1 - skill) * gain * i
+        if t % every == 0:
+            tell(chosen, (stuck, skill), rng)
+        chosen.learned(i, 0)
+    return wasted / T, skill
+
+
+@pytest.mark.parametrize(
+    ("gain", "every", "most"), [(2e-4, 280, 0.15), (4e-5, 280, 0.4), (2e-4, 10, 0.51), (1e-4, 1000, 0.2)]
+)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_task_that_is_stuck_at_a_half_gets_no_more_than_its_share_however_slowly_the_other_is_learned(
+    gain: float, every: int, most: float, seed: int
+) -> None:
+    T = int(4 / gain)
+    wasted, skill = beside_a_stuck_one(gain, every, T, seed)
+    assert wasted < most
+    assert skill > 1 - np.exp(-gain * T / 2) - 0.01, "at least what equal shares teach"
+
+
+@pytest.mark.parametrize("p", [0.02, 0.5, 0.97])
+def test_what_a_task_pays_by_chance_is_progress_in_few_reports_and_little(p: float) -> None:
+    change, rng = Change(), generator(3, "R")
+    r = np.array([change.reported(float(rng.binomial(EPISODES, p)) / EPISODES, EPISODES) for _ in range(20_000)])
+    assert np.mean(r > 0) < 0.06
+    assert r.mean() < 0.02
+    after = [change.reported(1 - round(p), EPISODES) for _ in range(10)]
+    assert max(after) == 1, "a change is seen at once"
 
 
 def test_a_task_with_larger_errors_is_learned_more_often() -> None:
@@ -142,7 +211,7 @@ def run(chosen: Scheduler, count: int) -> list[int]:
     found = []
     for t in range(count):
         i = chosen.choose()
-        chosen.played(i, (i + 1) * (1 - 1 / (1 + t)))
+        chosen.played(i, (i + 1) * (1 - 1 / (1 + t)), EPISODES)
         chosen.learned(i, 1 / (1 + t))
         found.append(i)
     return found

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from redis import Redis
 
 from engine.errors import ConfigError, StoreError
-from engine.experience import ActorEnd, Arrivals, ExperienceHere, LearnerEnd, Lost, Numbering, decode, encode
+from engine.experience import ActorEnd, Arrivals, ExperienceHere, LearnerEnd, Lost, Numbering, Parcel, decode, encode
 from engine.rl.task_replays import rings
 from engine.rng import generator
 from engine.runtime import redis_experience
-from engine.runtime.redis_experience import Place, RedisActor, RedisLearner
+from engine.runtime.redis_experience import Place, RedisActor, RedisLearner, RedisLine, reachable
 from engine.runtime.redis_server import RedisServer
 from tests.contracts.experience import BOUND, PATIENCE_S, TASKS, ExperienceContract, arrived, columns
 
@@ -133,6 +133,114 @@ def test_when_redis_is_full_what_it_refused_is_counted_and_room_is_used_again(pl
     assert not learner.full
     actor.close()
     learner.close()
+
+
+@pytest.fixture
+def user(server: RedisServer) -> Iterator[Callable[[str], str]]:
+    """The address for a user of Redis with these rights beside those to all keys."""
+    server.mend()
+    client = Redis.from_url(server.url)
+
+    def address(rights: str) -> str:
+        client.execute_command("ACL", "SETUSER", "poor", "reset", "on", ">word", "~*", *rights.split())
+        return server.url.replace("unix://", "unix://poor:word@")
+
+    yield address
+    client.execute_command("ACL", "DELUSER", "poor")
+
+
+def test_a_learner_that_may_not_take_what_waits_says_so_and_takes_it_once_it_may(
+    user: Callable[[str], str], request: pytest.FixtureRequest
+) -> None:
+    place = Place(user("+@all"), request.node.name, "a")
+    learner, actor = RedisLearner(place, 1), RedisActor(place, 0)
+    learner.publish(b"network", 0)
+    user("+@all -lpop")
+    for _ in range(3):
+        assert actor.add(columns(5))
+    assert looked(learner) == []
+    assert "what actors sent cannot be taken" in learner.refusal
+    assert "lpop" in learner.refusal
+    assert (learner.untaken, learner.silent, learner.full) == (3, False, False)
+    user("+@all")
+    assert sum(parcel.size for parcel in arrived(learner, 3)) == 15
+    assert (learner.refusal, learner.untaken, learner.lost) == ("", 0, Lost())
+    actor.close()
+    learner.close()
+
+
+def looked(learner: RedisLearner) -> list[Parcel]:
+    """What it finds when it looks next."""
+    learner._look_at = 0.0
+    return learner.take()
+
+
+def test_what_redis_refuses_though_it_has_room_is_told_in_its_own_words(
+    user: Callable[[str], str], request: pytest.FixtureRequest
+) -> None:
+    place = Place(user("+@all"), request.node.name, "a")
+    learner, actor = RedisLearner(place, 1), RedisActor(place, 0)
+    user("+@all -@write +lpop")
+    assert not actor.add(columns(7))
+    learner.publish(b"network", 1)
+    assert not learner.full
+    assert "the newest network cannot be published (“" in learner.refusal
+    assert "mset" in learner.refusal
+    user("+@all")
+    actor.add(columns(2))
+    arrived(learner, 1)
+    assert learner.lost.counts == {"unsent": 0, "refused": 7, "gone": 0}
+    assert "7 Redis refused, and says “" in str(learner.lost)
+    assert "rpush" in str(learner.lost)
+    assert "no room" not in str(learner.lost)
+    learner.publish(b"network", 2)
+    assert learner.refusal == ""
+    actor.close()
+    learner.close()
+
+
+@pytest.mark.parametrize(
+    ("rights", "said"),
+    [("+@all -lpop", "LPOP with a count (“"), ("+@all -rpush -del", "RPUSH (“"), ("+@all -rpush -del", "DEL (“"),
+     ("+@read +@connection", "MSET (“"), ("+@all -lpop", "it must be 6.2 or newer"), ("+@all -ltrim", "LTRIM (“")],
+)  # fmt: skip
+def test_a_redis_that_refuses_a_command_is_said_before_anybody_plays(
+    user: Callable[[str], str], server: RedisServer, rights: str, said: str
+) -> None:
+    with pytest.raises(ConfigError, match=r"replay\.address: the Redis there refuses") as wrong:
+        reachable(user(rights), "replay.address")
+    assert said in str(wrong.value)
+    reachable(user("+@all"), "replay.address")
+    client = Redis.from_url(server.url)
+    left = client.keys("equipoise:tried:*")
+    assert all(0 < client.ttl(key) <= 10 for key in left), "what it tried is gone or ends"
+    client.flushall()
+
+
+def test_every_command_that_experience_sends_is_tried_before_anybody_plays(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: set[str] = set()
+    together = RedisLine.together
+
+    def heard(line: RedisLine, *commands: tuple[object, ...]) -> list[object] | None:
+        sent.update(str(words[0]) for words in commands)
+        return together(line, *commands)
+
+    monkeypatch.setattr(RedisLine, "together", heard)
+    reachable(place.url, "replay.address")
+    tried, sent = sent, set()
+    learner, actor = RedisLearner(place, 1), RedisActor(place, 0)
+    learner.publish(b"network", 0)
+    actor.add(columns(3))
+    assert actor.newest() is not None
+    arrived(learner, 1)
+    learner._waiting()
+    actor.close()
+    learner.close()
+    RedisLearner(place._replace(attempt="b"), 1).close()
+    assert sent <= tried
+    assert len(sent) > 8
 
 
 def test_what_an_actor_lost_at_its_end_is_told_when_it_closes(place: Place) -> None:

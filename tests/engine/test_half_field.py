@@ -160,11 +160,33 @@ def test_a_tackle_misses_the_more_often_the_farther_off_the_ball_is_and_always_b
 
 @pytest.mark.parametrize(("degrees", "strength"), [(0, 2.7), (90, 1.35), (-90, 1.35), (180, 0.0)])
 def test_a_tackle_is_strongest_ahead_and_weaker_from_the_side(degrees: float, strength: float) -> None:
-    push, aside = np.zeros(2), np.zeros(2)
-    assert field.tackle(still(ball_x=20.5), field.PLAYER, math.radians(degrees), push, WORD, 10)
-    np.testing.assert_allclose(np.hypot(*push), strength, atol=1e-9)
-    assert field.tackle(still(ball_x=20.5, ball_y=0.5), field.PLAYER, math.radians(degrees), aside, WORD, 10)
-    np.testing.assert_allclose(np.hypot(*aside), strength * (1 - 0.5 * 0.25), atol=1e-9)
+    for y, share in ((0.0, 1.0), (0.5, 1 - 0.5 * 0.25)):
+        s = still(ball_x=20.5, ball_y=y)
+        mean = tackled(s, math.radians(degrees)).mean(axis=0)
+        expected = strength * share * np.array([math.cos(math.radians(degrees)), math.sin(math.radians(degrees))])
+        np.testing.assert_allclose(mean, expected, atol=0.01)
+
+
+def tackled(s: Any, direction: float) -> np.ndarray:
+    """What tackles give the ball, those of many that do not miss it."""
+    pushes = np.zeros((4000, 2))
+    hits = [field.tackle(s, field.PLAYER, direction, push, np.uint64(k), 10) for k, push in enumerate(pushes)]
+    return pushes[hits]
+
+
+@pytest.mark.parametrize(("x", "speed"), [(0.5, 0.0), (0.5, 2.82), (1.6, 0.0)])
+def test_a_tackle_errs_as_published_twice_as_much_as_a_kick_and_the_more_the_faster_the_ball_is(
+    x: float, speed: float
+) -> None:
+    s = still(ball_x=20.0 + x)
+    s[field.BALL + 2] = speed
+    misses = (x / 2.0) ** 6
+    found = tackled(s, 0.0) - [2.7, 0.0]
+    off = np.hypot(*found.T)
+    most = 0.2 * (0.5 + 0.5 * (1 - misses) + 0.5 + 0.5 * speed / 2.82)
+    assert 0.98 * most < off.max() <= most
+    assert off.mean() == pytest.approx(most / 2, rel=0.05), "any size up to there is as likely"
+    assert np.abs(found.mean(axis=0)).max() < 0.02, "in any direction"
 
 
 def test_whoever_tackled_does_nothing_for_ten_cycles_and_sees_that() -> None:

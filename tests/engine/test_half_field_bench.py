@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from engine.arrays import Bundle
 from engine.bench import half_field_starts as bench
+from engine.bench.half_field import EpisodeResults
+from engine.events import Finished
 
 
 def test_methods_are_compared_with_equal_networks_minibatches_replay_ratio_and_exploration() -> None:
@@ -28,8 +33,53 @@ def test_a_mark_is_met_above_the_script_and_above_learning_the_hard_start_alone(
     wins = np.repeat([1.0, 0.0], [goals, 1000 - goals])
     script, alone = np.repeat([1.0, 0.0], [950, 50]), np.repeat([1.0, 0.0], [10, 990])
     found = bench.FromHardStart(wins, np.full(goals, 70.0), [10, 20, 30, 40])
-    told = bench._row("alone", "exp3", [found], script, [bench.FromHardStart(alone, np.ones(10), [-1] * 4)])
+    failed = [bench.FromHardStart(alone, np.ones(10), [-1] * 4)] * 3
+    told = bench._row("alone", "exp3", [found] * 3, script, failed)
     assert told["meets"] is meets
-    assert "70.0 steps to goal (published 68); mastered after 10 20 30 40" in told["detail"]
+    assert "70.0 steps to goal (published 68); surely mastered after 10 20 30 40 |" in told["detail"]
+    assert "exp3: over seeds 0.9" in told["detail"]
+    one = bench._row("alone", "exp3", [found], script, failed)
+    assert one["meets"] is False
+    assert "one seed, so no range over seeds" in one["detail"]
     beside = bench._row("alone", "db", [bench.FromHardStart(alone, np.ones(10), [-1] * 4)], script, [])
     assert beside["meets"] is None
+
+
+def of_share(share: float, rng: np.random.Generator) -> bench.FromHardStart:
+    """1,000 episodes of an agent that scores in this share of them."""
+    return bench.FromHardStart((rng.random(1000) < share).astype(float), np.ones(1), [-1] * 4)
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.3])
+def test_a_method_s_range_is_over_its_seeds_and_nineteen_in_twenty_have_its_mean(spread: float) -> None:
+    rng, mean, runs = np.random.default_rng(5), 0.6, 1000
+    agents = rng.uniform(mean - spread, mean + spread, (runs, 3))
+    found = [bench.over_seeds([of_share(share, rng) for share in three]) for three in agents]
+    assert np.mean([one.low <= mean <= one.high for one in found]) >= 0.93
+    assert all(0 <= one.low < one.high <= 1 for one in found)
+
+
+def test_seeds_that_all_fail_have_a_narrow_range_and_one_seed_has_none() -> None:
+    never = of_share(0.0, np.random.default_rng(1))
+    low, high = bench.over_seeds([never] * 3)
+    assert low == 0 < high < 0.01
+    assert bench.over_seeds([never]) == (0, 1)
+
+
+def test_a_start_is_mastered_when_it_surely_is_and_agents_are_played_with_the_actions_that_they_learned(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    table = Bundle({}, {"perhaps": np.array([5, 6]), "surely": np.array([8, -1])})
+    monkeypatch.setattr(bench, "ended", lambda *_: SimpleNamespace(found=table))
+    monkeypatch.setattr(bench, "folder", lambda name: tmp_path)
+    end = Finished(tick=1, at=0.0, artifacts={"policy_description": "p"}, summary={})
+    monkeypatch.setattr(bench, "last_events", lambda own: {"end": end})
+    games: list[Any] = []
+    policy = SimpleNamespace(actor=lambda: None)
+    monkeypatch.setattr(bench.Policy, "stored", lambda *_: policy)
+    results = EpisodeResults(np.ones(2), np.ones(2), np.ones(2), np.array([60.0, 70.0]))
+    monkeypatch.setattr(bench, "played", lambda game, *_: games.append(game) or results)
+    for case, choices in (("alone", 4), ("goalkeeper", 4), ("shaped", 3)):
+        method = "mpdqn" if case == "shaped" else "exp3"
+        assert bench._found(bench.config(case, method, 1, quick=True)).mastered == [8, -1]
+        assert len(games[-1].spec.seats[0].action.sizes) == choices, case

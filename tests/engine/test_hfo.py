@@ -39,16 +39,20 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Pretended:
     return Pretended()
 
 
-def made(server: Pretended, monkeypatch: pytest.MonkeyPatch, goalkeepers: int) -> Callable[[], hfo.HalfFieldServer]:
+def made(
+    server: Pretended, monkeypatch: pytest.MonkeyPatch, goalkeepers: int, tackle: bool = False
+) -> Callable[[], hfo.HalfFieldServer]:
     monkeypatch.setattr(stand_in.HFOEnvironment, "goalkeepers", goalkeepers)
-    return lambda: hfo.HalfFieldServer(server, goalkeepers)
+    return lambda: hfo.HalfFieldServer(server, goalkeepers, tackle)
 
 
+@pytest.mark.parametrize("tackle", [False, True])
 @pytest.mark.parametrize(("goalkeepers", "native"), [(0, HalfField), (1, HalfFieldGoalkeeper)])
 def test_it_is_played_by_the_features_and_actions_of_our_own_game(
-    server: Pretended, monkeypatch: pytest.MonkeyPatch, goalkeepers: int, native: type[HalfField]
+    server: Pretended, monkeypatch: pytest.MonkeyPatch, goalkeepers: int, native: type[HalfField], tackle: bool
 ) -> None:
-    game, own = GymVector(made(server, monkeypatch, goalkeepers), label="HFO"), native().spec.seats[0]
+    game = GymVector(made(server, monkeypatch, goalkeepers, tackle), label="HFO")
+    own = native(tackle=tackle).spec.seats[0]
     seat = game.spec.seats[0]
     assert seat.action == own.action
     assert [(s.name, s.shape, s.low, s.high) for s in seat.observations] == [
@@ -63,6 +67,8 @@ def test_it_is_played_by_the_features_and_actions_of_our_own_game(
             np.testing.assert_array_equal(step.observations[0]["view"][i], env.now.observations[0]["view"][0])
         ends += 0 if step.ended is None else len(step.ended.battles)
     assert ends > 4
+    kinds = {kind for env in stand_in.HFOEnvironment.made for kind, _ in env.given}
+    assert (stand_in.TACKLE in kinds) == tackle
     game.close()
 
 
@@ -157,8 +163,27 @@ def test_a_server_is_begun_with_ports_of_its_own_and_ended(
     assert "--ball-x-min=0.6 --ball-x-max=0.7 --ball-y-min=-0.8 --ball-y-max=0.8 --offense-on-ball 1 --port" in given
 
 
+@pytest.mark.parametrize(
+    ("factory", "defenders", "choices"),
+    [(hfo.alone, 0, 3), (hfo.against_goalkeeper, 1, 3), (hfo.alone_with_tackles, 0, 4),
+     (hfo.against_goalkeeper_with_tackles, 1, 4)],
+)  # fmt: skip
+def test_each_of_its_games_has_its_goalkeeper_and_its_actions(
+    monkeypatch: pytest.MonkeyPatch, factory: Callable[..., hfo.HalfFieldServer], defenders: int, choices: int
+) -> None:
+    begun: list[int] = []
+    monkeypatch.setitem(sys.modules, "hfo", stand_in)
+    monkeypatch.setattr(stand_in.HFOEnvironment, "goalkeepers", defenders)
+    monkeypatch.setattr(hfo, "Launched", lambda defenders, start: begun.append(defenders) or Pretended())
+    env = factory()
+    assert begun == [defenders]
+    assert env.action_space[0].n == choices
+    assert env.observation_space["view"].shape == (58 + 8 * defenders,)
+
+
 def test_where_its_episodes_begin_is_said_by_the_server_s_own_options() -> None:
-    for factory in (hfo.alone, hfo.against_goalkeeper):
+    every = (hfo.alone, hfo.against_goalkeeper, hfo.alone_with_tackles, hfo.against_goalkeeper_with_tackles)
+    for factory in every:
         assert [(s.name, s.low, s.high, s.usual) for s in declared(factory)] == [
             ("ball_x_min", 0, 0.98, 0), ("ball_x_max", 0, 0.98, 0.2), ("ball_y_min", -0.98, 0.98, -0.8),
             ("ball_y_max", -0.98, 0.98, 0.8), ("at_ball", 0, 1, 0),

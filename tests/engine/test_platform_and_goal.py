@@ -136,6 +136,17 @@ def test_an_episode_of_platform_begins_on_the_platform_that_is_said(first: int, 
     np.testing.assert_allclose(view[:, 7], x / 1035, atol=1e-6)
 
 
+def test_a_kick_sends_the_ball_towards_the_point_of_both_its_numbers() -> None:
+    pushed = []
+    for word in range(500):
+        s = np.zeros(goal.STATE)
+        s[[goal.PLAYER, goal.BALL]] = 5.0, 6.3
+        goal.play_ball(s, 9.0, 4.0, np.uint64(word), 0)
+        pushed.append(s[goal.BALL + 2 : goal.BALL + 4])
+    way = np.mean(pushed, axis=0) / (1 - goal.BALL_DECAY)
+    np.testing.assert_allclose(way, [4, 4], atol=0.15, err_msg="as far as the ball rolls, from where the player is")
+
+
 def test_goals_pay_fifty_and_every_other_end_minus_the_distance_to_the_goal() -> None:
     game = Goal()
     ended = first_episodes(game, RandomPlayer(game.spec.seats[0]))

@@ -28,15 +28,16 @@ from engine.rl.policy import Policy
 from engine.rl.task_actor import ACTIVE, RETURNS, TaskActor
 from engine.rng import generator
 from engine.runtime import redis_server
-from engine.runtime.redis_experience import RedisLearner
+from engine.runtime.redis_experience import Place, RedisActor, RedisLearner
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
 from engine.study.start_actor import StreamedEnd, build, make_actor
 from engine.study.start_actors import open_actors
+from engine.study.start_actors_over_redis import OverRedis, _Redis
 from engine.study.start_tasks import seat_of_all
 from engine.study.starts import QUIET_S, TaskTraining, _Starts
-from engine.study.starts_curve import Difficulty, StartsCurve, Success
+from engine.study.starts_curve import Difficulty, StartsCurve, Success, success_of
 from tests.engine.rounds_told import curve
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "starts.json"
@@ -285,9 +286,32 @@ def test_when_redis_is_full_training_says_so_and_goes_on_once_there_is_room(
             Redis.from_url(servers[0].url).config_set("maxmemory", "64mb")
     assert isinstance(found[-1], Finished)
     said = [event.message for event in found if isinstance(event, Incident)]
-    assert [each for each in said if "answers again, and has room" in each], said
+    assert [each for each in said if "answers again, has room" in each], said
     last = [event.metrics for event in found if isinstance(event, Progressed)][-1]
     assert last["iterations"] == 1500
+
+
+def test_when_redis_refuses_what_a_study_needs_it_says_so_with_how_much_waits_and_when_that_is_over() -> None:
+    server = redis_server.RedisServer(16)
+    client = Redis.from_url(server.url)
+    client.execute_command("ACL", "SETUSER", "poor", "on", ">word", "~*", "+@all", "-lpop")
+    place = Place(server.url.replace("unix://", "unix://poor:word@"), "job", "a")
+    config = study(sampling="asynchronous", replay={"where": "redis", "address": server.url})
+    actors = OverRedis(RedisLearner(place, 1), _Redis(config))
+    actor = RedisActor(place, 0)
+    actor.add({"a": np.zeros(3)})
+    assert actors.end.take() == []
+    (said,) = actors.incidents()
+    assert "Redis refuses what the study needs: what actors sent cannot be taken (“" in said.message
+    assert said.message.endswith("Parcels of decisions that wait there so far: 1.")
+    assert actors.incidents() == [], "once"
+    client.execute_command("ACL", "SETUSER", "poor", "+lpop")
+    actors.end._look_at = 0.0
+    assert [parcel.size for parcel in actors.end.take()] == [3]
+    assert [each.message for each in actors.incidents()] == ["Redis answers again, has room, and refuses nothing."]
+    actor.close()
+    actors.end.close()
+    server.close()
 
 
 def test_a_learner_that_hears_nothing_for_long_goes_on_with_what_it_has(store: FolderStore) -> None:
@@ -323,7 +347,9 @@ def test_a_learner_that_hears_nothing_for_long_goes_on_with_what_it_has(store: F
          "share no scale"),
         ({"replay": {"where": "redis"}}, "replay.where", "in step the learner would wait"),
         ({"replay": {"address": "redis://x"}}, "replay.address", "choose redis"),
-        ({"scheduler": {"low": 2.0}}, "scheduler.high", "more than the least"),
+        ({"scheduler": {"low": 2.0, "high": 1.0}}, "scheduler.high", "more than the least"),
+        ({"scheduler": {"low": 2.0}}, "scheduler.high", "say the largest score, too"),
+        ({"scheduler": {"high": 2.0}}, "scheduler.low", "say the least score, too"),
         ({"scheduler": {"kind": "best"}}, "scheduler.kind", "must be one of"),
         ({"learner": {"kind": "pdqn", "rate": [0.1, 0.2]}}, "learner.rate", "one number"),
     ],
@@ -399,17 +425,82 @@ def test_difficulty_is_a_range_of_minibatches_and_only_sure_losses_are_forgotten
     assert again.state() == one.state()
 
 
-def test_a_game_without_wins_succeeds_by_its_score(store: FolderStore) -> None:
-    seat, _ = seat_of_all(study(), begun=True, should_stop=lambda: False)
-    made = StartsCurve(study(), seat, Scheduler(3, generator(1)))
-    n = 20
-    examined = Examination(np.zeros((n, 1)), np.linspace(0.4, 0.6, n), np.full(n, np.nan),
-                           np.zeros((n, len(seat.signals))), np.ones(n, np.int64))  # fmt: skip
-    made.examined(0, examined)
+def scored(scores: Any) -> Examination:
+    """Episodes with these scores, of which nothing tells whether they were won."""
+    n = len(scores)
+    return Examination(np.zeros((n, 1)), np.array(scores, float), np.full(n, np.nan), np.zeros((n, 0)), np.ones(n, int))
+
+
+@pytest.mark.parametrize(
+    ("ends", "scores", "success", "mastered"),
+    [
+        ((0.0, 500.0), np.linspace(8, 29, 100), 0.037, False),
+        ((-2000.0, 0.0), np.linspace(-1600, -200, 100), 0.55, False),
+        ((0.0, 500.0), np.full(100, 499.0), 0.998, True),
+        ((0.0, 10.0), np.array([-50.0, 5.0, 5.0, 70.0] * 25), 0.5, False),
+    ],
+)  # fmt: skip
+def test_a_game_without_wins_succeeds_by_how_far_its_score_is_between_the_ends(
+    ends: tuple[float, float], scores: Any, success: float, mastered: bool
+) -> None:
+    (mean, low, high) = found = success_of(scored(scores), ends)
+    assert mean == pytest.approx(success)
+    assert 0 <= low < mean < high <= 1
+    hard = Difficulty()
+    hard.examined(found, 10)
+    assert (hard.surely == 10) == mastered
+    assert (hard.perhaps == 10) == mastered
+
+
+def test_an_evaluation_by_scores_says_between_what_they_lie_and_is_not_followed_by_one_by_wins() -> None:
+    seat, _, ends = seat_of_all(study(), begun=True, should_stop=lambda: False)
+    assert ends == (0.0, 1.0), "as Platform declares"
+    made = StartsCurve(study(), seat, Scheduler(3, generator(1)), (0.0, 500.0))
+    none = scored(np.full(4, 100.0))._replace(signals=np.zeros((4, len(seat.signals))))
+    made.examined(1, none._replace(win=np.ones(4)))
+    assert made.evaluations()["task-2/success"] == 1
+    assert "least_score" not in made.evaluations()
+    made.examined(0, none)
     told = made.evaluations()
-    assert told["task-1/success"] == pytest.approx(0.5)
-    assert told["task-1/success_low"] < 0.5 < told["task-1/success_high"]
-    assert "task-2/success" not in told
+    assert told["task-1/success"] == pytest.approx(0.2)
+    assert (told["least_score"], told["largest_score"]) == (0, 500)
+    again = StartsCurve(study(), seat, Scheduler(3, generator(1)), (0.0, 500.0))
+    again.load(json.loads(json.dumps(made.state())))
+    again.examined(1, none._replace(win=np.ones(4)))
+    assert again.evaluations()["task-2/success"] == pytest.approx(0.2)
+    lost = StartsCurve(study(), seat, Scheduler(3, generator(1)), None)
+    with pytest.raises(SimulatorError, match="nobody says how far its scores go"):
+        lost.examined(0, none)
+
+
+def cart(game: str = "gym:CartPole-v1", **scheduler: float) -> StartsConfig:
+    """Two tasks of a game whose choices have no numbers, which are the same one."""
+    learner = {"kind": "dqn", "warmup": 16, "minibatch": 8, "capacity": 100, "updates": 0.25, "fragment": 4,
+               "network": {"policy": [8], "critic": [8]}}  # fmt: skip
+    tasks = [{"name": "one"}, {"name": "two", "hard": True}]
+    config = load({**settings(), "game": game, "tasks": tasks, "learner": learner, "iterations": 20,
+                   "checkpoint_every": 10, "evaluate_every": 1, "episodes": 10, "environments": 2,
+                   "scheduler": scheduler})  # fmt: skip
+    assert isinstance(config, StartsConfig)
+    return config
+
+
+@pytest.mark.parametrize(("given", "ends"), [({}, (0, 500)), ({"low": 0.0, "high": 50.0}, (0, 50))])
+def test_without_wins_scores_are_between_the_ends_that_the_study_says_or_the_game_declares(
+    given: dict[str, float], ends: tuple[int, int], store: FolderStore
+) -> None:
+    found = list(run(cart(**given), store))
+    assert isinstance(found[-1], Finished), found[-1]
+    last = [event.metrics for event in found if isinstance(event, Progressed)][-1]
+    assert (last["least_score"], last["largest_score"]) == ends
+    assert 0 < last["task-2/success_low"] < last["task-2/success"] < last["task-2/success_high"] < 1
+
+
+def test_a_game_with_neither_wins_nor_ends_is_refused_before_anything_starts(store: FolderStore) -> None:
+    (only,) = run(cart("gym:Acrobot-v1"), store)
+    assert isinstance(only, Failed)
+    assert "scheduler.high: gym:Acrobot-v1 tells of no wins" in only.message
+    assert isinstance(list(run(cart("gym:Acrobot-v1", low=-500.0, high=0.0), store))[-1], Finished)
 
 
 class Published:
@@ -428,7 +519,7 @@ def test_an_actor_of_its_own_process_streams_one_parcel_for_each_network_and_res
     config = study()
     payload = json.dumps({"config": config.model_dump(mode="json"), "store": store.address, "number": 1}).encode()
     acting = build(payload)
-    agent = TaskTraining(config, acting.actor.learner.spec.seat)
+    agent = TaskTraining(config, acting.actor.learner.spec.seat, None)
     subscriber, beats = Published(), []
     stream = acting.stream(subscriber, beats.append)
     assert next(stream) == []
@@ -448,7 +539,7 @@ def test_an_actor_of_its_own_process_streams_one_parcel_for_each_network_and_res
 def test_an_actor_that_does_not_wait_plays_so_far_ahead_and_no_farther(store: FolderStore) -> None:
     config = study(sampling="asynchronous", ahead=3)
     actor, end = actor_of(config, store)
-    vectors = TaskTraining(config, actor.learner.spec.seat).vectors
+    vectors = TaskTraining(config, actor.learner.spec.seat, None).vectors
     end.subscriber = subscriber = Published()
     for version in (0, 1):
         subscriber.frames.append(encode_weights(Weights("agent", 0, version, version, vectors)))
@@ -487,13 +578,13 @@ def test_the_scheduler_is_told_of_a_task_once_enough_of_its_episodes_have_ended(
     made = _Starts(study(scheduler={"episodes": 5}), store, lambda: "")
     made._prepare(begun=False)
     tasks, told = made.agent.tasks, []
-    tasks.scheduler.played = lambda i, R: told.append((i, R))  # type: ignore[method-assign]
+    tasks.scheduler.played = lambda i, R, n: told.append((i, R, n))  # type: ignore[method-assign]
     for score in (0.0, 1.0):
         rows = np.full((2, RETURNS + 1), score)
         tasks._played(Parcel(1, {}, np.zeros(2), 0, "a", 0, episodes=rows))
     assert told == []
     tasks._played(Parcel(1, {}, np.zeros(1), 0, "a", 0, episodes=np.ones((1, RETURNS + 1))))
-    assert told == [(1, 0.6)]
+    assert told == [(1, 0.6, 5)]
     assert tasks.scores == [[], [], []]
 
 

@@ -17,8 +17,9 @@ from engine.catalog import GAMES
 from engine.config import parse
 from engine.config.agent_games import SETTINGS
 from engine.config.starts import StartsConfig
+from engine.console import EasierStarts
 from tests.contracts.asked_kind import AskedKindContract, form, page
-from tests.engine.test_starts import study
+from tests.engine.test_starts import cart, study
 from tests.factories import Studio
 from tests.webapp.recorded import recorded
 from webapp.api import tokens
@@ -29,6 +30,7 @@ from webapp.starts.reading import Practised, StartsResult
 from webapp.starts.rows import COLUMNS, OFFERED
 from webapp.studies import actions, estimates, kinds
 from webapp.studies.models import Job
+from webapp.training import curve
 
 pytestmark = pytest.mark.django_db
 
@@ -37,7 +39,7 @@ CHOSEN = {
     "ball_x_max1": "0.9", "apart1": "0", "name2": "Half the way", "ball_x_min2": "0.5", "ball_x_max2": "0,7",
     "name3": "Anywhere", "name4": "Left",
     "scheduler": "exp3", "signal": "td", "waits": "never", "iterations": "5000", "minutes": "30", "battles": "4",
-    "actors": "2", "rate": "0.002", "seed": "7",
+    "actors": "2", "rate": "0.002", "seed": "7", "low": "-1.5", "high": "2",
 }  # fmt: skip
 
 
@@ -53,7 +55,8 @@ class TestEasierStarts(AskedKindContract):
     title = "Easier starts: Half field"
     becomes = {
         "game.name": "half-field", "iterations": 5000, "minutes": 30, "seed": 7, "environments": 4, "actors": 2,
-        "scheduler.signal": "td", "sampling": "asynchronous", "replay.where": "redis", "learner.kind": "pdqn",
+        "scheduler.signal": "td", "scheduler.low": -1.5, "scheduler.high": 2,
+        "sampling": "asynchronous", "replay.where": "redis", "learner.kind": "pdqn",
         "learner.rate": 0.002, "learner.network.policy": [256, 128, 64],
         "tasks": [
             {"name": "At the goal", "settings": {"ball_x_min": 0.8, "ball_x_max": 0.9, "apart": 0}, "hard": False},
@@ -66,6 +69,8 @@ class TestEasierStarts(AskedKindContract):
         "sampling": "synchronous",
         "replay.where": "memory",
         "scheduler.signal": "progress",
+        "scheduler.low": None,
+        "scheduler.high": None,
     }
     wrong = (
         ({"ball_x_max1": "0.5"}, "ball_x_max1", "no episode can begin"),
@@ -74,6 +79,8 @@ class TestEasierStarts(AskedKindContract):
         ({"hard": "9"}, "hard", ""),
         ({"game": "pong"}, "game", ""),
         ({"minutes": "0"}, "minutes", "0.1"),
+        ({"high": ""}, "high", "Say the largest score, too"),
+        ({"low": "2"}, "high", "more than the least"),
     )
     asks = {"game": "platform", "tasks": [{"name": "a", "settings": {"first": 3}}, {"name": "b", "hard": True}]}
     refused = (
@@ -103,11 +110,30 @@ def test_a_page_tells_how_often_it_succeeds_what_it_practises_and_what_is_hard(t
         assert told in content, told
     assert len(re.findall(r'<path class="start-\d" d="M[^"]+Z"', content)) == 3, "a band for each start"
     assert content.count('class="starts-mark') == 3
+    assert set(StartsResult(job, curve.columns(job, 9), None).success.keys.values()) == {
+        "The last platform", "From the second", "All three",
+    }, "as they were named"  # fmt: skip
     answer = designer.get(reverse("studies:results", args=[team.project.slug, job.pk]))
     rows = list(csv.DictReader(io.StringIO(answer.content.decode())))
     assert [row["start"] for row in rows] == ["The last platform", "From the second", "All three"]
     assert rows[2]["hard"] == "True"
     assert all(0 <= float(row["low"]) <= float(row["success"]) <= float(row["high"]) <= 1 for row in rows)
+
+
+def test_a_page_of_a_game_without_wins_says_what_success_means_in_it(team: Studio, designer: Client) -> None:
+    job = recorded(team, cart(), "Cart")
+    content = designer.get(page(job)).content.decode()
+    for told in ("How well it does", "Share of the way from 0 to 500, higher",
+                 "does not tell who wins, so success is how far",
+                 "come 90\N{NO-BREAK SPACE}% of the way from 0 to 500, to 450"):  # fmt: skip
+        assert told in content, told
+    for untrue in ("Share of episodes", "in 90 of 100 episodes", "How often it succeeds"):
+        assert untrue not in content, untrue
+    found = kinds.parts_of("starts").found(job)
+    assert found is not None
+    assert "of the way from 0 to 500 in fresh episodes" in str(found)
+    said = EasierStarts().round(job.metrics)
+    assert re.search(r"task-1: comes \d+% \(\d+% to \d+%\) of the way from score 0 to 500, of the minibatches", said)
 
 
 def test_a_page_that_has_no_round_yet_says_so_and_draws_the_starts(team: Studio, designer: Client) -> None:

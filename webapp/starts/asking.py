@@ -29,14 +29,17 @@ ORDINARY = ("dqn", "td3", "sac")
 SCHEDULERS = {
     "exp3": ("Where it learns most", "It goes where its success changes, and comes back to what it forgets."),
     "uniform": ("All equally often", "The simplest, and hard to beat."),
-    "drc": ("One after the other, and all before", "The next is added once it succeeds in 90 of 100."),
+    "drc": (
+        "One after the other, and all before",
+        "The next is added at 90\N{NO-BREAK SPACE}% of the largest score, or after an equal share of the steps.",
+    ),
     "dbc": ("One after the other", "The next replaces the one before. It forgets: to compare with."),
     "db": ("The hard one alone", "No easier starts at all: to compare with."),
 }
 SIGNALS = {
-    "progress": "How much its success changes",
-    "return": "How well it does, as in the paper",
-    "td": "How wrong its forecasts are",
+    "progress": "Its success changes",
+    "return": "Its success is high",
+    "td": "Its forecasts are wrong",
 }
 WAITS = {
     "step": ("They wait for each other", "The same seed gives the same agent, bit for bit."),
@@ -94,10 +97,11 @@ class StartsForm(LearningForm):
         ("How far?", ("start", "iterations", "minutes")),
     )
     drawn: ClassVar[Mapping[str, str]] = {"Where do episodes begin?": "starts/rows.html"}
-    folded: ClassVar[tuple[str, ...]] = ("signal", "actors", "battles", "rate", "seed")
+    folded: ClassVar[tuple[str, ...]] = ("signal", "low", "high", "actors", "battles", "rate", "seed")
     places: ClassVar[Mapping[str, str]] = {
         **LearningForm.places, "learner.kind": "learner", "learner.rate": "rate", "scheduler.kind": "scheduler",
-        "scheduler.signal": "signal", "environments": "battles", "sampling": "waits", "replay": "waits",
+        "scheduler.signal": "signal", "scheduler.low": "low", "scheduler.high": "high", "environments": "battles",
+        "sampling": "waits", "replay": "waits",
     }  # fmt: skip
     learner = forms.ChoiceField(label="Learns by", choices=[(key, LEARNERS[key].label) for key in LEARNS])
     hard = forms.ChoiceField(
@@ -113,6 +117,13 @@ class StartsForm(LearningForm):
         label="What draws it to a start", choices=list(SIGNALS.items()), required=False,
         help_text="Where it learns most.",
     )  # fmt: skip
+    low: Any = NumberField(
+        label="Least score of an episode", required=False, usual="as the game says",
+        help_text="Of a game that does not tell who wins: success is the share of the way from here to the largest.",
+    )  # fmt: skip
+    high: Any = NumberField(
+        label="Largest score of an episode", required=False, usual="as the game says", help_text="With the least."
+    )
     actors: Any = NumberField(
         label="Players of each start", whole=True, low=1, high=1024, required=False, usual=1,
         help_text="Each on a processor of its own.",
@@ -155,7 +166,8 @@ class StartsForm(LearningForm):
             "game": game,
             "tasks": [task for _, task in rows.typed(found, game, self.columns)],
             "learner": learner if found["rate"] is None else {**learner, "rate": found["rate"]},
-            "scheduler": {"kind": found["scheduler"], "signal": found["signal"] or "progress"},
+            "scheduler": {"kind": found["scheduler"], "signal": found["signal"] or "progress"}
+            | self.typed(low="low", high="high"),
             "iterations": found["iterations"] or ITERATIONS,
             "sampling": "synchronous" if waits else "asynchronous",
             "replay": {"where": "memory" if waits else "redis"},

@@ -10,7 +10,7 @@ from engine.config.train import TrainPool
 from webapp.accounts.models import User
 from webapp.lib.words import number, percent
 from webapp.starts.asking import SCHEDULERS, SIGNALS, StartsForm, StartsIntake
-from webapp.starts.reading import StartsResult
+from webapp.starts.reading import StartsResult, score_ends
 from webapp.studies.kinds import Found, Rows
 from webapp.studies.models import Job
 from webapp.studies.table_rows import TableRows, latest
@@ -69,12 +69,14 @@ class EasierStarts(Rehearsed, OneAgent):
         return job.tick >= ENOUGH
 
     def found(self, job: Job) -> Found | None:
-        """How often it succeeds from the hard start."""
-        hard = f"task-{len(job.config['tasks'])}/success"
-        share = job.metrics.get(hard)
-        return (
-            None if share is None else Found(f"It succeeds from the hard start in {percent(share)} of fresh episodes")
-        )
+        """How well it does from the hard start."""
+        share = job.metrics.get(f"task-{len(job.config['tasks'])}/success")
+        if share is None:
+            return None
+        if ends := score_ends(job.metrics):
+            way = f"{percent(share)} of the way from {number(ends[0])} to {number(ends[1])}"
+            return Found(f"From the hard start its average score comes {way} in fresh episodes")
+        return Found(f"It succeeds from the hard start in {percent(share)} of fresh episodes")
 
     def table(self, job: Job, of: str, user: User) -> Rows:
         """A line for each start, the easiest first; minibatches of one that is not mastered are empty."""

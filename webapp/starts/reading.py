@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from engine.arrays import Bundle
 from engine.config import parse
-from engine.config.starts import StartsConfig, name_of
+from engine.config.starts import LARGEST, LEAST, MASTERED, StartsConfig, name_of
 from webapp.lib.words import number, percent
 from webapp.starts.picture import MARKS, PICTURES, Picture, StartMark
 from webapp.starts.rows import where
@@ -74,6 +74,39 @@ class StartRow(NamedTuple):
     where: str
 
 
+class SuccessWords(NamedTuple):
+    """What success is on the page of a job: the ``title`` of its chart, what stands ``up`` its axis, what the caption
+    says of it (``meaning``), and when a start is ``mastered``."""
+
+    title: str
+    up: str
+    meaning: str
+    mastered: str
+
+
+BY_WINS = SuccessWords(
+    "How often it succeeds", "Share of episodes that succeed, higher → better", "",
+    "A start is mastered when it succeeds in 90 of 100 episodes",
+)  # fmt: skip
+
+
+def by_scores(least: float, largest: float) -> SuccessWords:
+    """Of a game without wins whose scores lie between these."""
+    goal = number(least + MASTERED * (largest - least))
+    between = f"from {number(least)} to {number(largest)}"
+    return SuccessWords(
+        "How well it does", f"Share of the way {between}, higher → better",
+        f"The game does not tell who wins, so success is how far the average score is on the way {between}.",
+        f"A start is mastered once its average score has come 90\N{NO-BREAK SPACE}% of the way {between}, to {goal}",
+    )  # fmt: skip
+
+
+def score_ends(metrics: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Between what scores lie, where success is told from scores."""
+    least, largest = metrics.get(LEAST), metrics.get(LARGEST)
+    return None if least is None or largest is None else (float(least), float(largest))
+
+
 class StartsResult:
     """A job's starts, the easiest first, as ``StartsConfig.ordered`` has them."""
 
@@ -89,8 +122,15 @@ class StartsResult:
         )
 
     @property
+    def words(self) -> SuccessWords:
+        """What success is here, as far as evaluations have told."""
+        last = {name: next(filter(known, reversed(self.columns.get(name, []))), None) for name in (LEAST, LARGEST)}
+        ends = score_ends(last)
+        return BY_WINS if ends is None else by_scores(*ends)
+
+    @property
     def success(self) -> Lines:
-        """How often it succeeds from each start, by evaluations on fresh episodes."""
+        """How well it does from each start, by evaluations on fresh episodes."""
         return self._lines("success", (0.0, 1.0))
 
     @property
@@ -102,7 +142,8 @@ class StartsResult:
         lines = [
             (f"start-{min(i + 1, MARKS)}", name, self._column(i, what)) for i, name in enumerate(self.names)
         ]  # fmt: skip
-        return Lines(ALONG, self._x, lines, lambda x: number(round(x)), up=up)
+        called = {mark: name for mark, name, column in lines if any(map(known, column))}  # as people wrote them
+        return Lines(ALONG, self._x, lines, lambda x: number(round(x)), called, up)
 
     def _column(self, task: int, what: str) -> Column:
         return self.columns.get(f"{name_of(task)}/{what}", [None] * len(self._x))

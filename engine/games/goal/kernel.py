@@ -8,7 +8,9 @@ shot): each moment the player turns or runs to the ball, or kicks it.
 
 Departures: (1) a random number is a hash of (episode seed, decision, its number) only; (2) who misses below the goal is
 as far from it as who misses as far above it (the published distance adds the goal's width there); (3) directions are
-kept from −π to π; (4) a decision lasts MOST moments at most, which is longer than any that was seen.
+kept from −π to π; (4) a decision lasts MOST moments at most, which is longer than any that was seen; (5) a kick goes
+to the point (x, y) of its two numbers, as the paper and the bounds of the published action say: ``gym-goal`` as it was
+published last hands on the first number alone, so that its ball goes to (x, x).
 """
 
 from __future__ import annotations

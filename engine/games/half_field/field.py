@@ -24,6 +24,7 @@ AREA_LONG, AREA_HALF = 16.5, 20.16  # the penalty area: its length, half its wid
 PLAYER_SIZE, PLAYER_DECAY, PLAYER_RAND, PLAYER_SPEED, PLAYER_ACCEL = 0.3, 0.4, 0.1, 1.05, 1.0
 BALL_SIZE, BALL_DECAY, BALL_RAND, BALL_SPEED, BALL_ACCEL = 0.085, 0.94, 0.05, 3.0, 2.7
 DASH_RATE, KICK_RATE, KICK_RAND, MARGIN, INERTIA, POWER = 0.006, 0.027, 0.1, 0.7, 5.0, 100.0
+TACKLE_RAND = 2.0 * KICK_RAND  # the published tackle_rand_factor (version 14), of a kick's noise
 TOUCH = PLAYER_SIZE + BALL_SIZE
 KICKABLE = TOUCH + MARGIN
 STEP, SIDE, BACK = math.pi / 4.0, 0.4, 0.6  # directions of a dash, and its strength to the side and to the back
@@ -79,18 +80,30 @@ def kick(s: Any, at: int, power: float, direction: float, accel: Any, word: Any,
     off = abs(turned(math.atan2(s[BALL + 1] - s[at + 1], s[BALL] - s[at]) - s[at + 4])) / math.pi
     off += max(far - TOUCH, 0.0) / MARGIN
     strength = power * KICK_RATE * (1.0 - 0.25 * off)
-    fast = 0.5 + 0.5 * math.hypot(s[BALL + 2], s[BALL + 3]) / (BALL_SPEED * BALL_DECAY)
-    noise = between(word, k, 0.0, KICK_RAND * power / POWER * (0.5 + 0.25 * off + fast))
-    astray = between(word, k + 1, -math.pi, math.pi)
-    accel[0] += strength * math.cos(s[at + 4] + direction) + noise * math.cos(astray)
-    accel[1] += strength * math.sin(s[at + 4] + direction) + noise * math.sin(astray)
+    most = KICK_RAND * power / POWER * (0.5 + 0.25 * off + fast(s))
+    give(strength, s[at + 4] + direction, most, accel, word, k)
     return True
+
+
+@compiled
+def fast(s: Any) -> float:
+    """How much the ball's speed adds to the noise of a kick or a tackle: 0.5 to 1."""
+    return 0.5 + 0.5 * math.hypot(s[BALL + 2], s[BALL + 3]) / (BALL_SPEED * BALL_DECAY)
+
+
+@compiled
+def give(strength: float, direction: float, most: float, accel: Any, word: Any, k: int) -> None:
+    """Add a strength in a direction to an acceleration, and noise of so much at most in any direction."""
+    noise, astray = between(word, k, 0.0, most), between(word, k + 1, -math.pi, math.pi)
+    accel[0] += strength * math.cos(direction) + noise * math.cos(astray)
+    accel[1] += strength * math.sin(direction) + noise * math.sin(astray)
 
 
 @compiled
 def tackle(s: Any, at: int, direction: float, accel: Any, word: Any, k: int) -> bool:
     """Add what a tackle gives to the ball's acceleration float64[2]; False where it misses: always behind the player,
-    and the more often the farther off the ball is. It is without noise, and has no strength backwards."""
+    and the more often the farther off the ball is. It has no strength backwards, and noise in every direction: the less
+    the farther off the ball is, the more the faster it is. Takes numbers k to k + 2."""
     body, x, y = s[at + 4], s[BALL] - s[at], s[BALL + 1] - s[at + 1]
     x, y = x * math.cos(body) + y * math.sin(body), y * math.cos(body) - x * math.sin(body)
     misses = (abs(x) / AHEAD) ** STEEPNESS + (abs(y) / ASIDE) ** STEEPNESS
@@ -98,8 +111,7 @@ def tackle(s: Any, at: int, direction: float, accel: Any, word: Any, k: int) -> 
         return False
     direction = turned(direction)
     strength = POWER * (1.0 - abs(direction) / math.pi) * KICK_RATE * (1.0 - 0.5 * abs(math.atan2(y, x)) / math.pi)
-    accel[0] += strength * math.cos(body + direction)
-    accel[1] += strength * math.sin(body + direction)
+    give(strength, body + direction, TACKLE_RAND * (0.5 + 0.5 * (1.0 - misses) + fast(s)), accel, word, k + 1)
     return True
 
 

@@ -40,7 +40,7 @@ SPREAD, FEET = 10.5, 0.5  # metres: of HFO's places around the ball, and how nea
 ASIDE = np.array([(-1, -1), (-1, 1), (1, 1), (1, -1), (0, 2), (0, -2), (-2, -2), (-2, 2), (2, 2), (2, -2)], np.float64)
 """HFO's corners of places around the ball, in SPREADs."""
 # Numbers of a cycle's stream: what each is for.
-_TURN, _KICK, _OWN, _ITS, _BALL, _GOALKEEPER, _TACKLE = 0, 1, 3, 5, 7, 9, 10
+_TURN, _KICK, _OWN, _ITS, _BALL, _GOALKEEPER, _TACKLE = 0, 1, 3, 5, 7, 9, 10  # a tackle takes three
 
 
 @compiled

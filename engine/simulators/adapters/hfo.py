@@ -1,6 +1,7 @@
 """The original half-field offence, where it is installed: ``python:engine.simulators.adapters.hfo:alone`` and
 ``…:against_goalkeeper`` play it as ``engine.games.half_field`` is played, by the same features and actions, so that an
-agent of either can be tried in the other.
+agent of either can be tried in the other; ``…:alone_with_tackles`` and ``…:against_goalkeeper_with_tackles`` as with
+its ``tackle``.
 
 Needed are the Python module ``hfo`` of LARG/HFO and its folder with ``bin/HFO``, named by HFO_HOME. Each battle has a
 server of its own with three ports; it takes seconds to begin. The server's noise has no seed, so nothing can be
@@ -109,10 +110,11 @@ def free_ports() -> int:
 
 
 class HalfFieldServer(gymnasium.Env[dict[str, Any], Any]):
-    """One battle on a server of its own. The reward is 5 for a goal; ``is_success`` says who scored. Raises ImportError
-    without the module, and RuntimeError once the server is gone."""
+    """One battle on a server of its own. The reward is 5 for a goal; ``is_success`` says who scored. ``tackle``: the
+    fourth of its actions is there, too. Raises ImportError without the module, and RuntimeError once the server is
+    gone."""
 
-    def __init__(self, server: Server, defenders: int) -> None:
+    def __init__(self, server: Server, defenders: int, tackle: bool = False) -> None:
         import hfo
 
         self._hfo, self._server, self._width = hfo, server, FEATURES + EACH * defenders
@@ -128,8 +130,9 @@ class HalfFieldServer(gymnasium.Env[dict[str, Any], Any]):
         low, high = (np.array(ends, np.float32) for ends in zip(power, degrees, strict=True))
         both = spaces.Box(low, high, dtype=np.float32)
         turn = spaces.Box(*degrees, (1,), np.float32)
-        self.action_space = spaces.Tuple((spaces.Discrete(3), both, turn, both))
-        self._acts = (hfo.DASH, hfo.TURN, hfo.KICK)
+        parts = (both, turn, both, turn) if tackle else (both, turn, both)
+        self.action_space = spaces.Tuple((spaces.Discrete(len(parts)), *parts))
+        self._acts = (hfo.DASH, hfo.TURN, hfo.KICK, hfo.TACKLE)[: len(parts)]
         self._status = hfo.IN_GAME
         self._begun = False
 
@@ -188,12 +191,28 @@ def against_goalkeeper(
     return _played(1, BallPlace(ball_x_min, ball_x_max, ball_y_min, ball_y_max, at_ball))
 
 
-def _played(defenders: int, start: BallPlace) -> HalfFieldServer:
+def alone_with_tackles(
+    ball_x_min: Along = 0.0, ball_x_max: Along = 0.2, ball_y_min: Across = -0.8, ball_y_max: Across = 0.8,
+    at_ball: AtBall = 0,
+) -> HalfFieldServer:  # fmt: skip
+    """An attacker before an empty goal, which may tackle."""
+    return _played(0, BallPlace(ball_x_min, ball_x_max, ball_y_min, ball_y_max, at_ball), tackle=True)
+
+
+def against_goalkeeper_with_tackles(
+    ball_x_min: Along = 0.0, ball_x_max: Along = 0.2, ball_y_min: Across = -0.8, ball_y_max: Across = 0.8,
+    at_ball: AtBall = 0,
+) -> HalfFieldServer:  # fmt: skip
+    """An attacker, which may tackle, against the goalkeeper of the server's own team."""
+    return _played(1, BallPlace(ball_x_min, ball_x_max, ball_y_min, ball_y_max, at_ball), tackle=True)
+
+
+def _played(defenders: int, start: BallPlace, tackle: bool = False) -> HalfFieldServer:
     if start.x_max < start.x_min or start.y_max < start.y_min:
         raise ValueError("the most must not be less than the least of the ball's place, or no episode can begin")
     server = Launched(defenders, start)
     try:
-        return HalfFieldServer(server, defenders)
+        return HalfFieldServer(server, defenders, tackle)
     except BaseException:
         server.close()
         raise
