@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from engine.config import agent_games
 from engine.config.base import Config, Shown, Study, refuse
 from engine.config.genes import genes
 from engine.config.learners import Learner
@@ -18,6 +19,11 @@ from engine.config.rl import AnyLearner, PPOConfig
 from engine.config.roster import Member, MemberName, PupilConfig, misnamed
 from engine.config.tournament import TournamentConfig
 from engine.config.train import Game, RarelyMinutes, TrainPool
+
+MOST_ENTRANTS = 100
+"""Players of a tournament, earlier selves counted."""
+ALONE = "the only player meets nobody: leave the tournament out, or let scripts or earlier selves play, too"
+CROWD = f"{{:,}} players would meet, and its table has room for {MOST_ENTRANTS}: leave earlier selves out"
 
 
 class ArenaConfig(Study):
@@ -87,13 +93,26 @@ class ArenaConfig(Study):
             yield from ((f"roster.{name}.{place}", why) for place, why in member.misfits(self.roster))
         for i, lesson in enumerate(self.lessons):
             yield from ((f"lessons.{i}.{place}", why) for place, why in lesson.misfits(self.roster))
+            yield from ((f"lessons.{i}.{place}", why) for place, why in self._ill_set(lesson))
         cast = {name for lesson in self.lessons for match in lesson.matches for name in match.policies}
         cast |= {old for name in cast if name in self.roster for old in self.roster[name].recalls}
         for name in self.roster:
             if name not in cast:
                 yield f"roster.{name}", "it plays in no match of any lesson: leave it out, or name it in a match"
+        if self.tournament is not None and not 2 <= self.entrants <= MOST_ENTRANTS:
+            yield "tournament", ALONE if self.entrants < 2 else CROWD.format(self.entrants)
         if self.count > MOST_LESSONS:
             yield "lessons", f"these are {self.count:,} lessons: at most {MOST_LESSONS:,} in all"
+
+    def _ill_set(self, lesson: LessonConfig) -> Iterator[tuple[str, str]]:
+        """(place, sentence) of settings that the game refuses, of a lesson and of each of its matches."""
+        whole = self.game.settings | lesson.settings
+        wrong = dict(agent_games.problems(self.game.name, whole)) if lesson.settings else {}
+        yield from ((f"settings.{name}", why) for name, why in wrong.items())
+        for k, match in enumerate(lesson.matches):
+            for name, why in agent_games.problems(self.game.name, whole | match.settings) if match.settings else ():
+                if wrong.get(name) != why:
+                    yield f"matches.{k}.settings.{name}", why
 
     @property
     def learners(self) -> dict[str, AnyLearner]:

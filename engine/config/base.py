@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import (
@@ -168,6 +169,10 @@ def problems(error: ValidationError, data: Any, annotation: Any) -> list[tuple[s
     return found
 
 
+MOST_REFUSED = 100
+"""Problems that one validator reports; whoever mends so many asks again."""
+
+
 def refuse(wrong: Iterable[tuple[str, str]], *, beside: bool = False) -> None:
     """In a validator: report the (place, sentence) problems in ``wrong``, together with those of other validators.
     Places are relative to the validated value or, if ``beside``, to the model whose field it is."""
@@ -176,7 +181,7 @@ def refuse(wrong: Iterable[tuple[str, str]], *, beside: bool = False) -> None:
         InitErrorDetails(
             type=PydanticCustomError("refused", "{message}", {"message": message, where: place}), input=None
         )
-        for place, message in wrong
+        for place, message in islice(wrong, MOST_REFUSED)
     ]
     if details:
         raise ValidationError.from_exception_data("refused", details)

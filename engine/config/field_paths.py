@@ -33,10 +33,12 @@ def annotation_of(model: type[BaseModel], name: str) -> Any:
 
 def written(location: Sequence[int | str], annotation: Any) -> tuple[str, bool]:
     """The dotted path of a location below ``annotation``, without the parts that pydantic inserts (the tag of a
-    discriminated union, the name of a tried alternative); and whether there was such an alternative."""
+    discriminated union, the name of a tried alternative, a mark for keys); and whether an alternative was tried."""
     path: list[str] = []
     for part in location:
         kinds = _kinds(annotation)
+        if part == "[key]":  # of a table: the path has the key itself already
+            continue
         if part in kinds:
             annotation = kinds[str(part)]
         elif path and _is_plain(annotation):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal, Self
 
-from pydantic import Field, ValidationInfo, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from engine.config.base import Config, newly_written, refuse
 from engine.config.evaluate import Title
@@ -35,12 +35,23 @@ class UntilConfig(Config):
         return self
 
 
+def _twice(names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """(place, sentence) of each name that stood there before."""
+    yield from ((str(i), f"{name!r} is named twice") for i, name in enumerate(names) if name in names[:i])
+
+
 class BestConfig(Config):
     """The best of several policies takes the place of the others (App. A.1.1 of the paper)."""
 
     among: tuple[MemberName, ...] = Field(min_length=2, max_length=100, title="Among which policies")
     measure: Measure = Field("return", title="Measure")
     of: int = Field(100, ge=1, le=100_000, title="Of their last episodes", description="at most; without any: last")
+
+    @field_validator("among")
+    @classmethod
+    def _each_once(cls, among: tuple[str, ...]) -> tuple[str, ...]:
+        refuse(_twice(among))
+        return among
 
 
 class AfterwardsConfig(Config):
@@ -53,6 +64,12 @@ class AfterwardsConfig(Config):
     pool: tuple[MemberName, ...] = Field(
         (), max_length=100, title="Into the pool", description="policies whose present selves are played against later"
     )
+
+    @field_validator("pool")
+    @classmethod
+    def _each_once(cls, pool: tuple[str, ...]) -> tuple[str, ...]:
+        refuse(_twice(pool))
+        return pool
 
     @property
     def named(self) -> Iterator[tuple[str, str]]:

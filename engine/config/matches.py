@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, field_validator
 
-from engine.config.base import Config
-from engine.config.roster import MemberConfig, MemberName
+from engine.config.base import Config, refuse
+from engine.config.roster import LONGEST_NAME, MemberConfig, MemberName
 from engine.config.train import Setting
 
 MOST_ENTITIES = 1000
+SHOWN = 20
+"""Policies that a sentence names."""
+ENTRY = f"write a policy's name, {LONGEST_NAME} characters at most, or a list of names that are steered as one"
 
 
 class Seated(NamedTuple):
@@ -46,6 +49,14 @@ class MatchConfig(Config):
         (), max_length=MOST_ENTITIES, title="Entities",
         description="which entity of the game each entry stands for, nested ones counted; empty: in the game's order",
     )  # fmt: skip
+
+    @field_validator("who", mode="before")
+    @classmethod
+    def _names(cls, given: Any) -> Any:
+        """Each entry is a name or a group of names."""
+        listed = given if isinstance(given, list | tuple) else []
+        refuse((str(i), ENTRY) for i, entry in enumerate(listed) if not _is_entry(entry))
+        return given
 
     @property
     def count(self) -> int:
@@ -97,7 +108,9 @@ class MatchConfig(Config):
                 yield f"who.{i}", "this group is empty: name a policy for each entity in it"
             for name in dict.fromkeys(names):
                 if name not in roster:
-                    yield f"who.{i}", f"there is no policy {name!r}; there are {', '.join(roster)}"
+                    more = f" and {len(roster) - SHOWN} more" if len(roster) > SHOWN else ""
+                    there = ", ".join([*roster][:SHOWN])
+                    yield f"who.{i}", f"there is no policy {name!r}; there are {there}{more}"
             if len(set(names)) > 1:
                 several = ", ".join(sorted(set(names)))
                 yield f"who.{i}", f"a group is steered by one policy, and this one names {several}"
@@ -106,6 +119,11 @@ class MatchConfig(Config):
                     f"who.{i}",
                     f"{names[0]!r} is a script and plays one entity at a time: leave the inner brackets out",
                 )
+
+
+def _is_entry(entry: Any) -> bool:
+    names = entry if isinstance(entry, list | tuple) else [entry]
+    return all(type(name) is int or (isinstance(name, str) and len(name) <= LONGEST_NAME) for name in names)
 
 
 def _table(given: Any) -> Any:

@@ -15,7 +15,8 @@ from engine.config.limits import LimitsConfig, OwnWaysConfig
 from engine.config.policies import ONE_NUMBER, StoredPolicy
 from engine.config.rl import PRESETS, AnyLearner
 
-MemberName = Annotated[str, StringConstraints(max_length=24), BeforeValidator(lambda given: _written(given))]
+LONGEST_NAME = 24
+MemberName = Annotated[str, StringConstraints(max_length=LONGEST_NAME), BeforeValidator(lambda given: _written(given))]
 """A number is a name, too: the paper writes ``{1: ppo, 2: static}``."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 _KINDS = frozenset(learner.model_fields["kind"].default for learner in get_args(AnyLearner))

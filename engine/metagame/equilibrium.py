@@ -26,8 +26,9 @@ from scipy.linalg import null_space
 from scipy.optimize import LinearConstraint, linprog, minimize
 from scipy.special import xlogy
 
-from engine.errors import EngineError
+from engine.errors import Cancelled, EngineError
 from engine.metagame.matchups import Matchups, redrawn
+from engine.problem import ShouldStop
 
 Floats = NDArray[np.float64]
 ALIKE = 1e-9
@@ -44,10 +45,17 @@ def shares(payoff: Floats) -> Floats:
     return np.asarray((_maximal(small) / np.bincount(kind))[kind], np.float64)
 
 
-def ranges(found: Matchups, rng: np.random.Generator, draws: int = REDRAWN) -> tuple[Floats, Floats]:
+def ranges(
+    found: Matchups, rng: np.random.Generator, draws: int = REDRAWN, stopped: ShouldStop = lambda: False
+) -> tuple[Floats, Floats]:
     """Ends [teams] of the interval that holds each team's share in 95 of 100 tables redrawn within measurement error,
-    and its share in ``found``: where match-ups are even, one that leaves more equilibria than redrawn tables do."""
-    drawn = np.stack([shares(redrawn(found, rng)) for _ in range(draws)])
+    and its share in ``found``: where match-ups are even, one that leaves more equilibria than redrawn tables do.
+    Raises Cancelled once ``stopped()``."""
+    drawn = np.empty((draws, len(found.payoff)))
+    for i in range(draws):
+        if stopped():
+            raise Cancelled
+        drawn[i] = shares(redrawn(found, rng))
     low, high = np.quantile(drawn, (0.025, 0.975), axis=0)
     measured = shares(found.payoff)
     return np.minimum(low, measured), np.maximum(high, measured)

@@ -16,14 +16,18 @@ from engine.metagame.matchups import Matchups, matchups, pairs_of
 from engine.metagame.order import order
 from engine.metagame.split import ELO, Split, split
 from engine.metagame.tiers import Tiers, tiers
+from engine.problem import ShouldStop
 from engine.rng import generator
 
 Floats = NDArray[np.float64]
 
 
-def read(teams: int, results: Floats, seed: int, rated: Arrays | None = None) -> tuple[dict[str, Any], Arrays]:
+def read(
+    teams: int, results: Floats, seed: int, rated: Arrays | None = None, stopped: ShouldStop = lambda: False
+) -> tuple[dict[str, Any], Arrays]:
     """Meta and columns from ``results`` float64[pairs, meetings] (``matchups``). ``seed`` draws the tables from which
-    the ranges of ``picked`` are taken. ``rated``: the columns ``rating``, where they are rated otherwise.
+    the ranges of ``picked`` are taken. ``rated``: the columns ``rating``, where they are rated otherwise. Raises
+    Cancelled once ``stopped()``.
 
     Meta: ``cyclic`` {share, low, high}: cyclic share of the differences between teams (None: no difference is known),
     ``missing``: pairs that never met, ``unfinished``: meetings of all pairs that are left out. Columns [teams]:
@@ -39,7 +43,7 @@ def read(teams: int, results: Floats, seed: int, rated: Arrays | None = None) ->
     parts = split(found)
     missing = int((found.meetings[pairs_of(teams)] == 0).sum())
     meta = {"cyclic": _cyclic(parts), "missing": missing, "unfinished": int(np.isnan(results).sum())}
-    picked_low, picked_high = ranges(found, generator(seed, "picked"))
+    picked_low, picked_high = ranges(found, generator(seed, "picked"), stopped=stopped)
     columns: Arrays = {
         "order": order(found.payoff),
         **(ratings(teams, results) if rated is None else rated),

@@ -3,7 +3,8 @@
 ``cast(battle, episode, snapshots)`` hashes the battle's seed (itself a hash of the study's seed, the sampler and the
 battle's number) with the episode's number, and draws each seat's policy from the seat's candidates in proportion to
 their shares. If no learning policy was drawn for any seat, one takes a seat that is open to it, so that no episode is
-wasted. A candidate may stand for earlier snapshots of a learning policy: then one of the snapshots that came with its
+wasted. Seats that draw ``together`` get the same one of their candidates, as a squad that one policy plays. A candidate
+may stand for earlier snapshots of a learning policy: then one of the snapshots that came with its
 weights is drawn uniformly, or the policy itself while there are none.
 """
 
@@ -37,11 +38,13 @@ class Candidate(NamedTuple):
 
 
 class Cast:
-    """``seats``: each seat's candidates. Raises ConfigError for a seat without candidates, and when no policy
-    learns."""
+    """``seats``: each seat's candidates; ``together``: by seat a number that seats with the same draw have in common,
+    and with it their candidates; left out: each draws for itself. Raises ConfigError for a seat without candidates,
+    and when no policy learns."""
 
-    def __init__(self, seats: Sequence[Sequence[Candidate]]) -> None:
+    def __init__(self, seats: Sequence[Sequence[Candidate]], together: Sequence[int] = ()) -> None:
         self.seats = tuple(map(tuple, seats))
+        self._draws = tuple(together) or tuple(range(len(self.seats)))
         if empty := [seat for seat, candidates in enumerate(self.seats) if not candidates]:
             raise ConfigError([("policies", f"nobody sits on seat {seat}: name a policy for it") for seat in empty])
         self._all = tuple(dict.fromkeys(candidate for candidates in self.seats for candidate in candidates))
@@ -65,7 +68,7 @@ class Cast:
     def facing(self, policy: str, seat: int) -> Cast:
         """The same cast with ``policy`` fixed on one seat."""
         mine = (Candidate(policy, learns=True),)
-        return Cast([mine if i == seat else candidates for i, candidates in enumerate(self.seats)])
+        return Cast([mine if i == seat else candidates for i, candidates in enumerate(self.seats)], self._draws)
 
     def names(self, snapshots: Snapshots) -> tuple[str, ...]:
         """All policies that may be drawn: the candidates, then the snapshots."""
@@ -85,7 +88,8 @@ class Cast:
     def draw(self, battles: U64, episodes: NDArray[np.int64], snapshots: Snapshots) -> NDArray[np.int64]:
         """The same for n episodes: indices into ``names(snapshots)``, int64[n, seats]."""
         keys = combine64(combine64(battles, _CAST), episodes.astype(np.uint64))
-        drawn = np.stack([self._drawn(seat, uniform(keys, _SEAT, seat), False) for seat in range(len(self.seats))], 1)
+        marks = [uniform(keys, _SEAT, number) for number in self._draws]
+        drawn = np.stack([self._drawn(seat, marks[seat], False) for seat in range(len(self.seats))], 1)
         learns = np.array([candidate.learns for candidate in self._all])
         if (nobody := np.flatnonzero(~learns[drawn].any(axis=1))).size:
             taken = (uniform(keys[nobody], _LEARNER, 0) * len(self._open)).astype(np.int64)
@@ -111,7 +115,7 @@ class Cast:
         past = [i for i, candidate in enumerate(self._all) if candidate.of == of]
         for seat in range(len(self.seats)):
             rows = np.flatnonzero(np.isin(drawn[:, seat], past))
-            marks = uniform(keys[rows], _SNAPSHOT, seat)
+            marks = uniform(keys[rows], _SNAPSHOT, self._draws[seat])
             drawn[rows, seat] = first + (marks * count).astype(np.int64)
 
 

@@ -27,7 +27,7 @@ from engine.simulators import references
 from engine.store import Store
 from engine.study import checkpoint
 from engine.study.control import Command, Control
-from engine.study.course import Course, CourseCurve, Rung, becomes, beginner, happened, many
+from engine.study.course import Course, CourseCurve, Rung, beginner, copied, happened, many
 from engine.study.course_artifacts import CourseArtifacts, entrants
 from engine.study.course_checks import Checked, check
 from engine.study.curve import PolicyCurve
@@ -140,7 +140,8 @@ class _Arena(Learning):
                 except Cancelled:
                     continue
                 yield from self._met(whole, pair)
-            self._tell(whole)
+            if command != "pause":
+                self._tell(whole, to_the_end=True)
         return command
 
     def _met(self, whole: Tournament, pair: tuple[int, int]) -> Iterator[AnyEvent]:
@@ -151,7 +152,7 @@ class _Arena(Learning):
         result = f"{100 * shares.mean():.0f} % ({100 * ends.low:.0f} to {100 * ends.high:.0f} %)"
         yield self.say(Logged, message=f"Tournament: {first} won {result} against {second}.")
         if whole.over or time.monotonic() >= self.table_due:
-            self._tell(whole)
+            self._tell(whole, to_the_end=False)
         self.saved = self.checkpoint()
         metrics = {
             "share": float(shares.mean()), "low": ends.low, "high": ends.high, "lesson": float(self.config.count),
@@ -160,11 +161,15 @@ class _Arena(Learning):
         table = {"table": self.table} if self.table else {}
         yield self.say(Progressed, metrics=metrics, artifacts={**table, "checkpoint": self.saved})
 
-    def _tell(self, whole: Tournament) -> None:
-        """Write the table of all pairs that have met, and the next one once pairs have met for longer than it took."""
+    def _tell(self, whole: Tournament, *, to_the_end: bool) -> None:
+        """Write the table of all pairs that have met, and the next one once pairs have met for longer than it took.
+        Unless ``to_the_end``, a command ends it."""
         if whole.results and self.in_table != len(whole.results):
             began = time.monotonic()
-            meta, columns = whole.table()
+            try:
+                meta, columns = whole.table() if to_the_end else whole.table(self.stopped)
+            except Cancelled:
+                return
             self.table, self.in_table = self.store.put(pack(meta, columns)), len(whole.results)
             ended = time.monotonic()
             self.table_due = ended + MEETING * (ended - began)
@@ -260,8 +265,9 @@ class _Arena(Learning):
             climbed |= rung.roles
         self.late = not (self._full or self.course.reached())
         learned, chosen = self.learned, self._replaced()
-        for new, old in lesson.after.fork.items():
-            becomes(self.policies[new].learner, self.policies[old].learner)
+        copies = {new: copied(self.policies[old].learner) for new, old in lesson.after.fork.items()}
+        for new, state in copies.items():
+            self.policies[new].learner.load(state)
         for name in lesson.after.pool:
             present = Rung(number + 1, name, *self.left.stored(self.policies[name]))
             self.policies[name].snapshots.append(present.description)
@@ -276,9 +282,9 @@ class _Arena(Learning):
         if best is None:
             return ""
         chosen = self.course.best(best)
-        for name in best.among:
+        for name in best.among if chosen else ():
             if name != chosen:
-                becomes(self.policies[name].learner, self.policies[chosen].learner)
+                self.policies[name].learner.load(copied(self.policies[chosen].learner))
         return chosen
 
     def _too_short(self) -> str:

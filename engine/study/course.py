@@ -17,7 +17,7 @@ from engine.config.lessons import BestConfig, LessonConfig, Measure
 from engine.evorl.opponents import Faced, remembered, restored
 from engine.mdp.interface import SeatSpec
 from engine.rl.factory import make_learner
-from engine.rl.learner import Learner, Metrics
+from engine.rl.learner import Learner, Metrics, State
 from engine.rl.sampler import Episode
 from engine.rng import generator
 from engine.study.curve import Curve, PolicyCurve
@@ -43,7 +43,7 @@ class Rung(NamedTuple):
 
 class Recent:
     """The last episodes of each policy in the lesson under way, float64[n, 3] in the order of ``MEASURES``; ``most`` of
-    each are kept."""
+    each are kept. An episode of a squad is one, with the means of its seats."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -56,7 +56,10 @@ class Recent:
     def add(self, policy: str, episodes: Sequence[Episode], weights: Floats) -> None:
         """Episodes that have just ended; ``weights`` float64[R] of their rewards."""
         if episodes:
-            new = np.array([(e.win, e.score, float(e.returns @ weights)) for e in episodes], np.float64)
+            seats: dict[int, list[tuple[float, ...]]] = {}
+            for e in episodes:  # all seats of a battle end at once, so they come together
+                seats.setdefault(e.seed, []).append((e.win, e.score, float(e.returns @ weights)))
+            new = np.array([np.mean(own, axis=0) for own in seats.values()], np.float64)
             kept = self.rows.get(policy, np.empty((0, len(MEASURES))))
             self.rows[policy] = np.concatenate([kept, new])[-self._most :]
 
@@ -98,7 +101,7 @@ class Course:
         )
 
     def note(self, policy: str, episodes: Sequence[Episode], weights: Floats) -> None:
-        """Episodes of a policy that have just ended."""
+        """Episodes of a policy that have just ended, on all its seats."""
         self.recent.add(policy, episodes, weights)
         own = self.met.setdefault(policy, {})
         for one in episodes:
@@ -107,9 +110,11 @@ class Course:
                 own[other] = games + 1, wins + one.win
 
     def best(self, best: BestConfig) -> str:
-        """The best of several policies by their last episodes in this lesson; the first of equals."""
+        """The best of several policies by their last episodes in this lesson; the first of equals, and nobody where
+        none of them ended an episode."""
         means = {name: self.recent.mean(name, best.measure, best.of, whole=False) for name in best.among}
-        return max(means, key=lambda name: -math.inf if math.isnan(means[name]) else means[name])
+        known = {name: mean for name, mean in means.items() if not math.isnan(mean)}
+        return max(known, key=lambda name: known[name]) if known else ""
 
     def end(self, learned: int, tick: int) -> None:
         """Close a lesson in which policies learned from ``learned`` decisions."""
@@ -149,12 +154,12 @@ def beginner(config: ArenaConfig, name: str, seat: SeatSpec) -> Learner:
     return make_learner(config.learners[name], seat, seed, steps_of(config, name), config.place_of(name))
 
 
-def becomes(learner: Learner, other: Learner) -> None:
-    """Go on as a copy of another learner: its weights and all that it keeps (AI Arena's ``fork``)."""
-    learner.load({
+def copied(learner: Learner) -> State:
+    """What a learner keeps, its weights and all, so that another one can go on from it (AI Arena's ``fork``)."""
+    return {
         name: Bundle(dict(part.meta), {key: array.copy() for key, array in part.arrays.items()})
-        for name, part in other.state().items()
-    })  # fmt: skip
+        for name, part in learner.state().items()
+    }
 
 
 class CourseCurve(Curve):
@@ -195,7 +200,9 @@ class CourseCurve(Curve):
 def happened(chosen: str, lesson: LessonConfig) -> Iterator[str]:
     """Sentences on what a lesson's end did to policies; ``chosen``: the best of those that it compared."""
     after = lesson.after
-    if after.best is not None:
+    if after.best is not None and not chosen:
+        yield f"None of {_and(after.best.among)} ended an episode, so nobody goes on from another one's network."
+    elif after.best is not None:
         others = [name for name in after.best.among if name != chosen]
         verb = "goes" if len(others) == 1 else "go"
         yield f"{chosen} was best, and {_and(others)} {verb} on from its network."

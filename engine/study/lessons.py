@@ -122,9 +122,12 @@ def cast_of(config: ArenaConfig, lesson: LessonConfig, seats: Seating, specs: Se
     """The cast of a match on seats with these descriptions."""
     learning = {s.policy for s in seats.who if config.roster[s.policy].learns and s.policy not in lesson.frozen}
     kinds: dict[str, list[SeatSpec]] = {}
-    found = []
-    for one, spec in zip(seats.who, specs, strict=True):
+    found: list[list[Candidate]] = []
+    first: dict[str, int] = {}
+    draws: list[int] = []
+    for place, (one, spec) in enumerate(zip(seats.who, specs, strict=True)):
         member = config.roster[one.policy]
+        draws.append(first.setdefault(one.policy, place) if member.recalls else place)
         if member.recalls:
             found.append(_earlier(one.policy, member, learning, known))
             continue
@@ -133,14 +136,16 @@ def cast_of(config: ArenaConfig, lesson: LessonConfig, seats: Seating, specs: Se
             sat.append(spec)
         k, learns = sat.index(spec), one.policy in learning
         found.append([Candidate(f"{one.policy}{KINDS}{k}" if k and not member.learns else one.policy, learns=learns)])
-    return Cast(found)
+    return Cast(found, draws)
 
 
 def _earlier(policy: str, pool: Any, learning: Collection[str], known: Known) -> list[Candidate]:
-    """Earlier selves on a seat, for those who learn in the match."""
+    """Earlier selves on a seat, for those who learn in the match: all seats of a pool have the same one."""
     names = [f"{old}@{digest}" for old in pool.recalls for digest in known.past.get(old, ())]
-    if pool.choice == "uniform" or not names:
+    if not names:
         return [Candidate(policy, of=old) for old in pool.recalls]
+    if pool.choice == "uniform":
+        return [Candidate(name) for name in dict.fromkeys(names)]
     faced = together(known.faced.get(name, {}) for name in learning)
     drawn = shares(pool.choice, [], names, faced)
     return [Candidate(name, share) for name, share in drawn.items() if share > 0]
@@ -200,8 +205,10 @@ class Matches:
         return {policy: join(fragments) for policy, fragments in found.items()}
 
     def finished(self) -> list[Episode]:
-        """As ``Sampler.finished``."""
-        return [episode for match in self._matches for episode in match.finished()]
+        """As ``Sampler.finished``; those of all matches are spread evenly, so that the last ones are of all of them."""
+        ended = [match.finished() for match in self._matches]
+        spread = [((i + 0.5) / len(own), k, i) for k, own in enumerate(ended) for i in range(len(own))]
+        return [ended[k][i] for _, k, i in sorted(spread)]
 
     def close(self) -> None:
         """Close all games."""

@@ -31,6 +31,7 @@ from engine.metagame.ladder import Ladder, Meetings
 from engine.metagame.matchups import Pairs, pairs_of
 from engine.metagame.split import ELO
 from engine.metagame.table import read
+from engine.problem import ShouldStop
 from engine.rl.seats import Player
 from engine.rng import battle_seeds, combine64
 from engine.study.meetings import meet
@@ -97,8 +98,9 @@ class Tournament:
         self.moves += moves
         return first, second
 
-    def table(self) -> tuple[dict[str, Any], Arrays]:
-        """Meta and columns of all that was played (``engine.metagame.table.read``)."""
+    def table(self, stopped: ShouldStop = lambda: False) -> tuple[dict[str, Any], Arrays]:
+        """Meta and columns of all that was played (``engine.metagame.table.read``). While pairs have not met, nobody
+        knows how often anybody would be seen, nor how much of all is cyclic. Raises Cancelled once ``stopped()``."""
         n = len(self.entrants)
         rows: dict[Pair, list[Floats]] = {pair: [] for pair in combinations(range(n), 2)}
         for (a, b), shares in self.results:
@@ -108,7 +110,10 @@ class Tournament:
         for i, parts in enumerate(rows.values()):
             flat = np.concatenate(parts) if parts else np.empty(0)
             results[i, : len(flat)] = flat
-        meta, columns = read(n, results, self.seed, _rated(n, results))
+        meta, columns = read(n, results, self.seed, _rated(n, results), stopped)
+        if meta["missing"]:
+            meta["cyclic"] = {"share": None, "low": 0.0, "high": 1.0}
+            columns |= {name: np.full(n, np.nan) for name in ("picked", "picked_low", "picked_high")}
         teams = [{"name": name, "parts": "", "cost": 0.0} for name in self.entrants]
         return {"teams": teams, "battles": self.config.episodes, **meta}, columns
 

@@ -77,11 +77,44 @@ def test_a_name_alone_is_a_learner_a_preset_or_a_script() -> None:
         ([[1, 2, 3]], {"lesson": {"after": {"pool": [2]}}}, "lessons.0.after.pool.0", "no policy '2' that learns"),
         ([[1, 2, 3]], {"lesson": {"after": {"fork": {"2": 1}}}}, "lessons.0.after.fork.2", "no policy '2' that learns"),
         ([[1, 2, 3]], {"lesson": {"times": 1001}}, "lessons.0.times", "must be 1,000 or less"),
+        ([[None, 2]], {}, "lessons.0.matches.0.who.0", "write a policy's name, 24 characters at most, or a list"),
+        ([[1, [True]]], {}, "lessons.0.matches.0.who.1", "or a list of names that are steered as one"),
+        ([[1, "a" * 25]], {}, "lessons.0.matches.0.who.1", "24 characters at most"),
+        ([[1, [[1]]]], {}, "lessons.0.matches.0.who.1", "or a list of names"),
+        (
+            [[1, 3]], {"lesson": {"after": {"best": {"among": [1, 3, 1]}}}}, "lessons.0.after.best.among.2",
+            "named twice",
+        ),
+        ([[1, 3]], {"lesson": {"after": {"pool": [3, 3]}}}, "lessons.0.after.pool.1", "named twice"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_at_its_entry(matches: Any, more: dict[str, Any], place: str, why: str) -> None:
     found = faults(matches, {1: "ppo", 2: "tanks-static", 3: "dqn"}, **more)
     assert why in found[place], found
+
+
+def test_a_tournament_has_two_players_at_least_and_no_more_than_its_table_can_tell() -> None:
+    alone = {"lesson": {"matches": [[1, 1]]}, "tournament": {}}
+    assert "the only player meets nobody" in faults([[1, 1]], {1: "ppo"}, **alone)["tournament"]
+    many = {"lesson": {"times": 200}, "tournament": {"rungs": True}}
+    assert (
+        "201 players would meet, and its table has room for 100" in faults([[1, 1]], {1: "ppo"}, **many)["tournament"]
+    )
+
+
+def test_settings_that_the_game_refuses_are_said_where_they_stand() -> None:
+    lesson = {"settings": {"penalty": 101}, "matches": [{"who": [1, 3], "settings": {"obstacles": "5"}}, [1, 3]]}
+    found = faults([], {1: "ppo", 3: "random"}, lesson=lesson)
+    assert set(found) == {"lessons.0.settings.penalty", "lessons.0.matches.0.settings.obstacles"}
+
+
+def test_of_many_unknown_names_the_first_are_said_with_some_of_those_there_are() -> None:
+    """A body of 60,000 of them kept the site busy for half a minute."""
+    roster = {f"policy-{i}": "ppo" for i in range(200)}
+    found = faults([[f"nobody-{k}"] * 1000 for k in range(60)], roster)
+    assert 0 < len(found) <= 100
+    assert max(map(len, found.values())) < 600
+    assert "and 180 more" in next(iter(found.values()))
 
 
 def test_a_number_and_its_digits_are_one_name_and_none_of_both_is_left_out_silently() -> None:

@@ -444,7 +444,7 @@ def test_a_ring_of_equals_is_rated_alike_however_many_meetings_of_each_two_ended
     results = np.where(np.arange(counts.max()) < counts[:, None], won, np.nan)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tables, "range_of", lambda *_: (0.0, 1.0))
-        patch.setattr(table, "ranges", lambda *_: (0.0, 1.0))
+        patch.setattr(table, "ranges", lambda *_, **__: (0.0, 1.0))
         columns = read(teams, results, 1)[1]
     assert np.abs(columns["rating"]).max() < 1e-6
     assert (columns["rating_low"] < 0).all()

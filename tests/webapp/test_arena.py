@@ -210,7 +210,7 @@ def test_a_round_tells_its_lesson_s_pace_its_start_and_the_pairs() -> None:
 
 
 def test_what_first_rounds_refuse_is_said_at_its_field_and_nothing_starts(team: Studio, designer: Client) -> None:
-    wrong = {**MINE, "settings1": "points 3, max_ticks 0"}
+    wrong = {**MINE, "settings1": "points 3, max_ticks 40"}
     assert designer.post(f"{form(team, 'arena')}before/", wrong).status_code == 200
     played = Job.objects.for_forms().get(config__kind="arena")
     places = "lessons.0.settings.max_ticks: must be 1 or more; lessons.0.matches.0.who.0: does not fit"

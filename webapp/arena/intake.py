@@ -14,7 +14,7 @@ from engine.config.roster import KeptMemberConfig, OwnMemberConfig, ScriptMember
 from webapp.projects.models import Project
 from webapp.studies.intake import Table
 from webapp.training import beginnings, games, methods
-from webapp.training.entrants import foreign
+from webapp.training.entrants import foreign, game_of, plays
 from webapp.training.games import OFFERS, Offer
 from webapp.training.intake import GameIntake
 
@@ -38,7 +38,7 @@ class ArenaIntake(GameIntake):
         if isinstance(study, ArenaConfig):
             yield from misfits(study)
             yield from _roster(study, project)
-            yield from beginnings.foreign(study, project)
+            yield from beginnings.unfit(study, project)
             yield from _matches(study, project)
 
 
@@ -51,11 +51,21 @@ def _roster(study: ArenaConfig, project: Project) -> Iterator[tuple[str, str]]:
         elif isinstance(member, KeptMemberConfig):
             if not beginnings.known(member.policy, project):
                 yield f"roster.{name}.policy", beginnings.UNKNOWN
+            elif not plays(home := _home(member.policy, project), study.game.name):
+                yield f"roster.{name}.policy", f"it was trained in {games.title_of(home, project)}"
         elif isinstance(member, ScriptMemberConfig):
             players[name] = ScriptConfig(kind="scripted", player=member.player)
     found: dict[str, SavedConfig | ScriptConfig] = players
     for place, why in foreign(found, study.game.name, project):
         yield f"roster.{place.removeprefix('policies.')}", why
+
+
+def _home(policy: str, project: Project) -> str:
+    """The engine's name of the game that one of the project's policies was trained in."""
+    if (agent := project.agents.filter(policy=policy).first()) is not None:
+        return str(agent.game["name"])
+    jobs = project.jobs.exclude(artifacts={})
+    return next(game_of(job) for job in jobs if policy in job.artifacts.values())
 
 
 def _matches(study: ArenaConfig, project: Project) -> Iterator[tuple[str, str]]:
