@@ -126,6 +126,11 @@ class LessonConfig(Config):
             yield "steps", f"say how many decisions it lasts{' at most.' if never else ''}{never}"
         if self.until and self.until.policy not in learning:
             yield "until.policy", f"{self.until.policy!r} does not learn in this lesson"
+        yield from (
+            (f"after.fork.{new}", f"{new!r} cannot become a copy of itself")
+            for new, old in self.after.fork.items()
+            if new == old
+        )
         for place, name in (*((f"frozen.{i}", n) for i, n in enumerate(self.frozen)), *self._afterwards()):
             if name not in roster or not roster[name].learns:
                 yield place, f"there is no policy {name!r} that learns"

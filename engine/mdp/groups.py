@@ -205,12 +205,18 @@ class Grouped:
             np.stack([here.any(axis=1) for here in alive], axis=1), ended,
         )  # fmt: skip
 
+    @staticmethod
+    def _sees(observations: Observations) -> Bools:
+        """Whether there is anything but zeros in each row."""
+        return np.any([array.reshape(len(array), -1).any(axis=1) for array in observations.values()], axis=0)
+
     def _paid(self, rewards: Array) -> Array:
         return np.stack([group.added(rewards, self.spec.rewards) for group in self._groups], axis=1)
 
     def _ended(self, ended: Ended) -> Ended:
         first = [group.seats[0] for group in self._groups]
-        alive = self._alive[ended.battles]
+        seen = [self._sees(observations) for observations in ended.observations]
+        alive = self._alive[ended.battles] & np.stack(seen, axis=1)  # who fell in the last decision sees nothing
         return ended._replace(
             returns=self._paid(ended.returns), win=ended.win[:, first],
             score=np.stack([ended.score[:, group.seats].mean(axis=1) for group in self._groups], axis=1),

@@ -155,7 +155,7 @@ class _Arena(Learning):
             self._tell(whole, to_the_end=False)
         self.saved = self.checkpoint()
         metrics = {
-            "share": float(shares.mean()), "low": ends.low, "high": ends.high, "lesson": float(self.config.count),
+            "share": float(shares.mean()), "low": ends.low, "high": ends.high, "lesson": float(self.course.number),
             "pairs": float(len(whole.results)), "pairs_in_all": float(whole.config.pairs(len(whole.entrants))),
         }  # fmt: skip
         table = {"table": self.table} if self.table else {}
@@ -221,7 +221,10 @@ class _Arena(Learning):
     @property
     def _full(self) -> bool:
         """Whether another update might be more than the lesson plans. Updates may have been of fewer decisions."""
-        return bool(self.learned) and self.learned + self.task.pace.update > self.task.pace.decisions
+        pace = self.task.pace
+        due = {name: policy.portion.need * pace.fragment[name] for name, policy in self.active.items()}
+        update = pace.update if self.waiting else max(due.values())
+        return bool(self.learned) and self.learned + update > pace.decisions
 
     @property
     def least(self) -> int:
@@ -240,6 +243,7 @@ class _Arena(Learning):
             self.warned = True
             yield self.say(Logged, message=self._too_short())
         metrics = self.curve.metrics() | {"lesson": float(self.course.number + 1)}
+        metrics["lesson_over"] = float(self.over)
         metrics |= {f"{name}/learned": float(policy.learner.steps) for name, policy in self.active.items()}
         self.curve.restart()
         self.losses, self.seen = 0, {}
@@ -274,7 +278,8 @@ class _Arena(Learning):
             climbed = present.roles | climbed
         self.course.end(learned, self.tick)
         self.active, self.began = {}, 0
-        return list(happened(chosen, lesson)), climbed
+        late = [f"Time is up: {self.course.number} of {self.config.count} lessons were held."] if self.late else []
+        return [*happened(chosen, lesson), *late], climbed
 
     def _replaced(self) -> str:
         """Let the best take the place of the others; its name, or nothing."""

@@ -103,11 +103,15 @@ class Course:
     def note(self, policy: str, episodes: Sequence[Episode], weights: Floats) -> None:
         """Episodes of a policy that have just ended, on all its seats."""
         self.recent.add(policy, episodes, weights)
-        own = self.met.setdefault(policy, {})
+        own, battles = self.met.setdefault(policy, {}), dict[int, list[Episode]]()
         for one in episodes:
-            for other in {name for name in one.others if "@" in name} if math.isfinite(one.win) else ():
+            if math.isfinite(one.win):
+                battles.setdefault(one.seed, []).append(one)
+        for seats in battles.values():
+            win = sum(one.win for one in seats) / len(seats)
+            for other in {name for one in seats for name in one.others if "@" in name}:
                 games, wins = own.get(other, (0.0, 0.0))
-                own[other] = games + 1, wins + one.win
+                own[other] = games + 1, wins + win
 
     def best(self, best: BestConfig) -> str:
         """The best of several policies by their last episodes in this lesson; the first of equals, and nobody where

@@ -27,6 +27,8 @@ from engine.study.meetings import two_sides
 Fault = tuple[str, str]
 TURNS = "in this game entities take turns, and a group needs entities that act at once: leave the inner brackets out"
 
+NOBODY_WINS = "in this game all are on one side, so nobody wins: take score or return"
+
 
 class Checked(NamedTuple):
     """What is known once a course fits: the seat of each policy that learns, and decisions of the longest episode
@@ -50,6 +52,7 @@ def check(
                 where = {"game": "game", "lesson": f"lessons.{i}", "match": f"lessons.{i}.matches.{k}"}[place]
                 wrong.append((f"{where}.{at}".rstrip("."), why))
     for i, lesson in enumerate(config.lessons):
+        wrong += [(f"lessons.{i}.{at}", why) for at, why in checks.measures(lesson)]
         wrong += [(f"lessons.{i}.after.{at}", why) for at, why in checks.afterwards(lesson)]
     wrong += checks.tournament()
     if wrong:
@@ -64,6 +67,8 @@ class _Checks:
         self.steers: dict[str, int] = {}
         """Entities of the group that a policy that learns steers; 0: entities one by one."""
         self.longest = 0
+        self.together = False
+        """Whether all entities of the game are on one side."""
         self._seen: set[str] = set()
 
     def match(self, lesson: LessonConfig, match: MatchConfig) -> Iterator[Fault]:
@@ -95,6 +100,7 @@ class _Checks:
             yield _group(seats), error.problems[0].message
             return
         self.longest = max(self.longest, game.spec.max_ticks)
+        self.together |= 1 < len(game.spec.seats) == game.spec.squad
         said: set[str] = set()  # what is wrong with a policy on several entities is wrong once
         for one, spec in zip(seats.who, specs, strict=True):
             wrong = [(place, why) for place, why in self._sits(one, spec) if why not in said]
@@ -152,6 +158,15 @@ class _Checks:
         for name, own in self.seats.items():
             if (own.observations, own.action) != (seat.observations, seat.action):
                 yield "tournament", f"{name!r} does not steer single entities here, so it cannot meet the others"
+
+    def measures(self, lesson: LessonConfig) -> Iterator[Fault]:
+        """Whether somebody can win, where that is measured."""
+        if not self.together:
+            return
+        if lesson.until is not None and lesson.until.measure == "win":
+            yield "until.measure", NOBODY_WINS
+        if lesson.after.best is not None and lesson.after.best.measure == "win":
+            yield "after.best.measure", NOBODY_WINS
 
     def afterwards(self, lesson: LessonConfig) -> Iterator[Fault]:
         """Whether policies can go on from one another's networks."""

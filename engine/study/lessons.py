@@ -140,10 +140,12 @@ def cast_of(config: ArenaConfig, lesson: LessonConfig, seats: Seating, specs: Se
 
 
 def _earlier(policy: str, pool: Any, learning: Collection[str], known: Known) -> list[Candidate]:
-    """Earlier selves on a seat, for those who learn in the match: all seats of a pool have the same one."""
+    """Earlier selves on a seat, for those who learn in the match: all seats of a pool have the same one. While there
+    are none, they as they are at the beginning of the lesson; nobody learns on such a seat."""
     names = [f"{old}@{digest}" for old in pool.recalls for digest in known.past.get(old, ())]
     if not names:
-        return [Candidate(policy, of=old) for old in pool.recalls]
+        names = [f"{old}@{known.present[old]}" for old in pool.recalls if old in known.present]
+        return [Candidate(name) for name in names] or [Candidate(policy, of=old) for old in pool.recalls]
     if pool.choice == "uniform":
         return [Candidate(name) for name in dict.fromkeys(names)]
     faced = together(known.faced.get(name, {}) for name in learning)

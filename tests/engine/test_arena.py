@@ -198,7 +198,7 @@ def test_a_course_counts_who_beat_which_earlier_self_and_goes_on_with_that(store
     config = course(LEAGUE, TWO_LESSONS)
     noted = Course(config)
     met = Episode(0, 0, 9, np.zeros(1), 1.0, 0.0, np.empty(0), "1", ("1@a",))
-    noted.note("1", [met, met._replace(win=0.0), met._replace(others=("3",))], np.ones(1))
+    noted.note("1", [met, met._replace(seed=1, win=0.0), met._replace(seed=2, others=("3",))], np.ones(1))
     assert noted.faced == {}, "as long as the lesson lasts, its opponents are as likely as at its beginning"
     noted.end(10, 1)
     noted.note("1", [met], np.ones(1))
@@ -537,6 +537,48 @@ def test_a_tournament_that_is_stopped_tells_of_all_pairs_that_met(
     assert (columns["meetings"].sum(), meta["missing"]) == (4, 1), "a pair stands in both of its rows"
 
 
+def test_while_a_pool_is_empty_its_seat_teaches_nobody(store: FolderStore) -> None:
+    """It doubled the batches of the policy that sat opposite, which its plan and its schedules did not know."""
+    roster = {"p": PPO, "q": PPO, "old": {"kind": "pool", "of": ["p"]}, "luck": "random"}
+    config = course(roster, [lesson(["p", "old"], ["q", "luck"], steps=1024)])
+    end = list(run(config, store))[-1]
+    told = [e for e in run(config, store) if isinstance(e, Progressed)][-1]
+    assert isinstance(end, Finished)
+    assert end.counters.steps == config.steps
+    assert told.metrics["p/learned"] == told.metrics["q/learned"] == config.steps / 2
+
+
+def test_nobody_wins_where_all_are_on_one_side(store: FolderStore) -> None:
+    game = {"name": "navigation", "settings": {"max_ticks": 8}}
+    until = {"policy": "a", "reaches": 0.5}
+    after = {"best": {"among": ["a", "b"], "measure": "win"}}
+    config = course({"a": PPO, "b": PPO}, [lesson(["a", "a", "b"], until=until, after=after)], game=game)
+    with pytest.raises(ConfigError) as refused:
+        check(config, store)
+    places = [problem.place for problem in refused.value.problems]
+    assert places == ["lessons.0.until.measure", "lessons.0.after.best.measure"]
+
+
+def test_when_time_is_up_a_course_says_how_many_lessons_were_held(store: FolderStore) -> None:
+    each = lesson(["a", "b"], times=1000, steps=128)
+    told = list(run(course({"a": PPO, "b": "random"}, [each], minutes=0.02), store))
+    assert isinstance(told[-1], Finished)
+    (said,) = (e.message for e in told if isinstance(e, Logged) and e.message.startswith("Time is up"))
+    held = re.fullmatch(r"Time is up: (\d+) of 1000 lessons were held\.", said)
+    assert held is not None
+    assert 1 <= int(held[1]) < 1000
+
+
+def test_without_waiting_a_lesson_lasts_until_no_policy_s_update_fits_in(store: FolderStore) -> None:
+    """It ended with the first update of any policy where one of each would have been more than was asked for."""
+    roster = {name: PPO for name in ("a", "b", "c")}
+    matches = [["a", "b"], ["b", "c"], ["c", "a"]]
+    config = course(roster, [lesson(*matches, steps=1000)], sampling="asynchronous", environments=1)
+    end = list(run(config, store))[-1]
+    assert isinstance(end, Finished)
+    assert 700 < end.counters.steps <= 1000
+
+
 def test_two_that_become_copies_of_one_another_change_places(store: FolderStore) -> None:
     config = course({"a": PPO, "b": PPO}, [lesson(["a", "b"], after={"fork": {"a": "b", "b": "a"}})])
     told = [event for event in run(config, store) if isinstance(event, Progressed | Finished)]
@@ -597,6 +639,10 @@ def test_a_squad_of_earlier_selves_is_one_of_them_and_each_is_met_equally_often(
     shares = Counter(who[5] for who in drawn)
     assert len(shares) == 6
     assert all(abs(count - 500) < 100 for count in shares.values()), shares
+    present = {"a": "7" * 64, "b": "8" * 64, "old": ""}
+    begun = cast_of(config, config.lessons[0], seats, specs, Known(present, {"a": (), "b": ()}))
+    assert {c.policy for c in begun.seats[5]} == {f"a@{'7' * 64}", f"b@{'8' * 64}"}
+    assert begun.places("a") == (0, 1, 2, 3, 4), "as they are at its beginning, and nobody learns there"
     none = cast_of(config, config.lessons[0], seats, specs, Known({}, {"a": (), "b": ()}))
     assert all(len(set(none(battle, 0, {})[5:])) == 1 for battle in range(50)), "also as they are"
 

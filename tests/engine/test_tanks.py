@@ -263,6 +263,20 @@ def test_tanks_that_cannot_be_are_refused(given: dict[str, Any], said: str) -> N
         Tanks(**given)
 
 
+def test_who_has_more_life_when_time_is_up_wins_and_is_not_rewarded_for_it() -> None:
+    """Values go on where time cuts a battle off: a reward for standing there was added up without end."""
+    cut = played(Tanks(opponent="static", max_ticks=12, rewards=("win",)), player(Aggressive))
+    won = paid = 0
+    for step in cut:
+        if step.ended is not None:
+            timed = step.truncated[step.ended.battles]
+            won += int((step.ended.win[timed, 0] == 1).sum())
+            paid += int((step.ended.returns[timed] != 0).sum())
+            assert (step.ended.returns[~timed][:, 0] != 0).all()
+    assert won > 0
+    assert paid == 0
+
+
 def test_scripts_refuse_what_they_cannot_see() -> None:
     with pytest.raises(ConfigError, match="drives tanks by numbers"):
         Aggressive(TanksPictures().spec.seats[0])

@@ -30,7 +30,7 @@ from webapp.agents.models import Agent
 from webapp.arena import typed
 from webapp.arena.asking import ROUNDING, ArenaForm, learner_for
 from webapp.arena.pace import LESSON_S, Round, rehearsal, timed
-from webapp.arena.reading import agent_records, standings, strongest, unrated
+from webapp.arena.reading import CourseReading, agent_records, standings, strongest, unrated
 from webapp.arena.watching import recording
 from webapp.lib.storage import store
 from webapp.lib.words import about
@@ -78,6 +78,9 @@ class TestCourse(AskedKindContract):
     wrong = (
         ({"who1": "main"}, "who1", "Write who plays whom like"),
         ({"who1": "[[1, 2]"}, "who1", "Write who plays whom like"),
+        ({"who1": "[" * 1900}, "who1", "Write who plays whom like"),
+        ({"settings1": "points 3, points 4"}, "settings1", "points is set twice"),
+        ({"settings1": "points (1"}, "settings1", "Write each setting with its value"),
         ({"who1": "main vs nobody, main vs luck"}, "who1", "no policy 'nobody'"),
         ({"who1": '[["main", "luck", "luck"]]'}, "who1", "list names 3 entities, and Pong for two has 2"),
         ({"steps2": ""}, "steps2", "how many decisions it lasts"),
@@ -85,6 +88,9 @@ class TestCourse(AskedKindContract):
         ({"settings1": "wind 3"}, "settings1", "There is no such setting"),
         ({"who1": "main vs luck (wind 3), rival vs luck"}, "who1", "There is no such setting"),
         ({"copies2": "rival"}, "copies2", "Write who becomes a copy of whom"),
+        ({"copies2": "rival from main, rival from old"}, "copies2", "cannot become a copy of both main and old"),
+        ({"copies2": "main from main"}, "copies2", "cannot become a copy of itself"),
+        ({"who3": "", "steps3": "5000"}, "who3", "Say who plays whom in this lesson"),
         ({"copies2": "rival from main"}, "copies2", "their learners have other settings"),
         ({"only2": "nobody"}, "only2", "no policy 'nobody' that learns"),
         ({"then1": "best", "plays2": "script:random", "who2": "main vs old"}, "then1", "at least 2"),
@@ -178,7 +184,7 @@ def test_a_course_begins_fast_enough_to_be_measured(tmp_path: Path) -> None:
     study = course({"main": PPO, "slow": slow, "old": {"kind": "pool", "of": ["main"]}}, [each, each])
     first = load(rehearsal(study).model_dump(mode="json"))
     told = [event for event in run(first, FolderStore(tmp_path)) if isinstance(event, Progressed)]
-    assert [event.metrics["lesson"] for event in told] == [1, 1, 2, 2]
+    assert [event.metrics["lesson"] for event in told] == [1, 1, 1, 2, 2, 2]
 
 
 def test_the_time_of_each_lesson_is_told_once_a_course_like_it_was_held(team: Studio, designer: Client) -> None:
@@ -415,6 +421,30 @@ def test_the_page_tells_lessons_who_plays_whom_and_who_beats_whom(team: Studio, 
     csv = designer.get(reverse("studies:results", args=[team.project.slug, job.pk])).content.decode()
     assert csv.splitlines()[0] == "first,second,verdict,share,low,high,battles"
     assert len(csv.splitlines()) == 1 + 6
+
+
+def test_the_page_is_with_the_lesson_that_is_under_way(team: Studio, designer: Client) -> None:
+    """Once a lesson is over the next one goes on, also before its first round tells anything."""
+    config = course(
+        {"a": PPO, "b": PPO, "c": "random"}, [lesson(["a", "b"], title="One"), lesson(["a", "c"], title="Two")]
+    )
+    job = recorded(team, config, "Two", rounds=3)
+    last = Job.objects.get(pk=job.pk)
+    over = {
+        tick: metrics for tick, metrics in last.events.filter(kind="progressed").values_list("tick", "body__metrics")
+    }
+    first = [tick for tick, metrics in over.items() if metrics["lesson_over"]]
+    for tick, metrics in over.items():
+        Job.objects.filter(pk=job.pk).update(status="running", tick=tick, metrics=metrics)
+        reading = CourseReading(Job.objects.get(pk=job.pk))
+        assert reading.now.title == ("Two" if first and tick >= first[0] else "One")
+    assert first
+
+
+def test_settings_are_read_as_they_are_typed() -> None:
+    assert typed.settings("a 1, b -0.5, c 1e3, d yes, e far") == {"a": 1, "b": -0.5, "c": 1000.0, "d": True, "e": "far"}
+    assert typed.settings("a 1_0, b ٣") == {"a": "1_0", "b": "٣"}, "no numbers as people write them"
+    assert typed.settings(f"a {'9' * 30}") == {"a": "9" * 30}
 
 
 def test_a_match_of_the_lesson_is_watched_with_its_players_as_they_are_now(team: Studio, designer: Client) -> None:

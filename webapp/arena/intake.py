@@ -65,7 +65,7 @@ def _home(policy: str, project: Project) -> str:
     if (agent := project.agents.filter(policy=policy).first()) is not None:
         return str(agent.game["name"])
     jobs = project.jobs.exclude(artifacts={})
-    return next(game_of(job) for job in jobs if policy in job.artifacts.values())
+    return next((game_of(job) for job in jobs if policy in job.artifacts.values()), "")
 
 
 def _matches(study: ArenaConfig, project: Project) -> Iterator[tuple[str, str]]:

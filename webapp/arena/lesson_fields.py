@@ -75,7 +75,10 @@ def read(found: Mapping[str, Any], offer: Offer, wrong: Wrong) -> dict[int, dict
     """By number of a lesson that says who plays, what is written in it; ``wrong`` is told of what cannot be read."""
     lists: dict[int, dict[str, Any]] = {}
     for i in range(1, HELD + 1):
-        if text := found[f"who{i}"]:
+        filled = [field for field in FIELDS if field not in ("who", "then") and found.get(name_of(field, i))]
+        if filled and not found.get(f"who{i}", "wrong already"):
+            wrong(f"who{i}", "Say who plays whom in this lesson, or leave all of it empty.")
+        if text := found.get(f"who{i}"):
             readers = (("who", lambda text: typed.matches(text, offer)), ("settings", typed.settings),
                        ("copies", typed.copies))  # fmt: skip
             texts = {"who": text, "settings": found[f"settings{i}"], "copies": found[f"copies{i}"]}

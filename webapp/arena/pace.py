@@ -30,8 +30,7 @@ NEAR = 0.95
 FEW = 200
 """Decisions by chance at most, in first rounds."""
 UPDATES = 3
-"""Updates of each lesson in first rounds. Two tell its speed; where earlier selves play before there are any, they
-learn, too, and an update is larger."""
+"""Updates of each lesson in first rounds: the first one, in which the game comes up, and two that tell its speed."""
 LARGE = 10**9
 """Decisions of a lesson in which updates have their usual size."""
 LEAST_S = 5.0

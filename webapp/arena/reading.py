@@ -63,7 +63,8 @@ class CourseReading:
         self.config = parse(ArenaConfig, job.config)
         self.offer = OFFERS[named(self.config.game.name, job.project)[0]]
         done = int(job.metrics.get("lesson", 0) or 0)
-        self.number = self.config.count if job.status == "finished" else max(1, done) if job.tick else 1
+        next_begun = bool(job.metrics.get("lesson_over")) and not job.terminal and done < self.config.count
+        self.number = max(1, done + next_begun) if job.tick else 1
         self.over, self.begun = job.terminal, bool(job.tick) or job.status == "running"
         self.met, self.meetings = (int(job.metrics.get(name, 0) or 0) for name in ("pairs", "pairs_in_all"))
 

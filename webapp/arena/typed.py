@@ -19,6 +19,7 @@ SETTINGS = "Write each setting with its value, such as: penalty 0.1, obstacles 6
 COPIES = "Write who becomes a copy of whom, such as: rival from main."
 _COMMA = re.compile(r",(?![^(]*\))")
 """One that is in no parentheses."""
+_NUMBER = re.compile(r"[+-]?[0-9]{1,18}(\.[0-9]{0,18})?([eE][+-]?[0-9]{1,3})?")
 _WORDS = {"yes": True, "true": True, "no": False, "false": False}
 MATCH_KEYS = {"who", "settings", "entities"}
 
@@ -49,8 +50,10 @@ def settings(text: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for each in (part.strip() for part in text.split(",")):
         name, _, value = each.partition(" ")
-        if each and not value.strip():
+        if each and (not value.strip() or set("()") & set(each)):
             raise ValueError(SETTINGS)
+        if name in found:
+            raise ValueError(f"{name} is set twice.")
         found |= {name: _value(value.strip())} if each else {}
     return found
 
@@ -58,12 +61,9 @@ def settings(text: str) -> dict[str, Any]:
 def _value(text: str) -> Any:
     if text in _WORDS:
         return _WORDS[text]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+    if _NUMBER.fullmatch(text) is None:
+        return text
+    return float(text) if set(".eE") & set(text) else int(text)
 
 
 def copies(text: str) -> dict[str, str]:
@@ -71,7 +71,12 @@ def copies(text: str) -> dict[str, str]:
     pairs = [each.split(" from ") for each in text.split(",") if each.strip()]
     if any(len(pair) != 2 or not all(name.strip() for name in pair) for pair in pairs):
         raise ValueError(COPIES)
-    return {new.strip(): old.strip() for new, old in pairs}
+    found: dict[str, str] = {}
+    for new, old in ((new.strip(), old.strip()) for new, old in pairs):
+        if new in found:
+            raise ValueError(f"{new} cannot become a copy of both {found[new]} and {old}.")
+        found[new] = old
+    return found
 
 
 def names(text: str) -> list[str]:
@@ -82,7 +87,7 @@ def names(text: str) -> list[str]:
 def _lists(text: str) -> list[Any]:
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ValueError(UNREADABLE) from None
     if not isinstance(found, list) or not all(isinstance(match, list | dict) for match in found):
         raise ValueError(UNREADABLE)

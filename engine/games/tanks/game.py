@@ -16,7 +16,7 @@ from engine.games.tanks.kernel import SQUAD
 from engine.mdp.interface import Array, ArraySpec, Continuous, MDPSpec, SeatSpec, action_problem
 from engine.mdp.vector import Ended, VectorStep, episode_seeds
 
-VERSION = "1"
+VERSION = "2"
 REWARDS = {
     "score": kernel.SCORE_REWARD, "dealt": kernel.DEALT_REWARD, "friendly": kernel.FRIENDLY_REWARD,
     "neutral": kernel.NEUTRAL_REWARD, "taken": kernel.TAKEN_REWARD, "win": kernel.WIN_REWARD,
@@ -36,10 +36,11 @@ class Tanks:
     episode ``max_ticks`` decisions at most; it is over when a team is gone. ``rewards``, of each tank: any of "score",
     which is the paper's: ``reward`` × (damage to enemies + enemies killed) − ``penalty`` × (damage to friends, itself
     and neutral tanks + those killed + damage taken + 1 for its death), damage in lives; the parts "dealt", "friendly",
-    "neutral" and "taken" as they are; "win" (1, 0 or −1 for its team at the end, if it still lives). A dead tank is out
-    of its battle. The winner is who has more life left. A result's score is (own − other's share of life + 1) / 2. Its
-    signals are the team's: damage dealt, to friends, and to neutral tanks, and life lost, as shares of those teams'
-    whole life, and shots a tank. Raises ConfigError for invalid settings.
+    "neutral" and "taken" as they are; "win" (1 when the other team is gone, −1 when its own is, 0 when both are;
+    nothing when time is up). A dead tank is out of its battle. The winner is who has more life left. A result's score
+    is (own − other's share of life + 1) / 2. Its signals are the team's: damage dealt, to friends, and to neutral
+    tanks, and life lost, as shares of those teams' whole life, and shots a tank. Raises ConfigError for
+    invalid settings.
     """
 
     drawing = "tanks"
@@ -120,8 +121,8 @@ class Tanks:
                 self._stones, self._orders,
             )  # fmt: skip
         kernel.play(
-            self._seeds, self._orders, self._ticks, self.spec.frame_skip, self.spec.max_ticks, self._kinds, self._good,
-            self._bad, self._tanks, self._shells, self._stones, self._tallies, self._living, self._paid,
+            self._seeds, self._orders, self._ticks, self.spec.frame_skip, self._kinds, self._good, self._bad,
+            self._tanks, self._shells, self._stones, self._tallies, self._living, self._paid,
             self._terminated,
         )  # fmt: skip
         self._truncated = ~self._terminated & (self._ticks >= self.spec.max_ticks)

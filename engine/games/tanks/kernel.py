@@ -227,8 +227,9 @@ def won(side: int, tanks: Any) -> float:
 
 
 @compiled
-def pay(kinds: Any, good: float, bad: float, over: bool, tanks: Any, before: Any, tally: Any, out: Any) -> None:
-    """The rewards float32[10, R] of fighters for a decision, from their tallies before and after it."""
+def pay(kinds: Any, good: float, bad: float, gone: bool, tanks: Any, before: Any, tally: Any, out: Any) -> None:
+    """The rewards float32[10, R] of fighters for a decision, from their tallies before and after it; ``gone``: whether
+    a team is. Who wins when time is up is no reward: there values go on, and would add up such rewards without end."""
     for i in range(FIGHTERS):
         gain = tally[i] - before[i]
         for r in range(len(kinds)):
@@ -244,12 +245,12 @@ def pay(kinds: Any, good: float, bad: float, over: bool, tanks: Any, before: Any
             elif kinds[r] == TAKEN_REWARD:
                 out[i, r] = gain[TAKEN] / LIFE + gain[DIED]
             else:
-                out[i, r] = 2.0 * won(i // SQUAD, tanks) - 1.0 if over else 0.0
+                out[i, r] = 2.0 * won(i // SQUAD, tanks) - 1.0 if gone else 0.0
 
 
 @compiled
 def play(
-    seeds: Any, orders: Any, ticks: Any, skip: int, longest: int, kinds: Any, good: float, bad: float, tanks: Any,
+    seeds: Any, orders: Any, ticks: Any, skip: int, kinds: Any, good: float, bad: float, tanks: Any,
     shells: Any, stones: Any, tallies: Any, alive: Any, rewards: Any, ends: Any,
 ) -> None:  # fmt: skip
     """One decision of every battle: ``orders`` float32[n, 12, 3] (those of neutral tanks are written here); ``ticks``
@@ -267,7 +268,7 @@ def play(
                 ends[n] = True
                 break
         ticks[n] += 1
-        pay(kinds, good, bad, ends[n] or ticks[n] >= longest, tanks[n], before, tallies[n], rewards[n])
+        pay(kinds, good, bad, ends[n], tanks[n], before, tallies[n], rewards[n])
         for i in range(FIGHTERS):
             if not alive[n, i]:
                 rewards[n, i] = 0.0
