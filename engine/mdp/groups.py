@@ -208,7 +208,8 @@ class Grouped:
     @staticmethod
     def _sees(observations: Observations) -> Bools:
         """Whether there is anything but zeros in each row."""
-        return np.any([array.reshape(len(array), -1).any(axis=1) for array in observations.values()], axis=0)
+        each = [array.reshape(len(array), -1).any(axis=1) for array in observations.values()]
+        return np.asarray(np.any(each, axis=0), np.bool_)
 
     def _paid(self, rewards: Array) -> Array:
         return np.stack([group.added(rewards, self.spec.rewards) for group in self._groups], axis=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -171,6 +171,12 @@ class Curve:
     def counters(self, steps: int) -> Counters:
         """Totals over the study's whole life."""
         return Counters(steps=steps, seconds=self.before + time.monotonic() - self.began)
+
+    def go_back(self, restore: Callable[[], None]) -> None:
+        """``restore`` what a checkpoint has; samplers that were lost since, and the time that passed, still count."""
+        lost, seconds = self.lost, self.counters(0).seconds
+        restore()
+        self.lost, self.before = lost, seconds
 
     def state(self) -> dict[str, Any]:
         """As JSON; of the study without its policies."""

@@ -182,9 +182,7 @@ class _Gossip(Session):
             )
         if not self.config.waits:
             return
-        lost = self.curve.lost
-        self._restore(self.saved)
-        self.curve.lost = lost
+        self.curve.go_back(lambda: self._restore(self.saved))
         self.epoch += 1
         self._direct(agents)
 

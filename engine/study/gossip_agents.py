@@ -29,6 +29,9 @@ LIVES = 1_000
 """Beginnings reserved per round, where agents do not wait: each life of an agent plays battles of its own."""
 REPORT_S = 0.5
 """Seconds between two reports within a round, at least."""
+WHOLE_S = 2.0
+"""Seconds after which an agent that nobody waits for tells its whole state. The policy of the study is the mean of all,
+and a slow agent could be in it as it began."""
 _WAIT_S = 0.2
 
 
@@ -84,7 +87,7 @@ class Mixing:
         self.agent, self.config, self.store, self.life = agent, agent.config, store, life
         self.me: Member = agent.peers.member(agent.config.agents)
         self._since = self._lives = 0
-        self._report_at = 0.0
+        self._report_at, self._whole_at = 0.0, time.monotonic() + WHOLE_S
 
     def stream(self, subscriber: Subscriber, beat: Callable[[bool], None]) -> Iterator[list[Frame]]:
         """Play, learn and mix for ever, with one thread of torch."""
@@ -120,8 +123,9 @@ class Mixing:
         if lives != self._lives:
             return
         self._since += 1
-        if whole := not self._busy() or self._since >= self.config.every:
-            self._since = 0
+        overdue = not self.config.waits and time.monotonic() >= self._whole_at
+        if whole := not self._busy() or self._since >= self.config.every or overdue:
+            self._since, self._whole_at = 0, time.monotonic() + WHOLE_S
         if whole or time.monotonic() >= self._report_at:
             self._report_at = time.monotonic() + REPORT_S
             yield encode_report(agent.report(whole=whole))

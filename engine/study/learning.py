@@ -212,8 +212,6 @@ class Learning(Session):
             )
         if not self.waiting:
             return
-        lost = self.curve.lost
-        self.restore(self.saved)
-        self.curve.lost = lost
+        self.curve.go_back(lambda: self.restore(self.saved))
         self.epoch += 1
         self._publish(samplers, self.active)

@@ -6,6 +6,7 @@ import time
 from typing import Any, NamedTuple
 
 from engine.arrays import Bundle
+from engine.config.rl import ReplayedConfig
 from engine.config.train import TrainConfig
 from engine.errors import ConfigError
 from engine.mdp.trajectory import join
@@ -18,7 +19,7 @@ from engine.study.curve import PolicyCurve
 class Portion(NamedTuple):
     """What a policy learns from at a time. ``need``: fragments in a batch, and no more are held; ``waiting``: samplers
     wait for each update; ``gradients``: what arrives are gradients, each a batch of its own; ``most``: updates after
-    which data is too old to learn from (0: never)."""
+    which data is too old to learn from (0: never, as where it is replayed)."""
 
     need: int
     waiting: bool
@@ -35,7 +36,7 @@ def portion(config: TrainConfig, name: str) -> Portion:
         need = config.samplers * config.fragments
     else:
         need = 1 if gradients else max(1, -(-learner.least_batch // config.fragment_of(name)))
-    return Portion(need, waiting, gradients, config.max_staleness)
+    return Portion(need, waiting, gradients, 0 if isinstance(learner, ReplayedConfig) else config.max_staleness)
 
 
 class PolicyTraining:

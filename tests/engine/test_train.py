@@ -33,7 +33,7 @@ from engine.simulators.references import make
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
-from engine.study.curve import PolicyCurve, too_short
+from engine.study.curve import Curve, PolicyCurve, too_short
 from tests.engine.rounds_told import curve
 
 HOME = Path(__file__).parents[2]
@@ -220,6 +220,24 @@ def control(command: str, after: int) -> Callable[[], str]:
 
 STEERING = {"fragment": 16, "minibatch": 16, "warmup": 100, "capacity": 500, "updates": 0.25}
 """Settings of TD3 and SAC for a study of a second."""
+
+
+def test_without_waiting_a_learner_with_a_replay_drops_nothing(store: FolderStore) -> None:
+    """It learns from old data anyway; with small fragments nineteen of twenty were thrown away."""
+    settings = {"sampling": "asynchronous", "max_staleness": 1, "samplers": 4, "environments": 2}
+    config = study(game="gym:Pendulum-v1", learner={"kind": "td3", **STEERING, "updates": 1.0}, **settings)
+    rounds = [e for e in events(config, store) if isinstance(e, Progressed)]
+    assert rounds[-1].metrics["dropped"] == 0
+    assert rounds[-1].metrics["staleness_max"] > 1
+
+
+def test_time_that_passed_until_a_sampler_was_lost_still_counts() -> None:
+    curve = Curve({"agent": PolicyCurve(("reward",), [1.0], ())})
+    saved = curve.state()
+    curve.began -= 30
+    curve.lost = 2
+    curve.go_back(lambda: curve.load(saved))
+    assert (curve.lost, round(curve.counters(0).seconds)) == (2, 30)
 
 
 @pytest.mark.parametrize("kind", ["ppo", "a3c", "impala", "dqn", "td3", "sac"])
