@@ -94,13 +94,15 @@ class LearnerConfig(Config):
     """Settings of every learner. ``actions``: the kinds of ``ACTIONS`` that its policy supports; ``head``: what its
     policy makes of its network's outputs (``engine.rl.heads.HEADS``). Learners of one head go on from each other.
     ``together``: it steers all seats of its policy as one group (``engine.mdp.groups``); ``apart``: it learns from each
-    member's own rewards. ``critic_aside``: its policies are saved without its critic."""
+    member's own rewards. ``critic_aside``: its policies are saved without its critic. ``replays``: it learns from old decisions again
+    and again."""
 
     actions: ClassVar[frozenset[str]] = frozenset(ACTIONS)
     head: ClassVar[str] = "actor-critic"
     together: ClassVar[bool] = False
     apart: ClassVar[bool] = False
     critic_aside: ClassVar[bool] = False
+    replays: ClassVar[bool] = False
 
     network: NetworkConfig = Field(default_factory=NetworkConfig)
     discount: Share = Field(0.99, title="Discount", description="γ, a decision")
@@ -193,6 +195,8 @@ class IMPALAConfig(ActorCriticConfig):
 
 class ReplayedConfig(LearnerConfig):
     """Settings of all learners with a replay of transitions."""
+
+    replays: ClassVar[bool] = True
 
     n_step: Annotated[int, Evolvable(1, 100, whole=True)] = Field(1, title="Decisions before a target's own value")
     capacity: Count = Field(100_000, title="Replay", description="decisions kept")

@@ -16,7 +16,7 @@ from typing import Any
 from engine.arrays import Bundle, pack
 from engine.config import arena_plan
 from engine.config.arena import ArenaConfig
-from engine.config.rl import AnyLearner, ReplayedConfig
+from engine.config.rl import AnyLearner
 from engine.config.tournament import TournamentConfig
 from engine.errors import Cancelled, ConfigError, EngineError
 from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Started, Stopped
@@ -195,7 +195,7 @@ class _Arena(Learning):
         else:
             usual = 1 if gradients else max(1, -(-learner.least_batch // lesson.pace.fragment[name]))
             need = min(usual, lesson.pace.fragments)
-        oldest = 0 if isinstance(learner, ReplayedConfig) else config.max_staleness
+        oldest = 0 if learner.replays else config.max_staleness
         return Portion(need, self.waiting, gradients, oldest)
 
     @property

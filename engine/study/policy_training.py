@@ -6,7 +6,6 @@ import time
 from typing import Any, NamedTuple
 
 from engine.arrays import Bundle
-from engine.config.rl import ReplayedConfig
 from engine.config.train import TrainConfig
 from engine.errors import ConfigError
 from engine.mdp.trajectory import join
@@ -36,7 +35,7 @@ def portion(config: TrainConfig, name: str) -> Portion:
         need = config.samplers * config.fragments
     else:
         need = 1 if gradients else max(1, -(-learner.least_batch // config.fragment_of(name)))
-    return Portion(need, waiting, gradients, 0 if isinstance(learner, ReplayedConfig) else config.max_staleness)
+    return Portion(need, waiting, gradients, 0 if learner.replays else config.max_staleness)
 
 
 class PolicyTraining:
