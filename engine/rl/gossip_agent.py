@@ -36,6 +36,11 @@ from engine.rl.sampler import Episode, Sampler
 F32 = NDArray[np.float32]
 
 
+TIMES = ("sampling_seconds", "learning_seconds", "acting_seconds", "waiting_seconds")
+"""Of an agent: processor time of playing and of learning, and time by the clock in which it did both and in which it
+waited."""
+
+
 class Link(NamedTuple):
     """What an agent last took from a neighbour: ``age``, its own updates since; ``behind``: by how many updates the
     neighbour's message was older than its own parameters (negative: newer)."""
@@ -101,7 +106,7 @@ class Agent:
         """Play and learn once; ``before``: called before each decision."""
         learner, view = self.learner, self.view
         assert view is not None
-        x = learner.publish()
+        x, set_out = learner.publish(), time.monotonic()
         self.sampler.load(Weights(AGENT, view.epoch, view.tick, learner.version, x))
         began = time.process_time()
         fragments: list[Trajectory] = [self.sampler.sample(before)[AGENT] for _ in range(self.config.fragments)]
@@ -114,6 +119,7 @@ class Agent:
         self._norms.append(float(np.linalg.norm(mine["actor"].astype(np.float64) - x["actor"])))
         self._message = encode_weights(Weights(AGENT, view.epoch, view.tick, learner.version, mine))
         self._unsent, self._took = list(self._sends), False
+        self._seconds["acting_seconds"] += time.monotonic() - set_out
 
     def mixed(self) -> bool:
         """Send and mix as far as that is possible now; whether the iteration is over."""
@@ -154,7 +160,7 @@ class Agent:
         self._norms: list[float] = []
         self._metrics: list[Metrics] = []
         self._episodes: list[Episode] = []
-        self._seconds = dict.fromkeys(("sampling_seconds", "learning_seconds", "waiting_seconds"), 0.0)
+        self._seconds = dict.fromkeys(TIMES, 0.0)
 
     def _take(self) -> bool:
         """Mix, if the neighbours' messages are there."""

@@ -71,7 +71,8 @@ class GossipCurve(Curve):
         if self.config.waits:
             found["distance_bound"] = self.ball.epsilon
         spent = [report.seconds for each in self._reports for report, _ in each]
-        waited, whole = sum(s["waiting_seconds"] for s in spent), sum(sum(s.values()) for s in spent)
+        waited = sum(s["waiting_seconds"] for s in spent)
+        whole = waited + sum(s["acting_seconds"] for s in spent)
         ages = [link.age for links in self.links.values() for link in links]
         found |= {"link_age": float(max(ages, default=0)), "waiting": waited / max(whole, 1e-9)}
         for i, curve in enumerate(self.each):

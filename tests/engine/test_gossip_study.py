@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Collection, Iterator
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -29,7 +31,7 @@ from engine.study import checkpoint, run
 from engine.study.agent_pool import Direction, LocalAgents, RemoteAgents
 from engine.study.agent_wire import decode, encode_member, encode_report
 from engine.study.gossip import _Gossip, slowdown
-from engine.study.gossip_agents import learner_of, make_agent
+from engine.study.gossip_agents import Mixing, learner_of, make_agent
 from tests.engine.rounds_told import curve
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "gossip.json"
@@ -436,6 +438,35 @@ def test_links_stay_as_their_agent_told_them_last_when_it_tells_nothing_in_a_rou
     made.curve.reported(report, 0)
     links = made.curve.table()
     assert list(zip(links["taker"], links["sender"], links["age"], strict=True)) == [(0, 1, 1), (1, 0, 3)]
+
+
+def test_the_share_of_waiting_is_of_the_time_by_the_clock(store: FolderStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A game that sleeps or shares its processor takes hardly any processor time: beside that, a wait looked long."""
+    made = _Gossip(study(agents=2, staleness=None), store, lambda: "")
+    made._prepare(begun=False)
+    agent, _ = alone(store, agents=2, staleness=None)
+    agent.act(lambda: time.sleep(0.01))
+    agent.wait(0.0)
+    report = agent.report(whole=False)
+    assert report.seconds["acting_seconds"] >= 0.08
+    made.curve.reported(report._replace(seconds={**report.seconds, "acting_seconds": 3.0, "waiting_seconds": 1.0}), 0)
+    assert made.curve.metrics()["waiting"] == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(("waits", "told"), [(None, True), (0, False)])
+def test_a_slow_agent_that_nobody_waits_for_tells_its_state_now_and_then(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch, waits: int | None, told: bool
+) -> None:
+    """The policy of the study is the mean of all states, and that of a slow agent was as it began."""
+    monkeypatch.setattr("engine.study.gossip_agents.WHOLE_S", 0.0)
+    agent, _ = alone(store, agents=2, staleness=waits, steps=100_000, checkpoint_every=50_000)
+    mixing = Mixing(agent, store, 0)
+    mixing._subscriber = SimpleNamespace(newest=lambda timeout_s: None)  # type: ignore[assignment]
+    mixing._beat = lambda busy: None
+    monkeypatch.setattr(Agent, "mixed", lambda self: True)
+    (report,) = (decode(0, frames) for frames in mixing._iterate())
+    assert isinstance(report, Report)
+    assert (report.state is not None) == told
 
 
 class Workers:
