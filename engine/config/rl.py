@@ -213,6 +213,9 @@ class ReplayedConfig(LearnerConfig):
             yield "warmup", f"{few}: let the training last longer, or fewer be played by chance"
         if isinstance(self.capacity, int) and self.capacity < together:
             yield "capacity", f"{together:,} decisions arrive together, and all must be kept: give as many at least"
+        if isinstance(self.n_step, int) and isinstance(self.fragment, int) and self.n_step > self.fragment:
+            whole = f"a return ends with its fragment, which has {self.fragment:,}"
+            yield "n_step", f"{whole}: let fragments be of {self.n_step:,} decisions at least, or take fewer steps"
 
     @model_validator(mode="after")
     def _learns_one_sum(self) -> Self:

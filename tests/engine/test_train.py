@@ -222,6 +222,14 @@ STEERING = {"fragment": 16, "minibatch": 16, "warmup": 100, "capacity": 500, "up
 """Settings of TD3 and SAC for a study of a second."""
 
 
+def test_returns_of_more_steps_than_a_fragment_has_are_refused() -> None:
+    """A return ends with its fragment: of one decision each, five steps were one, without a word."""
+    learner = {"kind": "td3", **STEERING, "fragment": 1, "n_step": 5}
+    with pytest.raises(ConfigError, match=r"learner\.n_step: a return ends with its fragment, which has 1"):
+        study(game="gym:Pendulum-v1", learner=learner)
+    study(game="gym:Pendulum-v1", learner={**learner, "fragment": 5})
+
+
 def test_without_waiting_a_learner_with_a_replay_drops_nothing(store: FolderStore) -> None:
     """It learns from old data anyway; with small fragments nineteen of twenty were thrown away."""
     settings = {"sampling": "asynchronous", "max_staleness": 1, "samplers": 4, "environments": 2}
