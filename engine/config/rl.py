@@ -94,8 +94,8 @@ class LearnerConfig(Config):
     """Settings of every learner. ``actions``: the kinds of ``ACTIONS`` that its policy supports; ``head``: what its
     policy makes of its network's outputs (``engine.rl.heads.HEADS``). Learners of one head go on from each other.
     ``together``: it steers all seats of its policy as one group (``engine.mdp.groups``); ``apart``: it learns from each
-    member's own rewards. ``critic_aside``: its policies are saved without its critic. ``replays``: it learns from old decisions again
-    and again."""
+    member's own rewards. ``critic_aside``: its policies are saved without its critic. ``replays``: it learns from old
+    decisions again and again."""
 
     actions: ClassVar[frozenset[str]] = frozenset(ACTIONS)
     head: ClassVar[str] = "actor-critic"

@@ -3,14 +3,15 @@
 Where agents wait for each other (τ = 0), all of them are at the same update at the end of a round and begin their
 battles afresh, so a study that goes on from a checkpoint ends with the same parameters as one that was never
 interrupted; when an agent is lost, all go back to the last round. Elsewhere a round is over once the agents have made
-so many updates in all; an agent that is lost is replaced, goes on from the last checkpoint, and meanwhile the others
-close their ranks. The study's policy has the mean of the agents' parameters.
+so many updates in all, and each has told how it is then; an agent that is lost is replaced, goes on from the last
+checkpoint, and meanwhile the others close their ranks. The study's policy has the mean of the agents' parameters.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Generator, Iterator
 
 import numpy as np
@@ -40,6 +41,8 @@ from engine.study.sampler_factory import seated
 from engine.study.session import Session
 
 _POLL_S = 0.2
+PATIENCE_S = 10.0
+"""Seconds in which agents that do not wait for each other tell how they are at the end of a round."""
 STUBBORN = 5
 """Agents that may be lost in a round before the game is blamed."""
 
@@ -50,6 +53,9 @@ def gossip(config: GossipConfig, store: Store, resume: str, control: Control) ->
 
 
 class _Gossip(Session):
+    """``states``: of the agents, as each told it last; ``versions``: their updates, as they told them last; ``asked``:
+    the tick at whose end they were asked for their states, ``awaited``: who has not answered, until ``deadline``."""
+
     def __init__(self, config: GossipConfig, store: Store, control: Control) -> None:
         super().__init__(store, control)
         self.config, self.training = config, config.training
@@ -58,6 +64,8 @@ class _Gossip(Session):
         self.longest, self.warned = 0, False
         self.saved = ""
         self.pending: Metrics | None = None
+        self.versions: list[int] = []
+        self.asked, self.awaited, self.deadline = 0, set[int](), 0.0
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
         config = self.config
@@ -93,7 +101,7 @@ class _Gossip(Session):
     @property
     def updates(self) -> int:
         """Updates in the agents' states, of all of them."""
-        return sum(int(state["learner"].meta["version"]) for state in self.states)
+        return sum(self._stored_versions())
 
     @property
     def over(self) -> bool:
@@ -115,7 +123,7 @@ class _Gossip(Session):
                 begin_with(self.learner, "start", self.config.start, self.store)
                 references.begin(game, self.config.seed)
         self.states: list[State] = [self.learner.state() for _ in range(self.config.agents)]
-        self.learned = [0] * self.config.agents
+        self.learned, self.versions = [0] * self.config.agents, self._stored_versions()
         self.curve = GossipCurve(self.config, self.seat)
 
     def _drive(self, agents: AgentPool) -> Generator[AnyEvent, None, Command]:
@@ -133,7 +141,7 @@ class _Gossip(Session):
             self._look_at_the_clock()
             if reason := agents.lost():
                 self._lost(agents, reason)
-            elif self._round_is_over():
+            elif self._round_is_over(agents):
                 yield from self._progressed(agents)
             yield from self.troubles(agents)
             if self.throttle.due():
@@ -156,16 +164,31 @@ class _Gossip(Session):
             return
         i = report.number
         self.curve.reported(report, max(0, report.steps - self.learned[i]))
-        self.learned[i] = report.steps
+        self.learned[i], self.versions[i] = report.steps, report.version
         if report.state is not None:
             self.states[i] = report.state
+            self.awaited.discard(i)
 
-    def _round_is_over(self) -> bool:
-        versions = [int(state["learner"].meta["version"]) for state in self.states]
-        due = self.config.updates_after(self.tick + 1)
+    def _stored_versions(self) -> list[int]:
+        """The updates of the agents in their states."""
+        return [int(state["learner"].meta["version"]) for state in self.states]
+
+    def _round_is_over(self, agents: AgentPool) -> bool:
+        """Where agents wait for each other, once all have made the round's updates. Elsewhere once they have made so
+        many together and each has told its state since: states of other times would lie further apart than the agents
+        ever did, and a slow one's would be as it began."""
+        due, stored = self.config.updates_after(self.tick + 1), self._stored_versions()
         if self.config.waits:
-            return all(version == due for version in versions)
-        return sum(versions) >= due * self.config.agents or self.late
+            return all(version == due for version in stored)
+        if not (sum(self.versions) >= due * self.config.agents or self.late):
+            return False
+        if stored == self.versions:
+            return True
+        if self.asked != self.tick + 1:
+            self.asked, self.awaited = self.tick + 1, set(range(self.config.agents))
+            self.deadline = time.monotonic() + PATIENCE_S
+            agents.direct(Direction(self.epoch, self.asked, 0, self.saved))
+        return not self.awaited or time.monotonic() >= self.deadline
 
     def _direct(self, agents: AgentPool) -> None:
         until = self.config.updates_after(self.tick + 1) if self.config.waits else 0
@@ -272,6 +295,7 @@ class _Gossip(Session):
             end = f"/{name_of(i)}"
             self.states[i] = {name.removesuffix(end): part for name, part in parts.items() if name.endswith(end)}
         self.learned = [int(state["learner"].meta["steps"]) for state in self.states]
+        self.versions = self._stored_versions()
         self.curve.load(meta)
         self.late = self.tick >= self.config.ticks
         self.pending, self.links, self.saved = meta["pending"], meta["links"], digest

@@ -29,9 +29,6 @@ LIVES = 1_000
 """Beginnings reserved per round, where agents do not wait: each life of an agent plays battles of its own."""
 REPORT_S = 0.5
 """Seconds between two reports within a round, at least."""
-WHOLE_S = 2.0
-"""Seconds after which an agent that nobody waits for tells its whole state. The policy of the study is the mean of all,
-and a slow agent could be in it as it began."""
 _WAIT_S = 0.2
 
 
@@ -87,7 +84,7 @@ class Mixing:
         self.agent, self.config, self.store, self.life = agent, agent.config, store, life
         self.me: Member = agent.peers.member(agent.config.agents)
         self._since = self._lives = 0
-        self._report_at, self._whole_at = 0.0, time.monotonic() + WHOLE_S
+        self._report_at = 0.0
 
     def stream(self, subscriber: Subscriber, beat: Callable[[bool], None]) -> Iterator[list[Frame]]:
         """Play, learn and mix for ever, with one thread of torch."""
@@ -123,9 +120,8 @@ class Mixing:
         if lives != self._lives:
             return
         self._since += 1
-        overdue = not self.config.waits and time.monotonic() >= self._whole_at
-        if whole := not self._busy() or self._since >= self.config.every or overdue:
-            self._since, self._whole_at = 0, time.monotonic() + WHOLE_S
+        if whole := not self._busy() or self._since >= self.config.every:
+            self._since = 0
         if whole or time.monotonic() >= self._report_at:
             self._report_at = time.monotonic() + REPORT_S
             yield encode_report(agent.report(whole=whole))
@@ -145,6 +141,8 @@ class Mixing:
         elif view.until and view.tick != now.tick:
             self.agent.follow(view, beginning=beginning_of(self.config, view, self.life))
         else:
+            if view.tick != now.tick:
+                self._since = self.config.every  # a round ends: how it is now is wanted with the next iteration
             self.agent.follow(view)
 
 

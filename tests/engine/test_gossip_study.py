@@ -453,20 +453,51 @@ def test_the_share_of_waiting_is_of_the_time_by_the_clock(store: FolderStore, mo
     assert made.curve.metrics()["waiting"] == pytest.approx(0.25)
 
 
-@pytest.mark.parametrize(("waits", "told"), [(None, True), (0, False)])
-def test_a_slow_agent_that_nobody_waits_for_tells_its_state_now_and_then(
-    store: FolderStore, monkeypatch: pytest.MonkeyPatch, waits: int | None, told: bool
+class _Shown:
+    """Shows views one after the other."""
+
+    def __init__(self, views: list[View | None]) -> None:
+        self.views = views
+
+    def newest(self, timeout_s: float) -> Frame | None:
+        view = self.views.pop(0)
+        return None if view is None else view.encode()
+
+
+def test_an_agent_that_nobody_waits_for_tells_its_state_when_a_round_ends(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The policy of the study is the mean of all states, and that of a slow agent was as it began."""
-    monkeypatch.setattr("engine.study.gossip_agents.WHOLE_S", 0.0)
-    agent, _ = alone(store, agents=2, staleness=waits, steps=100_000, checkpoint_every=50_000)
+    agent, _ = alone(store, agents=2, staleness=None, steps=100_000, checkpoint_every=50_000)
+    views = [None, View(2, 0, 1, 0, "", agent.view.members), None]  # type: ignore[union-attr]
     mixing = Mixing(agent, store, 0)
-    mixing._subscriber = SimpleNamespace(newest=lambda timeout_s: None)  # type: ignore[assignment]
+    mixing.me = agent.view.members[0]  # type: ignore[union-attr]
+    mixing._subscriber = _Shown(views)  # type: ignore[assignment]
     mixing._beat = lambda busy: None
     monkeypatch.setattr(Agent, "mixed", lambda self: True)
-    (report,) = (decode(0, frames) for frames in mixing._iterate())
-    assert isinstance(report, Report)
-    assert (report.state is not None) == told
+    monkeypatch.setattr("engine.study.gossip_agents.REPORT_S", 0.0)
+    found = [decode(0, frames) for _ in range(3) for frames in mixing._iterate()]
+    assert [isinstance(report, Report) and report.state is not None for report in found] == [False, True, False]
+
+
+def test_a_round_without_waiting_ends_with_states_of_its_end(store: FolderStore) -> None:
+    made = _Gossip(study(agents=2, staleness=None, steps=2048, checkpoint_every=512), store, lambda: "")
+    made._prepare(begun=False)
+    asked: list[int] = []
+    pool: Any = SimpleNamespace(direct=lambda direction: asked.append(direction.tick))
+    agent, _ = alone(store, agents=2, staleness=None)
+    agent.act()
+    report = agent.report(whole=True)
+    due = made.config.updates_after(1)
+    fast = report._replace(version=2 * due)
+    made._take(fast._replace(state=None))
+    assert not made._round_is_over(pool)
+    assert asked == [1]
+    made._take(fast)
+    assert not made._round_is_over(pool), "the slow one has not told yet"
+    made._take(report._replace(number=1))
+    assert made._round_is_over(pool)
+    assert asked == [1], "they are asked once"
 
 
 class Workers:
