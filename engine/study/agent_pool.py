@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -44,6 +45,11 @@ class AgentPool(AbstractContextManager["AgentPool"], Protocol):
     def gather(self, timeout_s: float) -> list[Report]:
         """Reports that have arrived; waits up to ``timeout_s`` for the first. Raises SimulatorError, ConfigError or
         EngineError when an agent cannot go on, ActorLost when the cluster is gone (a new attempt can continue)."""
+        ...
+
+    @property
+    def present(self) -> Collection[int]:
+        """The numbers of the agents that are there."""
         ...
 
     def lost(self) -> str:
@@ -100,6 +106,11 @@ class LocalAgents(LocalWorkers):
         whole = due >= self._config.updates or due % self._config.every == 0
         return [agent.report(whole=whole) for agent in self.agents]
 
+    @property
+    def present(self) -> Collection[int]:
+        """As ``AgentPool``."""
+        return range(self._config.agents)
+
     def close(self) -> None:
         """Close the games."""
         for agent in self.agents:
@@ -136,6 +147,11 @@ class RemoteAgents(RemoteWorkers):
             self._stale = True
         self._show()
         return found
+
+    @property
+    def present(self) -> Collection[int]:
+        """As ``AgentPool``."""
+        return self._here.keys()
 
     def _show(self) -> None:
         """Publish who is there, if that has changed and they can go on."""

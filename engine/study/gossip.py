@@ -214,6 +214,7 @@ class _Gossip(Session):
         before, every, self.losses = self.tick, self.config.evaluate_every, 0
         self.tick = self.config.ticks if self.over else self.tick + 1
         self.curve.closed([state["learner"].arrays["weights"] for state in self.states])
+        self.curve.without_lost(agents.present)
         metrics, links = self.curve.metrics(), self.curve.table()
         if self.config.waits and not (self.curve.ended or self.warned):
             self.warned = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -53,6 +53,10 @@ class GossipCurve(Curve):
         in which reports came makes no difference."""
         self._reports[report.number].append((report, steps))
         self.links[report.number] = report.links
+
+    def without_lost(self, present: Collection[int]) -> None:
+        """Forget the links of agents that are not ``present``: they take nothing any more."""
+        self.links = {i: links for i, links in self.links.items() if i in present}
 
     def closed(self, parameters: Sequence[NDArray[np.float32]]) -> None:
         """The round is over: all agents are at its end, with these parameters."""

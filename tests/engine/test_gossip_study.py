@@ -438,6 +438,8 @@ def test_links_stay_as_their_agent_told_them_last_when_it_tells_nothing_in_a_rou
     made.curve.reported(report, 0)
     links = made.curve.table()
     assert list(zip(links["taker"], links["sender"], links["age"], strict=True)) == [(0, 1, 1), (1, 0, 3)]
+    made.curve.without_lost({0})
+    assert made.curve.table()["taker"].tolist() == [0], "whoever was lost takes nothing"
 
 
 def test_the_share_of_waiting_is_of_the_time_by_the_clock(store: FolderStore, monkeypatch: pytest.MonkeyPatch) -> None:
