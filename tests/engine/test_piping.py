@@ -19,7 +19,8 @@ STARTED_BY_PROGRAMS = {
     "deploy/up/prepare.py", "deploy/up/ray_owner.py", "deploy/up/web.py", "engine/rl/check_agent.py",
     "engine/simulators/reaper.py", "webapp/games/reader.py",
     *(f"engine/bench/peers/{name}.py" for name in (
-        "plain_loop", "rllib_pbt", "rllib_ppo", "sample_factory_appo", "sample_factory_train", "sb3_ppo", "sb3_twin",
+        "plain_loop", "rllib_navigation", "rllib_pbt", "rllib_ppo", "sample_factory_appo", "sample_factory_covering",
+        "sample_factory_train", "sb3_ppo", "sb3_twin",
     )),
 }  # fmt: skip
 """What nobody starts at a terminal: other programs do, and read it to its end; and what goes home with an agent, which
