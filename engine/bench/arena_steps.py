@@ -21,8 +21,8 @@ from engine.bench.training_speed import beside_limit, beside_peer, speed
 NAME = "arena-steps"
 CASES = ("limit", "rllib", "sample-factory")
 PEERS = {
-    "rllib": ("rllib_navigation.py", [], (1, 4, 16)),
-    "sample-factory": ("sample_factory_appo.py", ["navigation"], (8, 32, 128)),
+    "rllib": ("rllib_navigation.py", [], (4, 16, 64)),
+    "sample-factory": ("sample_factory_appo.py", ["navigation"], (32, 128, 512)),
 }  # fmt: skip
 GOAL, LEAST = 5.0, 0.8
 STUDY: dict[str, Any] = {
@@ -31,7 +31,7 @@ STUDY: dict[str, Any] = {
     "learner": {"kind": "ppo", "fragment": 16, "batch": 8192, "network": {"policy": [256, 128], "critic": [256, 128]}},
     "checkpoint_every": 327_680,
 }  # fmt: skip
-SPREAD = {**STUDY, "game": "python:mpe2.simple_spread_v3:parallel_env", "environments": 16, "checkpoint_every": 49_152}
+SPREAD = {**STUDY, "game": "python:mpe2.simple_spread_v3:parallel_env", "environments": 256, "checkpoint_every": 49_152}
 
 
 def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
