@@ -10,13 +10,10 @@ learning took time.
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from typing import Any
 
-from engine.bench.peer import peer_python
-from engine.bench.row import row
-from engine.bench.training_speed import beside_limit, beside_peer, speed
+from engine.bench.training_speed import beside_peer, limit_row
 
 NAME = "arena-steps"
 CASES = ("limit", "rllib", "sample-factory")
@@ -38,18 +35,7 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     """Measure one case; ``quick``: seconds, and peers only at one number of environments."""
     seconds = 5.0 if quick else 40.0
     if case == "limit":
-        most, mine, said = beside_limit("spread", SPREAD, seconds, 1 if quick else 3)
-        share = mine.steps_per_second / most.steps_per_second
-        yield row(
-            NAME, case, mine.steps_per_second, "steps/s", peer="limit", peer_value=most.steps_per_second,
-            goal=f">= {LEAST} of the limit", meets=share >= LEAST, seeds=[1], detail=said,
-        )  # fmt: skip
-        return
-    script, first, numbers = PEERS[case]
-    try:
-        python = peer_python(case)
-    except subprocess.CalledProcessError as error:
-        yield row(NAME, case, speed(STUDY, seconds).steps_per_second, "steps/s", peer=case,
-                  detail=f"the peer could not be installed: {(error.stderr or '').strip()[-300:]}")  # fmt: skip
-        return
-    yield beside_peer(NAME, case, STUDY, [str(python), script, *first], numbers, GOAL, seconds, quick)
+        yield limit_row(NAME, "spread", SPREAD, seconds, 1 if quick else 3, LEAST)
+    else:
+        script, first, numbers = PEERS[case]
+        yield beside_peer(NAME, case, STUDY, [case, script, *first], numbers, GOAL, seconds, quick)

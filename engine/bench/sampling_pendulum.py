@@ -17,7 +17,7 @@ from typing import Any
 
 from engine.bench.peer import measured, peer_python
 from engine.bench.row import row
-from engine.bench.training_speed import beside_limit, beside_peer, speed
+from engine.bench.training_speed import beside_limit, beside_peer
 from engine.events import Progressed, Started
 from engine.store import FolderStore
 from engine.studies import load
@@ -56,14 +56,8 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
 
 def _beside(case: str, quick: bool, seconds: float) -> Iterator[dict[str, Any]]:
     environment, script, numbers = PEERS[case]
-    try:
-        python = peer_python(environment)
-    except subprocess.CalledProcessError as error:
-        yield row(NAME, case, speed(STUDY, seconds).steps_per_second, "steps/s", peer=case,
-                  detail=f"the peer could not be installed: {(error.stderr or '').strip()[-300:]}")  # fmt: skip
-        return
     kind = "pendulum" if case == "rllib" else "speed"
-    yield beside_peer(NAME, case, STUDY, [str(python), script, kind], numbers, GOALS[case], seconds, quick)
+    yield beside_peer(NAME, case, STUDY, [environment, script, kind], numbers, GOALS[case], seconds, quick)
 
 
 def _learn(quick: bool) -> Iterator[dict[str, Any]]:

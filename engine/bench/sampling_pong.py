@@ -11,13 +11,10 @@ environment, which does the same preprocessing.
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from typing import Any
 
-from engine.bench.peer import peer_python
-from engine.bench.row import row
-from engine.bench.training_speed import beside_limit, beside_peer, speed
+from engine.bench.training_speed import beside_peer, limit_row
 
 NAME = "sampling-pong"
 CASES = ("limit", "rllib", "sample-factory")
@@ -36,21 +33,10 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     study = study_of(quick)
     seconds = 5.0 if quick else 80.0
     if case == "limit":
-        most, mine, said = beside_limit("pong", study, seconds, 1 if quick else 3)
-        share = mine.steps_per_second / most.steps_per_second
-        yield row(
-            NAME, case, mine.steps_per_second, "steps/s", peer="limit", peer_value=most.steps_per_second,
-            goal=f">= {LEAST} of the limit", meets=share >= LEAST, seeds=[1], detail=said,
-        )  # fmt: skip
-        return
-    script, numbers = PEERS[case]
-    try:
-        python = peer_python(case)
-    except subprocess.CalledProcessError as error:
-        yield row(NAME, case, speed(study, seconds).steps_per_second, "steps/s", peer=case,
-                  detail=f"the peer could not be installed: {(error.stderr or '').strip()[-300:]}")  # fmt: skip
-        return
-    yield beside_peer(NAME, case, study, [str(python), script, "pong"], numbers, GOALS[case], seconds, quick)
+        yield limit_row(NAME, "pong", study, seconds, 1 if quick else 3, LEAST)
+    else:
+        script, numbers = PEERS[case]
+        yield beside_peer(NAME, case, study, [case, script, "pong"], numbers, GOALS[case], seconds, quick)
 
 
 def study_of(quick: bool) -> dict[str, Any]:

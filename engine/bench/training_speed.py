@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -11,7 +12,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any, NamedTuple
 
-from engine.bench.peer import measured
+from engine.bench.peer import measured, peer_python
 from engine.bench.row import row
 from engine.errors import EngineError
 from engine.events import Failed, Progressed
@@ -99,13 +100,31 @@ def beside_limit(game: str, study: dict[str, Any], seconds: float, turns: int) -
     return most, mine._replace(staleness=oldest, dropped=dropped), said
 
 
+def limit_row(
+    name: str, game: str, study: dict[str, Any], seconds: float, turns: int, least: float
+) -> dict[str, Any]:  # fmt: skip
+    """The row of a study's own speed beside the limit of its game, of which it should have ``least``."""
+    most, mine, said = beside_limit(game, study, seconds, turns)
+    share = mine.steps_per_second / most.steps_per_second
+    return row(
+        name, "limit", mine.steps_per_second, "steps/s", peer="limit", peer_value=most.steps_per_second,
+        goal=f">= {least} of the limit", meets=share >= least, seeds=[1], detail=said,
+    )  # fmt: skip
+
+
 def beside_peer(
     name: str, case: str, study: dict[str, Any], peer: list[str], numbers: tuple[int, ...], goal: float,
     seconds: float, quick: bool,
 ) -> dict[str, Any]:  # fmt: skip
-    """The row of a study's own speed beside a peer's (its interpreter, script and first arguments; then the number of
-    environments and the seconds): each number once, then turns of ours and of the peer at its best number."""
-    python, script, *first = peer
+    """The row of a study's own speed beside a peer's (the name of its environment, its script and first arguments; then
+    the number of environments and the seconds): each number once, then turns of ours and of the peer at its best
+    number. Without the peer where it cannot be installed."""
+    environment, script, *first = peer
+    try:
+        python = peer_python(environment)
+    except subprocess.CalledProcessError as error:
+        why = f"the peer could not be installed: {(error.stderr or '').strip()[-300:]}"
+        return row(name, case, speed(study, seconds).steps_per_second, "steps/s", peer=case, detail=why)
     found: dict[int, list[float]] = {n: [] for n in (numbers[-1:] if quick else numbers)}
     said: list[str] = []
 
