@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 from ray.tune.registry import register_env
+from rllib_ppo import speed
 
 BATCH = 8192
 NAMES = [f"entity_{i}" for i in range(ENTITIES)]
@@ -72,20 +72,7 @@ def trained(result: dict[str, Any]) -> float:
     return float(sum(result["env_runners"]["num_agent_steps_sampled_lifetime"].values()))
 
 
-def speed(environments: int, seconds: float) -> dict[str, Any]:
-    """Decisions/s after the first iteration."""
-    algorithm = config(environments).build_algo()
-    first, began, iterations = trained(algorithm.train()), time.perf_counter(), 0
-    result: dict[str, Any] = {}
-    while not iterations or time.perf_counter() - began < seconds:
-        result = algorithm.train()
-        iterations += 1
-    found = {"steps_per_second": (trained(result) - first) / (time.perf_counter() - began), "updates": iterations}
-    algorithm.stop()
-    return found
-
-
 if __name__ == "__main__":
     register_env("covering", Covering)
     ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-    print(json.dumps(speed(int(sys.argv[1]), float(sys.argv[2]))))
+    print(json.dumps(speed(config(int(sys.argv[1])), trained, float(sys.argv[2]))))

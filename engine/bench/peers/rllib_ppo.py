@@ -7,6 +7,7 @@ import math
 import os
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
@@ -53,9 +54,9 @@ def trained(result: dict[str, Any]) -> float:
     return float(result["env_runners"]["num_env_steps_sampled_lifetime"])
 
 
-def speed(game: str, environments: int, seconds: float) -> dict[str, Any]:
-    """Steps/s after the first iteration."""
-    algorithm = config(game, environments).build_algo()
+def speed(chosen: PPOConfig, trained: Callable[[dict[str, Any]], float], seconds: float) -> dict[str, Any]:
+    """Steps/s after the first iteration; ``trained``: the steps learned from so far, of an iteration's result."""
+    algorithm = chosen.build_algo()
     result = algorithm.train()
     first, began, iterations = trained(result), time.perf_counter(), 0
     while not iterations or time.perf_counter() - began < seconds:
@@ -92,4 +93,4 @@ if __name__ == "__main__":
     what, number, limit = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
     register_env("image-pong", pong)
     ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-    print(json.dumps(learn(number, limit) if what == "learn" else speed(what, number, limit)))
+    print(json.dumps(learn(number, limit) if what == "learn" else speed(config(what, number), trained, limit)))
