@@ -90,7 +90,7 @@ class TestCourse(AskedKindContract):
         ({"copies2": "rival"}, "copies2", "Write who becomes a copy of whom"),
         ({"copies2": "rival from main, rival from old"}, "copies2", "cannot become a copy of both main and old"),
         ({"copies2": "main from main"}, "copies2", "cannot become a copy of itself"),
-        ({"who3": "", "steps3": "5000"}, "who3", "Say who plays whom in this lesson"),
+        ({"who3": "", "steps3": "5000"}, "who3", "Say who plays whom in lesson 3"),
         ({"copies2": "rival from main"}, "copies2", "their learners have other settings"),
         ({"only2": "nobody"}, "only2", "no policy 'nobody' that learns"),
         ({"then1": "best", "plays2": "script:random", "who2": "main vs old"}, "then1", "at least 2"),

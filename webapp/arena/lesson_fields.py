@@ -77,7 +77,7 @@ def read(found: Mapping[str, Any], offer: Offer, wrong: Wrong) -> dict[int, dict
     for i in range(1, HELD + 1):
         filled = [field for field in FIELDS if field not in ("who", "then") and found.get(name_of(field, i))]
         if filled and not found.get(f"who{i}", "wrong already"):
-            wrong(f"who{i}", "Say who plays whom in this lesson, or leave all of it empty.")
+            wrong(f"who{i}", f"Say who plays whom in lesson {i}, or leave all of it empty.")
         if text := found.get(f"who{i}"):
             readers = (("who", lambda text: typed.matches(text, offer)), ("settings", typed.settings),
                        ("copies", typed.copies))  # fmt: skip
