@@ -137,7 +137,8 @@ class _Gossip(Session):
             if command := self.control():
                 return command
             for report in self._gathered(agents):
-                self._take(report)
+                if again := self._take(report):
+                    yield self.say(Logged, message=again)
             self._look_at_the_clock()
             if reason := agents.lost():
                 self._lost(agents, reason)
@@ -158,16 +159,21 @@ class _Gossip(Session):
                 return []
             raise
 
-    def _take(self, report: Report) -> None:
-        """Record a report, unless its agent had not gone back yet with all others."""
+    def _take(self, report: Report) -> str:
+        """Record a report, unless its agent had not gone back yet with all others. Returns what to tell of an agent
+        that was lost: the decisions that it had learned from since the checkpoint do not count."""
         if report.epoch != self.epoch:
-            return
+            return ""
         i = report.number
+        lost = self.learned[i] - report.steps
         self.curve.reported(report, max(0, report.steps - self.learned[i]))
         self.learned[i], self.versions[i] = report.steps, report.version
         if report.state is not None:
             self.states[i] = report.state
             self.awaited.discard(i)
+        if lost <= 0:
+            return ""
+        return f"Agent {i + 1} goes on from the last round: {lost:,} decisions that it had learned from are lost."
 
     def _stored_versions(self) -> list[int]:
         """The updates of the agents in their states."""

@@ -502,6 +502,17 @@ def test_a_round_without_waiting_ends_with_states_of_its_end(store: FolderStore)
     assert asked == [1], "they are asked once"
 
 
+def test_what_an_agent_loses_is_told_when_it_goes_on_from_a_checkpoint(store: FolderStore) -> None:
+    made = _Gossip(study(agents=2, staleness=None), store, lambda: "")
+    made._prepare(begun=False)
+    agent, _ = alone(store, agents=2, staleness=None)
+    agent.act()
+    report = agent.report(whole=True)
+    assert made._take(report._replace(steps=5120)) == ""
+    assert "Agent 1 goes on from the last round: 4,096 decisions" in made._take(report._replace(steps=1024))
+    assert made.steps == 1024
+
+
 class Workers:
     """What a driver sees of workers; ``working``: the agents that are ready."""
 

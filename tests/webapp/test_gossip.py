@@ -12,7 +12,7 @@ from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
-from engine.arrays import Bundle
+from engine.arrays import Bundle, pack
 from engine.config.gossip import GossipConfig, Topology
 from engine.rl.gossip import LINKS, neighbours
 from engine.studies import load
@@ -24,6 +24,7 @@ from webapp.api import tokens
 from webapp.gossip.asking import TOPOLOGIES, WAITS, GossipForm
 from webapp.gossip.drawing import Circle
 from webapp.gossip.parts import _curves
+from webapp.lib.storage import store
 from webapp.studies import actions, checks
 from webapp.studies.journal import Entry, append
 from webapp.studies.lines import BOTTOM, TAG, TOP
@@ -241,3 +242,18 @@ def test_every_topology_has_words_and_arrows_end_at_its_agents() -> None:
     for arrow in circle.arrows:
         end = circle.dots[arrow.taker - 1]
         assert np.hypot(arrow.x2 - end.x, arrow.y2 - end.y) < 20
+
+
+def test_how_old_what_they_take_over_is_is_told_where_they_do_not_wait(team: Studio, designer: Client) -> None:
+    job = played(team, staleness=None)
+    columns = {"taker": [0, 1, 2, 3], "sender": [3, 0, 1, 2], "age": [0, 2, 0, 0], "behind": [7, 0, 0, -3]}
+    links = pack({"topology": "ring"}, {name: np.array(column) for name, column in columns.items()})
+    table = store().put(links)
+    Job.objects.filter(pk=job.pk).update(artifacts=job.artifacts | {"table": table})
+    content = designer.get(page(job)).content.decode()
+    assert "What was taken over last was up to 7 updates behind the agent that took it." in content
+    assert "Updates behind</th>" in content
+    assert "−3</td>" in content
+    waiting = designer.get(page(played(team))).content.decode()
+    assert "behind the agent that took it" not in waiting
+    assert "Updates behind" not in waiting

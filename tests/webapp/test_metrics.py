@@ -61,6 +61,14 @@ def test_only_an_operator_s_token_for_every_project_opens_the_numbers(team: Stud
     assert ask(token(operator, team.project)).status_code == 403
 
 
+def test_a_program_that_is_kept_out_is_told_why_as_text(team: Studio, operator: User) -> None:
+    for text, why in ((token(team.designer), "Only a site operator"), (token(operator, team.project), "one project")):
+        answer = ask(text)
+        assert answer["Content-Type"] == "text/plain; charset=utf-8"
+        assert why in answer.content.decode()
+        assert "<" not in answer.content.decode()
+
+
 def test_a_token_that_lets_nobody_in_opens_no_numbers(operator: User) -> None:
     over, revoked, wrong = token(operator), token(operator), token(operator)[:-1] + "!"
     Token.objects.filter(key=over.split("_")[1]).update(expires_at=timezone.now())

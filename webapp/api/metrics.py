@@ -35,6 +35,7 @@ from webapp.lib.visits import REGISTRY
 from webapp.studies.models import Job, JobEvent, Status
 from webapp.studies.stream import places
 
+PLAIN = "text/plain; charset=utf-8"
 FOR_OPERATORS = "Only a site operator reads the numbers of this site."
 WORK = {
     "battles": ("equipoise_battles_played", "Battles that jobs asked for."),
@@ -54,9 +55,11 @@ def metrics(request: HttpRequest) -> HttpResponse:
     scheme, _, text = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         try:
-            _let_in(tokens.holder(text, str(request.META.get("REMOTE_ADDR", ""))))
+            token = tokens.holder(text, str(request.META.get("REMOTE_ADDR", "")))
         except tokens.Denied as refusal:
             return _refused(refusal)
+        if why := _kept_out(token):
+            return HttpResponse(f"{why}\n", status=403, content_type=PLAIN)
     elif not request.user.is_authenticated:
         return redirect_to_login(request.get_full_path())
     elif not request.user.is_staff:
@@ -64,20 +67,19 @@ def metrics(request: HttpRequest) -> HttpResponse:
     return HttpResponse(generate_latest(REGISTRY), content_type=CONTENT_TYPE_LATEST)
 
 
-def _let_in(token: Token) -> None:
-    """Raises PermissionDenied for a token that is not an operator's, or is for one project alone."""
+def _kept_out(token: Token) -> str:
+    """Why a token reads no numbers: it is not an operator's, or is for one project alone. Empty when it does."""
     if not token.user.is_staff:
-        raise PermissionDenied(FOR_OPERATORS)
-    if token.project is not None:
-        raise PermissionDenied("This token is for one project, and these are numbers of the whole site.")
+        return FOR_OPERATORS
+    return "" if token.project is None else "This token is for one project, and these are numbers of the whole site."
 
 
 def _refused(refusal: tokens.Denied) -> HttpResponse:
     if isinstance(refusal, tokens.TooMany):
         wait = {"Retry-After": str(refusal.seconds)}
-        return HttpResponse(f"{refusal}\n", status=429, content_type="text/plain; charset=utf-8", headers=wait)
+        return HttpResponse(f"{refusal}\n", status=429, content_type=PLAIN, headers=wait)
     scheme = {"WWW-Authenticate": "Bearer"}
-    return HttpResponse(f"{refusal}\n", status=401, content_type="text/plain; charset=utf-8", headers=scheme)
+    return HttpResponse(f"{refusal}\n", status=401, content_type=PLAIN, headers=scheme)
 
 
 class Site(Collector):

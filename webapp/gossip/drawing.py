@@ -25,7 +25,8 @@ class Dot(NamedTuple):
 
 
 class Arrow(NamedTuple):
-    """From who sends to who takes over. ``age``: updates of the taker since; ``late``: there were some."""
+    """From who sends to who takes over. ``age``: updates of the taker since; ``late``: there were some; ``behind``: by
+    how many updates what it took over last was older than its own, negative where it was newer."""
 
     sender: int
     taker: int
@@ -74,3 +75,8 @@ class Circle:
     def late(self) -> list[Arrow]:
         """Those over which nothing came in the taker's last update."""
         return [arrow for arrow in self.arrows if arrow.late]
+
+    @property
+    def behind(self) -> int:
+        """By how many updates the oldest of all that was taken over was behind who took it."""
+        return max((arrow.behind for arrow in self.arrows), default=0)

@@ -96,7 +96,7 @@ function legend() {
   if (!reward) entries.push(entry("train-spread", "from the worst to the best"));
   const open = rows(evaluation()).some((i) => column(evaluation("_low"))[i] === null);
   const why = open ? "; none where too few episodes, or too many alike ones, leave it open" : "";
-  entries.push(entry("train-evaluation", `Evaluation on fresh seeds, 95 % range${why}`));
+  entries.push(entry("train-evaluation", `Evaluation on fresh seeds, its range${why}`));
   at("legend").replaceChildren(...entries);
 }
 
@@ -110,7 +110,7 @@ function text(name, i) {
 const cell = (words) => make("td", {}, words);
 
 function table() {
-  const heads = ["Round", "Decisions", "While training", "Evaluation", "95 % range"];
+  const heads = ["Round", "Decisions", "While training", "Evaluation", "Its range"];
   at("table-head").replaceChildren(make("tr", {}, ...heads.map((words) => make("th", { scope: "col" }, words))));
   at("table-body").replaceChildren(
     ...rounds.tick.map((tick, i) => {

@@ -75,7 +75,7 @@ function showExamined() {
   const [low, high] = ["low", "high"].map((end) => column(`evaluation_return_${end}`)[i]);
   const known = low !== null && high !== null;
   at("examined").replaceChildren(shown(value), ...(known ? [make("span", { class: "aside" }, `${shown(low)} to ${shown(high)}`)] : []));
-  const range = known ? "95\u00a0% range" : "range not known";
+  const range = known ? "range if no episode goes far beyond these" : "range not known";
   at("examined-note").textContent = `${whose()}${range}, ${plural(page.episodes, "episode")} on fresh seeds${last ? "" : `, round ${whole(rounds.tick[i])}`}`;
 }
 
