@@ -11,6 +11,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from engine.arrays import Bundle, pack
 from engine.config.gossip import GossipConfig, Topology
@@ -28,7 +29,7 @@ from webapp.lib.storage import store
 from webapp.studies import actions, checks
 from webapp.studies.journal import Entry, append
 from webapp.studies.lines import BOTTOM, TAG, TOP
-from webapp.studies.models import Job
+from webapp.studies.models import Job, Status
 from webapp.training.learning import crowded
 
 pytestmark = pytest.mark.django_db
@@ -53,7 +54,7 @@ class TestSideBySide(AskedKindContract):
         "environments": 8, "checkpoint_every": 0,
         "learner.network.policy": [32, 16], "learner.network.critic": [32, 16],
     }  # fmt: skip
-    usually = {"agents": 4, "steps": 1_000_000, "staleness": 0, "learner.batch": 512, "checkpoint_every": 125_000}
+    usually = {"agents": 4, "steps": 10_000_000, "staleness": 0, "learner.batch": 512, "checkpoint_every": 384_000}
     wrong = (
         ({"agents": "1"}, "agents", f"from 2 to {checks.most_workers()}"),
         ({"steps": "10"}, "steps", "in their first update"),
@@ -213,6 +214,8 @@ def test_a_page_that_has_no_round_yet_says_so(team: Studio, designer: Client) ->
     content = designer.get(page(job)).content.decode()
     assert content.count("The first round is not complete yet") == 2
     assert "64 agents share" in content
+    Job.objects.filter(pk=job.pk).update(status=Status.STOPPED, finished_at=timezone.now())
+    assert "64 agents share" not in designer.get(page(job)).content.decode(), "what ended has nothing to expect"
 
 
 @pytest.mark.parametrize("topology", LINKS)

@@ -18,7 +18,7 @@ from webapp.studies.study_form import CardsField
 from webapp.training import beginnings, games
 from webapp.training.intake import AloneIntake
 from webapp.training.learning_form import LayeredForm
-from webapp.training.methods import presets_for
+from webapp.training.methods import Preset, presets_for
 
 AGENTS, BATTLES, SOME = 4, 16, 10
 AS_TUNED = "as usual for the game"
@@ -40,6 +40,12 @@ WAITS = {
     "repeated": ("Nobody waits, and old messages count again", "Worse, as a rule. For comparisons."),
 }
 STALENESS: Mapping[str, int | None] = {"step": 0, "never": None, "repeated": None}
+
+
+def _tuned(game: str) -> Preset:
+    """The settings of A3C for a game: those that somebody tuned for it, or the usual ones."""
+    seen = {games.ATARI: games.PICTURES}.get(game, GAMES[game].sees if game in GAMES else "")
+    return presets_for("a3c", game, seen)[0]
 
 
 class GossipIntake(AloneIntake):
@@ -114,7 +120,11 @@ class GossipForm(LayeredForm):
             "more agents make it no faster."
         )
         self.fields["seed"].help_text = "Same seed, same result, where they wait for each other."
-        self.fields["steps"].help_text = "Of all agents together. Each time one chooses what to do is a decision."
+        self.fields["steps"].widget.attrs["placeholder"] = AS_TUNED
+        self.fields["steps"].help_text = (
+            f"Of all agents together; usually {self.decisions:,}, in Pong {_tuned('pong').steps:,}. Each time one "
+            "chooses what to do is a decision."
+        )
 
     def clean(self) -> dict[str, Any]:
         """How far one may be behind is a matter of those that wait for it."""
@@ -125,9 +135,8 @@ class GossipForm(LayeredForm):
 
     def own(self) -> dict[str, Any]:
         """How many, who takes over from whom, and the learner, tuned for the game where somebody has."""
-        typed, game = self.cleaned_data, self.cleaned_data["game"]
-        seen = {games.ATARI: games.PICTURES}.get(game, GAMES[game].sees if game in GAMES else "")
-        learner = beginnings.going_on(presets_for("a3c", game, seen)[0], self.begun).learner.model_dump()
+        typed = self.cleaned_data
+        learner = beginnings.going_on(_tuned(typed["game"]), self.begun).learner.model_dump()
         learner["network"] = self.network(learner["network"])
         agents = AGENTS if typed["agents"] is None else typed["agents"]
         return {
@@ -140,11 +149,16 @@ class GossipForm(LayeredForm):
             "ordered": typed["waits"] != "repeated",
         }
 
+    @property
+    def usual_steps(self) -> int:
+        """As many as somebody found enough in this game."""
+        return _tuned(self.cleaned_data["game"]).steps
+
     def _rounds(self, battles: int) -> dict[str, int]:
         """Rounds so long that episodes end in them: where agents wait for each other, all battles begin afresh at the
         end of a round. Of a short training a few rounds at least."""
         offer = games.OFFERS.get(self.cleaned_data["game"])
-        longest, steps = offer.longest if offer else 0, self.cleaned_data["steps"] or self.decisions
+        longest, steps = offer.longest if offer else 0, self.cleaned_data["steps"] or self.usual_steps
         if self.cleaned_data["waits"] != "step" or longest * battles <= steps // USUAL_ROUNDS:
             return {}
         return {"checkpoint_every": max(1, min(longest * battles, steps // FEW_ROUNDS)), "evaluate_every": 2}

@@ -86,12 +86,17 @@ class LearningForm(StudyForm):
         beside = {GYMNASIUM: "gym:", ATARI: "ale:"}.get(typed["game"])
         return typed["game"] if beside is None else beside + typed[typed["game"]]
 
+    @property
+    def usual_steps(self) -> int:
+        """Decisions in the chosen game where nothing is typed."""
+        return self.decisions
+
     def table(self) -> dict[str, Any]:
         """The study, as a body of the API would have it."""
         return {
             **self.typed(name="title", seed="seed", minutes="minutes"),
             "game": self.game_name,
-            "steps": self.cleaned_data["steps"] or self.decisions,
+            "steps": self.cleaned_data["steps"] or self.usual_steps,
             **({} if self.begun is None else {"start": self.begun.policy}),
             **self.own(),
         }
