@@ -53,15 +53,15 @@ class SchedulerConfig(Config):
     signal: Literal["progress", "return", "td"] = Field(
         "progress",
         title="What pays",
-        description="of exp3: progress, how surely scores change; return, how high they are, as in the paper, which "
+        description="of exp3: progress, how surely success changes; return, how high it is, as in the paper, which "
         "stays with the easiest task; td, how wrong the learner is",
     )
     gamma: float = Field(0.1, gt=0, le=1, title="Share that is spread evenly", description="γ of exp3")
     bar: float = Field(
-        0.9, gt=0, le=1, title="Score from which the next task begins", description="of dbc and drc, from 0 to 1"
+        0.9, gt=0, le=1, title="Success from which the next task begins", description="of dbc and drc, from 0 to 1"
     )
     episodes: int = Field(
-        20, ge=1, le=100_000, title="Episodes that a score is the mean of",
+        20, ge=1, le=100_000, title="Episodes that a success is the mean of",
         description="of one task: the change between single episodes is chance, not progress",
     )  # fmt: skip
     low: float | None = Field(

@@ -13,8 +13,10 @@ Departures from the paper:
 1. r(i) may be the mean return R, as in the paper, progress (8), or |TD error|, the mean |δ| of the minibatch. With
    returns the weight of the easiest task, which pays first, leads for ever, also when nothing is left to learn from it;
    the paper's own Fig. 7 shows a shift that returns cannot give.
-2. The paper gives no scale of r(i), and EXP3 (Auer et al. 2002) needs r(i) in [0, 1]. R is scaled by the least and the
-   largest return of the game; |δ| by the largest mean |δ| seen, which fades by 0.1 % an iteration.
+2. The paper gives no scale of r(i), and EXP3 (Auer et al. 2002) needs r(i) in [0, 1]. R is the success of episodes, as
+   ``engine.rl.task_learner`` has it: on the half field it is the paper's return, and where a later start can gain less
+   than an earlier one, returns would say that it is never mastered. |δ| is scaled by the largest mean |δ| seen, which
+   fades by 0.1 % an iteration.
 3. ln w is kept, less its largest: the same p, and no weight overflows.
 4. Algorithm 3 updates all weights in a loop of its own. Here, as (4c) says, the chosen task's weight changes after each
    iteration, with the newest r(i), and with the p(i) by which it was chosen. A task that has not told of an episode has
@@ -57,11 +59,10 @@ _SHARED = 0.001  # α
 
 
 class Scheduler:
-    """Of ``N`` tasks, the easiest first, the target last; draws with its owner's ``rng``. ``low``, ``high``: the least
-    and the largest return of an episode."""
+    """Of ``N`` tasks, the easiest first, the target last; draws with its owner's ``rng``."""
 
-    def __init__(self, N: int, rng: np.random.Generator, low: float = 0.0, high: float = 1.0) -> None:
-        self.N, self.rng, self.low, self.high = N, rng, low, high
+    def __init__(self, N: int, rng: np.random.Generator) -> None:
+        self.N, self.rng = N, rng
         self.t = 0
         self.R: list[float | None] = [None] * N
         """R̄(i) in [0, 1]; None before the first episode."""
@@ -82,14 +83,13 @@ class Scheduler:
         return min(i, self.N - 1)
 
     def played(self, i: int, R: float, n: int = 1) -> None:
-        """Actors of task i tell the mean return of their newest ``n`` episodes."""
-        scaled = min(1.0, max(0.0, (R - self.low) / (self.high - self.low)))
+        """Actors of task i tell the mean success of their newest ``n`` episodes, within [0, 1]."""
         before = self.R[i]
-        self.reported(i, scaled, n)
-        self.R[i] = scaled if before is None else before + _ALPHA * (scaled - before)
+        self.reported(i, R, n)
+        self.R[i] = R if before is None else before + _ALPHA * (R - before)
 
     def reported(self, i: int, R: float, n: int) -> None:
-        """``played``, with R scaled."""
+        """What more ``played`` does."""
 
     def learned(self, i: int, td: float) -> None:
         """An iteration on task i is done; ``td``: the minibatch's mean |δ|."""
@@ -140,10 +140,10 @@ class Exp3(Scheduler):
     """EXP3 over the tasks, (4a) to (4c); ``signal``: what r(i) is."""
 
     def __init__(
-        self, N: int, rng: np.random.Generator, low: float = 0.0, high: float = 1.0, *,
+        self, N: int, rng: np.random.Generator, *,
         signal: Signal = "progress", gamma: float = 0.1,
     ) -> None:  # fmt: skip
-        super().__init__(N, rng, low, high)
+        super().__init__(N, rng)
         self.signal, self.gamma = signal, gamma
         self.ln_w = [0.0] * N
         self.r = [0.0] * N
@@ -197,10 +197,10 @@ class Staged(Scheduler):
     share of the ``T`` iterations. ``learns``: from stage and task, whether that task is learned in that stage."""
 
     def __init__(
-        self, N: int, rng: np.random.Generator, low: float = 0.0, high: float = 1.0, *,
+        self, N: int, rng: np.random.Generator, *,
         T: int, learns: Callable[[int, int], bool], bar: float = 0.9, stage: int = 0,
     ) -> None:  # fmt: skip
-        super().__init__(N, rng, low, high)
+        super().__init__(N, rng)
         self.T, self.learns, self.bar, self.stage, self.since = T, learns, bar, stage, 0
 
     @property
@@ -235,16 +235,16 @@ Method = Literal["uniform", "exp3", "db", "dbc", "drc"]
 
 
 def scheduler(
-    method: Method, N: int, rng: np.random.Generator, low: float, high: float, *,
+    method: Method, N: int, rng: np.random.Generator, *,
     T: int, signal: Signal = "progress", gamma: float = 0.1, bar: float = 0.9,
 ) -> Scheduler:  # fmt: skip
     """The scheduler of a method: ``uniform`` and ``exp3`` are DPCER's; of the baselines ``db`` learns the target only,
     ``dbc`` one task after the other, ``drc`` each with all easier ones. ``T``: iterations of the whole training."""
     if method == "uniform":
-        return Scheduler(N, rng, low, high)
+        return Scheduler(N, rng)
     if method == "exp3":
-        return Exp3(N, rng, low, high, signal=signal, gamma=gamma)
+        return Exp3(N, rng, signal=signal, gamma=gamma)
     if method == "db":
-        return Staged(N, rng, low, high, T=T, learns=lambda k, i: i == k, stage=N - 1)
+        return Staged(N, rng, T=T, learns=lambda k, i: i == k, stage=N - 1)
     learns = (lambda k, i: i == k) if method == "dbc" else (lambda k, i: i <= k)
-    return Staged(N, rng, low, high, T=T, learns=learns, bar=bar)
+    return Staged(N, rng, T=T, learns=learns, bar=bar)

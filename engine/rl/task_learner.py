@@ -3,8 +3,9 @@ Curriculum Experience Replay in Distributed Reinforcement Learning", Algorithms 
 
 Departures: 1. an iteration is due for each 1/ρ decisions that have arrived, where ρ is the learner's updates a
 decision, so that methods can be compared at one replay ratio; in the paper the learner never waits, and ``at_least``
-lets it go on so; 2. a task's R is the mean score of its newest ``episodes`` episodes, told once so many have ended. Of
-the few that end in one parcel the mean changes by chance, and EXP3 takes that for progress.
+lets it go on so; 2. a task's R is the mean success of its newest ``episodes`` episodes, told once so many have ended.
+Of the few that end in one parcel the mean changes by chance, and EXP3 takes that for progress. Success is whether the
+episode was won; where the game does not tell, how far its score is on the way from the least to the largest one.
 """
 
 from __future__ import annotations
@@ -13,13 +14,18 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.arrays import Bundle
 from engine.experience import Parcel
 from engine.rl.dpcer import Scheduler
 from engine.rl.learner import Metrics, State
 from engine.rl.replayed import Replayed
+from engine.rl.task_actor import SCORE, WIN
 from engine.rl.task_replays import TaskReplays
+
+Ends = tuple[float, float]
+"""The least and the largest score of an episode."""
 
 
 class Practised(NamedTuple):
@@ -29,13 +35,28 @@ class Practised(NamedTuple):
     minibatches: list[tuple[int, Metrics]]
 
 
+def by_scores(scores: NDArray[np.float64], ends: Ends) -> NDArray[np.float64]:
+    """How far scores are on the way from the least to the largest one, within [0, 1]."""
+    low, high = ends
+    return np.clip((scores - low) / (high - low), 0.0, 1.0)
+
+
+def successes(episodes: NDArray[np.float64], ends: Ends | None) -> list[float]:
+    """Success within [0, 1] of each of ``Parcel.episodes`` float64[m, k], without those of which nobody knows."""
+    if not len(episodes):
+        return []
+    won, score = episodes[:, WIN], episodes[:, SCORE]
+    found = won if ends is None else np.where(np.isfinite(won), won, by_scores(score, ends))
+    return [float(each) for each in found if np.isfinite(each)]
+
+
 class TaskLearner:
     """``learner`` with replays of its own kind for the scheduler's tasks. ``iterations``: minibatches so far, of
-    ``most`` in all; ``owed``: those due for decisions that have arrived. ``score``: the column of ``Parcel.episodes``
-    that has their scores; ``scores``: those of each task that the scheduler was not told of yet."""
+    ``most`` in all; ``owed``: those due for decisions that have arrived. ``ends``: between what scores lie
+    (None: nobody says); ``scores``: successes of each task that the scheduler was not told of yet."""
 
-    def __init__(self, learner: Replayed, scheduler: Scheduler, most: int, score: int, episodes: int) -> None:
-        self.learner, self.scheduler, self.most, self._score, self._episodes = learner, scheduler, most, score, episodes
+    def __init__(self, learner: Replayed, scheduler: Scheduler, most: int, ends: Ends | None, episodes: int) -> None:
+        self.learner, self.scheduler, self.most, self._ends, self._episodes = learner, scheduler, most, ends, episodes
         self.scores: list[list[float]] = [[] for _ in range(scheduler.N)]
         self.replays = TaskReplays([learner.buffer() for _ in range(scheduler.N)])
         self.iterations, self.owed = 0, 0.0
@@ -57,7 +78,7 @@ class TaskLearner:
     def _played(self, parcel: Parcel) -> None:
         """Tell the scheduler how a task goes, once enough of its episodes have ended."""
         scores = self.scores[parcel.task]
-        scores += parcel.episodes[:, self._score].tolist() if len(parcel.episodes) else []
+        scores += successes(parcel.episodes, self._ends)
         if len(scores) >= self._episodes:
             self.scheduler.played(parcel.task, float(np.mean(scores)), len(scores))
             scores.clear()
@@ -92,4 +113,4 @@ class TaskLearner:
         self.scheduler.load(meta["scheduler"])
         self.scheduler.rng.bit_generator.state = meta["rng"]
         self.iterations, self.owed = int(meta["iterations"]), float(meta["owed"])
-        self.scores = [list(scores) for scores in meta["scores"]]
+        self.scores = [list(each) for each in meta["scores"]]

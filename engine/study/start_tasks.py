@@ -18,11 +18,11 @@ from engine.mdp.trajectory import Batch
 from engine.mdp.vector import Game, in_turns, noise_keys
 from engine.problem import ShouldStop
 from engine.rl.players import RandomPlayer
+from engine.rl.task_learner import Ends
 from engine.simulators import references
 from engine.study.sampler_factory import seated
 
 Fault = tuple[str, str]
-Ends = tuple[float, float]
 TRIED = 10_000
 """Decisions by chance in which an episode must end for it to be known whether its game tells of wins."""
 SAY_ENDS = "say the least score of an episode (low) and the largest one (high)"

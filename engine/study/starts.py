@@ -29,8 +29,8 @@ from engine.rl.factory import make_learner
 from engine.rl.learner import Metrics, State, averaged, on_threads
 from engine.rl.onnx import exported
 from engine.rl.replayed import Replayed
-from engine.rl.task_actor import ACTIVE, SCORE, WIN
-from engine.rl.task_learner import TaskLearner
+from engine.rl.task_actor import ACTIVE
+from engine.rl.task_learner import Ends, TaskLearner
 from engine.rng import generator
 from engine.store import Store
 from engine.study import checkpoint
@@ -44,15 +44,13 @@ from engine.study.learning import long_enough
 from engine.study.policy_training import PolicyTraining, Portion
 from engine.study.sampler_pool import SamplerPool
 from engine.study.start_actors import Actors, open_actors
-from engine.study.start_tasks import Ends, seat_of_all
+from engine.study.start_tasks import seat_of_all
 from engine.study.starts_curve import StartsCurve
 
 QUIET_S = 5.0
 """Seconds without a decision after which the learner goes on with what it has."""
 ALONE = 32
 """Minibatches of an update without one."""
-CHANCE = (0.0, 1.0)
-"""Between what wins lie."""
 
 
 def starts(config: StartsConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -61,8 +59,7 @@ def starts(config: StartsConfig, store: Store, resume: str, control: Control) ->
 
 
 class TaskTraining(PolicyTraining):
-    """The agent in training: a learner with a replay a task. ``ends``: between what scores lie; where nobody says, the
-    scheduler is told of wins."""
+    """The agent in training: a learner with a replay a task. ``ends``: between what scores lie (None: nobody says)."""
 
     curve: StartsCurve  # type: ignore[assignment]
 
@@ -70,11 +67,10 @@ class TaskTraining(PolicyTraining):
         learner = cast(Replayed, make_learner(config.learner, seat, config.seed, config.steps))
         chosen, rng = config.scheduler, generator(config.seed, "scheduler")
         schedule = scheduler(
-            chosen.kind, len(config.tasks), rng, *(ends or CHANCE), T=config.iterations, signal=chosen.signal,
-            gamma=chosen.gamma, bar=chosen.bar,
+            chosen.kind, len(config.tasks), rng, T=config.iterations, signal=chosen.signal, gamma=chosen.gamma,
+            bar=chosen.bar,
         )  # fmt: skip
-        measure = WIN if ends is None else SCORE
-        self.config, self.tasks = config, TaskLearner(learner, schedule, config.iterations, measure, chosen.episodes)
+        self.config, self.tasks = config, TaskLearner(learner, schedule, config.iterations, ends, chosen.episodes)
         self.record = StartsCurve(config, seat, schedule, ends)
         waiting = config.sampling == "synchronous"
         super().__init__(AGENT, Portion(1, waiting, False, 0), learner, self.record.whole)

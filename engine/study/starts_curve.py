@@ -17,8 +17,9 @@ from engine.rl.collector import Arrival
 from engine.rl.dpcer import Scheduler
 from engine.rl.examine import Examination
 from engine.rl.learner import Metrics, averaged
+from engine.rl.task_learner import Ends, by_scores
 from engine.study.curve import Curve, PolicyCurve
-from engine.study.start_tasks import SAY_ENDS, Ends
+from engine.study.start_tasks import SAY_ENDS
 
 PLAYED = ("return", "score", "win", "length")
 LEARNED = ("td", "q")
@@ -174,9 +175,6 @@ class StartsCurve(Curve):
 
 def success_of(found: Examination, ends: Ends | None) -> Success:
     """Of one evaluation: by wins or, where scores between these ``ends`` are given, by scores."""
-    each = found.win
-    if ends is not None:
-        low, high = ends
-        each = np.clip((found.score - low) / (high - low), 0.0, 1.0)
+    each = found.win if ends is None else by_scores(found.score, ends)
     mean, (least, most) = found.mean(each, 0.0, 1.0)
     return Success(mean, least, most)

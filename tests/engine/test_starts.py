@@ -25,7 +25,8 @@ from engine.games.platform import Platform
 from engine.rl.dpcer import Scheduler
 from engine.rl.examine import Examination
 from engine.rl.policy import Policy
-from engine.rl.task_actor import ACTIVE, RETURNS, TaskActor
+from engine.rl.task_actor import ACTIVE, RETURNS, SCORE, WIN, TaskActor
+from engine.rl.task_learner import successes
 from engine.rng import generator
 from engine.runtime import redis_server
 from engine.runtime.redis_experience import Place, RedisActor, RedisLearner
@@ -586,6 +587,25 @@ def test_the_scheduler_is_told_of_a_task_once_enough_of_its_episodes_have_ended(
     tasks._played(Parcel(1, {}, np.zeros(1), 0, "a", 0, episodes=np.ones((1, RETURNS + 1))))
     assert told == [(1, 0.6, 5)]
     assert tasks.scores == [[], [], []]
+
+
+def test_success_is_winning_and_only_where_no_win_is_told_how_high_the_score_is() -> None:
+    rows = np.full((4, RETURNS + 1), np.nan)
+    rows[:, SCORE], rows[:, WIN] = [0.2, 0.1, 7.0, -9.0], [1, 0, np.nan, np.nan]
+    assert successes(rows, (0.0, 10.0)) == [1.0, 0.0, 0.7, 0.0]
+    assert successes(rows, None) == [1.0, 0.0]
+    assert successes(np.empty((0, 0)), (0.0, 1.0)) == []
+
+
+def test_one_after_the_other_goes_on_from_a_late_start_that_is_won_though_it_scores_little(store: FolderStore) -> None:
+    made = _Starts(study(scheduler={"kind": "dbc", "episodes": 5}), store, lambda: "")
+    made._prepare(begun=False)
+    tasks = made.agent.tasks
+    rows = np.zeros((5, RETURNS + 1))
+    rows[:, WIN], rows[:, SCORE] = 1.0, 0.3  # all of the way that was left
+    tasks._played(Parcel(0, {}, np.zeros(5), 0, "a", 0, episodes=rows))
+    tasks.scheduler.learned(0, 0.0)
+    assert tasks.scheduler.active == (False, True, False)
 
 
 def test_decisions_lost_before_a_study_was_interrupted_are_not_forgotten(store: FolderStore) -> None:

@@ -31,7 +31,7 @@ SCHEDULERS = {
     "uniform": ("All equally often", "The simplest, and hard to beat."),
     "drc": (
         "One after the other, and all before",
-        "The next is added at 90\N{NO-BREAK SPACE}% of the largest score, or after an equal share of the steps.",
+        "The next is added at 90\N{NO-BREAK SPACE}% success, or after an equal share of the steps.",
     ),
     "dbc": ("One after the other", "The next replaces the one before. It forgets: to compare with."),
     "db": ("The hard one alone", "No easier starts at all: to compare with."),
