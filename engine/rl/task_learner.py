@@ -10,6 +10,7 @@ episode was won; where the game does not tell, how far its score is on the way f
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -53,27 +54,29 @@ def successes(episodes: NDArray[np.float64], ends: Ends | None) -> list[float]:
 class TaskLearner:
     """``learner`` with replays of its own kind for the scheduler's tasks. ``iterations``: minibatches so far, of
     ``most`` in all; ``owed``: those due for decisions that have arrived. ``ends``: between what scores lie
-    (None: nobody says); ``scores``: successes of each task that the scheduler was not told of yet."""
+    (None: nobody says); ``scores``: successes of each task that the scheduler was not told of yet; ``cut``: more
+    minibatches were due than the last update was to make."""
 
     def __init__(self, learner: Replayed, scheduler: Scheduler, most: int, ends: Ends | None, episodes: int) -> None:
         self.learner, self.scheduler, self.most, self._ends, self._episodes = learner, scheduler, most, ends, episodes
         self.scores: list[list[float]] = [[] for _ in range(scheduler.N)]
         self.replays = TaskReplays([learner.buffer() for _ in range(scheduler.N)])
-        self.iterations, self.owed = 0, 0.0
+        self.iterations, self.owed, self.cut = 0, 0.0, False
 
-    def update(self, parcels: Sequence[Parcel], *, at_least: int = 0) -> Practised:
+    def update(self, parcels: Sequence[Parcel], *, at_least: int = 0, at_most: float = math.inf) -> Practised:
         """Keep what has arrived, then learn from the minibatches that are due: ``at_least`` so many, if there is
-        anything to learn from."""
+        anything to learn from, and ``at_most`` so many."""
         learner, new = self.learner, sum(parcel.size for parcel in parcels)
         self.replays.fill(parcels)
         for parcel in parcels:
             self._played(parcel)
         versions = np.array([parcel.version for parcel in parcels] or [learner.version], np.int64)
         metrics = learner.arrived(versions, new)
+        self.cut = False
         if learner.steps < learner.config.warmup:
             return Practised(metrics, [])
         self.owed = max(float(at_least), self.owed + learner.config.updates * new)
-        return Practised(metrics, self._minibatches())
+        return Practised(metrics, self._minibatches(at_most))
 
     def _played(self, parcel: Parcel) -> None:
         """Tell the scheduler how a task goes, once enough of its episodes have ended."""
@@ -83,9 +86,12 @@ class TaskLearner:
             self.scheduler.played(parcel.task, float(np.mean(scores)), len(scores))
             scores.clear()
 
-    def _minibatches(self) -> list[tuple[int, Metrics]]:
-        found = []
+    def _minibatches(self, at_most: float) -> list[tuple[int, Metrics]]:
+        found: list[tuple[int, Metrics]] = []
         while self.owed >= 1 and self.iterations < self.most:
+            if len(found) >= at_most:
+                self.cut = True
+                break
             task = self.scheduler.choose()
             replay = self.replays.of(task)
             if not replay.size:

@@ -157,5 +157,5 @@ def workers(config: StartsConfig, store: Store, tick: int, redis: tuple[str, str
 
     return pools.workers(
         config.pool, SAMPLERS["starts"], payload, config.samplers, title="Actor", policies=(AGENT,), bound=BOUND,
-        together=config.sampling == "synchronous",
+        together=True,
     )  # fmt: skip

@@ -8,6 +8,7 @@ makes no more minibatches for a decision than its settings say, as long as decis
 
 from __future__ import annotations
 
+import math
 import secrets
 import time
 from collections.abc import Iterable, Iterator
@@ -49,8 +50,9 @@ from engine.study.starts_curve import StartsCurve
 
 QUIET_S = 5.0
 """Seconds without a decision after which the learner goes on with what it has."""
-ALONE = 32
-"""Minibatches of an update without one."""
+SLICE = 32
+"""Minibatches of an update at most where nobody waits for it, and of one without new decisions: between updates it
+heeds commands and its clock, and ends rounds."""
 
 
 def starts(config: StartsConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -77,9 +79,10 @@ class TaskTraining(PolicyTraining):
 
     @property
     def need(self) -> int:
-        """In step, a parcel of every actor that plays at present; otherwise what has arrived."""
+        """In step, a parcel of every actor that plays at present; otherwise what has arrived, once all minibatches are
+        made that are due."""
         if not self.portion.waiting:
-            return 1
+            return 0 if self.tasks.cut else 1
         return self.config.actors * sum(self.tasks.scheduler.active)
 
     def batch(self) -> list[Arrival]:
@@ -92,7 +95,8 @@ class TaskTraining(PolicyTraining):
     def learn(self, batch: list[Arrival]) -> None:
         """One update: keep what has arrived, and make the minibatches that are due."""
         parcels, began = [cast(Parcel, arrival.work) for arrival in batch], time.process_time()
-        done = self.tasks.update(parcels, at_least=0 if batch else ALONE)
+        at_least = 0 if batch or self.tasks.cut else SLICE
+        done = self.tasks.update(parcels, at_least=at_least, at_most=math.inf if self.portion.waiting else SLICE)
         metrics = (
             done.metrics | averaged([values for _, values in done.minibatches]) if done.minibatches else done.metrics
         )
@@ -167,7 +171,7 @@ class _Starts(EvaluatedRounds):
         return self.curve.iterations >= self.config.iterations
 
     def due(self) -> int:
-        return self.curve.iterations // self.config.every
+        return self.config.ticks if self.done() else self.curve.iterations // self.config.every
 
     @property
     def least(self) -> int:
@@ -177,7 +181,10 @@ class _Starts(EvaluatedRounds):
         return long_enough(self.curve, self.agent.need * self.config.environments)
 
     def _batches(self) -> dict[str, list[Arrival]]:
-        """Also an update without new decisions, where none has arrived for long though there are some to learn from."""
+        """Also an update without new decisions, where more minibatches are due than the last one made, or where none
+        has arrived for long though there are some to learn from."""
+        if self.agent.tasks.cut:
+            return {AGENT: []}
         found = super()._batches()
         now = time.monotonic()
         if found:
@@ -187,7 +194,10 @@ class _Starts(EvaluatedRounds):
         return found
 
     def _publish(self, samplers: SamplerPool, names: Iterable[str]) -> None:
-        """The network, and which tasks are played."""
+        """The network, and which tasks are played; where nobody waits, not before all minibatches are made that are
+        due, or actors would run ahead of the learner."""
+        if self.agent.tasks.cut:
+            return
         learner = self.agent.learner
         samplers.publish(Weights(AGENT, self.epoch, self.tick, learner.version, self.agent.vectors))
 

@@ -35,12 +35,14 @@ class Success(NamedTuple):
 
 
 class Difficulty:
-    """How hard a task is: after how many minibatches its success reached ``MASTERED``. ``perhaps``: after so many the
-    range's upper end had reached it, ``surely``: its lower end; None: not yet."""
+    """How hard a task is: after how many minibatches its success reached ``MASTERED``: more than ``perhaps``, those of
+    the last evaluation whose whole range was below it before one was not (0: there was none), and ``surely`` at most,
+    those of the first whose whole range was not; None: not yet."""
 
     def __init__(self) -> None:
         self.perhaps: int | None = None
         self.surely: int | None = None
+        self._below = 0
         self.now: Success | None = None
         self.best_low = -math.inf
 
@@ -48,7 +50,8 @@ class Difficulty:
         """An evaluation after so many minibatches."""
         self.now, self.best_low = success, max(self.best_low, success.low)
         if self.perhaps is None and success.high >= MASTERED:
-            self.perhaps = iterations
+            self.perhaps = self._below
+        self._below = iterations
         if self.surely is None and success.low >= MASTERED:
             self.surely = iterations
 
@@ -60,11 +63,14 @@ class Difficulty:
     def state(self) -> dict[str, Any]:
         """As JSON."""
         best = self.best_low if math.isfinite(self.best_low) else None
-        return {"perhaps": self.perhaps, "surely": self.surely, "best": best, "now": self.now and list(self.now)}
+        return {
+            "perhaps": self.perhaps, "surely": self.surely, "below": self._below, "best": best,
+            "now": self.now and list(self.now),
+        }  # fmt: skip
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Continue from ``state``."""
-        self.perhaps, self.surely = state["perhaps"], state["surely"]
+        self.perhaps, self.surely, self._below = state["perhaps"], state["surely"], state.get("below", 0)
         self.now = None if state["now"] is None else Success(*state["now"])
         self.best_low = -math.inf if state["best"] is None else float(state["best"])
 

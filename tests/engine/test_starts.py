@@ -9,6 +9,7 @@ import signal
 import time
 from collections import deque
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from redis import Redis
 
 from engine.arrays import unpack
 from engine.channel import Frame, Weights, encode_weights
+from engine.config.policies import AGENT
 from engine.config.starts import StartsConfig
 from engine.errors import ConfigError, SimulatorError
 from engine.events import AnyEvent, Failed, Finished, Incident, Paused, Progressed, Started, Stopped
@@ -37,7 +39,7 @@ from engine.study.start_actor import StreamedEnd, build, make_actor
 from engine.study.start_actors import open_actors
 from engine.study.start_actors_over_redis import OverRedis, _Redis
 from engine.study.start_tasks import seat_of_all
-from engine.study.starts import QUIET_S, TaskTraining, _Starts
+from engine.study.starts import QUIET_S, SLICE, TaskTraining, _Starts
 from engine.study.starts_curve import Difficulty, StartsCurve, Success, success_of
 from tests.engine.rounds_told import curve
 
@@ -416,7 +418,10 @@ def test_difficulty_is_a_range_of_minibatches_and_only_sure_losses_are_forgotten
     for mean, low, high, iterations in ((0.5, 0.4, 0.6, 10), (0.85, 0.8, 0.92, 20), (0.95, 0.91, 0.98, 30)):
         one.examined(Success(mean, low, high), iterations)
         assert one.forgotten == 0
-    assert (one.perhaps, one.surely) == (20, 30)
+    assert (one.perhaps, one.surely) == (10, 30), "somewhere after 10, where it surely was not, and by 30"
+    first = Difficulty()
+    first.examined(Success(1.0, 0.95, 1.0), 10)
+    assert (first.perhaps, first.surely) == (0, 10), "perhaps from the beginning"
     one.examined(Success(0.9, 0.85, 0.95), 40)
     assert one.forgotten == 0, "the ranges overlap"
     one.examined(Success(0.3, 0.2, 0.4), 50)
@@ -450,7 +455,7 @@ def test_a_game_without_wins_succeeds_by_how_far_its_score_is_between_the_ends(
     hard = Difficulty()
     hard.examined(found, 10)
     assert (hard.surely == 10) == mastered
-    assert (hard.perhaps == 10) == mastered
+    assert (hard.perhaps == 0) == mastered
 
 
 def test_an_evaluation_by_scores_says_between_what_they_lie_and_is_not_followed_by_one_by_wins() -> None:
@@ -606,6 +611,37 @@ def test_one_after_the_other_goes_on_from_a_late_start_that_is_won_though_it_sco
     tasks._played(Parcel(0, {}, np.zeros(5), 0, "a", 0, episodes=rows))
     tasks.scheduler.learned(0, 0.0)
     assert tasks.scheduler.active == (False, True, False)
+
+
+def test_where_nobody_waits_minibatches_that_are_due_come_a_few_at_a_time_and_nobody_runs_ahead(
+    store: FolderStore,
+) -> None:
+    made = _Starts(study(sampling="asynchronous", iterations=400), store, lambda: "")
+    made._prepare(begun=False)
+    agent, published = made.agent, []
+    with open_actors(made.config, store, 0, NOTHING) as actors:
+        made._publish(actors, [AGENT])
+        while not (agent.tasks.iterations and agent.tasks.replays.sizes.all()):
+            agent.learn(actors.gather(0.1, 1))
+    began, agent.tasks.owed, agent.tasks.cut = agent.tasks.iterations, 3 * SLICE + 0.5, True
+    pool: Any = SimpleNamespace(publish=lambda weights: published.append(weights.version))
+    agent.learn([])
+    made._publish(pool, [AGENT])
+    assert agent.tasks.iterations == began + SLICE
+    assert (agent.need, made._batches(), published) == (0, {AGENT: []}, []), "commands are heeded in between"
+    while agent.tasks.cut:
+        agent.learn([])
+    assert (agent.tasks.iterations, agent.tasks.owed) == (began + 3 * SLICE, 0.5), "and all that are due are made"
+    made._publish(pool, [AGENT])
+    assert (agent.need, len(published)) == (1, 1)
+    assert made._batches() == {}
+
+
+def test_a_study_whose_last_round_is_a_short_one_ends_with_all_its_rounds(store: FolderStore) -> None:
+    found = list(run(study(iterations=90, checkpoint_every=20, learner={"updates": 8.0}), store))
+    started, last = found[0], [event for event in found if isinstance(event, Progressed)][-1]
+    assert isinstance(started, Started)
+    assert (started.ticks, last.tick) == (5, 5)
 
 
 def test_decisions_lost_before_a_study_was_interrupted_are_not_forgotten(store: FolderStore) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from engine.arrays import Bundle
 from engine.catalog import GAMES
@@ -29,7 +30,7 @@ from webapp.starts.picture import LEAST, PICTURES
 from webapp.starts.reading import Practised, StartsResult
 from webapp.starts.rows import COLUMNS, OFFERED
 from webapp.studies import actions, estimates, kinds
-from webapp.studies.models import Job
+from webapp.studies.models import Job, Status
 from webapp.training import curve
 
 pytestmark = pytest.mark.django_db
@@ -275,3 +276,14 @@ def test_what_a_program_s_start_cannot_be_is_told_in_its_box_and_at_its_place(
         "config.tasks.0.settings.y": "There is no such setting. There are x, floor.",
         "config.tasks.1.settings.floor": "Must be a whole number, not 1.5.",
     }
+
+
+def test_a_job_that_ended_before_its_first_round_says_so_and_gives_no_agent(team: Studio, designer: Client) -> None:
+    job = actions.submit(team.project, team.designer, study(pool={"kind": "ray"}), title="Early")
+    ended = {"status": Status.STOPPED, "finished_at": timezone.now(), "counters": {"steps": 0}}
+    Job.objects.filter(pk=job.pk).update(**ended, artifacts={"policy": "0" * 64, "policy_description": "0" * 64})
+    content = designer.get(page(job)).content.decode()
+    assert content.count("It ended before its first round was complete") == 2
+    assert re.search(r"data-take [^>]* hidden>", content)
+    Job.objects.filter(pk=job.pk).update(counters={"steps": 64})
+    assert not re.search(r"data-take [^>]* hidden>", designer.get(page(job)).content.decode())

@@ -143,7 +143,7 @@ class StartsResult:
             (f"start-{min(i + 1, MARKS)}", name, self._column(i, what)) for i, name in enumerate(self.names)
         ]  # fmt: skip
         called = {mark: name for mark, name, column in lines if any(map(known, column))}  # as people wrote them
-        return Lines(ALONG, self._x, lines, lambda x: number(round(x)), called, up)
+        return Lines(ALONG, self._x, lines, lambda x: number(round(x)), called, up, across=ends([0.0, *self._x]))
 
     def _column(self, task: int, what: str) -> Column:
         return self.columns.get(f"{name_of(task)}/{what}", [None] * len(self._x))
@@ -203,14 +203,14 @@ class StartsResult:
         if low == high == float("inf"):
             mine, theirs = self._value("high", one), self._value("low", other)
             return mine is not None and theirs is not None and mine < theirs
-        return low > high
+        return low >= high  # the evaluation that one still failed surely, the other surely passed
 
     def _reached(self, i: int) -> str:
         low, high = self._span(i)
         if low == float("inf"):
             return ""
         if high == float("inf"):
-            return f"{number(low)} or more"
+            return f"more than {number(low)}" if low else "not sure yet"
         return number(high) if low == high else f"{number(low)} to {number(high)}"
 
     @property

@@ -94,7 +94,7 @@ def _side_by_side(places: Sequence[tuple[str, float]]) -> list[tuple[str, float]
 class Lines:
     """Lines of (mark, name, column) over ``x``, those that come last above the others; a line leaves out what is not
     known. ``words``: of a place along the axis; ``several``: what a legend says of marks that many lines have;
-    ``up``: the ends of the upright axis, where they are known; ``tags``: by name, what stands at the end of a line.
+    ``up``, ``across``: the ends of the axes, where they are known; ``tags``: by name, what stands at the end of a line.
     ``levels`` and ``places``: texts of the axes and where they stand; ``keys``: (mark, words) of the legend; ``heads``
     and ``rows``: all as a table."""
 
@@ -102,9 +102,10 @@ class Lines:
         self, along: str, x: Sequence[float], columns: Sequence[tuple[str, str, Column]],
         words: Callable[[float], str] | None = None, several: Mapping[str, str] | None = None,
         up: tuple[float, float] | None = None, tags: Mapping[str, str] | None = None,
+        across: tuple[float, float] | None = None,
     ) -> None:  # fmt: skip
         found = [value for _, _, column in columns for value in column if known(value)]
-        words, frame = words or shown, Frame(ends(x), up or ends(found))
+        words, frame = words or shown, Frame(across or ends(x), up or ends(found))
         drawn = (ChartLine(mark, name, list(_points(frame, x, column))) for mark, name, column in columns)
         self.along, self.lines = along, [line for line in drawn if line.points]
         self.tags = _tagged(self.lines, tags or {})

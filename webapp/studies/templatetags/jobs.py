@@ -38,8 +38,8 @@ register.filter("may_be_led", commanders.may_be_led)
 
 @register.filter
 def has_policy(job: Job) -> bool:
-    """Whether a job has left a policy that can be downloaded, or several."""
-    return any(role.partition("/")[0] == "policy" for role in job.artifacts)
+    """Whether a job has left a policy that can be downloaded, or several, and that has learned from something."""
+    return job.counters.get("steps") != 0 and any(role.partition("/")[0] == "policy" for role in job.artifacts)
 
 
 @register.simple_tag
