@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import reverse
 
 from engine.arrays import Bundle, pack
-from engine.config import arena_plan
+from engine.config import arena_plan, parse
 from engine.config.arena import ArenaConfig
 from engine.events import Progressed
 from engine.store import FolderStore
@@ -27,7 +27,7 @@ from tests.factories import Studio, signed_in
 from tests.webapp.recorded import recorded
 from webapp.agents.keeping import keep, left_by
 from webapp.agents.models import Agent
-from webapp.arena import typed
+from webapp.arena import reading, typed
 from webapp.arena.asking import ROUNDING, ArenaForm, learner_for
 from webapp.arena.pace import LESSON_S, Round, rehearsal, timed
 from webapp.arena.reading import CourseReading, agent_records, standings, strongest, unrated
@@ -436,9 +436,40 @@ def test_the_page_is_with_the_lesson_that_is_under_way(team: Studio, designer: C
     first = [tick for tick, metrics in over.items() if metrics["lesson_over"]]
     for tick, metrics in over.items():
         Job.objects.filter(pk=job.pk).update(status="running", tick=tick, metrics=metrics)
-        reading = CourseReading(Job.objects.get(pk=job.pk))
-        assert reading.now.title == ("Two" if first and tick >= first[0] else "One")
+        shown = CourseReading(Job.objects.get(pk=job.pk))
+        assert shown.now.title == ("Two" if first and tick >= first[0] else "One")
     assert first
+
+
+def test_a_long_course_shows_its_lessons_in_portions_and_is_read_once_for_a_page(
+    team: Studio, designer: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = [lesson(["main", "luck"], title=f"Number {i}") for i in range(1, 1001)]
+    job = actions.submit(team.project, team.designer, course({"main": PPO, "luck": "random"}, many), title="Long")
+    Job.objects.filter(pk=job.pk).update(status="running", tick=150, metrics={"lesson": 150, "lesson_over": 0})
+    reads: list[Any] = []
+    monkeypatch.setattr(reading, "parse", lambda *asked: reads.append(asked) or parse(*asked))
+
+    def shown(query: str = "") -> tuple[list[int], str]:
+        reads.clear()
+        text = designer.get(f"{page(job)}{query}").content.decode()
+        assert len(reads) == 1
+        return [int(number) for number in re.findall(r"<h3>(\d+)\. Number", text)], text
+
+    now, text = shown()
+    assert now == [*range(101, 201)], "those around the lesson that is under way"
+    assert "Lessons 101 to 200 of 1,000" in text
+    assert 'href="?lessons=1#lessons-title">Earlier lessons' in text
+    assert 'href="?lessons=3#lessons-title">Later lessons' in text
+    last, text = shown("?lessons=10")
+    assert last == [*range(901, 1001)]
+    assert "Later lessons" not in text
+    assert f'hx-get="{page(job)}?lessons=10"' in text, "it stays there while it asks for itself anew"
+    assert shown("?lessons=none")[0] == [*range(1, 101)]
+
+
+def test_a_course_of_few_lessons_has_no_portions(team: Studio, designer: Client) -> None:
+    assert "Earlier lessons" not in designer.get(page(held(team))).content.decode()
 
 
 def test_settings_are_read_as_they_are_typed() -> None:
