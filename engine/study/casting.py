@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from engine.catalog import PLAYERS, imported
+from engine.catalog import PLAYERS
 from engine.config.agents import MovesConfig
 from engine.config.policies import AGENT, ScriptedConfig
 from engine.config.roster import OwnMemberConfig
@@ -22,6 +22,7 @@ from engine.rl.seats import Player, Players, slowed
 from engine.rl.squads import fits, on_seats
 from engine.simulators import references
 from engine.store import Store
+from engine.study.own_player import OwnPlayer
 
 PLAYERS_KEPT = 64
 """Largest number of players that a sampler keeps in memory for reuse."""
@@ -96,12 +97,7 @@ def _frozen(policy: Any, seat: SeatSpec, store: Store, explore: bool) -> Player:
 
 
 def _own(policy: OwnMemberConfig, seat: SeatSpec, store: Store, explore: bool) -> Player:
-    try:
-        made: Player = imported(policy.factory)(seat)
-    except Exception as error:  # somebody's own code
-        why = f"it did not make a player: {type(error).__name__}: {error}"
-        raise ConfigError([("factory", why)]) from error
-    return made
+    return OwnPlayer(policy.factory, seat)
 
 
 def _noted(noted: MovesConfig, seat: SeatSpec, store: Store, explore: bool) -> Player:

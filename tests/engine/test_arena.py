@@ -447,9 +447,75 @@ def test_a_player_of_one_s_own_plays(store: FolderStore) -> None:
     own = {"kind": "own", "factory": "tests.engine.test_arena:Idle"}
     end = list(run(course({1: PPO, 2: own}, [lesson([1, 2])]), store))[-1]
     assert isinstance(end, Finished), end
-    wrong = {"kind": "own", "factory": "tests.engine.test_arena:Nobody"}
-    with pytest.raises(ConfigError, match="did not make a player: AttributeError"):
-        check(course({1: PPO, 2: wrong}, [lesson([1, 2])]), store)
+
+
+def no_player(seat: Any) -> None:
+    """A factory that makes nothing."""
+
+
+def forgetful(seat: Any) -> Any:
+    """A factory of what can be called, but is no player."""
+    return lambda batch: None
+
+
+class Undecided(Idle):
+    """A player that gives nothing back."""
+
+    def __call__(self, batch: Any) -> Any:
+        return None
+
+
+class Confused(Idle):
+    """A player that breaks off."""
+
+    def __call__(self, batch: Any) -> Any:
+        raise ValueError("left or right?")
+
+
+class Stray(Idle):
+    """A player whose actions are not those of its game."""
+
+    def __call__(self, batch: Any) -> Any:
+        return super().__call__(batch)._replace(actions=np.full(len(batch.keys), 99, np.int64))
+
+
+@pytest.mark.parametrize(("factory", "why"), [
+    ("Nobody", "it did not make a player: AttributeError"),
+    ("no_player", "it made None that cannot be called with a batch, which is no player"),
+    ("forgetful", "it made an object of type function without a table “memory”"),
+    ("Undecided", "gave back None; it must be a Decision"),
+    ("Confused", r"test_arena:Confused could not decide: ValueError: left or right\?"),
+    ("Stray", "the actions of the player of tests.engine.test_arena:Stray have choice 99 in row 0"),
+])  # fmt: skip
+def test_a_factory_of_one_s_own_that_makes_no_player_is_an_error_at_its_entry_before_the_start(
+    store: FolderStore, factory: str, why: str
+) -> None:
+    own = {"kind": "own", "factory": f"tests.engine.test_arena:{factory}"}
+    config = course({1: PPO, 2: own}, [lesson([1, 2])])
+    with pytest.raises(ConfigError, match=why) as caught:
+        check(config, store)
+    assert [place for place, _ in caught.value.problems] == ["roster.2.factory"]
+    (failed,) = run(config, store)
+    assert isinstance(failed, Failed)
+
+
+def test_a_player_of_one_s_own_that_breaks_off_later_says_so(store: FolderStore) -> None:
+    late = {"kind": "own", "factory": "tests.engine.test_arena:Tired"}
+    end = list(run(course({1: PPO, 2: late}, [lesson([1, 2])]), store))[-1]
+    assert isinstance(end, Failed)
+    assert "test_arena:Tired could not decide: ValueError: too tired" in end.message
+
+
+class Tired(Idle):
+    """A player that breaks off after a while."""
+
+    left = 5
+
+    def __call__(self, batch: Any) -> Any:
+        self.left -= 1
+        if not self.left:
+            raise ValueError("too tired")
+        return super().__call__(batch)
 
 
 def test_a_saved_policy_that_does_not_fit_its_seat_is_an_error_at_its_entry(
