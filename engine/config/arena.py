@@ -148,7 +148,7 @@ class ArenaConfig(Study):
     @property
     def steps(self) -> int:
         """Decisions of all lessons: so many where they are in step and without conditions, otherwise at most."""
-        return sum(lesson.times * pace.decisions for lesson, pace in self.paces)
+        return sum(lesson.times * pace.decisions for lesson, pace in self.lesson_plans)
 
     @property
     def exact(self) -> bool:
@@ -160,7 +160,7 @@ class ArenaConfig(Study):
         return pace(lesson, self.learners, self._sampled, self.checkpoint_every)
 
     @property
-    def paces(self) -> Iterator[tuple[LessonConfig, LessonPace]]:
+    def lesson_plans(self) -> Iterator[tuple[LessonConfig, LessonPace]]:
         """All lessons of the list, each with how it is learned."""
         learners, how = self.learners, self._sampled
         return ((lesson, pace(lesson, learners, how, self.checkpoint_every)) for lesson in self.lessons)
@@ -173,7 +173,7 @@ class ArenaConfig(Study):
     @property
     def ticks(self) -> int:
         """Rounds of the whole course, at most; a pair of its tournament is one."""
-        lessons = sum(lesson.times * pace.ticks for lesson, pace in self.paces)
+        lessons = sum(lesson.times * pace.ticks for lesson, pace in self.lesson_plans)
         return lessons + (self.tournament.pairs(self.entrants) if self.tournament else 0)
 
     @property

@@ -49,7 +49,7 @@ def counted(matches: Iterable[MatchConfig], copies: int = 1) -> Counted:
 def plan(config: ArenaConfig) -> list[Planned]:
     """All lessons."""
     found = []
-    for i, (lesson, pace) in enumerate(config.paces):
+    for i, (lesson, pace) in enumerate(config.lesson_plans):
         battles = config.copies * len(lesson.matches) * config.environments
         how = counted(lesson.matches, config.copies)
         found.append(Planned(i, lesson.times, how, battles, lesson.most, pace))
@@ -58,12 +58,12 @@ def plan(config: ArenaConfig) -> list[Planned]:
 
 def steps_of(config: ArenaConfig, policy: str) -> int:
     """Decisions that a policy learns from in the whole course, at most: the length of its schedules."""
-    return _steps(policy, config.paces)
+    return _steps(policy, config.lesson_plans)
 
 
-def _steps(policy: str, paces: Iterable[tuple[LessonConfig, LessonPace]]) -> int:
+def _steps(policy: str, lesson_plans: Iterable[tuple[LessonConfig, LessonPace]]) -> int:
     total = 0
-    for lesson, one in paces:
+    for lesson, one in lesson_plans:
         total += lesson.times * one.decisions * one.fragment.get(policy, 0) // sum(one.fragment.values())
     return max(1, total)
 
@@ -75,11 +75,11 @@ def started(config: ArenaConfig) -> int:
 
 def misfits(config: ArenaConfig) -> Iterator[tuple[str, str]]:
     """(place, sentence) of learners that do not go with the length of the course, or with one another."""
-    synchronous, learners, paces = config.sampling == "synchronous", config.learners, [*config.paces]
+    synchronous, learners, lesson_plans = config.sampling == "synchronous", config.learners, [*config.lesson_plans]
     for name, learner in learners.items():
-        together = max(pace.fragment.get(name, 0) for _, pace in paces)
+        together = max(pace.fragment.get(name, 0) for _, pace in lesson_plans)
         most = together * (config.copies if synchronous else 1)
-        found = learner.misfits(_steps(name, paces), most, synchronous=synchronous)
+        found = learner.misfits(_steps(name, lesson_plans), most, synchronous=synchronous)
         yield from ((f"{config.place_of(name)}.{place}", why) for place, why in found)
     for i, lesson in enumerate(config.lessons):
         for at, new, old in lesson.after.goes_on:

@@ -16,13 +16,13 @@ from engine.mdp.interface import SeatSpec
 from engine.mdp.limits import limited
 from engine.mdp.vector import Game
 from engine.rl.cast import Candidate, Cast, everywhere
+from engine.rl.own_player import OwnPlayer
 from engine.rl.players import NotedPlayer
 from engine.rl.policy import Policy
 from engine.rl.seats import Player, Players, slowed
 from engine.rl.squads import fits, on_seats
 from engine.simulators import references
 from engine.store import Store
-from engine.study.own_player import OwnPlayer
 
 PLAYERS_KEPT = 64
 """Largest number of players that a sampler keeps in memory for reuse."""

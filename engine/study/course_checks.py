@@ -15,7 +15,6 @@ from engine.config.arena_plan import misfits
 from engine.config.lessons import LessonConfig
 from engine.config.matches import MatchConfig, Seated
 from engine.config.rl import ACTIONS
-from engine.config.roster import OwnMemberConfig
 from engine.errors import ConfigError
 from engine.mdp.interface import SeatSpec
 from engine.mdp.trajectory import Batch
@@ -129,7 +128,7 @@ class _Checks:
             c.policy: seat
             for seat, candidates in enumerate(cast.seats)
             for c in candidates
-            if isinstance(self.config.roster.get(c.policy.partition(KINDS)[0]), OwnMemberConfig)
+            if not c.of and self.config.roster[c.policy.partition(KINDS)[0].partition("@")[0]].own_code
         }
         if not own or in_turns(game):  # there it is told once it has its turn
             return
@@ -155,8 +154,7 @@ class _Checks:
                 check_limits(game, member, range(len(game.spec.seats)), f"roster.{policy}", self.config.seed)
         except ConfigError as error:
             place, why = error.problems[0]
-            own = isinstance(member, OwnMemberConfig)  # others may fit elsewhere
-            yield (place, why) if own else ("who", f"{place}: {why}")
+            yield (place, why) if member.own_code else ("who", f"{place}: {why}")  # others may fit elsewhere
 
     def _sits(self, one: Seated, spec: SeatSpec) -> Iterator[Fault]:
         """Whether who learns can learn here, as everywhere else."""

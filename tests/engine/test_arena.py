@@ -485,7 +485,7 @@ class Stray(Idle):
     ("forgetful", "it made an object of type function without a table “memory”"),
     ("Undecided", "gave back None; it must be a Decision"),
     ("Confused", r"test_arena:Confused could not decide: ValueError: left or right\?"),
-    ("Stray", "the actions of the player of tests.engine.test_arena:Stray have choice 99 in row 0"),
+    ("Stray", "the player of tests.engine.test_arena:Stray gave back actions that have choice 99 in row 0"),
 ])  # fmt: skip
 def test_a_factory_of_one_s_own_that_makes_no_player_is_an_error_at_its_entry_before_the_start(
     store: FolderStore, factory: str, why: str

@@ -67,8 +67,8 @@ class Seat(NamedTuple):
 
 def course_of(job: Job) -> ArenaConfig:
     """A job's course. It is read once for each time that the job is loaded: that takes a while where it is long."""
-    told, course = vars(job).get(_READ, (None, None))
-    if told is not job.config:
+    config, course = vars(job).get(_READ, (None, None))
+    if config is not job.config:
         course = parse(ArenaConfig, job.config)
         vars(job)[_READ] = job.config, course
     assert isinstance(course, ArenaConfig)

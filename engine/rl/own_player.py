@@ -34,22 +34,19 @@ class OwnPlayer:
         try:
             decision = self._player(batch)
         except Exception as error:  # as above
-            raise self._wrong(
-                f"the player of {self.factory} could not decide: {type(error).__name__}: {error}"
-            ) from error
+            raise self._ill(f"could not decide: {type(error).__name__}: {error}") from error
         if not isinstance(decision, Decision):
-            raise self._wrong(
-                f"the player of {self.factory} gave back {_kind(decision)}; it must be a Decision (engine.mdp.trajectory)"
-            )
+            raise self._ill(f"gave back {_kind(decision)}; it must be a Decision (engine.mdp.trajectory)")
         if not isinstance(decision.actions, np.ndarray):
-            raise self._wrong(
-                f"the actions of the player of {self.factory} are {_kind(decision.actions)}; they must be an array"
-            )
+            raise self._ill(f"gave back actions that are {_kind(decision.actions)}; they must be an array")
         if problem := action_problem(self._seat.action, decision.actions, len(batch.keys)):
-            raise self._wrong(f"the actions of the player of {self.factory} {problem}")
+            raise self._ill(f"gave back actions that {problem}")
         if missing := [name for name in self.memory if name not in decision.state]:
-            raise self._wrong(f"the player of {self.factory} gave back no state {missing[0]!r}, which is in its memory")
+            raise self._ill(f"gave back no state {missing[0]!r}, which is in its memory")
         return decision
+
+    def _ill(self, why: str) -> ConfigError:
+        return self._wrong(f"the player of {self.factory} {why}")
 
     def _wrong(self, why: str) -> ConfigError:
         return ConfigError([("factory", why)])
