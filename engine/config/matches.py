@@ -21,6 +21,7 @@ MOST_ENTITIES = 1000
 SHOWN = 20
 """Policies that a sentence names."""
 ENTRY = f"write a policy's name, {LONGEST_NAME} characters at most, or a list of names that are steered as one"
+ACROSS = "this group has entities of both sides, and opponents are not steered as one: make a group for each side"
 
 
 class Seated(NamedTuple):
@@ -91,6 +92,12 @@ class MatchConfig(Config):
         if self.count != entities:
             first = next((one.place for one in self.seated if self._last(one) >= entities), "who")
             yield first, f"this list names {self.count} entities, and {game} has {entities}"
+
+    def across(self, squad: int) -> Iterator[tuple[str, str]]:
+        """Groups of opponents, in a game whose sides have ``squad`` entities each."""
+        for one in self.seated:
+            if one.together and len({entity // squad for entity in one.entities}) > 1:
+                yield one.place, ACROSS
 
     def _last(self, one: Seated) -> int:
         """The position of an entry's last entity, nested ones counted."""

@@ -90,7 +90,11 @@ class _Checks:
             yield from self._seated(lesson, match, game)
 
     def _seated(self, lesson: LessonConfig, match: MatchConfig, game: Game) -> Iterator[Fault]:
-        if wrong := list(match.miscounted(len(game.spec.seats), game.spec.name)):
+        spec = game.spec
+        wrong = list(match.miscounted(len(spec.seats), spec.name))
+        if spec.squad > 1:  # otherwise the game does not say who is on whose side
+            wrong += match.across(spec.squad)
+        if wrong:
             yield from wrong
             return
         seats = seating(match, self.config.learners)

@@ -403,6 +403,7 @@ def test_learners_of_every_kind_learn_in_one_battle(store: FolderStore, monkeypa
 @pytest.mark.parametrize(
     ("roster", "matches", "game", "place", "why"),
     [
+        ({1: SAC, 3: "random"}, [[3] * 4 + [[1, 1]] + [3] * 4], TANKS, "who.4", "opponents are not steered as one"),
         ({1: PPO, 3: "random"}, [[1] * 5 + [3] * 6], TANKS, "who.10", "names 11 entities, and tanks"),
         ({1: PPO}, [[1] * 9], TANKS, "who", "names 9 entities, and tanks"),
         ({1: SAC, 3: "random"}, [[3, 1]], PONG, "who.1", "'1' learns by SAC, whose actions are numbers; here they are"),

@@ -83,6 +83,7 @@ class TestCourse(AskedKindContract):
         ({"settings1": "points (1"}, "settings1", "Write each setting with its value"),
         ({"who1": "main vs nobody, main vs luck"}, "who1", "no policy 'nobody'"),
         ({"who1": '[["main", "luck", "luck"]]'}, "who1", "list names 3 entities, and Pong for two has 2"),
+        ({"who1": '[["main", "luck"], [["main", "main"]]]'}, "who1", "opponents are not steered as one"),
         ({"steps2": ""}, "steps2", "how many decisions it lasts"),
         ({"settings2": "points"}, "settings2", "Write each setting with its value"),
         ({"settings1": "wind 3"}, "settings1", "There is no such setting"),
