@@ -153,8 +153,11 @@ def test_a_course_that_was_paused_anywhere_goes_on_with_the_same_policies(
 
 
 def test_a_stopped_course_keeps_its_policies(store: FolderStore) -> None:
-    end = list(run(course(LEAGUE, TWO_LESSONS), store, control=control("stop", 4)))[-1]
+    found = list(run(course(LEAGUE, TWO_LESSONS), store, control=control("stop", 4)))
+    end = found[-1]
     assert isinstance(end, Stopped)
+    assert "Stopped in lesson 1 of 2, after 192 of its 384 decisions." in said(found)
+    assert "has learned from all" not in said(found), "most of it is still ahead"
     assert {"policy/1", "policy/2", "onnx/1", "checkpoint"} <= end.artifacts.keys()
 
 
