@@ -273,6 +273,50 @@ def test_a_course_of_the_list_runs_again_as_itself(team: Studio, designer: Clien
     assert Job.objects.filter(kind="arena").latest("pk").config == first.config
 
 
+PLAIN = {"reuse": 1, "minibatch": 0, "max_gradient": 0.0}
+"""Steps of PPO as the form had them once: its own, whatever fits the game."""
+
+
+@pytest.mark.parametrize(("game", "more"), [("tanks-two-teams", {}), ("pong-two-seats", {"rate": 3e-4})])
+@pytest.mark.parametrize("plan", ["ladder", "own"])
+def test_a_course_whose_ppo_takes_other_steps_than_are_usual_now_runs_again_with_them(
+    team: Studio, designer: Client, game: str, more: dict[str, float], plan: str
+) -> None:
+    steps = PLAIN | more
+    asked = {**MINE, "plays2": "learn:ppo"} if plan == "own" else {"plan": plan}
+    designer.post(form(team, "arena"), {**asked, "game": game, "learner": "ppo"})
+    usual = Job.objects.get(kind="arena")
+    first = actions.submit(team.project, team.designer, load(_with(usual.config, steps)), title="Earlier")
+    answer = designer.post(reverse("studies:again", args=[team.project.slug, first.pk]), follow=True)
+    assert "more than this form has room for" not in answer.content.decode()
+    filled = answer.context["form"].initial
+    assert filled["plan"] == plan
+    assert {name: float(filled[name]) for name in steps} == steps
+    designer.post(answer.redirect_chain[-1][0], {name: value for name, value in filled.items() if value is not None})
+    second = Job.objects.filter(kind="arena").latest("pk")
+    assert second.pk != first.pk
+    kept = [one["learner"] or second.config["learner"] for one in second.config["roster"].values() if "learner" in one]
+    assert kept
+    assert all({name: learner[name] for name in steps} == steps for learner in kept)
+
+
+def _with(config: dict[str, Any], steps: dict[str, float]) -> dict[str, Any]:
+    """A course whose PPO has other settings; a fragment of its own has no part in it."""
+    changed = steps | {"fragment": 32}
+    roster = {
+        name: {**one, "learner": one["learner"] | changed} if one.get("learner") else one
+        for name, one in config["roster"].items()
+    }
+    return {**config, "roster": roster, "learner": config["learner"] | changed}
+
+
+def test_steps_of_ppo_are_refused_at_their_fields(team: Studio, designer: Client) -> None:
+    wrong = {"game": "pong-two-seats", "plan": "ladder", "learner": "ppo", "rate": "7"}
+    answer = designer.post(form(team, "arena"), wrong)
+    assert answer.status_code == 422
+    assert [*answer.context["form"].errors] == ["rate"]
+
+
 EVERYTHING: dict[str, Any] = {
     "roster": {
         "main": {"learner": {"kind": "sac"}}, "rival": {"learner": {"kind": "sac"}},
