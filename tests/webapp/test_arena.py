@@ -310,6 +310,11 @@ def _with(config: dict[str, Any], steps: dict[str, float]) -> dict[str, Any]:
     return {**config, "roster": roster, "learner": config["learner"] | changed}
 
 
+def test_what_is_wrong_with_a_lesson_says_with_which(team: Studio, designer: Client) -> None:
+    answer = designer.post(form(team, "arena"), {**MINE, "who2": "main vs nobody, main vs rival"})
+    assert ">Who plays whom in lesson 2</a>" in answer.content.decode()
+
+
 def test_steps_of_ppo_are_refused_at_their_fields(team: Studio, designer: Client) -> None:
     wrong = {"game": "pong-two-seats", "plan": "ladder", "learner": "ppo", "rate": "7"}
     answer = designer.post(form(team, "arena"), wrong)

@@ -246,7 +246,7 @@ def learner_for(kind: str, offer: games.Offer, steps: Mapping[str, float] = NOTH
     PPO is to have instead (of ``player_fields.STEPS``)."""
     found = methods.presets_for(kind, offer.key, offer.sees)
     learner = found[0].learner.model_dump(mode="json") if found else {"kind": kind}
-    return learner | (steps if kind == player_fields.PPO else {})
+    return {**learner, **steps} if kind == player_fields.PPO else learner
 
 
 def _as_held(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def step_fields() -> dict[str, Any]:
 def steps_of(config: Mapping[str, Any]) -> dict[str, float]:
     """The steps of the PPO of a study: of the first player that learns by it."""
     pupils = [one["learner"] or config["learner"] for one in config["roster"].values() if one["kind"] == "learning"]
-    found = next((learner for learner in pupils if learner["kind"] == PPO), {})
+    found: Mapping[str, Any] = next((learner for learner in pupils if learner["kind"] == PPO), {})
     return {name: found[name] for name in STEPS if name in found}
 
 
