@@ -30,6 +30,7 @@ def test_the_box_of_errors_keeps_its_distance(team: Studio, site: str, context: 
         page.goto(form(team, "arena"))
         page.locator("[name=plan][value=own]").check(force=True)
         page.get_by_role("button", name="Start the course").click()
+        expect(page.locator("[data-form-problem]")).to_be_focused()  # once the page has loaded
         box, columns = page.locator("[data-form-problem]").bounding_box(), page.locator(".columns-side").bounding_box()
         assert box is not None
         assert columns is not None

@@ -129,7 +129,7 @@ class TestCourse(AskedKindContract):
 def test_the_plan_stands_beside_the_form_before_the_start(team: Studio, designer: Client) -> None:
     before = designer.post(f"{form(team, 'arena')}before/", MINE).content.decode()
     for told in ("2 lessons, 680,064 decisions at most",
-                 "AI Arena would start 18 processes for that: 6 environments", "Here 3 play and one learns",
+                 "AI Arena would start 18 processes for that: 6 environments", "Here 3 processes play, and one learns",
                  "Lesson 1: 287,232 decisions at most"):  # fmt: skip
         assert told in before, told
     ladder = {"game": "pong-two-seats", "plan": "ladder", "steps": "120000", "copies": "2"}
@@ -489,6 +489,25 @@ def test_the_page_is_with_the_lesson_that_is_under_way(team: Studio, designer: C
         shown = CourseReading(Job.objects.get(pk=job.pk))
         assert shown.now.title == ("Two" if first and tick >= first[0] else "One")
     assert first
+
+
+@pytest.mark.parametrize(("metrics", "told"), [
+    ({"lesson": 1, "lesson_over": 0}, ["not to its end", ""]),
+    ({"lesson": 1, "lesson_over": 1}, ["over", ""]),
+    ({"lesson": 3, "lesson_over": 1}, ["over", "2 of 10 held"]),
+    ({"lesson": 3, "lesson_over": 0}, ["over", "1 of 10 held"]),
+    ({"lesson": 11, "lesson_over": 1}, ["over", "over"]),
+    ({"lesson": 11, "pairs": 2, "pairs_in_all": 4}, ["over", "over"]),
+])  # fmt: skip
+def test_a_course_that_was_stopped_says_how_much_of_each_lesson_was_held(
+    team: Studio, designer: Client, metrics: dict[str, int], told: list[str]
+) -> None:
+    config = course({"main": PPO, "luck": "random"}, [lesson(["main", "luck"]), lesson(["main", "luck"], times=10)])
+    job = actions.submit(team.project, team.designer, config, title="Stopped")
+    Job.objects.filter(pk=job.pk).update(status="stopped", tick=5, metrics=metrics)
+    timeline = designer.get(page(job)).content.decode().partition('<ol class="lessons">')[2].partition("</ol>")[0]
+    heads = re.findall(r"<h3>(.*?)</h3>", timeline)
+    assert [re.sub("<[^>]*>", "", head).partition("Lesson")[2].strip() for head in heads][:2] == told
 
 
 def test_a_long_course_shows_its_lessons_in_portions_and_is_read_once_for_a_page(

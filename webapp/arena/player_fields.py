@@ -50,7 +50,10 @@ def fields(project: Project) -> dict[str, Any]:
 
 def step_fields() -> dict[str, Any]:
     """The fields of PPO's steps."""
-    return {name: NumberField(required=False, **how) for name, how in STEPS.items()}
+    found = {name: NumberField(required=False, **how) for name, how in STEPS.items()}
+    for field in found.values():
+        field.widget.attrs["placeholder"] = "as fits the game"
+    return found
 
 
 def steps_of(config: Mapping[str, Any]) -> dict[str, float]:

@@ -44,8 +44,9 @@ class RosterPlayer(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A lesson on the timeline. ``state``: over, now or ahead; ``where``: which of those of its kind is under way;
-    ``matches``: the first of them, and how many ``more`` there are."""
+    """A lesson on the timeline. ``state``: over, now, ahead or, where the course ended within it, partly; ``where``:
+    which of those of its kind is under way, or how many were held; ``matches``: the first of them, and how many
+    ``more`` there are."""
 
     number: int
     title: str
@@ -89,6 +90,7 @@ class CourseReading:
         self.number = max(1, done + next_begun) if job.tick else 1
         self.over, self.begun = job.terminal, bool(job.tick) or job.status == "running"
         self.met, self.meetings = (int(job.metrics.get(name, 0) or 0) for name in ("pairs", "pairs_in_all"))
+        self.complete = done if job.metrics.get("lesson_over") or self.met else max(0, done - 1)
 
     @property
     def players(self) -> list[RosterPlayer]:
@@ -105,10 +107,7 @@ class CourseReading:
         return page
 
     def _held(self, i: int, lesson: LessonConfig, before: int) -> Held:
-        here = self.begun and before < self.number <= before + lesson.times
-        done = self.begun and before + lesson.times <= self.number
-        state = "now" if here and not (self.over or self.met) else "over" if done else "ahead"
-        where = f"{self.number - before} of {lesson.times}" if here and lesson.times > 1 else ""
+        state, where = self._state(lesson.times, before)
         until = lesson.until
         condition = "" if until is None else _until(until.policy, until.measure, until.reaches, until.of)
         length = plural(self.config.pace(lesson).decisions, "decision")
@@ -118,6 +117,17 @@ class CourseReading:
             len(lesson.matches) - LISTED,
         )
         return Held(i + 1, lesson.title, state, where, length, condition, matches, max(0, more), list(_notes(lesson)))
+
+    def _state(self, times: int, before: int) -> tuple[str, str]:
+        here = self.begun and before < self.number <= before + times
+        if here and not (self.over or self.met):
+            return "now", f"{self.number - before} of {times}" if times > 1 else ""
+        held = min(self.complete - before, times)
+        if self.begun and held == times:
+            return "over", ""
+        if not here:
+            return "ahead", ""
+        return "partly", f"{held} of {times} held" if times > 1 else "not to its end"
 
     @property
     def now(self) -> LessonConfig:
