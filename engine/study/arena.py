@@ -193,6 +193,7 @@ class _Arena(Learning):
             policy.portion, policy.held = self._portion(lesson, name), []
         self.over, self.losses, self.seen = False, 0, {}
         self.began = self._played if self.tick == self.course.base else self.began
+        self.kept = self.steps  # a lesson begins, or goes on, from a checkpoint
         return lesson
 
     def _portion(self, lesson: Lesson, name: str) -> Portion:

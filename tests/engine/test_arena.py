@@ -152,6 +152,22 @@ def test_a_course_that_was_paused_anywhere_goes_on_with_the_same_policies(
     assert 0 <= len(curve(before)) < len(whole)
 
 
+@pytest.mark.parametrize("command", ["pause", "stop"])
+def test_a_course_that_goes_on_and_is_ended_at_once_says_nothing_of_decisions_since(
+    store: FolderStore, command: str
+) -> None:
+    config = course({1: PPO, 2: DQN}, [lesson([1, 2], steps=2000)], checkpoint_every=400)
+    found: list[AnyEvent] = []
+    for event in run(config, store, control=lambda: "pause" if rounds(found) else ""):
+        found.append(event)
+    end = found[-1]
+    assert isinstance(end, Paused)
+    assert end.tick > 0
+    again = list(run(config, store, end.artifacts["checkpoint"], control=lambda: command))  # type: ignore[arg-type,return-value]
+    assert "decisions since" not in said(again)
+    assert again[-1].tick == end.tick
+
+
 def test_a_stopped_course_keeps_its_policies(store: FolderStore) -> None:
     found = list(run(course(LEAGUE, TWO_LESSONS), store, control=control("stop", 4)))
     end = found[-1]
