@@ -148,7 +148,7 @@ class ArenaConfig(Study):
     @property
     def steps(self) -> int:
         """Decisions of all lessons: so many where they are in step and without conditions, otherwise at most."""
-        return sum(lesson.times * self.pace(lesson).decisions for lesson in self.lessons)
+        return sum(lesson.times * pace.decisions for lesson, pace in self.lesson_plans)
 
     @property
     def exact(self) -> bool:
@@ -157,14 +157,23 @@ class ArenaConfig(Study):
 
     def pace(self, lesson: LessonConfig) -> LessonPace:
         """How a lesson is learned."""
-        waiting, each = self.sampling == "synchronous", self.environments * self.fragment
-        how = Sampled(each, self.copies if waiting else 1, waiting)
-        return pace(lesson, self.learners, how, self.checkpoint_every)
+        return pace(lesson, self.learners, self._sampled, self.checkpoint_every)
+
+    @property
+    def lesson_plans(self) -> Iterator[tuple[LessonConfig, LessonPace]]:
+        """All lessons of the list, each with how it is learned."""
+        learners, how = self.learners, self._sampled
+        return ((lesson, pace(lesson, learners, how, self.checkpoint_every)) for lesson in self.lessons)
+
+    @property
+    def _sampled(self) -> Sampled:
+        waiting = self.sampling == "synchronous"
+        return Sampled(self.environments * self.fragment, self.copies if waiting else 1, waiting)
 
     @property
     def ticks(self) -> int:
         """Rounds of the whole course, at most; a pair of its tournament is one."""
-        lessons = sum(lesson.times * self.pace(lesson).ticks for lesson in self.lessons)
+        lessons = sum(lesson.times * pace.ticks for lesson, pace in self.lesson_plans)
         return lessons + (self.tournament.pairs(self.entrants) if self.tournament else 0)
 
     @property

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from engine.config.arena import ArenaConfig
 from engine.config.lesson_pace import LessonPace
+from engine.config.lessons import LessonConfig
 from engine.config.matches import MatchConfig
 
 
@@ -48,18 +49,21 @@ def counted(matches: Iterable[MatchConfig], copies: int = 1) -> Counted:
 def plan(config: ArenaConfig) -> list[Planned]:
     """All lessons."""
     found = []
-    for i, lesson in enumerate(config.lessons):
+    for i, (lesson, pace) in enumerate(config.lesson_plans):
         battles = config.copies * len(lesson.matches) * config.environments
         how = counted(lesson.matches, config.copies)
-        found.append(Planned(i, lesson.times, how, battles, lesson.most, config.pace(lesson)))
+        found.append(Planned(i, lesson.times, how, battles, lesson.most, pace))
     return found
 
 
 def steps_of(config: ArenaConfig, policy: str) -> int:
     """Decisions that a policy learns from in the whole course, at most: the length of its schedules."""
+    return _steps(policy, config.lesson_plans)
+
+
+def _steps(policy: str, lesson_plans: Iterable[tuple[LessonConfig, LessonPace]]) -> int:
     total = 0
-    for lesson in config.lessons:
-        one = config.pace(lesson)
+    for lesson, one in lesson_plans:
         total += lesson.times * one.decisions * one.fragment.get(policy, 0) // sum(one.fragment.values())
     return max(1, total)
 
@@ -71,15 +75,15 @@ def started(config: ArenaConfig) -> int:
 
 def misfits(config: ArenaConfig) -> Iterator[tuple[str, str]]:
     """(place, sentence) of learners that do not go with the length of the course, or with one another."""
-    synchronous = config.sampling == "synchronous"
-    for name, learner in config.learners.items():
-        together = [config.pace(lesson).fragment.get(name, 0) for lesson in config.lessons]
-        most = max(together) * (config.copies if synchronous else 1)
-        found = learner.misfits(steps_of(config, name), most, synchronous=synchronous)
+    synchronous, learners, lesson_plans = config.sampling == "synchronous", config.learners, [*config.lesson_plans]
+    for name, learner in learners.items():
+        together = max(pace.fragment.get(name, 0) for _, pace in lesson_plans)
+        most = together * (config.copies if synchronous else 1)
+        found = learner.misfits(_steps(name, lesson_plans), most, synchronous=synchronous)
         yield from ((f"{config.place_of(name)}.{place}", why) for place, why in found)
     for i, lesson in enumerate(config.lessons):
         for at, new, old in lesson.after.goes_on:
-            if config.learners[new] != config.learners[old]:
+            if learners[new] != learners[old]:
                 yield (
                     f"lessons.{i}.after.{at}",
                     f"{new!r} cannot go on from {old!r}: their learners have other settings",

@@ -8,6 +8,7 @@ entity of the game each entry stands for.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator, Field, field_validator
@@ -20,6 +21,7 @@ MOST_ENTITIES = 1000
 SHOWN = 20
 """Policies that a sentence names."""
 ENTRY = f"write a policy's name, {LONGEST_NAME} characters at most, or a list of names that are steered as one"
+ACROSS = "this group has entities of both sides, and opponents are not steered as one: make a group for each side"
 
 
 class Seated(NamedTuple):
@@ -61,7 +63,7 @@ class MatchConfig(Config):
     @property
     def count(self) -> int:
         """Entities that are named."""
-        return sum(1 if isinstance(entry, str) else len(entry) for entry in self.who)
+        return _count(self.who)
 
     @property
     def order(self) -> tuple[int, ...]:
@@ -71,18 +73,12 @@ class MatchConfig(Config):
     @property
     def seated(self) -> tuple[Seated, ...]:
         """Who steers what, in the order of the list: the paper's workers."""
-        found, at = [], 0
-        for i, entry in enumerate(self.who):
-            names = (entry,) if isinstance(entry, str) else entry
-            taken, at = self.order[at : at + len(names)], at + len(names)
-            if names:
-                found.append(Seated(names[0], taken, not isinstance(entry, str), f"who.{i}"))
-        return tuple(found)
+        return _seated(self.who, self.entities)
 
     @property
     def policies(self) -> tuple[str, ...]:
         """Those that play in it, each once."""
-        return tuple(dict.fromkeys(one.policy for one in self.seated))
+        return _policies(self.who)
 
     def misfits(self, roster: Mapping[str, MemberConfig]) -> Iterator[tuple[str, str]]:
         """(place, sentence) of everything that is wrong without knowing the game."""
@@ -96,6 +92,12 @@ class MatchConfig(Config):
         if self.count != entities:
             first = next((one.place for one in self.seated if self._last(one) >= entities), "who")
             yield first, f"this list names {self.count} entities, and {game} has {entities}"
+
+    def across(self, squad: int) -> Iterator[tuple[str, str]]:
+        """Groups of opponents, in a game whose sides have ``squad`` entities each."""
+        for one in self.seated:
+            if one.together and len({entity // squad for entity in one.entities}) > 1:
+                yield one.place, ACROSS
 
     def _last(self, one: Seated) -> int:
         """The position of an entry's last entity, nested ones counted."""
@@ -119,6 +121,31 @@ class MatchConfig(Config):
                     f"who.{i}",
                     f"{names[0]!r} is a script and plays one entity at a time: leave the inner brackets out",
                 )
+
+
+Who = tuple[Entry, ...]
+_remembered = lru_cache(maxsize=10_000)
+"""A long course has few different lists, and asks for what is in them very often."""
+
+
+def _count(who: Who) -> int:
+    return sum(1 if isinstance(entry, str) else len(entry) for entry in who)
+
+
+@_remembered
+def _seated(who: Who, entities: tuple[int, ...]) -> tuple[Seated, ...]:
+    order, found, at = entities or tuple(range(_count(who))), [], 0
+    for i, entry in enumerate(who):
+        names = (entry,) if isinstance(entry, str) else entry
+        taken, at = order[at : at + len(names)], at + len(names)
+        if names:
+            found.append(Seated(names[0], taken, not isinstance(entry, str), f"who.{i}"))
+    return tuple(found)
+
+
+@_remembered
+def _policies(who: Who) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.policy for one in _seated(who, ())))
 
 
 def _is_entry(entry: Any) -> bool:

@@ -33,9 +33,11 @@ def misnamed(names: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 class MemberConfig(Config):
-    """Fields of every policy. ``learns``: whether it is trained."""
+    """Fields of every policy. ``learns``: whether it is trained; ``own_code``: whether what plays is somebody's own
+    code."""
 
     learns: ClassVar[bool] = False
+    own_code: ClassVar[bool] = False
 
     @property
     def alone(self) -> bool:
@@ -95,6 +97,7 @@ class KeptMemberConfig(MemberConfig, OwnWaysConfig):
 class OwnMemberConfig(MemberConfig):
     """A player of one's own: a Python function that makes it for a seat, loaded where battles are played."""
 
+    own_code: ClassVar[bool] = True
     limits: ClassVar[LimitsConfig | None] = None
     kind: Literal["own"]
     factory: str = Field(

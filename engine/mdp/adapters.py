@@ -111,7 +111,8 @@ class VectorFromMDP:
                 self._see(i, controller)
             return any(o.terminated for o in out) or not out, any(o.truncated for o in out)
         for controller, outcome in zip(battle.controllers, outcomes, strict=True):
-            self._alive[i, controller.seat] &= outcome is None or not outcome.done
+            if outcome is not None and outcome.done:
+                self._alive[i, controller.seat] = False
             self._see(i, controller)
         return False, False
 

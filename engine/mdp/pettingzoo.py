@@ -7,6 +7,7 @@ seat's rewards; ``win`` is NaN, because these environments do not name a winner.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -19,7 +20,7 @@ from engine.errors import ConfigError
 from engine.mdp import spaces
 from engine.mdp.battle import SteppedMDP, Tick
 from engine.mdp.checks import Blame, check_rewards, check_state
-from engine.mdp.interface import MDPSpec, Result, SeatSpec, State
+from engine.mdp.interface import Discrete, MDPSpec, Result, SeatSpec, State
 
 _SEED_MASK = 0x7FFFFFFF
 _MASK = "action_mask"
@@ -48,17 +49,24 @@ class _Table:
             self.actions.append(spaces.actions(env.action_space(agent), where))
             seats.append(SeatSpec(tuple(leaf.spec for leaf in self.leaves[-1]), self.actions[-1].spec))
         self.spec = MDPSpec(self.label, "1", tuple(seats))
+        self.values = [_choices(each) for each in self.actions]
 
-    def state(self, seat: int, observation: Any, info: Mapping[str, Any]) -> State:
+    def state(self, seat: int, observation: Any, info: Mapping[str, Any] | None) -> State:
         """A seat's state from the environment's observation and info; checked."""
-        mask = info.get(_MASK)
+        mask = info.get(_MASK) if info else None
         if isinstance(observation, Mapping) and _MASK in observation:
             mask = observation[_MASK]
-        state = State(
-            spaces.read(self.leaves[seat], observation), None if mask is None else np.asarray(mask).astype(np.bool_)
-        )
-        check_state(f"{self.label}, {self.agents[seat]}", self.spec.seats[seat], state)
+        found = spaces.read(self.leaves[seat], observation)
+        state = State(found, None if mask is None else np.asarray(mask).astype(np.bool_))
+        if mask is not None or not all(math.isfinite(np.vdot(array, array)) for array in found.values()):
+            check_state(f"{self.label}, {self.agents[seat]}", self.spec.seats[seat], state)  # shapes are right already
         return state
+
+
+def _choices(actions: spaces.Actions) -> Sequence[Any]:
+    """What the environment takes for each of a seat's choices; empty where that is not all that it does."""
+    spec = actions.spec
+    return actions.values(np.arange(spec.choices[0])) if isinstance(spec, Discrete) else ()
 
 
 class _Parallel:
@@ -72,7 +80,7 @@ class _Parallel:
         """As ``Simulation.begin``."""
         observations, infos = self._reset(seed, played)
         self._states = [
-            self._table.state(seat, observations[agent], infos.get(agent, {}))
+            self._table.state(seat, observations[agent], infos.get(agent))
             for seat, agent in enumerate(self._table.agents)
         ]
 
@@ -94,29 +102,45 @@ class _Parallel:
     def step(self, actions: Sequence[Any]) -> Tick:
         """One decision of every seat that is in."""
         env, agents = self._env, self._table.agents
-        acting = [seat for seat, agent in enumerate(agents) if agent in env.agents]
+        present = env.agents  # once: an environment in wrappers is slow to say anything
+        acting = [seat for seat, agent in enumerate(agents) if agent in present]
         with self._blame:
             values = {agents[seat]: self._value(seat, actions[seat]) for seat in acting}
             observations, rewards, terminated, truncated, infos = env.step(values)
         for seat in acting:
-            if agents[seat] in observations:
-                self._states[seat] = self._table.state(seat, observations[agents[seat]], infos.get(agents[seat], {}))
+            agent = agents[seat]
+            if agent in observations:
+                self._states[seat] = self._table.state(seat, observations[agent], infos.get(agent))
+        found = self._rewards(rewards)
+        if len(acting) == len(agents) and not any(map(terminated.get, agents)) and not any(map(truncated.get, agents)):
+            return Tick(found)
+        return self._ended(found, acting, terminated, truncated)
+
+    def _ended(
+        self, found: list[NDArray[np.float32]], acting: Sequence[int], terminated: Mapping[Any, bool],
+        truncated: Mapping[Any, bool],
+    ) -> Tick:  # fmt: skip
+        """The decision of which some seats were out before it or are now."""
+        agents = self._table.agents
         ended = {agent for agent in agents if terminated.get(agent) or truncated.get(agent)}
         alive = [seat in acting and agent not in ended for seat, agent in enumerate(agents)]
-        found = self._rewards(rewards)
         if any(alive):
             return Tick(found, alive=None if all(alive) else alive)
         cut = any(truncated.get(agents[seat]) and not terminated.get(agents[seat]) for seat in acting)
         return Tick(found, terminated=not cut, truncated=cut)
 
     def _value(self, seat: int, action: Any) -> Any:
+        if choices := self._table.values[seat]:
+            return choices[int(action)]
         spec = self._table.actions[seat]
         return spec.values(np.asarray(action).astype(spec.spec.dtype, copy=False).reshape(1, *spec.spec.row))[0]
 
     def _rewards(self, rewards: Mapping[Any, float]) -> list[NDArray[np.float32]]:
-        found = [np.array([rewards.get(agent, 0.0)], np.float32) for agent in self._table.agents]
-        check_rewards(self._table.label, self._table.spec, found)
-        self._scores += [float(reward[0]) for reward in found]
+        whole = np.array([rewards.get(agent, 0.0) for agent in self._table.agents], np.float32)
+        found = list(whole.reshape(len(whole), -1))
+        if whole.ndim > 1 or not math.isfinite(np.vdot(whole, whole)):
+            check_rewards(self._table.label, self._table.spec, found)
+        self._scores += whole.reshape(len(whole))
         return found
 
     def result(self, seat: int) -> Result:

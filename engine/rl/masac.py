@@ -8,7 +8,7 @@ y = r + γ (min_k Q_φ'k(s', a') − α Σ_i log π_θi(a'_i|o'_i)), a'_i ~ π_�
 J_Q = Σ_k N⁻¹ Σ (y − Q_φk(s, a))²
 J_π = Σ_i N⁻¹ Σ α log π_θi(a_i|o_i) − min_k Q_φk(s, a), all a_i drawn anew
 
-φ' follows φ by τ. α is 0.2, unless it is to be learned (as SAC's, of the sum of all log π_θi).
+φ' follows φ by τ. α is 0.2, unless it is to be learned (as SAC's, with the sum of all log π_θi and of all H̄_i).
 
 How a group is given: ``seat`` is a group's (``engine.mdp.groups``), from which the learner knows its members; which
 seats of which game they sit on, and who else is in the battle, has no part in it. A transition of the replay is one row
@@ -18,21 +18,20 @@ Departures: 1. those of ``engine.rl.sac``; 2. the released code never averages t
 its workers, and never freezes the critics in the actors' step (it uses up an iterator of their parameters): here one
 learner has the critics, and they are constants in J_π; 3. its episodes end with the time limit as if the game had ended
 (its limit of 1,000 decisions is not the game's of 300): here what is cut short goes on in the target; 4. J_Q has SAC's
-factor ½; 5. an entity that is out of its battle counts neither in Σ_i log π_θi nor in J_π's Σ_i, its
+factor ½; 5. an entity that is out of its battle counts neither in Σ_i log π_θi nor in J_π's Σ_i nor in H̄, its
 observations and actions are 0, and critics are told who is there; 6. the replay keeps 200,000 transitions (the released
 code: a million).
 """
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 from engine.config.rl import MASACConfig, SteeringConfig
 from engine.mdp.interface import SeatSpec
 from engine.rl.sac import SAC
-from engine.rl.teams import CentralCritics, Team
-from engine.rl.twin import Seen, Transitions
+from engine.rl.teams import CentralCritics
+from engine.rl.twin import Seen
 
 
 class MASAC(SAC):
@@ -40,26 +39,9 @@ class MASAC(SAC):
 
     config: MASACConfig
 
-    def __init__(
-        self, seat: SeatSpec, config: MASACConfig, seed: int, steps: int, on: torch.device | None = None
-    ) -> None:
-        super().__init__(seat, config, seed, steps, on)
-        self.team = Team(seat)
-
     def make_critics(self, seat: SeatSpec, config: SteeringConfig) -> CentralCritics:
         """Q_φ1 and Q_φ2."""
         return CentralCritics(seat, config.network, 2)
-
-    def draw(self) -> Transitions:
-        """A minibatch of the replay; the action of an entity that was out is 0."""
-        t = super().draw()
-        return t._replace(a=t.a * self.team.doing(self.team.here(t.s)))
-
-    def pi(self, theta: Tensor, s: Seen) -> tuple[Tensor, Tensor]:
-        """(a [n, D], Σ_i log π_θi(a_i|o_i) [n]) of one action drawn by each entity that is there; differentiable."""
-        here = self.team.doing(self.team.here(s))
-        a, log_pi = self.drawn(theta, s)
-        return a * here, (log_pi * here).sum(dim=1)
 
     def actor_loss(self, s: Seen, a: Tensor, log_pi: Tensor, alpha: float) -> Tensor:
         """J_π of actions drawn with ``pi``; φ is a constant."""

@@ -6,13 +6,16 @@ J_Q = Σ_i ½ N⁻¹ Σ (y − Q_φi(s, a))²                                   
 J_π = N⁻¹ Σ α log π_θ(a|s) − min_i Q_φi(s, a), a = tanh(μ_θ(s) + σ_θ(s) ξ)                             (eq. 7, 9)
 J_α = −N⁻¹ Σ log α (log π_θ(a|s) + H̄), H̄ = −D where it is learned                                     (eq. 18)
 
-φ' follows φ by τ. Densities are of actions in units in which the bounds are ±1.
+φ' follows φ by τ. Densities are of actions in units in which the bounds are ±1. A group (``engine.mdp.groups``) is one
+large seat whose D numbers are all its members'.
 
 Departures: 1. those of ``engine.rl.twin``; 2. decisions come in fragments of several battles, and as many updates
 follow as decisions came; 3. until learning begins the first policy plays, a tanh of nearly standard normal numbers
 (the released code: uniform actions); 4. J_α has log α where the paper has α, and log σ is clamped to [−20, 2], both as
 in the released code; 5. within an update both α and φ move before θ, and all use the first α; 6. log(1 − tanh² u) is
-exact (the released code adds 1e-6 under the logarithm).
+exact (the released code adds 1e-6 under the logarithm); 7. what a member of a group does counts only while it is in
+its battle: later its actions are 0, and its numbers are neither in log π_θ nor in H̄, which is −(the numbers of those
+who are there), so it differs between states.
 """
 
 from __future__ import annotations
@@ -27,14 +30,14 @@ from engine.config.rl import SACConfig
 from engine.mdp.interface import SeatSpec
 from engine.rl.heads import SPREADS
 from engine.rl.learner import Metrics, State, below, numbers
+from engine.rl.teams import Team
 from engine.rl.twin import Seen, Transitions, TwinLearner
 
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
 class SAC(TwinLearner):
-    """θ the policy, φ = (φ_1, φ_2) the critics, φ' their targets, α the weight of the entropy, H̄ the entropy aimed at
-    (the papers' symbols)."""
+    """θ the policy, φ = (φ_1, φ_2) the critics, φ' their targets, α the weight of the entropy (the papers' symbols)."""
 
     kept: ClassVar[tuple[str, ...]] = (*TwinLearner.kept, "log_alpha")
     config: SACConfig
@@ -46,15 +49,29 @@ class SAC(TwinLearner):
         first = torch.tensor([math.log(config.alpha)], device=self.device)
         self.log_alpha = first.requires_grad_()
         self.alpha_optimiser = self.make_optimiser(self.log_alpha.detach())
-        self.H = config.entropy * len(seat.action.bounds[0])
+        self.team = Team(seat)
+
+    def draw(self) -> Transitions:
+        """A minibatch of the replay; the action of a member that was out is 0."""
+        t = super().draw()
+        return t._replace(a=t.a * self.acting(t.s))
+
+    def acting(self, s: Seen) -> Tensor:
+        """1 for each number of the action that counts, else 0, for it is of a member that is out: float32[n, D]."""
+        return self.team.doing(self.team.here(s))
+
+    def aimed(self, s: Seen) -> Tensor:
+        """H̄ [n], the entropy that a policy is to have in each of these states."""
+        return self.config.entropy * self.acting(s).sum(dim=1)
 
     def pi(self, theta: Tensor, s: Seen) -> tuple[Tensor, Tensor]:
         """(a [n, D], log π_θ(a|s) [n]) of one action drawn for each scaled observation; differentiable."""
+        acting = self.acting(s)
         a, log_pi = self.drawn(theta, s)
-        return a, log_pi.sum(dim=1)
+        return a * acting, (log_pi * acting).sum(dim=1)
 
     def drawn(self, theta: Tensor, s: Seen) -> tuple[Tensor, Tensor]:
-        """The same with a log π for each number of the action [n, D]."""
+        """The same as if all were there, with a log π for each number of the action [n, D]."""
         mu, log_std = self.model.head.numbers(self.model.network.policy_of(theta, s)).chunk(2, dim=1)
         log_std = log_std.clamp(*SPREADS)
         xi = self._noise(mu)
@@ -67,9 +84,9 @@ class SAC(TwinLearner):
         """log(1 − tanh² u)."""
         return 2 * (math.log(2) - u - torch.nn.functional.softplus(-2 * u))
 
-    def alpha_step(self, log_pi: Tensor) -> None:
-        """One step of log α along ∇ J_α."""
-        loss = -(self.log_alpha * (log_pi.detach() + self.H)).mean()
+    def alpha_step(self, s: Seen, log_pi: Tensor) -> None:
+        """One step of log α along ∇ J_α, from actions drawn with ``pi``."""
+        loss = -(self.log_alpha * (log_pi.detach() + self.aimed(s))).mean()
         self.alpha_optimiser.step(self.descend(loss, self.log_alpha), self.eta)
 
     def critic_step(self, t: Transitions, theta: Tensor, alpha: float) -> Metrics:
@@ -91,7 +108,7 @@ class SAC(TwinLearner):
         alpha = float(self.log_alpha.detach().exp())
         metrics = self.critic_step(t, self.theta, alpha)
         if self.config.automatic:
-            self.alpha_step(log_pi)
+            self.alpha_step(t.s, log_pi)
         loss = self.actor_loss(t.s, a, log_pi, alpha)
         g = self.descend(loss)
         self.clip(g)

@@ -124,6 +124,14 @@ class _Arena(Learning):
             yield from self.keep(command)
         return command
 
+    def keep(self, command: Command) -> Iterator[AnyEvent]:
+        if command == "stop":
+            lesson, planned = f"{self.course.number + 1} of {self.config.count}", f"{self.task.pace.decisions:,}"
+            most = " at most" if self.task.settings.until or not self.waiting else ""
+            when = f"after {self.learned:,} of its {planned} decisions{most}"
+            yield self.say(Logged, message=f"Stopped in lesson {lesson}, {when}.")
+        yield from super().keep(command)
+
     def _meet(self, tournament: TournamentConfig) -> Generator[AnyEvent, None, Command]:
         """Hold the tournament. Returns the command that ended it early."""
         try:
@@ -185,6 +193,7 @@ class _Arena(Learning):
             policy.portion, policy.held = self._portion(lesson, name), []
         self.over, self.losses, self.seen = False, 0, {}
         self.began = self._played if self.tick == self.course.base else self.began
+        self.kept = self.steps  # a lesson begins, or goes on, from a checkpoint
         return lesson
 
     def _portion(self, lesson: Lesson, name: str) -> Portion:

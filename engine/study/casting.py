@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from engine.catalog import PLAYERS, imported
+from engine.catalog import PLAYERS
 from engine.config.agents import MovesConfig
 from engine.config.policies import AGENT, ScriptedConfig
 from engine.config.roster import OwnMemberConfig
@@ -16,6 +16,7 @@ from engine.mdp.interface import SeatSpec
 from engine.mdp.limits import limited
 from engine.mdp.vector import Game
 from engine.rl.cast import Candidate, Cast, everywhere
+from engine.rl.own_player import OwnPlayer
 from engine.rl.players import NotedPlayer
 from engine.rl.policy import Policy
 from engine.rl.seats import Player, Players, slowed
@@ -96,12 +97,7 @@ def _frozen(policy: Any, seat: SeatSpec, store: Store, explore: bool) -> Player:
 
 
 def _own(policy: OwnMemberConfig, seat: SeatSpec, store: Store, explore: bool) -> Player:
-    try:
-        made: Player = imported(policy.factory)(seat)
-    except Exception as error:  # somebody's own code
-        why = f"it did not make a player: {type(error).__name__}: {error}"
-        raise ConfigError([("factory", why)]) from error
-    return made
+    return OwnPlayer(policy.factory, seat)
 
 
 def _noted(noted: MovesConfig, seat: SeatSpec, store: Store, explore: bool) -> Player:

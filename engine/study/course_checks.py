@@ -7,6 +7,8 @@ import contextlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
+
 from engine.catalog import LEARNERS
 from engine.config.arena import ArenaConfig
 from engine.config.arena_plan import misfits
@@ -15,8 +17,10 @@ from engine.config.matches import MatchConfig, Seated
 from engine.config.rl import ACTIONS
 from engine.errors import ConfigError
 from engine.mdp.interface import SeatSpec
+from engine.mdp.trajectory import Batch
 from engine.mdp.vector import Game, in_turns
 from engine.problem import ShouldStop
+from engine.rl.cast import Cast
 from engine.rl.seats import Players
 from engine.simulators import references
 from engine.store import Store
@@ -48,9 +52,9 @@ def check(
     for i, lesson in enumerate(config.lessons):
         for k, match in enumerate(lesson.matches):
             for at, why in checks.match(lesson, match):
-                place = _said_at(at, lesson, match)
-                where = {"game": "game", "lesson": f"lessons.{i}", "match": f"lessons.{i}.matches.{k}"}[place]
-                wrong.append((f"{where}.{at}".rstrip("."), why))
+                whose = _said_at(at, lesson, match)
+                where = {"game": "game.", "lesson": f"lessons.{i}.", "match": f"lessons.{i}.matches.{k}.", "course": ""}
+                wrong.append((f"{where[whose]}{at}".rstrip("."), why))
     for i, lesson in enumerate(config.lessons):
         wrong += [(f"lessons.{i}.{at}", why) for at, why in checks.measures(lesson)]
         wrong += [(f"lessons.{i}.after.{at}", why) for at, why in checks.afterwards(lesson)]
@@ -86,7 +90,11 @@ class _Checks:
             yield from self._seated(lesson, match, game)
 
     def _seated(self, lesson: LessonConfig, match: MatchConfig, game: Game) -> Iterator[Fault]:
-        if wrong := list(match.miscounted(len(game.spec.seats), game.spec.name)):
+        spec = game.spec
+        wrong = list(match.miscounted(len(spec.seats), spec.name))
+        if spec.squad > 1:  # otherwise the game does not say who is on whose side
+            wrong += match.across(spec.squad)
+        if wrong:
             yield from wrong
             return
         seats = seating(match, self.config.learners)
@@ -94,7 +102,8 @@ class _Checks:
             yield _group(seats), TURNS
             return
         try:
-            specs = played(game, seats).spec.seats
+            whole = played(game, seats)
+            specs = whole.spec.seats
             cast = cast_of(self.config, lesson, seats, specs, Known({}, {}))
         except ConfigError as error:
             yield _group(seats), error.problems[0].message
@@ -107,10 +116,35 @@ class _Checks:
             said |= {why for _, why in wrong}
             yield from wrong
         players = players_of(self.config, specs, cast, self.store, Known({}, {}))
-        for name in dict.fromkeys(c.policy for candidates in cast.seats for c in candidates):
-            yield from self._plays(name, players, game)
+        wrong = [*self._seatable(cast, players, game)]
+        yield from wrong
         if not self.begun:
             references.begin(game, self.config.seed)
+            yield from () if wrong else self._decides(cast, players, whole)
+
+    def _seatable(self, cast: Cast, players: Players, game: Game) -> Iterator[Fault]:
+        for name in dict.fromkeys(c.policy for candidates in cast.seats for c in candidates):
+            yield from self._plays(name, players, game)
+
+    def _decides(self, cast: Cast, players: Players, game: Game) -> Iterator[Fault]:
+        """Whether players of one's own can decide in a first state."""
+        own = {
+            c.policy: seat
+            for seat, candidates in enumerate(cast.seats)
+            for c in candidates
+            if not c.of and self.config.roster[c.policy.partition(KINDS)[0].partition("@")[0]].own_code
+        }
+        if not own or in_turns(game):  # there it is told once it has its turn
+            return
+        first = game.reset(np.array([self.config.seed], np.uint64))
+        for name, seat in own.items():
+            player = players(name)
+            state = {each: np.zeros((1, *shape), np.float32) for each, shape in player.memory.items()}
+            batch = Batch(first.observations[seat], first.masks[seat], np.zeros(1, np.uint64), state)
+            try:
+                player(batch)
+            except ConfigError as error:
+                yield from ((f"roster.{name.partition(KINDS)[0]}.{p.place}", p.message) for p in error.problems)
 
     def _plays(self, name: str, players: Players, game: Game) -> Iterator[Fault]:
         """Whether a policy that never learns can play."""
@@ -123,7 +157,8 @@ class _Checks:
             if not self.begun:
                 check_limits(game, member, range(len(game.spec.seats)), f"roster.{policy}", self.config.seed)
         except ConfigError as error:
-            yield "who", f"{error.problems[0].place}: {error.problems[0].message}"
+            place, why = error.problems[0]
+            yield (place, why) if member.own_code else ("who", f"{place}: {why}")  # others may fit elsewhere
 
     def _sits(self, one: Seated, spec: SeatSpec) -> Iterator[Fault]:
         """Whether who learns can learn here, as everywhere else."""
@@ -176,9 +211,11 @@ class _Checks:
 
 
 def _said_at(at: str, lesson: LessonConfig, match: MatchConfig) -> str:
-    """Whose settings a place of a match's game is among: those of the "match" alone, of its "lesson" or of the
-    "game"."""
+    """Whose a place is that a match complains of: the settings of the "match" alone, of its "lesson" or of the "game",
+    or the roster's, of the "course"."""
     first, _, rest = at.partition(".")
+    if first == "roster":
+        return "course"
     name = rest.partition(".")[0]
     if first != "settings" or name in match.settings:
         return "match"

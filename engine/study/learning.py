@@ -120,8 +120,9 @@ class Learning(Session):
         if not self.waiting:
             self.saved = self.checkpoint()
         elif command == "stop":
-            begins = f"whoever goes on begins {since:,} decisions earlier, with the round."
-            yield self.say(Logged, message=f"The agent has learned from all of it; {begins}")
+            begins = "whoever goes on from here begins before them, with the round."
+            kept = f"What is left has learned from the {since:,} decisions since the last round, too; {begins}"
+            yield self.say(Logged, message=kept)
         else:
             self.restore(self.saved)
             again = f"the {since:,} decisions since then are played again."

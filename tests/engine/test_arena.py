@@ -152,9 +152,28 @@ def test_a_course_that_was_paused_anywhere_goes_on_with_the_same_policies(
     assert 0 <= len(curve(before)) < len(whole)
 
 
+@pytest.mark.parametrize("command", ["pause", "stop"])
+def test_a_course_that_goes_on_and_is_ended_at_once_says_nothing_of_decisions_since(
+    store: FolderStore, command: str
+) -> None:
+    config = course({1: PPO, 2: DQN}, [lesson([1, 2], steps=2000)], checkpoint_every=400)
+    found: list[AnyEvent] = []
+    for event in run(config, store, control=lambda: "pause" if rounds(found) else ""):
+        found.append(event)
+    end = found[-1]
+    assert isinstance(end, Paused)
+    assert end.tick > 0
+    again = list(run(config, store, end.artifacts["checkpoint"], control=lambda: command))  # type: ignore[arg-type,return-value]
+    assert "decisions since" not in said(again)
+    assert again[-1].tick == end.tick
+
+
 def test_a_stopped_course_keeps_its_policies(store: FolderStore) -> None:
-    end = list(run(course(LEAGUE, TWO_LESSONS), store, control=control("stop", 4)))[-1]
+    found = list(run(course(LEAGUE, TWO_LESSONS), store, control=control("stop", 4)))
+    end = found[-1]
     assert isinstance(end, Stopped)
+    assert "Stopped in lesson 1 of 2, after 192 of its 384 decisions." in said(found)
+    assert "has learned from all" not in said(found), "most of it is still ahead"
     assert {"policy/1", "policy/2", "onnx/1", "checkpoint"} <= end.artifacts.keys()
 
 
@@ -403,6 +422,7 @@ def test_learners_of_every_kind_learn_in_one_battle(store: FolderStore, monkeypa
 @pytest.mark.parametrize(
     ("roster", "matches", "game", "place", "why"),
     [
+        ({1: SAC, 3: "random"}, [[3] * 4 + [[1, 1]] + [3] * 4], TANKS, "who.4", "opponents are not steered as one"),
         ({1: PPO, 3: "random"}, [[1] * 5 + [3] * 6], TANKS, "who.10", "names 11 entities, and tanks"),
         ({1: PPO}, [[1] * 9], TANKS, "who", "names 9 entities, and tanks"),
         ({1: SAC, 3: "random"}, [[3, 1]], PONG, "who.1", "'1' learns by SAC, whose actions are numbers; here they are"),
@@ -447,9 +467,75 @@ def test_a_player_of_one_s_own_plays(store: FolderStore) -> None:
     own = {"kind": "own", "factory": "tests.engine.test_arena:Idle"}
     end = list(run(course({1: PPO, 2: own}, [lesson([1, 2])]), store))[-1]
     assert isinstance(end, Finished), end
-    wrong = {"kind": "own", "factory": "tests.engine.test_arena:Nobody"}
-    with pytest.raises(ConfigError, match="did not make a player: AttributeError"):
-        check(course({1: PPO, 2: wrong}, [lesson([1, 2])]), store)
+
+
+def no_player(seat: Any) -> None:
+    """A factory that makes nothing."""
+
+
+def forgetful(seat: Any) -> Any:
+    """A factory of what can be called, but is no player."""
+    return lambda batch: None
+
+
+class Undecided(Idle):
+    """A player that gives nothing back."""
+
+    def __call__(self, batch: Any) -> Any:
+        return None
+
+
+class Confused(Idle):
+    """A player that breaks off."""
+
+    def __call__(self, batch: Any) -> Any:
+        raise ValueError("left or right?")
+
+
+class Stray(Idle):
+    """A player whose actions are not those of its game."""
+
+    def __call__(self, batch: Any) -> Any:
+        return super().__call__(batch)._replace(actions=np.full(len(batch.keys), 99, np.int64))
+
+
+@pytest.mark.parametrize(("factory", "why"), [
+    ("Nobody", "it did not make a player: AttributeError"),
+    ("no_player", "it made None that cannot be called with a batch, which is no player"),
+    ("forgetful", "it made an object of type function without a table “memory”"),
+    ("Undecided", "gave back None; it must be a Decision"),
+    ("Confused", r"test_arena:Confused could not decide: ValueError: left or right\?"),
+    ("Stray", "the player of tests.engine.test_arena:Stray gave back actions that have choice 99 in row 0"),
+])  # fmt: skip
+def test_a_factory_of_one_s_own_that_makes_no_player_is_an_error_at_its_entry_before_the_start(
+    store: FolderStore, factory: str, why: str
+) -> None:
+    own = {"kind": "own", "factory": f"tests.engine.test_arena:{factory}"}
+    config = course({1: PPO, 2: own}, [lesson([1, 2])])
+    with pytest.raises(ConfigError, match=why) as caught:
+        check(config, store)
+    assert [place for place, _ in caught.value.problems] == ["roster.2.factory"]
+    (failed,) = run(config, store)
+    assert isinstance(failed, Failed)
+
+
+def test_a_player_of_one_s_own_that_breaks_off_later_says_so(store: FolderStore) -> None:
+    late = {"kind": "own", "factory": "tests.engine.test_arena:Tired"}
+    end = list(run(course({1: PPO, 2: late}, [lesson([1, 2])]), store))[-1]
+    assert isinstance(end, Failed)
+    assert "test_arena:Tired could not decide: ValueError: too tired" in end.message
+
+
+class Tired(Idle):
+    """A player that breaks off after a while."""
+
+    left = 5
+
+    def __call__(self, batch: Any) -> Any:
+        self.left -= 1
+        if not self.left:
+            raise ValueError("too tired")
+        return super().__call__(batch)
 
 
 def test_a_saved_policy_that_does_not_fit_its_seat_is_an_error_at_its_entry(

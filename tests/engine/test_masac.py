@@ -28,6 +28,7 @@ from tests.engine.squad_game import LINE, group
 
 SMALL = ApartConfig(policy=(32,), critic=(32,))
 QUIET = {"still": RewardConfig(weight=0.0)}
+KINDS: dict[str, Any] = {"masac": MASACConfig, "maddpg": MADDPGConfig, "sac": SACConfig}
 GOLDEN = Path(__file__).parent.parent / "golden" / "groups.json"
 LEARN: dict[str, Any] = {"network": SMALL, "fragment": 8, "warmup": 200, "minibatch": 32, "updates": 0.5, "rate": 0.01,
                          "discount": 0.5, "rewards": QUIET}  # fmt: skip
@@ -54,13 +55,13 @@ class TestMADDPG(TestMASAC):
 def made(kind: str, **changes: Any) -> Any:
     """A learner of two entities with the published settings, but small."""
     settings = {"network": ApartConfig(policy=(24, 16), critic=(24, 16)), "minibatch": 20, "max_gradient": 0, **changes}
-    config: AnyLearner = MASACConfig(**settings) if kind == "masac" else MADDPGConfig(**settings)
+    config: AnyLearner = KINDS[kind](**settings)
     return learner(config, group(apart=kind == "maddpg"))
 
 
 def fragment(learning: Any, leaves: int = 0, length: int = 12) -> Trajectory:
     config = learning.config.model_copy(update={"fragment": length})
-    run = training(config, lambda: group(apart=config.apart, leaves=leaves))
+    run = training(config, lambda: group(apart=config.kind == "maddpg", leaves=leaves))
     run.sampler.load(Weights("agent", 0, 0, 0, learning.publish()))
     return run.sampler.sample()["agent"]
 
@@ -242,7 +243,7 @@ def _beside(trajectory: Trajectory, change: Any) -> Trajectory:
     return trajectory._replace(actions=actions)
 
 
-@pytest.mark.parametrize("kind", ["masac", "maddpg"])
+@pytest.mark.parametrize("kind", ["masac", "maddpg", "sac"])
 def test_what_an_entity_decides_after_it_is_out_teaches_nobody(kind: str) -> None:
     one, two = (made(kind, warmup=1, updates=0.1) for _ in range(2))
     seen = fragment(one, leaves=3)
@@ -253,8 +254,22 @@ def test_what_an_entity_decides_after_it_is_out_teaches_nobody(kind: str) -> Non
     assert torch.equal(one.phi, two.phi)
 
 
-def test_an_entity_that_is_out_has_no_part_in_odds_and_values() -> None:
-    learning = made("masac")
+@pytest.mark.parametrize("kind", ["masac", "sac"])
+def test_an_entity_that_is_out_has_no_part_in_the_entropy_aimed_at(kind: str) -> None:
+    learning = made(kind, automatic=True, entropy=-0.5)
+    t = drawn(learning, leaves=3)
+    there = (t.s["here"] > 0).sum(1)
+    assert set(there.tolist()) == {1, 2}
+    before = learning.log_alpha.detach().clone()
+    learning.alpha_step(t.s, 0.5 * there)  # each that is there has as much as it is to have
+    assert torch.equal(learning.log_alpha.detach(), before)
+    learning.alpha_step(t.s, 0.5 * there + 0.1)
+    assert float(learning.log_alpha.detach()) > float(before)
+
+
+@pytest.mark.parametrize("kind", ["masac", "sac"])
+def test_an_entity_that_is_out_has_no_part_in_odds_and_values(kind: str) -> None:
+    learning = made(kind)
     t = drawn(learning, leaves=3)
     _, log_pi = learning.drawn(learning.theta, t.s)
     torch.manual_seed(1)

@@ -155,7 +155,7 @@ def test_the_entropy_s_weight_rises_where_a_policy_draws_too_little_and_falls_wh
     made = made_as_theirs("sac")
     for log_pi, more in ((50.0, True), (-50.0, False)):
         before = float(made.log_alpha.detach())
-        made.alpha_step(torch.full((8,), log_pi))
+        made.alpha_step({"x": torch.zeros(8, sb3_twin.SEEN)}, torch.full((8,), log_pi))
         assert (float(made.log_alpha.detach()) > before) is more
 
 

@@ -79,7 +79,8 @@ interface DocumentEventMap {
   "htmx:afterSwap": CustomEvent;
   "htmx:afterSettle": CustomEvent;
   "htmx:beforeRequest": CustomEvent;
-  "htmx:afterRequest": CustomEvent<{ successful: boolean }>;
+  "htmx:beforeSend": CustomEvent<{ xhr: XMLHttpRequest }>;
+  "htmx:afterRequest": CustomEvent<{ successful: boolean; xhr: XMLHttpRequest }>;
   "equipoise:sent": Event;
   "htmx:sendError": CustomEvent;
   "htmx:timeout": CustomEvent;

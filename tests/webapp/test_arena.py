@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import reverse
 
 from engine.arrays import Bundle, pack
-from engine.config import arena_plan
+from engine.config import arena_plan, parse
 from engine.config.arena import ArenaConfig
 from engine.events import Progressed
 from engine.store import FolderStore
@@ -27,7 +27,7 @@ from tests.factories import Studio, signed_in
 from tests.webapp.recorded import recorded
 from webapp.agents.keeping import keep, left_by
 from webapp.agents.models import Agent
-from webapp.arena import typed
+from webapp.arena import reading, typed
 from webapp.arena.asking import ROUNDING, ArenaForm, learner_for
 from webapp.arena.pace import LESSON_S, Round, rehearsal, timed
 from webapp.arena.reading import CourseReading, agent_records, standings, strongest, unrated
@@ -83,6 +83,7 @@ class TestCourse(AskedKindContract):
         ({"settings1": "points (1"}, "settings1", "Write each setting with its value"),
         ({"who1": "main vs nobody, main vs luck"}, "who1", "no policy 'nobody'"),
         ({"who1": '[["main", "luck", "luck"]]'}, "who1", "list names 3 entities, and Pong for two has 2"),
+        ({"who1": '[["main", "luck"], [["main", "main"]]]'}, "who1", "opponents are not steered as one"),
         ({"steps2": ""}, "steps2", "how many decisions it lasts"),
         ({"settings2": "points"}, "settings2", "Write each setting with its value"),
         ({"settings1": "wind 3"}, "settings1", "There is no such setting"),
@@ -128,7 +129,7 @@ class TestCourse(AskedKindContract):
 def test_the_plan_stands_beside_the_form_before_the_start(team: Studio, designer: Client) -> None:
     before = designer.post(f"{form(team, 'arena')}before/", MINE).content.decode()
     for told in ("2 lessons, 680,064 decisions at most",
-                 "AI Arena would start 18 processes for that: 6 environments", "Here 3 play and one learns",
+                 "AI Arena would start 18 processes for that: 6 environments", "Here 3 processes play, and one learns",
                  "Lesson 1: 287,232 decisions at most"):  # fmt: skip
         assert told in before, told
     ladder = {"game": "pong-two-seats", "plan": "ladder", "steps": "120000", "copies": "2"}
@@ -270,6 +271,55 @@ def test_a_course_of_the_list_runs_again_as_itself(team: Studio, designer: Clien
     assert filled["plan"] == plan
     designer.post(answer["Location"], {name: value for name, value in filled.items() if value is not None})
     assert Job.objects.filter(kind="arena").latest("pk").config == first.config
+
+
+PLAIN = {"reuse": 1, "minibatch": 0, "max_gradient": 0.0}
+"""Steps of PPO as the form had them once: its own, whatever fits the game."""
+
+
+@pytest.mark.parametrize(("game", "more"), [("tanks-two-teams", {}), ("pong-two-seats", {"rate": 3e-4})])
+@pytest.mark.parametrize("plan", ["ladder", "own"])
+def test_a_course_whose_ppo_takes_other_steps_than_are_usual_now_runs_again_with_them(
+    team: Studio, designer: Client, game: str, more: dict[str, float], plan: str
+) -> None:
+    steps = PLAIN | more
+    asked = {**MINE, "plays2": "learn:ppo"} if plan == "own" else {"plan": plan}
+    designer.post(form(team, "arena"), {**asked, "game": game, "learner": "ppo"})
+    usual = Job.objects.get(kind="arena")
+    first = actions.submit(team.project, team.designer, load(_with(usual.config, steps)), title="Earlier")
+    answer = designer.post(reverse("studies:again", args=[team.project.slug, first.pk]), follow=True)
+    assert "more than this form has room for" not in answer.content.decode()
+    filled = answer.context["form"].initial
+    assert filled["plan"] == plan
+    assert {name: float(filled[name]) for name in steps} == steps
+    designer.post(answer.redirect_chain[-1][0], {name: value for name, value in filled.items() if value is not None})
+    second = Job.objects.filter(kind="arena").latest("pk")
+    assert second.pk != first.pk
+    kept = [one["learner"] or second.config["learner"] for one in second.config["roster"].values() if "learner" in one]
+    assert kept
+    assert all({name: learner[name] for name in steps} == steps for learner in kept)
+
+
+def _with(config: dict[str, Any], steps: dict[str, float]) -> dict[str, Any]:
+    """A course whose PPO has other settings; a fragment of its own has no part in it."""
+    changed = steps | {"fragment": 32}
+    roster = {
+        name: {**one, "learner": one["learner"] | changed} if one.get("learner") else one
+        for name, one in config["roster"].items()
+    }
+    return {**config, "roster": roster, "learner": config["learner"] | changed}
+
+
+def test_what_is_wrong_with_a_lesson_says_with_which(team: Studio, designer: Client) -> None:
+    answer = designer.post(form(team, "arena"), {**MINE, "who2": "main vs nobody, main vs rival"})
+    assert ">Who plays whom in lesson 2</a>" in answer.content.decode()
+
+
+def test_steps_of_ppo_are_refused_at_their_fields(team: Studio, designer: Client) -> None:
+    wrong = {"game": "pong-two-seats", "plan": "ladder", "learner": "ppo", "rate": "7"}
+    answer = designer.post(form(team, "arena"), wrong)
+    assert answer.status_code == 422
+    assert [*answer.context["form"].errors] == ["rate"]
 
 
 EVERYTHING: dict[str, Any] = {
@@ -436,9 +486,59 @@ def test_the_page_is_with_the_lesson_that_is_under_way(team: Studio, designer: C
     first = [tick for tick, metrics in over.items() if metrics["lesson_over"]]
     for tick, metrics in over.items():
         Job.objects.filter(pk=job.pk).update(status="running", tick=tick, metrics=metrics)
-        reading = CourseReading(Job.objects.get(pk=job.pk))
-        assert reading.now.title == ("Two" if first and tick >= first[0] else "One")
+        shown = CourseReading(Job.objects.get(pk=job.pk))
+        assert shown.now.title == ("Two" if first and tick >= first[0] else "One")
     assert first
+
+
+@pytest.mark.parametrize(("metrics", "told"), [
+    ({"lesson": 1, "lesson_over": 0}, ["not to its end", ""]),
+    ({"lesson": 1, "lesson_over": 1}, ["over", ""]),
+    ({"lesson": 3, "lesson_over": 1}, ["over", "2 of 10 held"]),
+    ({"lesson": 3, "lesson_over": 0}, ["over", "1 of 10 held"]),
+    ({"lesson": 11, "lesson_over": 1}, ["over", "over"]),
+    ({"lesson": 11, "pairs": 2, "pairs_in_all": 4}, ["over", "over"]),
+])  # fmt: skip
+def test_a_course_that_was_stopped_says_how_much_of_each_lesson_was_held(
+    team: Studio, designer: Client, metrics: dict[str, int], told: list[str]
+) -> None:
+    config = course({"main": PPO, "luck": "random"}, [lesson(["main", "luck"]), lesson(["main", "luck"], times=10)])
+    job = actions.submit(team.project, team.designer, config, title="Stopped")
+    Job.objects.filter(pk=job.pk).update(status="stopped", tick=5, metrics=metrics)
+    timeline = designer.get(page(job)).content.decode().partition('<ol class="lessons">')[2].partition("</ol>")[0]
+    heads = re.findall(r"<h3>(.*?)</h3>", timeline)
+    assert [re.sub("<[^>]*>", "", head).partition("Lesson")[2].strip() for head in heads][:2] == told
+
+
+def test_a_long_course_shows_its_lessons_in_portions_and_is_read_once_for_a_page(
+    team: Studio, designer: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = [lesson(["main", "luck"], title=f"Number {i}") for i in range(1, 1001)]
+    job = actions.submit(team.project, team.designer, course({"main": PPO, "luck": "random"}, many), title="Long")
+    Job.objects.filter(pk=job.pk).update(status="running", tick=150, metrics={"lesson": 150, "lesson_over": 0})
+    reads: list[Any] = []
+    monkeypatch.setattr(reading, "parse", lambda *asked: reads.append(asked) or parse(*asked))
+
+    def shown(query: str = "") -> tuple[list[int], str]:
+        reads.clear()
+        text = designer.get(f"{page(job)}{query}").content.decode()
+        assert len(reads) == 1
+        return [int(number) for number in re.findall(r"<h3>(\d+)\. Number", text)], text
+
+    now, text = shown()
+    assert now == [*range(101, 201)], "those around the lesson that is under way"
+    assert "Lessons 101 to 200 of 1,000" in text
+    assert 'href="?lessons=1#lessons-title">Earlier lessons' in text
+    assert 'href="?lessons=3#lessons-title">Later lessons' in text
+    last, text = shown("?lessons=10")
+    assert last == [*range(901, 1001)]
+    assert "Later lessons" not in text
+    assert f'hx-get="{page(job)}?lessons=10"' in text, "it stays there while it asks for itself anew"
+    assert shown("?lessons=none")[0] == [*range(1, 101)]
+
+
+def test_a_course_of_few_lessons_has_no_portions(team: Studio, designer: Client) -> None:
+    assert "Earlier lessons" not in designer.get(page(held(team))).content.decode()
 
 
 def test_settings_are_read_as_they_are_typed() -> None:

@@ -45,6 +45,7 @@ MEETINGS = [
     ("swiss+rungs", "Those meet who stand alike, earlier selves too"),
 ]  # fmt: skip
 LESSONS = "Lessons of my own: who plays whom?"
+NOTHING: Mapping[str, float] = {}
 
 
 class ArenaForm(StudyForm):
@@ -59,7 +60,7 @@ class ArenaForm(StudyForm):
         ("Lessons of my own: who meets whom at the end?", ("meetings",)),
     )  # fmt: skip
     drawn: ClassVar[Mapping[str, str]] = {LESSONS: "arena/lessons.html"}
-    folded: ClassVar[tuple[str, ...]] = ("copies", "battles", "seed")
+    folded: ClassVar[tuple[str, ...]] = ("copies", "battles", "seed", *player_fields.STEPS)
     places: ClassVar[Mapping[str, str]] = {
         "game": "game", "copies": "copies", "environments": "battles", "learner": "learner",
         "tournament": "meetings",
@@ -81,7 +82,8 @@ class ArenaForm(StudyForm):
     meetings = forms.ChoiceField(label="Tournament", choices=MEETINGS, required=False)
 
     def prepare(self) -> None:
-        self.fields.update({**player_fields.fields(self.project), **lesson_fields.fields()})
+        own = {**player_fields.fields(self.project), **lesson_fields.fields(), **player_fields.step_fields()}
+        self.fields.update(own)
         self.fields["steps"].widget.attrs["placeholder"] = number(DECISIONS)
         self.fields["copies"].widget.attrs["placeholder"] = str(settings.CPUS)
 
@@ -121,7 +123,7 @@ class ArenaForm(StudyForm):
         """The study, as a body of the API would have it."""
         found = self.cleaned_data
         offer = OFFERS[found["game"]]
-        chosen = learner_for(found["learner"] or "ppo", offer)
+        chosen = self._learner(found["learner"] or player_fields.PPO, offer)
         if found["plan"] == OWN:
             course = self._own(offer)
         else:
@@ -132,13 +134,17 @@ class ArenaForm(StudyForm):
             "game": offer.name, "learner": chosen, "copies": found["copies"] or settings.CPUS, **course,
         }  # fmt: skip
 
+    def _learner(self, kind: str, offer: games.Offer) -> dict[str, Any]:
+        typed = {name: self.cleaned_data[name] for name in player_fields.STEPS}
+        return learner_for(kind, offer, {name: value for name, value in typed.items() if value is not None})
+
     def _own(self, offer: games.Offer) -> dict[str, Any]:
         """A course of one's own."""
         found = self.cleaned_data
         learning = player_fields.learning(found)
         kind, _, rungs = found["meetings"].partition("+")
         return {
-            "roster": dict(player_fields.roster(found, self.project, partial(learner_for, offer=offer))),
+            "roster": dict(player_fields.roster(found, self.project, partial(self._learner, offer=offer))),
             "lessons": [lesson_fields.lesson(i, entries, found, learning) for i, entries in self.lists.items()],
             **({"tournament": {"kind": kind, "rungs": bool(rungs)}} if kind else {}),
         }
@@ -157,7 +163,9 @@ class ArenaForm(StudyForm):
     def point_at(self, place: str, why: str) -> None:
         """A place of a course from the list is the course's; one of a player, its row's."""
         parts = place.split(".")
-        if parts[-1] == "warmup":  # the form has no field for it, but for how long lessons last
+        if "learner" in parts[:-1] and parts[-1] in player_fields.STEPS:
+            self.add_error(parts[-1], sentence(why))
+        elif parts[-1] == "warmup":  # the form has no field for it, but for how long lessons last
             self.add_error("steps1" if self.cleaned_data.get("plan") == OWN else "steps", sentence(why))
         elif self.cleaned_data.get("plan") != OWN and parts[0] in ("roster", "lessons"):
             self.add_error("plan", sentence(why))
@@ -186,6 +194,7 @@ class ArenaForm(StudyForm):
         found = {
             "game": offer, "learner": config["learner"]["kind"], "title": job.title, "seed": config["seed"],
             "copies": config["copies"], "battles": config["environments"], "plan": OWN,
+            **player_fields.steps_of(config),
         }  # fmt: skip
         if preset := _preset(config, OFFERS[offer]):
             return {**found, "plan": preset[0], "steps": preset[1]}
@@ -206,7 +215,7 @@ class ArenaForm(StudyForm):
             again = parse(ArenaConfig, {**form.table(), **beside})
         except ConfigError:
             return True
-        return again.model_dump(mode="json") != job.config
+        return _as_held(again.model_dump(mode="json")) != _as_held(job.config)
 
     def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
         """What it amounts to: lessons, processes by the paper's count and here, and how long it takes by an earlier
@@ -232,10 +241,22 @@ class ArenaForm(StudyForm):
         }  # fmt: skip
 
 
-def learner_for(kind: str, offer: games.Offer) -> dict[str, Any]:
-    """A learner with the settings that fit a game best; with its own where none are known to."""
+def learner_for(kind: str, offer: games.Offer, steps: Mapping[str, float] = NOTHING) -> dict[str, Any]:
+    """A learner with the settings that fit a game best; with its own where none are known to. ``steps``: those that
+    PPO is to have instead (of ``player_fields.STEPS``)."""
     found = methods.presets_for(kind, offer.key, offer.sees)
-    return found[0].learner.model_dump(mode="json") if found else {"kind": kind}
+    learner = found[0].learner.model_dump(mode="json") if found else {"kind": kind}
+    return {**learner, **steps} if kind == player_fields.PPO else learner
+
+
+def _as_held(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A study without what it does not use: learners' own fragments, in place of which it has one for all."""
+    roster = {name: {**one, "learner": _unfragmented(one.get("learner"))} for name, one in config["roster"].items()}
+    return {**config, "learner": _unfragmented(config["learner"]), "roster": roster}
+
+
+def _unfragmented(learner: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {name: value for name, value in (learner or {}).items() if name != "fragment"}
 
 
 def script_for(game: str) -> str:
@@ -252,11 +273,11 @@ def _preset(config: Mapping[str, Any], offer: games.Offer) -> tuple[str, int] | 
     for key, preset in PRESETS.items():
         wholes = range(least, least + ROUNDING) if preset.sides <= len(offer.sides) else range(0)
         for whole in sorted(wholes, key=_zeros, reverse=True):  # the roundest of them is what was asked for
-            chosen = learner_for(config["learner"]["kind"], offer)
+            chosen = learner_for(config["learner"]["kind"], offer, player_fields.steps_of(config))
             made = preset.made(Arena(len(offer.sides), offer.squad, chosen, script_for(offer.key), whole))
             if [(lesson["steps"], lesson.get("times", 1)) for lesson in made["lessons"]] == lengths:
                 same = ArenaConfig.model_validate({**config, **made}).model_dump(mode="json")
-                if (same["roster"], same["lessons"]) == (config["roster"], config["lessons"]):
+                if _as_held(same) == _as_held({**config, "tournament": same["tournament"]}):
                     return key, whole
     return None
 

@@ -79,6 +79,7 @@ def _matches(study: ArenaConfig, project: Project) -> Iterator[tuple[str, str]]:
             if offer.key != games.SIMULATOR:
                 entities = max(1, len(offer.sides) * offer.squad)
                 yield from ((f"{place}.{at}", why) for at, why in match.miscounted(entities, offer.title))
+                yield from ((f"{place}.{at}", why) for at, why in match.across(offer.squad))
                 yield from ((f"{place}.{at}", why) for at, why in _unable(match, study, offer))
 
 

@@ -39,18 +39,20 @@ def _of(i: int) -> dict[str, Any]:
         return forms.CharField(label=label, max_length=2000, required=False, help_text=said, **more)
 
     found: dict[str, Any] = {
-        "title": text("What it is called", validators=[seen]),
-        "who": text("Who plays whom", "Such as: main vs old, main vs random."),
-        "settings": text("Settings of the game", "Such as: penalty 0.1. For one match: main vs old (penalty 0.1)."),
-        "steps": NumberField(label="Decisions at most", whole=True, low=1, high=10**12, required=False),
+        "title": text(f"What lesson {i} is called", validators=[seen]),
+        "who": text(f"Who plays whom in lesson {i}", "Such as: main vs old, main vs random."),
+        "settings": text(
+            f"Settings of the game in lesson {i}", "Such as: penalty 0.1. For one match: main vs old (penalty 0.1)."
+        ),
+        "steps": NumberField(label=f"Decisions of lesson {i} at most", whole=True, low=1, high=10**12, required=False),
         "until": NumberField(
-            label="Or until the first one wins", low=0, high=100, unit="%", required=False,
+            label=f"Lesson {i} ends once the first who learns wins", low=0, high=100, unit="%", required=False,
             help_text="Of its last 100 battles.",
         ),
-        "only": text("Who only plays, and learns nothing", "Names, separated by commas."),
-        "times": NumberField(label="How often it is held", whole=True, low=1, high=1000, required=False),
-        "then": forms.ChoiceField(label="And then", choices=THEN, required=False),
-        "copies": text("Copies", "Such as: rival from main. Then rival goes on from there."),
+        "only": text(f"Who only plays in lesson {i}, and learns nothing", "Names, separated by commas."),
+        "times": NumberField(label=f"How often lesson {i} is held", whole=True, low=1, high=1000, required=False),
+        "then": forms.ChoiceField(label=f"After lesson {i}", choices=THEN, required=False),
+        "copies": text(f"Copies after lesson {i}", "Such as: rival from main. Then rival goes on from there."),
     }  # fmt: skip
     return {f"lesson_title{i}" if name == "title" else f"{name}{i}": field for name, field in found.items()}
 

@@ -251,7 +251,8 @@ def plan_lines(study: ArenaConfig, fast: Fast | None) -> Iterator[str]:
     largest = max((one.counted for one in plans), key=lambda how: how.processes)
     parts = f"{plural(largest.environments, 'environment')} and {plural(largest.workers, 'worker')}"
     yield f"AI Arena would start {number(largest.processes)} processes for that: {parts}."
-    yield f"Here {number(arena_plan.started(study))} play and one learns."
+    playing = arena_plan.started(study)
+    yield f"Here {plural(playing, 'process', 'processes')} {'plays' if playing == 1 else 'play'}, and one learns."
 
 
 def _rounded(played: int, asked: int) -> Iterator[str]:

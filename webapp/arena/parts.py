@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from engine.config import arena_plan, parse
+from django.http import HttpRequest, HttpResponse
+
+from engine.config import arena_plan
 from engine.config.arena import ArenaConfig
 from webapp.accounts.models import User
 from webapp.arena.asking import ArenaForm
@@ -14,6 +16,7 @@ from webapp.arena.reading import (
     MOST_MATCHES,
     CourseReading,
     agent_records,
+    course_of,
     latest,
     match_words,
     standings,
@@ -64,6 +67,10 @@ class Lessons(Learning):
     help_section = "lessons"
     trying = "Each lesson is played for a few seconds to see how fast it goes …"
 
+    def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
+        """What there is so far, with the portion of its lessons that is asked for."""
+        return super().page(request, job, context | {"lessons": CourseReading(job).portion(request.GET.get("lessons"))})
+
     def shown(self, job: Job) -> dict[str, Any]:
         """The timeline, who plays whom now, the curves, and the tournament."""
         course, columns = CourseReading(job), curve.columns(job, ROUNDS)
@@ -93,7 +100,7 @@ class Lessons(Learning):
         """The share of its decisions that are learned from; conditions may end lessons earlier."""
         if job.status == Status.FINISHED:
             return 1.0
-        return min(1.0, float(job.counters.get("steps", 0) / parse(ArenaConfig, job.config).steps))
+        return min(1.0, float(job.counters.get("steps", 0) / course_of(job).steps))
 
     def found(self, job: Job) -> Found | None:
         """Who is the strongest, where a tournament told."""

@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 
 from engine.catalog import LEARNERS, PLAYERS
+from webapp.games.fields import NumberField
 from webapp.projects.models import Project
 
 ROWS = 6
@@ -25,6 +26,15 @@ PLAYS = [
     ),
     *((f"{SCRIPT}{key}", f"Script: {entry.label}") for key, entry in PLAYERS.items()),
 ]
+PPO = "ppo"
+STEPS: dict[str, Any] = {
+    "rate": {"label": "PPO: learning rate", "low": 0},
+    "reuse": {"label": "PPO: passes over a batch", "whole": True, "low": 1, "high": 1000},
+    "minibatch": {"label": "PPO: minibatch", "whole": True, "low": 0, "help_text": "Decisions; 0: the whole batch."},
+    "entropy_weight": {"label": "PPO: weight of the entropy", "low": 0},
+    "max_gradient": {"label": "PPO: largest norm of a gradient", "low": 0, "help_text": "0: any."},
+}
+"""How PPO takes its steps, by names of its settings: these differ between the settings that fit games best."""
 NAMES = tuple(f"{name}{i}" for i in range(1, ROWS + 1) for name in ("name", "plays"))
 
 
@@ -36,6 +46,21 @@ def fields(project: Project) -> dict[str, Any]:
         found[f"name{i}"] = forms.CharField(label=f"Name of player {i}", max_length=24, required=False)
         found[f"plays{i}"] = forms.ChoiceField(label=f"What player {i} does", choices=[*PLAYS, *saved], required=False)
     return found
+
+
+def step_fields() -> dict[str, Any]:
+    """The fields of PPO's steps."""
+    found = {name: NumberField(required=False, **how) for name, how in STEPS.items()}
+    for field in found.values():
+        field.widget.attrs["placeholder"] = "as fits the game"
+    return found
+
+
+def steps_of(config: Mapping[str, Any]) -> dict[str, float]:
+    """The steps of the PPO of a study: of the first player that learns by it."""
+    pupils = [one["learner"] or config["learner"] for one in config["roster"].values() if one["kind"] == "learning"]
+    found: Mapping[str, Any] = next((learner for learner in pupils if learner["kind"] == PPO), {})
+    return {name: found[name] for name in STEPS if name in found}
 
 
 def _kept(project: Project) -> Any:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
+
+from django.core.paginator import Page, Paginator
 
 from engine.arrays import Bundle
 from engine.catalog import LEARNERS, PLAYERS
@@ -26,6 +29,10 @@ MOST_MATCHES = 12
 """Columns of the table of entities; of more, the export has all."""
 SHOWN = 5
 """Players that a sentence names."""
+PORTION = 100
+"""Lessons that the page shows at once."""
+LISTED = 6
+"""Matches of a lesson that the timeline names."""
 
 
 class RosterPlayer(NamedTuple):
@@ -37,7 +44,9 @@ class RosterPlayer(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A lesson on the timeline. ``state``: over, now or ahead; ``where``: which of those of its kind is under way."""
+    """A lesson on the timeline. ``state``: over, now, ahead or, where the course ended within it, partly; ``where``:
+    which of those of its kind is under way, or how many were held; ``matches``: the first of them, and how many
+    ``more`` there are."""
 
     number: int
     title: str
@@ -46,6 +55,7 @@ class Held(NamedTuple):
     length: str
     until: str
     matches: list[str]
+    more: int
     notes: list[str]
 
 
@@ -56,48 +66,77 @@ class Seat(NamedTuple):
     cells: list[tuple[str, bool]]
 
 
+def course_of(job: Job) -> ArenaConfig:
+    """A job's course. It is read once for each time that the job is loaded: that takes a while where it is long."""
+    config, course = vars(job).get(_READ, (None, None))
+    if config is not job.config:
+        course = parse(ArenaConfig, job.config)
+        vars(job)[_READ] = job.config, course
+    assert isinstance(course, ArenaConfig)
+    return course
+
+
+_READ = "_course"
+
+
 class CourseReading:
     """A job's course as its page shows it."""
 
     def __init__(self, job: Job) -> None:
-        self.config = parse(ArenaConfig, job.config)
+        self.config = course_of(job)
         self.offer = OFFERS[named(self.config.game.name, job.project)[0]]
         done = int(job.metrics.get("lesson", 0) or 0)
         next_begun = bool(job.metrics.get("lesson_over")) and not job.terminal and done < self.config.count
         self.number = max(1, done + next_begun) if job.tick else 1
         self.over, self.begun = job.terminal, bool(job.tick) or job.status == "running"
         self.met, self.meetings = (int(job.metrics.get(name, 0) or 0) for name in ("pairs", "pairs_in_all"))
+        self.complete = done if job.metrics.get("lesson_over") or self.met else max(0, done - 1)
 
     @property
     def players(self) -> list[RosterPlayer]:
         """The roster."""
         return [RosterPlayer(name, _does(member), member.learns) for name, member in self.config.roster.items()]
 
-    @property
-    def timeline(self) -> list[Held]:
-        """All lessons, in order; those that are held several times once."""
-        found, before = [], 0
-        for i, lesson in enumerate(self.config.lessons):
-            found.append(self._held(i, lesson, before))
-            before += lesson.times
-        return found
+    def portion(self, asked: str | None = None) -> Page:
+        """The lessons that the page shows at once, in order; those that are held several times once. Without a number
+        of a portion it is the one of the lesson that is under way, or of the last that was."""
+        lessons = self.config.lessons
+        before = [0, *accumulate(lesson.times for lesson in lessons)]
+        page: Page = Paginator(range(len(lessons)), PORTION).get_page(asked or 1 + self._place // PORTION)
+        page.object_list = [self._held(i, lessons[i], before[i]) for i in page.object_list]
+        return page
 
     def _held(self, i: int, lesson: LessonConfig, before: int) -> Held:
-        here = self.begun and before < self.number <= before + lesson.times
-        done = self.begun and before + lesson.times <= self.number
-        state = "now" if here and not (self.over or self.met) else "over" if done else "ahead"
-        where = f"{self.number - before} of {lesson.times}" if here and lesson.times > 1 else ""
+        state, where = self._state(lesson.times, before)
         until = lesson.until
         condition = "" if until is None else _until(until.policy, until.measure, until.reaches, until.of)
         length = plural(self.config.pace(lesson).decisions, "decision")
         length += f", {plural(lesson.times, 'time')}" if lesson.times > 1 else ""
-        matches = [match_words(match, self.offer) for match in lesson.matches]
-        return Held(i + 1, lesson.title, state, where, length, condition, matches, list(_notes(lesson)))
+        matches, more = (
+            [match_words(match, self.offer) for match in lesson.matches[:LISTED]],
+            len(lesson.matches) - LISTED,
+        )
+        return Held(i + 1, lesson.title, state, where, length, condition, matches, max(0, more), list(_notes(lesson)))
+
+    def _state(self, times: int, before: int) -> tuple[str, str]:
+        here = self.begun and before < self.number <= before + times
+        if here and not (self.over or self.met):
+            return "now", f"{self.number - before} of {times}" if times > 1 else ""
+        held = min(self.complete - before, times)
+        if self.begun and held == times:
+            return "over", ""
+        if not here:
+            return "ahead", ""
+        return "partly", f"{held} of {times} held" if times > 1 else "not to its end"
 
     @property
     def now(self) -> LessonConfig:
         """The lesson that is under way, or the last one."""
-        return self.config.lesson(min(self.number, self.config.count) - 1)[1]
+        return self.config.lessons[self._place]
+
+    @property
+    def _place(self) -> int:
+        return self.config.lesson(min(self.number, self.config.count) - 1)[0]
 
     @property
     def heads(self) -> list[str]:
