@@ -49,8 +49,9 @@ FEW = 8.0
 """Number of unbounded values at which OPEN_REACH is doubled; the surplus shrinks as 1 / count."""
 BOLDEST = 0.75
 """Largest bet of ``bounds_once``, as a fraction of what may be lost."""
-_STEPS, _DOUBLINGS = 32, 40
-"""Bisection steps to a bound, which leave 3e-10 of the interval, and the most doublings that look for the interval."""
+_STEPS, _DOUBLINGS, _LOOKS = 32, 40, 16
+"""Bisection steps to a bound, which leave 3e-10 of the interval; the most doublings that look for the interval, and the
+most looks for what spares bisection its own."""
 
 
 class Range(NamedTuple):
@@ -155,18 +156,13 @@ def e_bh(log_evidence: Floats, weights: Floats, error: float = 0.05) -> Bools:
 def lowest(evidence: Callable[[float], float], start: float, step: float, floor: float, error: float) -> float:
     """The lowest mean, at or below ``start``, that is not rejected: ``evidence(line)`` is the log evidence that the
     mean is above the line; it falls as the line rises. ``floor`` where it never suffices; ``error`` is one side's."""
-    needed, low = -math.log(error), start
+    needed, low, there = -math.log(error), start, -math.inf
     for _ in range(_DOUBLINGS):
         low, step = max(low - step, floor), 2 * step
-        if low <= floor or evidence(low) >= needed:
+        there = evidence(low)
+        if low <= floor or there >= needed:
             break
-    if not evidence(low) >= needed:
-        return floor
-    high = start
-    for _ in range(_STEPS):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if evidence(middle) >= needed else (low, middle)
-    return low
+    return _halved(evidence, low, start, needed, there) if there >= needed else floor
 
 
 def coarse(values: Floats) -> bool:
@@ -241,25 +237,50 @@ def _log_wealth(x: Floats, m: float) -> float:
 
 def _lowest(x: Floats, needed: float) -> float:
     """The lowest mean in [0, 1] that bets on a higher one have not rejected; wealth falls as that mean rises."""
-    low, high = 0.0, float(x.mean())
-    for _ in range(_STEPS):
-        middle = 0.5 * (low + high)
-        if _log_wealth(x, middle) >= needed:
-            low = middle
-        else:
-            high = middle
-    return low
+    return _halved(lambda m: _log_wealth(x, m), 0.0, float(x.mean()), needed)
 
 
 def _lowest_once(x: Floats, bets: Floats, needed: float) -> float:
     """As ``_lowest``, by one bet for each value."""
     if not x.any():
         return 0.0
-    low, high = 0.0, float(x.mean())
+
+    def evidence(m: float) -> float:
+        return float(np.log1p(np.minimum(bets, BOLDEST / m) * (x - m)).sum())
+
+    return _halved(evidence, 0.0, float(x.mean()), needed)
+
+
+def _halved(
+    evidence: Callable[[float], float], low: float, high: float, needed: float, there: float = math.inf
+) -> float:
+    """Where _STEPS halvings of [low, high] end, each keeping the half in which the evidence stops to suffice; ``there``
+    is that at ``low``. It falls as the line rises, so only middles between ``near`` and ``far`` are open."""
+    near, far = _nearest(evidence, low, high, needed, there)
     for _ in range(_STEPS):
         middle = 0.5 * (low + high)
-        if float(np.log1p(np.minimum(bets, BOLDEST / middle) * (x - middle)).sum()) >= needed:
-            low = middle
-        else:
-            high = middle
+        enough = middle <= near or (middle < far and evidence(middle) >= needed)
+        low, high = (middle, high) if enough else (low, middle)
     return low
+
+
+def _nearest(
+    evidence: Callable[[float], float], low: float, high: float, needed: float, there: float
+) -> tuple[float, float]:
+    """Two lines that lie about as close together as halvings end, with evidence that suffices at the first and not at
+    the second. The root of the evidence is nearly linear in the line, so a straight line (Illinois: of an end that
+    stays, half the height) finds them in a quarter of the looks."""
+    near, far, goal, root = low, high, (high - low) * 0.5**_STEPS, math.sqrt(needed)
+    above, below, stayed = math.sqrt(there) - root, -root, 0
+    for _ in range(_LOOKS):
+        if far - near <= goal:
+            break
+        share = above / (above - below) if below < above < math.inf else 0.5
+        line = min(max(near + share * (far - near), near + 0.5 * goal), far - 0.5 * goal)
+        found = evidence(line)
+        height = math.sqrt(max(found, 0.0)) - root
+        if found >= needed:
+            near, above, below, stayed = line, height, below * (0.5 if stayed == 1 else 1.0), 1
+        else:
+            far, above, below, stayed = line, above * (0.5 if stayed == -1 else 1.0), height, -1
+    return near, far

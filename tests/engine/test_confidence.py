@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -32,7 +33,7 @@ from engine.confidence import (
     t_half,
     unseen,
 )  # fmt: skip
-from engine.means import NOWHERE, range_of, widened
+from engine.means import NOWHERE, Mean, range_of, widened
 
 
 @pytest.mark.parametrize("p", [0.01, 0.3, 0.5, 0.9])
@@ -186,6 +187,49 @@ def test_the_lowest_mean_left_is_where_the_evidence_becomes_too_weak() -> None:
     assert lowest(lambda m: 3 - m, 2.0, 0.1, -math.inf, math.exp(-2)) == pytest.approx(1.0, abs=1e-6)
     assert lowest(lambda m: 3 - m, 2.0, 0.1, 1.5, math.exp(-2)) == 1.5
     assert lowest(lambda m: 0.0, 2.0, 0.1, -math.inf, 0.05) == -math.inf
+
+
+def bisected(evidence: Callable[[float], float], start: float, step: float, floor: float, error: float) -> float:
+    """What ``lowest`` says, by nothing but halving."""
+    low, needed = start, -math.log(error)
+    while low > floor and evidence(low) < needed:
+        low, step = max(low - step, floor), 2 * step
+    if evidence(low) < needed:
+        return floor
+    high = start
+    for _ in range(32):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if evidence(middle) >= needed else (low, middle)
+    return low
+
+
+@pytest.mark.parametrize("error", [0.025, 1e-5])
+@pytest.mark.parametrize("low", [-10.0, -math.inf])
+@pytest.mark.parametrize("noise", ["normal", "exponential", "wins", "humps"])
+def test_the_lowest_mean_left_is_that_of_plain_halvings_to_the_last_bit_in_half_the_looks(
+    noise: str, low: float, error: float
+) -> None:
+    rng, looks = np.random.default_rng(4), 0
+    draw = {
+        "normal": rng.normal,
+        "exponential": lambda size: rng.exponential(1.0, size),
+        "wins": lambda size: (rng.random(size) < 0.3) * 8.0,
+        "humps": lambda size: rng.normal(size=size) ** 3,
+    }
+    for n in (32, 64, 256) * 5:
+        mean = Mean(draw[noise](size=n), low, math.inf, 4.0)
+
+        def evidence(line: float, mean: Mean = mean) -> float:
+            nonlocal looks
+            looks += 1
+            return mean.evidence(line)
+
+        asked = (evidence, mean.mean, float(np.ptp(mean.values)), low, error)
+        found, taken = lowest(*asked), looks
+        assert found == bisected(*asked)
+        if math.isfinite(found) and found > low:
+            assert 2 * taken < looks - taken
+        looks = 0
 
 
 @settings(max_examples=60, deadline=None)
