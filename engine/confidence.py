@@ -61,6 +61,19 @@ class Range(NamedTuple):
     high: float
 
 
+class Observed(NamedTuple):
+    """What is asked of values again and again: the smallest, the largest, their mean."""
+
+    least: float
+    most: float
+    mean: float
+
+    @classmethod
+    def of(cls, values: Floats) -> Observed:
+        """Of at least one value."""
+        return cls(float(values.min()), float(values.max()), float(values.mean()))
+
+
 def log_evidence(values: Floats, low: float, high: float, line: float) -> float:
     """Log of the evidence that the mean of ``values`` [n], each within [low, high], is above ``line``. If it is not,
     the probability that this ever reaches 3.0 is at most 1 in 20. Values outside are clipped to the nearest end."""
@@ -174,10 +187,10 @@ def coarse(values: Floats) -> bool:
     return bool((ordered[k - 1 :] - ordered[: len(values) - k + 1] <= alike).any())
 
 
-def seen(values: Floats, line: float, open_: bool) -> float:
-    """Log of the evidence that the mean of ``values`` [n] is above ``line``, within a reach taken from the values
-    themselves; ``open_``: they have no declared lower bound."""
-    reach = reach_of(values, line, open_)
+def seen(values: Floats, observed: Observed, line: float, open_: bool) -> float:
+    """Log of the evidence that the mean of ``values`` [n], ``observed`` as they are, is above ``line``, within a reach
+    taken from the values themselves; ``open_``: they have no declared lower bound."""
+    reach = reach_of(observed, len(values), line, open_)
     return log_evidence(values, *reach, line) if reach else -math.inf
 
 
@@ -192,13 +205,13 @@ def growth(values: Floats, line: float, reach: Range | None) -> float:
     return float(np.log(bets).mean(axis=1).max(initial=0.0))
 
 
-def reach_of(values: Floats, line: float, open_: bool) -> Range | None:
-    """The range within which values are assumed to lie if their mean were ``line``; None where their observed mean is
-    not above it."""
-    least, most, mean = float(values.min()), float(values.max()), float(values.mean())
+def reach_of(observed: Observed, count: int, line: float, open_: bool) -> Range | None:
+    """The range within which values, so many of which were ``observed``, are assumed to lie if their mean were
+    ``line``; None where their observed mean is not above it."""
+    least, most, mean = observed
     if not mean > line or not math.isfinite(most - least):
         return None
-    reach = OPEN_REACH * (1 + FEW / len(values)) if open_ else REACH
+    reach = OPEN_REACH * (1 + FEW / count) if open_ else REACH
     low = min(least - reach * (most - least), 2 * line - mean)
     return Range(low, max(most, 2 * mean - low))
 
@@ -224,7 +237,7 @@ def full(mean: float, low: float, high: float, battles: float) -> float:
 
 
 def _scaled(values: Floats, low: float, high: float) -> Floats:
-    return np.clip((np.asarray(values, dtype=np.float64) - low) / (high - low), 0.0, 1.0)
+    return np.minimum(np.maximum((np.asarray(values, dtype=np.float64) - low) / (high - low), 0.0), 1.0)
 
 
 def _log_wealth(x: Floats, m: float) -> float:
@@ -232,7 +245,8 @@ def _log_wealth(x: Floats, m: float) -> float:
     if m <= 0:
         return math.inf if x.any() else float(len(x) * np.log1p(-FRACTIONS).min())
     logs = np.log(1 + FRACTIONS[:, None] * (x / m - 1)).sum(axis=1)
-    return float(logs.max() + np.log((np.exp(logs - logs.max()) * STAKES).sum()))
+    most = logs.max()
+    return float(most + np.log((np.exp(logs - most) * STAKES).sum()))
 
 
 def _lowest(x: Floats, needed: float) -> float:

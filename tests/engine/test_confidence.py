@@ -16,6 +16,7 @@ from scipy import special
 from scipy.stats import t as student
 
 from engine.confidence import (
+    Observed,
     Range,
     bounds,
     bounds_once,
@@ -124,7 +125,9 @@ def width(x: np.ndarray) -> float:
     """Of the range of normal values without bounds."""
 
     def end(sign: float) -> float:
-        return lowest(lambda m: seen(sign * x, m, True), sign * float(x.mean()), 1.0, -math.inf, 0.025)
+        return lowest(
+            lambda m: seen(sign * x, Observed.of(sign * x), m, True), sign * float(x.mean()), 1.0, -math.inf, 0.025
+        )
 
     return -end(-1.0) - end(1.0)
 
@@ -151,11 +154,12 @@ def test_values_of_which_two_of_five_are_alike_are_coarse_whatever_their_roundin
 def test_evidence_by_what_was_seen_is_never_more_than_symmetric_noise_allows(seed: int, n: int, open_: bool) -> None:
     """Each value on the far side of the line tells log 2 at most; and it falls as the line rises."""
     values = np.random.default_rng(seed).normal(5, 0.01, n)
-    told = [seen(values, line, open_) for line in (-100.0, 0.0, 4.0, 4.99)]
+    observed = Observed.of(values)
+    told = [seen(values, observed, line, open_) for line in (-100.0, 0.0, 4.0, 4.99)]
     assert max(told) <= n * math.log(2)
     assert all(a >= b - 1e-9 for a, b in itertools.pairwise(told))
-    assert seen(values, 6.0, open_) == -math.inf
-    assert growth(values, 4.99, reach_of(values, 4.99, open_)) <= math.log(2)
+    assert seen(values, observed, 6.0, open_) == -math.inf
+    assert growth(values, 4.99, reach_of(observed, len(values), 4.99, open_)) <= math.log(2)
 
 
 def test_what_none_of_the_battles_showed_is_allowed_for_as_bets_on_equal_battles_do() -> None:
