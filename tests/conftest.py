@@ -66,13 +66,15 @@ RAY = re.compile(r"^\s*(from tests\.contracts\.ray_server import|import ray\b|fr
 """How a file says that it starts Ray."""
 
 LONGEST = (
-    "workers/test_whole_site_kills", "engine/test_train_ray", "engine/test_verdicts", "engine/test_patches",
-    "workers/test_supervisor", "engine/test_pool_ray", "engine/test_study", "workers/test_full_disk",
-    "workers/test_kills", "engine/test_train", "engine/test_piping", "workers/test_postgresql",
-    "engine/test_pool_ray_lost", "engine/test_worth", "webapp/test_pages_access", "webapp/test_old_site",
-    "workers/test_private", "workers/test_trainings", "engine/test_sensitivity", "engine/test_rl_learners",
-    "engine/test_lineups", "browser/test_job_page", "browser/test_explore", "browser/test_explore_hands",
-    "browser/test_data_pages", "browser/test_frame", "browser/test_training",
+    "engine/test_train_ray", "workers/test_whole_site_kills", "engine/test_verdicts", "workers/test_kills",
+    "engine/test_pool_ray", "engine/test_worth", "engine/test_study", "engine/test_patches", "engine/test_train",
+    "workers/test_supervisor", "workers/test_full_disk", "engine/test_rl_learners", "engine/test_masac",
+    "engine/test_lineups", "webapp/test_pages_access", "engine/test_arena", "engine/test_aesrl", "engine/test_starts",
+    "engine/test_gossip_ray", "engine/test_racing", "engine/test_piping", "engine/test_aesrl_ray",
+    "engine/test_numbered", "engine/test_hunt", "webapp/test_accounts", "workers/test_trainings", "engine/test_change",
+    "workers/test_attempts", "workers/test_postgresql", "browser/test_explore", "browser/test_data_pages",
+    "browser/test_explore_hands", "browser/test_frame", "browser/test_training", "browser/test_job_page",
+    "browser/test_explore_words", "browser/test_loop", "browser/test_explore_agrees",
 )  # fmt: skip
 """Those that took a minute and more, the longest first, those that mostly wait for others among those that mostly
 compute: of several processes, nobody begins a long one when all others end. Those in a browser come last, right before
