@@ -32,6 +32,9 @@ gc.disable()  # nothing is garbage while thousands of tests are collected; see p
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
 # Threads of several test processes that wait for one another on two processors burned ten times what they computed.
 os.environ["OMP_NUM_THREADS"] = "1"
+# Without byte code on disk each process that a test starts compiles what it imports: half of what Django's take.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # On a busy machine a generated example may take its time: no test fails for that.
 hypothesis_settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])
