@@ -49,8 +49,9 @@ FEW = 8.0
 """Number of unbounded values at which OPEN_REACH is doubled; the surplus shrinks as 1 / count."""
 BOLDEST = 0.75
 """Largest bet of ``bounds_once``, as a fraction of what may be lost."""
-_STEPS, _DOUBLINGS = 32, 40
-"""Bisection steps to a bound, which leave 3e-10 of the interval, and the most doublings that look for the interval."""
+_STEPS, _DOUBLINGS, _LOOKS = 32, 40, 16
+"""Bisection steps to a bound, which leave 3e-10 of the interval; the most doublings that look for the interval, and the
+most looks for what spares bisection its own."""
 
 
 class Range(NamedTuple):
@@ -58,6 +59,19 @@ class Range(NamedTuple):
 
     low: float
     high: float
+
+
+class Observed(NamedTuple):
+    """What is asked of values again and again: the smallest, the largest, their mean."""
+
+    least: float
+    most: float
+    mean: float
+
+    @classmethod
+    def of(cls, values: Floats) -> Observed:
+        """Of at least one value."""
+        return cls(float(values.min()), float(values.max()), float(values.mean()))
 
 
 def log_evidence(values: Floats, low: float, high: float, line: float) -> float:
@@ -155,18 +169,13 @@ def e_bh(log_evidence: Floats, weights: Floats, error: float = 0.05) -> Bools:
 def lowest(evidence: Callable[[float], float], start: float, step: float, floor: float, error: float) -> float:
     """The lowest mean, at or below ``start``, that is not rejected: ``evidence(line)`` is the log evidence that the
     mean is above the line; it falls as the line rises. ``floor`` where it never suffices; ``error`` is one side's."""
-    needed, low = -math.log(error), start
+    needed, low, there = -math.log(error), start, -math.inf
     for _ in range(_DOUBLINGS):
         low, step = max(low - step, floor), 2 * step
-        if low <= floor or evidence(low) >= needed:
+        there = evidence(low)
+        if low <= floor or there >= needed:
             break
-    if not evidence(low) >= needed:
-        return floor
-    high = start
-    for _ in range(_STEPS):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if evidence(middle) >= needed else (low, middle)
-    return low
+    return _halved(evidence, low, start, needed, there) if there >= needed else floor
 
 
 def coarse(values: Floats) -> bool:
@@ -178,10 +187,10 @@ def coarse(values: Floats) -> bool:
     return bool((ordered[k - 1 :] - ordered[: len(values) - k + 1] <= alike).any())
 
 
-def seen(values: Floats, line: float, open_: bool) -> float:
-    """Log of the evidence that the mean of ``values`` [n] is above ``line``, within a reach taken from the values
-    themselves; ``open_``: they have no declared lower bound."""
-    reach = reach_of(values, line, open_)
+def seen(values: Floats, observed: Observed, line: float, open_: bool) -> float:
+    """Log of the evidence that the mean of ``values`` [n], ``observed`` as they are, is above ``line``, within a reach
+    taken from the values themselves; ``open_``: they have no declared lower bound."""
+    reach = reach_of(observed, len(values), line, open_)
     return log_evidence(values, *reach, line) if reach else -math.inf
 
 
@@ -196,13 +205,13 @@ def growth(values: Floats, line: float, reach: Range | None) -> float:
     return float(np.log(bets).mean(axis=1).max(initial=0.0))
 
 
-def reach_of(values: Floats, line: float, open_: bool) -> Range | None:
-    """The range within which values are assumed to lie if their mean were ``line``; None where their observed mean is
-    not above it."""
-    least, most, mean = float(values.min()), float(values.max()), float(values.mean())
+def reach_of(observed: Observed, count: int, line: float, open_: bool) -> Range | None:
+    """The range within which values, so many of which were ``observed``, are assumed to lie if their mean were
+    ``line``; None where their observed mean is not above it."""
+    least, most, mean = observed
     if not mean > line or not math.isfinite(most - least):
         return None
-    reach = OPEN_REACH * (1 + FEW / len(values)) if open_ else REACH
+    reach = OPEN_REACH * (1 + FEW / count) if open_ else REACH
     low = min(least - reach * (most - least), 2 * line - mean)
     return Range(low, max(most, 2 * mean - low))
 
@@ -228,7 +237,7 @@ def full(mean: float, low: float, high: float, battles: float) -> float:
 
 
 def _scaled(values: Floats, low: float, high: float) -> Floats:
-    return np.clip((np.asarray(values, dtype=np.float64) - low) / (high - low), 0.0, 1.0)
+    return np.minimum(np.maximum((np.asarray(values, dtype=np.float64) - low) / (high - low), 0.0), 1.0)
 
 
 def _log_wealth(x: Floats, m: float) -> float:
@@ -236,30 +245,56 @@ def _log_wealth(x: Floats, m: float) -> float:
     if m <= 0:
         return math.inf if x.any() else float(len(x) * np.log1p(-FRACTIONS).min())
     logs = np.log(1 + FRACTIONS[:, None] * (x / m - 1)).sum(axis=1)
-    return float(logs.max() + np.log((np.exp(logs - logs.max()) * STAKES).sum()))
+    most = logs.max()
+    return float(most + np.log((np.exp(logs - most) * STAKES).sum()))
 
 
 def _lowest(x: Floats, needed: float) -> float:
     """The lowest mean in [0, 1] that bets on a higher one have not rejected; wealth falls as that mean rises."""
-    low, high = 0.0, float(x.mean())
-    for _ in range(_STEPS):
-        middle = 0.5 * (low + high)
-        if _log_wealth(x, middle) >= needed:
-            low = middle
-        else:
-            high = middle
-    return low
+    return _halved(lambda m: _log_wealth(x, m), 0.0, float(x.mean()), needed)
 
 
 def _lowest_once(x: Floats, bets: Floats, needed: float) -> float:
     """As ``_lowest``, by one bet for each value."""
     if not x.any():
         return 0.0
-    low, high = 0.0, float(x.mean())
+
+    def evidence(m: float) -> float:
+        return float(np.log1p(np.minimum(bets, BOLDEST / m) * (x - m)).sum())
+
+    return _halved(evidence, 0.0, float(x.mean()), needed)
+
+
+def _halved(
+    evidence: Callable[[float], float], low: float, high: float, needed: float, there: float = math.inf
+) -> float:
+    """Where _STEPS halvings of [low, high] end, each keeping the half in which the evidence stops to suffice; ``there``
+    is that at ``low``. It falls as the line rises, so only middles between ``near`` and ``far`` are open."""
+    near, far = _nearest(evidence, low, high, needed, there)
     for _ in range(_STEPS):
         middle = 0.5 * (low + high)
-        if float(np.log1p(np.minimum(bets, BOLDEST / middle) * (x - middle)).sum()) >= needed:
-            low = middle
-        else:
-            high = middle
+        enough = middle <= near or (middle < far and evidence(middle) >= needed)
+        low, high = (middle, high) if enough else (low, middle)
     return low
+
+
+def _nearest(
+    evidence: Callable[[float], float], low: float, high: float, needed: float, there: float
+) -> tuple[float, float]:
+    """Two lines that lie about as close together as halvings end, with evidence that suffices at the first and not at
+    the second. The root of the evidence is nearly linear in the line, so a straight line (Illinois: of an end that
+    stays, half the height) finds them in a quarter of the looks."""
+    near, far, goal, root = low, high, (high - low) * 0.5**_STEPS, math.sqrt(needed)
+    above, below, stayed = math.sqrt(there) - root, -root, 0
+    for _ in range(_LOOKS):
+        if far - near <= goal:
+            break
+        share = above / (above - below) if below < above < math.inf else 0.5
+        line = min(max(near + share * (far - near), near + 0.5 * goal), far - 0.5 * goal)
+        found = evidence(line)
+        height = math.sqrt(max(found, 0.0)) - root
+        if found >= needed:
+            near, above, below, stayed = line, height, below * (0.5 if stayed == 1 else 1.0), 1
+        else:
+            far, above, below, stayed = line, above * (0.5 if stayed == -1 else 1.0), height, -1
+    return near, far

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import confidence
-from engine.confidence import Range
+from engine.confidence import Observed, Range
 
 Floats = NDArray[np.float64]
 NOWHERE = Range(-math.inf, math.inf)
@@ -28,7 +28,8 @@ class Mean:
 
     def __init__(self, values: Floats, low: float, high: float, battles: float) -> None:
         self.values, self.low = values, low
-        self.mean, self.most = float(values.mean()), float(values.max())
+        self.observed = Observed.of(values)
+        self.mean = self.observed.mean
         self.coarse, self.bounded = confidence.coarse(values), math.isfinite(low)
         self.full = confidence.full(self.mean, low, high, battles)
         self.unknown = not math.isfinite(self.mean) or (self.coarse and not self.bounded)
@@ -38,9 +39,9 @@ class Mean:
         if self.unknown:
             return -math.inf
         if self.coarse:
-            return confidence.log_evidence(self.values, self.low, self.most, line)
+            return confidence.log_evidence(self.values, self.low, self.observed.most, line)
         rare = confidence.unseen(self.mean, self.low, len(self.values) * self.full, line)
-        return min(confidence.seen(self.values, line, not self.bounded), rare)
+        return min(confidence.seen(self.values, self.observed, line, not self.bounded), rare)
 
     def least(self, error: float) -> float:
         """Lower confidence bound: the mean is below it with probability ``error`` at most, over all looks."""
@@ -55,9 +56,9 @@ class Mean:
         if self.unknown:
             return 0.0
         if self.coarse and self.bounded:
-            return confidence.growth(self.values, line, Range(self.low, self.most))
+            return confidence.growth(self.values, line, Range(self.low, self.observed.most))
         rare = confidence.unseen(self.mean, self.low, self.full, line)
-        reach = confidence.reach_of(self.values, line, not self.bounded)
+        reach = confidence.reach_of(self.observed, len(self.values), line, not self.bounded)
         return max(0.0, min(confidence.growth(self.values, line, reach), rare))
 
 

@@ -32,6 +32,9 @@ gc.disable()  # nothing is garbage while thousands of tests are collected; see p
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
 # Threads of several test processes that wait for one another on two processors burned ten times what they computed.
 os.environ["OMP_NUM_THREADS"] = "1"
+# Without byte code on disk each process that a test starts compiles what it imports: half of what Django's take.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # On a busy machine a generated example may take its time: no test fails for that.
 hypothesis_settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -66,13 +69,15 @@ RAY = re.compile(r"^\s*(from tests\.contracts\.ray_server import|import ray\b|fr
 """How a file says that it starts Ray."""
 
 LONGEST = (
-    "workers/test_whole_site_kills", "engine/test_train_ray", "engine/test_verdicts", "engine/test_patches",
-    "workers/test_supervisor", "engine/test_pool_ray", "engine/test_study", "workers/test_full_disk",
-    "workers/test_kills", "engine/test_train", "engine/test_piping", "workers/test_postgresql",
-    "engine/test_pool_ray_lost", "engine/test_worth", "webapp/test_pages_access", "webapp/test_old_site",
-    "workers/test_private", "workers/test_trainings", "engine/test_sensitivity", "engine/test_rl_learners",
-    "engine/test_lineups", "browser/test_job_page", "browser/test_explore", "browser/test_explore_hands",
-    "browser/test_data_pages", "browser/test_frame", "browser/test_training",
+    "engine/test_train_ray", "workers/test_whole_site_kills", "engine/test_verdicts", "workers/test_kills",
+    "engine/test_pool_ray", "engine/test_worth", "engine/test_study", "engine/test_patches", "engine/test_train",
+    "workers/test_supervisor", "workers/test_full_disk", "engine/test_rl_learners", "engine/test_masac",
+    "engine/test_lineups", "webapp/test_pages_access", "engine/test_arena", "engine/test_aesrl", "engine/test_starts",
+    "engine/test_gossip_ray", "engine/test_racing", "engine/test_piping", "engine/test_aesrl_ray",
+    "engine/test_numbered", "engine/test_hunt", "webapp/test_accounts", "workers/test_trainings", "engine/test_change",
+    "workers/test_attempts", "workers/test_postgresql", "browser/test_explore", "browser/test_data_pages",
+    "browser/test_explore_hands", "browser/test_frame", "browser/test_training", "browser/test_job_page",
+    "browser/test_explore_words", "browser/test_loop", "browser/test_explore_agrees",
 )  # fmt: skip
 """Those that took a minute and more, the longest first, those that mostly wait for others among those that mostly
 compute: of several processes, nobody begins a long one when all others end. Those in a browser come last, right before

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import confidence
+from engine.confidence import Observed
 from engine.config.lineups import DrawnBaselines, LineupConfig
 from engine.errors import SimulatorError
 from engine.lineups.battle_counts import battles_between
@@ -148,10 +149,11 @@ def _open_reach(values: NDArray[np.float64], alpha: float) -> NDArray[np.float64
     within the values' own reach (``confidence.seen``)."""
 
     def reach(row: NDArray[np.float64]) -> float:
-        mean = float(row.mean())
-        return mean - confidence.lowest(
-            lambda line: confidence.seen(row, line, True), mean, float(np.ptp(row)), -np.inf, alpha
-        )
+        observed = Observed.of(row)
+        return observed.mean - confidence.lowest(
+            lambda line: confidence.seen(row, observed, line, True),
+            observed.mean, observed.most - observed.least, -np.inf, alpha,
+        )  # fmt: skip
 
     return np.apply_along_axis(reach, -1, values)
 

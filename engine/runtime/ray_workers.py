@@ -39,12 +39,21 @@ class WorkerActor:
     ) -> None:  # fmt: skip
         """Serve the driver. One actor uses one processor, compiled loops included. ``host``: the address at which it
         can be reached, where there are several hosts."""
-        gc.set_threshold(20_000)  # what it plays or learns with is imported now, and nothing of that is garbage
+        gc.disable()  # what it plays or learns with is imported now, and nothing of that is garbage
         os.environ.setdefault("NUMBA_NUM_THREADS", "1")
         os.environ[HOST] = host
         subscriber = ZmqSubscriber(Source(*source)) if source else None
-        build = partial(answering.build, factory, payload, allowed)
+        build = partial(built, factory, payload, allowed)
         Worker(ZmqSpoke(Ticket(*ticket)), build, beat_s, not_orphaned, partial(os._exit, 1), subscriber).run()
+
+
+def built(factory: str, payload: bytes, allowed: Sequence[str]) -> Any:
+    """What ``answering.build`` makes, with all that was imported for it left out of every later look for garbage."""
+    made = answering.build(factory, payload, allowed)
+    gc.freeze()
+    gc.set_threshold(20_000)
+    gc.enable()
+    return made
 
 
 class RelayActor:

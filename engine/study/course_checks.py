@@ -111,8 +111,8 @@ class _Checks:
         self.longest = max(self.longest, game.spec.max_ticks)
         self.together |= 1 < len(game.spec.seats) == game.spec.squad
         said: set[str] = set()  # what is wrong with a policy on several entities is wrong once
-        for one, spec in zip(seats.who, specs, strict=True):
-            wrong = [(place, why) for place, why in self._sits(one, spec) if why not in said]
+        for one, seat in zip(seats.who, specs, strict=True):
+            wrong = [(place, why) for place, why in self._sits(one, seat) if why not in said]
             said |= {why for _, why in wrong}
             yield from wrong
         players = players_of(self.config, specs, cast, self.store, Known({}, {}))

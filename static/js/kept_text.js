@@ -4,6 +4,7 @@
 import { closest, findAll } from "./elements.js";
 
 const FORMS = "form[data-keep]";
+const KEPT_THERE = "[hx-post]"; // by the site as well
 const TYPED = "textarea, select, input[type=text], input[type=email], input[type=checkbox], input[type=radio], input:not([type])";
 const TICKED = "1";
 const LONGEST = 200_000; // characters: what is longer was pasted from a file that is still there
@@ -57,6 +58,8 @@ class KeptText {
     this.there = new WeakMap();
     /** What of a field is on its way to the site. @type {WeakMap<Field, string>} */
     this.going = new WeakMap();
+    /** Whether the page is being left. The site may have written the next one before it got what it answers now. */
+    this.leaving = false;
   }
 
   /** Whether the site has what a field says, and gets nothing else of it.
@@ -73,10 +76,12 @@ class KeptText {
     else ifKept(() => localStorage.setItem(this.key(form, field), text), undefined);
   }
 
-  /** @param {HTMLFormElement} form */
+  /** What the site has of a form that it keeps as well is its own from now on: it may be given up there.
+   * @param {HTMLFormElement} form */
   bringBack(form) {
     for (const field of fieldsOf(form)) {
       const text = ifKept(() => localStorage.getItem(this.key(form, field)), null);
+      if (text && text === said(field) && form.matches(KEPT_THERE)) this.forget([this.key(form, field)]);
       if (text === null || text === said(field)) continue;
       say(field, text);
       const fold = closest(field, "details.fold", HTMLDetailsElement);
@@ -131,7 +136,7 @@ function watchHtmx(kept) {
     texts?.forEach((_, field) => kept.going.delete(field));
     if (!form || !texts || !event.detail.successful) return;
     texts.forEach((text, field) => kept.there.set(field, text));
-    kept.forget(fieldsOf(form).filter(kept.isThere).map((field) => kept.key(form, field)));
+    if (!kept.leaving) kept.forget(fieldsOf(form).filter(kept.isThere).map((field) => kept.key(form, field)));
   });
 }
 
@@ -143,17 +148,21 @@ function sendOnLeaving(kept) {
   const sent = new WeakMap();
   const send = () => {
     if (leavesBySending) return;
-    for (const form of findAll(document, `${FORMS}[hx-post]`, HTMLFormElement)) {
+    for (const form of findAll(document, FORMS + KEPT_THERE, HTMLFormElement)) {
       const late = fieldsOf(form).filter((field) => !kept.isThere(field) && sent.get(field) !== said(field));
       const address = form.getAttribute("hx-post");
       if (!late.length || !address || !navigator.sendBeacon(address, new FormData(form))) continue;
       late.forEach((field) => sent.set(field, said(field)));
     }
   };
+  const leave = () => {
+    kept.leaving = true;
+    send();
+  };
   document.addEventListener("submit", (event) => (leavesBySending = !event.defaultPrevented));
-  window.addEventListener("pageshow", () => (leavesBySending = false));
-  window.addEventListener("beforeunload", send);
-  window.addEventListener("pagehide", send);
+  window.addEventListener("pageshow", () => (leavesBySending = kept.leaving = false));
+  window.addEventListener("beforeunload", leave);
+  window.addEventListener("pagehide", leave);
   document.addEventListener("visibilitychange", () => document.visibilityState === "hidden" && send());
 }
 
@@ -163,6 +172,7 @@ export function keepTypedText() {
   const kept = new KeptText(person);
   kept.arrived();
   document.addEventListener("input", ({ target }) => {
+    kept.leaving = false; // after all
     const form = closest(target, FORMS, HTMLFormElement);
     const fields = form ? fieldsOf(form) : [];
     const field = fields.find((each) => each === target);

@@ -4,9 +4,10 @@ goes on."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.factories import Studio, search_job
 from tests.webapp.experiments import DUKE, experiment
@@ -85,6 +86,47 @@ def test_words_about_a_report_outlive_a_reload_and_go_by_ctrl_enter(enter: Enter
     sent(page, "Your comment")
     expect(page.locator("#comments li:last-child")).to_be_focused()
     assert made.comments.get().text == "Which captain?"
+
+
+def test_words_that_the_site_got_after_it_had_written_the_page_anew_are_there_again(
+    enter: Enter, team: Studio, search: Job
+) -> None:
+    page = enter(team.designer, f"/p/herobattle/jobs/{search.pk}/report/")
+    held: list[Route] = []
+
+    def written_before_the_words_arrive(route: Route) -> None:
+        answer = route.fetch()
+        held[0].fulfill(response=held[0].fetch())
+        page.wait_for_timeout(300)  # in which the page that is left is told that they have arrived
+        route.fulfill(response=answer)
+
+    page.route("**/report/preview/", lambda route: held.append(route))  # what leaving sends comes later still
+    words = page.get_by_label("In your own words")
+    words.fill("The captain must wait.")
+    until_held(page, held)
+    page.route("**/report/", written_before_the_words_arrive)
+    page.reload()
+    expect(words).to_have_value("The captain must wait.")
+
+
+def until_held(page: Page, held: list[Any]) -> None:
+    while not held:
+        page.wait_for_timeout(20)
+
+
+def test_words_that_were_given_up_on_the_site_do_not_come_back(enter: Enter, team: Studio, search: Job) -> None:
+    here = f"/p/herobattle/jobs/{search.pk}/report/"
+    page = enter(team.designer, here)
+    words = page.get_by_label("In your own words")
+    words.fill("The captain must wait.")
+    page.goto("/help/")  # sooner than the site keeps a draft
+    until(lambda: ReportDraft.objects.filter(typed__words="The captain must wait.").exists(), "the draft is kept")
+    page.goto(here)
+    expect(words).to_have_value("The captain must wait.")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Begin anew").click()
+    page.goto(here)
+    expect(words).to_have_value("")
 
 
 def test_words_that_were_deleted_again_sooner_than_the_site_keeps_that_stay_deleted(
@@ -170,8 +212,7 @@ def test_words_that_were_deleted_again_while_they_were_on_their_way_stay_deleted
     words = page.get_by_label("In your own words")
     with page.expect_request("**/report/preview/"):
         words.fill("The captain must wait.")
-    while not arrived:
-        page.wait_for_timeout(20)
+    until_held(page, arrived)
     words.fill("")
     page.reload()
     expect(words).to_have_value("")

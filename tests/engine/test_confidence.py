@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from scipy import special
 from scipy.stats import t as student
 
 from engine.confidence import (
+    Observed,
     Range,
     bounds,
     bounds_once,
@@ -32,7 +34,7 @@ from engine.confidence import (
     t_half,
     unseen,
 )  # fmt: skip
-from engine.means import NOWHERE, range_of, widened
+from engine.means import NOWHERE, Mean, range_of, widened
 
 
 @pytest.mark.parametrize("p", [0.01, 0.3, 0.5, 0.9])
@@ -123,7 +125,9 @@ def width(x: np.ndarray) -> float:
     """Of the range of normal values without bounds."""
 
     def end(sign: float) -> float:
-        return lowest(lambda m: seen(sign * x, m, True), sign * float(x.mean()), 1.0, -math.inf, 0.025)
+        return lowest(
+            lambda m: seen(sign * x, Observed.of(sign * x), m, True), sign * float(x.mean()), 1.0, -math.inf, 0.025
+        )
 
     return -end(-1.0) - end(1.0)
 
@@ -150,11 +154,12 @@ def test_values_of_which_two_of_five_are_alike_are_coarse_whatever_their_roundin
 def test_evidence_by_what_was_seen_is_never_more_than_symmetric_noise_allows(seed: int, n: int, open_: bool) -> None:
     """Each value on the far side of the line tells log 2 at most; and it falls as the line rises."""
     values = np.random.default_rng(seed).normal(5, 0.01, n)
-    told = [seen(values, line, open_) for line in (-100.0, 0.0, 4.0, 4.99)]
+    observed = Observed.of(values)
+    told = [seen(values, observed, line, open_) for line in (-100.0, 0.0, 4.0, 4.99)]
     assert max(told) <= n * math.log(2)
     assert all(a >= b - 1e-9 for a, b in itertools.pairwise(told))
-    assert seen(values, 6.0, open_) == -math.inf
-    assert growth(values, 4.99, reach_of(values, 4.99, open_)) <= math.log(2)
+    assert seen(values, observed, 6.0, open_) == -math.inf
+    assert growth(values, 4.99, reach_of(observed, len(values), 4.99, open_)) <= math.log(2)
 
 
 def test_what_none_of_the_battles_showed_is_allowed_for_as_bets_on_equal_battles_do() -> None:
@@ -186,6 +191,49 @@ def test_the_lowest_mean_left_is_where_the_evidence_becomes_too_weak() -> None:
     assert lowest(lambda m: 3 - m, 2.0, 0.1, -math.inf, math.exp(-2)) == pytest.approx(1.0, abs=1e-6)
     assert lowest(lambda m: 3 - m, 2.0, 0.1, 1.5, math.exp(-2)) == 1.5
     assert lowest(lambda m: 0.0, 2.0, 0.1, -math.inf, 0.05) == -math.inf
+
+
+def bisected(evidence: Callable[[float], float], start: float, step: float, floor: float, error: float) -> float:
+    """What ``lowest`` says, by nothing but halving."""
+    low, needed = start, -math.log(error)
+    while low > floor and evidence(low) < needed:
+        low, step = max(low - step, floor), 2 * step
+    if evidence(low) < needed:
+        return floor
+    high = start
+    for _ in range(32):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if evidence(middle) >= needed else (low, middle)
+    return low
+
+
+@pytest.mark.parametrize("error", [0.025, 1e-5])
+@pytest.mark.parametrize("low", [-10.0, -math.inf])
+@pytest.mark.parametrize("noise", ["normal", "exponential", "wins", "humps"])
+def test_the_lowest_mean_left_is_that_of_plain_halvings_to_the_last_bit_in_half_the_looks(
+    noise: str, low: float, error: float
+) -> None:
+    rng, looks = np.random.default_rng(4), 0
+    draw = {
+        "normal": rng.normal,
+        "exponential": lambda size: rng.exponential(1.0, size),
+        "wins": lambda size: (rng.random(size) < 0.3) * 8.0,
+        "humps": lambda size: rng.normal(size=size) ** 3,
+    }
+    for n in (32, 64, 256) * 5:
+        mean = Mean(draw[noise](size=n), low, math.inf, 4.0)
+
+        def evidence(line: float, mean: Mean = mean) -> float:
+            nonlocal looks
+            looks += 1
+            return mean.evidence(line)
+
+        asked = (evidence, mean.mean, float(np.ptp(mean.values)), low, error)
+        found, taken = lowest(*asked), looks
+        assert found == bisected(*asked)
+        if math.isfinite(found) and found > low:
+            assert 2 * taken < looks - taken
+        looks = 0
 
 
 @settings(max_examples=60, deadline=None)

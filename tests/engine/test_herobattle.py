@@ -117,6 +117,16 @@ def test_a_changed_cost_or_hit_point_changes_the_battles_of_those_who_have_the_p
         np.testing.assert_array_equal(changed.side[..., [0, 2]], played.side[..., [0, 2]])
 
 
+def test_a_changed_game_runs_what_was_compiled_for_the_plain_one(game: HeroBattle) -> None:
+    """Whole numbers alone used to be integers: the first game with half a number compiled everything anew."""
+    left, right = equal_cost_pairs(2, 1)
+    seeds = np.arange(2, dtype=np.uint64)
+    game.battles(left, right, seeds, {})
+    compiled = len(kernel.play.signatures)
+    game.battles(left, right, seeds, {"battle.field": 6.5})
+    assert len(kernel.play.signatures) == compiled
+
+
 def test_salvage_is_what_a_lost_team_keeps(game: HeroBattle) -> None:
     lost = game.battles(LEFT, RIGHT, SEEDS, {"battle.salvage": 0.0}).side
     assert lost[..., 1][lost[..., 0] == 0].max() == 0

@@ -117,7 +117,7 @@ def test_mutation_reaches_every_piece_from_a_small_start() -> None:
     parents = np.repeat(lineups.sample(rng, 1), 400, axis=0)
     seen: set[int] = set()
     for _ in range(30):
-        parents = lineups.offspring(rng, parents, parents[::-1])
+        parents = lineups.offspring(rng, parents, parents[::-1].copy())  # a view would be compiled for apart
         seen |= set(np.unique(parents[..., [0, 1, 2, 3, 4, 6]]).tolist())
     assert set(range(len(spec().pieces))) <= seen
 

@@ -84,6 +84,14 @@ def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(proposals, "ROUNDS", 8)
 
 
+@pytest.fixture
+def roughly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rough forecasts, for what holds however good they are."""
+    monkeypatch.setattr(forecasts, "STEPS", (20, 60))
+    monkeypatch.setattr(expectations, "EXPECTED", 20_000)
+    monkeypatch.setattr(worth_analysis, "EXPECTED", (20_000, 5_000))
+
+
 def config(battles: int = BATTLES, **more: Any) -> PatchConfig:
     found = load({
         "kind": "patch", "game": {"simulator": "python:tests.engine.test_patches:Mendable"}, "battles": battles,
@@ -115,7 +123,7 @@ SUSPECTED: dict[str, Any] = {"battles": 25_000, "suspects": [{"pieces": ["hero-1
 
 @functools.cache
 def undisturbed() -> Finder:
-    """A search that nothing disturbs; others are compared with it."""
+    """A search with rough forecasts that nothing disturbs; others are compared with it."""
     return whole(STRONG, config(**SUSPECTED))
 
 
@@ -145,6 +153,7 @@ def test_what_is_too_good_is_made_as_much_worse_as_it_is_too_good() -> None:
     assert now[2] < 0.08
 
 
+@pytest.mark.usefixtures("roughly")
 @pytest.mark.parametrize("battles", [25_000, 50_000])
 def test_it_plays_no_more_than_was_asked_for_however_many_are_to_be_mended(battles: int) -> None:
     many = [{"pieces": [f"hero-{i}"]} for i in range(3)] + [{"pieces": ["hero-4", "soldier-2"]}]
@@ -184,6 +193,7 @@ def test_of_a_fair_game_nothing_is_changed_and_the_largest_effects_that_stay_ope
     assert set(pair["name"].split(" + ")) <= set(names)
 
 
+@pytest.mark.usefixtures("roughly")
 def test_pieces_and_numbers_that_are_to_stay_as_they_are_do() -> None:
     x = whole(STRONG, config(25_000, fixed=["hero-1"], suspects=[{"pieces": ["hero-1"]}]))
     assert not x.course.candidates
@@ -209,10 +219,12 @@ def test_an_amount_that_is_meant_to_be_so_is_left_alone() -> None:
     assert {number.piece for number in known.numbers} == {HERO + 1}
 
 
+@pytest.mark.usefixtures("roughly")
 def test_a_search_that_goes_on_from_its_state_is_the_one_that_was_never_interrupted() -> None:
     same(undisturbed(), whole(STRONG, config(**SUSPECTED), cut=300))
 
 
+@pytest.mark.usefixtures("roughly")
 def test_it_does_not_depend_on_the_order_in_which_battles_are_over() -> None:
     same(undisturbed(), whole(STRONG, config(**SUSPECTED), backwards=True))
 
@@ -224,6 +236,7 @@ def play(x: Finder, evaluator: PairingEvaluator) -> None:
             x.tell(answer)
 
 
+@pytest.mark.usefixtures("roughly")
 def test_who_stops_while_it_is_decided_what_is_next_can_go_on() -> None:
     study, stop = config(25_000, suspects=[{"pieces": ["hero-1"]}]), [False]
     x, evaluator = Finder(SPEC, study, lambda: stop[0]), PairingEvaluator(study, STRONG)
@@ -356,7 +369,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.simulators.loaders.load", lambda reference: STRONG)
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("here", "roughly")
 def test_the_study_says_what_it_does_and_ends_with_a_table(tmp_path: Path) -> None:
     store, study = FolderStore(tmp_path), config(25_000, suspects=[{"pieces": ["hero-1"]}])
     events = run(study, store)
@@ -380,7 +393,7 @@ def iterate(study: PatchConfig, store: FolderStore, command: str, after: int) ->
     return run(study, store, control=lambda: "" if next(looks, None) is not None else command)
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("here", "roughly")
 def test_a_study_that_is_stopped_keeps_what_it_has(tmp_path: Path) -> None:
     assert isinstance(iterate(config(25_000), FolderStore(tmp_path), "stop", 5)[-1], Stopped)
 

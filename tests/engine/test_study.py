@@ -58,16 +58,27 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> FolderStore:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(store: FolderStore) -> dict[str, str]:
-    return results(events(store))
+def told(store: FolderStore) -> list[AnyEvent]:
+    """What a study says that nothing disturbs."""
+    return events(store)
 
 
-def test_a_search_says_started_then_a_tick_each_round_then_finished(store: FolderStore) -> None:
-    found = events(store)
-    assert isinstance(found[0], Started)
-    assert [e.tick for e in found if isinstance(e, Progressed)] == list(range(1, 13))
-    assert found[0].battles == 12 * 30 * 96
-    assert found[-1].counters.evaluations == 360
+@pytest.fixture(scope="module")
+def undisturbed(told: list[AnyEvent]) -> dict[str, str]:
+    return results(told)
+
+
+@pytest.fixture(scope="module")
+def another(store: FolderStore) -> list[AnyEvent]:
+    """What the same study says with another seed."""
+    return events(store, seed=4)
+
+
+def test_a_search_says_started_then_a_tick_each_round_then_finished(told: list[AnyEvent]) -> None:
+    assert isinstance(told[0], Started)
+    assert [e.tick for e in told if isinstance(e, Progressed)] == list(range(1, 13))
+    assert told[0].battles == 12 * 30 * 96
+    assert told[-1].counters.evaluations == 360
 
 
 def test_the_archive_holds_everything_evaluated_with_its_errors(
@@ -97,10 +108,11 @@ def test_the_front_is_measured_again_on_fresh_seeds_with_its_choice_fixed(
     assert not np.array_equal(front["objective"], fresh["objective"])
 
 
-def test_what_fresh_battles_confirm_is_counted_apart_from_what_the_search_found(store: FolderStore) -> None:
-    found = events(store, seed=4)
-    rounds = [e for e in found if isinstance(e, Progressed)]
-    end = found[-1]
+def test_what_fresh_battles_confirm_is_counted_apart_from_what_the_search_found(
+    store: FolderStore, another: list[AnyEvent]
+) -> None:
+    rounds = [e for e in another if isinstance(e, Progressed)]
+    end = another[-1]
     assert isinstance(end, Finished)
     assert all(end.summary[k] == rounds[-1].metrics[k] for k in ("over", "strong")), "fresh battles took its find away"
     assert "confirmed" not in rounds[-1].metrics
@@ -113,9 +125,9 @@ def test_what_fresh_battles_confirm_is_counted_apart_from_what_the_search_found(
 
 
 def test_what_fresh_battles_leave_open_is_played_further_on_the_same_seeds_and_more(
-    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+    store: FolderStore, another: list[AnyEvent], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    further = events(store, seed=4)
+    further = another
     monkeypatch.setattr(LineupRecord, "undecided", lambda *_: [])
     once = events(store, seed=4)
     first, then = (unpack(store.get(found[-1].artifacts["fresh"])).arrays for found in (once, further))
@@ -178,8 +190,8 @@ def test_without_memory_the_front_is_the_same(tmp_path: Path, undisturbed: dict[
     assert found[-1].counters.cached == 0
 
 
-def test_another_seed_gives_another_front(store: FolderStore, undisturbed: dict[str, str]) -> None:
-    assert results(events(store, seed=4))["front"] != undisturbed["front"]
+def test_another_seed_gives_another_front(another: list[AnyEvent], undisturbed: dict[str, str]) -> None:
+    assert results(another)["front"] != undisturbed["front"]
 
 
 @pytest.mark.parametrize("command", ["pause", "stop"])

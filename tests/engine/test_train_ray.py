@@ -168,7 +168,7 @@ def test_in_step_a_killed_sampler_changes_nothing_of_the_curve(
     ray: RayServer, tmp_path: Path, learner: dict[str, Any]
 ) -> None:
     """Without a learner named, PPO; TD3 learns from a replay in which all that samplers play is kept once."""
-    more: dict[str, Any] = {"steps": 8192, "checkpoint_every": 1024, "evaluate_every": 0, **learner}
+    more: dict[str, Any] = {"steps": 4096, "checkpoint_every": 512, "evaluate_every": 0, **learner}
     here = events(study(**more), FolderStore(tmp_path))
     there = run(study(**more, pool={"kind": "ray"}), FolderStore(tmp_path))
     told, _ = killed(ray, there, 1, 8)
@@ -189,7 +189,7 @@ def test_in_step_policies_that_meet_leave_the_same_on_any_pool_whoever_is_killed
     ray: RayServer, tmp_path: Path, policies: dict[str, Any]
 ) -> None:
     """So do those that meet snapshots, which samplers get from the store by their hash."""
-    more: dict[str, Any] = {"steps": 8192, "checkpoint_every": 1024, "evaluate_every": 0}
+    more: dict[str, Any] = {"steps": 4096, "checkpoint_every": 512, "evaluate_every": 0}
     here = events(pong(policies, **more), FolderStore(tmp_path))
     told, _ = killed(ray, run(pong(policies, **more, pool={"kind": "ray"}), FolderStore(tmp_path)), 6, 8)
 

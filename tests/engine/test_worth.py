@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
@@ -77,6 +78,14 @@ def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worth_analysis, "CLOSELY", 3_000)
     monkeypatch.setattr(changed_prices, "TURNS", 10_000)
     monkeypatch.setattr(worth_analysis, "ROUGHLY", 1_000)
+
+
+@pytest.fixture
+def roughly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rough forecasts, for what holds however good they are."""
+    monkeypatch.setattr(forecasts, "STEPS", (20, 60))
+    monkeypatch.setattr(expectations, "EXPECTED", 20_000)
+    monkeypatch.setattr(worth_analysis, "EXPECTED", (20_000, 5_000))
 
 
 def config(battles: int, seed: int = 1) -> WorthConfig:
@@ -349,6 +358,7 @@ def test_a_table_has_every_piece_with_a_range_around_its_worth_and_a_verdict() -
     assert (columns["verdict"][[alone[p] for p in range(SOLDIER, CHARM)]] == FINE).all()
 
 
+@pytest.mark.usefixtures("roughly")
 def test_a_table_that_was_read_before_prices_were_played_keeps_no_later_one_from_having_them() -> None:
     evaluator, x = PairingEvaluator(config(2_000), Fair()), Experiment(RULES, 2_000, 3.0, 1, BOUNDS)
     while not x.done:
@@ -460,14 +470,23 @@ def same(one: Experiment, other: Experiment) -> None:
         np.testing.assert_array_equal(column, columns_too[name])
 
 
+STRONG = Fair({(HERO + 1,): 12.0})
+
+
+@functools.cache
+def undisturbed() -> Experiment:
+    """An experiment with rough forecasts that nothing disturbs; others are compared with it."""
+    return whole(STRONG, 2_000)
+
+
+@pytest.mark.usefixtures("roughly")
 def test_an_experiment_that_goes_on_from_its_state_is_the_one_that_was_never_interrupted() -> None:
-    game = Fair({(HERO + 1,): 12.0})
-    same(whole(game, 2_000), whole(game, 2_000, cut=50))
+    same(undisturbed(), whole(STRONG, 2_000, cut=50))
 
 
+@pytest.mark.usefixtures("roughly")
 def test_it_does_not_depend_on_the_order_in_which_battles_are_over() -> None:
-    game = Fair({(HERO + 1,): 12.0})
-    same(whole(game, 2_000), whole(game, 2_000, backwards=True))
+    same(undisturbed(), whole(STRONG, 2_000, backwards=True))
 
 
 def test_battles_that_cannot_be_finished_are_left_out() -> None:
@@ -478,6 +497,7 @@ def test_battles_that_cannot_be_finished_are_left_out() -> None:
     assert x.analysis.screen.battles == int(np.isfinite(x.analysis.played[0].ahead[:, 0]).sum())
 
 
+@pytest.mark.usefixtures("roughly")
 def test_what_a_game_did_not_finish_is_counted_and_said_before_all_that_rests_on_the_rest() -> None:
     some, every = whole(Fair(failing=True), 2_000), whole(Fair(), 2_000)
     many = sum(int(np.isnan(p.ahead[:, 0]).sum()) for p in some.analysis.played)
@@ -494,6 +514,7 @@ def test_a_block_is_told_once() -> None:
         x.tell(answer)
 
 
+@pytest.mark.usefixtures("roughly")
 def test_who_stops_while_it_is_decided_what_is_next_can_go_on() -> None:
     stop = [False]
     x = Experiment(RULES, 2_000, 3.0, 1, BOUNDS, stopped=lambda: stop[0])
@@ -528,6 +549,7 @@ def table(store: FolderStore, event: Any) -> Bundle:
     return unpack(store.get(event.artifacts["table"]))
 
 
+@pytest.mark.usefixtures("roughly")
 def test_the_study_ends_with_a_table_and_says_how_far_it_is(tmp_path: Path) -> None:
     store = FolderStore(tmp_path)
     events = run(config(2_000), store)
@@ -542,7 +564,7 @@ def test_the_study_ends_with_a_table_and_says_how_far_it_is(tmp_path: Path) -> N
     assert len(said) == len(set(said)), "each says what it is about"
 
 
-@pytest.mark.usefixtures("played_here")
+@pytest.mark.usefixtures("played_here", "roughly")
 def test_a_paused_study_goes_on_to_the_same_table(tmp_path: Path) -> None:
     store = FolderStore(tmp_path)
     expected = table(store, run(config(2_000), store)[-1])
@@ -556,7 +578,7 @@ def test_a_paused_study_goes_on_to_the_same_table(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.arrays["worth"], expected.arrays["worth"])
 
 
-@pytest.mark.usefixtures("played_here")
+@pytest.mark.usefixtures("played_here", "roughly")
 def test_a_study_that_is_stopped_keeps_what_it_has(tmp_path: Path) -> None:
     calls = [0]
 
@@ -568,7 +590,7 @@ def test_a_study_that_is_stopped_keeps_what_it_has(tmp_path: Path) -> None:
     assert isinstance(stopped, Stopped)
 
 
-@pytest.mark.usefixtures("played_here")
+@pytest.mark.usefixtures("played_here", "roughly")
 def test_who_stops_while_the_table_is_worked_out_gets_the_one_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

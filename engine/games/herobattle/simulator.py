@@ -46,7 +46,8 @@ def compile_tables(spec: GameSpec) -> Tables:
     for i, piece in enumerate(spec.pieces):
         pieces[i, 0] = piece.cost
         pieces[i, 1 : 1 + len(piece.attributes)] = list(piece.attributes.values())
-    return Tables(pieces, np.array([p.default for p in spec.parameters]))
+    # Where all are whole they would be integers, and compiled loops would be compiled anew for the first that is not.
+    return Tables(pieces, np.array([p.default for p in spec.parameters], np.float64))
 
 
 def only_full(fidelity: str) -> None:
