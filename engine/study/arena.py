@@ -9,12 +9,10 @@ policies as one that never was.
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Generator, Iterator
 from typing import Any
 
-from engine.arrays import Bundle, pack
-from engine.config import arena_plan
+from engine.arrays import Bundle
 from engine.config.arena import ArenaConfig
 from engine.config.rl import AnyLearner
 from engine.config.tournament import TournamentConfig
@@ -27,20 +25,17 @@ from engine.simulators import references
 from engine.store import Store
 from engine.study import checkpoint
 from engine.study.control import Command, Control
-from engine.study.course import Course, CourseCurve, Rung, beginner, copied, happened, many
+from engine.study.course import Course, CourseCurve, Rung, beginner, copied
 from engine.study.course_artifacts import CourseArtifacts, entrants
 from engine.study.course_checks import Checked, check
+from engine.study.course_words import announced, happened, no_episode_ended, stopped_in
 from engine.study.curve import PolicyCurve
 from engine.study.failures import not_begun, with_failure
 from engine.study.learner_factory import begin_with
 from engine.study.learning import Learning, long_enough
 from engine.study.lessons import Known, Lesson, open_lesson
 from engine.study.policy_training import PolicyTraining, Portion
-from engine.study.tournament import BATCH, Tournament
-
-MEETING = 4
-"""How often the time of a table passes before the next one, while pairs meet: with many players a table takes longer
-than the battles of a pair."""
+from engine.study.tournament import BATCH, StoredTable, Tournament
 
 
 def arena(config: ArenaConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -50,8 +45,7 @@ def arena(config: ArenaConfig, store: Store, resume: str, control: Control) -> I
 
 class _Arena(Learning):
     """``task``: the lesson under way; ``began``: decisions that the active policies had learned from when it began;
-    ``seen``: episodes of the round that the course has taken note of; ``in_table``: pairs that ``table`` tells of;
-    ``table_due``: when it is written next, by the monotonic clock."""
+    ``seen``: episodes of the round that the course has taken note of; ``table``: that of the tournament."""
 
     task: Lesson
     curve: CourseCurve
@@ -63,7 +57,7 @@ class _Arena(Learning):
         self.began, self.late, self.warned = 0, False, False
         self.seen: dict[str, int] = {}
         self.tournament: Tournament | None = None
-        self.table, self.in_table, self.table_due = "", 0, 0.0
+        self.table = StoredTable(store)
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
         config, command = self.config, ""
@@ -109,7 +103,7 @@ class _Arena(Learning):
         """Hold one lesson. Returns the command that ended it early."""
         lesson = self._begun()
         if self.tick == self.course.base:
-            yield self.say(Logged, message=self._announced())
+            yield self.say(Logged, message=announced(self.config, self.course.number))
         try:
             opened = open_lesson(lesson, self.store, self.tick, self.stopped)
         except Cancelled:
@@ -126,10 +120,7 @@ class _Arena(Learning):
 
     def keep(self, command: Command) -> Iterator[AnyEvent]:
         if command == "stop":
-            lesson, planned = f"{self.course.number + 1} of {self.config.count}", f"{self.task.pace.decisions:,}"
-            most = " at most" if self.task.settings.until or not self.waiting else ""
-            when = f"after {self.learned:,} of its {planned} decisions{most}"
-            yield self.say(Logged, message=f"Stopped in lesson {lesson}, {when}.")
+            yield self.say(Logged, message=stopped_in(self.config, self.course.number, self.learned))
         yield from super().keep(command)
 
     def _meet(self, tournament: TournamentConfig) -> Generator[AnyEvent, None, Command]:
@@ -149,7 +140,7 @@ class _Arena(Learning):
                     continue
                 yield from self._met(whole, pair)
             if command != "pause":
-                self._tell(whole, to_the_end=True)
+                self.table.write(whole)
         return command
 
     def _met(self, whole: Tournament, pair: tuple[int, int]) -> Iterator[AnyEvent]:
@@ -159,28 +150,15 @@ class _Arena(Learning):
         ends = range_of(shares, 0.0, 1.0)
         result = f"{100 * shares.mean():.0f} % ({100 * ends.low:.0f} to {100 * ends.high:.0f} %)"
         yield self.say(Logged, message=f"Tournament: {first} won {result} against {second}.")
-        if whole.over or time.monotonic() >= self.table_due:
-            self._tell(whole, to_the_end=False)
+        if whole.over or self.table.due:
+            with contextlib.suppress(Cancelled):
+                self.table.write(whole, self.stopped)
         self.saved = self.checkpoint()
         metrics = {
             "share": float(shares.mean()), "low": ends.low, "high": ends.high, "lesson": float(self.course.number),
             "pairs": float(len(whole.results)), "pairs_in_all": float(whole.config.pairs(len(whole.entrants))),
         }  # fmt: skip
-        table = {"table": self.table} if self.table else {}
-        yield self.say(Progressed, metrics=metrics, artifacts={**table, "checkpoint": self.saved})
-
-    def _tell(self, whole: Tournament, *, to_the_end: bool) -> None:
-        """Write the table of all pairs that have met, and the next one once pairs have met for longer than it took.
-        Unless ``to_the_end``, a command ends it."""
-        if whole.results and self.in_table != len(whole.results):
-            began = time.monotonic()
-            try:
-                meta, columns = whole.table() if to_the_end else whole.table(self.stopped)
-            except Cancelled:
-                return
-            self.table, self.in_table = self.store.put(pack(meta, columns)), len(whole.results)
-            ended = time.monotonic()
-            self.table_due = ended + MEETING * (ended - began)
+        yield self.say(Progressed, metrics=metrics, artifacts=self.table.roles | {"checkpoint": self.saved})
 
     def _begun(self) -> Lesson:
         """The lesson that is next, with its policies active."""
@@ -251,7 +229,9 @@ class _Arena(Learning):
     def progressed(self, before: int) -> Iterator[AnyEvent]:
         if self.waiting and not (self.curve.ended or self.warned):
             self.warned = True
-            yield self.say(Logged, message=self._too_short())
+            battles = self.config.copies * self.config.environments
+            each = self.curve.steps // (battles * sum(self.task.pace.workers.values()))
+            yield self.say(Logged, message=no_episode_ended(battles, each, self.longest))
         metrics = self.curve.metrics() | {"lesson": float(self.course.number + 1)}
         metrics["lesson_over"] = float(self.over)
         metrics |= {f"{name}/learned": float(policy.learner.steps) for name, policy in self.active.items()}
@@ -302,37 +282,13 @@ class _Arena(Learning):
                 self.policies[name].learner.load(copied(self.policies[chosen].learner))
         return chosen
 
-    def _too_short(self) -> str:
-        """What to tell where battles, which restart at the end of every round, ended no episode in one."""
-        battles = self.config.copies * self.config.environments
-        each = self.curve.steps // (battles * sum(self.task.pace.workers.values()))
-        lasts = f" (an episode can last {self.longest:,})" if self.longest else ""
-        return (
-            f"No episode ended in this round: at its end all battles begin afresh, and {each:,} decisions of everybody "
-            f"in each battle were too few{lasts}. So how episodes end is not learned, and no condition can be reached. "
-            f"Make the lesson, or its checkpoints, longer; play fewer battles together than {battles:,} of each match; "
-            "or let copies not wait for each update: then battles go on."
-        )
-
-    def _announced(self) -> str:
-        """What the next lesson is, and what it amounts to."""
-        number, (place, lesson) = self.course.number, self.config.lesson(self.course.number)
-        how, one = arena_plan.plan(self.config)[place], f"{number + 1} of {self.config.count}"
-        title, pace = f", “{lesson.title}”" if lesson.title else "", how.pace
-        most = "" if lesson.until is None and self.waiting else " at most"
-        return (
-            f"Lesson {one}{title}: {many(pace.decisions, 'decision')}{most}, {many(pace.updates, 'update')} of "
-            f"{', '.join(pace.workers)}, {many(how.battles, 'battle')} at once."
-        )
-
     def _results(self) -> dict[str, str]:
         """What the course leaves."""
-        found = self.left.all(self.course.rungs) | {"checkpoint": self.saved}
-        return found | ({"table": self.table} if self.table else {})
+        return self.left.all(self.course.rungs) | {"checkpoint": self.saved} | self.table.roles
 
     def checkpoint(self) -> str:
         self.kept = self.steps
-        meta = self.curve.state() | {"began": self.began, "late": self.late, "table": self.table}
+        meta = self.curve.state() | {"began": self.began, "late": self.late, "table": self.table.digest}
         parts = {"round": Bundle(meta, {}), "course": self.course.part()}
         if self.tournament is not None:
             parts["tournament"] = self.tournament.part()
@@ -355,7 +311,7 @@ class _Arena(Learning):
             raise ConfigError([("resume", why)])
         self.curve.load(meta)
         self.began = self._played if self.tick == self.course.base else meta["began"]
-        self.late, self.table, self.saved = meta["late"], meta["table"], digest
+        self.late, self.table.digest, self.saved = meta["late"], meta["table"], digest
         self.over, self.seen, self.kept = False, {}, self.steps
 
     def reached(self) -> tuple[int, Counters]:

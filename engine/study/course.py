@@ -4,7 +4,7 @@ were; and what happens to them at a lesson's end."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -199,27 +199,3 @@ class CourseCurve(Curve):
         return {
             f"{policy}/{name}": v for policy, numbers in found if policy in self.active for name, v in numbers.items()
         }
-
-
-def happened(chosen: str, lesson: LessonConfig) -> Iterator[str]:
-    """Sentences on what a lesson's end did to policies; ``chosen``: the best of those that it compared."""
-    after = lesson.after
-    if after.best is not None and not chosen:
-        yield f"None of {_and(after.best.among)} ended an episode, so nobody goes on from another one's network."
-    elif after.best is not None:
-        others = [name for name in after.best.among if name != chosen]
-        verb = "goes" if len(others) == 1 else "go"
-        yield f"{chosen} was best, and {_and(others)} {verb} on from its network."
-    for new, old in after.fork.items():
-        yield f"{new} goes on as a copy of {old}."
-    if after.pool:
-        yield f"Into the pool, to be played against later: {_and(after.pool)}."
-
-
-def many(count: int, what: str) -> str:
-    """A count with its noun."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
-def _and(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -15,6 +15,7 @@ not pause yet pauses, and gets one point.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
@@ -23,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from engine.arrays import Bundle
+from engine.arrays import Bundle, pack
 from engine.columns import Arrays
 from engine.config.tournament import TournamentConfig
 from engine.mdp.vector import Game
@@ -34,6 +35,7 @@ from engine.metagame.table import read
 from engine.problem import ShouldStop
 from engine.rl.seats import Player
 from engine.rng import battle_seeds, combine64
+from engine.store import Store
 from engine.study.meetings import meet
 
 Floats = NDArray[np.float64]
@@ -42,6 +44,9 @@ TOURNAMENT = 0xE7A7
 """First match key of tournaments, so that no training has their seeds."""
 FEW = 12
 """Players of whom every choice can be tried."""
+MEETING = 4
+"""How often the time of a table passes before the next one, while pairs meet: with many players a table takes longer
+than the battles of a pair."""
 BATCH = 100
 """Seeds played at once; a command is heard in between."""
 
@@ -202,3 +207,31 @@ def _matched(order: list[int], met: set[frozenset[int]]) -> list[Pair] | None:
             if rest is not None:
                 return [(first, other), *rest]
     return None
+
+
+class StoredTable:
+    """The table of the pairs that have met, as it was stored last: ``digest``, empty where it never was."""
+
+    def __init__(self, store: Store) -> None:
+        self._store, self.digest = store, ""
+        self._pairs, self._due = 0, 0.0
+
+    @property
+    def due(self) -> bool:
+        """Whether pairs have met for much longer than the last table took."""
+        return time.monotonic() >= self._due
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """As artifacts of an event."""
+        return {"table": self.digest} if self.digest else {}
+
+    def write(self, whole: Tournament, should_stop: ShouldStop = lambda: False) -> None:
+        """Store the table of all pairs that have met, where there are new ones. Raises Cancelled."""
+        if len(whole.results) == self._pairs:
+            return
+        began = time.monotonic()
+        meta, columns = whole.table(should_stop)
+        self.digest, self._pairs = self._store.put(pack(meta, columns)), len(whole.results)
+        ended = time.monotonic()
+        self._due = ended + MEETING * (ended - began)

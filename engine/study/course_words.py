@@ -1,0 +1,68 @@
+"""What a course says of its lessons, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from engine.config import arena_plan
+from engine.config.arena import ArenaConfig
+from engine.config.lessons import LessonConfig
+
+
+def announced(config: ArenaConfig, number: int) -> str:
+    """What lesson ``number``, from 0 on, is and what it amounts to."""
+    place, lesson = config.lesson(number)
+    how, one = arena_plan.plan(config)[place], f"{number + 1} of {config.count}"
+    title, pace = f", “{lesson.title}”" if lesson.title else "", how.pace
+    return (
+        f"Lesson {one}{title}: {many(pace.decisions, 'decision')}{_at_most(config, lesson)}, "
+        f"{many(pace.updates, 'update')} of {', '.join(pace.workers)}, {many(how.battles, 'battle')} at once."
+    )
+
+
+def stopped_in(config: ArenaConfig, number: int, learned: int) -> str:
+    """That a course was stopped in lesson ``number`` once so many decisions were learned from."""
+    _, lesson = config.lesson(number)
+    when = f"after {learned:,} of its {config.pace(lesson).decisions:,} decisions{_at_most(config, lesson)}"
+    return f"Stopped in lesson {number + 1} of {config.count}, {when}."
+
+
+def no_episode_ended(battles: int, each: int, longest: int) -> str:
+    """What to tell of a round in which none of so many battles, ``each`` of so many decisions, ended an episode, where
+    battles begin afresh at its end. ``longest``: decisions of an episode at most (0: nobody knows)."""
+    lasts = f" (an episode can last {longest:,})" if longest else ""
+    return (
+        f"No episode ended in this round: at its end all battles begin afresh, and {each:,} decisions of everybody "
+        f"in each battle were too few{lasts}. So how episodes end is not learned, and no condition can be reached. "
+        f"Make the lesson, or its checkpoints, longer; play fewer battles together than {battles:,} of each match; "
+        "or let copies not wait for each update: then battles go on."
+    )
+
+
+def _at_most(config: ArenaConfig, lesson: LessonConfig) -> str:
+    """A lesson may end before its last decision where it has a condition, and where nobody waits."""
+    return " at most" if lesson.until or config.sampling != "synchronous" else ""
+
+
+def happened(chosen: str, lesson: LessonConfig) -> Iterator[str]:
+    """Sentences on what a lesson's end did to policies; ``chosen``: the best of those that it compared."""
+    after = lesson.after
+    if after.best is not None and not chosen:
+        yield f"None of {_and(after.best.among)} ended an episode, so nobody goes on from another one's network."
+    elif after.best is not None:
+        others = [name for name in after.best.among if name != chosen]
+        verb = "goes" if len(others) == 1 else "go"
+        yield f"{chosen} was best, and {_and(others)} {verb} on from its network."
+    for new, old in after.fork.items():
+        yield f"{new} goes on as a copy of {old}."
+    if after.pool:
+        yield f"Into the pool, to be played against later: {_and(after.pool)}."
+
+
+def many(count: int, what: str) -> str:
+    """A count with its noun."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _and(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
