@@ -30,13 +30,16 @@ from engine.experience import (
     BOUND,
     NO_EPISODES,
     NOTHING,
+    SAID,
     Arrivals,
     Columns,
+    Fits,
     Floats,
     Lost,
     Network,
     Numbering,
     Parcel,
+    anything,
     decode,
     encode,
 )
@@ -49,8 +52,6 @@ PATIENCE_S = 2.0
 """For an answer."""
 _PAUSE_S, _LONGEST_PAUSE_S = 0.05, 10.0
 _KEPT_S = 3600
-_WORDS = 200
-"""Characters of what Redis says."""
 Command = tuple[Any, ...]
 
 
@@ -173,9 +174,13 @@ class RedisActor:
 
 
 class RedisLearner:
-    """The learner's end, of so many ``tasks``. ``mend`` starts its own server again and tells whether it had ended."""
+    """The learner's end, of so many ``tasks``. ``mend`` starts its own server again and tells whether it had ended;
+    ``fits``: whether the learner can learn from a parcel."""
 
-    def __init__(self, place: Place, tasks: int, mend: Callable[[], bool] = bool, before: Lost = NOTHING) -> None:
+    def __init__(
+        self, place: Place, tasks: int, mend: Callable[[], bool] = bool, before: Lost = NOTHING, fits: Fits = anything
+    ) -> None:
+        self._fits = fits
         self._place, self._mend, self._line, self._arrivals = place, mend, RedisLine(place.url), Arrivals(before)
         self._tasks, self._queues = tasks, place.queues(tasks)
         self._network: Network | None = None
@@ -238,7 +243,7 @@ class RedisLearner:
         """Remove what attempts left that were killed."""
         answers = self._line.together(("SMEMBERS", self._place.attempts))
         earlier = answers[0] if answers and not isinstance(answers[0], Exception) else ()
-        self._remove(*(attempt.decode() for attempt in earlier))
+        self._remove(*(attempt.decode(errors="replace") for attempt in earlier))
 
     def _remove(self, *attempts: str) -> None:
         """Remove all keys of attempts at the job."""
@@ -266,21 +271,25 @@ class RedisLearner:
         self._refused["network"] = "" if error is None else _words(error)
 
     def _read(self, task: int, queue: Any) -> list[Parcel]:
-        """The parcels of a list that can be read, and were not here before; what cannot be read is gone."""
+        """The parcels of a list that the learner can learn from, and that were not here before; of others it is counted
+        that they are left out."""
         found = []
         for data in queue if isinstance(queue, list) else ():
             try:
                 parcel = decode(data)
             except StoreError:
+                self._arrivals.leave_out()
                 continue
-            if parcel.task == task and self._arrivals.admit(parcel):
+            if parcel.task != task or not self._fits(parcel):
+                self._arrivals.leave_out()
+            elif self._arrivals.admit(parcel):
                 found.append(parcel)
         return found
 
 
 def _words(error: Exception) -> str:
     """Redis's own words for why it refuses something; empty where it only has no room."""
-    return "" if isinstance(error, OutOfMemoryError) else printable(str(error), _WORDS) or "an error"
+    return "" if isinstance(error, OutOfMemoryError) else printable(str(error), SAID) or "an error"
 
 
 def _number(answer: Any) -> int:
@@ -304,7 +313,7 @@ def reachable(url: str, field: str) -> None:
     if answers is None:
         raise ConfigError([(field, "no Redis answers there; start one, or leave this empty for one of its own")])
     refused = {
-        _NAMES.get(words[0], words[0]): f"(“{printable(str(answer), _WORDS)}”)"
+        _NAMES.get(words[0], words[0]): f"(“{printable(str(answer), SAID)}”)"
         for words, answer in zip(tried, answers, strict=True)
         if isinstance(answer, Exception)
     }

@@ -149,6 +149,11 @@ def test_decisions_that_were_lost_are_told(team: Studio, designer: Client) -> No
     job.metrics |= {"missing_unsent": 1200.0, "missing_gone": 34.0}
     job.save(update_fields=["metrics"])
     assert "1,234 decisions were lost on their way to the learner" in designer.get(page(job)).content.decode()
+    job.metrics = {"missing_strange": 3.0}
+    job.save(update_fields=["metrics"])
+    content = designer.get(page(job)).content.decode()
+    assert "3 of the messages that arrived are no experience of this study: left out." in content
+    assert "decisions were lost" not in content
 
 
 def test_starts_are_ranked_by_when_they_were_mastered_and_ranges_that_meet_share_places(team: Studio) -> None:
