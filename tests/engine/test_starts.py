@@ -32,7 +32,7 @@ from engine.runtime import redis_server
 from engine.runtime.redis_experience import Place, RedisActor, RedisLearner
 from engine.store import FolderStore
 from engine.studies import load
-from engine.study import run
+from engine.study import run, start_actors_here
 from engine.study.start_actor import StreamedEnd, build, make_actor
 from engine.study.start_actors import open_actors
 from engine.study.start_actors_over_redis import OverRedis, _Redis
@@ -553,6 +553,24 @@ def test_an_actor_that_does_not_wait_plays_so_far_ahead_and_no_farther(store: Fo
     assert [parcel.version for parcel in parcels] == [0] * 3 + [1] * 3
     assert [parcel.first for parcel in parcels] == [32 * i for i in range(6)], "battles go on"
     actor.close()
+
+
+def test_a_stop_is_heeded_while_actors_in_this_process_are_made(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[TaskActor] = []
+
+    def counted(*order: Any) -> TaskActor:
+        made.append(make_actor(*order))
+        return made[-1]
+
+    closed: list[TaskActor] = []
+    monkeypatch.setattr(start_actors_here, "make_actor", counted)
+    monkeypatch.setattr(TaskActor, "close", lambda actor: closed.append(actor))
+    found = list(run(study(actors=50), store, control=lambda: "stop" if len(made) == 4 else ""))
+    assert isinstance(found[-1], Stopped)
+    assert len(made) == 4
+    assert closed == made
 
 
 def actor_of(config: StartsConfig, store: FolderStore) -> tuple[TaskActor, StreamedEnd]:
