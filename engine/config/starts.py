@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from engine.config import agent_games
 from engine.config.base import Config, Shown
@@ -28,7 +29,19 @@ ReplayedLearner = Annotated[
     BeforeValidator(preset),
 ]
 """Learners that keep what they played and learn from it again."""
-Setting = bool | int | float | str | tuple[str, ...]
+
+
+def _value(given: Any) -> Any:
+    """Of what no setting can be, one sentence, not one for each kind of value that it is not."""
+    if isinstance(given, float) and not math.isfinite(given):
+        raise PydanticKnownError("finite_number")
+    texts = isinstance(given, list | tuple) and all(isinstance(each, str) for each in given)
+    if not texts and not isinstance(given, bool | int | float | str):
+        raise PydanticCustomError("setting", "must be a number, true or false, a text or a list of texts")
+    return given
+
+
+Setting = Annotated[bool | int | float | str | tuple[str, ...], BeforeValidator(_value)]
 
 
 class StartTask(Config):

@@ -364,6 +364,16 @@ def test_what_is_wrong_is_told_at_its_field(more: dict[str, Any], place: str, wh
     assert why in str(wrong.value)
 
 
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), None, {"a": 1}, [1, 2]])
+def test_what_no_setting_can_be_is_told_once_at_its_place(value: Any) -> None:
+    wrong = [{"name": "a", "hard": True, "settings": {"ball_x_min": value}}]
+    with pytest.raises(ConfigError) as refused:
+        load(settings(game="half-field", tasks=wrong))
+    (problem,) = refused.value.problems
+    assert problem.place == "tasks.0.settings.ball_x_min"
+    assert problem.message.startswith("must be an ordinary number" if isinstance(value, float) else "must be a number,")
+
+
 @pytest.mark.parametrize(
     ("more", "place", "why"),
     [
