@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError, PydanticKnownError
@@ -14,7 +14,17 @@ from engine.config import agent_games
 from engine.config.base import Config, Shown
 from engine.config.learners import preset
 from engine.config.policies import AGENT
-from engine.config.rl import AnyLearner, DQNConfig, MPDQNConfig, PADDPGConfig, PDQNConfig, SACConfig, TD3Config
+from engine.config.rl import (
+    PRESETS,
+    AnyLearner,
+    DQNConfig,
+    MPDQNConfig,
+    PADDPGConfig,
+    PDQNConfig,
+    ReplayedConfig,
+    SACConfig,
+    TD3Config,
+)
 from engine.config.train import OneTraining, RarelyMinutes, TrainConfig, TrainGame, TrainPool
 
 MOST = 12
@@ -23,12 +33,16 @@ MASTERED = 0.9
 """The success from which on a task counts as mastered."""
 LEAST, LARGEST = "least_score", "largest_score"
 """Metrics of an evaluation in which success is told from scores: between what they lie."""
-ReplayedLearner = Annotated[
-    MPDQNConfig | PDQNConfig | PADDPGConfig | DQNConfig | TD3Config | SACConfig,
-    Field(discriminator="kind"),
-    BeforeValidator(preset),
-]
+_Replayed = MPDQNConfig | PDQNConfig | PADDPGConfig | DQNConfig | TD3Config | SACConfig
+REPLAYED: tuple[type[ReplayedConfig], ...] = get_args(_Replayed)
 """Learners that keep what they played and learn from it again."""
+
+
+def _preset(given: Any) -> Any:
+    return preset(given, [name for name, learner in PRESETS.items() if type(learner) in REPLAYED])
+
+
+ReplayedLearner = Annotated[_Replayed, Field(discriminator="kind"), BeforeValidator(_preset)]
 
 
 def _value(given: Any) -> Any:

@@ -344,6 +344,7 @@ def test_a_learner_that_hears_nothing_for_long_goes_on_with_what_it_has(store: F
         ({"game": "goal", "tasks": [{"name": "a", "hard": True, "settings": {"x_min": 9.0, "x_max": 5.0}}]},
          "tasks.0.settings.x_max", "no episode can begin"),
         ({"learner": {"kind": "ppo"}}, "learner", "must be one of"),
+        ({"learner": "cartpole-ppo"}, "learner", "must be one of"),
         ({"learner": {"kind": "pdqn", "normalise_observations": True}}, "learner.normalise_observations",
          "share no scale"),
         ({"replay": {"where": "redis"}}, "replay.where", "in step the learner would wait"),
@@ -364,6 +365,17 @@ def test_what_is_wrong_is_told_at_its_field(more: dict[str, Any], place: str, wh
     assert why in str(wrong.value)
 
 
+def test_presets_that_are_named_are_those_of_learners_that_these_studies_take() -> None:
+    given = settings()
+    given["learner"] = "dqn"
+    with pytest.raises(ConfigError, match="there is no preset 'dqn'; there are ") as refused:
+        load(given)
+    named = str(refused.value).partition("there are ")[2].split(", ")
+    assert {"platform-mpdqn", "cartpole-dqn"} < set(named)
+    for name in named:
+        load(given | {"learner": name})
+
+
 @pytest.mark.parametrize("value", [float("inf"), float("nan"), None, {"a": 1}, [1, 2]])
 def test_what_no_setting_can_be_is_told_once_at_its_place(value: Any) -> None:
     wrong = [{"name": "a", "hard": True, "settings": {"ball_x_min": value}}]
@@ -381,7 +393,10 @@ def test_what_no_setting_can_be_is_told_once_at_its_place(value: Any) -> None:
         ({"game": "half-field", "tasks": [{"name": "near", "settings": {"rewards": ["score", "shaped"]}},
                                           {"name": "far", "hard": True}]},
          "tasks.1.settings", "is rewarded with something else here than in “near”"),
-        ({"learner": {"preset": "cartpole-dqn"}}, "learner.kind", "needs a single choice"),
+        ({"learner": {"preset": "cartpole-dqn"}}, "learner.kind",
+         "here it is a choice with numbers of its own; take MP-DQN or P-DQN or PA-DDPG"),
+        ({"game": "gym:CartPole-v1", "learner": {"kind": "sac"}, "tasks": [{"name": "a", "hard": True}]},
+         "learner.kind", "SAC needs numbers as action, and here it is a single choice; take DQN"),
         ({"tasks": [{"name": "a", "hard": True, "settings": {"where": 1}}]}, "tasks.0.settings.where", ""),
         ({"replay": {"where": "redis", "address": "nowhere"}, "sampling": "asynchronous"}, "replay.address",
          "must be an address"),
