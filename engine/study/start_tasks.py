@@ -131,8 +131,11 @@ class _Checks:
         parts = {"observations": "sees", "action": "does", "rewards": "is rewarded with", "signals": "is told"}
         differs = [words for part, words in parts.items() if getattr(seat, part) != getattr(self.first, part)]
         if differs:
-            first = self.config.tasks[0].name
-            yield f"tasks.{i}.settings", f"the agent {' and '.join(differs)} something else here than in “{first}”"
+            first, task = (self.config.tasks[k].name for k in (0, i))
+            yield (
+                f"tasks.{i}.settings",
+                f"in “{task}” the agent {' and '.join(differs)} something else than in “{first}”",
+            )
 
     def _place(self, i: int, place: str) -> str:
         setting = place.removeprefix("game.settings.")

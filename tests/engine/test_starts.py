@@ -392,7 +392,7 @@ def test_what_no_setting_can_be_is_told_once_at_its_place(value: Any) -> None:
         ({"game": "pong", "tasks": [{"name": "a", "hard": True}]}, "game.name", "no easier starts"),
         ({"game": "half-field", "tasks": [{"name": "near", "settings": {"rewards": ["score", "shaped"]}},
                                           {"name": "far", "hard": True}]},
-         "tasks.1.settings", "is rewarded with something else here than in “near”"),
+         "tasks.1.settings", "in “far” the agent is rewarded with something else than in “near”"),
         ({"learner": {"preset": "cartpole-dqn"}}, "learner.kind",
          "here it is a choice with numbers of its own; take MP-DQN or P-DQN or PA-DDPG"),
         ({"game": "gym:CartPole-v1", "learner": {"kind": "sac"}, "tasks": [{"name": "a", "hard": True}]},

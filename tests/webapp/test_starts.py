@@ -15,15 +15,18 @@ from django.urls import reverse
 from engine.arrays import Bundle
 from engine.catalog import GAMES
 from engine.config import parse
-from engine.config.agent_games import SETTINGS
+from engine.config.agent_games import SETTINGS, of_seat
 from engine.config.starts import StartsConfig
+from engine.config.train import TrainGame
 from engine.console import EasierStarts
+from engine.simulators import references
 from tests.contracts.asked_kind import AskedKindContract, form, page
 from tests.engine.test_starts import cart, study
 from tests.factories import Studio
 from tests.webapp.recorded import recorded
 from webapp.api import tokens
 from webapp.games.models import Simulator
+from webapp.starts import rows
 from webapp.starts.asking import StartsForm
 from webapp.starts.picture import LEAST, PICTURES
 from webapp.starts.reading import Practised, StartsResult
@@ -209,6 +212,43 @@ def test_a_form_shows_what_was_typed_wrong_in_its_row(team: Studio, designer: Cl
     content = answer.content.decode()
     row = content[content.index('data-start="1"') : content.index('data-start="2"')]
     assert "no episode can begin" in row.lower()
+
+
+@pytest.mark.parametrize(
+    ("own", "where", "why"),
+    [
+        ({"rewards": ["shaped"]}, "rewards shaped", "It is shaped in “a” and score in “b”, and one agent learns"),
+        ({"rewards": ["score", "shaped"], "apart": 0}, "rewards score and shaped, player’s distance 0",
+         "It is score and shaped in “a” and score in “b”"),
+        ({"tackle": True}, "tackle yes", "It is yes in “a” and no in “b”"),
+    ],
+)  # fmt: skip
+def test_starts_for_another_agent_are_refused_at_their_setting_and_written_as_people_do(
+    team: Studio, own: dict[str, Any], where: str, why: str
+) -> None:
+    assert rows.where(own, {}) == where
+    (setting, *_) = own
+    client = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
+
+    def asked(**settings: Any) -> Any:
+        tasks = [{"name": "a", "hard": True, "settings": own}, {"name": "b"}]
+        body = {"kind": "starts", "config": {"game": {"name": "half-field", "settings": settings}, "tasks": tasks}}
+        return client.post(f"/api/v1/projects/{team.project.slug}/jobs", body, content_type="application/json")
+
+    (problem,) = asked().json()["problems"]
+    assert problem["place"] == f"config.tasks.1.settings.{setting}"
+    assert why in problem["message"]
+    assert asked(**own).status_code == 201
+
+
+def test_the_settings_that_make_another_agent_of_a_game_are_known() -> None:
+    for game in OFFERED:
+        usual = SETTINGS[game]().model_dump()
+        others = {name: not value if isinstance(value, bool) else value for name, value in usual.items()}
+        others |= {"rewards": ["shaped"]} if "rewards" in usual else {}
+        for name, value in others.items():
+            seats = [references.make(TrainGame(name=game, settings=each), 1).spec.seats for each in ({}, {name: value})]
+            assert (seats[0] != seats[1]) == (name in of_seat(game, {})), name
 
 
 def test_how_long_it_takes_is_known_by_an_earlier_one_or_by_first_rounds_in_step(team: Studio) -> None:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from django import forms
 
 from engine.catalog import LEARNERS, built_in
+from engine.config.agent_games import of_seat
 from engine.config.starts import StartsConfig, StartTask
 from engine.starting import value_problems
 from webapp.games.fields import NumberField
@@ -76,6 +77,19 @@ class StartsIntake(AloneIntake):
         for i, task in enumerate(study.tasks):
             wrong = [*value_problems(own, task.settings)] if own else _unknown(study, task, project)
             yield from ((f"tasks.{i}.settings.{name}", why) for name, why in wrong)
+        yield from _unlike(study)
+
+
+def _unlike(study: StartsConfig) -> Iterator[tuple[str, str]]:
+    """Settings of a built-in game by which one start would be for another agent than the first one."""
+    every = [of_seat(study.game.name, {**study.game.settings, **task.settings}) for task in study.tasks]
+    first = study.tasks[0].name
+    for i, (task, found) in enumerate(zip(study.tasks, every, strict=True)):
+        for name in found:
+            if found[name] != every[0][name]:
+                has, had = rows.value_of(found[name]), rows.value_of(every[0][name])
+                why = f"it is {had} in “{first}” and {has} in “{task.name}”, and one agent learns from all starts"
+                yield f"tasks.{i}.settings.{name}", f"{why}: let it be the same in all of them"
 
 
 def _unknown(study: StartsConfig, task: StartTask, project: Project) -> list[tuple[str, str]]:

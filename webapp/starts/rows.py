@@ -131,8 +131,17 @@ def where(settings: Mapping[str, Any], heads: Mapping[str, str]) -> str:
         if other != name and other in settings:
             found.append(f"{base} {shown(value)} to {shown(settings[other])}")
         elif not (name.endswith("_max") and name.replace("_max", "_min") in settings):
-            found.append(f"{head.lower()} {shown(value) if isinstance(value, int | float) else value}")
+            found.append(f"{head.lower()} {value_of(value)}")
     return ", ".join(found)
+
+
+def value_of(value: Any) -> str:
+    """The value of any setting as people write it: 0.5, yes, "score and shaped"."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return shown(value)
+    return " and ".join(value) if isinstance(value, list | tuple) else str(value)
 
 
 def filled(config: Mapping[str, Any], game: str, known: Sequence[StartColumn]) -> dict[str, Any]:
