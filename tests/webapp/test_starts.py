@@ -214,6 +214,17 @@ def test_a_form_shows_what_was_typed_wrong_in_its_row(team: Studio, designer: Cl
     assert "no episode can begin" in row.lower()
 
 
+def test_what_is_typed_wrong_for_another_game_does_not_matter_and_is_kept(team: Studio, designer: Client) -> None:
+    assert designer.post(form(team, "starts"), {**CHOSEN, "first3": "4"}).status_code == 302
+    assert "first" not in Job.objects.get(kind="starts").config["tasks"][2]["settings"]
+    answer = designer.post(form(team, "starts"), {**CHOSEN, "first3": "4", "ball_x_min2": "2"})
+    content = answer.content.decode()
+    assert "1 field needs a look" in content
+    assert re.search(r'<input[^>]*name="first3"[^>]*value="4"|<input[^>]*value="4"[^>]*name="first3"', content)
+    answer = designer.post(form(team, "starts"), {**CHOSEN, "game": "platform", "first3": "4"})
+    assert "Type a number from 1 to 3." in answer.content.decode()
+
+
 @pytest.mark.parametrize(
     ("own", "where", "why"),
     [

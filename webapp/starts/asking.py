@@ -161,7 +161,12 @@ class StartsForm(LearningForm):
         self.rows: list[int] = []
 
     def clean(self) -> dict[str, Any]:
-        """The hard one may stay as the game has it; every other start says where it begins."""
+        """The hard one may stay as the game has it; every other start says where it begins. What stands in boxes of
+        other games, which the page hides, is left alone."""
+        if self._game:
+            for column in self.columns:
+                for i in range(1, ROWS + 1) if self._game not in column.games else ():
+                    self.errors.pop(f"{column.key}{i}", None)
         cleaned = super().clean()
         if not self.errors:
             self.rows = [i for i, _ in rows.typed(cleaned, cleaned["game"], self.columns)]
