@@ -31,7 +31,7 @@ from webapp.starts.asking import StartsForm
 from webapp.starts.picture import LEAST, PICTURES
 from webapp.starts.reading import Practised, StartsResult
 from webapp.starts.rows import COLUMNS, OFFERED
-from webapp.studies import actions, estimates, kinds
+from webapp.studies import actions, again, estimates, kinds
 from webapp.studies.models import Job
 from webapp.training import curve
 
@@ -223,6 +223,21 @@ def test_what_is_typed_wrong_for_another_game_does_not_matter_and_is_kept(team: 
     assert re.search(r'<input[^>]*name="first3"[^>]*value="4"|<input[^>]*value="4"[^>]*name="first3"', content)
     answer = designer.post(form(team, "starts"), {**CHOSEN, "game": "platform", "first3": "4"})
     assert "Type a number from 1 to 3." in answer.content.decode()
+
+
+def test_of_more_starts_than_rows_the_hard_one_is_kept_and_what_is_left_out_is_named(team: Studio) -> None:
+    easier = [{"name": f"s{i}", "settings": {"first": 2, "max_ticks": 20}} for i in range(1, 7)]
+    hard = {"name": "goal of all", "hard": True, "settings": {"first": 1, "max_ticks": 50}}
+    job = played(team, tasks=[{"name": "only shorter", "settings": {"max_ticks": 9}}, *easier, hard])
+    typed = StartsForm.typed_of(job)
+    assert [typed[f"name{i}"] for i in range(1, 6)] == ["s1", "s2", "s3", "s4", "goal of all"]
+    assert (typed["hard"], typed["first5"]) == ("5", 1)
+    note = again.left_out(StartsForm, job, team.designer)
+    assert note.startswith("3 starts left out, for which this form has no row: only shorter, s5, s6. ")
+    assert "which change: goal of all: Settings of the game: max_ticks (was 50, here –); " in note
+    assert "; s1: Settings of the game: max_ticks (was 20, here –); " in note
+    few = played(team, tasks=[*easier[:1], {**hard, "settings": {"first": 1}}])
+    assert "left out" not in again.left_out(StartsForm, few, team.designer)
 
 
 @pytest.mark.parametrize(

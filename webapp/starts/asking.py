@@ -12,12 +12,13 @@ from engine.config.agent_games import of_seat
 from engine.config.starts import StartsConfig, StartTask
 from engine.starting import value_problems
 from webapp.games.fields import NumberField
+from webapp.lib.words import plural
 from webapp.projects.models import Project
 from webapp.starts import picture, rows
 from webapp.starts.rows import OFFERED, ROWS
 from webapp.studies.intake import Table
 from webapp.studies.models import Job
-from webapp.studies.study_form import CardsField
+from webapp.studies.study_form import CardsField, Part
 from webapp.training import beginnings, games, methods
 from webapp.training.intake import AloneIntake
 from webapp.training.learning_form import LearningForm
@@ -219,6 +220,17 @@ class StartsForm(LearningForm):
         }
         found = {name: value for name, value in super().typed_of(job).items() if name in cls.base_fields}
         return {**found, **own, **rows.filled(config, found["game"], rows.columns(job.project))}
+
+    @classmethod
+    def part_of(cls, job: Job) -> Part:
+        """The job with the starts that it has rows for; the hard one is always one of them."""
+        kept = rows.kept(job.config, super().typed_of(job)["game"], rows.columns(job.project))
+        part = Job(project=job.project, kind=job.kind, config={**job.config, "tasks": kept})
+        gone = [task["name"] for task in job.config["tasks"] if task not in kept]
+        said = (
+            f"{plural(len(gone), 'start')} left out, for which this form has no row: {', '.join(gone)}." if gone else ""
+        )
+        return Part(part, said, first=next(task["name"] for task in kept if task["hard"]))
 
     @property
     def heads(self) -> list[tuple[str, str]]:
