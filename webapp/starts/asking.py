@@ -12,13 +12,14 @@ from engine.config.agent_games import of_seat
 from engine.config.starts import StartsConfig, StartTask
 from engine.starting import value_problems
 from webapp.games.fields import NumberField
+from webapp.lib.first import first
 from webapp.lib.words import plural
 from webapp.projects.models import Project
 from webapp.starts import picture, rows
 from webapp.starts.rows import OFFERED, ROWS
 from webapp.studies.intake import Table
 from webapp.studies.models import Job
-from webapp.studies.study_form import CardsField, Part
+from webapp.studies.study_form import CardsField, Represented
 from webapp.training import beginnings, games, methods
 from webapp.training.intake import AloneIntake
 from webapp.training.learning_form import LearningForm
@@ -222,7 +223,7 @@ class StartsForm(LearningForm):
         return {**found, **own, **rows.filled(config, found["game"], rows.columns(job.project))}
 
     @classmethod
-    def part_of(cls, job: Job) -> Part:
+    def represented(cls, job: Job) -> Represented:
         """The job with the starts that it has rows for; the hard one is always one of them."""
         kept = rows.kept(job.config, super().typed_of(job)["game"], rows.columns(job.project))
         part = Job(project=job.project, kind=job.kind, config={**job.config, "tasks": kept})
@@ -230,7 +231,7 @@ class StartsForm(LearningForm):
         said = (
             f"{plural(len(gone), 'start')} left out, for which this form has no row: {', '.join(gone)}." if gone else ""
         )
-        return Part(part, said, first=next(task["name"] for task in kept if task["hard"]))
+        return Represented(part, said, first=first(task["name"] for task in kept if task["hard"]))
 
     @property
     def heads(self) -> list[tuple[str, str]]:

@@ -29,7 +29,7 @@ LEFT_OUT = (
 )
 
 
-class Part(NamedTuple):
+class Represented(NamedTuple):
     """What of a ``job`` a form has room for. ``said``: in a sentence which of its parts are left out altogether;
     ``first``: whose settings are named first where settings change."""
 
@@ -134,9 +134,9 @@ class StudyForm(forms.Form):
         return False
 
     @classmethod
-    def part_of(cls, job: Job) -> Part:
+    def represented(cls, job: Job) -> Represented:
         """What it has room for where ``names_changes`` holds, to be compared with what it starts."""
-        return Part(job)
+        return Represented(job)
 
     def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
         """What the page says before the start: ``time``; in sentences ``note``, ``long`` and ``crowded``; ``waiting``:
