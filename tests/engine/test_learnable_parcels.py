@@ -12,6 +12,7 @@ from redis import Redis
 
 from engine.arrays import MAGIC, pack
 from engine.channel import Weights
+from engine.config.starts import StartsConfig
 from engine.errors import StoreError
 from engine.events import AnyEvent, Finished, Incident, Progressed
 from engine.experience import NOTHING, Lost, Parcel, decode, encode
@@ -20,10 +21,11 @@ from engine.rl.replayed import Replayed
 from engine.rl.task_actor import LENGTH, RETURNS, SCORE, WIN
 from engine.runtime import redis_server
 from engine.store import FolderStore
+from engine.studies import load
 from engine.study import run
 from engine.study.start_actors import open_actors
 from engine.study.starts import _Starts
-from tests.engine.test_starts import OVER_REDIS, study
+from tests.engine.test_starts import OVER_REDIS, settings, study
 
 
 @pytest.fixture(scope="module")
@@ -70,14 +72,29 @@ def test_what_an_actor_sends_fits(made: Made) -> None:
     )
 
 
-@pytest.mark.parametrize("learner", ["pdqn", "paddpg"])
-def test_what_actors_of_other_learners_send_fits_them(learner: str, store: FolderStore) -> None:
-    starts = _Starts(study(learner={"preset": f"platform-{learner}"}), store, lambda: "")
+SMALL = {"network": {"policy": [8], "critic": [8]}, "warmup": 16, "minibatch": 8, "capacity": 2000}
+
+
+@pytest.mark.parametrize(
+    ("game", "learner"),
+    [("platform", {"kind": "pdqn", "beta": 0.5}), ("goal", {"kind": "mpdqn"}), ("half-field", {"kind": "paddpg"}),
+     ("half-field-keeper", {"kind": "mpdqn", "beta": 0.2}), ("cartpole", {"kind": "dqn"}),
+     ("pendulum", {"kind": "td3"}), ("pendulum", {"kind": "sac"})],
+)  # fmt: skip
+def test_what_actors_of_other_games_and_learners_send_fits_these(
+    game: str, learner: dict[str, Any], store: FolderStore
+) -> None:
+    config = load({**settings(), "game": game, "tasks": [{"name": "a", "hard": True}], "learner": learner | SMALL,
+                   "scheduler": {"low": 0.0, "high": 1.0}})  # fmt: skip
+    assert isinstance(config, StartsConfig)
+    starts = _Starts(config, store, lambda: "")
     starts._prepare(begun=False)
     fits = LearnableParcels(cast(Replayed, starts.agent.learner))
-    with open_actors(starts.config, store, 0, NOTHING) as actors:
-        actors.publish(Weights("agent", 0, 0, 0, starts.agent.vectors))
-        assert all(fits(cast(Parcel, arrival.work)) for arrival in actors.gather(0.0, 1))
+    with open_actors(config, store, 0, NOTHING) as actors:
+        for epoch in range(30):
+            actors.publish(Weights("agent", epoch, 0, epoch, starts.agent.vectors))
+            (arrival,) = actors.gather(0.0, 1)
+            assert fits(decode(encode(cast(Parcel, arrival.work))))
 
 
 def test_what_a_learner_cannot_learn_from_does_not_fit(made: Made) -> None:
