@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -44,7 +46,7 @@ class LearnableParcels:
         self._masked = masked
         return True
 
-    def _chosen(self, actions: NDArray[np.generic]) -> bool:
+    def _chosen(self, actions: NDArray[Any]) -> bool:
         """Whether the choices in actions [n, …] are among those of the seat."""
         choices = self._seat.action.choices
         chosen = actions.reshape(len(actions), -1)[:, : len(choices)]
@@ -60,7 +62,7 @@ class LearnableParcels:
         return bool(np.isfinite(known).all() and (episodes[:, LENGTH] >= 0).all() and not np.isinf(episodes).any())
 
 
-def _alike(column: NDArray[np.generic], own: NDArray[np.generic]) -> bool:
+def _alike(column: NDArray[Any], own: NDArray[np.generic]) -> bool:
     if (column.dtype, column.shape[1:]) != (own.dtype, own.shape[1:]):
         return False
     return not np.issubdtype(column.dtype, np.floating) or bool(np.isfinite(column).all())

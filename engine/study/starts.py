@@ -135,7 +135,7 @@ class _Starts(EvaluatedRounds):
             self._prepare(begun=bool(resume))
             if resume:
                 self.restore(resume)
-            fits = LearnableParcels(self.agent.learner)
+            fits = LearnableParcels(self.agent.tasks.learner)
             opened = open_actors(config, self.store, self.tick, self.before, self.stopped, self.job, fits)
         except Cancelled:
             yield not_begun(self.control, resume)

@@ -17,7 +17,6 @@ from engine.errors import StoreError
 from engine.events import AnyEvent, Finished, Incident, Progressed
 from engine.experience import NOTHING, Lost, Parcel, decode, encode
 from engine.rl.learnable_parcels import LearnableParcels
-from engine.rl.replayed import Replayed
 from engine.rl.task_actor import LENGTH, RETURNS, SCORE, WIN
 from engine.runtime import redis_server
 from engine.store import FolderStore
@@ -37,7 +36,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[LearnableParcels, Pa
     with open_actors(starts.config, store, 0, NOTHING) as actors:
         actors.publish(Weights("agent", 0, 0, 0, starts.agent.vectors))
         parcels = [cast(Parcel, arrival.work) for _ in range(3) for arrival in actors.gather(0.0, 1)]
-    return LearnableParcels(cast(Replayed, starts.agent.learner)), next(
+    return LearnableParcels(starts.agent.tasks.learner), next(
         parcel for parcel in parcels if len(parcel.episodes)
     )
 
@@ -89,7 +88,7 @@ def test_what_actors_of_other_games_and_learners_send_fits_these(
     assert isinstance(config, StartsConfig)
     starts = _Starts(config, store, lambda: "")
     starts._prepare(begun=False)
-    fits = LearnableParcels(cast(Replayed, starts.agent.learner))
+    fits = LearnableParcels(starts.agent.tasks.learner)
     with open_actors(config, store, 0, NOTHING) as actors:
         for epoch in range(30):
             actors.publish(Weights("agent", epoch, 0, epoch, starts.agent.vectors))
