@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.experience import Columns, Floats, Parcel
+from engine.experience import LARGEST, Columns, Floats, Parcel
 from engine.mdp.interface import SeatSpec
 from engine.mdp.trajectory import Trajectory
 from engine.rl.mixed import LAST
@@ -49,7 +49,7 @@ class LearnableParcels:
     def _chosen(self, actions: NDArray[Any]) -> bool:
         """Whether the choices in actions [n, …] are among those of the seat."""
         choices = self._seat.action.choices
-        chosen = actions.reshape(len(actions), -1)[:, : len(choices)]
+        chosen = actions.reshape(len(actions), int(np.prod(actions.shape[1:])))[:, : len(choices)]
         return bool(((chosen >= 0) & (chosen < np.array(choices)) & (chosen == np.floor(chosen))).all())
 
     def _episodes(self, episodes: Floats) -> bool:
@@ -59,7 +59,8 @@ class LearnableParcels:
         if episodes.shape[1] != RETURNS + len(self._seat.rewards):
             return False
         known = np.delete(episodes, (WIN, SCORE), axis=1)
-        return bool(np.isfinite(known).all() and (episodes[:, LENGTH] >= 0).all() and not np.isinf(episodes).any())
+        counts = bool(((episodes[:, LENGTH] >= 0) & (episodes[:, LENGTH] < LARGEST)).all())
+        return counts and bool(np.isfinite(known).all()) and not np.isinf(episodes).any()
 
 
 def _alike(column: NDArray[Any], own: NDArray[np.generic]) -> bool:

@@ -36,9 +36,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[LearnableParcels, Pa
     with open_actors(starts.config, store, 0, NOTHING) as actors:
         actors.publish(Weights("agent", 0, 0, 0, starts.agent.vectors))
         parcels = [cast(Parcel, arrival.work) for _ in range(3) for arrival in actors.gather(0.0, 1)]
-    return LearnableParcels(starts.agent.tasks.learner), next(
-        parcel for parcel in parcels if len(parcel.episodes)
-    )
+    return LearnableParcels(starts.agent.tasks.learner), next(parcel for parcel in parcels if len(parcel.episodes))
 
 
 Made = tuple[LearnableParcels, Parcel]
@@ -96,6 +94,11 @@ def test_what_actors_of_other_games_and_learners_send_fits_these(
             assert fits(decode(encode(cast(Parcel, arrival.work))))
 
 
+def test_a_parcel_without_a_decision_does_no_harm(made: Made) -> None:
+    fits, parcel = made
+    assert fits(parcel._replace(columns={name: column[:0] for name, column in parcel.columns.items()}))
+
+
 def test_what_a_learner_cannot_learn_from_does_not_fit(made: Made) -> None:
     fits, parcel = made
     name = next(name for name in parcel.columns if name.startswith("s."))
@@ -109,7 +112,8 @@ def test_what_a_learner_cannot_learn_from_does_not_fit(made: Made) -> None:
         {**parcel.columns, name: wide.astype(np.float64)}, {**parcel.columns, name: wide[:, :-1]},
     ):  # fmt: skip
         assert not fits(parcel._replace(columns=columns))
-    for bad in (told(parcel, LENGTH, np.nan), told(parcel, LENGTH, -1), told(parcel, SCORE, np.inf),
+    for bad in (told(parcel, LENGTH, np.nan), told(parcel, LENGTH, -1), told(parcel, LENGTH, 1e300),
+                told(parcel, SCORE, np.inf),
                 told(parcel, RETURNS, np.nan), parcel._replace(episodes=parcel.episodes[:, :-1]),
                 parcel._replace(returns=np.full(len(parcel.returns), np.inf))):  # fmt: skip
         assert not fits(bad)
