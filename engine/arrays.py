@@ -60,7 +60,7 @@ def unpack(data: bytes | memoryview) -> Bundle:
         start = 12 + int.from_bytes(view[8:12], "little")
         header = json.loads(bytes(view[12:start]))
         return Bundle(header["meta"], {e["name"]: _view(view[start:], e) for e in header["arrays"]})
-    except (ValueError, KeyError, TypeError, IndexError) as error:
+    except (ValueError, LookupError, TypeError, ArithmeticError, RecursionError) as error:
         raise StoreError(f"This is not a readable array file: {error}.") from error
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import secrets
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -24,11 +24,16 @@ from numpy.typing import NDArray
 from engine.arrays import pack, unpack
 from engine.channel import Frame
 from engine.errors import StoreError
+from engine.text import printable
 
 Columns = Mapping[str, NDArray[Any]]
 Floats = NDArray[np.float64]
 BOUND = 1024
 """Parcels of a task that may wait; of more, the oldest are given up."""
+LARGEST = 2**53
+"""A number in a parcel beyond this is a fault, not a count."""
+SAID = 200
+"""Characters of what Redis says."""
 NO_EPISODES = np.empty((0, 0))
 _EPISODES = ".told"  # no column is named so
 
@@ -72,28 +77,43 @@ class Parcel(NamedTuple):
         return [encode(self)]
 
 
+Fits = Callable[[Parcel], bool]
+"""Whether a learner can learn from a parcel."""
+
+
+def anything(parcel: Parcel) -> bool:
+    """Every parcel fits."""
+    return True
+
+
 _NO_ROOM = "were refused because Redis had no room"
 
 
 class Lost(NamedTuple):
     """Transitions that were made and never arrived: ``unsent``, as nobody answered; ``refused``, as there was no room,
     or for another reason (``why``: the newest such, in Redis's own words); ``gone``, delivered and given up or lost
-    before the learner took them."""
+    before the learner took them. Beside them ``strange``: parcels that were taken and left out, as they cannot be read
+    or do not fit the learner, so nobody knows of how many transitions."""
 
     unsent: int = 0
     refused: int = 0
     gone: int = 0
     why: str = ""
+    strange: int = 0
 
     @property
     def counts(self) -> dict[str, int]:
         """How many, by the reason."""
-        return {"unsent": self.unsent, "refused": self.refused, "gone": self.gone}
+        return {"unsent": self.unsent, "refused": self.refused, "gone": self.gone, "strange": self.strange}
 
     @property
     def all(self) -> int:
-        """All of them."""
+        """All of them, without what is strange."""
         return self.unsent + self.refused + self.gone
+
+    def exceeds(self, other: Lost) -> bool:
+        """Whether something is lost, or strange, that was not yet in ``other``."""
+        return self.all > other.all or self.strange > other.strange
 
     def __str__(self) -> str:
         """A sentence for people; empty where nothing is lost."""
@@ -103,7 +123,10 @@ class Lost(NamedTuple):
             (self.gone, "were sent and were no longer there when the learner came for them"),
         )
         reasons = [f"{count:,} {reason}" for count, reason in why if count]
-        return f"{self.all:,} decisions never reached the learner: {'; '.join(reasons)}." if reasons else ""
+        found = [f"{self.all:,} decisions never reached the learner: {'; '.join(reasons)}."] if reasons else []
+        if self.strange:
+            found.append(f"{self.strange:,} of the messages that arrived are no experience of this study: left out.")
+        return " ".join(found)
 
 
 NOTHING = Lost()
@@ -160,21 +183,34 @@ def decode(data: bytes) -> Parcel:
     meta, columns = unpack(data)
     episodes = columns.pop(_EPISODES, NO_EPISODES)
     try:
-        counts = {name: int(meta[name]) for name in ("task", "version", "first", "unsent", "refused")}
-        returns = np.array(meta["returns"], np.float64)
         parcel = Parcel(
             columns=columns,
-            returns=returns,
+            returns=np.array(meta["returns"], np.float64),
             actor=str(meta["actor"]),
             episodes=episodes,
-            why=str(meta["why"]),
-            **counts,
+            why=printable(str(meta["why"]), SAID),
+            **{name: meta[name] for name in ("task", "version", "first", "unsent", "refused")},
         )
-    except (KeyError, TypeError, ValueError) as error:
+        _check(parcel)
+    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
         raise StoreError(f"This is not a parcel of experience: {error}.") from error
-    if len({len(column) for column in columns.values()}) > 1:
-        raise StoreError("This is not a parcel of experience: its columns differ in length.")
     return parcel
+
+
+def _check(parcel: Parcel) -> None:
+    """Raises ValueError where a parcel contradicts itself or counts what nobody could have made."""
+    columns, episodes = parcel.columns.values(), parcel.episodes
+    for count in (parcel.task, parcel.version, parcel.first, parcel.unsent, parcel.refused):
+        if type(count) is not int or not 0 <= count < LARGEST:
+            raise ValueError("it has a count that is none")
+    if parcel.unsent + parcel.refused > parcel.first:
+        raise ValueError("more was lost before it than was made")
+    if any(column.ndim == 0 for column in columns) or len({len(column) for column in columns}) > 1:
+        raise ValueError("its columns differ in length")
+    if parcel.returns.ndim != 1 or episodes.ndim != 2 or episodes.dtype != np.float64:
+        raise ValueError("what is told of its episodes is no table of numbers")
+    if len(episodes) not in (0, len(parcel.returns)):
+        raise ValueError("it has more episodes or fewer than returns of them")
 
 
 class Numbering:
@@ -215,7 +251,7 @@ class Arrivals:
     """What a learner knows of each actor's transitions. ``before``: what was lost earlier in its training."""
 
     def __init__(self, before: Lost = NOTHING) -> None:
-        self._before, self._why = before, before.why
+        self._before, self._why, self._strange = before, before.why, before.strange
         self._made: dict[str, int] = {}
         self._came: dict[str, int] = {}
         self._reported: dict[str, tuple[int, int]] = {}
@@ -231,6 +267,10 @@ class Arrivals:
         self._why = parcel.why or self._why
         return parcel.size > 0
 
+    def leave_out(self) -> None:
+        """Count a parcel that cannot be read or does not fit."""
+        self._strange += 1
+
     @property
     def arrived(self) -> int:
         """Transitions that have arrived."""
@@ -239,13 +279,13 @@ class Arrivals:
     @property
     def lost(self) -> Lost:
         """Made and not arrived. Transitions that an actor took for lost and that arrived all the same are not lost."""
-        unsent, refused, gone, _ = self._before
+        unsent, refused, gone = self._before[:3]
         for actor, made in self._made.items():
             missing = made - self._came[actor]
             full = min(missing, self._reported[actor][1])
             away = min(missing - full, self._reported[actor][0])
             unsent, refused, gone = unsent + away, refused + full, gone + missing - full - away
-        return Lost(unsent, refused, gone, self._why)
+        return Lost(unsent, refused, gone, self._why, self._strange)
 
 
 class ExperienceHere:

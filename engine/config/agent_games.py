@@ -158,9 +158,10 @@ class GoalSettings(_Starts):
 class HalfFieldSettings(_Starts):
     """Settings of half-field offence in a study. Where the ball begins: along as a share of the way from the halfway
     line to the goal, across as a share of half the width, both as in HFO. ``apart``: how far from it the player begins,
-    as a share of HFO's usual distance."""
+    as a share of HFO's usual distance. ``of_seat``: what decides what an agent does and is rewarded with."""
 
     ranges = ("ball_x", "ball_y")
+    of_seat: ClassVar[tuple[str, ...]] = ("tackle", "rewards")
     ball_x_min: Annotated[float, Field(strict=True, ge=0.0, le=0.98)] = 0.0
     ball_x_max: Annotated[float, Field(strict=True, ge=0.0, le=0.98)] = 0.2
     ball_y_min: Annotated[float, Field(strict=True, ge=-0.98, le=0.98)] = -0.8
@@ -195,6 +196,17 @@ SETTINGS: dict[str, type[Config]] = {
     "half-field-keeper": HalfFieldSettings,
 }
 """Settings by the names of games in studies, with or without ``builtin:``."""
+
+
+def of_seat(game: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a built-in game in which studies say where episodes begin that decide what an agent sees, does
+    and is rewarded with: as they are there, by name. Raises ConfigError where they cannot be."""
+    model = SETTINGS.get(game.strip().removeprefix("builtin:"))
+    names: tuple[str, ...] = getattr(model, "of_seat", ())
+    if model is None or not names:
+        return {}
+    made = parse(model, {name: value for name, value in settings.items() if name in names})
+    return {name: getattr(made, name) for name in names}
 
 
 def problems(game: str, settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

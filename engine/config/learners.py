@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
@@ -19,13 +19,14 @@ def merged(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def preset(given: Any) -> Any:
-    """A validator: expands a preset's name, or settings that name a preset as their base."""
+def preset(given: Any, offered: Iterable[str] = PRESETS) -> Any:
+    """A validator: expands a preset's name, or settings that name a preset as their base. ``offered``: the presets that
+    are named where there is none of this name."""
     name = given if isinstance(given, str) else given.get("preset") if isinstance(given, Mapping) else None
     if name is None:
         return given
     if not isinstance(name, str) or name not in PRESETS:
-        raise ValueError(f"there is no preset {name!r}; there are {', '.join(PRESETS)}")
+        raise ValueError(f"there is no preset {name!r}; there are {', '.join(offered)}")
     own = {} if isinstance(given, str) else {key: value for key, value in given.items() if key != "preset"}
     return merged(PRESETS[name].model_dump(), own)
 

@@ -5,15 +5,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from engine.config import agent_games
 from engine.config.base import Config, Shown
 from engine.config.learners import preset
 from engine.config.policies import AGENT
-from engine.config.rl import AnyLearner, DQNConfig, MPDQNConfig, PADDPGConfig, PDQNConfig, SACConfig, TD3Config
+from engine.config.rl import (
+    PRESETS,
+    AnyLearner,
+    DQNConfig,
+    MPDQNConfig,
+    PADDPGConfig,
+    PDQNConfig,
+    ReplayedConfig,
+    SACConfig,
+    TD3Config,
+)
 from engine.config.train import OneTraining, RarelyMinutes, TrainConfig, TrainGame, TrainPool
 
 MOST = 12
@@ -22,13 +33,29 @@ MASTERED = 0.9
 """The success from which on a task counts as mastered."""
 LEAST, LARGEST = "least_score", "largest_score"
 """Metrics of an evaluation in which success is told from scores: between what they lie."""
-ReplayedLearner = Annotated[
-    MPDQNConfig | PDQNConfig | PADDPGConfig | DQNConfig | TD3Config | SACConfig,
-    Field(discriminator="kind"),
-    BeforeValidator(preset),
-]
+_Replayed = MPDQNConfig | PDQNConfig | PADDPGConfig | DQNConfig | TD3Config | SACConfig
+REPLAYED: tuple[type[ReplayedConfig], ...] = get_args(_Replayed)
 """Learners that keep what they played and learn from it again."""
-Setting = bool | int | float | str | tuple[str, ...]
+
+
+def _preset(given: Any) -> Any:
+    return preset(given, [name for name, learner in PRESETS.items() if type(learner) in REPLAYED])
+
+
+ReplayedLearner = Annotated[_Replayed, Field(discriminator="kind"), BeforeValidator(_preset)]
+
+
+def _value(given: Any) -> Any:
+    """Of what no setting can be, one sentence, not one for each kind of value that it is not."""
+    if isinstance(given, float) and not math.isfinite(given):
+        raise PydanticKnownError("finite_number")
+    texts = isinstance(given, list | tuple) and all(isinstance(each, str) for each in given)
+    if not texts and not isinstance(given, bool | int | float | str):
+        raise PydanticCustomError("setting", "must be a number, true or false, a text or a list of texts")
+    return given
+
+
+Setting = Annotated[bool | int | float | str | tuple[str, ...], BeforeValidator(_value)]
 
 
 class StartTask(Config):

@@ -14,14 +14,16 @@ plays.
 
 from __future__ import annotations
 
+import re
 import secrets
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
+from urllib.parse import parse_qs, urlsplit
 
 from redis import Redis
 from redis.backoff import NoBackoff
-from redis.exceptions import OutOfMemoryError, RedisError
+from redis.exceptions import AuthenticationError, InvalidResponse, OutOfMemoryError, RedisError, ResponseError
 from redis.retry import Retry
 
 from engine.channel import Frame
@@ -30,13 +32,16 @@ from engine.experience import (
     BOUND,
     NO_EPISODES,
     NOTHING,
+    SAID,
     Arrivals,
     Columns,
+    Fits,
     Floats,
     Lost,
     Network,
     Numbering,
     Parcel,
+    anything,
     decode,
     encode,
 )
@@ -49,8 +54,8 @@ PATIENCE_S = 2.0
 """For an answer."""
 _PAUSE_S, _LONGEST_PAUSE_S = 0.05, 10.0
 _KEPT_S = 3600
-_WORDS = 200
-"""Characters of what Redis says."""
+_OPTIONS = {"rediss": {"db", "ssl_ca_certs", "ssl_cert_reqs"}}
+"""Of an address, by its beginning; of others only the database."""
 Command = tuple[Any, ...]
 
 
@@ -83,7 +88,9 @@ class RedisLine:
     """A connection that never waits long: after a failure it tries again at growing intervals only."""
 
     def __init__(self, url: str) -> None:
+        """Raises ConfigError where ``url`` is no address, or says more than where a Redis is and how to get in."""
         try:
+            _check_address(url)
             self._redis = Redis.from_url(
                 url, socket_timeout=PATIENCE_S, socket_connect_timeout=PATIENCE_S, retry=Retry(NoBackoff(), 0)
             )
@@ -91,6 +98,8 @@ class RedisLine:
             said = "it must be an address such as redis://host:6379/0, rediss://… or unix:///path"
             raise ConfigError([("redis", said)]) from error
         self._pause_s, self._again_at = 0.0, 0.0
+        self.failure: Exception | None = None
+        """Why the last try failed, if it did."""
 
     @property
     def silent(self) -> bool:
@@ -106,10 +115,12 @@ class RedisLine:
             batch.execute_command(*words)
         try:
             answers = batch.execute(raise_on_error=False)
-        except (RedisError, OSError):
+        except (RedisError, OSError) as error:
+            self.failure = error
             self._pause_s = min(max(_PAUSE_S, 2 * self._pause_s), _LONGEST_PAUSE_S)
             self._again_at = time.monotonic() + self._pause_s
             return None
+        self.failure = None
         self.at_once()
         return list(answers)
 
@@ -120,6 +131,18 @@ class RedisLine:
     def close(self) -> None:
         """Close. Safe to call twice."""
         self._redis.close()
+
+
+def _check_address(url: str) -> None:
+    """Raises ValueError where what is behind the host is no number of a database; redis-py would take 0. Raises
+    ConfigError for options: of redis-py's own some change what is answered, and others break it."""
+    parts = urlsplit(url)
+    if parts.scheme != "unix" and not re.fullmatch("(/[0-9]*)?", parts.path):
+        raise ValueError("the database must be a number")
+    known = _OPTIONS.get(parts.scheme, {"db"})
+    if strange := [name for name in parse_qs(parts.query, keep_blank_values=True) if name not in known]:
+        options = f"only {' and '.join(sorted(known))} may stand behind the question mark"
+        raise ConfigError([("redis", f"there is no option {printable(strange[0], 40)}; {options}")])
 
 
 class RedisActor:
@@ -173,9 +196,13 @@ class RedisActor:
 
 
 class RedisLearner:
-    """The learner's end, of so many ``tasks``. ``mend`` starts its own server again and tells whether it had ended."""
+    """The learner's end, of so many ``tasks``. ``mend`` starts its own server again and tells whether it had ended;
+    ``fits``: whether the learner can learn from a parcel."""
 
-    def __init__(self, place: Place, tasks: int, mend: Callable[[], bool] = bool, before: Lost = NOTHING) -> None:
+    def __init__(
+        self, place: Place, tasks: int, mend: Callable[[], bool] = bool, before: Lost = NOTHING, fits: Fits = anything
+    ) -> None:
+        self._fits = fits
         self._place, self._mend, self._line, self._arrivals = place, mend, RedisLine(place.url), Arrivals(before)
         self._tasks, self._queues = tasks, place.queues(tasks)
         self._network: Network | None = None
@@ -238,7 +265,7 @@ class RedisLearner:
         """Remove what attempts left that were killed."""
         answers = self._line.together(("SMEMBERS", self._place.attempts))
         earlier = answers[0] if answers and not isinstance(answers[0], Exception) else ()
-        self._remove(*(attempt.decode() for attempt in earlier))
+        self._remove(*(attempt.decode(errors="replace") for attempt in earlier))
 
     def _remove(self, *attempts: str) -> None:
         """Remove all keys of attempts at the job."""
@@ -266,21 +293,25 @@ class RedisLearner:
         self._refused["network"] = "" if error is None else _words(error)
 
     def _read(self, task: int, queue: Any) -> list[Parcel]:
-        """The parcels of a list that can be read, and were not here before; what cannot be read is gone."""
+        """The parcels of a list that the learner can learn from, and that were not here before; of others it is counted
+        that they are left out."""
         found = []
         for data in queue if isinstance(queue, list) else ():
             try:
                 parcel = decode(data)
             except StoreError:
+                self._arrivals.leave_out()
                 continue
-            if parcel.task == task and self._arrivals.admit(parcel):
+            if parcel.task != task or not self._fits(parcel):
+                self._arrivals.leave_out()
+            elif self._arrivals.admit(parcel):
                 found.append(parcel)
         return found
 
 
 def _words(error: Exception) -> str:
     """Redis's own words for why it refuses something; empty where it only has no room."""
-    return "" if isinstance(error, OutOfMemoryError) else printable(str(error), _WORDS) or "an error"
+    return "" if isinstance(error, OutOfMemoryError) else printable(str(error), SAID) or "an error"
 
 
 def _number(answer: Any) -> int:
@@ -302,9 +333,9 @@ def reachable(url: str, field: str) -> None:
     answers = line.together(*tried)
     line.close()
     if answers is None:
-        raise ConfigError([(field, "no Redis answers there; start one, or leave this empty for one of its own")])
+        raise ConfigError([(field, _why_silent(line.failure))])
     refused = {
-        _NAMES.get(words[0], words[0]): f"(“{printable(str(answer), _WORDS)}”)"
+        _NAMES.get(words[0], words[0]): f"(“{printable(str(answer), SAID)}”)"
         for words, answer in zip(tried, answers, strict=True)
         if isinstance(answer, Exception)
     }
@@ -312,6 +343,16 @@ def reachable(url: str, field: str) -> None:
         each = ", ".join(f"{name} {why}" for name, why in refused.items())
         old = "; it must be 6.2 or newer" if _NAMES["LPOP"] in refused else ""
         raise ConfigError([(field, f"the Redis there refuses {each}{old}")])
+
+
+def _why_silent(failure: Exception | None) -> str:
+    """Why no command got an answer."""
+    own = "or leave this empty for one of its own"
+    if isinstance(failure, ResponseError | AuthenticationError):
+        return f"the Redis there does not let us in (“{printable(str(failure), SAID)}”); correct this, {own}"
+    if isinstance(failure, InvalidResponse):
+        return f"what answers there is no Redis; correct this, {own}"
+    return f"no Redis answers there; start one, {own}"
 
 
 _NAMES = {"LPOP": "LPOP with a count"}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from engine.channel import Weights, encode_weights
 from engine.config.starts import StartsConfig
-from engine.experience import Arrivals, ExperienceHere, Lost, decode
+from engine.experience import Arrivals, ExperienceHere, Fits, Lost, anything, decode
 from engine.problem import ShouldStop
 from engine.rl.collector import Arrival
 from engine.store import Store
@@ -52,13 +52,15 @@ Actors = LocalActors | RemoteActors | OverRedis
 
 
 def open_actors(
-    config: StartsConfig, store: Store, tick: int, before: Lost, should_stop: ShouldStop = lambda: False, job: str = ""
-) -> Actors:
+    config: StartsConfig, store: Store, tick: int, before: Lost, should_stop: ShouldStop = lambda: False, job: str = "",
+    fits: Fits = anything,
+) -> Actors:  # fmt: skip
     """The actors of a study, from round ``tick`` on. ``before``: what was lost earlier; ``job``: the same in all
-    attempts at it, and another in every other job. Raises ConfigError, SimulatorError when a game cannot be made here,
+    attempts at it, and another in every other job; ``fits``: of what comes over a Redis, what can be learned from.
+    Raises ConfigError, SimulatorError when a game cannot be made here,
     Cancelled, ActorLost when there is no Ray at the address."""
     if config.replay.where == "redis":
-        return over_redis(config, store, tick, before, should_stop, job)
+        return over_redis(config, store, tick, before, should_stop, job, fits)
     if config.pool.kind == "local":
         here = ExperienceHere(len(config.tasks), before=before)
         return LocalActors(config, store, here, here.actor, tick * LIVES, should_stop)

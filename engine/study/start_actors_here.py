@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from engine.channel import Weights, encode_weights
 from engine.config.policies import AGENT
 from engine.config.starts import StartsConfig
+from engine.errors import Cancelled
 from engine.experience import ActorEnd, LearnerEnd, Lost, Parcel
 from engine.problem import ShouldStop
 from engine.rl.collector import Arrival
@@ -33,13 +34,20 @@ class LocalActors(LocalWorkers):
         self, config: StartsConfig, store: Store, end: LearnerEnd, ends: Callable[[int], ActorEnd], beginning: int,
         should_stop: ShouldStop,
     ) -> None:  # fmt: skip
-        """``ends``: makes an actor's end for a task."""
+        """``ends``: makes an actor's end for a task. Raises ConfigError, SimulatorError, and Cancelled once
+        ``should_stop`` returns True, which is asked before each of what may be thousands."""
         self.end, self.epoch = end, 0
         self._actors: list[TaskActor] = []
         self._turn = 0
-        for number in range(config.samplers):
-            way = ends(config.task_of(number))
-            self._actors.append(make_actor(config, store, number, way, beginning, should_stop))
+        try:
+            for number in range(config.samplers):
+                if should_stop():
+                    raise Cancelled("The study was asked to stop")
+                way = ends(config.task_of(number))
+                self._actors.append(make_actor(config, store, number, way, beginning, should_stop))
+        except BaseException:
+            self.close()
+            raise
 
     def publish(self, weights: Weights) -> None:
         """As ``SamplerPool``."""

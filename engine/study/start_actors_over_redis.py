@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from engine.channel import Weights, encode_weights
 from engine.config.starts import StartsConfig
-from engine.experience import Lost
+from engine.experience import Fits, Lost
 from engine.problem import ShouldStop
 from engine.rl.collector import Arrival
 from engine.runtime.outcomes import Closed, Trouble
@@ -108,7 +108,7 @@ class OverRedis(Closed):
 
 
 def over_redis(
-    config: StartsConfig, store: Store, tick: int, before: Lost, should_stop: ShouldStop, job: str
+    config: StartsConfig, store: Store, tick: int, before: Lost, should_stop: ShouldStop, job: str, fits: Fits
 ) -> OverRedis:
     """As ``engine.study.start_actors.open_actors``. Keys are the job's, and in it this attempt's."""
     from engine.runtime.redis_experience import Place, RedisActor, RedisLearner, reachable
@@ -117,7 +117,7 @@ def over_redis(
     try:
         reachable(redis.url, "replay.address")
         place = Place(redis.url, job, secrets.token_hex(4))
-        end = RedisLearner(place, len(config.tasks), redis.mend, before)
+        end = RedisLearner(place, len(config.tasks), redis.mend, before, fits)
         if config.pool.kind == "local":
             here = LocalActors(config, store, end, lambda task: RedisActor(place, task), tick * LIVES, should_stop)
             return OverRedis(end, redis, here=here)

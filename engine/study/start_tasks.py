@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.catalog import built_in, declared_ends, ends_of_returns
-from engine.config.starts import StartsConfig
+from engine.catalog import LEARNERS, built_in, declared_ends, ends_of_returns
+from engine.config.rl import ACTIONS, ReplayedConfig
+from engine.config.starts import REPLAYED, StartsConfig
 from engine.config.train import TrainGame
 from engine.errors import Cancelled, ConfigError
-from engine.mdp.interface import SeatSpec
+from engine.mdp.interface import ActionSpec, SeatSpec
 from engine.mdp.trajectory import Batch
 from engine.mdp.vector import Game, in_turns, noise_keys
 from engine.problem import ShouldStop
@@ -42,6 +43,7 @@ def seat_of_all(config: StartsConfig, *, begun: bool, should_stop: ShouldStop) -
     that does not fit, SimulatorError, and Cancelled."""
     checks = _Checks(config, begun, should_stop)
     wrong = [fault for i in range(len(config.tasks)) for fault in checks.task(i)]
+    wrong += [] if wrong else checks.learner()
     wrong += [] if wrong or begun else checks.success()
     if wrong:
         raise ConfigError(dict.fromkeys(wrong))
@@ -64,6 +66,18 @@ class _Checks:
             return self.config.scheduler.ends
         low, high = min(low for low, _ in self._ends), max(high for _, high in self._ends)
         return (low, high) if math.isfinite(high - low) else None
+
+    def learner(self) -> Iterator[Fault]:
+        """What is wrong with a learner of other actions than the game's, and which of these studies fit."""
+        assert self.first is not None
+        action, chosen = self.first.action, self.config.learner
+        if _plays(chosen, action):
+            return
+        label, needs = LEARNERS[chosen.kind].label, [words for kind, words in ACTIONS.items() if kind in chosen.actions]
+        able = [LEARNERS[each.model_fields["kind"].default].label for each in REPLAYED if _plays(each, action)]
+        here = f"it is {ACTIONS[action.kind]}" if _numbered(action) else "no choice has a number of its own"
+        advice = f"take {' or '.join(able)}" if able else "nothing that learns from easier starts can play this game"
+        yield "learner.kind", f"{label} needs {' or '.join(needs)} as action, and here {here}; {advice}"
 
     def success(self) -> Iterator[Fault]:
         """What is wrong where nothing says when an episode succeeds."""
@@ -117,13 +131,25 @@ class _Checks:
         parts = {"observations": "sees", "action": "does", "rewards": "is rewarded with", "signals": "is told"}
         differs = [words for part, words in parts.items() if getattr(seat, part) != getattr(self.first, part)]
         if differs:
-            first = self.config.tasks[0].name
-            yield f"tasks.{i}.settings", f"the agent {' and '.join(differs)} something else here than in “{first}”"
+            first, task = (self.config.tasks[k].name for k in (0, i))
+            yield (
+                f"tasks.{i}.settings",
+                f"in “{task}” the agent {' and '.join(differs)} something else than in “{first}”",
+            )
 
     def _place(self, i: int, place: str) -> str:
         setting = place.removeprefix("game.settings.")
         own = setting != place and setting in self.config.tasks[i].settings
         return f"tasks.{i}.settings.{setting}" if own else place
+
+
+def _numbered(action: ActionSpec) -> bool:
+    """Whether any of its choices has a number, if it is of the kind in which they may."""
+    return action.kind != "parameterised" or len(action.bounds[0]) > 0
+
+
+def _plays(learner: ReplayedConfig | type[ReplayedConfig], action: ActionSpec) -> bool:
+    return action.kind in learner.actions and _numbered(action)
 
 
 def _declared(game: TrainGame, longest: int) -> Ends:

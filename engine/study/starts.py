@@ -27,6 +27,7 @@ from engine.mdp.interface import SeatSpec
 from engine.rl.collector import Arrival
 from engine.rl.dpcer import scheduler
 from engine.rl.factory import make_learner
+from engine.rl.learnable_parcels import LearnableParcels
 from engine.rl.learner import Metrics, State, averaged, on_threads
 from engine.rl.onnx import exported
 from engine.rl.replayed import Replayed
@@ -127,7 +128,7 @@ class _Starts(EvaluatedRounds):
         super().__init__(store, control, waiting=config.sampling == "synchronous")
         self.config = self.task = config
         self.actors: Actors | None = None
-        self.before, self.reported_lost = NOTHING, 0
+        self.before = self.reported_lost = NOTHING
         self.table = ""
         self.job = secrets.token_hex(8)
         self._heard_at = time.monotonic()
@@ -138,7 +139,8 @@ class _Starts(EvaluatedRounds):
             self._prepare(begun=bool(resume))
             if resume:
                 self.restore(resume)
-            opened = open_actors(config, self.store, self.tick, self.before, self.stopped, self.job)
+            fits = LearnableParcels(self.agent.tasks.learner)
+            opened = open_actors(config, self.store, self.tick, self.before, self.stopped, self.job, fits)
         except Cancelled:
             yield not_begun(self.control, resume)
             return
@@ -218,8 +220,8 @@ class _Starts(EvaluatedRounds):
 
     def _missing(self) -> Iterator[AnyEvent]:
         """What was lost on the way since it was last said."""
-        if (missing := self.missing).all > self.reported_lost:
-            self.reported_lost = missing.all
+        if (missing := self.missing).exceeds(self.reported_lost):
+            self.reported_lost = missing
             yield self.say(Incident, what="lost-experience", message=f"{missing} The agent learns without them.")
 
     def close_round(self, metrics: Metrics, due: bool) -> Iterator[AnyEvent]:
@@ -273,4 +275,4 @@ class _Starts(EvaluatedRounds):
         self.job = meta.get("job", self.job)
         self.saved, self.kept = digest, self.steps
         self.before = Lost(*meta["missing"])
-        self.reported_lost = self.before.all
+        self.reported_lost = self.before

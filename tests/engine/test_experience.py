@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -189,7 +191,7 @@ def test_what_redis_refuses_though_it_has_room_is_told_in_its_own_words(
     user("+@all")
     actor.add(columns(2))
     arrived(learner, 1)
-    assert learner.lost.counts == {"unsent": 0, "refused": 7, "gone": 0}
+    assert learner.lost._replace(why="") == Lost(refused=7)
     assert "7 Redis refused, and says “" in str(learner.lost)
     assert "rpush" in str(learner.lost)
     assert "no room" not in str(learner.lost)
@@ -215,6 +217,48 @@ def test_a_redis_that_refuses_a_command_is_said_before_anybody_plays(
     left = client.keys("equipoise:tried:*")
     assert all(0 < client.ttl(key) <= 10 for key in left), "what it tried is gone or ends"
     client.flushall()
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [("?db=99", "does not let us in (“DB index is out of range”)"), ("?db=x", "it must be an address"),
+     ("?foo=1", "there is no option foo; only db may stand"), ("?db=0&protocol=9", "no option protocol"),
+     ("?decode_responses=true", "no option decode_responses"), ("?client_name=a%20b", "no option client_name")],
+)  # fmt: skip
+def test_what_is_wrong_with_an_address_at_which_a_redis_answers_is_said(
+    server: RedisServer, more: str, said: str
+) -> None:
+    server.mend()
+    with pytest.raises(ConfigError) as wrong:
+        reachable(server.url.partition("?")[0] + more, "replay.address")
+    assert said in str(wrong.value)
+    assert [problem.place for problem in wrong.value.problems] == ["replay.address"]
+
+
+def test_who_is_not_let_in_is_told_so(server: RedisServer, user: Callable[[str], str]) -> None:
+    with pytest.raises(ConfigError, match="does not let us in") as wrong:
+        reachable(user("+@all").replace(":word@", ":wrong@"), "replay.address")
+    assert "invalid username-password pair" in str(wrong.value)
+    assert "wrong@" not in str(wrong.value)
+    with pytest.raises(ConfigError, match="does not let us in"):
+        reachable(server.url.replace("unix://", "unix://nobody:word@"), "replay.address")
+
+
+@pytest.mark.parametrize("path", ["/abc", "/1/2", "/0x", "/٣"])
+def test_what_is_behind_the_host_is_the_number_of_a_database(path: str) -> None:
+    with pytest.raises(ConfigError, match="redis: it must be an address such as redis://host:6379/0"):
+        RedisLine(f"redis://localhost:1{path}")
+    RedisLine("redis://localhost:1/3").close()
+    RedisLine("rediss://localhost:1?ssl_cert_reqs=none").close()
+
+
+def test_what_answers_and_is_no_redis_is_said() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        answer = threading.Thread(target=lambda: listening.accept()[0].sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n"))
+        answer.start()
+        with pytest.raises(ConfigError, match=r"replay\.address: what answers there is no Redis"):
+            reachable(f"redis://127.0.0.1:{listening.getsockname()[1]}", "replay.address")
+        answer.join()
 
 
 def test_every_command_that_experience_sends_is_tried_before_anybody_plays(

@@ -34,7 +34,7 @@ from engine.runtime import redis_server
 from engine.runtime.redis_experience import Place, RedisActor, RedisLearner
 from engine.store import FolderStore
 from engine.studies import load
-from engine.study import run
+from engine.study import run, start_actors_here
 from engine.study.start_actor import StreamedEnd, build, make_actor
 from engine.study.start_actors import open_actors
 from engine.study.start_actors_over_redis import OverRedis, _Redis
@@ -346,6 +346,7 @@ def test_a_learner_that_hears_nothing_for_long_goes_on_with_what_it_has(store: F
         ({"game": "goal", "tasks": [{"name": "a", "hard": True, "settings": {"x_min": 9.0, "x_max": 5.0}}]},
          "tasks.0.settings.x_max", "no episode can begin"),
         ({"learner": {"kind": "ppo"}}, "learner", "must be one of"),
+        ({"learner": "cartpole-ppo"}, "learner", "must be one of"),
         ({"learner": {"kind": "pdqn", "normalise_observations": True}}, "learner.normalise_observations",
          "share no scale"),
         ({"replay": {"where": "redis"}}, "replay.where", "in step the learner would wait"),
@@ -366,14 +367,38 @@ def test_what_is_wrong_is_told_at_its_field(more: dict[str, Any], place: str, wh
     assert why in str(wrong.value)
 
 
+def test_presets_that_are_named_are_those_of_learners_that_these_studies_take() -> None:
+    given = settings()
+    given["learner"] = "dqn"
+    with pytest.raises(ConfigError, match="there is no preset 'dqn'; there are ") as refused:
+        load(given)
+    named = str(refused.value).partition("there are ")[2].split(", ")
+    assert {"platform-mpdqn", "cartpole-dqn"} < set(named)
+    for name in named:
+        load(given | {"learner": name})
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), None, {"a": 1}, [1, 2]])
+def test_what_no_setting_can_be_is_told_once_at_its_place(value: Any) -> None:
+    wrong = [{"name": "a", "hard": True, "settings": {"ball_x_min": value}}]
+    with pytest.raises(ConfigError) as refused:
+        load(settings(game="half-field", tasks=wrong))
+    (problem,) = refused.value.problems
+    assert problem.place == "tasks.0.settings.ball_x_min"
+    assert problem.message.startswith("must be an ordinary number" if isinstance(value, float) else "must be a number,")
+
+
 @pytest.mark.parametrize(
     ("more", "place", "why"),
     [
         ({"game": "pong", "tasks": [{"name": "a", "hard": True}]}, "game.name", "no easier starts"),
         ({"game": "half-field", "tasks": [{"name": "near", "settings": {"rewards": ["score", "shaped"]}},
                                           {"name": "far", "hard": True}]},
-         "tasks.1.settings", "is rewarded with something else here than in “near”"),
-        ({"learner": {"preset": "cartpole-dqn"}}, "learner.kind", "needs a single choice"),
+         "tasks.1.settings", "in “far” the agent is rewarded with something else than in “near”"),
+        ({"learner": {"preset": "cartpole-dqn"}}, "learner.kind",
+         "here it is a choice with numbers of its own; take MP-DQN or P-DQN or PA-DDPG"),
+        ({"game": "gym:CartPole-v1", "learner": {"kind": "sac"}, "tasks": [{"name": "a", "hard": True}]},
+         "learner.kind", "SAC needs numbers as action, and here it is a single choice; take DQN"),
         ({"tasks": [{"name": "a", "hard": True, "settings": {"where": 1}}]}, "tasks.0.settings.where", ""),
         ({"replay": {"where": "redis", "address": "nowhere"}, "sampling": "asynchronous"}, "replay.address",
          "must be an address"),
@@ -558,6 +583,24 @@ def test_an_actor_that_does_not_wait_plays_so_far_ahead_and_no_farther(store: Fo
     assert [parcel.version for parcel in parcels] == [0] * 3 + [1] * 3
     assert [parcel.first for parcel in parcels] == [32 * i for i in range(6)], "battles go on"
     actor.close()
+
+
+def test_a_stop_is_heeded_while_actors_in_this_process_are_made(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[TaskActor] = []
+
+    def counted(*order: Any) -> TaskActor:
+        made.append(make_actor(*order))
+        return made[-1]
+
+    closed: list[TaskActor] = []
+    monkeypatch.setattr(start_actors_here, "make_actor", counted)
+    monkeypatch.setattr(TaskActor, "close", lambda actor: closed.append(actor))
+    found = list(run(study(actors=50), store, control=lambda: "stop" if len(made) == 4 else ""))
+    assert isinstance(found[-1], Stopped)
+    assert len(made) == 4
+    assert closed == made
 
 
 def actor_of(config: StartsConfig, store: FolderStore) -> tuple[TaskActor, StreamedEnd]:

@@ -16,20 +16,23 @@ from django.utils import timezone
 from engine.arrays import Bundle
 from engine.catalog import GAMES
 from engine.config import parse
-from engine.config.agent_games import SETTINGS
+from engine.config.agent_games import SETTINGS, of_seat
 from engine.config.starts import StartsConfig
+from engine.config.train import TrainGame
 from engine.console import EasierStarts
+from engine.simulators import references
 from tests.contracts.asked_kind import AskedKindContract, form, page
 from tests.engine.test_starts import cart, study
 from tests.factories import Studio
 from tests.webapp.recorded import recorded
 from webapp.api import tokens
 from webapp.games.models import Simulator
+from webapp.starts import rows
 from webapp.starts.asking import StartsForm
 from webapp.starts.picture import LEAST, PICTURES
 from webapp.starts.reading import Practised, StartsResult
 from webapp.starts.rows import COLUMNS, OFFERED
-from webapp.studies import actions, estimates, kinds
+from webapp.studies import actions, again, estimates, kinds
 from webapp.studies.models import Job, Status
 from webapp.training import curve
 
@@ -150,6 +153,11 @@ def test_decisions_that_were_lost_are_told(team: Studio, designer: Client) -> No
     job.metrics |= {"missing_unsent": 1200.0, "missing_gone": 34.0}
     job.save(update_fields=["metrics"])
     assert "1,234 decisions were lost on their way to the learner" in designer.get(page(job)).content.decode()
+    job.metrics = {"missing_strange": 3.0}
+    job.save(update_fields=["metrics"])
+    content = designer.get(page(job)).content.decode()
+    assert "3 of the messages that arrived are no experience of this study: left out." in content
+    assert "decisions were lost" not in content
 
 
 def test_starts_are_ranked_by_when_they_were_mastered_and_ranges_that_meet_share_places(team: Studio) -> None:
@@ -205,6 +213,69 @@ def test_a_form_shows_what_was_typed_wrong_in_its_row(team: Studio, designer: Cl
     content = answer.content.decode()
     row = content[content.index('data-start="1"') : content.index('data-start="2"')]
     assert "no episode can begin" in row.lower()
+
+
+def test_what_is_typed_wrong_for_another_game_does_not_matter_and_is_kept(team: Studio, designer: Client) -> None:
+    assert designer.post(form(team, "starts"), {**CHOSEN, "first3": "4"}).status_code == 302
+    assert "first" not in Job.objects.get(kind="starts").config["tasks"][2]["settings"]
+    answer = designer.post(form(team, "starts"), {**CHOSEN, "first3": "4", "ball_x_min2": "2"})
+    content = answer.content.decode()
+    assert "1 field needs a look" in content
+    assert re.search(r'<input[^>]*name="first3"[^>]*value="4"|<input[^>]*value="4"[^>]*name="first3"', content)
+    answer = designer.post(form(team, "starts"), {**CHOSEN, "game": "platform", "first3": "4"})
+    assert "Type a number from 1 to 3." in answer.content.decode()
+
+
+def test_of_more_starts_than_rows_the_hard_one_is_kept_and_what_is_left_out_is_named(team: Studio) -> None:
+    easier = [{"name": f"s{i}", "settings": {"first": 2, "max_ticks": 20}} for i in range(1, 7)]
+    hard = {"name": "goal of all", "hard": True, "settings": {"first": 1, "max_ticks": 50}}
+    job = played(team, tasks=[{"name": "only shorter", "settings": {"max_ticks": 9}}, *easier, hard])
+    typed = StartsForm.typed_of(job)
+    assert [typed[f"name{i}"] for i in range(1, 6)] == ["s1", "s2", "s3", "s4", "goal of all"]
+    assert (typed["hard"], typed["first5"]) == ("5", 1)
+    note = again.left_out(StartsForm, job, team.designer)
+    assert note.startswith("3 starts left out, for which this form has no row: only shorter, s5, s6. ")
+    assert "which change: goal of all: Settings of the game: max_ticks (was 50, here –); " in note
+    assert "; s1: Settings of the game: max_ticks (was 20, here –); " in note
+    few = played(team, tasks=[*easier[:1], {**hard, "settings": {"first": 1}}])
+    assert "left out" not in again.left_out(StartsForm, few, team.designer)
+
+
+@pytest.mark.parametrize(
+    ("own", "where", "why"),
+    [
+        ({"rewards": ["shaped"]}, "rewards shaped", "It is shaped in “a” and score in “b”, and one agent learns"),
+        ({"rewards": ["score", "shaped"], "apart": 0}, "rewards score and shaped, player’s distance 0",
+         "It is score and shaped in “a” and score in “b”"),
+        ({"tackle": True}, "tackle yes", "It is yes in “a” and no in “b”"),
+    ],
+)  # fmt: skip
+def test_starts_for_another_agent_are_refused_at_their_setting_and_written_as_people_do(
+    team: Studio, own: dict[str, Any], where: str, why: str
+) -> None:
+    assert rows.where(own, {}) == where
+    (setting, *_) = own
+    client = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
+
+    def asked(**settings: Any) -> Any:
+        tasks = [{"name": "a", "hard": True, "settings": own}, {"name": "b"}]
+        body = {"kind": "starts", "config": {"game": {"name": "half-field", "settings": settings}, "tasks": tasks}}
+        return client.post(f"/api/v1/projects/{team.project.slug}/jobs", body, content_type="application/json")
+
+    (problem,) = asked().json()["problems"]
+    assert problem["place"] == f"config.tasks.1.settings.{setting}"
+    assert why in problem["message"]
+    assert asked(**own).status_code == 201
+
+
+def test_the_settings_that_make_another_agent_of_a_game_are_known() -> None:
+    for game in OFFERED:
+        usual = SETTINGS[game]().model_dump()
+        others = {name: not value if isinstance(value, bool) else value for name, value in usual.items()}
+        others |= {"rewards": ["shaped"]} if "rewards" in usual else {}
+        for name, value in others.items():
+            seats = [references.make(TrainGame(name=game, settings=each), 1).spec.seats for each in ({}, {name: value})]
+            assert (seats[0] != seats[1]) == (name in of_seat(game, {})), name
 
 
 def test_how_long_it_takes_is_known_by_an_earlier_one_or_by_first_rounds_in_step(team: Studio) -> None:

@@ -8,15 +8,18 @@ from typing import Any, ClassVar
 from django import forms
 
 from engine.catalog import LEARNERS, built_in
+from engine.config.agent_games import of_seat
 from engine.config.starts import StartsConfig, StartTask
 from engine.starting import value_problems
 from webapp.games.fields import NumberField
+from webapp.lib.first import first
+from webapp.lib.words import plural
 from webapp.projects.models import Project
 from webapp.starts import picture, rows
 from webapp.starts.rows import OFFERED, ROWS
 from webapp.studies.intake import Table
 from webapp.studies.models import Job
-from webapp.studies.study_form import CardsField
+from webapp.studies.study_form import CardsField, Represented
 from webapp.training import beginnings, games, methods
 from webapp.training.intake import AloneIntake
 from webapp.training.learning_form import LearningForm
@@ -76,6 +79,19 @@ class StartsIntake(AloneIntake):
         for i, task in enumerate(study.tasks):
             wrong = [*value_problems(own, task.settings)] if own else _unknown(study, task, project)
             yield from ((f"tasks.{i}.settings.{name}", why) for name, why in wrong)
+        yield from _unlike(study)
+
+
+def _unlike(study: StartsConfig) -> Iterator[tuple[str, str]]:
+    """Settings of a built-in game by which one start would be for another agent than the first one."""
+    every = [of_seat(study.game.name, {**study.game.settings, **task.settings}) for task in study.tasks]
+    first = study.tasks[0].name
+    for i, (task, found) in enumerate(zip(study.tasks, every, strict=True)):
+        for name in found:
+            if found[name] != every[0][name]:
+                has, had = rows.value_of(found[name]), rows.value_of(every[0][name])
+                why = f"it is {had} in “{first}” and {has} in “{task.name}”, and one agent learns from all starts"
+                yield f"tasks.{i}.settings.{name}", f"{why}: let it be the same in all of them"
 
 
 def _unknown(study: StartsConfig, task: StartTask, project: Project) -> list[tuple[str, str]]:
@@ -147,7 +163,12 @@ class StartsForm(LearningForm):
         self.rows: list[int] = []
 
     def clean(self) -> dict[str, Any]:
-        """The hard one may stay as the game has it; every other start says where it begins."""
+        """The hard one may stay as the game has it; every other start says where it begins. What stands in boxes of
+        other games, which the page hides, is left alone."""
+        if self._game:
+            for column in self.columns:
+                for i in range(1, ROWS + 1) if self._game not in column.games else ():
+                    self.errors.pop(f"{column.key}{i}", None)
         cleaned = super().clean()
         if not self.errors:
             self.rows = [i for i, _ in rows.typed(cleaned, cleaned["game"], self.columns)]
@@ -200,6 +221,17 @@ class StartsForm(LearningForm):
         }
         found = {name: value for name, value in super().typed_of(job).items() if name in cls.base_fields}
         return {**found, **own, **rows.filled(config, found["game"], rows.columns(job.project))}
+
+    @classmethod
+    def represented(cls, job: Job) -> Represented:
+        """The job with the starts that it has rows for; the hard one is always one of them."""
+        kept = rows.kept(job.config, super().typed_of(job)["game"], rows.columns(job.project))
+        part = Job(project=job.project, kind=job.kind, config={**job.config, "tasks": kept})
+        gone = [task["name"] for task in job.config["tasks"] if task not in kept]
+        said = (
+            f"{plural(len(gone), 'start')} left out, for which this form has no row: {', '.join(gone)}." if gone else ""
+        )
+        return Represented(part, said, first=first(task["name"] for task in kept if task["hard"]))
 
     @property
     def heads(self) -> list[tuple[str, str]]:

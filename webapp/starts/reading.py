@@ -229,6 +229,11 @@ class StartsResult:
     def missing(self) -> str:
         """What was lost on the way to the learner, in a sentence."""
         each = [self.metrics.get(f"missing_{name}", 0) or 0 for name in ("unsent", "refused", "gone")]
-        if not sum(each):
-            return ""
-        return f"{number(sum(each))} decisions were lost on their way to the learner, which learns without them."
+        found = []
+        if sum(each):
+            found.append(
+                f"{number(sum(each))} decisions were lost on their way to the learner, which learns without them."
+            )
+        if strange := self.metrics.get("missing_strange", 0):
+            found.append(f"{number(strange)} of the messages that arrived are no experience of this study: left out.")
+        return " ".join(found)

@@ -131,8 +131,27 @@ def where(settings: Mapping[str, Any], heads: Mapping[str, str]) -> str:
         if other != name and other in settings:
             found.append(f"{base} {shown(value)} to {shown(settings[other])}")
         elif not (name.endswith("_max") and name.replace("_max", "_min") in settings):
-            found.append(f"{head.lower()} {shown(value) if isinstance(value, int | float) else value}")
+            found.append(f"{head.lower()} {value_of(value)}")
     return ", ".join(found)
+
+
+def value_of(value: Any) -> str:
+    """The value of any setting as people write it: 0.5, yes, "score and shaped"."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return shown(value)
+    return " and ".join(value) if isinstance(value, list | tuple) else str(value)
+
+
+def kept(config: Mapping[str, Any], game: str, known: Sequence[StartColumn]) -> list[dict[str, Any]]:
+    """The tasks of a study in a game that rows can say: the hard one, and of those with a setting that has a column the
+    first ones."""
+    settings = {column.setting for column in known if game in column.games}
+    hard = [task for task in config["tasks"] if task["hard"]]
+    others = [task for task in config["tasks"] if not task["hard"] and settings & task["settings"].keys()]
+    found = [*hard, *others[: ROWS - len(hard)]]
+    return [task for task in config["tasks"] if task in found]
 
 
 def filled(config: Mapping[str, Any], game: str, known: Sequence[StartColumn]) -> dict[str, Any]:
@@ -140,7 +159,7 @@ def filled(config: Mapping[str, Any], game: str, known: Sequence[StartColumn]) -
     keys = {column.setting: column.key for column in known if game in column.games}
     every = ("name", *(column.key for column in known))
     found: dict[str, Any] = {f"{key}{i}": "" for i in range(1, ROWS + 1) for key in every}
-    for i, task in enumerate(config["tasks"][:ROWS], 1):
+    for i, task in enumerate(kept(config, game, known), 1):
         found[f"name{i}"] = task["name"]
         found |= {f"{keys[name]}{i}": value for name, value in task["settings"].items() if name in keys}
         if task["hard"]:

@@ -27,7 +27,9 @@ def left_out(made: type[StudyForm], job: Job, user: User) -> str:
     form = _sent(made, job, made.typed_of(job))
     study = _described(form, user)
     if study is not None:
-        return room_for(changes(job, study))
+        part = made.represented(job)
+        found = sorted(changes(part.job, study), key=lambda row: not (part.first and row.title.startswith(part.first)))
+        return " ".join(filter(None, (part.said, room_for(found))))
     asked_anew = all(error.code == "required" for errors in form.errors.as_data().values() for error in errors)
     return "" if asked_anew else made.leaves_out
 

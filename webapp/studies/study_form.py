@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from django import forms
 
@@ -27,6 +27,15 @@ LEFT_OUT = (
     "It has more than this form has room for, and what you do not see here is left out. The API and the command line "
     "take all of it."
 )
+
+
+class Represented(NamedTuple):
+    """What of a ``job`` a form has room for. ``said``: in a sentence which of its parts are left out altogether;
+    ``first``: whose settings are named first where settings change."""
+
+    job: Job
+    said: str = ""
+    first: str = ""
 
 
 class CardsField(forms.ChoiceField):
@@ -123,6 +132,11 @@ class StudyForm(forms.Form):
     def left_out(cls, job: Job) -> bool:
         """Whether this form has no room for something of a job that cannot be named as a setting that changes."""
         return False
+
+    @classmethod
+    def represented(cls, job: Job) -> Represented:
+        """What it has room for where ``names_changes`` holds, to be compared with what it starts."""
+        return Represented(job)
 
     def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
         """What the page says before the start: ``time``; in sentences ``note``, ``long`` and ``crowded``; ``waiting``:

@@ -16,6 +16,7 @@ from engine.errors import ConfigError
 from engine.studies import load
 from engine.text import written
 from webapp.games.called import public_config
+from webapp.lib.digits import whole
 from webapp.lib.figures import with_unit
 from webapp.lib.words import number
 from webapp.studies import retired
@@ -193,6 +194,8 @@ def _one(
         whose = "Game data" if place == "game.patch" else subject
         yield from ((f"{place}.{key}", whose, title, text) for key, title, text in names.of_table(place, value))
     elif isinstance(value, Mapping):
+        if len(path) > 1 and whole(path[-2]) is not None:  # of one of several, such as starts: say of which
+            title = f"{subject}: {title}"
         yield from (
             (f"{place}.{key}", title, key, range_text(each) if is_range(each) else text_of(each))
             for key, each in value.items()
