@@ -602,7 +602,7 @@ def test_a_tournament_that_is_stopped_tells_of_all_pairs_that_met(
     store: FolderStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where tables take so long that only the first one was written while pairs met."""
-    monkeypatch.setattr("engine.study.arena.MEETING", 1e9)
+    monkeypatch.setattr("engine.study.tournament.MEETING", 1e9)
     three = {"a": PPO, "b": "random", "c": "pong-follower"}
     config = course(three, [lesson(["a", "b"], ["a", "c"])], tournament={"episodes": 2})
     seen: list[AnyEvent] = []
