@@ -147,13 +147,13 @@ def main(members: int, environments: int, seconds: float, seed: int, score: floa
     with tempfile.TemporaryDirectory() as folder:
         tuner = tune.Tuner(
             "PPO", param_space=config(environments, seed),
-            tune_config=tune.TuneConfig(scheduler=scheduler, num_samples=members, reuse_actors=True),
+            tune_config=tune.TuneConfig(scheduler=scheduler, num_samples=members),
             run_config=tune.RunConfig(storage_path=folder, stop=clock, verbose=0),
         )  # fmt: skip
-        failed = tuner.fit().errors
+        failed = [result for result in tuner.fit() if result.error is not None]
         found = clock.found()
     if failed:
-        raise failed[0]
+        raise RuntimeError(str(failed[0].error))
     return found
 
 
