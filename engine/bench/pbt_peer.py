@@ -103,7 +103,8 @@ def _each(found: Result) -> float:
 
 def _way(found: Result) -> str:
     after = f"{found['since_began']:.0f} s and {found['steps']:,.0f} decisions"
-    return f"{found['score']:.2f} after {after} at {_parts(found)}"
+    speed = f"at {_parts(found)}" if found["seconds"] else "when every member had reported once"
+    return f"{found['score']:.2f} after {after} {speed}"
 
 
 def _peer(battles: int, seconds: float, seed: int, score: float) -> Result:
