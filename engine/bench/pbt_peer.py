@@ -39,7 +39,7 @@ MEMBERS, STEPS, BATTLES = 4, 131_072, (64, 256)
 SPEED, SCORE, NEVER = 13.0, 0.9, 2.0
 SOURCES = (
     "evorl",
-    "evolution/pbt.py",
+    "evolution",
     "games/pong",
     "mdp",
     "rl",

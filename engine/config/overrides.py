@@ -45,7 +45,19 @@ def _whole(loader: _Loader, node: yaml.ScalarNode) -> int:
     return int(loader.construct_yaml_int(node))
 
 
+def _text(loader: _Loader, node: yaml.ScalarNode) -> str:
+    """A text. JSON escapes a character beyond the first 65,536, such as an emoji, as two halves; YAML reads each for
+    itself."""
+    text: str = loader.construct_yaml_str(node)
+    try:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+    except UnicodeDecodeError as error:
+        why = "half of a character: write the character itself"
+        raise yaml.MarkedYAMLError(problem=why, problem_mark=node.start_mark) from error
+
+
 _Loader.add_constructor("tag:yaml.org,2002:int", _whole)
+_Loader.add_constructor("tag:yaml.org,2002:str", _text)
 _Loader.add_implicit_resolver("tag:yaml.org,2002:float", _POWER, list("-+0123456789"))
 
 

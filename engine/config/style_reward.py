@@ -8,7 +8,9 @@ which makes it a gene. Where w2 is below 0, the opposite of the style is paid fo
 
 from __future__ import annotations
 
+import keyword
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any
 
@@ -24,7 +26,7 @@ Importance = Annotated[float, Evolvable(-1000.0, 1000.0)]
 WINNING, STYLE = "winning", "style"
 """The formulas of a reward, by name."""
 TIME = "time"
-"""A signal of every game: the share of the longest episode that has passed."""
+"""A signal of every game that has none of this name itself: the share of the longest episode that has passed."""
 
 
 class StyleReward(Config):
@@ -51,13 +53,24 @@ class StyleReward(Config):
 
 
 def identifier(name: str) -> str:
-    """A name of the game as formulas write it: ``reward.hit`` is ``reward_hit``."""
-    return re.sub(r"\W", "_", name) if name[:1].isalpha() or name[:1] == "_" else "_" + re.sub(r"\W", "_", name)
+    """A name of the game as formulas write it: ``reward.hit`` is ``reward_hit``, and ``pass``, a word of Python that no
+    formula may hold, ``pass_``. Letters are those of Unicode's NFKC, in which formulas are read."""
+    found = re.sub(r"\W", "_", unicodedata.normalize("NFKC", name))
+    found = found if found[:1].isalpha() or found[:1] == "_" else "_" + found
+    return found + "_" if keyword.iskeyword(found) else found
 
 
 def formula_of(text: str, names: Iterable[str], place: str, read: Callable[..., Formula] = parse) -> Formula:
-    """The formula ``text`` over numbers with these ``names`` of the game. Raises ConfigError at ``place``."""
+    """The formula ``text`` over numbers with these ``names`` of the game. Raises ConfigError at ``place``, also where
+    it holds a name that stands for two of them."""
+    meant: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        meant.setdefault(identifier(name), []).append(name)
     try:
-        return read(text, frozenset(), {identifier(name) for name in names})
+        formula = read(text, frozenset(), set(meant))
     except ConfigError as error:
         raise ConfigError([(place, problem.message) for problem in error.problems]) from error
+    if double := [used for used in sorted(formula.names) if len(meant[used]) > 1]:
+        both = " and ".join(f"“{name}”" for name in meant[double[0]])
+        raise ConfigError([(place, f"{double[0]} stands for {both}: the game must name them further apart")])
+    return formula

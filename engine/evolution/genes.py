@@ -29,13 +29,28 @@ class GeneSpace(MixtureSpace):
             ends = np.array([[gene.low, gene.high] for gene in self.real])
             logs = np.array([gene.log for gene in self.real])
             low, high = np.where(logs, np.log(ends, where=logs[:, None], out=np.zeros_like(ends)).T, ends.T)
-            parts["real"] = RealSpace(low, high, crossover_by=crossover_by, mutation_by=mutation_by)
+            parts["real"] = RealSpace(
+                low, high, crossover_by=crossover_by, mutation_by=mutation_by, logarithms=logs
+            )  # fmt: skip
         if self.whole:
             parts["whole"] = IntegerSpace(
                 [gene.low for gene in self.whole], [gene.high for gene in self.whole], crossover_by=crossover_by,
                 mutation_by=mutation_by,
             )  # fmt: skip
         super().__init__(parts)
+
+    def perturbed(
+        self, rng: np.random.Generator, genome: Genome, fresh: Genome, factors: Sequence[float], chance: float
+    ) -> Genome:
+        """As each part; a whole number whose logarithm is searched moves by one where it would round to itself."""
+        found = super().perturbed(rng, genome, fresh, factors, chance)
+        for i, gene in enumerate(self.real):
+            if not gene.whole or found[i] in (genome[i], fresh[i]):
+                continue
+            before = round(np.exp(genome[i]))
+            if round(np.exp(found[i])) == before:
+                found[i] = np.log(min(max(before + np.sign(found[i] - genome[i]), gene.low), gene.high))
+        return found
 
     def values(self, genome: Reals) -> dict[str, float]:
         """Numbers by place of one genome, as ``engine.config.genes.express`` takes them."""

@@ -180,7 +180,7 @@ def _read(style: StyleReward, objectives: Sequence[AimConfig], samples: Samples)
     wrong: list[tuple[str, str]] = []
     signals = dict(zip(samples.signal_names, samples.signals.T.astype(np.float64), strict=True))
     if samples.longest:
-        signals[TIME] = samples.ticks / samples.longest
+        signals.setdefault(TIME, samples.ticks / samples.longest)
     texts = [(name, text, f"task.style.{name}") for name, text in style.formulas.items()]
     rewards = _evaluated(texts, signals, len(samples.signals), wrong)
     sums = {name: _summed(rewards[name], samples) for name in style.formulas if name in rewards}

@@ -85,7 +85,7 @@ class Styled:
     def _paid(self, signals: NDArray[np.float32]) -> NDArray[np.float32]:
         """Rewards float32[n] from signals float32[n, R]."""
         values = dict(zip(self._names, signals.T[:, :, None].astype(np.float64), strict=True))
-        values[TIME] = (self._ticks / max(1, self.spec.max_ticks))[:, None]
+        values.setdefault(TIME, (self._ticks / max(1, self.spec.max_ticks))[:, None])
         found = np.zeros(len(signals))
         for weight, formula in zip(self._weights, self._formulas, strict=True):
             if weight:

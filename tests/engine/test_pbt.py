@@ -6,7 +6,11 @@ import random
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from engine.config.genes import Gene
+from engine.evolution.genes import GeneSpace
 from engine.evolution.operators import IntegerSpace, MixtureSpace, RealSpace, SubsetSpace
 from engine.evolution.pbt import FACTORS, PBT, better
 from engine.problem import (
@@ -138,6 +142,17 @@ def test_explored_genes_are_eight_tenths_or_twelve_tenths_within_bounds_or_drawn
     whole = IntegerSpace(np.zeros(50), np.full(50, 9)).perturbed(rng, np.full(50, 2), np.full(50, 7), FACTORS, 0.0)
     assert set(whole.tolist()) == {1, 3}
     assert whole.dtype == np.int64
+
+
+@given(st.floats(1e-6, 1e6), st.integers(1, 100), st.integers(0, 2**32))
+def test_what_is_searched_by_its_logarithm_is_itself_multiplied(rate: float, reuse: int, seed: int) -> None:
+    space = GeneSpace([Gene(("rate",), 1e-7, 1e7, log=True), Gene(("reuse",), 1, 128, log=True, whole=True)])
+    genome = np.log([rate, reuse])
+    found = space.values(space.perturbed(np.random.default_rng(seed), genome, np.full(2, np.nan), FACTORS, 0.0))
+    assert min(abs(found["rate"] / rate / factor - 1) for factor in FACTORS) < 1e-6
+    moved = {factor: round(factor * reuse) for factor in FACTORS}
+    allowed = {number if number != reuse else reuse + (1 if factor > 1 else -1) for factor, number in moved.items()}
+    assert found["reuse"] in {max(1, number) for number in allowed}
 
 
 def test_each_part_of_a_mixture_is_explored_in_its_own_way() -> None:

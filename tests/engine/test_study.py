@@ -437,6 +437,7 @@ ALIASES = "a0: &a0 1\n" + "".join(f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 10)
         ("screen: null\nname: a\nscreen: {battles: 9}", "line 3 is not YAML: screen stands twice in one table"),
         ("name: a\nticks: 010", "line 2 is not YAML: 010 can be read in two ways"),
         ("ticks: 1:30", "line 1 is not YAML: 1:30 can be read in two ways"),
+        ('{"name": "\\ud83c"}', "line 1 is not YAML: half of a character"),
     ],
 )
 def test_a_file_of_settings_that_would_fill_the_memory_or_is_none_is_refused(
@@ -445,6 +446,13 @@ def test_a_file_of_settings_that_would_fill_the_memory_or_is_none_is_refused(
     (tmp_path / "study.yaml").write_text(text)
     with pytest.raises(ConfigError, match=re.escape(said)):
         read(tmp_path / "study.yaml")
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_file_in_json_may_hold_any_character(tmp_path: Path, whole: bool) -> None:
+    study = {"name": "Liga \N{TROPHY}", "\N{VIDEO GAME}": ["\U0010ffff", "ä", "\\ud83c"]}
+    (tmp_path / "study.json").write_text(json.dumps(study, ensure_ascii=not whole), encoding="utf-8")
+    assert read(tmp_path / "study.json") == study
 
 
 @pytest.mark.parametrize("name", ["a\0b", "x\x1b]0;owned\a", "\N{GRINNING FACE}" * 110, "a/b", ".a"])

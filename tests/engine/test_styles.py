@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from engine.arrays import unpack
 from engine.config import StylesConfig, TaskConfig, parse
 from engine.config.evolve import AimConfig
-from engine.config.style_reward import StyleReward
+from engine.config.style_reward import StyleReward, formula_of, identifier
 from engine.config.style_templates import TEMPLATES, offered
 from engine.config.train import TrainGame
 from engine.errors import ConfigError
@@ -253,6 +253,28 @@ def test_the_network_is_that_of_the_parent_that_dominates_and_of_either_where_ne
     share = handed.count((0.0, 3.0)) / len(handed)
     assert len(handed) > 100
     assert abs(share - 0.5) < 4 * 0.5 / len(handed) ** 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "written"), [("reward.hit", "reward_hit"), ("pass", "pass_"), ("µ", "μ"), ("1st", "_1st")]
+)
+def test_every_signal_can_be_written_in_a_formula(name: str, written: str) -> None:
+    values = {identifier(name): np.array([[3.0]])}
+    assert identifier(name) == written
+    assert formula_of(f"2 * {written}", [name, "score"], "style").evaluate(values) == 6
+
+
+def test_a_name_that_stands_for_two_signals_is_refused_where_it_is_used() -> None:
+    with pytest.raises(ConfigError, match=r"^style: hit_x stands for “hit x” and “hit-x”"):
+        formula_of("hit_x + score", ["score", "hit x", "hit-x"], "style")
+    assert formula_of("score", ["score", "hit x", "hit-x"], "style").names == {"score"}
+
+
+def test_a_game_s_own_signal_called_time_is_the_one_that_is_meant(samples: preview.Samples) -> None:
+    style = StyleReward(winning="hit", style="time", w2=1)
+    own = samples._replace(signal_names=("time", *samples.signal_names[1:]))
+    told = [value.per for value in preview.values(style, [], own) if value.name == "style"]
+    assert told == [own.signals[own.player == i, 0].mean(dtype=float) for i in range(len(own.players))]
 
 
 def test_the_control_draws_parents_and_survivors_uniformly() -> None:

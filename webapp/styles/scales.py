@@ -104,7 +104,7 @@ def known_signals(game: str, samples: Samples | None) -> KnownSignals:
         Word(identifier(name), meanings.get(name, ""), _seen(column))
         for name, column in zip(samples.signal_names, samples.signals.T, strict=True)
     ]
-    if samples.longest:
+    if samples.longest and TIME not in samples.signal_names:
         signals.append(Word(TIME, TIME_MEANING))
     measures = [
         Word(identifier(name), _measured(name, row), _seen(column))

@@ -32,8 +32,11 @@ class RealSpace(TwoStep):
     def __init__(
         self, low: ArrayLike, high: ArrayLike, *, crossover_by: Crossover = "simulated_binary",
         mutation_by: Mutation = "polynomial", eta_crossover: float = 15, eta_mutation: float = 20,
+        logarithms: ArrayLike = False,
     ) -> None:  # fmt: skip
+        """``logarithms`` bool[d]: which variables are natural logarithms of what they stand for."""
         self.low, self.high = np.asarray(low, float), np.asarray(high, float)
+        self.logarithms = np.broadcast_to(np.asarray(logarithms, bool), self.low.shape)
         self.shape, self.dtype, self.width = self.low.shape, np.dtype(np.float64), len(self.low)
         self.eta_crossover, self.eta_mutation = eta_crossover, eta_mutation
         self.exchange = 0.5
@@ -50,8 +53,11 @@ class RealSpace(TwoStep):
     def perturbed(
         self, rng: np.random.Generator, genome: Genome, fresh: Genome, factors: Sequence[float], chance: float
     ) -> Genome:
-        """Each number times one of the factors, kept within the bounds, or the fresh one."""
-        changed = np.clip(genome * rng.choice(factors, size=len(genome)), self.low, self.high)
+        """Each number times one of the factors, kept within the bounds, or the fresh one. Of a logarithm it is the
+        number it stands for that is multiplied."""
+        factor = rng.choice(factors, size=len(genome))
+        moved = np.where(self.logarithms, genome + np.log(factor), genome * factor)
+        changed = np.clip(moved, self.low, self.high)
         return np.asarray(np.where(rng.random(len(genome)) < chance, fresh, changed), dtype=genome.dtype)
 
     def _cross(self, rng: np.random.Generator, mothers: Reals, fathers: Reals) -> Reals:
