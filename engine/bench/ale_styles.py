@@ -1,11 +1,11 @@
 """Active and lazy players of Atari's Pong, as in Lamarckian's Fig. 10: bred from one competent agent.
 
-An agent is trained to play well first. A population of 30 begins with its network, and is bred for 4 generations of
-1,000,000 decisions a child, by equations 2 to 4 with laziness normalised. ``memory``: agents are told the console's 128
-bytes; ``memory-short``: the same, with 80,000 decisions a child and half the episodes; ``pictures``: they see the
-screen. The final population is measured once more, on fresh episodes, and drawn in
-``var/bench/ale-styles/CASE/front.svg`` as the paper draws it: across active, up lazy, the darker the better it plays.
-A run takes many hours: start it again after a kill, and it goes on from its last round.
+An agent is trained to play well first. A population of 30 begins with its network, and is bred for 4 generations, by
+equations 2 to 4 with laziness normalised. ``memory``: agents are told the console's 128 bytes, and a child learns from
+1,000,000 decisions; ``memory-short``: the same with 80,000, so 2,400,000 a generation, and half the episodes;
+``pictures``: they see the screen, and a child learns from 1,000,000. The final population is measured once more, on
+fresh episodes, and drawn in ``var/bench/ale-styles/CASE/front.svg`` as the paper draws it: across active, up lazy, the
+darker the better it plays. A run takes hours: start it again after a kill, and it goes on from its last round.
 """
 
 from __future__ import annotations
@@ -141,12 +141,18 @@ def picture(found: ArmResult) -> str:
             f'stroke="#14222A" stroke-width="0.5"><title>{title}</title></circle>'
         )
     whole, end = SIZE + 2 * RIM, RIM + SIZE
+    ticks = "".join(
+        f'<text x="{RIM + SIZE * value / 2:.0f}" y="{end + 14}" text-anchor="middle">{value}</text>'
+        f'<text x="{RIM - 8}" y="{end - SIZE * value / 2 + 4:.0f}" text-anchor="end">{value}</text>'
+        for value in (0, 1, 2)
+    )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {whole} {whole}" font-family="Inter, sans-serif"'
-        ' font-size="12">'
+        ' font-size="10" fill="#14222A">'
         f'<rect width="{whole}" height="{whole}" fill="#FFFFFF"/>'
-        f'<path d="M{RIM} {RIM}V{end}H{end}" fill="none" stroke="#76868C"/>'
-        f'<text x="{RIM}" y="{RIM - 12}">Lazy: score + 1 − moved, 0 to 2</text>'
-        f'<text x="{end}" y="{end + 24}" text-anchor="end">Active: score + moved, 0 to 2; darker plays better, '
-        f"{low:.2f} to {high:.2f}</text>{''.join(marks)}</svg>"
+        f'<path d="M{RIM} {RIM}V{end}H{end}" fill="none" stroke="#76868C"/>{ticks}'
+        f'<text x="{RIM}" y="{RIM - 24}">Lazy: score + 1 − share of decisions that move</text>'
+        f'<text x="{RIM}" y="{RIM - 12}">Darker plays better: score {low:.2f} to {high:.2f}</text>'
+        f'<text x="{end}" y="{end + 28}" text-anchor="end">Active: score + share of decisions that move</text>'
+        f"{''.join(marks)}</svg>\n"
     )
