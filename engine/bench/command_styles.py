@@ -2,8 +2,9 @@
 
 One commander is trained (``bench/studies/commanders.yaml``, fewer steps) and a population is bred from it on each of
 two scales, with both sides leading the same team against herobattle's own way of fighting. The final population is
-measured once more, on fresh battles. The figure is the spread of the scale's signal among those whose score is within
-0.1 of the best: ``busy-calm`` the share of its units' time spent walking, ``aggressive-cautious`` how far
+measured once more, on fresh battles. The figure is the spread of the scale's signal among those who win a share of
+battles within 0.1 of the best; scores, in which an even battle is 0.5, lie so close together that 0.1 below the best
+leaves hardly anybody out. ``busy-calm``: the share of its units' time spent walking, ``aggressive-cautious``: how far
 forward its units stand, both from 0 to 1. Every seed is kept.
 """
 
@@ -55,13 +56,13 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     """Measure one case."""
     seeds = (1,) if quick else (1, 2, 3)
     found = [_kept(case, seed, quick) for seed in seeds]
-    scores, signals = ([np.array(one[what]) for one in found] for what in ("score", "signal"))
-    alike = [score >= score.max() - WITHIN for score in scores]
+    wins, signals = ([np.array(one[what]) for one in found] for what in ("win", "signal"))
+    alike = [win >= win.max() - WITHIN for win in wins]
     spreads = [float(np.ptp(signal[near])) for signal, near in zip(signals, alike, strict=True)]
     lines = (
         f"{seed}: {spread:.2f} among {near.sum()} of {len(near)}, {np.ptp(signal):.2f} among all, scores "
-        f"{score.min():.2f} to {score.max():.2f}, wins {min(one['win']):.2f} to {max(one['win']):.2f}"
-        for seed, spread, near, signal, score, one in zip(seeds, spreads, alike, signals, scores, found, strict=True)
+        f"{min(one['score']):.2f} to {max(one['score']):.2f}, wins {win.min():.2f} to {win.max():.2f}"
+        for seed, spread, near, signal, win, one in zip(seeds, spreads, alike, signals, wins, found, strict=True)
     )
     yield row(
         NAME, case, median(spreads), f"of the range, most − least {' and '.join(SIGNALS[case])} at equal skill",

@@ -12,6 +12,7 @@ import pytest
 from django.http import QueryDict
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from engine.config import StylesConfig
 from engine.config.agents import MeasureConfig, RecordConfig
@@ -422,6 +423,39 @@ def test_breeding_on_keeps_the_agent_and_opens_the_form_filled_in_with_its_searc
     assert form._data(form.cleaned_data)["start"] == agent.policy
     other = StyleForm({**typed, "game": "commanders"}, project=team.project)
     assert "plays another game" in str(other.errors.get("start"))
+
+
+def test_nobody_breeds_on_from_an_agent_that_was_deleted(team: Studio, designer: Client) -> None:
+    job = bred(team.project)
+    designer.post(at("map-keep", job, 4), {"then": "breed", "name": "Calm one"})
+    agent = Agent.objects.get()
+    Agent.objects.update(deleted_at=timezone.now())
+    page = html.unescape(designer.get(reverse("styles:new", args=["herobattle"])).content.decode())
+    assert f'<option value="{agent.pk}" selected>Calm one (deleted)</option>' in page, "nor from the draft of before"
+    form = StyleForm(TrainDraft.objects.get().form, project=team.project)
+    assert form.errors["start"] == ["“Calm one” was deleted. Put it back on the page of agents, or choose another."]
+    TrainDraft.objects.all().delete()
+    answer = designer.post(reverse("styles:breed", args=["herobattle", agent.pk]), follow=True)
+    assert "“Calm one” was deleted: put it back, then breed on from it." in answer.content.decode()
+    assert not TrainDraft.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["\u3164", "\u2800\u2800", "\U0010ffff"])
+def test_an_agent_is_kept_by_a_name_that_one_can_see(team: Studio, designer: Client, name: str) -> None:
+    job = bred(team.project)
+    answer = designer.post(at("map-keep", job, 4), {"name": name}, follow=True)
+    assert "Write something that one can see." in answer.content.decode()
+    assert not Agent.objects.exists()
+
+
+def test_who_keeps_an_agent_again_by_another_name_is_told_its_name(team: Studio, designer: Client) -> None:
+    job = bred(team.project)
+    first, same, other = (
+        designer.post(at("map-keep", job, 4), {"name": name}, follow=True).content.decode()
+        for name in ("Ada", " Ada ", "Bea")
+    )
+    assert "It was kept before, as “Ada”." in other
+    assert "kept before" not in first + same
 
 
 def test_a_search_bred_on_from_an_agent_begins_with_copies_of_it(team: Studio, designer: Client) -> None:

@@ -15,11 +15,13 @@ from engine.config.agents import MeasureConfig, OriginConfig
 from engine.config.rl import DRAWING
 from engine.errors import ConfigError, StoreError
 from engine.styles.strangers import strangers_of
+from engine.text import is_seen
 from webapp.accounts.models import User
 from webapp.agents import data
 from webapp.agents.models import NAME, Agent, Measurement
 from webapp.games.simulators import obstacle, registration
 from webapp.lib.storage import store
+from webapp.lib.text import NOTHING_TO_SEE, as_one_line
 from webapp.projects.models import Project
 from webapp.studies import actions, kinds
 from webapp.studies.models import TERMINAL, Job
@@ -135,12 +137,20 @@ def bred(
     return _keep_policy(job, user, policy, name=name, seat=0, origin=origin, sampled=False)
 
 
+def kept_before(agent: Agent, typed: str) -> str:
+    """What a page says where somebody typed a name for an agent that was kept before under another; empty otherwise."""
+    name = as_one_line(typed).strip()[:NAME]
+    return f"It was kept before, as “{agent.name}”." if name and name != agent.name else ""
+
+
 def _keep_policy(
     job: Job, user: User, policy: str, *, name: str, seat: int, origin: dict[str, Any], sampled: bool
 ) -> Agent:
-    """The agent with this policy of a job. Raises Refused where its numbers are lost."""
+    """The agent with this policy of a job. Raises Refused where its numbers are lost, or nobody can see its name."""
+    if not is_seen(name):
+        raise actions.Refused(NOTHING_TO_SEE)
     own = {"job": job, "tensors": _tensors(policy), "game": game(job) | limits_of(job), "seat": seat, "origin": origin,
-           "name": name[:NAME], "created_by": user}  # fmt: skip
+           "name": as_one_line(name).strip()[:NAME], "created_by": user}  # fmt: skip
     with transaction.atomic():
         agent, new = Agent.objects.get_or_create(project=job.project, policy=policy, sampled=sampled, defaults=own)
         if agent.deleted_at:

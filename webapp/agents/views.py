@@ -213,6 +213,8 @@ def keep(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     except actions.Refused as refused:
         messages.warning(request, str(refused))
         return redirect("studies:job", slug, pk)
+    if said := keeping.kept_before(kept, request.POST.get("name", "")):
+        messages.info(request, said)
     return redirect("agents:agent", slug, kept.pk)
 
 

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 from engine.errors import StoreError
 from webapp.accounts.models import User
 from webapp.accounts.people import signed_in
+from webapp.agents import keeping
 from webapp.agents.models import NAME, Agent
 from webapp.agents.views import agent_for
 from webapp.lib.digits import whole
@@ -96,6 +97,8 @@ def keep(request: HttpRequest, slug: str, pk: int, agent: int) -> HttpResponse:
     except actions.Refused as refused:
         messages.warning(request, str(refused))
         return redirect(JOB, slug, pk)
+    if said := keeping.kept_before(kept, name):
+        messages.info(request, said)
     if then != "breed":
         return redirect("agents:agent", slug, kept.pk)
     return _bred_on(kept, user)
@@ -104,7 +107,11 @@ def keep(request: HttpRequest, slug: str, pk: int, agent: int) -> HttpResponse:
 @posts_only("agents:agent", "slug", "pk")
 def breed(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """A new search for styles whose first agents are copies of a saved agent."""
-    return _bred_on(agent_for(request, slug, pk, "write"), signed_in(request))
+    agent = agent_for(request, slug, pk, "write")
+    if agent.deleted_at is not None:
+        messages.warning(request, f"“{agent.name}” was deleted: put it back, then breed on from it.")
+        return redirect("agents:agent", slug, pk)
+    return _bred_on(agent, signed_in(request))
 
 
 def _bred_on(agent: Agent, user: User) -> HttpResponse:

@@ -14,6 +14,7 @@ from engine.config.larger import not_larger
 from engine.config.rl import AnyLearner, NetworkConfig
 from engine.config.train import TrainConfig
 from engine.errors import ConfigError, StoreError
+from webapp.lib.digits import whole
 from webapp.lib.storage import store
 from webapp.lib.words import one_of
 from webapp.projects.models import Project
@@ -37,6 +38,18 @@ UNKNOWN = "no saved agent and no job of this project has such a policy"
 def offered(project: Project) -> dict[str, Any]:
     """The project's saved agents by their numbers, as a form offers them."""
     return {str(agent.pk): agent for agent in project.agents.kept()}
+
+
+def deleted(number: str, project: Project) -> str:
+    """The name of the project's agent of this number that somebody has deleted; empty where there is none."""
+    pk = whole(number)
+    agent = None if pk is None else project.agents.exclude(deleted_at=None).filter(pk=pk).first()
+    return "" if agent is None else agent.name
+
+
+def why_deleted(name: str) -> str:
+    """What a form says at the field that begins with such an agent."""
+    return f"“{name}” was deleted. Put it back on the page of agents, or choose another."
 
 
 def number_of(config: Mapping[str, Any], project: Project) -> str:

@@ -84,11 +84,16 @@ class TrainForm(GameFields):
         self.config: TrainConfig | None = None
 
     def _offer_starts(self) -> None:
-        """The saved agents that this can begin with; none where the form has no such field."""
-        self.starts = beginnings.offered(self.project) if "start" in self.fields else {}
-        if self.starts:
+        """The saved agents that this can begin with, and the chosen one where somebody has deleted it since; none where
+        the form has no such field."""
+        has, said = "start" in self.fields, self._said("start")
+        self.starts = beginnings.offered(self.project) if has else {}
+        self.deleted_start = beginnings.deleted(said, self.project) if has else ""
+        if self.starts or self.deleted_start:
             chosen: Any = self.fields["start"]
-            chosen.choices = [("", self.begins_new), *((number, agent.name) for number, agent in self.starts.items())]
+            gone = [(said, f"{self.deleted_start} (deleted)")] if self.deleted_start else []
+            kept = ((number, agent.name) for number, agent in self.starts.items())
+            chosen.choices = [("", self.begins_new), *kept, *gone]
 
     @property
     def began(self) -> Any:
@@ -182,6 +187,8 @@ class TrainForm(GameFields):
         return self.hands_in_words(self.game_as_data)
 
     def _check_start(self, study: Any) -> None:
+        if self.deleted_start:
+            self.add_error("start", beginnings.why_deleted(self.deleted_start))
         if self.began is not None:
             learner = None if study is None else getattr(study, "task", study).learner
             for why in beginnings.misfits(self.began, self.game_name, learner):

@@ -52,9 +52,12 @@ class LearningForm(StudyForm):
         self.offer("game", [*self.offered.items(), *games.own(self.project).items()])
         self.fields["steps"].widget.attrs["placeholder"] = f"{self.decisions:,}"
         self.fields["minutes"].widget.attrs["placeholder"] = "no limit"
-        self.starts = beginnings.offered(self.project)
-        if self.starts:
-            self.offer("start", [("", "A new network"), *((key, agent.name) for key, agent in self.starts.items())])
+        self.starts, said = beginnings.offered(self.project), str(self.data.get("start", ""))
+        self.deleted_start = beginnings.deleted(said, self.project)
+        if self.starts or self.deleted_start:
+            gone = [(said, f"{self.deleted_start} (deleted)")] if self.deleted_start else []
+            kept = ((key, agent.name) for key, agent in self.starts.items())
+            self.offer("start", [("", "A new network"), *kept, *gone])
         else:
             del self.fields["start"]
         for name in (GYMNASIUM, ATARI):
@@ -69,6 +72,8 @@ class LearningForm(StudyForm):
             self.add_error(GYMNASIUM, "Type a name of Gymnasium with its version, such as HalfCheetah-v5.")
         if game == ATARI and not ATARI_NAME.fullmatch(cleaned.get(ATARI, "")):
             self.add_error(ATARI, "Type the name of an Atari game in small letters, such as pong.")
+        if self.deleted_start:
+            self.add_error("start", beginnings.why_deleted(self.deleted_start))
         if not self.errors and (begun := self.starts.get(cleaned.get("start", ""))) is not None:
             for why in beginnings.misfits(begun, games.full_name(self.game_name), None):
                 self.add_error("start", why)
