@@ -97,6 +97,8 @@ def shows_again(file: BugFile) -> bool:
 
 
 def _bugs(path: Path) -> Iterator[BugFile]:
+    from engine.evorl.watched import LONGEST
+
     if path.is_dir():
         yield from _of_study(path)
         return
@@ -104,6 +106,8 @@ def _bugs(path: Path) -> Iterator[BugFile]:
         bug = msgspec.json.decode(path.read_bytes(), type=BugFile)
         if not 0 <= int(bug.seed) < 2**64:
             raise ValueError("its seed is not between 0 and 2 to the power of 64")
+        if len(bug.moves) > LONGEST:
+            raise ValueError(f"it has {len(bug.moves):,} moves, and no hunt writes more than {LONGEST:,}")
     except RecursionError as error:
         raise ConfigError([("bug", f"{path} cannot be read as a bug: it is nested too deep")]) from error
     except (OSError, ValueError, msgspec.DecodeError) as error:

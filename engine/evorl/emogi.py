@@ -16,7 +16,8 @@ optimiser is new. All objectives count alike; only the weights of rewards are ge
    paper has it, so that no objective counts more because its numbers are larger.
 4. The spread of crossover is 15, in the code 20. A child's real settings mutate with chance 0.9, and then each of
    these d with chance min(0.5, 1/d); its whole ones likewise, by themselves. So a single setting changes in 45 of 100
-   children. In the code each setting changes with chance 0.01, with which two would hardly ever change.
+   children. In the code each setting changes with chance 0.01, with which two would hardly ever change. Where two
+   cross, each of their settings does with chance 0.5, as in Deb's code: a single one in half of the children.
 5. Whole numbers cross and mutate as rounded real numbers; the code exchanges bits.
 6. The code keeps the best weights of a training (``stopper``); here its last weights are measured and handed on.
 7. A duplicate of a member of the population is not proposed where a few tries find something else, and ties in crowding

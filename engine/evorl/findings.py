@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -37,7 +38,8 @@ class Findings:
     """``visits``: how many decisions ended at each place; ``bugs`` by their keys, in the order in which they were
     found; ``untried``: likewise what was seen when no decisions were left to show it again; ``checked``: decisions
     spent on showing bugs again; ``unshown``: bugs that did not show again, and are not reported; ``refused``: keys of
-    what an oracle saw and was found to be no bug, or not tried."""
+    what an oracle saw and was found to be no bug, or not tried; ``crashes``: how many crashes of a program did not show
+    again, by what it said."""
 
     def __init__(self) -> None:
         self.visits: dict[int, int] = {}
@@ -45,6 +47,7 @@ class Findings:
         self.untried: dict[tuple[str, str, int], Bug] = {}
         self.refused: set[tuple[str, str, int]] = set()
         self.checked = self.unshown = 0
+        self.crashes = Counter[str]()
 
     def visit(self, places: Iterable[int]) -> None:
         """Count a decision that ended at each of these places."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.evorl.findings import Bug, Findings
+from engine.evorl.revived import Revived
 from engine.evorl.watched import Oracles, Watched
 from engine.mdp.places import Look
 from engine.mdp.trajectory import Batch
@@ -17,6 +18,8 @@ from engine.rng import combine64
 
 TRIES = 8
 """Battles that try to get away from where an agent is stuck."""
+CRASHES = 3
+"""Times that a program must crash by the same moves."""
 
 
 Games = Callable[[int], VectorMDP]
@@ -24,8 +27,16 @@ Games = Callable[[int], VectorMDP]
 
 
 def shows_again(bug: Bug, games: Games, oracles: Oracles) -> bool:
-    """Whether a bug's seed and moves show it; being stuck, also whether nothing else leads away."""
-    return _is_shown(bug, games(1), oracles) and (bug.kind != "stuck" or _is_held(bug, games(TRIES), oracles))
+    """Whether a bug's seed and moves show it; being stuck, also whether nothing else leads away. A program that crashes
+    by chance may do so once more: its crash must show ``CRASHES`` times."""
+    game = games(1)
+    if not all(_is_shown(bug, game, oracles) for _ in range(_times(bug, game))):
+        return False
+    return bug.kind != "stuck" or _is_held(bug, games(TRIES), oracles)
+
+
+def _times(bug: Bug, game: VectorMDP) -> int:
+    return CRASHES if bug.kind == "crash" and isinstance(game, Revived) else 1
 
 
 def _is_shown(bug: Bug, game: VectorMDP, oracles: Oracles) -> bool:
@@ -73,7 +84,9 @@ class Replays:
         nobody knows: neither is a bug that was lost. What would take too long is not tried, and is kept as such but for
         agents that may have been stuck: another agent may show it sooner."""
         stuck = bug.kind == "stuck"
-        takes = len(bug.moves) + stuck * TRIES * (len(bug.moves) + self._oracles.stuck_after)
+        takes = len(bug.moves) * _times(bug, self._games(1)) + stuck * TRIES * (
+            len(bug.moves) + self._oracles.stuck_after
+        )
         if found.checked + takes > self.most:
             if not stuck:
                 found.untried[bug.key] = bug

@@ -19,13 +19,15 @@ from numpy.typing import NDArray
 from engine.evorl.findings import Bug, Findings, Kind
 from engine.evorl.revived import Revived
 from engine.mdp.interface import Array, MDPSpec
-from engine.mdp.places import Faulty, Look
+from engine.mdp.places import Fault, Faulty, Look
 from engine.mdp.vector import Ended, VectorMDP, VectorStep, episode_seeds
 
 PLACES = "places"
 """The signal that a watched game has beside its own: different places of an episode."""
 LONGEST = 20_000
 """Moves of the longest episode whose bugs can be shown again."""
+CRASHES = 3
+"""Crashes of a program with the same message that are looked at, where none of them shows again."""
 Shown = Callable[[Bug, Findings], bool]
 """Whether a bug shows again; what that cost is counted in the findings."""
 
@@ -90,13 +92,37 @@ class Watched:
     def _judge(self, step: VectorStep, there: NDArray[np.int64]) -> None:
         if self._faulty is not None:
             codes = self._faulty.broken()
-            for b in np.flatnonzero(codes >= 0).tolist():
+            broken = np.flatnonzero(codes >= 0).tolist()
+            if broken and isinstance(self.game, Revived):
+                self._judge_crash(self._faulty.faults[codes[broken[0]]], there.tolist())
+                broken = []
+            for b in broken:
                 fault = self._faulty.faults[codes[b]]
                 self._report(fault.kind, fault.what, b, int(there[b]))
         for b in np.flatnonzero(self._still == self.oracles.stuck_after).tolist():
             self._report("stuck", "Nothing that is tried here leads anywhere else.", b, int(there[b]))
         if step.ended is not None:
             self._judge_ended(step.ended, there)
+
+    def _judge_crash(self, fault: Fault, there: Sequence[int]) -> None:
+        """A program crashed, and which battle it was nobody knows: they are tried one after the other until one shows
+        it again. After ``CRASHES`` of the same message that none showed, it is not looked at any more."""
+        keys = [(fault.kind, fault.what, place) for place in there]
+        known = next((self.found.bugs[key] for key in keys if key in self.found.bugs), None)
+        if known is not None:
+            known.seen += 1
+            return
+        if self.found.crashes[fault.what] == CRASHES:
+            return
+        for b, key in enumerate(keys):
+            bug = self._bug(fault.kind, fault.what, b, there[b])
+            if bug is not None and (self._shown is None or self._shown(bug, self.found)):
+                self.found.bugs[key] = bug
+                return
+            if key in self.found.untried:
+                return
+        self.found.crashes[fault.what] += 1
+        self.found.unshown += 1
 
     def _judge_ended(self, ended: Ended, there: NDArray[np.int64]) -> None:
         """What won too soon is told by the place before the end, for the goal is the same each time."""

@@ -158,7 +158,8 @@ class Drive(PoolSession):
         asked = [*self._again(front, fresh), *self._again(others, share)]
         noun, played = self.record.problem.noun, "battles" if self.record.unit == "battles" else "episodes"
         rest = f" and the other {len(others)} of the map" if others else ""
-        what = f"Measuring the {_many(len(front), noun)} of the edge{rest} again, on fresh {played}."
+        which = "of the edge" if self.record.unit == "battles" else "that no other of the last round beats"
+        what = f"Measuring the {_many(len(front), noun)} {which}{rest} again, on fresh {played}."
         found = yield from self._measured(pool, asked, what, last=not self.record.goes_on)
         if found and (open_ := self.record.undecided(found, FURTHER)):
             what = f"Playing {FURTHER} times as many {played} for {_many(len(open_), noun)} that they may well settle."

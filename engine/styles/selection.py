@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+ROUNDING = 1e-12
+"""Share by which two distances may differ that are equal but for rounding."""
 
 
 class Picked(NamedTuple):
@@ -45,7 +47,7 @@ def diverse(behaviour: Floats, score: Floats, allowed: NDArray[np.bool_], k: int
     apart = [np.inf]
     nearest = np.linalg.norm(points - points[chosen[0]], axis=1)
     while len(chosen) < min(k, len(able)) and nearest.max() > 0:
-        far = np.flatnonzero(nearest == nearest.max())
+        far = np.flatnonzero(nearest >= nearest.max() * (1 - ROUNDING))
         chosen.append(int(far[np.argmax(score[able][far])]))
         apart.append(float(nearest[chosen[-1]]))
         nearest = np.minimum(nearest, np.linalg.norm(points - points[chosen[-1]], axis=1))

@@ -1,4 +1,4 @@
-"""A game as anybody may write it, which ends by an error once it is at seven."""
+"""Games as anybody may write them, which end by errors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Stairs(gymnasium.Env[Any, Any]):
-    """Up or down, from zero; thirty steps."""
+    """Up or down, from zero; thirty steps. Ends by an error once it is at seven."""
 
     observation_space = gymnasium.spaces.Box(-40, 40, (1,), np.float32)
     action_space = gymnasium.spaces.Discrete(2)
@@ -28,3 +28,32 @@ class Stairs(gymnasium.Env[Any, Any]):
 
     def _seen(self) -> Any:
         return np.array([self.at], np.float32)
+
+
+class Cloak(Stairs):
+    """Everywhere looks alike. Ends by an error after four steps up in a row."""
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        self.row = 0
+        return super().reset(seed=seed)
+
+    def step(self, action: Any) -> Any:
+        self.row = self.row + 1 if action else 0
+        if self.row == 4:
+            raise RuntimeError("four in a row")
+        return super().step(0)
+
+    def _seen(self) -> Any:
+        return np.zeros(1, np.float32)
+
+
+class Moody(Cloak):
+    """Ends by an error every hundredth step of all that were ever made."""
+
+    made = 0
+
+    def step(self, action: Any) -> Any:
+        Moody.made += 1
+        if Moody.made % 100 == 0:
+            raise RuntimeError("in no mood")
+        return super().step(0)

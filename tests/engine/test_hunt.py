@@ -359,6 +359,8 @@ def test_bugs_of_a_folder_and_of_a_file_show_again_on_the_command_line(
     for wrong in ({"seed": "-1"}, {"seed": "1" * 30}, {"moves": [10**30]}, {"moves": [None]}, {"moves": [[1, 2]]}):
         taken.write_text(json.dumps({"format": "equipoise-bug-1", **bug, **wrong}))
         assert cli.main(["replay-bug", str(taken)]) == 2, wrong
+    taken.write_text(json.dumps({"format": "equipoise-bug-1", **bug, "moves": [0] * 20_001}))
+    assert cli.main(["replay-bug", str(taken)]) == 2, "it would be played for minutes"
     for text in ("{}", '{"moves": ' + "[" * 5000):
         taken.write_text(text)
         assert cli.main(["replay-bug", str(taken)]) == 2
@@ -390,6 +392,37 @@ def test_a_program_that_crashes_is_a_bug_and_the_hunt_goes_on(store: FolderStore
     game = watchable(parse(TrainGame, {"name": STAIRS}), 1)
     assert shows_again(bug, lambda battles: game, ORACLES)
     game.close()
+
+
+def chanced(name: str, battles: int, seed: int) -> Findings:
+    """What 250 random steps of so many battles of a program show."""
+    made, alone = (watchable(parse(TrainGame, {"name": f"python:tests.engine.crashing_game:{name}"}), n)
+                   for n in (battles, 1))  # fmt: skip
+    found, rng = Findings(), np.random.default_rng(seed)
+    seen = Watched(made, Oracles(stuck_after=1000), found, Replays(lambda n: alone, Oracles(stuck_after=1000)))
+    seen.reset(np.arange(battles, dtype=np.uint64))
+    for _ in range(250):
+        seen.step([rng.integers(0, 2, battles)])
+    made.close(), alone.close()
+    return found
+
+
+@pytest.mark.parametrize("battles", [1, 16])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_crash_is_found_and_counted_once_however_many_battles_are_played_at_once(battles: int, seed: int) -> None:
+    found = chanced("Cloak", battles, seed)
+    ((kind, what, _),) = found.bugs
+    assert kind == "crash"
+    assert "four in a row" in what
+    assert next(iter(found.bugs.values())).moves[-4:] == [1, 1, 1, 1]
+    assert next(iter(found.bugs.values())).seen <= 250 / 4
+    assert not found.unshown
+
+
+def test_a_program_that_crashes_by_chance_has_no_bug_that_shows_again_and_that_is_counted() -> None:
+    found = chanced("Moody", 16, 1)
+    assert not found.bugs
+    assert found.unshown == 3, "of the same message no more are looked at"
 
 
 def test_agents_that_are_not_bred_go_on_from_their_own_training() -> None:

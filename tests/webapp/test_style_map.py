@@ -31,7 +31,7 @@ from webapp.studies.models import Job, Status
 from webapp.styles import map_page
 from webapp.styles.forms import StyleForm
 from webapp.styles.learned import learned_by, learned_from, trainings
-from webapp.styles.map_agents import Agents, Estimates, agents_of, parents_of
+from webapp.styles.map_agents import Agents, Estimates, _edge, agents_of, parents_of
 from webapp.styles.map_levels import levels, same_style
 from webapp.styles.map_reach import ANYWHERE, reach_of
 from webapp.styles.map_strangers import held, met
@@ -355,7 +355,7 @@ def test_a_card_says_that_no_other_difficulty_exists(team: Studio, designer: Cli
     assert agents is not None
     alone = [int(agents.id[row]) for row in range(len(agents.id)) if len(levels(agents, row)) < 2]
     for place in ("map-agent", "map-difficulties"):
-        assert "no other agent of this search does the same" in text(designer, at(place, job, alone[0]))
+        assert "None is known: of no other agent of this search" in text(designer, at(place, job, alone[0]))
 
 
 def test_an_agent_is_kept_once_with_what_its_network_learned_from_and_can_be_measured(
@@ -423,6 +423,11 @@ def test_breeding_on_keeps_the_agent_and_opens_the_form_filled_in_with_its_searc
     assert form._data(form.cleaned_data)["start"] == agent.policy
     other = StyleForm({**typed, "game": "commanders"}, project=team.project)
     assert "plays another game" in str(other.errors.get("start"))
+
+
+def test_agents_with_equal_goals_that_nobody_beats_are_all_on_the_edge() -> None:
+    goals = np.array([[1.0, 0.0], [0.5, 0.4], [1.0, 0.0], [0.0, 1.0], [0.4, 0.4], [0.5, 0.4]])
+    assert _edge(goals, (1.0, 1.0)).tolist() == [True, True, True, True, False, True]
 
 
 def test_nobody_breeds_on_from_an_agent_that_was_deleted(team: Studio, designer: Client) -> None:

@@ -231,6 +231,11 @@ def test_a_signal_that_the_game_does_not_have_is_told_before_anything_is_played(
     assert "speed" in wrong(team, **{**OWN, "style": "speed"})["style"][0]
 
 
+def test_a_reward_that_names_no_signal_is_refused_before_anything_is_played(team: Studio) -> None:
+    found = wrong(team, **{**OWN, "style": "1"})
+    assert found["style"][0].startswith("What is paid for the style is the same in every decision")
+
+
 @pytest.mark.parametrize(
     ("style", "why"),
     [
@@ -313,6 +318,20 @@ def test_sample_episodes_that_took_too_long_say_so_and_can_be_tried_again(team: 
     assert post(client, team, "preview", **PONG, again="1").json()["trial"] is not None
 
 
+def test_a_job_whose_sample_episodes_took_too_long_waits_until_they_are_played_anew(
+    team: Studio, client: Client
+) -> None:
+    post(client, team, "preview", **PONG)
+    Job.objects.filter(kind="sample").update(status=Status.STOPPED, message=TIME_IS_UP)
+    late = Job.objects.for_forms().latest("pk")
+    post(client, team, **PONG)
+    job = Job.objects.get(kind="style")
+    assert job.awaits is not None
+    assert job.awaits.active
+    assert job.awaits != late
+    assert job.asked["why"] == "What is paid for is being tried on sample episodes."
+
+
 def test_a_budget_in_which_no_episode_may_end_is_told_before_the_start(team: Studio, client: Client) -> None:
     sampled(team.project)
     small = {"learner.batch": "640", "learner.fragment": "10", "learner.minibatch": "64"}
@@ -352,7 +371,7 @@ def test_what_is_wrong_is_refused_and_nothing_typed_is_lost(team: Studio, client
 def test_a_job_whose_sample_episodes_are_not_played_waits_and_is_refused_before_it_starts(
     team: Studio, client: Client
 ) -> None:
-    post(client, team, **{**OWN, "style": "3"})
+    post(client, team, **{**OWN, "style": "moved - moved"})
     job = Job.objects.get(kind="style")
     assert job.awaits is not None
     assert job.asked["why"] == "What is paid for is being tried on sample episodes."

@@ -38,7 +38,8 @@ class Start(Protocol):
     def waits(self) -> list[str]: ...
 
     def known(self) -> Job | None:
-        """The sample or trial that was played for this form, if there is one."""
+        """The sample or trial that was played for this form, if there is one; None as well where it is to be played
+        anew."""
         ...
 
     def study(self, found: Job | None) -> Study | None:
@@ -62,13 +63,14 @@ def begin(start: Start, project: Project, user: User, typed: Mapping[str, str], 
     """The job that a form describes, on its way or waiting for what it still needs, with what is ``kept`` of the
     request; None when something is wrong. Raises NoRoom while the disk is full."""
     require_room()
-    study = start.study(start.known())
+    known = start.known()
+    study = start.study(known)
     waiting: dict[str, Any] = {}
     if study is None:
         if start.problems or not start.waits:
             return None
         config, rows = start.trial()
-        sample = actions.sample(project, user, config, **rows)
+        sample = actions.sample(project, user, config, again=known is None, **rows)
         study = start.unfinished()
         waiting = {"awaits": sample, "asked": {"typed": dict(typed), "why": " ".join(start.waits)}}
     title, refers = start.asked()

@@ -97,7 +97,8 @@ class StyleForm(GoalFields, TrainForm):
     )  # fmt: skip
     fresh = NumberField(
         label="Fresh episodes at the end", required=False, whole=True, low=0, high=100_000,
-        help_text="The agents of the edge are measured again on so many that the search never saw. 0: they are not.",
+        help_text="Those of the last round that no other beats are measured again on so many that the search never "
+        "saw. 0: they are not.",
     )  # fmt: skip
 
     def __init__(self, data: Mapping[str, Any], *, project: Project) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,8 +39,7 @@ class Estimates(NamedTuple):
 
 class Agents(NamedTuple):
     """A row for each agent by its ``id``, which is its number on pages, too. ``tick``: the round that trained it;
-    ``edge``: no other is better in one goal and as good in all, and of equals it is the first; ``last``: it belongs to
-    the latest population.
+    ``edge``: no other is better in one goal and as good in all; ``last``: it belongs to the latest population.
     ``measures`` by name: goals, score and behaviour; ``genes`` float64[n, genes]; ``ways`` float64[n, episodes,
     behaviour]: what was done in each episode, NaN or None where that was not kept."""
 
@@ -140,11 +140,17 @@ def _read(arrays: dict[str, NDArray[Any]], meta: dict[str, Any], job: Job) -> Ag
     }
     population = _ids(_latest(job, "population"))
     return Agents(
-        arrays["id"], arrays["tick"], non_dominated(arrays["objective"], signs), np.isin(arrays["id"], population),
+        arrays["id"], arrays["tick"], _edge(arrays["objective"], signs), np.isin(arrays["id"], population),
         goals, behaviour, measures | own, tuple(name for name in places if not name.endswith((".low", ".high"))),
         tuple(gene["path"] for gene in meta["genes"]), arrays["genome"], int(arrays["samples"].max()),
         arrays.get("ways"),
     )  # fmt: skip
+
+
+def _edge(goals: Floats, signs: Sequence[float]) -> NDArray[np.bool_]:
+    """Whom nobody beats bool[n], equals of one another included."""
+    first = non_dominated(goals, signs)
+    return np.asarray((goals[:, None] == goals[first]).all(axis=2).any(axis=1))
 
 
 def _ids(digest: str) -> NDArray[np.int64]:

@@ -41,6 +41,7 @@ _MISSING = {
     "explorer-camper": "how much ground a player covers",
 }
 _MEASURES = {"score": "how well it went", "win": "1 for a win, 0.5 for a draw, 0 for a loss", "length": "its decisions"}
+NAMES_NOTHING = "is the same in every decision, for it names no signal: nothing can be learned from it"
 TIME_MEANING = "share of the longest episode that has passed, 0 to 1"
 
 
@@ -194,12 +195,15 @@ def balanced(style: StyleReward, samples: Samples | None) -> tuple[float, float]
 
 
 def strange(style: StyleReward, game_signals: KnownSignals) -> list[tuple[str, str]]:
-    """(place, message) of names in a reward that the game is known not to have; for while no sample episodes are
-    played."""
+    """(place, message) of names in a reward that the game is known not to have, and of rewards that name nothing; for
+    while no sample episodes are played."""
     wrong: list[tuple[str, str]] = []
     for name, text in style.formulas.items() if game_signals.known else ():
+        place, weight = f"task.style.{name}", style.w1 if name == WINNING else style.w2
         try:
-            formula_of(text, [word.name for word in game_signals.signals], f"task.style.{name}")
+            formula = formula_of(text, [word.name for word in game_signals.signals], place)
+            if not formula.names and weight != 0:
+                wrong.append((place, NAMES_NOTHING))
         except ConfigError as error:
             wrong += [(problem.place, problem.message) for problem in error.problems]
     return wrong

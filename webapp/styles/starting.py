@@ -12,7 +12,7 @@ from engine.styles.preview import problems
 from webapp.projects.models import Project
 from webapp.studies import actions, estimates
 from webapp.studies.intake import Body, Refers
-from webapp.studies.models import Job
+from webapp.studies.models import Job, Status
 from webapp.styles import sample_episodes, scales
 from webapp.styles.forms import StyleForm
 from webapp.styles.scales import worded
@@ -53,9 +53,12 @@ class StyleStart(TrainingStart):
         return None if self._study is None else sample_episodes.of(self._study)
 
     def known(self) -> Job | None:
-        """The sample episodes, if they were played."""
+        """The sample episodes, if they were played, are being played, or cannot be; those that ran out of time are
+        played anew."""
         config = self._episodes
-        return None if config is None else sample_episodes.known(self.project, config)
+        found = None if config is None else sample_episodes.known(self.project, config)
+        lost = found is not None and found.status in (Status.STOPPED, Status.FINISHED)
+        return None if lost and sample_episodes.samples_of(found) is None else found
 
     def study(self, found: Job | None) -> StylesConfig | None:
         """The search; None with ``problems`` or ``waits``."""
