@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import yaml
@@ -28,7 +28,7 @@ from engine.bench.row import row
 from engine.bench.styles import FRESH_SEED, WITHIN
 from engine.catalog import GAMES
 from engine.config import StylesConfig
-from engine.config.style_templates import TEMPLATES
+from engine.config.style_templates import TEMPLATES, renamed
 from engine.errors import EngineError
 from engine.events import Finished, Progressed
 from engine.evorl.problem import example, played
@@ -40,10 +40,24 @@ from engine.study import run as run_study
 from engine.study.evolve import apart
 
 NAME = "command-styles"
-SIGNALS = {"busy-calm": ("walked",), "aggressive-cautious": ("forward",)}
-CASES = tuple(SIGNALS)
-WEIGHTS = {"busy-calm": (-0.1, 0.1), "aggressive-cautious": (-0.05, 0.05)}
-"""Of the style's reward. Both pay for every order; a battle has some thirty, not a thousand as in Pong."""
+
+
+class Scale(NamedTuple):
+    """``signals``: what tells its ends apart; ``weight``: the most that a style's reward weighs (it pays for every
+    order, of which a battle has some thirty); ``skill``: the measure that goals add to the style; ``steps``: decisions
+    that a child learns from in each of five rounds."""
+
+    signals: tuple[str, ...]
+    weight: float
+    skill: str
+    steps: int
+
+
+SCALES = {
+    "busy-calm": Scale(("walked",), 0.05, "win", 98_304),
+    "aggressive-cautious": Scale(("forward",), 0.05, "score", 24_576),
+}
+CASES = tuple(SCALES)
 STEPS, SPREAD = 400_000, 0.4
 SOURCES = (
     "config/style_templates.py", "evolution", "evorl", "games/herobattle", "mdp", "rl", "styles", "study/styles.py",
@@ -65,7 +79,7 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
         for seed, spread, near, signal, win, one in zip(seeds, spreads, alike, signals, wins, found, strict=True)
     )
     yield row(
-        NAME, case, median(spreads), f"of the range, most − least {' and '.join(SIGNALS[case])} at equal skill",
+        NAME, case, median(spreads), f"of the range, most − least {' and '.join(SCALES[case].signals)} at equal skill",
         goal=f">= {SPREAD}", meets=median(spreads) >= SPREAD, seeds=seeds, detail="; ".join(lines),
     )  # fmt: skip
 
@@ -80,14 +94,21 @@ def _kept(case: str, seed: int, quick: bool) -> dict[str, list[float]]:
 
 def study_of(case: str, seed: int, start: str, quick: bool) -> StylesConfig:
     """The study of a scale and a seed, from a trained policy on."""
-    settings = TEMPLATES[case].settings(GAMES["commanders"].names)
+    scale, settings = SCALES[case], TEMPLATES[case].settings(GAMES["commanders"].names)
     learner = yaml.safe_load(STUDY.read_text(encoding="utf-8"))["learner"]
     game = {"name": "commanders", "settings": {"same_teams": True}}
-    style = {**settings["task"]["style"], "w2": list(WEIGHTS[case])}
-    task = {"game": game, "learner": learner, "steps": 8192 if quick else 24_576, "environments": 128, "style": style}
+    style = {**settings["task"]["style"], "w2": [-scale.weight, scale.weight]}
+    goals = [{**goal, "formula": renamed(goal["formula"], {"score": scale.skill})} for goal in settings["objectives"]]
+    task = {
+        "game": game,
+        "learner": learner,
+        "steps": 8192 if quick else scale.steps,
+        "environments": 128,
+        "style": style,
+    }
     config = load(
         {
-            **settings, "kind": "style", "seed": seed, "task": task, "fresh": 0, "start": start,
+            **settings, "objectives": goals, "kind": "style", "seed": seed, "task": task, "fresh": 0, "start": start,
             "algorithm": {"population": 4 if quick else 12}, "ticks": 2 if quick else 5,
             "episodes": 20 if quick else 200, "pool": {"kind": "local"},
         }
@@ -111,7 +132,7 @@ def _measured(case: str, seed: int, quick: bool) -> dict[str, list[float]]:
             raise EngineError(f"The study did not finish: {last}")
         ids = unpack(store.get(last.artifacts["population"])).arrays["id"].tolist()
         everyone = {i: policy for digest in agents for i, policy in apart(store.get(digest))}
-    rows = np.array([_again(config, everyone[i], SIGNALS[case]) for i in ids])
+    rows = np.array([_again(config, everyone[i], SCALES[case].signals) for i in ids])
     return dict(zip(("score", "win", "signal"), rows.T.tolist(), strict=True))
 
 
