@@ -22,6 +22,7 @@ from engine.formula import Formula, goal, parse
 from engine.text import written
 
 Floats = NDArray[np.float64]
+NAMES_NOTHING = "is the same in every decision, for it names no signal: nothing can be learned from it"
 POINTS = 64
 """Made-up episodes in which goals are compared with one another."""
 FEWEST = 16
@@ -118,9 +119,12 @@ def problems(style: StyleReward, objectives: Sequence[AimConfig], samples: Sampl
     read = _read(style, objectives, samples)
     wrong = list(read.wrong)
     for name, paid in read.rewards.items():
-        weight = style.w1 if name == WINNING else style.w2
-        sentence = _no_number(paid, samples) or _too_large(paid) or (_same(paid, samples) if weight != 0 else "")
-        wrong.append((f"task.style.{name}", sentence))
+        weight, place = style.w1 if name == WINNING else style.w2, f"task.style.{name}"
+        named = formula_of(style.formulas[name], (*samples.signal_names, TIME), place).names
+        sentence = _no_number(paid, samples) or _too_large(paid)
+        if not sentence and weight != 0:
+            sentence = _same(paid, samples) or ("" if named else NAMES_NOTHING)
+        wrong.append((place, sentence))
     for i, aim in enumerate(objectives):
         if (each := read.goals.get(aim.measure)) is not None:
             part = "formula" if aim.formula else "measure"

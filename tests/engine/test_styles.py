@@ -437,6 +437,12 @@ def test_goals_that_differ_only_where_no_sample_episode_went_are_two(samples: pr
     assert not [place for place, _ in preview.problems(style, backwards, once) if place.startswith("objectives")]
 
 
+def test_a_reward_that_names_no_signal_is_refused_where_no_sample_episode_ended(samples: preview.Samples) -> None:
+    none = samples._replace(measures=samples.measures[:0], whose=samples.whose[:0])
+    found = preview.problems(StyleReward(style="1", w2=1), [], none)
+    assert found == [("task.style.style", preview.NAMES_NOTHING)]
+
+
 def test_a_reward_without_weight_may_be_constant(samples: preview.Samples) -> None:
     style = parse(StyleReward, {"winning": "0 * score", "style": "moved", "w1": 0, "w2": 1})
     assert not preview.problems(style, study().objectives, samples)

@@ -14,7 +14,7 @@ from engine.config.evolve import AimConfig
 from engine.config.style_reward import STYLE, TIME, WINNING, StyleReward, formula_of, identifier
 from engine.config.style_templates import TEMPLATES, Template
 from engine.errors import ConfigError
-from engine.styles.preview import Samples, readable
+from engine.styles.preview import NAMES_NOTHING, Samples, readable
 from engine.text import written
 from webapp.lib.words import number
 from webapp.training.games import ALONE, SIMULATOR, Offer
@@ -41,7 +41,6 @@ _MISSING = {
     "explorer-camper": "how much ground a player covers",
 }
 _MEASURES = {"score": "how well it went", "win": "1 for a win, 0.5 for a draw, 0 for a loss", "length": "its decisions"}
-NAMES_NOTHING = "is the same in every decision, for it names no signal: nothing can be learned from it"
 TIME_MEANING = "share of the longest episode that has passed, 0 to 1"
 
 
