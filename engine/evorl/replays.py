@@ -84,9 +84,9 @@ class Replays:
         nobody knows: neither is a bug that was lost. What would take too long is not tried, and is kept as such but for
         agents that may have been stuck: another agent may show it sooner."""
         stuck = bug.kind == "stuck"
-        takes = len(bug.moves) * _times(bug, self._games(1)) + stuck * TRIES * (
-            len(bug.moves) + self._oracles.stuck_after
-        )
+        takes = len(bug.moves) * _times(bug, self._games(1))
+        if stuck:
+            takes += TRIES * (len(bug.moves) + self._oracles.stuck_after)
         if found.checked + takes > self.most:
             if not stuck:
                 found.untried[bug.key] = bug

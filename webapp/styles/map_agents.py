@@ -149,8 +149,8 @@ def _read(arrays: dict[str, NDArray[Any]], meta: dict[str, Any], job: Job) -> Ag
 
 def _edge(goals: Floats, signs: Sequence[float]) -> NDArray[np.bool_]:
     """Whom nobody beats bool[n], equals of one another included."""
-    first = non_dominated(goals, signs)
-    return np.asarray((goals[:, None] == goals[first]).all(axis=2).any(axis=1))
+    equals = np.unique(goals, axis=0, return_inverse=True)[1].ravel()
+    return np.isin(equals, equals[non_dominated(goals, signs)])
 
 
 def _ids(digest: str) -> NDArray[np.int64]:

@@ -47,6 +47,13 @@ def deleted(number: str, project: Project) -> str:
     return "" if agent is None else agent.name
 
 
+def choices(new: str, starts: Mapping[str, Any], said: str, gone: str) -> list[tuple[str, str]]:
+    """What the menu of a form offers: ``new`` networks, the kept agents ``starts``, and who was ``said`` and is
+    ``gone``."""
+    kept = [(number, agent.name) for number, agent in starts.items()]
+    return [("", new), *kept, *([(said, f"{gone} (deleted)")] if gone else [])]
+
+
 def why_deleted(name: str) -> str:
     """What a form says at the field that begins with such an agent."""
     return f"“{name}” was deleted. Put it back on the page of agents, or choose another."

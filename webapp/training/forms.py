@@ -91,9 +91,7 @@ class TrainForm(GameFields):
         self.deleted_start = beginnings.deleted(said, self.project) if has else ""
         if self.starts or self.deleted_start:
             chosen: Any = self.fields["start"]
-            gone = [(said, f"{self.deleted_start} (deleted)")] if self.deleted_start else []
-            kept = ((number, agent.name) for number, agent in self.starts.items())
-            chosen.choices = [("", self.begins_new), *kept, *gone]
+            chosen.choices = beginnings.choices(self.begins_new, self.starts, said, self.deleted_start)
 
     @property
     def began(self) -> Any:

@@ -55,9 +55,7 @@ class LearningForm(StudyForm):
         self.starts, said = beginnings.offered(self.project), str(self.data.get("start", ""))
         self.deleted_start = beginnings.deleted(said, self.project)
         if self.starts or self.deleted_start:
-            gone = [(said, f"{self.deleted_start} (deleted)")] if self.deleted_start else []
-            kept = ((key, agent.name) for key, agent in self.starts.items())
-            self.offer("start", [("", "A new network"), *kept, *gone])
+            self.offer("start", beginnings.choices("A new network", self.starts, said, self.deleted_start))
         else:
             del self.fields["start"]
         for name in (GYMNASIUM, ATARI):
