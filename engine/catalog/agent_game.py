@@ -47,7 +47,9 @@ class AgentGame(NamedTuple):
     what a caption tells of its signals. For styles of play: ``signals``, all that its setting ``rewards`` can name;
     ``scripted``: which of ``PLAYERS`` plays it well; ``strangers``: those of ``PLAYERS`` that nobody learns against
     in it; ``ends``: lowest and highest values of measures of an episode; ``meanings``: what a signal is, of one
-    decision; ``names``: what it calls signals and measures that ``engine.config.style_templates`` calls otherwise.
+    decision; ``names``: what it calls signals and measures that ``engine.config.style_templates`` calls otherwise;
+    ``bred_steps``: decisions that a bred agent learns from in a round, where the usual few make poor players (0: the
+    usual).
     ``clock``: how fast it runs, if known; ``alone``: nobody else is in it; ``starts``: those of its ``settings`` that
     say where an episode begins."""
 
@@ -71,6 +73,7 @@ class AgentGame(NamedTuple):
     ends: Mapping[str, tuple[float, float]] = {}
     meanings: Mapping[str, str] = {}
     names: Mapping[str, str] = {}
+    bred_steps: int = 0
     clock: Clock | None = None
     alone: bool = False
     starts: tuple[str, ...] = ()

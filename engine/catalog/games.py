@@ -122,7 +122,8 @@ GAMES: dict[str, AgentGame] = {
         "Pong, numbers", "Our Pong against a scripted player. The agent is told where things are.",
         "engine.games.pong:VectorPong", "numbers", "discrete", 6000, _PONG,
         actions=_PONG_ACTIONS, captions=_PONG_CAPTIONS, signals=_PONG_SIGNALS, scripted="pong-follower",
-        strangers=("random", "pong-follower"), ends=_SHARES, meanings=_PONG_MEANINGS, clock=Clock(40, "frame_skip", 1),
+        strangers=("random", "pong-interceptor"), ends=_SHARES, meanings=_PONG_MEANINGS,
+        clock=Clock(40, "frame_skip", 1),
     ),
     "pong-two-seats": AgentGame(
         "Pong for two", "Two agents, one on each side, learn from the same battles.",
@@ -142,7 +143,7 @@ GAMES: dict[str, AgentGame] = {
         "engine.games.herobattle.commanders:HeroBattleCommanders", "numbers", "hybrid", 75, _COMMANDERS,
         orders=_ORDERS, captions=_ORDERS_CAPTIONS, signals=_ORDERS_SIGNALS, scripted="hero-hunter",
         strangers=("random", "hero-hunter"), ends=_ORDERS_ENDS, meanings=_ORDERS_MEANINGS,
-        names={"moved": "walked"}, clock=Clock(12, "every", 4),
+        names={"moved": "walked", "skill": "win"}, bred_steps=98_304, clock=Clock(12, "every", 4),
     ),
     "commanders-two-seats": AgentGame(
         "Herobattle, two commanders", "Two agents, one in command of each team, learn from the same battles.",

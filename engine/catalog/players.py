@@ -12,7 +12,11 @@ PLAYERS: dict[str, Entry] = {
     ),
     "pong-follower": Entry(
         "Follows the ball", "Keeps its paddle at the ball's height, and never looks ahead.", Config,
-        "engine.games.pong.follower:Follower",
+        "engine.games.pong.scripts:Follower",
+    ),
+    "pong-interceptor": Entry(
+        "Looks ahead", "Goes to where the ball will cross its line, walls left out, and hits it with its edge.",
+        Config, "engine.games.pong.scripts:Interceptor",
     ),
     "atari-pong-follower": Entry(
         "Follows the ball, Atari", "Keeps its paddle at the ball’s height while the ball comes.", Config,

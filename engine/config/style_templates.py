@@ -9,9 +9,10 @@
 - ``forward``: how far forward a player stands: 0 where he began, 1 where he meets the enemy halfway or beyond;
 - ``explored``: the share of the ground that was seen for the first time.
 
-``score`` of an episode is the game's normalised score, from 0 to 1. ``busy-calm`` is the active and lazy style of
-Lamarckian (equations 2 to 4) with laziness normalised: the paper's 1 − move(a) is summed over the T actions of an
-episode although move(a) is 1/T at most, so its laziness is T − move; here it is 1 − move, from 0 to 1.
+``skill`` in an objective is what says how well an episode went, from 0 to 1: the game's normalised ``score``, or what a
+game names instead of it where scores of good and bad players lie close together. ``busy-calm`` is the active and lazy
+style of Lamarckian (equations 2 to 4) with laziness normalised: the paper's 1 − move(a) is summed over the T actions
+of an episode although move(a) is 1/T at most, so its laziness is T − move; here it is 1 − move, from 0 to 1.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from engine.config.style_reward import identifier
 
 Names = Mapping[str, str]
 """What a game calls signals and measures that templates call otherwise."""
+SCORE = {"skill": "score"}
+"""What tells skill where a game says nothing else."""
 
 
 class Template(NamedTuple):
@@ -47,16 +50,17 @@ class Template(NamedTuple):
     def settings(self, names: Names = MappingProxyType({})) -> dict[str, Any]:
         """The parts ``task.style``, ``objectives`` and ``behaviour`` of a study of kind ``style``, as data, in a game
         that calls some of what is needed by other ``names``."""
-        goals = [
-            {"measure": name, "formula": renamed(text, names), "low": 0.0, "high": 2.0}
-            for name, text in self.objectives
-        ]
+        goals = [{"measure": name, "formula": text, "low": 0.0, "high": 2.0} for name, text in self.goals(names)]
         style = {"winning": "score", "style": renamed(self.style, names), "w1": 1.0, "w2": list(self.w2)}
         return {
             "task": {"style": style},
             "objectives": goals,
             "behaviour": [names.get(name, name) for name in self.behaviour],
         }
+
+    def goals(self, names: Names) -> list[tuple[str, str]]:
+        """The objectives in a game that calls things by these ``names``."""
+        return [(goal, renamed(text, {**SCORE, **names})) for goal, text in self.objectives]
 
     def lacks(self, signals: Iterable[str], measures: Iterable[str], names: Names = MappingProxyType({})) -> bool:
         """Whether a game with these signals and measures of an episode does not tell what is needed."""
@@ -72,32 +76,32 @@ TEMPLATES: dict[str, Template] = {
             "busy-calm", "Busy", "Calm", "Moves all the time, or only when it must.",
             "Every moment in which it moves; for the calm, every moment in which it does not.",
             ("score", "moved"), ("moved",), "2 * moved - 1", (-0.01, 0.01),
-            (("busy", "score + moved"), ("calm", "score + (1 - moved)")), ("moved",),
+            (("busy", "skill + moved"), ("calm", "skill + (1 - moved)")), ("moved",),
         ),
         Template(
             "aggressive-cautious", "Aggressive", "Cautious", "Goes to meet the enemy, or lets the enemy come.",
             "Every moment in which it stands far forward; for the cautious, every moment in which it stands back.",
             ("score", "forward"), ("forward",), "2 * forward - 1", (-0.05, 0.05),
-            (("aggressive", "score + forward"), ("cautious", "score + (1 - forward)")), ("forward",),
+            (("aggressive", "skill + forward"), ("cautious", "skill + (1 - forward)")), ("forward",),
         ),
         Template(
             "brawler-dodger", "Brawler", "Dodger", "Trades blows, or keeps out of harm’s way.",
             "Damage dealt and damage taken; for the dodger it costs.",
             ("score", "dealt", "taken"), ("dealt", "taken"), "dealt + taken", (-1.0, 1.0),
-            (("brawler", "score + (dealt + taken) / 2"), ("dodger", "score + 1 - (dealt + taken) / 2")),
+            (("brawler", "skill + (dealt + taken) / 2"), ("dodger", "skill + 1 - (dealt + taken) / 2")),
             ("dealt", "taken"),
         ),
         Template(
             "rusher-builder", "Rusher", "Builder", "Attacks at once, or late.",
             "Time before its first attack costs; for the builder it pays.",
             ("score", "waiting"), ("first_attack",), "0 - waiting", (-0.05, 0.05),
-            (("rusher", "score + 1 - first_attack"), ("builder", "score + first_attack")), ("first_attack",),
+            (("rusher", "skill + 1 - first_attack"), ("builder", "skill + first_attack")), ("first_attack",),
         ),
         Template(
             "explorer-camper", "Explorer", "Camper", "Covers much ground, or stays where it is.",
             "Ground that it covers for the first time; for the camper it costs.",
             ("score", "explored"), ("explored",), "explored", (-3.0, 3.0),
-            (("explorer", "score + explored"), ("camper", "score + 1 - explored")), ("explored",),
+            (("explorer", "skill + explored"), ("camper", "skill + 1 - explored")), ("explored",),
         ),
     )
 }  # fmt: skip

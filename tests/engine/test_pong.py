@@ -12,6 +12,8 @@ import pytest
 
 from engine.games.pong import ImagePong, VectorPong, kernel
 from engine.games.pong.drawing import DOT, PADDLES
+from engine.games.pong.scripts import Follower, Interceptor
+from engine.mdp.trajectory import Batch
 from engine.mdp.vector import VectorMDP, VectorStep
 from engine.rng import combine64
 from tests.contracts.mdp import dice
@@ -44,6 +46,32 @@ def scores(game: VectorMDP, act: Any, wanted: int) -> np.ndarray:
             new = np.isnan(found[step.ended.battles])
             found[step.ended.battles[new]] = step.ended.score[new, 0]
     return found
+
+
+class BothSeats:
+    """A game whose right seat is played by a script."""
+
+    def __init__(self, game: VectorPong, right: Any) -> None:
+        self.game, self.right, self.spec = game, right, game.spec
+
+    def reset(self, seeds: np.ndarray) -> VectorStep:
+        self.now = self.game.reset(seeds)
+        return self.now
+
+    def step(self, actions: Any) -> VectorStep:
+        answer = self.right(Batch(self.now.observations[1], None, np.zeros(len(SEEDS), np.uint64))).actions
+        self.now = self.game.step([*actions, answer])
+        return self.now
+
+
+def test_a_script_that_looks_ahead_beats_one_that_follows_the_ball_and_plays_unlike_it() -> None:
+    game = VectorPong(seats=(0, 1), points=3, max_ticks=4000)
+    ahead, follows = (script(game.spec.seats[0]) for script in (Interceptor, Follower))
+    seen = scores(BothSeats(game, follows), lambda now: ahead(Batch(now.observations[0], None, SEEDS)).actions, 64)  # type: ignore[arg-type]
+    assert seen.mean() > 0.6
+    field = np.array([[0.0, 0.0, -0.64, 0.32, 0.0, 0.0, 0.5, 0.0]], np.float32)  # comes, rising; the other one is above
+    found = [int(script(Batch({"field": field}, None, SEEDS[:1])).actions[0]) for script in (ahead, follows)]
+    assert found == [kernel.UP, kernel.STAY]
 
 
 @pytest.mark.parametrize("kind", [VectorPong, ImagePong])

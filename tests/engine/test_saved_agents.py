@@ -24,7 +24,7 @@ from engine.games.herobattle.commanders import HeroBattleCommanders
 from engine.games.herobattle.commanders.scripts import Commander, HeroHunter
 from engine.games.maze import Maze
 from engine.games.pong import VectorPong
-from engine.games.pong.follower import Follower
+from engine.games.pong.scripts import Follower
 from engine.mdp.limits import limited
 from engine.mdp.trajectory import Batch
 from engine.rl.observed import Observed

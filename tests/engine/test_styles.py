@@ -117,7 +117,7 @@ def test_who_stayed_is_measured_on_the_same_seeds_against_opponents_that_nobody_
     left = results(found)
     stayed = {int(i) for role in ("front", "population") for i in unpack(store.get(left[role])).arrays["id"]}
     names = strangers_of("pong")
-    assert names == ("random", "pong-follower")
+    assert names == ("random", "pong-interceptor")
     fresh, *others = (unpack(store.get(left[role])) for role in ("fresh", *(f"against/{name}" for name in names)))
     for other in others:
         assert set(other.arrays["id"].tolist()) == stayed

@@ -285,7 +285,7 @@ def test_what_is_wrong_in_a_table_of_policies_is_named(policies: dict[str, Any],
         ({"policies": {}}, "game.name: pong has 2 seats; take a game with one, or name its policies"),
         ({"policies": {"a": {}, "b": {"kind": "scripted", "player": "chess", "seats": [1]}}},
          "policies.b.player: there is no script 'chess'; there are random, pong-follower, "
-         "atari-pong-follower, herobattle-itself, hero-hunter"),
+         "pong-interceptor, atari-pong-follower, herobattle-itself, hero-hunter"),
         ({"policies": {"a": {}, "b": {"kind": "frozen", "policy": "0" * 64, "seats": [1]}}},
          "policies.b.policy: Artifact 000000000000 is missing"),
         ({"game": "pendulum", "policies": {"a": {"learner": learner("dqn")}}}, "policies.a.learner.kind: DQN needs"),

@@ -187,14 +187,14 @@ def test_an_agent_whose_style_does_not_hold_against_strangers_is_marked_on_the_l
         "changes by 0.30 times the spread (0.27 to 0.33), surely more than 0.15. The spread is how far "
     )
     assert said in pages[1]
-    assert pages[1].count('<th scope="col" class="number">Follows the ball</th>') == 1
+    assert pages[1].count('<th scope="col" class="number">Looks ahead</th>') == 1
     job = fragile.measurements.get().job
     Job.objects.filter(pk=job.pk).update(config={**job.config, "style": ["hits"]})
     listed = text(designer, at("list"))
     told = "Hits the ball 4.25 times an episode [3.90–4.60], wins 88 % of episodes [84–91]"
     assert told in listed, "its own style comes first"
     study = load(job.config)
-    assert [other.player for other in study.strangers] == ["random", "pong-follower"]  # type: ignore[attr-defined]
+    assert [other.player for other in study.strangers] == ["random", "pong-interceptor"]  # type: ignore[attr-defined]
     assert fragile.measurements.get().job.ticks == 12, "as many episodes against each"
 
 

@@ -160,7 +160,7 @@ def test_map_table_and_card_say_whose_style_does_not_hold_against_strangers(team
     told = drawn(shown)
     judged = [(n, verdict) for n, verdict in zip(told["agents"], told["held"], strict=True) if verdict is not None]
     assert len(judged) >= 6, "everybody who stayed"
-    assert "also met Random and Follows the ball, against whom nobody learned" in shown
+    assert "also met Random and Looks ahead, against whom nobody learned" in shown
     for mark, verdict in (
         (">fragile</span>", "fragile"),
         ("<td>holds</td>", "holds"),
@@ -173,7 +173,7 @@ def test_map_table_and_card_say_whose_style_does_not_hold_against_strangers(team
     card = text(designer, at("map-agent", job, number))
     assert "Whether its style holds cannot be told yet: against" in card
     assert re.search(r"Very roughly [\d,]+ fresh episodes would tell|Measure it on more episodes", card)
-    assert card.count('<th scope="row">Follows the ball</th>') == 1
+    assert card.count('<th scope="row">Looks ahead</th>') == 1
     gone = next(n for n, each in zip(told["agents"], told["held"], strict=True) if each is None)
     assert "It did not stay to the end" in text(designer, at("map-agent", job, gone))
     assert not any(drawn(page(designer, bred(team.project, 1)))["held"])
@@ -376,7 +376,7 @@ def test_an_agent_is_kept_once_with_what_its_network_learned_from_and_can_be_mea
     assert isinstance(study, MeasureConfig)
     assert study.agent.policy == agent.policy
     assert study.style == ("moved",)
-    assert [other.title for other in study.strangers] == ["Random", "Follows the ball"]
+    assert [other.title for other in study.strangers] == ["Random", "Looks ahead"]
     assert "Kept as" in text(designer, at("map-agent", job, child))
 
 

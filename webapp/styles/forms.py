@@ -10,6 +10,7 @@ from typing import Any
 from django import forms
 from django.conf import settings as site
 
+from engine.catalog import built_in
 from engine.config import Study, TrainConfig
 from engine.config.evolve import AimConfig
 from engine.config.learners import merged
@@ -140,7 +141,8 @@ class StyleForm(GoalFields, TrainForm):
     @property
     def usual_steps(self) -> int:
         """Decisions of an agent's training where none are typed."""
-        return max(1, self.shown.steps // SHARE)
+        row = built_in(self.game_name) if self.game_name else None
+        return (row.bred_steps if row is not None else 0) or max(1, self.shown.steps // SHARE)
 
     @property
     def described(self) -> StylesConfig | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from engine.arrays import Bundle, stacked, unpack
 from engine.catalog import PLAYERS, declared_ends
-from engine.styles.strangers import ERROR, Mean, Moved, Shift, moved, paired, shifts_of_means, strangers_of
+from engine.styles.strangers import ERROR, Mean, Moved, Shift, moved, paired, shifts_of_means
 from webapp.lib.first import first
 from webapp.lib.storage import store
 from webapp.studies.explore_source import last_of_each
@@ -44,7 +44,7 @@ def met(job: Job) -> Met:
     """All measurements against strangers. Raises StoreError where some are lost."""
     game = job.config["task"]["game"]["name"]
     own = tuple(digest for role in FRESH if (digest := str(job.artifacts.get(role, ""))))
-    away = [(PLAYERS[name].label, str(job.artifacts.get(f"{ROLE}{name}", ""))) for name in strangers_of(game)]
+    away = [(entry.label, str(job.artifacts.get(f"{ROLE}{name}", ""))) for name, entry in PLAYERS.items()]
     whole = _left(job, *own)
     found = {title: agents for title, digest in away if digest and (agents := _left(job, digest)) is not None}
     if whole is None or not found:

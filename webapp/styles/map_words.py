@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.catalog import Signal, built_in, declared_ends
 from engine.config.style_reward import formula_of, identifier
-from engine.config.style_templates import TEMPLATES, Template, renamed
+from engine.config.style_templates import TEMPLATES, Template
 from engine.text import written
 from webapp.lib.words import number
 from webapp.styles.map_agents import SCORE, Agents
@@ -79,7 +79,7 @@ def axes(config: dict[str, Any]) -> dict[str, MeasureAxis]:
 def _made_of(formula: str, scale: Template | None) -> str:
     """What a goal adds up; of goals that somebody wrote, the formula."""
     if scale is not None:
-        return ", score and style together"
+        return ", wins and style together" if formula.startswith("win ") else ", score and style together"
     return f" = {_in_words(formula)}" if formula else ""
 
 
@@ -92,7 +92,7 @@ def template_of(config: dict[str, Any]) -> Template | None:
     game = built_in(config["task"]["game"]["name"])
     names = game.names if game is not None else {}
     given = [(aim["measure"], aim.get("formula", "")) for aim in config["objectives"]]
-    scales = (t for t in TEMPLATES.values() if given == [(name, renamed(text, names)) for name, text in t.objectives])
+    scales = (t for t in TEMPLATES.values() if given == t.goals(names))
     return next(scales, None)
 
 
