@@ -25,13 +25,16 @@ from engine.means import range_of, widened
 FRAGILE = 0.15
 ERROR = 0.05
 """Probability that any of an agent's shifts lies outside its range."""
+SURE = 2
+"""Standard errors that a mean must lie off the line before it can be said how many episodes would tell."""
 MOST = 10_000_000
 """Episodes that nobody plays: where as many are needed, no number is told."""
 
 
 class Shift(NamedTuple):
     """How far a ``measure`` is from what it is against the usual opponent, by the means of so many ``episodes``, and
-    its range (infinite: unknown), in the measure's unit."""
+    its range (infinite: unknown), in the measure's unit. ``error``: the standard error of the mean (None: not known),
+    and ``tends``: what half the range's width comes to with many episodes, times the root of their number."""
 
     measure: str
     opponent: str
@@ -39,6 +42,8 @@ class Shift(NamedTuple):
     low: float
     high: float
     episodes: int
+    error: float | None = None
+    tends: float = 0.0
 
 
 class Mean(NamedTuple):
@@ -109,8 +114,12 @@ def paired(
     holds at every look, and is wider for it); ``error``: the probability that the range misses."""
     width = math.inf if ends is None else ends[1] - ends[0]
     once = math.isfinite(width) and bool(np.isfinite(change).all())
-    found = bounds_once(change, -width, width, error) if once else range_of(change, error=error)
-    return Shift(measure, opponent, float(change.mean()), *found, len(change))
+    n, mean = len(change), float(change.mean())
+    if not once:
+        return Shift(measure, opponent, mean, *range_of(change, error=error), n)
+    spread = float(change.std())
+    found = bounds_once(change, -width, width, error)
+    return Shift(measure, opponent, mean, *found, n, spread / math.sqrt(n), spread * math.sqrt(2 * math.log(2 / error)))
 
 
 def moved(found: Sequence[Shift], spans: Mapping[str, float]) -> Moved | None:
@@ -137,7 +146,20 @@ def _moved(shift: Shift, span: float) -> Moved:
     found = Moved(by, shift.measure, shift.opponent, low, high if math.isfinite(high) else None)
     if found.verdict != "open" or found.high is None or by == FRAGILE:
         return found
-    half = (shift.high - shift.low) / 2 / span
-    needed = shift.episodes * (half / (by - FRAGILE)) ** 2  # the range must end before the line
+    needed = _needed(shift, abs(by - FRAGILE) * span)
     digits = 10 ** max(len(f"{needed:.0f}") - 2, 0)  # two of them are enough to plan with
     return found._replace(episodes=math.ceil(needed / digits) * digits if needed < MOST else 0)
+
+
+def _needed(shift: Shift, room: float) -> float:
+    """About how many episodes make a range so narrow that half of it fits into this ``room``, between a mean and the
+    line. One part of its width falls with the root of their number, ``shift.tends``, and what is more than that with
+    the number itself. Infinite where the mean may as well lie on the line."""
+    half, n = (shift.high - shift.low) / 2, shift.episodes
+    if shift.error is None:
+        return n * (half / room) ** 2
+    if room < SURE * shift.error:
+        return math.inf
+    rest = max(0.0, n * half - math.sqrt(n) * shift.tends)
+    root = (shift.tends + math.sqrt(shift.tends**2 + 4 * room * rest)) / (2 * room)
+    return root**2

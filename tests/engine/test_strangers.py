@@ -120,3 +120,31 @@ def _judged(rng: np.random.Generator, by: float, episodes: int) -> Moved:
     found = moved(shifts_of_means(drawn([0, 0]), others, ("explored", "hits"), episodes), SPAN)
     assert found is not None
     return found
+
+
+def settled(kind: str, rng: np.random.Generator, by: float, episodes: int) -> Moved:
+    """What one shift that is ``by`` of a span of 0.6 says after so many episodes."""
+    own, other = told(kind, rng, episodes, by * 0.6)
+    found = moved([paired("dealt", "a", other - own, (0.0, 1.0), ERROR)], {"dealt": 0.6})
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("kind", ["normal", "heavy-tailed", "tied", "rare"])
+@pytest.mark.parametrize("by", [0.08, 0.22, 0.3])
+def test_how_many_episodes_would_tell_is_seldom_said_wrong_by_more_than_four_times(kind: str, by: float) -> None:
+    rng, wrong = np.random.default_rng(11), 0
+    for _ in range(20):
+        found = settled(kind, rng, by, 100)
+        if found.verdict != "open" or not found.episodes:
+            continue
+        few, many = (settled(kind, rng, by, max(100, round(found.episodes * times))) for times in (0.24, 4))
+        wrong += many.verdict == "open" or (few.verdict != "open" and found.episodes >= 400)
+    assert wrong <= 4
+
+
+def test_where_a_shift_may_as_well_lie_on_the_line_nobody_says_how_many_episodes_would_tell() -> None:
+    change = np.tile([-0.5, 0.7], 50)  # on average 0.1, a sixth of the span
+    found = moved([paired("dealt", "a", change, (0.0, 1.0), ERROR)], {"dealt": 0.6})
+    assert found is not None
+    assert (found.verdict, found.episodes) == ("open", 0)

@@ -194,7 +194,7 @@ def held_words(moved: Moved) -> str:
     sentence = f"Whether its style holds cannot be told yet: {whom} it changes by {change}."
     if moved.episodes:
         episodes = number(moved.episodes)
-        return f"{sentence} Very roughly {episodes} fresh episodes would tell whether that is more than {FRAGILE:g}."
+        return f"{sentence} About {episodes} fresh episodes would tell whether that is more than {FRAGILE:g}."
     return f"{sentence} Measure it on more episodes."
 
 
