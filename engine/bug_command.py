@@ -13,7 +13,7 @@ import msgspec
 
 from engine.arrays import unpack
 from engine.config.base import parse
-from engine.config.hunt import BUG_FORMAT, OraclesConfig
+from engine.config.hunt import BUG_FORMAT, LONGEST, OraclesConfig
 from engine.config.train import TrainGame
 from engine.errors import LONGEST_SAID, ConfigError, EngineError
 from engine.job_folder import last_events, store_of
@@ -97,8 +97,6 @@ def shows_again(file: BugFile) -> bool:
 
 
 def _bugs(path: Path) -> Iterator[BugFile]:
-    from engine.evorl.watched import LONGEST
-
     if path.is_dir():
         yield from _of_study(path)
         return
@@ -107,7 +105,7 @@ def _bugs(path: Path) -> Iterator[BugFile]:
         if not 0 <= int(bug.seed) < 2**64:
             raise ValueError("its seed is not between 0 and 2 to the power of 64")
         if len(bug.moves) > LONGEST:
-            raise ValueError(f"it has {len(bug.moves):,} moves, and no hunt writes more than {LONGEST:,}")
+            raise ValueError(f"it has {len(bug.moves):,} decisions; {LONGEST:,} are the most that are played again")
     except RecursionError as error:
         raise ConfigError([("bug", f"{path} cannot be read as a bug: it is nested too deep")]) from error
     except (OSError, ValueError, msgspec.DecodeError) as error:

@@ -10,6 +10,7 @@ from pydantic import Field, StringConstraints, model_validator
 from engine.config.base import Config, Shown, Study, refuse
 from engine.config.evaluate import SavedConfig, ScriptConfig, Title
 from engine.config.evolve import Measure
+from engine.config.hunt import LONGEST
 from engine.config.limits import LimitsConfig
 from engine.config.train import Game
 
@@ -91,7 +92,7 @@ class MovesConfig(Config):
     kind: Literal["moves"]
     episode: int = Field(ge=0, lt=2**64, title="Seed of the episode")
     moves: tuple[int | tuple[int | float, ...] | float, ...] = Field(
-        min_length=1, max_length=20_000, title="Actions", description="in their order, as the game takes them"
+        min_length=1, max_length=LONGEST, title="Actions", description="in their order, as the game takes them"
     )
     title: Title = Field("", title="What people call it")
     shows: Annotated[Shown, StringConstraints(max_length=1000)] = Field("", title="What the last one shows")

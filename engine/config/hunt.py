@@ -17,9 +17,10 @@ from engine.text import figures
 COVERED = AimConfig(measure="places", low=0)
 """The second goal of every hunt: different places of an episode."""
 
-
 BUG_FORMAT = "equipoise-bug-1"
 """The field ``format`` of a file that holds one bug (``engine.bug_command``)."""
+LONGEST = 20_000
+"""Decisions up to a bug, at most: in a longer episode none is reported, and none is played again or watched."""
 
 
 class WujiConfig(NSGA2Config):

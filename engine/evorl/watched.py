@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.config.hunt import LONGEST
 from engine.evorl.findings import Bug, Findings, Kind
 from engine.evorl.revived import Revived
 from engine.mdp.interface import Array, MDPSpec
@@ -24,8 +25,6 @@ from engine.mdp.vector import Ended, VectorMDP, VectorStep, episode_seeds
 
 PLACES = "places"
 """The signal that a watched game has beside its own: different places of an episode."""
-LONGEST = 20_000
-"""Moves of the longest episode whose bugs can be shown again."""
 CRASHES = 3
 """Crashes of a program with the same message that are looked at, where none of them shows again."""
 Shown = Callable[[Bug, Findings], bool]
@@ -148,11 +147,11 @@ class Watched:
 
     def _bug(self, kind: Kind, what: str, battle: int, place: int) -> Bug | None:
         """A bug that the present moment of a battle shows; None where its episode is too long to be shown again."""
-        first = int(self._begun[battle]) - self._dropped
-        if first < 0:
+        first = int(self._begun[battle])
+        if self.ticks - first > LONGEST:
             return None
         seed = episode_seeds(self._base[[battle]], self._episodes[[battle]])[0]
-        moves = [row[battle].tolist() for row in self._moves[first:]]
+        moves = [row[battle].tolist() for row in self._moves[first - self._dropped :]]
         return Bug(kind=kind, what=what, place=place, seed=int(seed), moves=moves)
 
     def _over(self, ended: Ended) -> Ended:

@@ -13,7 +13,7 @@ from engine import cli
 from engine.arrays import unpack
 from engine.bench import wuji as wuji_bench
 from engine.config.base import parse
-from engine.config.hunt import HuntConfig
+from engine.config.hunt import LONGEST, HuntConfig
 from engine.config.limits import LimitsConfig
 from engine.config.train import TrainGame
 from engine.errors import ConfigError
@@ -157,6 +157,17 @@ def test_a_bug_seen_when_no_decisions_are_left_is_kept_as_not_shown_again_until_
     shown = stumbled(cell, HOLE)
     together.add(shown)
     assert (together.bugs.keys(), together.untried) == (shown.bugs.keys(), {})
+
+
+def test_no_hunt_reports_a_bug_that_takes_more_decisions_than_are_played_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = Maze()
+    cell = tuple(np.argwhere(game.layout.planted == HOLE)[0].tolist())
+    long = len(way(game.layout, begun(game), cell)) + 1
+    monkeypatch.setattr("engine.evorl.watched.LONGEST", long)
+    (bug,) = stumbled(cell, HOLE).bugs.values()
+    assert len(bug.moves) == long
+    monkeypatch.setattr("engine.evorl.watched.LONGEST", long - 1)
+    assert not stumbled(cell, HOLE).bugs
 
 
 def test_every_decision_counts_at_the_place_where_it_ends_and_episodes_tell_their_places() -> None:
@@ -359,7 +370,7 @@ def test_bugs_of_a_folder_and_of_a_file_show_again_on_the_command_line(
     for wrong in ({"seed": "-1"}, {"seed": "1" * 30}, {"moves": [10**30]}, {"moves": [None]}, {"moves": [[1, 2]]}):
         taken.write_text(json.dumps({"format": "equipoise-bug-1", **bug, **wrong}))
         assert cli.main(["replay-bug", str(taken)]) == 2, wrong
-    taken.write_text(json.dumps({"format": "equipoise-bug-1", **bug, "moves": [0] * 20_001}))
+    taken.write_text(json.dumps({"format": "equipoise-bug-1", **bug, "moves": [0] * (LONGEST + 1)}))
     assert cli.main(["replay-bug", str(taken)]) == 2, "it would be played for minutes"
     for text in ("{}", '{"moves": ' + "[" * 5000):
         taken.write_text(text)
