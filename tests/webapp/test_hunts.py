@@ -16,6 +16,7 @@ from django.utils import timezone
 from engine import cli
 from engine.arrays import pack
 from engine.catalog import GAMES
+from engine.config.hunt import LONGEST
 from engine.config.train import TrainGame
 from engine.events import Finished
 from engine.rl.recording import drawing_of
@@ -167,6 +168,37 @@ def test_a_bug_is_watched_from_its_seed_and_its_decisions_up_to_where_it_shows(t
         assert row * len(told["scenery"]) + column == bug["place"]
     form = signed_in(team.designer).get(reverse("agents:watch", args=[team.project.slug])).content.decode()
     assert "Bug 1" not in form, "the form’s list has battles of agents"
+
+
+def test_a_bug_that_takes_too_long_to_be_watched_is_said_to_be_and_has_no_button(
+    team: Studio, job: Job, designer: Client
+) -> None:
+    kept = found.of(job)
+    assert kept is not None
+    long = {**kept.bugs[0], "moves": [0] * (LONGEST + 1)}
+    packed = pack({**kept.bundle.meta, "bugs": [long]}, kept.bundle.arrays)
+    Job.objects.filter(pk=job.pk).update(artifacts={"found": store().put(packed)})
+    content = designer.get(page(job)).content.decode()
+    assert "Too long to watch." in content
+    assert "Watch it" not in content
+    answer = designer.post(reverse("hunts:watch", args=[team.project.slug, job.pk, 1]), follow=True)
+    assert answer.redirect_chain == [(page(job), 302)]
+    said = "Bug 1 cannot be watched. It takes 20,001 decisions; 20,000 are the most that can be watched."
+    assert said in answer.content.decode()
+
+
+def test_a_bug_whose_game_does_not_take_its_settings_any_more_cannot_be_watched_and_it_is_said_why(
+    team: Studio, job: Job, designer: Client
+) -> None:
+    kept = found.of(job)
+    assert kept is not None
+    game = {"name": "maze", "settings": {"size": -1}}
+    packed = pack({**kept.bundle.meta, "game": game}, kept.bundle.arrays)
+    Job.objects.filter(pk=job.pk).update(artifacts={"found": store().put(packed)})
+    answer = designer.post(reverse("hunts:watch", args=[team.project.slug, job.pk, 1]), follow=True)
+    assert answer.redirect_chain == [(page(job), 302)]
+    said = "Bug 1 cannot be watched. The game does not take it any more (game.settings.size: must be 9 to 101, not −1)."
+    assert said in answer.content.decode()
 
 
 def test_only_who_may_write_has_a_bug_recorded_and_only_one_that_was_found(team: Studio, job: Job) -> None:

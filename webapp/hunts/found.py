@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.arrays import Bundle, unpack
-from engine.config.hunt import BUG_FORMAT
+from engine.config.hunt import BUG_FORMAT, LONGEST
 from engine.errors import StoreError
 from webapp.games.called import called
 from webapp.lib.storage import store
@@ -31,6 +31,11 @@ class Shown(NamedTuple):
     seen: int
     moves: int
     shown_again: bool = True
+
+    @property
+    def watchable(self) -> bool:
+        """Whether it is short enough to be watched."""
+        return self.moves <= LONGEST
 
 
 class MapCell(NamedTuple):

@@ -38,7 +38,12 @@ def watch(request: HttpRequest, slug: str, pk: int, number: int) -> HttpResponse
     if why := unplayable(kept.bundle.meta["game"]["name"], job.project):
         messages.warning(request, why)
         return redirect("studies:job", slug, pk)
-    recorded = actions.sample(job.project, signed_in(request), watching.recording(kept, number), parent=job)
+    try:
+        battle = watching.recording(kept, number)
+    except actions.Refused as refused:
+        messages.warning(request, f"Bug {number} cannot be watched. {refused}")
+        return redirect("studies:job", slug, pk)
+    recorded = actions.sample(job.project, signed_in(request), battle, parent=job)
     return redirect("agents:battles", slug, recorded.pk)
 
 
