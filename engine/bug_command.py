@@ -13,7 +13,7 @@ import msgspec
 
 from engine.arrays import unpack
 from engine.config.base import parse
-from engine.config.hunt import BUG_FORMAT, LONGEST, OraclesConfig
+from engine.config.hunt import BUG_FORMAT, LONGEST, OraclesConfig, many
 from engine.config.train import TrainGame
 from engine.errors import LONGEST_SAID, ConfigError, EngineError
 from engine.job_folder import last_events, store_of
@@ -45,8 +45,9 @@ def add(commands: Any) -> None:
     command = commands.add_parser(
         "replay-bug",
         help="does a bug that a hunt found show again?",
-        description="Plays bugs again. Exit codes: 0 each shows again, 3 one of them does not, 1 not done but may be "
-        "tried again, 2 cannot be done as asked.",
+        description="Plays bugs again, a crash of a program three times, and says in how many replays each showed. "
+        "Exit codes: 0 every replay shows its bug, 3 one of them does not, 1 not done but may be tried again, 2 cannot "
+        "be done as asked.",
     )
     command.add_argument("bug", type=Path, help="the file of a bug, or the folder of a hunt: all of its bugs")
     command.add_argument("--game", help="another build of the game to play it in, such as command:./server")
@@ -54,16 +55,19 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play each bug again; a line for each. Raises ConfigError, SimulatorError, StoreError."""
+    """Play each bug again; a line for each says in how many of its replays it showed. Raises ConfigError,
+    SimulatorError, StoreError."""
     results = []
     for bug in _bugs(args.bug):
         if args.game:
             bug.game |= {"name": args.game}
         elif args.bug.is_file():
             _starts_no_program(bug)
-        results.append(shows_again(bug))
-        how = f"shows again after {len(bug.moves):,} decisions" if results[-1] else "does not show again"
-        print(printable(f"{bug.kind} at {bug.where or bug.place}: {bug.what} It {how}.", LONGEST_SAID), flush=True)
+        shown = replayed(bug)
+        results += shown
+        after = f", after {many(len(bug.moves), 'decision')}" if any(shown) else ""
+        how = f"It showed in {sum(shown)} of {many(len(shown), 'replay')}{after}."
+        print(printable(f"{bug.kind} at {bug.where or bug.place}: {bug.what} {how}", LONGEST_SAID), flush=True)
     if not results:
         print("This hunt has found no bug yet.")
     return 0 if all(results) else GONE
@@ -77,11 +81,11 @@ def _starts_no_program(bug: BugFile) -> None:
         raise ConfigError([("game", f"this bug was found in {name}, {why}")])
 
 
-def shows_again(file: BugFile) -> bool:
-    """Whether a bug shows again. Raises ConfigError, SimulatorError."""
+def replayed(file: BugFile) -> list[bool]:
+    """Whether each replay of a bug shows it. Raises ConfigError, SimulatorError."""
     from engine.evorl.findings import Bug
     from engine.evorl.hunting import oracles_of, watchable
-    from engine.evorl.replays import shows_again
+    from engine.evorl.replays import replays
 
     fields = {"kind": file.kind, "what": file.what, "place": file.place, "seed": int(file.seed), "moves": file.moves}
     try:
@@ -93,7 +97,7 @@ def shows_again(file: BugFile) -> bool:
         def games(battles: int) -> VectorMDP:
             return made.enter_context(contextlib.closing(watchable(parse(TrainGame, file.game), battles)))
 
-        return shows_again(bug, games, oracles_of(parse(OraclesConfig, file.oracles)))
+        return [*replays(bug, games, oracles_of(parse(OraclesConfig, file.oracles)))]
 
 
 def _bugs(path: Path) -> Iterator[BugFile]:

@@ -10,7 +10,7 @@
     python -m engine serve-simulator REF     serve a Python simulator over ZeroMQ
 
 Exit codes: 0 done (also: stopped or paused on request), 1 not done but may be tried again, 2 cannot be done as asked.
-Of ``replay-bug`` 3: a bug does not show again. Of ``gate`` 0 under the line, 3 over the line, 4 cannot tell (also:
+Of ``replay-bug`` 3: a replay does not show its bug. Of ``gate`` 0 under the line, 3 over the line, 4 cannot tell (also:
 stopped on request). 1 and 2 as above.
 """
 

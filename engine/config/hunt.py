@@ -121,8 +121,8 @@ class HuntConfig(EvolveConfig):
             return
         agents, whole = self.algorithm.population, self.round(longest)
         fit = self.decisions // (whole // agents)
-        fewer = f", have {many(fit)} in a round" if fit > 1 else ""
-        why = f"{many(agents)} take up to {figures(whole)} in a round, more than {figures(self.decisions)}"
+        fewer = f", have {many(fit, 'agent')} in a round" if fit > 1 else ""
+        why = f"{many(agents, 'agent')} take up to {figures(whole)} in a round, more than {figures(self.decisions)}"
         yield "decisions", f"{why}: give {figures(whole)} or more{fewer}, or let each learn from fewer"
 
     @field_validator("task")
@@ -140,9 +140,9 @@ class HuntConfig(EvolveConfig):
         return self
 
 
-def many(agents: int) -> str:
-    """So many agents, in words."""
-    return f"{agents:,} agent{'s' * (agents != 1)}"
+def many(count: int, noun: str) -> str:
+    """A count with its noun."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def _misfits(task: TaskConfig) -> Iterator[tuple[str, str]]:

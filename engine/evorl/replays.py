@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,13 +26,17 @@ Games = Callable[[int], VectorMDP]
 """Gives the game for so many battles."""
 
 
-def shows_again(bug: Bug, games: Games, oracles: Oracles) -> bool:
-    """Whether a bug's seed and moves show it; being stuck, also whether nothing else leads away. A program that crashes
-    by chance may do so once more: its crash must show ``CRASHES`` times."""
+def replays(bug: Bug, games: Games, oracles: Oracles) -> Iterator[bool]:
+    """Whether each replay of a bug's seed and moves shows it; of being stuck, also whether nothing else leads away. A
+    program that crashes by chance may do so once more: its crash is replayed ``CRASHES`` times, all else once."""
     game = games(1)
-    if not all(_is_shown(bug, game, oracles) for _ in range(_times(bug, game))):
-        return False
-    return bug.kind != "stuck" or _is_held(bug, games(TRIES), oracles)
+    for _ in range(_times(bug, game)):
+        yield _is_shown(bug, game, oracles) and (bug.kind != "stuck" or _is_held(bug, games(TRIES), oracles))
+
+
+def shows_again(bug: Bug, games: Games, oracles: Oracles) -> bool:
+    """Whether each replay of a bug shows it; none is played after one that does not."""
+    return all(replays(bug, games, oracles))
 
 
 def _times(bug: Bug, game: VectorMDP) -> int:

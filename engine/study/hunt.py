@@ -159,7 +159,7 @@ class Words:
 
     def planned(self, event: Started, study: Mapping[str, Any]) -> str:
         """What the decisions buy."""
-        rounds = f"{event.ticks:,} round{'s' * (event.ticks != 1)} of {many(study['algorithm']['population'])}"
+        rounds = f"{many(event.ticks, 'round')} of {many(study['algorithm']['population'], 'agent')}"
         return f"{study['decisions']:,} decisions, about {rounds}"
 
     def done(self, counters: Counters) -> str:

@@ -47,6 +47,18 @@ class Cloak(Stairs):
         return np.zeros(1, np.float32)
 
 
+class Fickle(Cloak):
+    """Everywhere looks alike. Of three times that anybody goes up four times in a row, the first ends by an error."""
+
+    times = 0
+
+    def step(self, action: Any) -> Any:
+        if action and self.row == 3:
+            Fickle.times += 1
+            self.row = 3 if Fickle.times % 3 == 1 else 0
+        return super().step(action)
+
+
 class Moody(Cloak):
     """Ends by an error every hundredth step of all that were ever made."""
 

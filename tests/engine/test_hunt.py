@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -356,7 +358,7 @@ def test_bugs_of_a_folder_and_of_a_file_show_again_on_the_command_line(
     assert cli.main(["replay-bug", str(tmp_path / "job")]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines
-    assert all("shows again after" in line for line in lines)
+    assert all(re.search(r" It showed in 1 of 1 replay, after [\d,]+ decisions?\.$", line) for line in lines)
     found = json.loads((tmp_path / "job" / "results.json").read_text())["found"]
     meta, _ = unpack(FolderStore(tmp_path / "job" / "store").get(found))
     assert len(meta["bugs"]) == len(lines)
@@ -367,6 +369,7 @@ def test_bugs_of_a_folder_and_of_a_file_show_again_on_the_command_line(
     bug["game"]["settings"]["planted"] = False
     taken.write_text(json.dumps({"format": "equipoise-bug-1", **bug}))
     assert cli.main(["replay-bug", str(taken)]) == 3
+    assert capsys.readouterr().out.splitlines()[-1].endswith(" It showed in 0 of 1 replay.")
     for wrong in ({"seed": "-1"}, {"seed": "1" * 30}, {"moves": [10**30]}, {"moves": [None]}, {"moves": [[1, 2]]}):
         taken.write_text(json.dumps({"format": "equipoise-bug-1", **bug, **wrong}))
         assert cli.main(["replay-bug", str(taken)]) == 2, wrong
@@ -434,6 +437,27 @@ def test_a_program_that_crashes_by_chance_has_no_bug_that_shows_again_and_that_i
     found = chanced("Moody", 16, 1)
     assert not found.bugs
     assert found.unshown == 3, "of the same message no more are looked at"
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "said"),
+    [("Cloak", 0, "It showed in 3 of 3 replays, after 4 decisions."), ("Fickle", 3, "It showed in 1 of 3 replays")],
+)
+def test_a_bug_that_is_played_again_is_said_to_show_in_so_many_of_its_replays(
+    name: str, code: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reference = f"python:tests.engine.crashing_game:{name}"
+    game, found = watchable(parse(TrainGame, {"name": reference}), 1), Findings()
+    seen = Watched(game, ORACLES, found)
+    seen.reset(np.array([1], np.uint64))
+    for _ in range(4):
+        seen.step([np.ones(1, np.int64)])
+    game.close()
+    (bug,) = found.bugs.values()
+    beside = {"format": "equipoise-bug-1", "game": {"name": reference}, "oracles": {}, "seed": str(bug.seed)}
+    (tmp_path / "bug.json").write_text(json.dumps({**msgspec.to_builtins(bug), **beside}))
+    assert cli.main(["replay-bug", str(tmp_path / "bug.json"), "--game", reference]) == code
+    assert said in capsys.readouterr().out
 
 
 def test_agents_that_are_not_bred_go_on_from_their_own_training() -> None:

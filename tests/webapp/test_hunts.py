@@ -134,7 +134,8 @@ def test_a_replay_that_was_downloaded_shows_the_bug_again(
     file = tmp_path / "bug.json"
     file.write_bytes(designer.get(reverse("hunts:bug", args=[job.project.slug, job.pk, 1])).content)
     assert cli.main(["replay-bug", str(file)]) == 0
-    assert re.search(r"at row \d+, column \d+: .* It shows again after [\d,]+ decisions", capsys.readouterr().out)
+    said = capsys.readouterr().out
+    assert re.search(r"at row \d+, column \d+: .* It showed in 1 of 1 replay, after [\d,]+ decision", said)
     none = reverse("hunts:bug", args=[job.project.slug, job.pk, 99])
     assert designer.get(none).status_code == 404
 
