@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import msgspec
 
 from engine.arrays import unpack
 from engine.config.base import parse
-from engine.config.hunt import BUG_FORMAT, LONGEST, OraclesConfig, many
+from engine.config.hunt import BUG_FORMAT, LONGEST, OraclesConfig, lost_crashes, many
 from engine.config.train import TrainGame
 from engine.errors import LONGEST_SAID, ConfigError, EngineError
 from engine.job_folder import last_events, store_of
@@ -55,22 +54,29 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play each bug again; a line for each says in how many of its replays it showed. Raises ConfigError,
-    SimulatorError, StoreError."""
-    results = []
-    for bug in _bugs(args.bug):
+    """Play each bug again; a line for each says in how many of its replays it showed. Of a hunt, more lines say which
+    crashes no replay showed. Raises ConfigError, SimulatorError, StoreError."""
+    results, whole = list[bool](), args.bug.is_dir()
+    bugs, lost = _of_study(args.bug) if whole else ([_of_file(args.bug)], [])
+    for bug in bugs:
         if args.game:
             bug.game |= {"name": args.game}
-        elif args.bug.is_file():
+        elif not whole:
             _starts_no_program(bug)
         shown = replayed(bug)
         results += shown
-        after = f", after {many(len(bug.moves), 'decision')}" if any(shown) else ""
-        how = f"It showed in {sum(shown)} of {many(len(shown), 'replay')}{after}."
-        print(printable(f"{bug.kind} at {bug.where or bug.place}: {bug.what} {how}", LONGEST_SAID), flush=True)
-    if not results:
+        print(printable(_line(bug, shown), LONGEST_SAID), flush=True)
+    if not bugs:
         print("This hunt has found no bug yet.")
+    for said in lost:
+        print(printable(said, LONGEST_SAID))
     return 0 if all(results) else GONE
+
+
+def _line(bug: BugFile, shown: list[bool]) -> str:
+    after = f", after {many(len(bug.moves), 'decision')}" if any(shown) else ""
+    how = f"It showed in {sum(shown)} of {many(len(shown), 'replay')}{after}."
+    return f"{bug.kind} at {bug.where or bug.place}: {bug.what} {how}"
 
 
 def _starts_no_program(bug: BugFile) -> None:
@@ -100,10 +106,7 @@ def replayed(file: BugFile) -> list[bool]:
         return [*replays(bug, games, oracles_of(parse(OraclesConfig, file.oracles)))]
 
 
-def _bugs(path: Path) -> Iterator[BugFile]:
-    if path.is_dir():
-        yield from _of_study(path)
-        return
+def _of_file(path: Path) -> BugFile:
     try:
         bug = msgspec.json.decode(path.read_bytes(), type=BugFile)
         if not 0 <= int(bug.seed) < 2**64:
@@ -116,22 +119,18 @@ def _bugs(path: Path) -> Iterator[BugFile]:
         raise ConfigError([("bug", f"{path} cannot be read as a bug: {error}")]) from error
     if bug.format != BUG_FORMAT:
         raise ConfigError([("bug", f"its format is {bug.format[:40]!r}; this version reads {BUG_FORMAT}")])
-    yield bug
+    return bug
 
 
-def _of_study(folder: Path) -> Iterator[BugFile]:
+def _of_study(folder: Path) -> tuple[list[BugFile], list[str]]:
+    """The bugs of a hunt, and sentences on crashes that no replay showed."""
     events = last_events(folder)
     kept = [getattr(events.get(which), "artifacts", {}).get("found") for which in ("end", "saved")]
     digest = next(filter(None, kept), "")
     if not digest:
         raise EngineError(f"{folder} holds no hunt that has come through its first round.")
     meta, _ = unpack(open_store(store_of(folder)).get(digest))
-    for bug in meta["bugs"]:
-        fields = {
-            **bug,
-            "seed": str(bug["seed"]),
-            "game": meta["game"],
-            "oracles": meta["oracles"],
-            "format": BUG_FORMAT,
-        }
-        yield msgspec.convert(json.loads(json.dumps(fields)), BugFile)
+    beside = {"game": meta["game"], "oracles": meta["oracles"], "format": BUG_FORMAT}
+    tables = [{**bug, "seed": str(bug["seed"]), **beside} for bug in meta["bugs"]]
+    bugs = [msgspec.convert(json.loads(json.dumps(table)), BugFile) for table in tables]
+    return bugs, lost_crashes(meta.get("lost", {}))

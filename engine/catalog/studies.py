@@ -104,7 +104,7 @@ STUDIES: dict[str, StudyKind] = {
     ),
     "hunt": StudyKind(
         "Hunt for bugs", "hunt", HuntConfig, "engine.study.hunt:hunt", "engine.study.hunt:Words", "steps", "archive",
-        genes="task",
+        genes="task", lines="engine.study.hunt:lines",
     ),
     "self-play": StudyKind(
         "Self-play", "self-play training", SelfPlayConfig, "engine.study.self_play:self_play", "engine.console:Evolved",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
@@ -21,6 +21,8 @@ BUG_FORMAT = "equipoise-bug-1"
 """The field ``format`` of a file that holds one bug (``engine.bug_command``)."""
 LONGEST = 20_000
 """Decisions up to a bug, at most: in a longer episode none is reported, and none is played again or watched."""
+MOST_MESSAGES = 5
+"""Messages of crashes that are repeated, at most."""
 
 
 class WujiConfig(NSGA2Config):
@@ -138,6 +140,28 @@ class HuntConfig(EvolveConfig):
         if self.objectives[1].measure != COVERED.measure:
             raise ValueError("the second goal of a hunt is places, the different places of an episode")
         return self
+
+
+def lost_crashes(lost: Mapping[str, int]) -> list[str]:
+    """A sentence for each message of crashes that no replay showed, the most frequent first; one for all beyond
+    ``MOST_MESSAGES``. ``lost``: how many, by message."""
+    common = sorted(lost.items(), key=lambda said: -said[1])
+    sentences = [
+        f"The game crashed {_times(count)} with the message “{message}”, and no replay showed {_these(count)} again."
+        for message, count in common[:MOST_MESSAGES]
+    ]
+    if others := sum(count for _, count in common[MOST_MESSAGES:]):
+        how = f"With other messages it crashed {_times(others)}"
+        sentences.append(f"{how}, and no replay showed {_these(others)} again.")
+    return sentences
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
+
+
+def _these(count: int) -> str:
+    return "that crash" if count == 1 else "those crashes"
 
 
 def many(count: int, noun: str) -> str:

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from engine.arrays import pack, unpack
 
 Kind = Literal["crash", "stuck", "assertion", "imbalance"]
+Key = tuple[Kind, str, int]
+"""What tells bugs apart: the oracle, what it says, and the place."""
 MOST = 200_000
 """Places that are told apart; further ones are not counted."""
 
@@ -29,7 +31,7 @@ class Bug(msgspec.Struct, kw_only=True):
     seen: int = 1
 
     @property
-    def key(self) -> tuple[str, str, int]:
+    def key(self) -> Key:
         """Bugs with the same key are the same."""
         return self.kind, self.what, self.place
 
@@ -38,16 +40,17 @@ class Findings:
     """``visits``: how many decisions ended at each place; ``bugs`` by their keys, in the order in which they were
     found; ``untried``: likewise what was seen when no decisions were left to show it again; ``checked``: decisions
     spent on showing bugs again; ``unshown``: bugs that did not show again, and are not reported; ``refused``: keys of
-    what an oracle saw and was found to be no bug, or not tried; ``crashes``: how many crashes of a program did not show
-    again, by what it said."""
+    what an oracle saw and was found to be no bug, or not tried; ``lost``: how many crashes of a program no replay
+    showed, by what it said; ``vain``: after how many of these the battles at a place were tried, by what it said and
+    the place."""
 
     def __init__(self) -> None:
         self.visits: dict[int, int] = {}
-        self.bugs: dict[tuple[str, str, int], Bug] = {}
-        self.untried: dict[tuple[str, str, int], Bug] = {}
-        self.refused: set[tuple[str, str, int]] = set()
+        self.bugs: dict[Key, Bug] = {}
+        self.untried: dict[Key, Bug] = {}
+        self.refused: set[Key] = set()
         self.checked = self.unshown = 0
-        self.crashes = Counter[str]()
+        self.lost, self.vain = Counter[str](), Counter[tuple[str, int]]()
 
     def visit(self, places: Iterable[int]) -> None:
         """Count a decision that ended at each of these places."""
@@ -74,6 +77,7 @@ class Findings:
                 self.untried.setdefault(key, msgspec.structs.replace(bug))
         self.checked += other.checked
         self.unshown += other.unshown
+        self.lost += other.lost
 
     def arrays(self) -> dict[str, NDArray[np.int64]]:
         """``place`` and ``visits`` int64[places]."""
@@ -87,7 +91,9 @@ class Findings:
         bugs = [msgspec.to_builtins(bug) for bug in self.bugs.values()]
         fields = {"bugs": bugs, "checked": self.checked, "unshown": self.unshown, "refused": sorted(self.refused)}
         untried = [msgspec.to_builtins(bug) for bug in self.untried.values()]
-        return {**fields, "untried": untried} if untried else fields
+        vain = sorted([what, place, count] for (what, place), count in self.vain.items())
+        rare = {"untried": untried, "lost": dict(self.lost), "vain": vain}
+        return fields | {name: part for name, part in rare.items() if part}
 
     def pack(self) -> bytes:
         """As an artifact."""
@@ -110,4 +116,6 @@ class Findings:
         found.untried = {bug.key: bug for bug in untried}
         found.refused = {(kind, what, place) for kind, what, place in meta["refused"]}
         found.checked, found.unshown = meta["checked"], meta["unshown"]
+        found.lost = Counter(meta.get("lost", {}))
+        found.vain = Counter({(what, place): count for what, place, count in meta.get("vain", ())})
         return found

@@ -78,24 +78,21 @@ def _batch(step: VectorStep, seeds: NDArray[np.uint64], tick: int) -> Batch:
 
 
 class Replays:
-    """Says of a bug whether it shows again, and counts what that took. ``most``: decisions that it may take in all."""
+    """Says of a bug whether it shows again, and counts the decisions that takes. ``most``: as many may be taken in
+    all."""
 
     def __init__(self, games: Games, oracles: Oracles, most: float = np.inf) -> None:
         self._games, self._oracles, self.most = games, oracles, most
 
-    def __call__(self, bug: Bug, found: Findings) -> bool:
-        """Whether it does. An agent that only did not want to leave was never stuck, and which battle crashed a program
-        nobody knows: neither is a bug that was lost. What would take too long is not tried, and is kept as such but for
-        agents that may have been stuck: another agent may show it sooner."""
-        stuck = bug.kind == "stuck"
-        takes = len(bug.moves) * _times(bug, self._games(1))
-        if stuck:
-            takes += TRIES * (len(bug.moves) + self._oracles.stuck_after)
-        if found.checked + takes > self.most:
-            if not stuck:
-                found.untried[bug.key] = bug
-            return False
-        found.checked += takes
-        shown = shows_again(bug, self._games, self._oracles)
-        found.unshown += not shown and not stuck and bug.kind != "crash"
-        return shown
+    def __call__(self, bug: Bug, found: Findings) -> bool | None:
+        """Whether it does; None where that might take more decisions than are left, and is not tried."""
+        each = len(bug.moves)
+        if bug.kind == "stuck":
+            each += TRIES * (len(bug.moves) + self._oracles.stuck_after)
+        if found.checked + each * _times(bug, self._games(1)) > self.most:
+            return None
+        for shown in replays(bug, self._games, self._oracles):
+            found.checked += each
+            if not shown:
+                return False
+        return True

@@ -16,18 +16,21 @@ from engine.mdp.vector import Ended, VectorMDP, VectorStep, episode_seeds
 _SAID = 200
 _BATTLES = re.compile(r" of [\d,]+ battles?\b|,? \bbattle \d+\b")
 """What a message says of the batch, which is another one when a bug is shown again."""
+_NAMED = re.compile(r"\bbattle (\d{1,9})\b")
 
 
 class Revived:
     """A game for one seat whose errors are faults (``engine.mdp.places.Faulty``). After one it begins anew, and all its
-    battles are cut off where they were, without a result; ``anew``: their seeds from there on. Which battle it
-    was nobody knows here. A game that cannot even begin raises SimulatorError as ever."""
+    battles are cut off where they were, without a result; ``anew``: their seeds from there on. ``named``:
+    the battle that the last error names, if it names one; it is the program's word, and nobody has checked it. A game
+    that cannot even begin raises SimulatorError as ever."""
 
     def __init__(self, game: VectorMDP) -> None:
         self.game = game
         self.spec: MDPSpec = game.spec
         self.faults: tuple[Fault, ...] = ()
         self.anew: NDArray[np.uint64] | None = None
+        self.named: int | None = None
 
     def reset(self, seeds: NDArray[np.uint64]) -> VectorStep:
         """As ``VectorMDP.reset``."""
@@ -61,12 +64,15 @@ class Revived:
 
     def _revive(self, message: str) -> VectorStep:
         """Note the fault, and begin the next episodes, which starts the program again."""
-        said = _BATTLES.sub("", message.partition("\n")[0])[:_SAID]
+        line, n = message.partition("\n")[0], len(self._base)
+        named = _NAMED.search(line)
+        self.named = int(named[1]) if named and int(named[1]) < n else None
+        said = _BATTLES.sub("", line)[:_SAID]
         fault = Fault("crash", said or "The game ended by itself.")
         if fault not in self.faults:
             self.faults = (*self.faults, fault)
         self._broken[:] = self.faults.index(fault)
-        n, score = len(self._base), np.zeros((len(self._base), 1))
+        score = np.zeros((n, 1))
         signals = np.zeros((n, len(self.spec.seats[0].signals)))
         ended = Ended(
             np.arange(n), episode_seeds(self._base, self._episodes), self._lengths.copy(), self._returns, score, score,

@@ -10,6 +10,7 @@ place. It is reported only if the same seed and moves show it again in a game of
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import msgspec
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.config.hunt import LONGEST
-from engine.evorl.findings import Bug, Findings, Kind
+from engine.evorl.findings import Bug, Findings, Key, Kind
 from engine.evorl.revived import Revived
 from engine.mdp.interface import Array, MDPSpec
 from engine.mdp.places import Fault, Faulty, Look
@@ -26,9 +27,12 @@ from engine.mdp.vector import Ended, VectorMDP, VectorStep, episode_seeds
 PLACES = "places"
 """The signal that a watched game has beside its own: different places of an episode."""
 CRASHES = 3
-"""Crashes of a program with the same message that are looked at, where none of them shows again."""
-Shown = Callable[[Bug, Findings], bool]
-"""Whether a bug shows again; what that cost is counted in the findings."""
+"""Crashes of a program with the same message whose battles at one place are tried, where none of them shows again."""
+MOST_TRIED = 256
+"""Battles that are tried after a crash, at most."""
+Shown = Callable[[Bug, Findings], bool | None]
+"""Whether a bug shows again; None where too few decisions are left to try it. What it cost is counted in the
+findings."""
 
 
 class Oracles(NamedTuple):
@@ -93,7 +97,7 @@ class Watched:
             codes = self._faulty.broken()
             broken = np.flatnonzero(codes >= 0).tolist()
             if broken and isinstance(self.game, Revived):
-                self._judge_crash(self._faulty.faults[codes[broken[0]]], there.tolist())
+                self._judge_crash(self._faulty.faults[codes[broken[0]]], there.tolist(), self.game.named)
                 broken = []
             for b in broken:
                 fault = self._faulty.faults[codes[b]]
@@ -103,25 +107,29 @@ class Watched:
         if step.ended is not None:
             self._judge_ended(step.ended, there)
 
-    def _judge_crash(self, fault: Fault, there: Sequence[int]) -> None:
-        """A program crashed, and which battle it was nobody knows: they are tried one after the other until one shows
-        it again. After ``CRASHES`` of the same message that none showed, it is not looked at any more."""
-        keys = [(fault.kind, fault.what, place) for place in there]
-        known = next((self.found.bugs[key] for key in keys if key in self.found.bugs), None)
-        if known is not None:
-            known.seen += 1
-            return
-        if self.found.crashes[fault.what] == CRASHES:
-            return
-        for b, key in enumerate(keys):
-            bug = self._bug(fault.kind, fault.what, b, there[b])
-            if bug is not None and (self._shown is None or self._shown(bug, self.found)):
-                self.found.bugs[key] = bug
+    def _judge_crash(self, fault: Fault, there: Sequence[int], named: int | None) -> None:
+        """A program crashed, perhaps by the battle that it ``named``: battles are tried one after the other until one
+        shows it again. A crash that none shows is lost, and that is counted."""
+        keys, tried = [(fault.kind, fault.what, place) for place in there], set[int]()
+        for b in self._suspects(keys, named):
+            if keys[b] in self.found.bugs:
+                self.found.bugs[keys[b]].seen += 1
                 return
-            if key in self.found.untried:
+            shown = self._tries(fault.kind, fault.what, b, there[b], sure=b == named or len(there) == 1)
+            if shown or keys[b] in self.found.untried:
                 return
-        self.found.crashes[fault.what] += 1
-        self.found.unshown += 1
+            if shown is False:
+                tried.add(there[b])
+        self.found.vain.update((fault.what, place) for place in tried)
+        self.found.lost[fault.what] += 1
+
+    def _suspects(self, keys: Sequence[Key], named: int | None) -> list[int]:
+        """Battles that may have crashed a program, in the order in which they are tried: the one that it named, one
+        with a bug that is known, all others. Places where that was tried in vain too often are left out."""
+        known = [b for b, key in enumerate(keys) if key in self.found.bugs][:1]
+        order = dict.fromkeys([*([] if named is None else [named]), *known, *range(len(keys))])
+        able = (b for b in order if keys[b] in self.found.bugs or self.found.vain[keys[b][1:]] < CRASHES)
+        return [*islice(able, MOST_TRIED)]
 
     def _judge_ended(self, ended: Ended, there: NDArray[np.int64]) -> None:
         """What won too soon is told by the place before the end, for the goal is the same each time."""
@@ -139,11 +147,24 @@ class Watched:
             known.seen += 1
         if known is not None or key in self.found.refused:
             return
-        bug = self._bug(kind, what, battle, place)
-        if bug is not None and (self._shown is None or self._shown(bug, self.found)):
-            self.found.bugs[key] = bug
-        else:
+        shown = self._tries(kind, what, battle, place, sure=kind != "stuck")
+        if not shown:
             self.found.refused.add(key)
+            self.found.unshown += shown is False and kind != "stuck"
+
+    def _tries(self, kind: Kind, what: str, battle: int, place: int, *, sure: bool) -> bool | None:
+        """Whether a bug shows again, which is then reported; None where that is not tried. If only decisions are
+        missing, it is kept for another agent, which may show it sooner; not, unless it is ``sure``: agents may merely
+        not have wanted to leave, and another battle may have crashed the program."""
+        bug = self._bug(kind, what, battle, place)
+        if bug is None:
+            return None
+        shown = self._shown is None or self._shown(bug, self.found)
+        if shown:
+            self.found.bugs[bug.key] = bug
+        elif shown is None and sure:
+            self.found.untried[bug.key] = bug
+        return shown
 
     def _bug(self, kind: Kind, what: str, battle: int, place: int) -> Bug | None:
         """A bug that the present moment of a battle shows; None where its episode is too long to be shown again."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from engine.arrays import Bundle, pack
 from engine.config.evolve import TaskConfig
-from engine.config.hunt import HuntConfig, many
+from engine.config.hunt import HuntConfig, lost_crashes, many
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Counters, Started
 from engine.evolution.algorithm import Individual, Parts, Progress
@@ -152,6 +152,12 @@ class _Hunt(Evolve):
 
 def _with_spare(request: Request, spare: int) -> TrainingContext:
     return msgspec.structs.replace(of_kind(request.context, TrainingContext), spare=spare)
+
+
+def lines(config: HuntConfig, artifacts: Mapping[str, str], store: Store) -> list[str]:
+    """What the list of bugs does not say: crashes that no replay showed."""
+    digest = artifacts.get(FOUND, "")
+    return lost_crashes(Findings.unpacked(store.get(digest)).lost) if digest else []
 
 
 class Words:

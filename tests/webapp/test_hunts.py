@@ -248,6 +248,17 @@ def test_what_was_seen_too_late_to_be_shown_again_is_listed_as_such(job: Job, de
     assert own["what"] == "Something odd."
 
 
+def test_the_page_says_how_often_the_game_crashed_where_no_replay_showed_it(job: Job, designer: Client) -> None:
+    kept = found.of(job)
+    assert kept is not None
+    said = "and no replay showed those crashes again."
+    assert said not in designer.get(page(job)).content.decode()
+    packed = pack({**kept.bundle.meta, "bugs": [], "lost": {"out of <memory>": 12}}, kept.bundle.arrays)
+    Job.objects.filter(pk=job.pk).update(artifacts={"found": store().put(packed)})
+    content = designer.get(page(job)).content.decode()
+    assert f"The game crashed 12 times with the message “out of &lt;memory&gt;”, {said}" in content
+
+
 def test_the_bugs_are_taken_away_as_rows_and_as_csv(team: Studio, job: Job) -> None:
     client = Client(headers={"Authorization": f"Bearer {tokens.make(team.producer, 'ci', None, 30)[1]}"})
     where = f"/api/v1/projects/{team.project.slug}/jobs/{job.pk}/results"

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.arrays import Bundle, unpack
-from engine.config.hunt import BUG_FORMAT, LONGEST
+from engine.config.hunt import BUG_FORMAT, LONGEST, lost_crashes
 from engine.errors import StoreError
 from webapp.games.called import called
 from webapp.lib.storage import store
@@ -102,6 +102,11 @@ class Kept(NamedTuple):
     def unshown(self) -> int:
         """Bugs that did not show again."""
         return int(self.bundle.meta["unshown"])
+
+    @property
+    def lost(self) -> list[str]:
+        """Sentences on crashes that no replay showed."""
+        return lost_crashes(self.bundle.meta.get("lost", {}))
 
     @property
     def places(self) -> int:

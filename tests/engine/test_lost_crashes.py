@@ -1,0 +1,179 @@
+"""Crashes of programs that play many battles at once: which battle is tried, how often, and what is said of those that
+no replay shows."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from engine import cli
+from engine.config.hunt import MOST_MESSAGES, lost_crashes
+from engine.errors import SimulatorError
+from engine.evorl.findings import Bug, Findings
+from engine.evorl.replays import Replays
+from engine.evorl.revived import Revived
+from engine.evorl.watched import CRASHES, MOST_TRIED, Oracles, Watched
+from engine.games.maze import Maze
+from engine.mdp.interface import Array
+from engine.mdp.vector import VectorStep
+from tests.engine.test_hunt import settings
+
+ORACLES = Oracles(stuck_after=1000)
+STAY, GO = 0, 1
+"""Actions at the beginning of the maze: into a wall, and to the next cell."""
+
+
+class Breaking:
+    """A maze whose every second step ends by an error that says ``said``."""
+
+    def __init__(self, said: str) -> None:
+        self.maze, self.said, self.steps = Maze(), said, 0
+        self.spec = self.maze.spec
+
+    def reset(self, seeds: NDArray[np.uint64]) -> VectorStep:
+        return self.maze.reset(seeds)
+
+    def step(self, actions: Sequence[Array]) -> VectorStep:
+        self.steps += 1
+        if self.steps % 2 == 0:
+            raise SimulatorError(self.said)
+        return self.maze.step(actions)
+
+    def close(self) -> None:
+        pass
+
+
+class Tried:
+    """Notes which battles are tried; only the ``guilty`` one shows its bug again. ``most``: so many are tried, then no
+    decisions are left."""
+
+    def __init__(self, guilty: int = -1, most: float = np.inf) -> None:
+        self.guilty, self.most, self.battles = guilty, most, list[int]()
+
+    def __call__(self, bug: Bug, found: Findings) -> bool | None:
+        if len(self.battles) >= self.most:
+            return None
+        self.battles.append(bug.seed // 2)
+        return bug.seed == 2 * self.guilty
+
+
+def crash(said: str, battles: int, tried: Tried, found: Findings, *, move: int = STAY) -> None:
+    """All of so many battles do the same and are at the same place when the program crashes."""
+    seen = Watched(Revived(Breaking(said)), ORACLES, found, tried)
+    seen.reset(2 * np.arange(battles, dtype=np.uint64))  # battles with even seeds begin alike
+    for _ in range(2):
+        seen.step([np.full(battles, move)])
+
+
+def test_the_battle_that_a_crash_names_is_tried_first() -> None:
+    found, tried = Findings(), Tried(guilty=5)
+    crash("maze could not play ACTIONS of 8 battles: Maze, battle 5: step raised ValueError: no", 8, tried, found)
+    (bug,) = found.bugs.values()
+    assert tried.battles == [5]
+    assert (bug.seed, bug.what) == (10, "maze could not play ACTIONS: Maze: step raised ValueError: no")
+    assert not found.lost
+
+
+@pytest.mark.parametrize("said", ["battle 3 broke", "battle 80 broke", "battle 4000000000 broke", "it broke"])
+def test_where_a_crash_names_another_battle_or_none_the_others_are_tried(said: str) -> None:
+    found, tried = Findings(), Tried(guilty=5)
+    crash(said, 8, tried, found)
+    assert [bug.seed for bug in found.bugs.values()] == [10]
+    assert tried.battles == ([3, 0, 1, 2, 4, 5] if "battle 3" in said else [0, 1, 2, 3, 4, 5])
+
+
+def test_of_very_many_battles_only_so_many_are_tried_and_after_three_crashes_in_vain_none_at_that_place() -> None:
+    found, tried = Findings(), Tried()
+    for _ in range(CRASHES + 2):
+        crash("it broke", MOST_TRIED + 50, tried, found)
+    assert Counter(tried.battles) == dict.fromkeys(range(MOST_TRIED), CRASHES)
+    assert found.lost == {"it broke": CRASHES + 2}
+    assert not found.bugs
+    assert not found.untried
+
+
+def test_a_crash_elsewhere_or_with_another_message_is_tried_whatever_was_lost_before() -> None:
+    found, tried = Findings(), Tried()
+    for _ in range(CRASHES + 1):
+        crash("it broke", 4, tried, found)
+    for said, move in (("it broke", GO), ("it froze", STAY)):
+        guilty = Tried(guilty=1)
+        crash(said, 4, guilty, found, move=move)
+        assert guilty.battles == [0, 1]
+    assert [bug.what for bug in found.bugs.values()] == ["it broke", "it froze"]
+
+
+def test_a_known_bug_is_counted_as_seen_also_where_others_were_lost() -> None:
+    found = Findings()
+    for _ in range(CRASHES + 1):
+        crash("it broke", 4, Tried(), found)
+    crash("it broke", 4, Tried(guilty=2), found, move=GO)
+    crash("it broke", 4, Tried(), found, move=GO)
+    assert [bug.seen for bug in found.bugs.values()] == [2]
+    assert found.lost == {"it broke": CRASHES + 1}
+
+
+@pytest.mark.parametrize(("said", "battles", "kept"), [("battle 5 broke", 8, 10), ("broke", 1, 0), ("broke", 8, None)])
+def test_a_crash_that_no_decisions_are_left_to_show_is_kept_only_where_its_battle_is_known(
+    said: str, battles: int, kept: int | None
+) -> None:
+    found = Findings()
+    crash(said, battles, Tried(most=0), found)
+    assert [bug.seed for bug in found.untried.values()] == ([] if kept is None else [kept])
+    assert found.lost.total() == (kept is None)
+
+
+def test_a_crash_in_vain_costs_one_replay_and_one_that_shows_all_of_them() -> None:
+    for game, replays in ((Maze(), 1), (Breaking("broke"), 3)):
+        found, alone = Findings(), Revived(game)
+        seen = Watched(Revived(Breaking("broke")), ORACLES, found, Replays(lambda battles, alone=alone: alone, ORACLES))
+        seen.reset(np.zeros(1, np.uint64))
+        for _ in range(2):
+            seen.step([np.zeros(1, np.int64)])
+        assert found.checked == 2 * replays
+        assert len(found.bugs) == (replays == 3)
+
+
+def test_what_was_lost_is_kept_and_adds_up() -> None:
+    found = Findings()
+    for _ in range(CRASHES):
+        crash("it broke", 2, Tried(), found)
+    again, together = Findings.unpacked(found.pack()), Findings()
+    tried = Tried()
+    crash("it broke", 2, tried, again)
+    assert not tried.battles, "also what was tried in vain is kept"
+    for each in (found, again):
+        together.add(each)
+    assert together.lost == {"it broke": 2 * CRASHES + 1}
+
+
+def test_sentences_on_lost_crashes_say_how_often_and_with_which_message() -> None:
+    assert not lost_crashes({})
+    assert lost_crashes({"no": 1, "out of memory": 1200}) == [
+        "The game crashed 1,200 times with the message “out of memory”, and no replay showed those crashes again.",
+        "The game crashed once with the message “no”, and no replay showed that crash again.",
+    ]
+    *_, last = lost_crashes({f"at {i}": 1 for i in range(MOST_MESSAGES + 2)})
+    assert last == "With other messages it crashed 2 times, and no replay showed those crashes again."
+
+
+def test_the_command_line_says_which_crashes_no_replay_showed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    aims = [{"measure": "return"}, {"measure": "places", "low": 0}]
+    task = {"game": "python:tests.engine.crashing_game:Moody", "environments": 4}
+    (tmp_path / "hunt.json").write_text(
+        json.dumps(settings(task=task, objectives=aims, method="random", oracles={"stuck_after": 1000}))
+    )
+    said = "The game crashed "
+    for command in (["run", str(tmp_path / "hunt.json"), "--job-dir"], ["replay-bug"]):
+        assert cli.main([*command, str(tmp_path / "job")]) == 0
+        *_, last = capsys.readouterr().out.splitlines()
+        assert last.startswith(said)
+        assert last.endswith("RuntimeError: in no mood”, and no replay showed those crashes again.")
