@@ -21,6 +21,7 @@ from webapp.studies import journal, kinds
 from webapp.studies.journal import Entry
 from webapp.studies.models import Job, Status
 from webapp.styles import control, course, evidence
+from webapp.styles.corner import corner
 from webapp.styles.map_words import axes
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -66,7 +67,7 @@ def test_the_page_of_an_ended_search_shows_spread_and_skill_and_offers_the_contr
     assert rounds[-1].best == agents.best
     shown = page(client, job)
     assert "add up to the same for all agents of equal score, so none of them is better than another" in shown
-    (side,) = evidence.sides(evidence.compared(job, None), job, None)
+    (side,) = evidence.sides(evidence.compared(job, None), job, None, corner(job, None))
     assert f"{side.skilled} of 4" in shown
     assert f"By {again.samples} fresh episodes of each agent" in shown
     best = evidence.best(job, agents, again)
@@ -112,7 +113,7 @@ def test_the_control_is_the_same_search_without_selection_and_is_drawn_beside_it
     assert again is not None
     assert told.mine is again
     assert sorted(again.ids) == sorted(mine.ids), "the same agents, on episodes that had no part in choosing them"
-    assert all(side.volume is not None for side in evidence.sides(told, job, done))
+    assert all(side.volume is not None for side in evidence.sides(told, job, done, corner(job, done)))
     Job.objects.filter(pk=done.pk).update(artifacts={**done.artifacts, "fresh_population": ""})
     shown = page(client, job)
     assert "they flatter the search" in shown
@@ -132,7 +133,7 @@ def test_the_agents_of_a_search_and_of_its_control_are_held_against_one_best_sco
     good = mine._replace(score=np.array([0.27, 0.2, 0.1, 0.05]))
     bad = control._replace(score=np.array([0.15, 0.12, 0.1, 0.08]))
     monkeypatch.setattr(evidence, "best_of", lambda whose: evidence.Best(0.27 if whose == job else 0.15, None, True))
-    found = evidence.sides(evidence.Compared(good, bad, True), job, run)
+    found = evidence.sides(evidence.Compared(good, bad, True), job, run, None)
     assert [side.skilled for side in found] == [2, 0]
     monkeypatch.setattr(evidence, "compared", lambda job, run: evidence.Compared(good, bad if run else None, True))
     shown = page(client, job)

@@ -21,13 +21,13 @@ from engine.means import widened
 from webapp.lib.storage import store
 from webapp.studies.models import Job
 from webapp.studies.table_rows import newest
+from webapp.styles.corner import FRESH, Corner
 
 SKILLED = 0.1
 """An agent scores nearly as well as the best that is at most so far below."""
 SAME = 1e-6
 """Two goals whose sum depends on the score alone differ by no more than rounding."""
 ENDS = ("score.low", "score.high")
-FRESH = "fresh_population"
 ERROR = 0.05
 Floats = NDArray[np.float64]
 
@@ -183,24 +183,27 @@ class Side(NamedTuple):
     volume: float | None
 
 
-def sides(pair: Compared, job: Job, run: Job | None) -> list[Side]:
+def sides(pair: Compared, job: Job, run: Job | None, corner: Corner | None) -> list[Side]:
     """The search, and its control where there is one. Both are held against the best score of both: against its own,
-    weak agents would look skilled. The volume under both edges is that beyond the worst of both, which says nothing
+    weak agents would look skilled. The volume under both edges is that beyond their ``corner``, which says nothing
     before both are measured on fresh episodes."""
     if pair.mine is None:
         return []
     found = [("This search", "circle", pair.mine, job)]
     if run is not None and pair.control is not None and pair.control.goals.shape[1] == pair.mine.goals.shape[1]:
         found.append(("Control", "square", pair.control, run))
-    worst = np.min([p.goals.min(axis=0) for _, _, p, _ in found], axis=0).tolist()
-    says = pair.fresh or len(found) == 1
+    worst = corner.at if corner is not None and (pair.fresh or len(found) == 1) else None
     bests = [best_of(whose) for *_, whose in found]
     top = max(best.score if best is not None else p.best for best, (_, _, p, _) in zip(bests, found, strict=True))
     return [
-        Side(title, shape, len(p.score), p.spreads, p.skilled(top), best,
-             hypervolume(p.goals, [1.0] * p.goals.shape[1], worst) if says else None)
+        Side(title, shape, len(p.score), p.spreads, p.skilled(top), best, volume(p.goals, worst))
         for best, (title, shape, p, _) in zip(bests, found, strict=True)
-    ]  # fmt: skip
+    ]
+
+
+def volume(goals: Floats, worst: list[float] | None) -> float | None:
+    """How much lies between the edge of agents (``goals`` float64[n, m], more is better) and a corner; None without."""
+    return None if worst is None else hypervolume(goals, [1.0] * goals.shape[1], worst)
 
 
 def best_of(job: Job) -> Best | None:

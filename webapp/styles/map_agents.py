@@ -104,7 +104,7 @@ def agents_in(bundle: Bundle, job: Job) -> Agents | None:
 def _everybody(job: Job) -> Bundle | None:
     if digest := str(job.artifacts.get("archive", "")):
         return unpack(store().get(digest))
-    digests = [*_of_rounds(job, "chunk"), str(job.artifacts.get("arrived", ""))]
+    digests = [*of_rounds(job, "chunk"), str(job.artifacts.get("arrived", ""))]
     bundles = [unpack(store().get(digest)) for digest in digests if digest]
     if not bundles:
         return None
@@ -113,7 +113,7 @@ def _everybody(job: Job) -> Bundle | None:
     return Bundle(bundles[-1].meta, last_of_each(columns))
 
 
-def _of_rounds(job: Job, role: str) -> list[str]:
+def of_rounds(job: Job, role: str) -> list[str]:
     """What each round left in a role, the first round first."""
     bodies = job.events.filter(kind="progressed").order_by("tick").values_list(f"body__artifacts__{role}", flat=True)
     return [str(digest) for digest in bodies if digest]
@@ -121,7 +121,7 @@ def _of_rounds(job: Job, role: str) -> list[str]:
 
 def _latest(job: Job, role: str) -> str:
     """What the job, or else its latest round, left in a role; empty where there is none."""
-    return str(job.artifacts.get(role, "")) or next(reversed(_of_rounds(job, role)), "")
+    return str(job.artifacts.get(role, "")) or next(reversed(of_rounds(job, role)), "")
 
 
 def _read(arrays: dict[str, NDArray[Any]], meta: dict[str, Any], job: Job) -> Agents:

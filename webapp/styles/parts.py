@@ -15,6 +15,7 @@ from webapp.studies.kinds import BestCandidate, Found, Parts
 from webapp.studies.models import TERMINAL, Job, Status
 from webapp.studies.setting_fields import is_range, range_text
 from webapp.styles import control, course, evidence, map_page, typed
+from webapp.styles.corner import corner as corner_of
 from webapp.styles.learned import learned_by
 from webapp.styles.map_words import MeasureAxis, axes
 from webapp.styles.starting import StylesIntake, StyleStart
@@ -72,19 +73,25 @@ class StyleSearches(SettingsSearches):
 def _proved(job: Job) -> dict[str, Any]:
     """What says whether the styles differ: the agents that stayed, beside those of the control."""
     run, chosen = control.of(job), evidence.of(job)
-    compared = evidence.compared(job, run)
+    compared, corner = evidence.compared(job, run), corner_of(job, run or _searched(job))
     return {
         "mine": evidence.compared(job, None).mine,
         "best": evidence.best_of(job),
         "weak": evidence.weak(job),
         "run": run,
         "compared": compared,
-        "sides": evidence.sides(compared, job, run),
+        "corner": corner,
+        "sides": evidence.sides(compared, job, run, corner),
         "drawn": evidence.drawn(compared.mine, compared.control) if compared.mine else None,
         "tied": chosen is not None and chosen.tied,
         "selects": job.config["selection"],
         "goals": [title_of(goal["measure"]) for goal in job.config["objectives"]],
     }
+
+
+def _searched(job: Job) -> Job | None:
+    """The search whose control a job is."""
+    return None if job.config["selection"] or job.parent is None or job.parent.kind != job.kind else job.parent
 
 
 def _went(job: Job) -> dict[str, Any]:
