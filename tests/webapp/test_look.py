@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -79,6 +80,14 @@ def test_templates_have_no_script_or_style_of_their_own(template: Path) -> None:
     source = template.read_text()
     assert not re.search(r"<script(?![^>]*\bsrc=)(?![^>]*application/json)", source)
     assert not re.search(r'\s(on[a-z]+|style)="', source)
+
+
+def test_an_end_of_a_range_that_nobody_knows_is_an_arrow_and_no_stroke() -> None:
+    ranges = ((0.5, 2.0), (0.5, math.inf), (-math.inf, 2.0))
+    closed, above, below = (render("{% range_bar 1 low high 0 4 %}", low=low, high=high) for low, high in ranges)
+    assert [bar.count('y1="6.5"') for bar in (closed, above, below)] == [2, 1, 1]
+    assert 'd="M-4 -4 0 0 -4 4"' in above
+    assert 'd="M4 -4 0 0 4 4"' in below
 
 
 def test_the_range_bar_keeps_values_beyond_its_axis_at_its_ends() -> None:

@@ -21,6 +21,8 @@ HEADS = ("player", "round", "present", "rating", "rating_low", "rating_high", "s
 BY = {"win": "won", "score": "scored"}
 SHOWN = 10
 """Earlier members that the page lists, the most played first."""
+ROOM = 0.08
+"""Beyond all that is drawn of strength, as a share of it."""
 
 
 class LadderPlayer(NamedTuple):
@@ -120,9 +122,11 @@ class SelfPlayResult:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The lowest and the highest known end of what stands on the ladder."""
+        """The lowest and the highest known end of what stands on the ladder, with room for arrows."""
         ratings = [each for p in self.standing for each in (p.low, p.rating, p.high) if math.isfinite(each)]
-        return min(ratings, default=0.0), max(ratings, default=1.0)
+        low, high = min(ratings, default=0.0), max(ratings, default=1.0)
+        room = ROOM * (high - low)
+        return low - room, high + room
 
     @property
     def sentence(self) -> str:

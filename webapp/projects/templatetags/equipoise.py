@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -113,6 +114,19 @@ def _place(value: float, low: float, high: float) -> str:
     return f"{100 * min(1.0, max(0.0, share)):.2f}%"
 
 
+def _cap(end: float, place: str) -> SafeString:
+    """The end of a range: a stroke across, or an arrow where nobody knows how far it goes."""
+    if math.isfinite(end):
+        return format_html('<line class="whisker" x1="{0}" x2="{0}" y1="6.5" y2="13.5"></line>', place)
+    back = -4 if end > 0 else 4
+    return format_html(
+        '<svg x="{}" y="10" overflow="visible"><path class="whisker" d="M{} -4 0 0 {} 4"></path></svg>',
+        place,
+        back,
+        back,
+    )
+
+
 @register.simple_tag
 def range_bar(
     value: float,
@@ -124,15 +138,14 @@ def range_bar(
     kind: str = "",
     label: str = "",
 ) -> SafeString:
-    """A value with its 95 % range on a hairline track from ``axis_low`` to ``axis_high``, the line as a dashed tick."""
+    """A value with its 95 % range on a hairline track from ``axis_low`` to ``axis_high``, the line as a dashed tick.
+    An end that nobody knows is an arrow."""
 
     def at(number: float) -> str:
         return _place(number, axis_low, axis_high)
 
     tick = "" if line is None else format_html('<line class="line" x1="{0}" x2="{0}" y1="1" y2="19"></line>', at(line))
-    caps = format_html_join(
-        "", '<line class="whisker" x1="{0}" x2="{0}" y1="6.5" y2="13.5"></line>', ((at(end),) for end in (low, high))
-    )
+    caps = format_html_join("", "{}", ((_cap(end, at(end)),) for end in (low, high)))
     shape = "M0-5.2 5.2 0 0 5.2-5.2 0Z" if kind in {"strong", "unsure"} else "M0-4a4 4 0 1 1 0 8 4 4 0 0 1 0-8Z"
     return format_html(
         '<svg class="range-bar range-bar-{}" {}><line class="track" x1="0" x2="100%" y1="10" y2="10"></line>{}'
