@@ -238,7 +238,11 @@ def test_children_appear_one_by_one_and_can_be_taken_once_their_round_is_complet
     job.refresh_from_db()
     shown = text(designer, f"{at('map', job)}?seen={before}")
     assert len(drawn(shown)["agents"]) == 12
-    assert re.search("<b>Round 2:</b> 3 of 6 agents are back, [12] in training; about 12 s until all are", shown)
+    assert "12 agents on this map" in shown
+    assert "in training" not in shown, "one place says how far the round is: two that are asked at other times disagree"
+    page = " ".join(text(designer, reverse("studies:job", args=[job.project.slug, job.pk])).split())
+    said = "of round 2, 3 of 6 agents are trained and measured, [12] in training; about 12 s until all are"
+    assert len(re.findall(said, page)) == page.count("in training") == 1
     young = max(drawn(shown)["agents"])
     assert "Once its round is complete it can be watched, kept and bred on from." in text(
         designer, at("map-agent", job, young)

@@ -40,11 +40,11 @@ def page(client: Client, job: Job) -> str:
 
 def test_a_search_that_runs_says_who_is_in_training(team: Studio, client: Client) -> None:
     job = breeding(team.project, config(pool={"kind": "ray", "workers": 2}))
-    assert "0 of 4 agents of this round are trained, 2 in training" in page(client, job)
+    assert "of round 1, 0 of 4 agents are trained and measured, 2 in training" in page(client, job)
     counters = {"evaluations": 3, "steps": 900, "seconds": 5.0}
     journal.append(job, {}, [Entry("logged", {"message": "", "counters": counters}, 0)], counters=counters)
     shown = page(client, job)
-    assert "3 of 4 agents of this round are trained, 1 in training" in shown
+    assert "of round 1, 3 of 4 agents are trained and measured, 1 in training" in shown
     assert "The first round is not complete yet." in shown
     assert "Are these really different styles?" not in shown
     Job.objects.filter(pk=job.pk).update(tick=1)

@@ -66,8 +66,8 @@ def _band(lines: list[list[tuple[float, float]]]) -> str:
 
 
 class Now(NamedTuple):
-    """Where a running search is: agents of the present round that are ``trained``, ``training`` and all of it;
-    ``left``: seconds until the rest of them are back, None before the first one is."""
+    """Where a running search is: agents of the present round that are ``trained`` and measured, ``training`` and all of
+    it; ``left``: seconds until the rest of them are, None before the first one is."""
 
     trained: int
     training: int
@@ -86,7 +86,7 @@ def now(job: Job) -> Now | None:
 
 
 def _left(job: Job, trained: int, agents: int) -> float | None:
-    """By how long those took that came back in this round."""
+    """By how long those took that are trained and measured in this round."""
     if not trained:
         return None
     before = job.events.filter(kind="progressed", tick=job.tick).values_list("body__counters__seconds", flat=True)

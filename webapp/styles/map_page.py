@@ -12,7 +12,7 @@ from engine.styles.strangers import Moved
 from webapp.agents import data
 from webapp.studies.models import Job
 from webapp.styles import control as controls
-from webapp.styles import course, evidence
+from webapp.styles import evidence
 from webapp.styles.map_agents import Agents, agents_of
 from webapp.styles.map_asked import MapQuery, asked
 from webapp.styles.map_form import BAND, EDGE
@@ -102,7 +102,7 @@ def context(job: Job, given: QueryDict) -> dict[str, Any]:
     newest = data.version_of(game["name"], job.project)
     return {
         "map_form": form, "map": found, "map_lost": lost, "map_key": key(job), "asked": wanted, "control": control,
-        "map_axes": list(known.values()), "now": course.now(job),
+        "map_axes": list(known.values()),
         "newer_data": newest if data.differs(game, newest) else None,
         "ticked": wanted.ticked,
         "map_goals": [aim["measure"] for aim in job.config["objectives"]],

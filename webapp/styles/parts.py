@@ -44,7 +44,7 @@ class StyleSearches(SettingsSearches):
     def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
         """How far it is, what it shows, and the map of styles as it grows."""
         own = {**_proved(job), **_went(job), "ended": job.status in TERMINAL,
-               "began": _began(job), "specialist": _specialist(job)}  # fmt: skip
+               "now": course.now(job), "began": _began(job), "specialist": _specialist(job)}  # fmt: skip
         return render(request, "styles/job.html", context | own | map_page.context(job, request.GET))
 
     def typed(self, job: Job) -> dict[str, Any]:
