@@ -103,7 +103,7 @@ def test_the_control_is_the_same_search_without_selection_and_is_drawn_beside_it
     done = bred(team.project, parse(StylesConfig, {**job.config, "selection": False}), parent=job, title="Control: it")
     assert control.of(job) == done
     shown = page(client, job)
-    assert shown.count('href="#style-square"') == 5  # four agents, and the head of the control's column
+    assert shown.count('href="#stayed-square"') == 6  # four agents, the legend, and the head of the control's column
     assert "One run of each" in shown
     assert "By 4 fresh episodes of each agent" in shown
     told = evidence.compared(job, done)

@@ -7,7 +7,7 @@ as many fresh episodes, on which final populations are measured at the end."""
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -212,22 +212,6 @@ def best_of(job: Job) -> Best | None:
     return None if mine is None else best(job, mine, again(job))
 
 
-def drawn(mine: Population, control: Population | None) -> dict[str, Any] | None:
-    """Both populations as marks: to the right the first behaviour, upwards the score, in per cent of the picture."""
-    both = [("circle", mine), *([("square", control)] if control is not None else [])]
-    both = [(shape, p) for shape, p in both if len(p.ways)]
-    if not both:
-        return None
-    x, y = (np.concatenate([column(p) for _, p in both]) for column in (lambda p: p.behaviour[:, 0], lambda p: p.score))
-    ends = [padded(values) for values in (x, y)]
-    marks = [
-        {"shape": shape, "x": _share(a, *ends[0]), "y": 100 - _share(b, *ends[1])}
-        for shape, p in reversed(both)
-        for a, b in zip(p.behaviour[:, 0].tolist(), p.score.tolist(), strict=True)
-    ]
-    return {"marks": marks, "x": ends[0], "y": ends[1]}
-
-
 def padded(values: Floats) -> tuple[float, float]:
     """Ends of an axis with room around all values; shares stay between 0 and 1."""
     low, high = float(values.min()), float(values.max())
@@ -235,7 +219,3 @@ def padded(values: Floats) -> tuple[float, float]:
     if low >= 0 and high <= 1:
         return max(0.0, low - pad), min(1.0, high + pad)
     return low - pad, high + pad
-
-
-def _share(value: float, low: float, high: float) -> float:
-    return round(100 * (value - low) / (high - low), 2)

@@ -17,8 +17,10 @@ from webapp.studies.setting_fields import is_range, range_text
 from webapp.styles import control, course, evidence, map_page, typed
 from webapp.styles.corner import corner as corner_of
 from webapp.styles.learned import learned_by
+from webapp.styles.map_agents import SCORE
 from webapp.styles.map_words import MeasureAxis, axes
 from webapp.styles.starting import StylesIntake, StyleStart
+from webapp.styles.stayed import stayed
 from webapp.training import beginnings, games, hands
 from webapp.training.goals import title_of
 from webapp.training.learned import leader
@@ -82,7 +84,7 @@ def _proved(job: Job) -> dict[str, Any]:
         "compared": compared,
         "corner": corner,
         "sides": evidence.sides(compared, job, run, corner),
-        "drawn": evidence.drawn(compared.mine, compared.control) if compared.mine else None,
+        "stayed": stayed(compared.mine, compared.control, _way(job), axes(job.config)[SCORE]),
         "tied": chosen is not None and chosen.tied,
         "selects": job.config["selection"],
         "goals": [title_of(goal["measure"]) for goal in job.config["objectives"]],
