@@ -34,21 +34,21 @@ def in_band(score: Floats, high: Floats, within: float) -> NDArray[np.bool_]:
     return np.asarray(able >= np.nanmax(score) - within)
 
 
-def diverse(behaviour: Floats, score: Floats, allowed: NDArray[np.bool_], k: int) -> Picked:
-    """Pick up to ``k`` of the ``allowed`` agents. ``behaviour`` float64[n, d], ``score`` float64[n]. Equal choices:
-    the better score, then the earlier row."""
+def diverse(behaviour: Floats, score: Floats, ids: NDArray[np.int64], allowed: NDArray[np.bool_], k: int) -> Picked:
+    """Pick up to ``k`` of the ``allowed`` agents. ``behaviour`` float64[n, d], ``score`` float64[n], ``ids`` int64[n].
+    Among equal choices, the first one too, the agent with the better score is picked, then the one with the lower id:
+    who is picked, and in which order, never depends on the order of rows."""
     able = np.flatnonzero(allowed & np.isfinite(behaviour).all(axis=1))
     if not len(able) or k < 1:
         return Picked(np.empty(0, np.int64), np.empty(0))
+    able = able[np.lexsort((ids[able], -score[able]))]
     points = behaviour[able]
     span = np.ptp(points, axis=0)
     points = points / np.where(span > 0, span, 1.0)
-    chosen = [int(np.argmax(score[able]))]
-    apart = [np.inf]
-    nearest = np.linalg.norm(points - points[chosen[0]], axis=1)
-    while len(chosen) < min(k, len(able)) and nearest.max() > 0:
-        far = np.flatnonzero(nearest >= nearest.max() * (1 - ROUNDING))
-        chosen.append(int(far[np.argmax(score[able][far])]))
+    chosen, apart = [0], [np.inf]
+    nearest = np.linalg.norm(points - points[0], axis=1)
+    while len(chosen) < min(k, len(able)) and nearest.max() > ROUNDING:
+        chosen.append(int(np.argmax(nearest >= nearest.max() * (1 - ROUNDING))))
         apart.append(float(nearest[chosen[-1]]))
         nearest = np.minimum(nearest, np.linalg.norm(points - points[chosen[-1]], axis=1))
     return Picked(able[chosen], np.array(apart))

@@ -1,4 +1,4 @@
-"""Styles of play: rewards from formulas, sample episodes, breeding by EMOGI, the choice of a diverse few."""
+"""Styles of play: rewards from formulas, sample episodes, breeding by EMOGI."""
 
 from __future__ import annotations
 
@@ -35,7 +35,6 @@ from engine.styles import preview
 from engine.styles.agents import files_of
 from engine.styles.rewards import Styled, with_signals
 from engine.styles.samples import EPISODES, sample
-from engine.styles.selection import diverse, in_band
 from engine.styles.strangers import strangers_of
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "styles.json"
@@ -552,44 +551,6 @@ def test_every_template_is_a_study_and_its_formulas_use_what_it_says_it_needs(ke
         np.stack([shares, *(told[x] for x in template.measures)], 1), np.zeros(n, np.int32),
     )  # fmt: skip
     assert not preview.problems(config.task.style, config.objectives, made)
-
-
-@given(st.integers(0, 2**32), st.integers(1, 40), st.integers(1, 8))
-def test_the_diverse_few_are_at_least_half_as_far_apart_as_any_so_many_could_be(seed: int, n: int, k: int) -> None:
-    rng = np.random.default_rng(seed)
-    behaviour, score = rng.random((n, 1)), rng.random(n)
-    found = diverse(behaviour, score, np.ones(n, np.bool_), k)
-    assert len(set(found.rows.tolist())) == len(found.rows) == min(k, n)
-    assert found.rows[0] == score.argmax()
-    assert (np.diff(found.apart[1:]) <= 1e-12).all()
-    if 1 < k <= n:
-        line = np.sort(behaviour[:, 0])
-        span = max(float(np.ptp(line)), 1e-9)
-        assert found.apart[-1] >= _widest(line / span, k) / 2 - 1e-9
-
-
-def _widest(line: np.ndarray, k: int) -> float:
-    """The largest least distance of k of these points on a line, by bisection."""
-    low, high = 0.0, float(np.ptp(line))
-    for _ in range(50):
-        middle, last, count = (low + high) / 2, line[0], 1
-        for x in line[1:]:
-            if x - last >= middle:
-                last, count = x, count + 1
-        low, high = (middle, high) if count >= k else (low, middle)
-    return low
-
-
-def test_the_band_leaves_nobody_out_whose_skill_may_be_within_it() -> None:
-    score, high = np.array([0.9, 0.82, 0.7, 0.5, np.nan]), np.array([0.95, 0.9, 0.83, 0.6, np.inf])
-    assert in_band(score, high, 0.1).tolist() == [True, True, True, False, False]
-    assert in_band(score, np.full(5, np.inf), 0.1).tolist() == [True, True, False, False, False]
-
-
-def test_agents_that_do_the_same_are_picked_once() -> None:
-    found = diverse(np.array([[0.2], [0.2], [0.8]]), np.array([0.5, 0.6, 0.4]), np.ones(3, np.bool_), 3)
-    assert found.rows.tolist() == [1, 2]
-    assert not len(diverse(np.ones((2, 1)), np.ones(2), np.zeros(2, np.bool_), 2).rows)
 
 
 def test_sample_episodes_are_a_study_of_their_own(store: FolderStore) -> None:

@@ -84,7 +84,7 @@ class Agents(NamedTuple):
     def pick(self, within: float, k: int) -> Picked:
         """Up to ``k`` of them that differ most in what they do."""
         points = np.stack([self.measures[name].mean for name in self.behaviour], axis=1)
-        return diverse(points, self.score.mean, self.band(within), k)
+        return diverse(points, self.score.mean, self.id, self.band(within), k)
 
 
 def agents_of(job: Job) -> Agents | None:
