@@ -93,8 +93,13 @@ def widened(mean: float, ends: Range, error: float) -> Range:
     were not kept: what is chosen among K, or said of K at once, takes 0.05 / K. For values with bounds that is proved:
     the log of wealth that bets on a line win is convex in the line, and at the mean not above 0 (the mean of logs is
     below the log of the mean), so at c times the distance it is c times as large at least."""
-    more = math.log(2 / error) / math.log(2 / 0.05)
+    more = stretch(error)
     return Range(mean - more * (mean - ends.low), mean + more * (ends.high - mean))
+
+
+def stretch(error: float) -> float:
+    """How many times as wide as a 95 % range one is that misses with probability ``error`` at most (``widened``)."""
+    return math.log(2 / error) / math.log(2 / 0.05)
 
 
 def range_ends(arrays: Mapping[str, NDArray[Any]]) -> tuple[Floats, Floats]:

@@ -32,7 +32,7 @@ from webapp.styles import map_page
 from webapp.styles.forms import StyleForm
 from webapp.styles.learned import learned_by, learned_from, trainings
 from webapp.styles.map_agents import Agents, Estimates, _edge, agents_of, parents_of
-from webapp.styles.map_levels import levels, same_style
+from webapp.styles.map_levels import levels
 from webapp.styles.map_reach import ANYWHERE, reach_of
 from webapp.styles.map_strangers import held, met
 from webapp.styles.map_words import axes
@@ -331,26 +331,6 @@ def test_the_best_agent_is_kept_from_the_page_of_its_search_with_what_it_learned
     Job.objects.filter(pk=job.pk).update(counters={"steps": 10**6})
     designer.post(reverse("agents:keep", args=["herobattle", job.pk]), {"of": ""})
     assert Agent.objects.get().origin["steps"] == learned_by(job, number) in (64, 128, 192)
-
-
-def test_difficulties_of_a_style_do_alike_and_their_scores_are_surely_apart() -> None:
-    agents = made_up([0.9, 0.6, 0.61, 0.2, 0.9], [0.3, 0.32, 0.33, 0.28, 0.9])
-    assert list(levels(agents, 0)) == [0, 2, 3], "the last one plays otherwise"
-    assert list(levels(agents, 4)) == [4], "nobody else does as it does"
-    assert same_style(agents, 0).tolist() == [True, True, True, True, False]
-    unsure = made_up([0.9, 0.6, 0.2], [0.3, 0.3, 0.3], half=0.4)
-    assert list(levels(unsure, 0)) == [0]
-
-
-def test_of_many_of_a_style_scores_must_lie_further_apart_than_of_two() -> None:
-    """The strongest and the weakest of forty look apart by luck: ranges that hold for all of them at once do not."""
-    assert list(levels(made_up([0.60, 0.55], [0.3] * 2), 0)) == [0, 1]
-    forty = made_up([0.60, 0.55, *[0.575] * 38], [0.3] * 40)
-    assert list(levels(forty, 0)) == [0]
-    elsewhere = made_up([0.60, 0.55, *[0.575] * 38], [0.3, 0.3, *[0.9] * 38])
-    assert list(levels(elsewhere, 0)) == [0, 1], "only who plays alike counts"
-    (ends,) = levels(forty, 0).values()
-    assert ends == pytest.approx((0.56, 0.64)), "log(2 / 0.00125) / log(2 / 0.05) is 2: twice as wide"
 
 
 def test_a_card_says_that_no_other_difficulty_exists(team: Studio, designer: Client) -> None:

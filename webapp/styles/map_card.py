@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from engine.confidence import Range
 from engine.errors import StoreError
+from engine.styles.likeness import Likeness
 from engine.styles.strangers import Moved
 from webapp.agents.captions import held_words
 from webapp.agents.models import Agent
-from webapp.lib.words import number
+from webapp.lib.words import number, percent
 from webapp.studies.models import Job
 from webapp.styles.learned import Parents, learned_from, trainings
 from webapp.styles.map_agents import SCORE, Agents, files, parents_of
@@ -31,11 +32,12 @@ class MeasureText(NamedTuple):
 
 
 class Level(NamedTuple):
-    """An agent of the same style at another difficulty."""
+    """An agent of the same style at another difficulty; ``alike``: how sure that is, empty for the agent itself."""
 
     agent: int
     here: bool
     words: str
+    alike: str
 
 
 class Card(NamedTuple):
@@ -126,7 +128,18 @@ def levels_of(agents: Agents, row: int, known: dict[str, MeasureAxis]) -> list[L
         cells = [(SCORE, own), *((name, cell_of(agents, each, known[name])) for name in agents.behaviour)]
         return "; ".join(f"{known[name].title}: {in_words(cell)}" for name, cell in cells)
 
-    return [Level(int(agents.id[each]), each == row, level_words(each, ends)) for each, ends in found.items()]
+    return [
+        Level(int(agents.id[each]), each == row, level_words(each, one.score),
+              "" if each == row else alike_words(one.alike))
+        for each, one in found.items()
+    ]  # fmt: skip
+
+
+def alike_words(found: Likeness) -> str:
+    """ "May be the same style: it differs by 8 % of what all agents span, at most by 31 %"."""
+    most = f"at most by {percent(found.high)}" if found.high < 1 else "too few episodes to say by how much at most"
+    by = f"it differs by {percent(found.by)} of what all agents span, {most}"
+    return f"{'Surely' if found.verdict == 'same' else 'May be'} the same style: {by}"
 
 
 def _kept(job: Job, agent: int, tick: int) -> tuple[Agent | None, str]:

@@ -1,0 +1,58 @@
+"""The same style at other difficulties, on the card of an agent."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.styles.likeness import Likeness
+from tests.webapp.test_style_map import made_up
+from webapp.styles.map_agents import Agents, Estimates
+from webapp.styles.map_card import alike_words
+from webapp.styles.map_levels import levels, same_style
+
+
+def known_well(agents: Agents, half: float = 0.001) -> Agents:
+    """Where what agents do is known so well."""
+    mean = agents.measures["moved"].mean
+    return agents._replace(measures={**agents.measures, "moved": Estimates(mean, mean - half, mean + half)})
+
+
+def test_difficulties_of_a_style_do_alike_and_their_scores_are_surely_apart() -> None:
+    agents = known_well(made_up([0.9, 0.6, 0.61, 0.2, 0.9], [0.3, 0.32, 0.33, 0.28, 0.9]))
+    assert [each.verdict for each in same_style(agents, 0)] == ["same", "same", "same", "same", "another"]
+    assert list(levels(agents, 0)) == [0, 1, 3], "of two equally hard ones the nearest; the last one plays otherwise"
+    assert list(levels(agents, 4)) == [4], "nobody else may do as it does"
+    unsure = made_up([0.9, 0.6, 0.2], [0.3, 0.3, 0.3], half=0.4)
+    assert list(levels(unsure, 0)) == [0]
+
+
+def test_who_surely_plays_the_same_style_comes_before_who_may_and_of_these_the_nearest() -> None:
+    agents = made_up([0.9, 0.6, 0.6, 0.3, 0.3], [0.30, 0.38, 0.33, 0.34, 0.9])
+    assert [each.verdict for each in same_style(agents, 0)] == ["same", "open", "open", "open", "another"]
+    assert list(levels(agents, 0)) == [0, 2, 3]
+    moved = agents.measures["moved"]
+    low, high = (np.where(np.arange(5) == 2, np.nan, end) for end in (moved.low, moved.high))
+    worse = agents._replace(measures={**agents.measures, "moved": Estimates(moved.mean, low, high)})
+    assert same_style(worse, 0)[2].verdict == "open", "of whom no range is known, it cannot be told"
+    sure = known_well(agents)
+    assert same_style(sure, 0)[1].verdict == "another", "0.08 of 0.6 is more than a tenth"
+
+
+def test_of_many_scores_must_lie_further_apart_than_of_two() -> None:
+    """The strongest and the weakest of forty look apart by luck: ranges that hold for all of them at once do not."""
+    assert list(levels(made_up([0.60, 0.55], [0.3] * 2), 0)) == [0, 1]
+    forty = made_up([0.60, 0.55, *[0.575] * 38], [0.3] * 40)
+    assert list(levels(forty, 0)) == [0]
+    (one,) = levels(forty, 0).values()
+    assert one.score == pytest.approx((0.56, 0.64)), "log(2 / 0.00125) / log(2 / 0.05) is 2: twice as wide"
+
+
+def test_how_sure_it_is_that_a_style_is_the_same_is_said_in_words() -> None:
+    def said(*found: float) -> str:
+        return alike_words(Likeness(*found)).replace("\xa0", " ")
+
+    assert said(0.02, 0.0, 0.09) == ("Surely the same style: it differs by 2 % of what all agents span, at most by 9 %")
+    assert said(0.12, 0.0, 0.31).startswith("May be the same style: it differs by 12 % of what all agents span")
+    assert said(0.12, 0.0, np.inf).endswith("too few episodes to say by how much at most")
+    assert said(0.12, 0.0, 3.3).endswith("too few episodes to say by how much at most")
