@@ -42,12 +42,12 @@ class StrengthLine(NamedTuple):
 
 
 class StrengthCurves:
-    """``lines``: one for each member, the leader last, so that it is drawn above the others; ``jumps``: (x, y) of whom
-    somebody went on from and of who that is, a round later; ``rounds`` and ``levels``: the texts of the axes;
-    ``open_ended``: whether somebody's range has an open end."""
+    """``leader``: the member that stands highest now; ``lines``: one for each member, that of the leader last, so that
+    it is drawn above the others; ``jumps``: (x, y) of whom somebody went on from and of who that is, a round later;
+    ``rounds`` and ``levels``: the texts of the axes; ``open_ended``: whether somebody's range has an open end."""
 
     def __init__(self, reading: SelfPlayResult, rounds: int) -> None:
-        leader = reading.members[0].name if reading.members else ""
+        self.leader = leader = reading.members[0].name if reading.members else ""
         known = [p for p in reading.players if p.round and p.known]
         ratings = [end for p in known for end in ((p.low, p.rating, p.high) if p.name == leader else (p.rating,))]
         self._frame = Frame((0.75, max(rounds, 2) + 0.25), _with_room(*ends(ratings)))
