@@ -93,3 +93,19 @@ def test_the_map_holds_on_a_phone_in_the_dark_and_before_anybody_is_trained(ente
     for path in paths:
         page.goto(path)
         assert overflow(page) <= 0, path
+
+
+def test_on_a_phone_nothing_covers_the_shade_that_says_that_the_table_goes_on_sideways(
+    enter: Enter, team: Studio
+) -> None:
+    page = enter(team.designer, address(bred(team.project)))
+    table = page.locator(".table-wrap:has(#style-map-table)")
+    page.set_viewport_size(PHONE)
+    assert table.evaluate("box => box.scrollWidth > box.clientWidth"), "there is more beside"
+    assert "gradient" in table.evaluate("box => getComputedStyle(box).backgroundImage")
+    covers = table.evaluate(
+        """box => [...box.querySelectorAll("tr:not(.selected) > *, thead, tbody, table")]
+            .map((each) => getComputedStyle(each).backgroundColor)
+            .filter((color) => color !== "rgba(0, 0, 0, 0)" && color !== "transparent")"""
+    )
+    assert covers == []
