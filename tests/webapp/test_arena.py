@@ -13,6 +13,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from engine.arrays import Bundle, pack
 from engine.config import arena_plan, parse
@@ -436,6 +437,18 @@ def test_a_saved_agent_plays_in_a_course_as_it_is(team: Studio, designer: Client
     assert job.config["roster"]["ada"] == {"kind": "frozen", "policy": agent.policy, "sampled": False}
     answer = designer.post(reverse("studies:again", args=[team.project.slug, job.pk]), follow=True)
     assert answer.context["form"].initial["plays4"] == f"agent:{agent.pk}"
+
+
+def test_run_again_says_which_player_was_deleted_and_what_to_do_about_it(team: Studio, designer: Client) -> None:
+    agent = keep(held(team), team.designer, "main", "Ada", False)
+    designer.post(form(team, "arena"), {**MINE, "name4": "ada", "plays4": f"agent:{agent.pk}",
+                                        "who1": "main vs ada, rival vs ada"})  # fmt: skip
+    job = Job.objects.filter(kind="arena").latest("pk")
+    Agent.objects.update(deleted_at=timezone.now())
+    answer = designer.post(reverse("studies:again", args=[team.project.slug, job.pk]), follow=True)
+    page = answer.content.decode()
+    assert "“Ada” was deleted since. Choose who plays instead, or put it back on the page of agents." in page
+    assert "The API" not in page
 
 
 def test_a_saved_agent_with_limits_that_draws_its_actions_does_so_in_a_course_and_where_it_is_watched(

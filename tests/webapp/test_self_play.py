@@ -12,6 +12,7 @@ import pytest
 from django.conf import settings as settings_of_site
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from engine.arrays import Bundle
 from engine.catalog import GAMES
@@ -127,6 +128,19 @@ def test_saved_agents_such_as_styles_play_too_in_their_own_game(team: Studio, de
     designer.post(form(team, "self-play"), {**CHOSEN, "policies": [name]})
     (late,) = Job.objects.filter(kind="self-play").latest("pk").config["opponents"]["others"].values()
     assert (late["limits"], late["sampled"]) == ({"delay": 10, "apart": 8}, True), "as it does wherever it plays"
+
+
+def test_run_again_says_which_opponent_was_deleted_and_what_to_do_about_it(team: Studio, designer: Client) -> None:
+    agent = kept(team.project, "Calm")
+    Agent.objects.filter(pk=agent.pk).update(policy="d" * 64)
+    designer.post(form(team, "self-play"), {**CHOSEN, "policies": ["pong-follower", f"agent-{agent.pk}"]})
+    (job,) = Job.objects.filter(kind="self-play")
+    Agent.objects.update(deleted_at=timezone.now())
+    answer = designer.post(reverse("studies:again", args=[team.project.slug, job.pk]), follow=True)
+    page = answer.content.decode()
+    assert "“Calm” was deleted since. Choose others under “Also against”, or put it back on the page of agents." in page
+    assert "The API" not in page
+    assert answer.context["form"].initial["policies"] == ["pong-follower"]
 
 
 def test_what_a_training_with_limits_has_left_plays_as_late_as_it_learned(team: Studio, designer: Client) -> None:

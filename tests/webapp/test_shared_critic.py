@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import escape
 
 from engine.config.aesrl import AESRLConfig
@@ -183,6 +184,25 @@ def test_run_again_leaves_empty_what_was_as_usual(team: Studio, designer: Client
         answer = designer.post(reverse("studies:again", args=[team.project.slug, job.pk]), follow=True)
         shown = {name: value for name, value in answer.context["form"].initial.items() if value}
         assert shown == {**LEAST, "centre": "running", "title": job.title, **typed}
+
+
+def test_run_again_says_which_agent_was_deleted_and_what_to_do_about_it(team: Studio, designer: Client) -> None:
+    agent = pendulum_agent(team)
+    designer.post(form(team, "aes-rl"), {**LEAST, "start": str(agent.pk)})
+    job = Job.objects.filter(kind="aes-rl").latest("pk")
+    Agent.objects.update(deleted_at=timezone.now())
+    answer = designer.post(reverse("studies:again", args=[team.project.slug, job.pk]), follow=True)
+    page = answer.content.decode()
+    assert f"It began with “{agent.name}”, which was deleted since. Choose another agent" in page
+    assert "The API" not in page, "the page is where it is mended"
+    assert f'<option value="{agent.pk}" selected>{agent.name} (deleted)</option>' in page
+    shown = {name: value for name, value in answer.context["form"].initial.items() if value}
+    refused = designer.post(form(team, "aes-rl"), shown)
+    assert f"“{agent.name}” was deleted. Choose another agent or “A new network”" in refused.content.decode()
+    designer.post(form(team, "aes-rl"), {**shown, "start": ""})
+    anew = Job.objects.filter(kind="aes-rl").latest("pk")
+    assert anew.pk != job.pk
+    assert {**anew.config, "start": agent.policy} == job.config, "all else is as it was"
 
 
 def test_its_first_rounds_tell_how_long_it_takes_and_what_chance_scores(team: Studio, designer: Client) -> None:

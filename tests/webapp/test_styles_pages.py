@@ -186,6 +186,9 @@ def test_a_search_that_began_with_a_saved_agent_leads_to_it(team: Studio, client
     assert "began with copies" not in page(client, breeding(team.project))
     agent.deleted_at = timezone.now()
     agent.save()
+    shown = page(client, job)
+    assert "copies of “Follower &lt;1&gt;”, which was deleted, each changed a little" in shown
+    agent.delete()
     assert "copies of an agent that is not kept any more" in page(client, job)
 
 

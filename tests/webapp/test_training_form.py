@@ -32,6 +32,7 @@ from webapp.training.games import OFFERS
 from webapp.training.hands import NO_CLOCK
 from webapp.training.methods import ALGORITHMS, PRESET_LIST
 from webapp.training.models import TrainDraft
+from webapp.training.start_field import NOT_HERE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -414,9 +415,36 @@ def test_a_training_begins_with_a_saved_agent_in_a_network_as_large_or_larger(te
     again = values_of(job, team.project)
     assert again["start"] == str(agent.pk)
     assert built(team, **again).learner == made.learner, "run again, it is the same"
-    agent.deleted_at = timezone.now()
-    agent.save()
-    assert "start" not in values_of(job, team.project), "nobody keeps it now"
+
+
+def test_a_training_run_again_whose_agent_was_deleted_says_so_and_what_to_do(client: Client, team: Studio) -> None:
+    agent = saved(team)
+    job = training(team.project, config=built(team, game="pong", start=str(agent.pk)))
+    Agent.objects.update(deleted_at=timezone.now())
+    page = client.post(reverse("training:clone", args=[team.project.slug, job.pk]), follow=True).content.decode()
+    assert f"It began with “{agent.name}”, which was deleted since. Choose another agent" in page
+    assert f'<option value="{agent.pk}" selected>{agent.name} (deleted)</option>' in page
+    assert "The API" not in page, "the page is where it is mended"
+    again = values_of(job, team.project)
+    assert wrong(team, **again)["start"] == [
+        f"“{agent.name}” was deleted. Choose another agent or “A new network”, or put it back on the page of agents."
+    ]
+    anew = built(team, **{**again, "start": ""})
+    assert (anew.start, anew.learner) == (
+        "",
+        built(team, game="pong").learner.model_copy(update={"network": job_network(job)}),
+    )
+
+
+def job_network(job: Job) -> NetworkConfig:
+    return parse(NetworkConfig, job.config["learner"]["network"])
+
+
+def test_an_agent_that_the_project_does_not_have_is_refused_in_a_sentence(team: Studio) -> None:
+    agent = saved(team)
+    assert wrong(team, game="pong", start=f"{agent.pk}99")["start"] == [NOT_HERE]
+    agent.delete()
+    assert wrong(team, game="pong", start=str(agent.pk or 7))["start"] == [NOT_HERE]
 
 
 @pytest.mark.parametrize("kind", ["td3", "sac"])

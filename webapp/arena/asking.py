@@ -24,9 +24,9 @@ from webapp.lib.words import number
 from webapp.studies import actions, estimates, kinds
 from webapp.studies.intake import Refers
 from webapp.studies.models import Job
-from webapp.studies.study_form import CardsField, StudyForm
+from webapp.studies.study_form import CardsField, Gone, StudyForm
 from webapp.training import games, methods
-from webapp.training.entrants import script_plays
+from webapp.training.entrants import deleted, deleted_words, script_plays
 from webapp.training.games import NUMBERS, OFFERS
 
 OWN = "own"
@@ -204,8 +204,17 @@ class ArenaForm(StudyForm):
         }  # fmt: skip
 
     @classmethod
+    def gone(cls, job: Job) -> Gone:
+        """Saved agents that played, and that somebody has deleted."""
+        names = deleted(job.config["roster"].values(), job.project)
+        return Gone(deleted_words(names, "Choose who plays instead"))
+
+    @classmethod
     def left_out(cls, job: Job) -> bool:
-        """Whether the form would start another course than that of a job."""
+        """Whether the form would start another course than that of a job; where somebody is ``gone``, nothing is
+        compared."""
+        if cls.gone(job).said:
+            return False
         texts = {name: str(value) for name, value in cls.typed_of(job).items() if value is not None}
         form = cls(texts, project=job.project, kind=job.kind)
         if not form.is_valid():

@@ -19,9 +19,19 @@ from webapp.games.simulators import by_moves, obstacle
 from webapp.projects.models import Project
 from webapp.studies.intake import Body, Intake, Refers
 from webapp.studies.models import Job
-from webapp.studies.study_form import StudyForm
+from webapp.studies.study_form import Gone, StudyForm
 from webapp.training import games
-from webapp.training.entrants import ROLE, foreign, game_of, limits_of, maker, plays, script_plays
+from webapp.training.entrants import (
+    ROLE,
+    deleted,
+    deleted_words,
+    foreign,
+    game_of,
+    limits_of,
+    maker,
+    plays,
+    script_plays,
+)
 
 GAMES = {offer.key: offer.title for offer in games.OFFERS.values() if offer.for_two}
 """Games for two on the menu, by the engine's names."""
@@ -144,17 +154,35 @@ class EvaluationForm(StudyForm):
     @classmethod
     def typed_of(cls, job: Job) -> dict[str, Any]:
         """Also its game as the menu has it, and who played, as far as they are offered."""
-        (game, players), offered = cls.played(job), cls(None, project=job.project, kind=job.kind).entrants
+        chosen = [name for name in dict.fromkeys(cls._offered_names(job)) if name]
+        return {**super().typed_of(job), "game": called(cls.played(job)[0]["name"], job.project), "policies": chosen}
+
+    @classmethod
+    def _offered_names(cls, job: Job) -> list[str]:
+        """What this form calls those who played in a job; empty for who is not offered."""
+        offered = cls(None, project=job.project, kind=job.kind).entrants
         by_player = {_who(entrant): name for name, entrant in reversed([*offered.items()])}
-        names = (name if name in offered else by_player.get(_who(player), "") for name, player in players.items())
-        chosen = [name for name in dict.fromkeys(names) if name]
-        return {**super().typed_of(job), "game": called(game["name"], job.project), "policies": chosen}
+        players = cls.played(job)[1].items()
+        return [name if name in offered else by_player.get(_who(player), "") for name, player in players]
+
+    @classmethod
+    def _not_offered(cls, job: Job) -> list[Mapping[str, Any]]:
+        """Those who played in a job and cannot be chosen here."""
+        found = zip(cls._offered_names(job), cls.played(job)[1].values(), strict=True)
+        return [player for name, player in found if not name]
+
+    @classmethod
+    def gone(cls, job: Job) -> Gone:
+        """Saved agents that played, and that somebody has deleted."""
+        field = cls.base_fields["policies"].label
+        return Gone(deleted_words(deleted(cls._not_offered(job), job.project), f"Choose others under “{field}”"))
 
     @classmethod
     def left_out(cls, job: Job) -> bool:
         """Whether its game was set in a way that is not asked for here, or somebody who played is not offered."""
-        game, players = cls.played(job)
-        return len(cls.typed_of(job)["policies"]) < len(players) or any(v for k, v in game.items() if k != "name")
+        game, missing = cls.played(job)[0], cls._not_offered(job)
+        unknown = any(not deleted([player], job.project) for player in missing)
+        return unknown or any(v for k, v in game.items() if k != "name")
 
     def table(self) -> dict[str, Any]:
         """The study, as a body of the API would have it."""

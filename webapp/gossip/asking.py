@@ -110,8 +110,8 @@ class GossipForm(LayeredForm):
         label="Learning rate", low=0, high=1, above=True, required=False, usual=AS_TUNED,
     )  # fmt: skip
 
-    def __init__(self, data: Any = None, *, project: Any, kind: str) -> None:
-        super().__init__(data, project=project, kind=kind)
+    def prepare(self) -> None:
+        super().prepare()
         agents: Any = self.fields["agents"]
         agents.span = NumberRange(2, min(MOST, checks.most_workers()))
         agents.widget.attrs["placeholder"] = str(AGENTS)

@@ -170,8 +170,8 @@ class TogetherForm(LayeredForm):
     )  # fmt: skip
     workers: Any = NumberField(label="Workers", whole=True, required=False)
 
-    def __init__(self, data: Any = None, *, project: Any, kind: str) -> None:
-        super().__init__(data, project=project, kind=kind)
+    def prepare(self) -> None:
+        super().prepare()
         self.fields["game"].help_text = "Games for one player who steers with numbers."
         self.fields["steps"].help_text = "All that are played, those that measure the centre included."
         self.fields["seed"].help_text = "Same seed, same result, where all of a round wait."

@@ -226,7 +226,8 @@ class StartsForm(LearningForm):
     def represented(cls, job: Job) -> Represented:
         """The job with the starts that it has rows for; the hard one is always one of them."""
         kept = rows.kept(job.config, super().typed_of(job)["game"], rows.columns(job.project))
-        part = Job(project=job.project, kind=job.kind, config={**job.config, "tasks": kept})
+        begun = super().represented(job).job.config
+        part = Job(project=job.project, kind=job.kind, config={**begun, "tasks": kept})
         gone = [task["name"] for task in job.config["tasks"] if task not in kept]
         said = (
             f"{plural(len(gone), 'start')} left out, for which this form has no row: {', '.join(gone)}." if gone else ""

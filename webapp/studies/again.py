@@ -14,17 +14,24 @@ from webapp.games.fields import NumberField
 from webapp.studies.compare.differences import changes, room_for
 from webapp.studies.models import Job
 from webapp.studies.setting_fields import NumbersField, choices_of
-from webapp.studies.study_form import StudyForm
+from webapp.studies.study_form import Gone, StudyForm
 
 
 def left_out(made: type[StudyForm], job: Job, user: User) -> str:
     """In sentences what a form that begins with the settings of a job would not start it with; empty where that is
     nothing, or where the form asks for something anew."""
+    gone = made.gone(job)
+    rest = _changed(made, job, user, gone)
+    return " ".join(filter(None, (gone.said, rest)))
+
+
+def _changed(made: type[StudyForm], job: Job, user: User, gone: Gone) -> str:
+    """What else such a form changes, in sentences."""
     if made.left_out(job):
         return made.leaves_out
     if not made.names_changes:
         return ""
-    form = _sent(made, job, made.typed_of(job))
+    form = _sent(made, job, {**made.typed_of(job), **(dict.fromkeys(gone.fields, "") if gone.said else {})})
     study = _described(form, user)
     if study is not None:
         part = made.represented(job)
@@ -70,8 +77,7 @@ def _may_stay_empty(field: forms.Field) -> bool:
 
 def _sent(made: type[StudyForm], job: Job, values: Mapping[str, Any]) -> StudyForm:
     """A form as a browser sends it where nobody changes what it shows at first."""
-    shown = made(None, project=job.project, kind=job.kind)
-    shown.initial.update(values)
+    shown = made(None, project=job.project, kind=job.kind, initial=values)
     return made({name: shown[name].value() for name in shown.fields}, project=job.project, kind=job.kind)
 
 

@@ -66,9 +66,9 @@ def ask(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
         raise Http404("There is no such form. Other kinds of jobs are started from their own pages.")
     parts = kinds.parts_of(kind)
     made = parts.form or SettingsForm
-    form: Any = made(request.POST if request.method == "POST" else None, project=project, kind=kind)
+    initial = _at_first(request, project, kind, made)
+    form: Any = made(request.POST if request.method == "POST" else None, project=project, kind=kind, initial=initial)
     form.files, form.dropped = request.FILES, too_large(request)
-    form.initial.update(_at_first(request, project, kind, form))
     if form.is_valid():
         job, _ = once_by_form(
             request,
@@ -85,13 +85,14 @@ def ask(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     return render(request, "studies/ask.html", context | _fields(form), status=WRONG if form.errors else 200)
 
 
-def _at_first(request: HttpRequest, project: Project, kind: str, form: Any) -> dict[str, Any]:
+def _at_first(request: HttpRequest, project: Project, kind: str, made: type[StudyForm]) -> dict[str, Any]:
     """What fields show at first: the settings of another job of the kind, but for what the address says."""
     found: dict[str, Any] = {}
     if whole(request.GET.get(AGAIN, ""), 2**53):
         job = get_object_or_404(project.jobs.filter(kind=kind), pk=request.GET[AGAIN])
-        found |= filled(type(form), job, signed_in(request))
-    plain = [name for name, field in form.fields.items() if not isinstance(field, forms.FileField)]
+        found |= filled(made, job, signed_in(request))
+    fields = made(None, project=project, kind=kind).fields.items()
+    plain = [name for name, field in fields if not isinstance(field, forms.FileField)]
     return found | {name: request.GET[name] for name in plain if name in request.GET}
 
 

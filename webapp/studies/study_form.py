@@ -38,6 +38,14 @@ class Represented(NamedTuple):
     first: str = ""
 
 
+class Gone(NamedTuple):
+    """What a job's settings name and its project does not have any more: ``said`` in sentences, with what to do about
+    it in the form (empty: nothing is missing); ``fields``: where it is chosen."""
+
+    said: str = ""
+    fields: tuple[str, ...] = ()
+
+
 class CardsField(forms.ChoiceField):
     """A choice of a few, each with a title and a text: a page shows all of them, none of which is cut off.
     ``goes_with``: another such field, and by choice what of it can be chosen beside, the usual first: the page's script
@@ -77,8 +85,10 @@ class StudyForm(forms.Form):
         label="Seed", whole=True, low=0, required=False, usual=1, help_text="Same seed, same result."
     )
 
-    def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
-        super().__init__(data, initial=dict(self.usual))
+    def __init__(
+        self, data: Any = None, *, project: Project, kind: str, initial: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(data, initial={**self.usual, **(initial or {})})
         self.project, self.kind = project, kind
         self.prepare()
 
@@ -132,6 +142,11 @@ class StudyForm(forms.Form):
     def left_out(cls, job: Job) -> bool:
         """Whether this form has no room for something of a job that cannot be named as a setting that changes."""
         return False
+
+    @classmethod
+    def gone(cls, job: Job) -> Gone:
+        """What a job's settings name and nobody keeps any more."""
+        return Gone()
 
     @classmethod
     def represented(cls, job: Job) -> Represented:

@@ -35,6 +35,7 @@ from webapp.styles.scales import FURTHEST, MIDDLE, OFFERS, OWN
 from webapp.training import forecast, games, settings
 from webapp.training.forms import TrainForm
 from webapp.training.ranges import RangeField
+from webapp.training.start_field import StartField
 
 POPULATION, ROUNDS, EPISODES, FRESH = 12, 8, 60, 100
 SHARE = 20
@@ -49,7 +50,7 @@ TOO_FEW_GOALS = "Write at least two goals: agents that no other beats in both st
 class StyleForm(GoalFields, TrainForm):
     """``study`` is the search once the form is valid. ``samples``: sample episodes of its game, once there are any."""
 
-    offers, begins_new = OFFERS, "New networks"
+    offers = OFFERS
     game = forms.ChoiceField(choices=[(o.key, o.title) for o in OFFERS.values()], label="Game")
     # None takes a field out of a form that is made from another.
     minutes = sampling = max_staleness = None  # type: ignore[assignment]
@@ -76,8 +77,8 @@ class StyleForm(GoalFields, TrainForm):
         label="Told apart by", max_length=200, required=False,
         help_text="What says how an agent plays: measures of an episode, with spaces between them.",
     )  # fmt: skip
-    start = forms.ChoiceField(
-        label="First agents begin with", required=False,
+    start = StartField(
+        "New networks", label="First agents begin with",
         help_text="A saved agent: the first ones are copies of it, each changed a little. Its network may be smaller "
         "than the one chosen here: what is added changes nothing at first.",
     )  # fmt: skip

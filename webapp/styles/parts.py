@@ -142,8 +142,8 @@ def _specialist(job: Job) -> list[tuple[str, Any]]:
 
 def _began(job: Job) -> Agent | None:
     """The saved agent whose copies its first agents are."""
-    number = beginnings.number_of(job.config, job.project)
-    return job.project.agents.kept().get(pk=number) if number else None
+    agent: Agent | None = beginnings.agent_of(job.config, job.project)
+    return agent
 
 
 def _first_agents(job: Job) -> str:
@@ -151,7 +151,9 @@ def _first_agents(job: Job) -> str:
     if not job.config["start"]:
         return "new networks"
     agent = _began(job)
-    return f"copies of {f'“{agent.name}”' if agent else 'an agent that is not kept any more'}, each changed a little"
+    called = f"“{agent.name}”" if agent else "an agent that is not kept any more"
+    deleted = ", which was deleted" if agent and agent.deleted_at else ""
+    return f"copies of {called}{deleted}, each changed a little"
 
 
 def _weight(value: Any) -> str:

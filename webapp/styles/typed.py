@@ -27,8 +27,8 @@ def values_of(job: Job, project: Project) -> dict[str, str]:
     kind = task["learner"]["kind"]
     preset = PRESET_LIST.get(job.template)
     preset = preset if preset is not None and preset.kind == kind else PRESET_LIST[f"{kind}-{methods.USUAL}"]
-    start = beginnings.number_of(config, project)
-    chosen = beginnings.going_on(preset, beginnings.offered(project).get(start))
+    begun = beginnings.agent_of(config, project)
+    chosen = beginnings.going_on(preset, begun if begun is not None and begun.deleted_at is None else None)
     groups = settings.groups(OFFERS[offer], chosen, 1)[1:]
     usual = {"population": POPULATION, "ticks": ROUNDS, "episodes": EPISODES, "fresh": FRESH}
     current, names = {**config, "population": config["algorithm"]["population"]}, {"ticks": "rounds"}
@@ -41,7 +41,7 @@ def values_of(job: Job, project: Project) -> dict[str, str]:
         **{names.get(name, name): current[name] for name, value in usual.items() if current[name] != value},
         "steps": number_text(task["steps"]),
         "seed": config["seed"],
-        "start": start,
+        "start": beginnings.number_of(begun),
         "control": "" if config["selection"] else "on",
         **hands.typed(task["game"]),
         **_reward(config),

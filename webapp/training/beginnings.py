@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Protocol, get_args
 
+from django.db.models import F
+
 from engine.catalog import LEARNERS
 from engine.config import parse
 from engine.config.genes import genes
@@ -14,7 +16,6 @@ from engine.config.larger import not_larger
 from engine.config.rl import AnyLearner, NetworkConfig
 from engine.config.train import TrainConfig
 from engine.errors import ConfigError, StoreError
-from webapp.lib.digits import whole
 from webapp.lib.storage import store
 from webapp.lib.words import one_of
 from webapp.projects.models import Project
@@ -32,39 +33,47 @@ class Begins(Protocol):
     def learner(self) -> Any: ...
 
 
+CHOOSE = "Choose another agent where the form asks what it begins with, or a new network"
 UNKNOWN = "no saved agent and no job of this project has such a policy"
 
 
-def offered(project: Project) -> dict[str, Any]:
-    """The project's saved agents by their numbers, as a form offers them."""
-    return {str(agent.pk): agent for agent in project.agents.kept()}
+def agent_of(config: Mapping[str, Any], project: Project) -> Any:
+    """The saved agent that a job began with, of several agents the first that did, also where somebody has deleted it;
+    None where there is none."""
+    policy = _begun(config)
+    newest = F("deleted_at").desc(nulls_first=True)
+    return project.agents.filter(policy=policy).order_by(newest, "-pk").first() if policy else None
 
 
-def deleted(number: str, project: Project) -> str:
-    """The name of the project's agent of this number that somebody has deleted; empty where there is none."""
-    pk = whole(number)
-    agent = None if pk is None else project.agents.exclude(deleted_at=None).filter(pk=pk).first()
-    return "" if agent is None else agent.name
-
-
-def choices(new: str, starts: Mapping[str, Any], said: str, gone: str) -> list[tuple[str, str]]:
-    """What the menu of a form offers: ``new`` networks, the kept agents ``starts``, and who was ``said`` and is
-    ``gone``."""
-    kept = [(number, agent.name) for number, agent in starts.items()]
-    return [("", new), *kept, *([(said, f"{gone} (deleted)")] if gone else [])]
-
-
-def why_deleted(name: str) -> str:
-    """What a form says at the field that begins with such an agent."""
-    return f"“{name}” was deleted. Put it back on the page of agents, or choose another."
-
-
-def number_of(config: Mapping[str, Any], project: Project) -> str:
-    """The number of the saved agent that a job began with, of several agents the first that did; empty where none did,
-    or nobody keeps it now."""
-    begun = (one["start"] for one in (config, *config.get("policies", {}).values()) if one.get("start"))
-    agent = project.agents.kept().filter(policy=next(begun, "")).first()
+def number_of(agent: Any) -> str:
+    """The number by which forms name a saved agent; empty for none."""
     return "" if agent is None else str(agent.pk)
+
+
+def gone(config: Mapping[str, Any], project: Project) -> str:
+    """Who a job began with that its project does not have any more, and what to do about it in its form, in sentences;
+    empty where nobody is missing."""
+    agent, policy = agent_of(config, project), _begun(config)
+    if agent is not None and agent.deleted_at is not None:
+        back = f"or put “{agent.name}” back on the page of agents"
+        return f"It began with “{agent.name}”, which was deleted since. {CHOOSE}, {back}."
+    if policy and not known(policy, project):
+        return f"It began with an agent that is not there any more. {CHOOSE}."
+    return ""
+
+
+def without(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A job's settings, but that it begins with a new network."""
+    found = {**config, "start": ""} if "start" in config else dict(config)
+    if policies := config.get("policies"):
+        found["policies"] = {name: {**one, "start": ""} if "start" in one else one for name, one in policies.items()}
+    return found
+
+
+def _begun(config: Mapping[str, Any]) -> str:
+    """The policy that a job began with, of several agents the first one's; empty: none."""
+    begun = (one["start"] for one in (config, *config.get("policies", {}).values()) if one.get("start"))
+    return str(next(begun, ""))
 
 
 def known(policy: str, project: Project) -> bool:

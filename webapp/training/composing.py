@@ -25,7 +25,7 @@ from webapp.studies.composing import started
 from webapp.studies.models import Job
 from webapp.studies.pictures import job_for
 from webapp.studies.setting_fields import Setting, shown_default
-from webapp.training import drafts, methods, settings, trials
+from webapp.training import beginnings, drafts, methods, settings, trials
 from webapp.training.forms import EPISODES, WAYS, TrainForm
 from webapp.training.methods import ALGORITHMS
 from webapp.training.models import ADDRESSES, TrainDraft
@@ -178,8 +178,11 @@ def clone(request: HttpRequest, slug: str, pk: int) -> HttpResponseRedirect:
         raise Http404("This job trains no agent.")
     values = retired.for_form(request, job.asked.get("typed") or own.typed(job))
     messages.info(request, f"These are the settings of “{job.title}”. Change what you like, then start.")
-    if changed := _changed(job, own.start.form_class(values, project=job.project)):
-        messages.warning(request, changed)
+    gone = beginnings.gone(job.config, job.project)
+    begins = {**values, "start": ""} if gone else values
+    changed = _changed(job, own.start.form_class(begins, project=job.project))
+    if gone or changed:
+        messages.warning(request, " ".join(filter(None, (gone, changed))))
     drafts.begin_with(job.project, signed_in(request), own.draft, values)
     return redirect(ADDRESSES[own.draft], slug)
 
@@ -189,4 +192,6 @@ def _changed(job: Job, form: TrainForm) -> str:
     what the form describes is not known yet."""
     if job.asked or not form.is_valid() or form.described is None:
         return ""
-    return room_for(changes(job, form.described))
+    config = beginnings.without(job.config) if beginnings.gone(job.config, job.project) else job.config
+    kept = Job(project=job.project, kind=job.kind, game_version=job.game_version, config=config)
+    return room_for(changes(kept, form.described))

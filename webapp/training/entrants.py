@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from engine.catalog import GAMES as BUILT_IN
@@ -35,6 +35,24 @@ def foreign(policies: Mapping[str, Entrant], game: str, project: Project) -> Ite
             elif not plays(trained_in := game_of(own[policy.policy]), game):
                 title = getattr(policy, "title", "") or name
                 yield f"policies.{name}.policy", f"“{title}” was trained in {games.title_of(trained_in, project)}"
+
+
+def deleted(players: Iterable[Mapping[str, Any]], project: Project) -> list[str]:
+    """The names of the saved agents among these players that somebody has deleted."""
+    policies = [player["policy"] for player in players if player.get("policy")]
+    kept = project.agents.kept().values("policy")
+    gone = project.agents.exclude(deleted_at=None).filter(policy__in=policies).exclude(policy__in=kept)
+    return list(dict.fromkeys(agent.name for agent in gone.order_by("pk")))
+
+
+def deleted_words(names: Sequence[str], instead: str) -> str:
+    """That these agents were deleted, and what to do ``instead``, in sentences; empty for none."""
+    if not names:
+        return ""
+    were, them = ("was", "it") if len(names) == 1 else ("were", "them")
+    listed = ", ".join(f"“{name}”" for name in names)
+    back = f"or put {them} back on the page of agents"
+    return f"Of the agents that played, {listed} {were} deleted since. {instead}, {back}."
 
 
 def maker(game: str) -> str:

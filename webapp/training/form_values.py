@@ -18,8 +18,8 @@ def values_of(job: Job, project: Project) -> dict[str, str]:
     preset = PRESET_LIST.get(job.template)
     fits = preset is not None and preset.kind == learner["kind"]
     usual = preset if preset is not None and fits else PRESET_LIST[f"{learner['kind']}-{methods.USUAL}"]
-    start = beginnings.number_of(config, project)
-    chosen = beginnings.going_on(usual, beginnings.offered(project).get(start))
+    begun = beginnings.agent_of(config, project)
+    chosen = beginnings.going_on(usual, begun if begun is not None and begun.deleted_at is None else None)
     found = {
         "game": offer,
         offer: beside,
@@ -31,7 +31,7 @@ def values_of(job: Job, project: Project) -> dict[str, str]:
         "max_staleness": config["max_staleness"],
         "episodes": config["episodes"],
         "seed": config["seed"],
-        "start": start,
+        "start": beginnings.number_of(begun),
         "title": job.title,
         **hands.typed(config["game"]),
         **settings.texts(settings.groups(OFFERS[offer], chosen, config["samplers"]), config),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 from django.conf import settings as site
@@ -23,6 +23,7 @@ from webapp.studies.models import Job
 from webapp.training import beginnings, games, methods, settings, trials
 from webapp.training.game_fields import GameFields
 from webapp.training.methods import ALGORITHMS, Preset
+from webapp.training.start_field import StartField
 from webapp.training.trials import UNSETTLED
 
 EPISODES = 50
@@ -35,10 +36,6 @@ WAYS = (
     ),
     ("asynchronous", "Nobody waits", "Faster on several processors; no two trainings are quite the same."),
 )
-LARGER = (
-    "A saved agent goes on learning, by the settings chosen here. They may give it a larger network: what is added "
-    "changes nothing at first."
-)
 FIRST = {"algorithm": "ppo", "sampling": "synchronous"}
 
 
@@ -46,7 +43,6 @@ class TrainForm(GameFields):
     """``config`` is the training once the form is valid. ``shown``: the algorithm and preset that the page shows, which
     are the nearest that exist when those that were typed do not."""
 
-    begins_new: ClassVar[str] = "A new network"
     algorithm = forms.ChoiceField(choices=[(a.kind, a.title) for a in ALGORITHMS.values()], label="Algorithm")
     preset = forms.CharField(max_length=40, required=False, label="Settings to begin from")
     steps = NumberField(
@@ -69,13 +65,14 @@ class TrainForm(GameFields):
     seed = NumberField(
         label="Seed", required=False, whole=True, low=0, high=2**53, help_text="Same seed, same agent (in step)."
     )
-    start = forms.ChoiceField(label="Begins with", required=False, help_text=LARGER)
+    start = StartField()
     title = forms.CharField(label="Name", max_length=100, required=False, validators=[seen])
 
     def __init__(self, data: Mapping[str, Any], *, project: Project) -> None:
         super().__init__({**FIRST, **data}, project=project)
         self.as_typed = dict(data)
-        self._offer_starts()
+        if self.starts is not None:
+            self.starts.offer(project, self._said("start"))
         self.shown = self._shown()
         count = whole(self._said("samplers"), 4096) or site.CPUS
         self.groups = self._groups(count)
@@ -83,20 +80,16 @@ class TrainForm(GameFields):
             self.fields |= {setting.name: setting.field for setting in group.settings}
         self.config: TrainConfig | None = None
 
-    def _offer_starts(self) -> None:
-        """The saved agents that this can begin with, and the chosen one where somebody has deleted it since; none where
-        the form has no such field."""
-        has, said = "start" in self.fields, self._said("start")
-        self.starts = beginnings.offered(self.project) if has else {}
-        self.deleted_start = beginnings.deleted(said, self.project) if has else ""
-        if self.starts or self.deleted_start:
-            chosen: Any = self.fields["start"]
-            chosen.choices = beginnings.choices(self.begins_new, self.starts, said, self.deleted_start)
+    @property
+    def starts(self) -> StartField | None:
+        """The menu of saved agents that this can begin with; None where the form has none."""
+        field = self.fields.get("start")
+        return field if isinstance(field, StartField) else None
 
     @property
     def began(self) -> Any:
         """The saved agent that was chosen to begin with, if any."""
-        return self.starts.get(self._said("start"))
+        return None if self.starts is None else self.starts.chosen
 
     def _groups(self, samplers: int) -> Sequence[settings.SettingGroup]:
         return settings.groups(self.offer, self.shown, samplers)
@@ -185,8 +178,6 @@ class TrainForm(GameFields):
         return self.hands_in_words(self.game_as_data)
 
     def _check_start(self, study: Any) -> None:
-        if self.deleted_start:
-            self.add_error("start", beginnings.why_deleted(self.deleted_start))
         if self.began is not None:
             learner = None if study is None else getattr(study, "task", study).learner
             for why in beginnings.misfits(self.began, self.game_name, learner):

@@ -13,10 +13,10 @@ from webapp.games.simulators import by_moves
 from webapp.studies import kinds
 from webapp.studies.models import Job
 from webapp.studies.setting_fields import NumbersField
-from webapp.studies.study_form import StudyForm
+from webapp.studies.study_form import Gone, Represented, StudyForm
 from webapp.training import beginnings, games
-from webapp.training.forms import LARGER
 from webapp.training.games import ATARI, ATARI_NAME, GYMNASIUM, GYMNASIUM_ID
+from webapp.training.start_field import StartField
 
 
 class Beside(forms.TextInput):
@@ -41,7 +41,7 @@ class LearningForm(StudyForm):
     atari = forms.CharField(
         label="Atari game", max_length=60, required=False, widget=Beside(ATARI), help_text="Such as pong or breakout."
     )
-    start = forms.ChoiceField(label="Begins with", required=False, help_text=LARGER)
+    start = StartField()
     steps: Any = NumberField(label="Decisions to learn from", whole=True, low=1, high=10**12, required=False)
     minutes: Any = NumberField(
         label="At most", low=0.1, high=525_600, unit="minutes", required=False,
@@ -52,11 +52,10 @@ class LearningForm(StudyForm):
         self.offer("game", [*self.offered.items(), *games.own(self.project).items()])
         self.fields["steps"].widget.attrs["placeholder"] = f"{self.decisions:,}"
         self.fields["minutes"].widget.attrs["placeholder"] = "no limit"
-        self.starts, said = beginnings.offered(self.project), str(self.data.get("start", ""))
-        self.deleted_start = beginnings.deleted(said, self.project)
-        if self.starts or self.deleted_start:
-            self.offer("start", beginnings.choices("A new network", self.starts, said, self.deleted_start))
-        else:
+        menu: Any = self.fields["start"]
+        self.starts: StartField = menu
+        self.starts.offer(self.project, str((self.data if self.is_bound else self.initial).get("start", "")))
+        if not self.starts.offers:
             del self.fields["start"]
         for name in (GYMNASIUM, ATARI):
             if name not in self.offered:
@@ -70,17 +69,15 @@ class LearningForm(StudyForm):
             self.add_error(GYMNASIUM, "Type a name of Gymnasium with its version, such as HalfCheetah-v5.")
         if game == ATARI and not ATARI_NAME.fullmatch(cleaned.get(ATARI, "")):
             self.add_error(ATARI, "Type the name of an Atari game in small letters, such as pong.")
-        if self.deleted_start:
-            self.add_error("start", beginnings.why_deleted(self.deleted_start))
-        if not self.errors and (begun := self.starts.get(cleaned.get("start", ""))) is not None:
-            for why in beginnings.misfits(begun, games.full_name(self.game_name), None):
+        if not self.errors and self.begun is not None:
+            for why in beginnings.misfits(self.begun, games.full_name(self.game_name), None):
                 self.add_error("start", why)
         return cleaned
 
     @property
     def begun(self) -> Any:
         """The saved agent that it begins with, if any."""
-        return self.starts.get(self.cleaned_data.get("start", ""))
+        return self.starts.chosen
 
     @property
     def game_name(self) -> str:
@@ -118,8 +115,19 @@ class LearningForm(StudyForm):
         elif offer in cls.offered:
             game["game"] = offer
         minutes = job.config.get("minutes") or ""
-        started = beginnings.number_of(job.config, job.project)
+        started = beginnings.number_of(beginnings.agent_of(job.config, job.project))
         return {**super().typed_of(job), **game, "minutes": minutes, "start": started}
+
+    @classmethod
+    def gone(cls, job: Job) -> Gone:
+        """The agent that it began with, where nobody keeps it."""
+        return Gone(beginnings.gone(job.config, job.project), ("start",))
+
+    @classmethod
+    def represented(cls, job: Job) -> Represented:
+        """Without an agent to begin with where nobody keeps it."""
+        config = beginnings.without(job.config) if cls.gone(job).said else job.config
+        return Represented(Job(project=job.project, kind=job.kind, game_version=job.game_version, config=config))
 
     def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
         """Also that they have to share processors, where they have to."""
