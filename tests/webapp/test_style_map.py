@@ -422,7 +422,9 @@ def test_nobody_breeds_on_from_an_agent_that_was_deleted(team: Studio, designer:
     page = html.unescape(designer.get(reverse("styles:new", args=["herobattle"])).content.decode())
     assert f'<option value="{agent.pk}" selected>Calm one (deleted)</option>' in page, "nor from the draft of before"
     form = StyleForm(TrainDraft.objects.get().form, project=team.project)
-    assert form.errors["start"] == ["“Calm one” was deleted. Put it back on the page of agents, or choose another."]
+    assert form.errors["start"] == [
+        "“Calm one” was deleted. Choose another agent or “New networks”, or put it back on the page of agents."
+    ]
     TrainDraft.objects.all().delete()
     answer = designer.post(reverse("styles:breed", args=["herobattle", agent.pk]), follow=True)
     assert "“Calm one” was deleted: put it back, then breed on from it." in answer.content.decode()

@@ -15,6 +15,7 @@ from webapp.agents.edits import as_typed
 from webapp.agents.keeping import opponents, unplayable
 from webapp.agents.models import NAME, NOTES, TAG, TAGS, Agent
 from webapp.games.fields import NumberField
+from webapp.lib.names import NameField
 from webapp.lib.text import seen
 from webapp.projects.models import Project
 from webapp.training import games
@@ -33,14 +34,19 @@ CHANGED = (
 )
 
 
+class KeepForm(forms.Form):
+    """What an agent that somebody keeps is called; empty: as usual."""
+
+    name = NameField(NAME, label="Name", required=False)
+
+
 class TextForm(forms.Form):
     """Name, notes and tags of an agent."""
 
-    name = forms.CharField(label="Name", max_length=NAME, validators=[seen])
+    name = NameField(NAME, label="Name")
     notes = forms.CharField(label="Notes", max_length=NOTES, required=False, widget=forms.Textarea(attrs={"rows": 3}))
     tags = forms.CharField(
         label="Tags",
-        max_length=(TAG + 2) * TAGS,
         required=False,
         help_text="Separated by commas, such as “calm, level 3”.",
     )
@@ -51,7 +57,7 @@ class TextForm(forms.Form):
         if len(found) > TAGS:
             raise forms.ValidationError(f"There are {len(found)} tags; {TAGS} are the most.")
         if long := next((tag for tag in found if len(tag) > TAG), None):
-            raise forms.ValidationError(f"“{long}” has {len(long)} characters; a tag has {TAG} at most.")
+            raise forms.ValidationError(f"“{long[:TAG]}…” has {len(long):,} characters; a tag has {TAG} at most.")
         for tag in found:
             seen(tag)
         return found

@@ -15,11 +15,11 @@ from engine.config.agents import MeasureConfig, OriginConfig
 from engine.config.rl import DRAWING
 from engine.errors import ConfigError, StoreError
 from engine.styles.strangers import strangers_of
-from engine.text import is_seen
 from webapp.accounts.models import User
 from webapp.agents import data
 from webapp.agents.models import NAME, Agent, Measurement
 from webapp.games.simulators import obstacle, registration
+from webapp.lib.names import wrong_name
 from webapp.lib.storage import store
 from webapp.lib.text import NOTHING_TO_SEE, as_one_line
 from webapp.projects.models import Project
@@ -139,18 +139,19 @@ def bred(
 
 def kept_before(agent: Agent, typed: str) -> str:
     """What a page says where somebody typed a name for an agent that was kept before under another; empty otherwise."""
-    name = as_one_line(typed).strip()[:NAME]
+    name = as_one_line(typed).strip()
     return f"It was kept before, as “{agent.name}”." if name and name != agent.name else ""
 
 
 def _keep_policy(
     job: Job, user: User, policy: str, *, name: str, seat: int, origin: dict[str, Any], sampled: bool
 ) -> Agent:
-    """The agent with this policy of a job. Raises Refused where its numbers are lost, or nobody can see its name."""
-    if not is_seen(name):
-        raise actions.Refused(NOTHING_TO_SEE)
+    """The agent with this policy of a job. Raises Refused where its numbers are lost, or nothing can have its name."""
+    name = as_one_line(name).strip()
+    if why := wrong_name(name, NAME) or ("" if name else NOTHING_TO_SEE):
+        raise actions.Refused(why)
     own = {"job": job, "tensors": _tensors(policy), "game": game(job) | limits_of(job), "seat": seat, "origin": origin,
-           "name": as_one_line(name).strip()[:NAME], "created_by": user}  # fmt: skip
+           "name": name, "created_by": user}  # fmt: skip
     with transaction.atomic():
         agent, new = Agent.objects.get_or_create(project=job.project, policy=policy, sampled=sampled, defaults=own)
         if agent.deleted_at:
@@ -170,7 +171,7 @@ def _tensors(policy: str) -> str:
 def usual_name(job: Job, of: str, best: kinds.BestCandidate | None) -> str:
     """What an agent of a job is called where nobody says otherwise; ``best``: who it is among many."""
     which = _words(of) or (best.name.lower() if best else "")
-    return f"{job.title[: NAME - len(which) - 2]}: {which}" if which else job.title
+    return f"{job.title[: NAME - len(which) - 2]}: {which}" if which else job.title[:NAME]
 
 
 def game(job: Job) -> dict[str, Any]:

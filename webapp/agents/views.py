@@ -20,13 +20,14 @@ from webapp.accounts.people import signed_in
 from webapp.agents import data, keeping
 from webapp.agents.captions import Figures, opponent_in
 from webapp.agents.edits import as_typed, merged
-from webapp.agents.forms import TextForm
+from webapp.agents.forms import KeepForm, TextForm
 from webapp.agents.models import Agent, Measurement
 from webapp.agents.playable import OTHER_GAME, obstacle
 from webapp.games.models import GameVersion
 from webapp.lib.page_json import PageJson
 from webapp.lib.posts import one_of, posts_only
 from webapp.lib.storage import store
+from webapp.lib.text import judges_names
 from webapp.projects.access import Need, allowed, project_for, role_in
 from webapp.projects.models import Project
 from webapp.studies import actions, kinds
@@ -112,6 +113,7 @@ def agent_for(request: HttpRequest, slug: str, pk: int, need: Need = "read") -> 
     return agent
 
 
+@judges_names
 @require_http_methods(["GET", "HEAD", "POST"])
 def agent(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One agent; a POST changes its name, notes and tags."""
@@ -201,21 +203,36 @@ def measure_old(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("agents:list", slug)
 
 
+@judges_names
 @require_http_methods(["GET", "HEAD", "POST"])
 def keep(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """What may be kept of a job, as a part of its page; a POST keeps it."""
     if request.method != "POST":
         return render(request, "agents/keep.html", _left(request, job_for(request, slug, pk)))
     job = job_for(request, slug, pk, "write")
-    sampled = one_of(request, "chooses", "", "best", "chance") == "chance"
+    chooses, of, form = (
+        one_of(request, "chooses", "", "best", "chance"),
+        request.POST.get("of", ""),
+        KeepForm(request.POST),
+    )
+    if not form.is_valid():
+        return ask_for_name(request, job, form, of=of, chooses=chooses)
+    name = form.cleaned_data["name"]
     try:
-        kept = keeping.keep(job, signed_in(request), request.POST.get("of", ""), request.POST.get("name", ""), sampled)
+        kept = keeping.keep(job, signed_in(request), of, name, chooses == "chance")
     except actions.Refused as refused:
         messages.warning(request, str(refused))
         return redirect("studies:job", slug, pk)
-    if said := keeping.kept_before(kept, request.POST.get("name", "")):
+    if said := keeping.kept_before(kept, name):
         messages.info(request, said)
     return redirect("agents:agent", slug, kept.pk)
+
+
+def ask_for_name(request: HttpRequest, job: Job, form: KeepForm, **beside: str) -> HttpResponse:
+    """A page that asks anew what an agent of a job is called, with what is wrong with the name that was typed;
+    ``beside``: what else was sent."""
+    context = {"project": job.project, "job": job, "form": form, "beside": beside.items()}
+    return render(request, "agents/name.html", context, status=WRONG)
 
 
 def _left(request: HttpRequest, job: Job) -> dict[str, Any]:

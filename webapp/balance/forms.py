@@ -12,7 +12,7 @@ from engine.errors import ConfigError
 from engine.simulators.contract import GameSpec
 from webapp.balance import teams
 from webapp.games.fields import NumberField
-from webapp.lib.text import seen
+from webapp.lib.names import NameField
 from webapp.lib.words import number
 
 DRAWN, PASTED = "drawn", "pasted"
@@ -21,7 +21,7 @@ DRAWN, PASTED = "drawn", "pasted"
 class LineupForm(forms.Form):
     """What one lineup is. ``config`` holds the engine's rules once the form is valid."""
 
-    name = forms.CharField(label="Name", max_length=80, validators=[seen], help_text="Such as “Ranked, three teams”.")
+    name = NameField(80, label="Name", help_text="Such as “Ranked, three teams”.")
     teams = NumberField(label="Teams compared together", whole=True, low=1, high=8, help_text="One lineup is this many "
                         "teams. They all fight each other and the baseline teams.")  # fmt: skip
     budget_low = NumberField(label="Cost of a team, at least", required=False, low=0)

@@ -19,9 +19,12 @@ from webapp.balance.samples import on_made_up
 from webapp.games.fields import NumberField
 from webapp.games.numbers import field_text
 from webapp.lib.digits import whole
+from webapp.lib.names import NameField, wrong_name
 from webapp.lib.words import number
 
 MOST = 6
+NAME, TITLE, MUST_HOLD = 80, 60, 4000
+"""Most characters of a set's name, of an objective's title, and of all that must hold."""
 FIELDS = ("title", "formula", "unit", "direction", "toward", "low", "high", "threshold", "name")
 NO_NUMBER = (
     "The formula gives no number on any of {count} made-up lineups, such as after a division by zero. "
@@ -47,7 +50,7 @@ def checked(
 class ObjectiveForm(forms.Form):
     """One objective. ``formula`` is checked against the game's own numbers and kept as ``parsed``."""
 
-    title = forms.CharField(label="Title", max_length=60, help_text="Stands at the axis, such as “Resource advantage”.")
+    title = NameField(TITLE, label="Title", help_text="Stands at the axis, such as “Resource advantage”.")
     formula = forms.CharField(
         label="Formula",
         max_length=formulas.LONGEST,
@@ -132,11 +135,11 @@ class ObjectiveSetForm:
     def typed(cls, data: Mapping[str, str], spec: GameSpec, teams: int) -> ObjectiveSetForm:
         """The form as it was sent, after the button that adds, removes or moves an objective."""
         count = min(MOST, _index(data.get("count", "0")))
-        raws = [{key: data.get(f"o{i}-{key}", "")[:600] for key in FIELDS} for i in range(max(0, count))]
+        raws = [{key: data.get(f"o{i}-{key}", "") for key in FIELDS} for i in range(max(0, count))]
         strength = _index(data.get("strength", ""))
         raws, strength, focus = _acted(raws, strength, data.get("action", ""))
-        name = data.get("set_name", "")[:80].strip()
-        form = cls(spec, teams, name, raws, data.get("constraints", "")[:4000], strength)
+        name = data.get("set_name", "").strip()
+        form = cls(spec, teams, name, raws, data.get("constraints", ""), strength)
         form.focus = focus
         return form
 
@@ -150,6 +153,8 @@ class ObjectiveSetForm:
         ]
         if not self.name:
             self._error("set_name", "Give the set a name, such as “Fairness”.")
+        elif why := wrong_name(self.name, NAME):
+            self._error("set_name", why)
         if not self.forms:
             self._error("", "At least one objective is needed. Add one, or start from fairness.")
         lines = [line.strip() for line in self.constraints.splitlines() if line.strip()]
@@ -184,6 +189,11 @@ class ObjectiveSetForm:
         return not any("name" in form.errors for form in self.forms)
 
     def _check_constraints(self, lines: list[str]) -> None:
+        if len(self.constraints) > MUST_HOLD:
+            self._error(
+                "constraints", f"This has {len(self.constraints):,} characters, and {MUST_HOLD:,} are the most."
+            )
+            return
         for i, line in enumerate(lines, start=1):
             try:
                 checked(line, self.spec, self.teams)

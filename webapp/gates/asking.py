@@ -19,7 +19,7 @@ from webapp.games.fields import NumberField
 from webapp.games.specs import version_spec
 from webapp.games.uploads import TOO_LARGE
 from webapp.gates import archive
-from webapp.lib.text import seen
+from webapp.lib.names import NameField
 from webapp.lib.words import about, number, plural
 from webapp.projects.models import Project
 from webapp.studies import search_intake
@@ -108,8 +108,8 @@ class GateForm(StudyForm):
         "Its build had numbers of its own, or it was set in a way that is not asked for here. Choose the build’s file "
         "again; the API and the command line take all the rest."
     )
-    title = forms.CharField(
-        label="Build", max_length=120, required=False, validators=[seen],
+    title = NameField(
+        120, label="Build", required=False,
         help_text="What it is called in the list of gates, such as its number.",
     )  # fmt: skip
     numbers = forms.FileField(

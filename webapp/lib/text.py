@@ -32,7 +32,9 @@ _ONE_LINE = re.compile(
     r"|behaviour-\d+|goal-\d+-called"
 )
 """Fields whose text is kept, and stands on one line wherever it is shown: names of what people make, and of people."""
-_MARK = "keeps_cells_of"
+_NAMES = re.compile(r"name|title|set_name")
+"""Of these, fields that forms judge where their view is ``judges_names``."""
+_MARK, _JUDGES = "keeps_cells_of", "judges_names"
 
 
 def plain(text: str) -> str:
@@ -66,10 +68,18 @@ def writable(value: Any) -> Any:
     return value
 
 
+def wrong_with(text: str) -> str:
+    """What is wrong with the characters of a name, in a sentence; empty for nothing."""
+    control = _CONTROLS.search(text)
+    if found := invisible(text) or (f"U+{ord(control[0]):04X}" if control else ""):
+        return f"This holds {found}, a character that nobody sees. Take it out."
+    return "" if is_seen(text) else NOTHING_TO_SEE
+
+
 def seen(text: str) -> None:
-    """A validator of the names that people choose. Raises ValidationError where there is nothing that one can see."""
-    if not is_seen(text):
-        raise ValidationError(NOTHING_TO_SEE)
+    """A validator of the names that people choose. Raises ValidationError with what is wrong with their characters."""
+    if why := wrong_with(text):
+        raise ValidationError(why)
 
 
 def keeps_cells(field: str) -> Callable[[V], V]:
@@ -83,10 +93,18 @@ def keeps_cells(field: str) -> Callable[[V], V]:
     return mark
 
 
+def judges_names(view: V) -> V:
+    """A view whose form says at its fields of names which characters nobody may use: nothing else that was typed is
+    lost. The outermost decorator of the view."""
+    setattr(view, _JUDGES, True)
+    return view
+
+
 class PlainText:
     """Middleware: a form, a query or a file's name with a NUL, which no browser sends, is refused, and so is a
     character that nobody sees; other control characters, which come with a paste, are taken out, and line breaks from
-    what stands on one line. The API looks itself, and passwords and pasted tables stay as they are."""
+    what stands on one line. The API looks itself, forms that are ``judges_names`` look at names, and passwords and
+    pasted tables stay as they are."""
 
     sync_capable, async_capable = True, False
 
@@ -102,27 +120,27 @@ class PlainText:
         """The refusal in the view's place, if there is one."""
         if request.path_info.startswith(API):
             return None
-        cells = getattr(view, _MARK, "")
+        as_sent = _as_sent(getattr(view, _MARK, ""), judged=getattr(view, _JUDGES, False))
         if any(NUL in text for text in _texts(request)):
             return trouble(request, "This cannot be read", REFUSED, status=400)
-        if unseen := next(filter(None, map(invisible, _texts(request, cells))), ""):
+        if unseen := next(filter(None, map(invisible, _texts(request, as_sent))), ""):
             return trouble(request, "This cannot be read", UNSEEN.format(unseen), status=400)
         if all(map(is_plain, _texts(request))) and not any(map(_BROKEN.search, _names(request.POST))):
             return None
-        request.GET = _cleaned(request.GET, cells)
-        request.POST = _cleaned(request.POST, cells)
+        request.GET = _cleaned(request.GET, as_sent)
+        request.POST = _cleaned(request.POST, as_sent)
         for _, files in request.FILES.lists():
             for file in files:
                 file.name = plain(file.name or "")
         return None
 
 
-def _texts(request: HttpRequest, cells: str | None = None) -> Iterator[str]:
-    """Every text that came with a request but for its body's files; with ``cells`` also without what stays as sent."""
+def _texts(request: HttpRequest, but: Callable[[str], bool] = lambda name: False) -> Iterator[str]:
+    """Every text that came with a request but for its body's files, and ``but`` fields of these names."""
     for found in (request.GET, request.POST):
         for name, values in found.lists():
             yield name
-            yield from () if cells is not None and _as_sent(name, cells) else values
+            yield from () if but(name) else values
     for _, files in request.FILES.lists():
         yield from (file.name or "" for file in files)
 
@@ -133,16 +151,16 @@ def _names(fields: QueryDict) -> Iterator[str]:
         yield from values if is_one_line(name) else ()
 
 
-def _as_sent(name: str, cells: str) -> bool:
-    return name == cells or "password" in name
+def _as_sent(cells: str, *, judged: bool) -> Callable[[str], bool]:
+    """Whether a field of a name keeps all its characters."""
+    return lambda name: name == cells or "password" in name or (judged and _NAMES.fullmatch(name) is not None)
 
 
-def _cleaned(fields: QueryDict, cells: str) -> Any:
+def _cleaned(fields: QueryDict, as_sent: Callable[[str], bool]) -> Any:
     clean = QueryDict(mutable=True, encoding=fields.encoding)
     for name, values in fields.lists():
-        if not _as_sent(name, cells):
-            values = [plain(value) for value in values]
-            values = [as_one_line(value) for value in values] if is_one_line(name) else values
+        values = values if as_sent(name) else [plain(value) for value in values]
+        values = [as_one_line(value) for value in values] if is_one_line(name) else values
         clean.setlist(plain(name), values)
     clean._mutable = False  # as Django's own are
     return clean

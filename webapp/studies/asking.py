@@ -22,6 +22,7 @@ from webapp.lib.deadline import FILE_SECONDS, may_take
 from webapp.lib.digits import whole
 from webapp.lib.once import Kept, once_by_form
 from webapp.lib.posts import posts_only
+from webapp.lib.text import judges_names
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
 from webapp.studies import actions, kinds
@@ -56,6 +57,7 @@ class SettingsForm(StudyForm):
         return values_typed(self.settings, self.cleaned_data)
 
 
+@judges_names
 @may_send(MOST_BYTES + settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
 @may_take(FILE_SECONDS)
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -116,6 +118,7 @@ def _fields(form: Any) -> dict[str, Any]:
     }
 
 
+@judges_names
 @posts_only("studies:ask", "slug", "kind")
 def before(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     """What the page of a form says before the start, as far as what is typed so far tells."""

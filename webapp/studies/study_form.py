@@ -11,7 +11,7 @@ from engine.errors import ConfigError
 from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
 from webapp.games.numbers import field_text
-from webapp.lib.text import seen
+from webapp.lib.names import NameField
 from webapp.projects.models import Project
 from webapp.studies import actions, estimates, kinds
 from webapp.studies.intake import Body
@@ -80,7 +80,7 @@ class StudyForm(forms.Form):
     tells: ClassVar[bool] = False
     names_changes: ClassVar[bool] = False
     leaves_out: ClassVar[str] = LEFT_OUT
-    title = forms.CharField(label="Name", max_length=120, required=False, validators=[seen])
+    title = NameField(120, label="Name", required=False)
     seed: Any = NumberField(
         label="Seed", whole=True, low=0, required=False, usual=1, help_text="Same seed, same result."
     )

@@ -125,7 +125,7 @@ class StyleForm(GoalFields, TrainForm):
     def name(self) -> str:
         title = games.title_of(self.game_name, self.project) if self.game_name else self.offer.title
         usual = f"{self.template.one} and {self.template.other.lower()}" if self.template else "Styles of play"
-        return self._said("title")[:100] or f"{usual}: {title}"[:100]
+        return self._said("title")[:120] or f"{usual}: {title}"[:120]
 
     @property
     def scale_chosen(self) -> str:

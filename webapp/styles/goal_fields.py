@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 
+from webapp.lib.names import NameField
 from webapp.styles.scales import KnownSignals
 
 GOALS = 3
@@ -20,7 +21,7 @@ def _fields() -> dict[str, forms.Field]:
             label=f"Goal {i}", max_length=500, required=False,
             help_text="A formula over an episode; more is better." if i == 1 else "",
         )  # fmt: skip
-        found[f"goal-{i}-called"] = forms.CharField(label=f"Name of goal {i}", max_length=40, required=False)
+        found[f"goal-{i}-called"] = NameField(40, label=f"Name of goal {i}", required=False)
     return found
 
 

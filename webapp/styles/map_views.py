@@ -14,10 +14,12 @@ from engine.errors import StoreError
 from webapp.accounts.models import User
 from webapp.accounts.people import signed_in
 from webapp.agents import keeping
-from webapp.agents.models import NAME, Agent
-from webapp.agents.views import agent_for
+from webapp.agents.forms import KeepForm
+from webapp.agents.models import Agent
+from webapp.agents.views import agent_for, ask_for_name
 from webapp.lib.digits import whole
 from webapp.lib.posts import one_of, posts_only
+from webapp.lib.text import judges_names
 from webapp.projects.access import allowed, role_in
 from webapp.studies import actions
 from webapp.studies.models import Job
@@ -73,7 +75,7 @@ def card(request: HttpRequest, slug: str, pk: int, agent: int) -> HttpResponse:
     except StoreError as error:
         raise Http404(str(error)) from error
     context = {"project": job.project, "job": job, "card": shown, "may_change": _may_write(request, job),
-               "longest": NAME, "usual_name": map_taken.usual_name(job, agent)}  # fmt: skip
+               "usual_name": map_taken.usual_name(job, agent)}  # fmt: skip
     return render(request, "styles/map_agent.html", context)
 
 
@@ -85,13 +87,17 @@ def difficulties(request: HttpRequest, slug: str, pk: int, agent: int) -> HttpRe
     return render(request, "styles/partials/levels.html", {"project": job.project, "job": job, "levels": found})
 
 
+@judges_names
 @posts_only(JOB, "slug", "pk")
 def keep(request: HttpRequest, slug: str, pk: int, agent: int) -> HttpResponse:
     """Keep an agent, to have it measured, downloaded or bred on from."""
     job = _job(request, slug, pk, "write")
     agents, row = _row(job, agent)
     then = one_of(request, "then", "", "breed")
-    user, name = signed_in(request), request.POST.get("name", "").strip()
+    user, form = signed_in(request), KeepForm(request.POST)
+    if not form.is_valid():
+        return ask_for_name(request, job, form, then=then)
+    name = form.cleaned_data["name"]
     try:
         kept = map_taken.keep(job, user, agents, row, name)
     except actions.Refused as refused:

@@ -109,7 +109,7 @@ class StylesIntake(SettingsIntake):
 
     def title(self, game: str) -> str:
         """What it is called where the body says nothing."""
-        return f"Styles of play: {game}"[:100]
+        return f"Styles of play: {game}"[:120]
 
     def first(self, body: Body) -> tuple[Study, Refers]:
         """The study; where nobody has played sample episodes of its game, its job waits for them."""

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 from webapp.accounts.people import signed_in
 from webapp.lib.page_json import PageJson
 from webapp.lib.posts import posts_only
+from webapp.lib.text import judges_names
 from webapp.lib.words import number
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
@@ -33,6 +34,7 @@ CHOICES = ("algorithms", "presets", "details")
 USUAL = {"population": POPULATION, "rounds": ROUNDS, "episodes": EPISODES, "fresh": FRESH, "matters": scales.MIDDLE}
 
 
+@judges_names
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, slug: str) -> HttpResponse:
     """Compose a search for styles; POST starts it."""
@@ -92,6 +94,7 @@ def _formulas(form: StyleForm, drawn: Mapping[str, pictures.Picture]) -> dict[st
     return {"reward": reward, "own_goals": own_goals, "goals": goals}
 
 
+@judges_names
 @posts_only("styles:new", "slug")
 def preview(request: HttpRequest, slug: str) -> PageJson:
     """What the page says about the form as it stands; ``keep=1`` and ``again=1`` as for a training."""

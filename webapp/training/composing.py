@@ -17,6 +17,7 @@ from webapp.accounts.people import signed_in
 from webapp.lib.once import once_by_form
 from webapp.lib.page_json import PageJson
 from webapp.lib.posts import posts_only
+from webapp.lib.text import judges_names
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
 from webapp.studies import actions, estimates, kinds, pending, retired
@@ -32,10 +33,11 @@ from webapp.training.models import ADDRESSES, TrainDraft
 from webapp.training.starting import TrainingStart
 
 PAGE = TrainDraft.Page.TRAIN
-LONGEST_TEXT, MOST_FIELDS = 500, 150
+MOST_FIELDS = 150
 WRONG = 422
 
 
+@judges_names
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, slug: str) -> HttpResponse:
     """Compose a training; POST starts it."""
@@ -118,6 +120,7 @@ def errors_of(form: TrainForm) -> dict[str, list[str]]:
     return {"" if name == "__all__" else name: [str(e) for e in found] for name, found in form.errors.items()}
 
 
+@judges_names
 @posts_only("training:new", "slug")
 def preview(request: HttpRequest, slug: str) -> PageJson:
     """What the page says about the form as it stands; ``keep=1`` also keeps it as the draft. Starts a trial if one is
@@ -156,9 +159,9 @@ def previewed(request: HttpRequest, project: Project, form: TrainForm, page: str
 
 
 def typed(data: QueryDict, form: type[TrainForm] = TrainForm) -> dict[str, str]:
-    """What was typed, field by field; nothing else gets into a draft, and nothing long."""
+    """What was typed, field by field; nothing else gets into a draft."""
     names = [name for name in data if name in form.base_fields or settings.NAMES.fullmatch(name)]
-    return dict([(name, str(data[name])[:LONGEST_TEXT]) for name in names if str(data[name])][:MOST_FIELDS])
+    return dict([(name, str(data[name])) for name in names if str(data[name])][:MOST_FIELDS])
 
 
 @posts_only("training:new", "slug")

@@ -14,6 +14,7 @@ from webapp.accounts.people import signed_in
 from webapp.lib.digits import whole
 from webapp.lib.page_json import PageJson
 from webapp.lib.posts import posts_only
+from webapp.lib.text import judges_names
 from webapp.lib.words import number
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
@@ -27,6 +28,7 @@ from webapp.training.starting import SettingsStart
 PAGE = TrainDraft.Page.EVOLVE
 
 
+@judges_names
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, slug: str) -> HttpResponse:
     """Compose a search for settings; POST starts it."""
@@ -58,6 +60,7 @@ def _page(
     return render(request, "training/evolve_new.html", context, status=status)
 
 
+@judges_names
 @posts_only("training:evolve", "slug")
 def preview(request: HttpRequest, slug: str) -> PageJson:
     """What the page says about the form as it stands; ``keep=1`` and ``again=1`` as for a training."""

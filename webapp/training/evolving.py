@@ -117,7 +117,7 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
 
     @property
     def name(self) -> str:
-        return self._said("title")[:100] or f"Settings for {self.title_of_game}"[:100]
+        return self._said("title")[:120] or f"Settings for {self.title_of_game}"[:120]
 
     @property
     def title_of_game(self) -> str:

@@ -16,7 +16,7 @@ from engine.studies import load
 from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
 from webapp.lib.digits import whole
-from webapp.lib.text import seen
+from webapp.lib.names import NameField
 from webapp.projects.models import Project
 from webapp.studies import checks, estimates
 from webapp.studies.models import Job
@@ -66,7 +66,7 @@ class TrainForm(GameFields):
         label="Seed", required=False, whole=True, low=0, high=2**53, help_text="Same seed, same agent (in step)."
     )
     start = StartField()
-    title = forms.CharField(label="Name", max_length=100, required=False, validators=[seen])
+    title = NameField(120, label="Name", required=False)
 
     def __init__(self, data: Mapping[str, Any], *, project: Project) -> None:
         super().__init__({**FIRST, **data}, project=project)
@@ -232,7 +232,7 @@ class TrainForm(GameFields):
         """What the training is called."""
         title = games.title_of(self.game_name, self.project) if self.game_name else self.offer.title
         usual = title if self.offer.sides else f"An agent for {title}"
-        return self._said("title")[:100] or usual[:100]
+        return self._said("title")[:120] or usual[:120]
 
     def point_at(self, place: str, message: str) -> None:
         """Show a problem of the engine's at the field it is about. One of the whole stands above the form, unless a

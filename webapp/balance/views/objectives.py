@@ -22,6 +22,7 @@ from webapp.balance.samples import FormulaValues, on_made_up, on_played
 from webapp.balance.views.newest_game import game_of
 from webapp.lib.digits import whole
 from webapp.lib.posts import posts_only
+from webapp.lib.text import judges_names
 from webapp.projects.access import allowed, project_for, role_in
 from webapp.projects.models import Project
 
@@ -53,6 +54,7 @@ def _teams(project: Project) -> int:
     return saving.lineup_config(rules).teams if rules else 3
 
 
+@judges_names
 def edit(request: HttpRequest, slug: str, pk: int | None = None) -> HttpResponse:
     """One set: read by everybody, changed by writers. A saved change is a new version."""
     project = project_for(request, slug, "write" if request.method == "POST" or pk is None else "read")
@@ -131,7 +133,7 @@ def sample(request: HttpRequest, slug: str) -> HttpResponse:
     at = whole(request.GET.get("part", ""), 99)
     if at is None:
         return HttpResponseBadRequest("Say which objective: ?part=NUMBER.")
-    fields = {key: text[:600] for key, text in request.POST.dict().items()}
+    fields = request.POST.dict()
     form = ObjectiveForm(fields, prefix=f"o{at}", spec=spec, teams=_teams(project))
     form.is_valid()
     context = {
