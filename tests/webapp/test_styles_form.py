@@ -10,6 +10,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from engine.config.style_reward import StyleReward
 from engine.config.styles import StylesConfig
 from engine.config.whole_updates import learned
 from engine.studies import load
@@ -24,7 +25,10 @@ from webapp.studies.journal import TIME_IS_UP
 from webapp.studies.models import Job, Status
 from webapp.styles import pictures, scales, weighing
 from webapp.styles.forms import NOT_WRITTEN, TOO_FEW_GOALS, StyleForm
+from webapp.styles.scales import OFFERS, KnownSignals, strange
+from webapp.styles.starting import ANEW
 from webapp.styles.typed import values_of
+from webapp.styles.unchecked import words
 from webapp.training import forecast, hands, trials
 from webapp.training.models import TrainDraft
 
@@ -274,6 +278,32 @@ def test_pictures_show_each_reward_and_each_goal_for_both_players(team: Studio) 
     assert drawn.keys() == {"winning", "goal-1", "goal-2"}
 
 
+def test_who_starts_sees_that_what_is_paid_for_is_not_checked_yet_and_why(team: Studio, client: Client) -> None:
+    playing = post(client, team, "preview", **PONG).json()["before"]["long"]
+    assert playing == (
+        "What is paid for has not been checked on sample episodes yet: they are being played. If you start now, the "
+        "job waits for them."
+    )
+    sampled(team.project)
+    assert "not been checked" not in post(client, team, "preview", **PONG).json()["before"]["long"]
+    (played,) = [job for job in Job.objects.for_forms() if "samples" in job.artifacts]
+    Job.objects.filter(pk=played.pk).update(artifacts={"samples": "0" * 64})
+    assert "not in the store any more" in words(form(team, **PONG), Job.objects.get(pk=played.pk))
+
+
+def test_where_nobody_knows_what_a_game_tells_rewards_are_still_judged_as_far_as_they_can_be() -> None:
+    unknown = KnownSignals((), (), False, {})
+
+    def wrong_with(style: str) -> list[str]:
+        return [
+            why for _, why in strange(StyleReward.model_construct(winning="score", style=style, w1=1, w2=1), unknown)
+        ]
+
+    assert wrong_with("2 * speed + max(hits, 0)") == [], "what it tells may have these names"
+    assert "names no signal" in wrong_with("max(2, 3)")[0]
+    assert "cannot be read" in wrong_with("2 * (speed")[0]
+
+
 def test_the_preview_plays_sample_episodes_first_and_then_measures_the_pace(team: Studio, client: Client) -> None:
     answer = post(client, team, "preview", **PONG, keep="1").json()
     assert answer["before"]["note"] == "Playing sample episodes …"
@@ -315,7 +345,9 @@ def test_sample_episodes_that_took_too_long_say_so_and_can_be_tried_again(team: 
     post(client, team, "preview", **PONG)
     Job.objects.filter(kind="sample").update(status=Status.STOPPED, message=TIME_IS_UP)
     answer = post(client, team, "preview", **PONG).json()
-    assert "They took too long, perhaps because other jobs keep the processors busy." in answer["before"]["note"]
+    said = "What is paid for has not been checked on sample episodes yet: playing them took too long"
+    assert answer["before"]["long"].startswith(said), "beside the start button"
+    assert "the job plays them once more, and checks what is paid for itself" in answer["before"]["long"]
     assert answer["failed"]
     assert post(client, team, "preview", **PONG, again="1").json()["trial"] is not None
 
@@ -331,7 +363,15 @@ def test_a_job_whose_sample_episodes_took_too_long_waits_until_they_are_played_a
     assert job.awaits is not None
     assert job.awaits.active
     assert job.awaits != late
-    assert job.asked["why"] == "What is paid for is being tried on sample episodes."
+    assert job.asked["why"] == ANEW
+    Job.objects.filter(pk=job.awaits.pk).update(status=Status.STOPPED, message=TIME_IS_UP)
+    pending.settle_all()
+    job.refresh_from_db()
+    assert (job.status, job.asked, job.message) == (Status.QUEUED, {}, ""), "it begins, as it said"
+    plain = config().model_dump(mode="json")
+    plain["task"]["game"] = job.config["task"]["game"]
+    assert api(team, {"kind": "style", "config": plain}).status_code == 201
+    assert Job.objects.filter(kind="style").latest("pk").asked["why"] == ANEW, "a program is told the same"
 
 
 def test_a_budget_in_which_no_episode_may_end_is_told_before_the_start(team: Studio, client: Client) -> None:
@@ -342,6 +382,23 @@ def test_a_budget_in_which_no_episode_may_end_is_told_before_the_start(team: Stu
     assert "can last 120, so it may never see one end. Give each 7,680 decisions or more." in few
     assert "may never" not in post(client, team, "preview", **PONG, **small, steps="7680").json()["before"]["long"]
     assert "may never" not in post(client, team, "preview", **PONG).json()["before"]["long"], "as it is offered"
+
+
+def test_without_sample_episodes_the_longest_episode_of_the_game_says_whether_one_may_end(team: Studio) -> None:
+    small = {"learner.batch": "640", "learner.fragment": "10", "learner.minibatch": "64"}
+    few = form(team, **PONG, **small, steps="640").too_few
+    assert few == (
+        "Each agent would see 10 decisions of an episode that can last 120, so it may never see one end. Give each "
+        "7,680 decisions or more."
+    )
+    assert form(team, **PONG, **small, steps="7680").too_few == ""
+
+
+@pytest.mark.parametrize("game", [offer.key for offer in OFFERS.values() if offer.name])
+def test_no_game_as_it_is_offered_is_warned_of(team: Studio, game: str) -> None:
+    made = form(team, game=game, scale="own", style="score", **{"goal-1": "length", "goal-2": "score"})
+    assert made.study is not None, made.errors
+    assert made.too_few == ""
 
 
 def test_sample_episodes_of_a_built_in_game_serve_every_project(team: Studio, client: Client) -> None:

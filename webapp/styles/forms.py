@@ -25,11 +25,11 @@ from webapp.games.fields import NumberField
 from webapp.games.models import GameVersion
 from webapp.lib.digits import whole
 from webapp.lib.first import first
-from webapp.lib.words import number, one_of
+from webapp.lib.words import one_of
 from webapp.projects.models import Project
 from webapp.studies import estimates
 from webapp.studies.models import Job
-from webapp.styles import sample_episodes, scales
+from webapp.styles import budget, sample_episodes, scales
 from webapp.styles.goal_fields import GoalFields
 from webapp.styles.scales import FURTHEST, MIDDLE, OFFERS, OWN
 from webapp.training import forecast, games, settings
@@ -167,19 +167,12 @@ class StyleForm(GoalFields, TrainForm):
 
     @property
     def too_few(self) -> str:
-        """A warning where agents learn from so few decisions that they may see no episode end, by sample episodes."""
-        if self.study is None or self.samples is None:
+        """A warning where agents learn from so few decisions that they may see no episode end."""
+        if self.study is None:
             return ""
         task = self.study.task
-        steps, battles = task.steps, task.environments
-        lasts, longest = scales.typical_length(self.samples), self.samples.longest
-        if not isinstance(steps, int) or not isinstance(battles, int) or steps // battles >= lasts:
-            return ""
-        last = f"lasts about {number(lasts)}" + (f" and can last {number(longest)}" if longest > lasts else "")
-        return (
-            f"Each agent would see {number(steps // battles)} decisions of an episode that {last}, so it may never see "
-            f"one end. Give each {number(max(longest, lasts) * battles)} decisions or more."
-        )
+        longest, usual = games.longest(self.offer, task.game.settings), self.usual_steps // self.shown.battles
+        return budget.too_few(task, self.samples, longest, usual)
 
     @cached_property
     def samples(self) -> Samples | None:

@@ -14,6 +14,7 @@ from engine.config.evolve import AimConfig
 from engine.config.style_reward import STYLE, TIME, WINNING, StyleReward, formula_of, identifier
 from engine.config.style_templates import TEMPLATES, Template
 from engine.errors import ConfigError
+from engine.formula_functions import FUNCTIONS, PICKERS, REDUCERS
 from engine.styles.preview import NAMES_NOTHING, Samples, readable
 from engine.text import written
 from webapp.lib.words import number
@@ -30,6 +31,7 @@ PLAIN = ("score", "win", "length")
 OUTCOMES = ("score", "win")
 """Measures of how well an episode went, which is no way of playing."""
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_FUNCTIONS = {*FUNCTIONS, *REDUCERS, *PICKERS}
 _FIRST = ("commanders", "pong", "image-pong", SIMULATOR)
 OFFERS: dict[str, Offer] = {key: ALONE[key] for key in (*_FIRST, *(key for key in ALONE if key not in _FIRST))}
 """A designer's own games first."""
@@ -194,18 +196,25 @@ def balanced(style: StyleReward, samples: Samples | None) -> tuple[float, float]
 
 
 def strange(style: StyleReward, game_signals: KnownSignals) -> list[tuple[str, str]]:
-    """(place, message) of names in a reward that the game is known not to have, and of rewards that name nothing; for
-    while no sample episodes are played."""
+    """(place, message) of names in a reward that the game is known not to have, of rewards that name nothing, and of
+    what cannot be read; for while no sample episodes are played. Where nobody knows what a game tells, any name may be
+    one of its."""
     wrong: list[tuple[str, str]] = []
-    for name, text in style.formulas.items() if game_signals.known else ():
+    for name, text in style.formulas.items():
         place, weight = f"task.style.{name}", style.w1 if name == WINNING else style.w2
         try:
-            formula = formula_of(text, [word.name for word in game_signals.signals], place)
+            known = [word.name for word in game_signals.signals] if game_signals.known else _named(text)
+            formula = formula_of(text, known, place)
             if not formula.names and weight != 0:
                 wrong.append((place, NAMES_NOTHING))
         except ConfigError as error:
             wrong += [(problem.place, problem.message) for problem in error.problems]
     return wrong
+
+
+def _named(text: str) -> list[str]:
+    """Names in a formula that are no functions."""
+    return [name for name in dict.fromkeys(_NAME.findall(text)) if name not in _FUNCTIONS]
 
 
 def unmeasured(ways: Iterable[str], game_signals: KnownSignals) -> list[str]:

@@ -12,6 +12,7 @@ from engine.styles.preview import problems
 from webapp.projects.models import Project
 from webapp.studies import actions, estimates
 from webapp.studies.intake import Body, Refers
+from webapp.studies.journal import TIME_IS_UP
 from webapp.studies.models import Job, Status
 from webapp.styles import sample_episodes, scales
 from webapp.styles.forms import StyleForm
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from webapp.accounts.models import User
 
 TRYING = "What is paid for is being tried on sample episodes."
+ANEW = (
+    "Sample episodes took too long last time, so they are played once more. If that takes too long again, the job "
+    "begins all the same, and tries what is paid for itself before it trains anybody."
+)
 WHOLE = "study"
 """Where a job that was not typed into the form keeps the study that it waits with."""
 
@@ -37,6 +42,7 @@ class StyleStart(TrainingStart):
     def __init__(self, project: Project, user: User | None, typed: Mapping[str, Any]) -> None:
         self.whole = parse(StylesConfig, typed[WHOLE]) if WHOLE in typed else None
         self.sentences: list[str] = []
+        self.trying = TRYING
         super().__init__(project, user, {k: v for k, v in typed.items() if k != WHOLE})
 
     @property
@@ -57,6 +63,7 @@ class StyleStart(TrainingStart):
         played anew."""
         config = self._episodes
         found = None if config is None else sample_episodes.known(self.project, config)
+        self.trying = ANEW if _ran_out(found) else TRYING
         lost = found is not None and found.status in (Status.STOPPED, Status.FINISHED)
         return None if lost and sample_episodes.samples_of(found) is None else found
 
@@ -70,7 +77,7 @@ class StyleStart(TrainingStart):
         for place, message in wrong_of(study, found):
             self._refuse(place, message)
         going = found is None or not found.terminal
-        self.found_out = [TRYING] if going and not self.problems else []
+        self.found_out = [self.trying] if going and not self.problems else []
         return None if self.problems or self.found_out else study
 
     def _refuse(self, place: str, message: str) -> None:
@@ -94,6 +101,11 @@ class StyleStart(TrainingStart):
         if self.whole is not None:
             return self.whole.name, {}
         return self.form.name, {"template": self.form.shown.key, "game_version": self.form.version}
+
+
+def _ran_out(found: Job | None) -> bool:
+    """Whether playing sample episodes took too long."""
+    return found is not None and found.message == TIME_IS_UP and sample_episodes.samples_of(found) is None
 
 
 def wrong_of(study: StylesConfig, found: Job | None) -> list[tuple[str, str]]:
@@ -126,8 +138,9 @@ class StylesIntake(SettingsIntake):
             return study, refers
         sample = sample_episodes.known(body.project, config)
         if sample_episodes.samples_of(sample) is None:
+            trying = ANEW if _ran_out(sample) else TRYING
             sample = actions.sample(body.project, body.user, config, again=True)
-            asked = {"typed": {WHOLE: study.model_dump(mode="json")}, "why": TRYING}
+            asked = {"typed": {WHOLE: study.model_dump(mode="json")}, "why": trying}
             return study, {**refers, "awaits": sample, "asked": asked}
         return study, refers
 

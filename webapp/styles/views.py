@@ -19,12 +19,12 @@ from webapp.lib.words import number
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
 from webapp.studies import actions, estimates, retired
-from webapp.studies.journal import TIME_IS_UP
 from webapp.studies.models import Job, Status
 from webapp.styles import control, pictures, sample_episodes, scales, weighing
 from webapp.styles.forms import EPISODES, FORMULAS, FRESH, POPULATION, ROUNDS, StyleForm
 from webapp.styles.goal_fields import GOALS
 from webapp.styles.starting import StyleStart
+from webapp.styles.unchecked import words as unchecked_words
 from webapp.training import composing, drafts, trials
 from webapp.training.models import TrainDraft
 from webapp.training.ranges import number_text
@@ -128,7 +128,8 @@ def _tried(request: HttpRequest, project: Project, form: StyleForm) -> tuple[dic
             played = actions.sample(project, user, config, again=again)
         for place, message in estimates.problems(played):
             form.point_at(place, message)
-        return _waits(played), _before(played)
+        return _waits(played), _before(form, played)
+    unchecked = unchecked_words(form, None)
     if form.tried is None:
         return {"trial": None, "failed": False}, estimates.before_start(None, None, 0.0)
     found, trial = form.estimate(trials.known(project, form.tried)), None
@@ -137,7 +138,7 @@ def _tried(request: HttpRequest, project: Project, form: StyleForm) -> tuple[dic
     for place, message in estimates.problems(trial):
         form.point_at(place, message)
     before = estimates.before_start(found, trial, 0.0)
-    return _waits(trial), {**before, "long": " ".join(filter(None, (form.too_few, before["long"])))}
+    return _waits(trial), {**before, "long": " ".join(filter(None, (unchecked, form.too_few, before["long"])))}
 
 
 def _waits(job: Job | None) -> dict[str, Any]:
@@ -146,17 +147,10 @@ def _waits(job: Job | None) -> dict[str, Any]:
     return {"trial": job.pk if job is not None and job.active else None, "failed": ended_badly}
 
 
-def _before(played: Job) -> dict[str, Any]:
-    """What the page says while sample episodes are played."""
-    note = "Playing sample episodes …" if played.active else f"No sample episodes could be played. {_why(played)}"
-    return {"time": "…", "note": note.strip(), "long": ""}
-
-
-def _why(played: Job) -> str:
-    """Why sample episodes ended without any."""
-    if played.message != TIME_IS_UP:
-        return played.message
-    return "They took too long, perhaps because other jobs keep the processors busy."
+def _before(form: StyleForm, played: Job) -> dict[str, Any]:
+    """What the page says while there are no sample episodes."""
+    note = "Playing sample episodes …" if played.active else ""
+    return {"time": "…", "note": note, "long": " ".join(filter(None, (unchecked_words(form, played), form.too_few)))}
 
 
 @posts_only("styles:new", "slug")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
@@ -102,6 +103,12 @@ OFFERS = {
 
 ALONE = {key: offer for key, offer in OFFERS.items() if not offer.sides}
 """Those in which one agent learns."""
+
+
+def longest(offer: Offer, settings: Mapping[str, Any]) -> int:
+    """Decisions in the longest episode of a game with these settings; 0 where that is not known."""
+    most = settings.get("max_ticks", offer.longest)
+    return most if isinstance(most, int) else 0
 
 
 def own(project: Project) -> dict[str, str]:
