@@ -132,6 +132,15 @@ def milliseconds(model: bytes, given: Arrays) -> float:
     return float(np.median(spent[_WARM_UP:])) / 1e6
 
 
+def processor(facts: Path = Path("/proc/cpuinfo")) -> str:
+    """The model of this machine's processor, without which milliseconds mean little; empty where none is named."""
+    try:
+        lines = facts.read_text(errors="replace").splitlines()
+    except OSError:
+        return ""
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")[:100]
+
+
 def zipped(policy: Policy, model: bytes, given: Arrays, card: Mapping[str, Any], words: str) -> bytes:
     """The file; ``hands.py`` where ``given`` has a played sequence."""
     description, tensors = policy.pack()

@@ -36,7 +36,7 @@ from engine.rl.policy import Policy
 from engine.rl.recording import tally
 from engine.rl.seats import Player, Seats, nobody_else
 from engine.rl.squads import fill, fits, on_seats
-from engine.rl.take_home import VECTORS, Arrays, checked, milliseconds, vectors, zipped
+from engine.rl.take_home import VECTORS, Arrays, checked, milliseconds, processor, vectors, zipped
 from engine.rl.turns import Table
 from engine.rng import battle_seeds
 from engine.simulators import references
@@ -236,6 +236,7 @@ class _Measurement(Session):
             "declared": sorted(self._ends(game)),
             "draws": sum(int(((each[:, 0] > 0) & (each[:, 0] < 1)).sum()) for each in self.values),
             "game": game.spec.name, "game_version": game.spec.version, "milliseconds": milliseconds(model, given),
+            "processor": processor(),
             "check": check._asdict(), "sampled": sampled, "idle": self._idle(game), "clip": self._clip(game, opponent),
             "moves": tally(self.policy.spec.seat.action, given["out.action"]),
         }  # fmt: skip

@@ -17,6 +17,11 @@ from engine.styles.strangers import FRAGILE, Moved
 from engine.text import written
 
 VERDICTS = {"fragile": True, "holds": False, "open": None}
+PLAIN = {"win": "wins", "score": "scores", "length": "lasts, in decisions"}
+"""What measures of every game are called."""
+RETURN = "return:"
+"""Before the name of a reward: its sum in an episode."""
+NOT_RECORDED = "not recorded when it was kept, by an earlier version or outside the site"
 GREEDY, SAMPLED = "takes the likeliest action", "draws its actions by their odds"
 
 
@@ -45,12 +50,18 @@ def card_of(config: MeasureConfig, policy: Policy, found: Mapping[str, Any]) -> 
         },
         "against_strangers": _against(config, found),
         "processor_milliseconds_per_decision": found["milliseconds"],
+        "processor": found["processor"],
         "vectors": found["check"],
     }
 
 
+def _time(card: Mapping[str, Any]) -> str:
+    on = f" ({card['processor']})" if card["processor"] else ", of a processor that does not say its model"
+    return f"{card['processor_milliseconds_per_decision']:.3f} ms for a decision on one thread{on}"
+
+
 def _decisions(origin: Mapping[str, Any]) -> str:
-    return f"{origin['steps']:,} decisions" if origin["steps"] else "nobody noted how many decisions"
+    return f"{origin['steps']:,} decisions" if origin["steps"] else f"a number of decisions that was {NOT_RECORDED}"
 
 
 def _against(config: MeasureConfig, found: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,19 +85,21 @@ def in_words(card: Mapping[str, Any]) -> str:
         ("Chooses", f"It {card['chooses']}."),
         ("Limits", limits_in_words(card["limits"])),
         ("Measured against", card["opponent"] or own_player(card["game"]["name"])),
-        ("From", origin["job"] or "unknown"),
+        ("From", origin["job"] or NOT_RECORDED),
         ("Game data", origin["data"] or "the game's own"),
-        ("Learned from", f"{_decisions(origin)}, {origin['learner'] or 'unknown'}, seed {origin['seed']}"),
+        ("Learned from", f"{_decisions(origin)}, seed {origin['seed']}"),
+        ("Learner", origin["learner"] or NOT_RECORDED),
         ("Signals", ", ".join(card["seat"]["signals"]) or "none"),
         ("ONNX", f"opset {card['onnx_opset']}; observations are scaled inside, and `legal` forbids actions"),
-        ("Processor time", f"{card['processor_milliseconds_per_decision']:.3f} ms for a decision on one thread"),
+        ("Processor time", _time(card)),
     ]  # fmt: skip
-    rows = [("Measure", "Mean", "Range"), *(_measure(each) for each in measured["measures"])]
+    called = names(card["game"]["name"])
+    rows = [("Measure", "Mean", "Range"), *(_measure(each, called) for each in measured["measures"])]
     return (
         f"# {card['name']}\n\n{table(facts)}\n## What it does\n\n"
         f"{measured['episodes']:,} fresh episodes, seed {measured['seed']}. Ranges of wins and shares are of 95 % and "
         "hold for whatever may happen; those of other measures hold only if no episode goes far beyond the ones that "
-        "were played.\n\n"
+        f"were played.{_unknown(card)}\n\n"
         f"{_draws(measured)}{table(rows)}\n{_strangers(card)}"
         "## The same agent\n\n"
         f"In {check['situations']:,} situations of fresh episodes agent.onnx acted alike in {check['same']:,}; "
@@ -129,11 +142,14 @@ def _strangers(card: Mapping[str, Any]) -> str:
     against = card["against_strangers"]
     if not against["opponents"]:
         return ""
+    called = names(card["game"]["name"])
     own = [each["name"] for each in card["measured"]["measures"]]
-    by = [{m["name"]: _measure(m) for m in other["measures"]} for other in against["opponents"]]
+    by = [{m["name"]: _measure(m, called) for m in other["measures"]} for other in against["opponents"]]
     head = ("Measure", *(other["opponent"] for other in against["opponents"]))
     rows = [
-        (name, *(f"{each[name][1]} ({each[name][2]})" for each in by)) for name in own if all(name in b for b in by)
+        (by[0][name][0], *(f"{each[name][1]} ({each[name][2]})" for each in by))
+        for name in own
+        if all(name in each for each in by)
     ]
     return (
         f"## Against opponents it never learned against\n\nOn as many episodes with the same seeds; ranges in "
@@ -157,10 +173,25 @@ def _held(against: Mapping[str, Any]) -> str:
     )
 
 
-def _measure(each: Mapping[str, Any]) -> tuple[str, str, str]:
-    known = each["low"] is not None and each["high"] is not None
+def names(game: str) -> dict[str, str]:
+    """What measures of a game are called for people, by their names in files."""
+    known = built_in(game)
+    return {**PLAIN, **({name: signal.words for name, signal in known.captions.items()} if known else {})}
+
+
+def _unknown(card: Mapping[str, Any]) -> str:
+    """Why some range is not known, in a sentence; empty where all are."""
+    every = [card["measured"]["measures"], *(other["measures"] for other in card["against_strangers"]["opponents"])]
+    missing = any(m["low"] is None or m["high"] is None for measures in every for m in measures)
+    why = "all episodes gave the very same number, and the game does not say how far it can go"
+    return f" A range is unknown where {why}." if missing else ""
+
+
+def _measure(each: Mapping[str, Any], called: Mapping[str, str]) -> tuple[str, str, str]:
+    name, known = each["name"], each["low"] is not None and each["high"] is not None
+    words = f"sum of the reward “{name.removeprefix(RETURN)}”" if name.startswith(RETURN) else called.get(name, "")
     return (
-        each["name"],
+        f"{words} (`{name}`)" if words else f"`{name}`",
         written(each["mean"], ".4g"),
-        f"{written(each['low'], '.4g')} to {written(each['high'], '.4g')}" if known else "unknown",
+        f"{written(each['low'], '.4g')} to {written(each['high'], '.4g')}" if known else "range unknown",
     )

@@ -32,10 +32,10 @@ from engine.rl.onnx_acting import acting
 from engine.rl.players import RandomPlayer
 from engine.rl.policy import Policy, PolicySpec
 from engine.rl.recording import record
-from engine.rl.take_home import checked, vectors
+from engine.rl.take_home import checked, processor, vectors
 from engine.store import FolderStore
 from engine.studies import load
-from engine.study.model_card import card_of, in_words, limits_in_words, own_player
+from engine.study.model_card import NOT_RECORDED, card_of, in_words, limits_in_words, own_player
 from tests.engine.test_rl_policy import POLICIES, batch
 from tests.engine.test_rl_policy import policy as made
 
@@ -183,12 +183,45 @@ def test_the_card_of_an_agent_that_drew_says_what_a_draw_counts(store: FolderSto
     for draws, said in ((0, False), (3, True)):
         found = {
             "game": "pong", "game_version": "1", "sampled": False, "idle": 0, "episodes": 50, "measures": [],
-            "milliseconds": 0.1, "against": [], "moved": None, "draws": draws,
+            "milliseconds": 0.1, "processor": "", "against": [], "moved": None, "draws": draws,
             "check": {"situations": 1, "same": 1, "difference": 0.0},
         }  # fmt: skip
         card = card_of(measurement(policy), untrained(), found)
         assert card["measured"]["draws"] == draws
         assert ("A draw counts as half a win." in in_words(card)) == said
+
+
+def test_the_card_names_measures_in_words_and_says_what_is_not_known_and_why(store: FolderStore) -> None:
+    measures = [
+        {"name": "moved", "mean": 0.5, "low": 0.4, "high": 0.6},
+        {"name": "own", "mean": 7.0, "low": None, "high": None},
+        {"name": "return:win", "mean": 0.25, "low": 0.2, "high": 0.3},
+    ]  # fmt: skip
+    found = {
+        "game": "pong", "game_version": "1", "sampled": False, "idle": 0, "episodes": 50, "measures": measures,
+        "milliseconds": 0.1, "processor": "Some CPU", "against": [{"opponent": "Random", "measures": measures}],
+        "moved": None, "draws": 0, "check": {"situations": 1, "same": 1, "difference": 0.0},
+    }  # fmt: skip
+    words = in_words(card_of(measurement(kept(untrained(), store)), untrained(), found))
+    assert "| moves (`moved`) | 0.5 | 0.4 to 0.6 |" in words
+    assert "| `own` | 7 | range unknown |" in words
+    assert "| sum of the reward “win” (`return:win`) | 0.25 | 0.2 to 0.3 |" in words
+    assert "| `own` | 7 (range unknown) |" in words
+    assert "A range is unknown where all episodes gave the very same number" in words
+    assert f"| From | {NOT_RECORDED} |" in words
+    assert f"| Learner | {NOT_RECORDED} |" in words
+    assert "a number of decisions that was not recorded" in words
+    assert "0.100 ms for a decision on one thread (Some CPU)" in words
+    certain = {**found, "measures": measures[:1], "against": []}
+    assert "unknown" not in in_words(card_of(measurement(kept(untrained(), store)), untrained(), certain))
+
+
+def test_a_processor_is_called_by_its_model_or_not_at_all(tmp_path: Path) -> None:
+    told = tmp_path / "cpuinfo"
+    told.write_text("processor\t: 0\nmodel name\t: Some CPU @ 2 GHz\nflags\t: fpu\n")
+    assert processor(told) == "Some CPU @ 2 GHz"
+    told.write_text("processor\t: 0\n")
+    assert processor(told) == processor(tmp_path / "none") == ""
 
 
 def test_strangers_need_another_seat(store: FolderStore) -> None:
@@ -199,7 +232,11 @@ def test_strangers_need_another_seat(store: FolderStore) -> None:
     assert end.message.startswith("strangers: nobody else can sit down")
 
 
-def test_what_is_taken_home_checks_itself_without_this_engine(store: FolderStore, tmp_path: Path) -> None:
+def test_what_is_taken_home_checks_itself_without_this_engine(
+    store: FolderStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for asked in ("socket.gethostname", "socket.getfqdn", "platform.node"):
+        monkeypatch.setattr(asked, lambda *given: "somebodys-desktop")
     origin = {"job": "Job 7", "steps": 250_000, "seed": 5, "learner": "PPO"}
     policy = untrained()
     *_, end = run(measurement(kept(policy, store), sampled=True, origin=origin), store)
@@ -212,7 +249,12 @@ def test_what_is_taken_home_checks_itself_without_this_engine(store: FolderStore
     assert card["onnx_opset"] == 17
     assert card["chooses"] == "draws its actions by their odds"
     assert card["origin"]["steps"] == 250_000
-    assert "250,000 decisions" in (home / "card.md").read_text()
+    words = (home / "card.md").read_text()
+    assert "250,000 decisions" in words
+    model = processor()
+    assert (f"one thread ({model})" if model else "does not say its model") in words
+    for file in home.iterdir():
+        assert b"somebodys-desktop" not in file.read_bytes(), "nobody else learns whose machine it was"
     done = subprocess.run([sys.executable, "-I", "check.py"], cwd=home, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("1000 of 1000 actions are the same")
 
