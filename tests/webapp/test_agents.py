@@ -26,7 +26,7 @@ from tests.webapp.agents import (
 )
 from tests.webapp.trainings import finished, two_sided
 from webapp.agents import views
-from webapp.agents.captions import PLAIN, Measure, chosen, opponent_in
+from webapp.agents.captions import PLAIN, Measure, _plain, chosen, opponent_in
 from webapp.agents.forms import WatchForm
 from webapp.agents.models import Agent
 from webapp.agents.playable import OTHER_GAME
@@ -144,6 +144,30 @@ def test_the_caption_tells_its_own_figures_with_ranges_and_count(team: Studio, d
     assert "nobody says how far these values can go, so their ranges hold only if no episode goes far beyond" in page
     assert "a range is unknown where many episodes gave the very same number" in page
     assert "Measured against the game’s own player, on" in page, "as on the page where it is watched"
+
+
+def test_a_tile_says_how_far_ranges_hold_of_what_it_shows_alone(team: Studio, designer: Client) -> None:
+    agent = kept(team.project)
+    whole, tile = (text(designer, address) for address in (at("agent", agent.pk), at("list")))
+    assert "but for those of “hits the ball”: nobody" in tile
+    assert "a range is unknown" not in tile, "how long it lasts is not on the tile"
+    assert "a range is unknown" in whole
+    bundle = unpack(store().get(agent.measured.artifacts["table"]))
+    wins = [each for each in bundle.meta["measures"] if each["name"] in ("win", "moved", "length")]
+    artifacts = {**agent.measured.artifacts, "table": store().put(pack({**bundle.meta, "measures": wins}, {}))}
+    Job.objects.filter(pk=agent.measured.pk).update(artifacts=artifacts)
+    assert "200 fresh episodes; 95&nbsp;% ranges. It takes" in text(designer, at("list"))
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (7.4e-05, "0.00"), (-7.4e-05, "0.00"), (0.0, "0.00"), (1e-300, "0.00"), (0.0042, "0.0042"),
+        (-0.00012, "−0.00012"), (0.5, "0.50"), (250.0, "250"),
+    ],
+)  # fmt: skip
+def test_numbers_near_zero_are_written_as_people_write_them(value: float, said: str) -> None:
+    assert _plain(value) == said
 
 
 def test_returns_of_rewards_are_no_figures_of_an_agent(team: Studio, designer: Client) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,8 @@ from webapp.studies.models import Job
 
 MOST = 2
 """Signals that a caption tells."""
+LEAST = 1e-4
+"""What is nearer to 0 is written as 0.00."""
 PLAIN = {
     "win": Signal("wins", unit="of episodes"), "score": Signal("scores", share=False),
     "length": Signal("lasts", False, "decisions"),
@@ -69,9 +71,28 @@ class Measure(NamedTuple):
 
 
 def _plain(value: float) -> str:
-    if 0 < abs(value) < 0.01:
+    """A number in two digits after the point, or in two that tell something; what is nearly nothing as "0.00"."""
+    if LEAST <= abs(value) < 0.01:
         return written(value, ".2g")
-    return number(value, 2 if abs(value) < 100 else 0)
+    return number(value if abs(value) >= LEAST else 0.0, 2 if abs(value) < 100 else 0)
+
+
+class MeasureList(NamedTuple):
+    """Measures that stand somewhere with their ranges."""
+
+    measures: Sequence[Measure]
+    declared: Container[str]
+
+    @property
+    def undeclared(self) -> list[str]:
+        """Those with a range but without ``declared`` ends, in words: such a range is no 95 % range, for it does not
+        cover a value far beyond those played."""
+        return [each.words.words for each in self.measures if each.low is not None and each.name not in self.declared]
+
+    @property
+    def unknown(self) -> bool:
+        """Whether some range is not known: many episodes gave the same number, and nothing says how far one may go."""
+        return any(each.low is None or each.high is None for each in self.measures)
 
 
 class Figures(NamedTuple):
@@ -106,23 +127,27 @@ class Figures(NamedTuple):
     def caption(self) -> str:
         """ "moves 12 % of the time [10–14], wins 88 % of episodes [84–91]": the style that it was bred for, or else the
         game's signals, and how it does."""
-        by_name = {each.name: each for each in self.measures}
-        signals = [by_name[name] for name in self._ways if name in by_name]
-        best = by_name.get("win") or by_name.get("score")
-        words = ", ".join(each.text for each in (*signals[:1], *([best] if best else []), *signals[1:]))
+        words = ", ".join(each.text for each in self.captioned.measures)
         return words[:1].upper() + words[1:] if words else "Measured"
 
     @property
-    def undeclared(self) -> list[str]:
-        """Measures with a range but without declared ends, in words: such a range is no 95 % range, for it does not
-        cover a value far beyond those played. Measurements of earlier versions do not say which have ends."""
-        ends = self.meta.get("declared", declared_ends(self.game))
-        return [each.words.words for each in self.measures if each.low is not None and each.name not in ends]
+    def captioned(self) -> MeasureList:
+        """The measures of the caption."""
+        by_name = {each.name: each for each in self.measures}
+        signals = [by_name[name] for name in self._ways if name in by_name]
+        best = by_name.get("win") or by_name.get("score")
+        return MeasureList([*signals[:1], *([best] if best else []), *signals[1:]], self._declared)
 
     @property
-    def unknown(self) -> bool:
-        """Whether some range is not known: many episodes gave the same number, and nothing says how far one may go."""
-        return any(each.low is None or each.high is None for each in self.measures)
+    def every(self) -> MeasureList:
+        """All measures."""
+        return MeasureList(self.measures, self._declared)
+
+    @property
+    def _declared(self) -> Container[str]:
+        """Measures with declared ends; measurements of earlier versions do not say which have."""
+        declared: Container[str] = self.meta.get("declared", declared_ends(self.game))
+        return declared
 
     @property
     def _ways(self) -> tuple[str, ...]:
