@@ -56,6 +56,26 @@ def test_a_job_of_a_form_that_trains(team: Studio, designer: Client, page: str, 
 
 
 @every_name
+@pytest.mark.parametrize(
+    ("kind", "field", "most"), [("arena", "name1", 24), ("arena", "lesson_title1", 120), ("starts", "name1", 60)]
+)
+def test_a_part_of_a_job(team: Studio, designer: Client, kind: str, field: str, most: int, name: str, why: str) -> None:
+    answer = designer.post(reverse("studies:ask", args=[team.project.slug, kind]), {field: name})
+    assert answer.status_code == 422
+    assert answer.context["form"].errors[field] == [why.format(most)]
+    assert escape(name) in answer.content.decode()
+
+
+@every_name
+def test_a_goal_of_a_style(team: Studio, designer: Client, name: str, why: str) -> None:
+    typed = {"game": "pong", "scale": "own", "style": "moved", "goal-1": "score + hits", "goal-1-called": name}
+    answer = designer.post(reverse("styles:new", args=[team.project.slug]), typed)
+    assert answer.status_code == 422
+    assert why.format(40) in answer.context["errors"]["goal-1-called"]
+    assert escape(name) in answer.content.decode()
+
+
+@every_name
 def test_a_set_of_objectives(team: Studio, designer: Client, name: str, why: str) -> None:
     with_data(team.project)
     goal = {"o0-title": "Gap", "o0-formula": "strongest(strength)", "o0-direction": "max", "count": "1", "strength": ""}

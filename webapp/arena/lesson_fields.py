@@ -10,7 +10,7 @@ from django.forms.boundfield import BoundField
 
 from webapp.arena import typed
 from webapp.games.fields import NumberField
-from webapp.lib.text import seen
+from webapp.lib.names import NameField
 from webapp.training.games import Offer
 
 HELD = 8
@@ -35,11 +35,11 @@ def fields() -> dict[str, Any]:
 
 
 def _of(i: int) -> dict[str, Any]:
-    def text(label: str, said: str = "", **more: Any) -> forms.CharField:
-        return forms.CharField(label=label, max_length=2000, required=False, help_text=said, **more)
+    def text(label: str, said: str = "") -> forms.CharField:
+        return forms.CharField(label=label, max_length=2000, required=False, help_text=said)
 
     found: dict[str, Any] = {
-        "title": text(f"What lesson {i} is called", validators=[seen]),
+        "title": NameField(120, label=f"What lesson {i} is called", required=False),
         "who": text(f"Who plays whom in lesson {i}", "Such as: main vs old, main vs random."),
         "settings": text(
             f"Settings of the game in lesson {i}", "Such as: penalty 0.1. For one match: main vs old (penalty 0.1)."

@@ -9,6 +9,7 @@ from django import forms
 
 from engine.catalog import LEARNERS, PLAYERS
 from webapp.games.fields import NumberField
+from webapp.lib.names import NameField
 from webapp.projects.models import Project
 
 ROWS = 6
@@ -43,7 +44,7 @@ def fields(project: Project) -> dict[str, Any]:
     saved = [(f"{SAVED}{agent.pk}", f"Saved agent, which stays as it is: {agent.name}") for agent in _kept(project)]
     found: dict[str, Any] = {}
     for i in range(1, ROWS + 1):
-        found[f"name{i}"] = forms.CharField(label=f"Name of player {i}", max_length=24, required=False)
+        found[f"name{i}"] = NameField(24, label=f"Name of player {i}", required=False)
         found[f"plays{i}"] = forms.ChoiceField(label=f"What player {i} does", choices=[*PLAYS, *saved], required=False)
     return found
 

@@ -32,7 +32,7 @@ _ONE_LINE = re.compile(
     r"|behaviour-\d+|goal-\d+-called"
 )
 """Fields whose text is kept, and stands on one line wherever it is shown: names of what people make, and of people."""
-_NAMES = re.compile(r"name|title|set_name")
+_NAMES = re.compile(r"(lesson_)?(name|title)\d*|set_name|o\d+-title|goal-\d+-called")
 """Of these, fields that forms judge where their view is ``judges_names``."""
 _MARK, _JUDGES = "keeps_cells_of", "judges_names"
 

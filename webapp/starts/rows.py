@@ -11,7 +11,7 @@ from engine.catalog import GAMES
 from webapp.games.called import reference_of
 from webapp.games.fields import NumberField
 from webapp.games.simulators import by_moves, obstacle
-from webapp.lib.text import seen
+from webapp.lib.names import NameField
 from webapp.projects.models import Project
 from webapp.studies.lines import shown
 from webapp.training import games
@@ -88,8 +88,8 @@ def fields(known: Sequence[StartColumn]) -> dict[str, Any]:
     """The fields of all rows, by name."""
     found: dict[str, Any] = {}
     for i in range(1, ROWS + 1):
-        found[f"name{i}"] = forms.CharField(
-            label=f"Name of start {i}", max_length=60, required=False, initial=NAMES[i - 1], validators=[seen],
+        found[f"name{i}"] = NameField(
+            60, label=f"Name of start {i}", required=False, initial=NAMES[i - 1],
             widget=forms.TextInput({
                 "aria-label": f"Name of start {i}", "class": "form-control", "autocomplete": "off",
             }),
