@@ -211,7 +211,7 @@ def test_an_agent_whose_style_does_not_hold_against_strangers_is_marked_on_the_l
         "changes by 0.30 times the spread (0.27 to 0.33), surely more than 0.15. The spread is how far "
     )
     assert said in pages[1]
-    assert pages[1].count('<th scope="col" class="number">Looks ahead</th>') == 1
+    assert pages[1].count('<th scope="col" class="number">Follows the ball</th>') == 1
     job = fragile.measurements.get().job
     Job.objects.filter(pk=job.pk).update(config={**job.config, "style": ["hits"]})
     listed = text(designer, at("list"))
