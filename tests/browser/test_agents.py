@@ -66,7 +66,7 @@ def test_the_way_through_a_maze_is_drawn_as_it_is_walked(enter: Enter, team: Stu
     job = watched_in_a_maze(team.project)
     page = enter(team.producer, "/")
     page.goto(f"/p/herobattle/watch/{job.pk}/")
-    expect(page.locator("[data-points]")).to_have_text("13 cells")
+    expect(page.locator("[data-points]")).to_have_text("13 cells entered")
     assert page.evaluate(DRAWN)
     assert not serious_violations(page)
 

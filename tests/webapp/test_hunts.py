@@ -259,6 +259,28 @@ def test_the_page_says_how_often_the_game_crashed_where_no_replay_showed_it(job:
     assert f"The game crashed 12 times with the message “out of &lt;memory&gt;”, {said}" in content
 
 
+def test_the_number_of_bugs_says_what_is_not_in_it_and_nothing_before_the_first_round(
+    job: Job, designer: Client
+) -> None:
+    kept = found.of(job)
+    assert kept is not None
+    assert kept.note == "each showed again in its replay"
+    late = {**kept.bugs[0], "what": "Something odd."}
+    meta = {**kept.bundle.meta, "untried": [late], "unshown": 2}
+    both = kept._replace(bundle=kept.bundle._replace(meta=meta))
+    assert both.note == (
+        "each showed again in its replay; 1 more was seen when no decisions were left for a replay; "
+        "2 more did not show again, and were left out"
+    )
+    none = kept._replace(bundle=kept.bundle._replace(meta={**kept.bundle.meta, "bugs": []}))
+    assert none.note == "none has shown"
+    Job.objects.filter(pk=job.pk).update(artifacts={}, status=Status.RUNNING, tick=0)
+    job.events.all().delete()
+    content = designer.get(page(job)).content.decode()
+    assert content.count("counted after each round") == 2
+    assert "rounded coarsely" not in content, "this game has a map"
+
+
 def test_the_bugs_are_taken_away_as_rows_and_as_csv(team: Studio, job: Job) -> None:
     client = Client(headers={"Authorization": f"Bearer {tokens.make(team.producer, 'ci', None, 30)[1]}"})
     where = f"/api/v1/projects/{team.project.slug}/jobs/{job.pk}/results"

@@ -63,7 +63,7 @@ class HuntForm(StudyForm):
     game = forms.ChoiceField(label="Game")
     method = forms.ChoiceField(
         label="Method", choices=list(METHODS.items()),
-        help_text="The first one is made for this. The others are what it is compared with.",
+        help_text="The first one is made for finding bugs. The others are here to compare it with.",
     )  # fmt: skip
     decisions: Any = NumberField(
         label="Decisions in all", whole=True, low=1, high=10**12, required=False, usual=DECISIONS,
@@ -164,7 +164,7 @@ def _takes(project: Project) -> str:
     last = project.jobs.listed().filter(kind="hunt", status__in=(Status.FINISHED, Status.STOPPED)).first()
     steps, seconds = (last.counters.get(name, 0) for name in ("steps", "seconds")) if last else (0, 0)
     if last is None or not steps or not seconds:
-        return "How long it takes is known once it has begun: its page tells."
+        return "Once it has begun, its page says how long it takes."
     title, million = games.title_of(last.config["task"]["game"]["name"], project), about(1e6 * seconds / steps)
     pace = number(round(steps / seconds))
     return f"The last hunt, in {title}, made {pace} decisions a second: a million take {million}."

@@ -12,6 +12,7 @@ from engine.config.hunt import BUG_FORMAT, LONGEST, lost_crashes
 from engine.errors import StoreError
 from webapp.games.called import called
 from webapp.lib.storage import store
+from webapp.lib.words import number
 from webapp.studies.models import Job
 from webapp.studies.table_rows import newest
 
@@ -104,6 +105,16 @@ class Kept(NamedTuple):
         return int(self.bundle.meta["unshown"])
 
     @property
+    def note(self) -> str:
+        """What the number of bugs does not say."""
+        parts = ["each showed again in its replay"] if self.bugs else []
+        if late := len(self.untried):
+            parts.append(f"{number(late)} more {_were(late)} seen when no decisions were left for a replay")
+        if gone := self.unshown:
+            parts.append(f"{number(gone)} more did not show again, and {_were(gone)} left out")
+        return "; ".join(parts) or "none has shown"
+
+    @property
     def lost(self) -> list[str]:
         """Sentences on crashes that no replay showed."""
         return lost_crashes(self.bundle.meta.get("lost", {}))
@@ -182,6 +193,10 @@ class Kept(NamedTuple):
         known = [i for i in range(walls.size) if not walls.flat[i] or visits[i] or i in bugs]
         known.sort(key=lambda i: -visits[i])  # equals stay row by row
         return [Place(i // columns, i % columns, int(visits[i]), bugs.get(i, [])) for i in known]
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
 
 
 def _shown(kept: Kept, number: int, bug: dict[str, Any]) -> Shown:

@@ -36,4 +36,4 @@ export function colours(element) {
 
 /** How much was seen, in words.
  * @param {number[]} row */
-export const points = (row) => `${row[2]} cells`;
+export const points = (row) => `${row[2]} ${row[2] === 1 ? "cell" : "cells"} entered`;
