@@ -40,6 +40,8 @@ def card_of(config: MeasureConfig, policy: Policy, found: Mapping[str, Any]) -> 
         "chooses": SAMPLED if found["sampled"] else GREEDY,
         "limits": (config.agent.limits or LimitsConfig()).model_dump() | {"idle": found["idle"]},
         "opponent": "" if config.opponent is None else config.opponent.title or config.opponent.kind,
+        "others": own_player(config.game.name) if config.opponent is None else "",
+        "measure_names": names(config.game.name),
         "origin": config.origin.model_dump(mode="json"),
         "network": policy.spec.network.model_dump(mode="json"),
         "measured": {
@@ -84,7 +86,7 @@ def in_words(card: Mapping[str, Any]) -> str:
         ("Game", f"{card['game']['name']}, version {card['game']['version']}"),
         ("Chooses", f"It {card['chooses']}."),
         ("Limits", limits_in_words(card["limits"])),
-        ("Measured against", card["opponent"] or own_player(card["game"]["name"])),
+        ("Measured against", card["opponent"] or card["others"]),
         ("From", origin["job"] or NOT_RECORDED),
         ("Game data", origin["data"] or "the game's own"),
         ("Learned from", f"{_decisions(origin)}, seed {origin['seed']}"),
@@ -93,7 +95,7 @@ def in_words(card: Mapping[str, Any]) -> str:
         ("ONNX", f"opset {card['onnx_opset']}; observations are scaled inside, and `legal` forbids actions"),
         ("Processor time", _time(card)),
     ]  # fmt: skip
-    called = names(card["game"]["name"])
+    called = card["measure_names"]
     rows = [("Measure", "Mean", "Range"), *(_measure(each, called) for each in measured["measures"])]
     return (
         f"# {card['name']}\n\n{table(facts)}\n## What it does\n\n"
@@ -142,7 +144,7 @@ def _strangers(card: Mapping[str, Any]) -> str:
     against = card["against_strangers"]
     if not against["opponents"]:
         return ""
-    called = names(card["game"]["name"])
+    called = card["measure_names"]
     own = [each["name"] for each in card["measured"]["measures"]]
     by = [{m["name"]: _measure(m, called) for m in other["measures"]} for other in against["opponents"]]
     head = ("Measure", *(other["opponent"] for other in against["opponents"]))

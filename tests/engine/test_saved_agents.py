@@ -212,6 +212,9 @@ def test_the_card_names_measures_in_words_and_says_what_is_not_known_and_why(sto
     assert f"| Learner | {NOT_RECORDED} |" in words
     assert "a number of decisions that was not recorded" in words
     assert "0.100 ms for a decision on one thread (Some CPU)" in words
+    alone = measurement(kept(untrained(), store), game={"name": "gym:CartPole-v1"})
+    by_its_label = in_words(card_of(alone, untrained(), {**found, "game": "CartPole-v1"}))
+    assert "| Measured against | nobody: it plays alone |" in by_its_label
     certain = {**found, "measures": measures[:1], "against": []}
     assert "unknown" not in in_words(card_of(measurement(kept(untrained(), store)), untrained(), certain))
 

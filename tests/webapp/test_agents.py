@@ -576,8 +576,8 @@ def test_an_agent_of_another_project_is_none_of_this_one(team: Studio) -> None:
 def test_a_project_without_agents_says_how_one_is_kept(team: Studio, designer: Client) -> None:
     page = text(designer, at("list"))
     styles, train = (reverse(name, args=["herobattle"]) for name in ("styles:new", "training:new"))
-    breeds = f'href="{styles}">Which styles of play can agents have?</a><span class="second muted">Breeds agents'
-    alone = f'href="{train}">Train an agent</a><span class="second muted">Teaches one agent'
+    breeds = f'href="{styles}"><b>Which styles of play can agents have?</b></a><span class="second muted">Breeds agents'
+    alone = f'href="{train}"><b>Train an agent</b></a><span class="second muted">Teaches one agent'
     said = page.partition("No agent has been kept yet")[2]
     assert -1 < said.find(breeds) < said.find(alone), "a designer asks for styles first"
     reads = text(signed_in(team.producer), at("list")).partition("No agent has been kept yet")[2]

@@ -68,10 +68,12 @@ def test_a_part_of_a_job(team: Studio, designer: Client, kind: str, field: str, 
 
 @every_name
 def test_a_goal_of_a_style(team: Studio, designer: Client, name: str, why: str) -> None:
-    typed = {"game": "pong", "scale": "own", "style": "moved", "goal-1": "score + hits", "goal-1-called": name}
+    typed = {"game": "pong", "scale": "own", "style": "moved", "goal-1": "score + hits", "goal-2": "score"}
+    typed["goal-1-called"] = name
     answer = designer.post(reverse("styles:new", args=[team.project.slug]), typed)
     assert answer.status_code == 422
-    assert why.format(40) in answer.context["errors"]["goal-1-called"]
+    assert answer.context["errors"]["goal-1-called"] == [why.format(40)]
+    assert "goal-1" not in answer.context["errors"], "it is said once"
     assert escape(name) in answer.content.decode()
 
 

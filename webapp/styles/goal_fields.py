@@ -7,11 +7,11 @@ from typing import Any
 
 from django import forms
 
-from webapp.lib.names import NameField
+from webapp.lib.names import NameField, wrong_name
 from webapp.styles.scales import KnownSignals
 
-GOALS = 3
-"""Goals that a search may have."""
+GOALS, CALLED = 3, 40
+"""Goals that a search may have, and most characters of the name of one."""
 
 
 def _fields() -> dict[str, forms.Field]:
@@ -21,7 +21,7 @@ def _fields() -> dict[str, forms.Field]:
             label=f"Goal {i}", max_length=500, required=False,
             help_text="A formula over an episode; more is better." if i == 1 else "",
         )  # fmt: skip
-        found[f"goal-{i}-called"] = NameField(40, label=f"Name of goal {i}", required=False)
+        found[f"goal-{i}-called"] = NameField(CALLED, label=f"Name of goal {i}", required=False)
     return found
 
 
@@ -36,7 +36,8 @@ class GoalFields(_Fields):
         """Goals as data, each with the ``field`` that it stands in; a measure alone needs no name."""
         measures = {word.name for word in game_signals.measures}
         for i in range(1, GOALS + 1):
-            formula, called = (str(self.data.get(f"goal-{i}{end}", "")).strip() for end in ("", "-called"))
+            formula, named = (str(self.data.get(f"goal-{i}{end}", "")).strip() for end in ("", "-called"))
+            called = "" if wrong_name(named, CALLED) else named  # what is wrong with it stands at its own field
             if formula in measures and not called:
                 yield {"measure": formula, "field": f"goal-{i}"}
             elif formula:
