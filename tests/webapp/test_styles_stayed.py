@@ -13,9 +13,10 @@ from engine.config import parse
 from engine.config.styles import StylesConfig
 from tests.factories import Studio
 from tests.webapp.bred import bred, config
-from webapp.styles.evidence import Population
+from webapp.styles.evidence import Population, Spread
 from webapp.styles.map_words import axes
 from webapp.styles.stayed import SHADES, Stayed, stayed
+from webapp.styles.templatetags.measures_of_styles import apart
 
 
 def people(score: list[float], moved: list[float], first: int = 0) -> Population:
@@ -88,6 +89,21 @@ def test_the_page_names_both_axes_reads_each_agent_and_says_the_same_as_a_table(
     assert "Score (0 to 1), higher → plays better" in drawing
     assert re.search(r"Moves[^<]* → [a-z]+<", drawing)
     assert drawing.count("<title>Agent ") == 8
-    assert drawing.count("of the control") == 4
+    assert drawing.count("(Control)") == drawing.count("(This search)") == 4
     assert table.count('<th scope="row">Agent ') == 8
-    assert table.count("<td>control</td>") == 4
+    assert table.count("<td>Control</td>") == 4
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_page_of_a_control_calls_its_agents_those_of_a_control(team: Studio, designer: Client) -> None:
+    job = bred(team.project, config(selection=False))
+    page = designer.get(reverse("studies:job", args=[team.project.slug, job.pk])).content.decode()
+    assert "This control" in page.partition("Those that stayed")[2]
+    assert "This search" not in page
+
+
+def test_how_far_ends_lie_apart_is_the_difference_of_the_ends_as_they_are_written() -> None:
+    moved = axes(config().model_dump(mode="json"))["moved"]
+    assert apart(Spread(0.004, 0.906), moved) == "0 to 91 (91 apart)"
+    assert apart(Spread(1.004, 2.006), moved._replace(share=False)) == "1.00 to 2.01 (1.01 apart)"
+    assert apart(Spread(0.3, 0.3), moved) == "30 to 30 (0 apart)"

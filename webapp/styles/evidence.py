@@ -33,15 +33,10 @@ Floats = NDArray[np.float64]
 
 
 class Spread(NamedTuple):
-    """One behaviour of a population: its least and its most, and how far apart these are."""
+    """One behaviour of a population: its least and its most."""
 
     low: float
     high: float
-
-    @property
-    def apart(self) -> float:
-        """How far apart the two ends are."""
-        return self.high - self.low
 
 
 class Population(NamedTuple):
@@ -189,7 +184,7 @@ def sides(pair: Compared, job: Job, run: Job | None, corner: Corner | None) -> l
     before both are measured on fresh episodes."""
     if pair.mine is None:
         return []
-    found = [("This search", "circle", pair.mine, job)]
+    found = [("This search" if job.config["selection"] else "This control", "circle", pair.mine, job)]
     if run is not None and pair.control is not None and pair.control.goals.shape[1] == pair.mine.goals.shape[1]:
         found.append(("Control", "square", pair.control, run))
     worst = corner.at if corner is not None and (pair.fresh or len(found) == 1) else None

@@ -17,8 +17,8 @@ SHADES = 5
 """Colours from the worst score in the picture to the best."""
 LEAST, MOST, ROUNDING = 3, 6, 1e-9
 """Numbers along an axis, and what its ends may miss of one."""
-SIDES = {"circle": "this search", "square": "control"}
-"""Whose agents have which shape."""
+SHAPES = ("circle", "square")
+"""Of the search’s agents, and of its control’s."""
 
 
 class StayedMark(NamedTuple):
@@ -33,11 +33,6 @@ class StayedMark(NamedTuple):
     way: str
     score: str
     ends: str
-
-    @property
-    def whose(self) -> str:
-        """Of the search or of its control."""
-        return SIDES[self.shape]
 
 
 class Stayed:
@@ -87,6 +82,6 @@ def _numbers(low: float, high: float, times: int = 1) -> list[tuple[str, float]]
 
 def stayed(mine: Population | None, control: Population | None, way: MeasureAxis, skill: MeasureAxis) -> Stayed | None:
     """The picture; None while there is nobody, and where nothing is measured of what they do."""
-    sides = zip(SIDES, (mine, control), strict=True)
+    sides = zip(SHAPES, (mine, control), strict=True)
     both = {shape: agents for shape, agents in sides if agents is not None and agents.ways}
-    return Stayed(both, way, skill) if "circle" in both else None
+    return Stayed(both, way, skill) if SHAPES[0] in both else None
