@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from engine.styles.likeness import Likeness
+from tests.webapp.styles_bred import config
 from tests.webapp.test_style_map import made_up
 from webapp.styles.map_agents import Agents, Estimates
-from webapp.styles.map_card import alike_words
+from webapp.styles.map_card import alike_words, levels_of
 from webapp.styles.map_levels import levels, same_style
+from webapp.styles.map_words import axes
 
 
 def known_well(agents: Agents, half: float = 0.001) -> Agents:
@@ -53,6 +55,14 @@ def test_how_sure_it_is_that_a_style_is_the_same_is_said_in_words() -> None:
         return alike_words(Likeness(*found)).replace("\xa0", " ")
 
     assert said(0.02, 0.0, 0.09) == ("Surely the same style: it differs by 2 % of what all agents span, at most by 9 %")
-    assert said(0.12, 0.0, 0.31).startswith("May be the same style: it differs by 12 % of what all agents span")
+    assert said(0.08, 0.0, 0.31).startswith("May be the same style: it differs by 8 % of what all agents span")
+    assert said(0.12, 0.0, 0.31).startswith("Looks like another style, but may be the same: it differs by 12 %")
     assert said(0.12, 0.0, np.inf).endswith("too few episodes to say by how much at most")
     assert said(0.12, 0.0, 3.3).endswith("too few episodes to say by how much at most")
+
+
+def test_a_range_that_holds_for_all_at_once_does_not_go_beyond_what_a_score_can_be() -> None:
+    agents = made_up([0.9, 0.01], [0.3, 0.3])
+    assert levels(agents, 0)[1].score.low < 0
+    words = [level.words for level in levels_of(agents, 0, axes(config().model_dump(mode="json")))]
+    assert "Score (0 to 1): 0.01 (0.00 to 0.03" in words[1]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from engine.confidence import Range
 from engine.errors import StoreError
-from engine.styles.likeness import Likeness
+from engine.styles.likeness import ALIKE, Likeness
 from engine.styles.strangers import Moved
 from webapp.agents.captions import held_words
 from webapp.agents.models import Agent
@@ -124,7 +124,8 @@ def levels_of(agents: Agents, row: int, known: dict[str, MeasureAxis]) -> list[L
 
     def level_words(each: int, ends: Range) -> str:
         score = known[SCORE]
-        own = CellText(score.text(float(agents.score.mean[each])), f"{score.text(ends.low)} to {score.text(ends.high)}")
+        low, high = (score.text(min(max(end, score.reach[0]), score.reach[1])) for end in ends)
+        own = CellText(score.text(float(agents.score.mean[each])), f"{low} to {high}")
         cells = [(SCORE, own), *((name, cell_of(agents, each, known[name])) for name in agents.behaviour)]
         return "; ".join(f"{known[name].title}: {in_words(cell)}" for name, cell in cells)
 
@@ -138,8 +139,9 @@ def levels_of(agents: Agents, row: int, known: dict[str, MeasureAxis]) -> list[L
 def alike_words(found: Likeness) -> str:
     """ "May be the same style: it differs by 8 % of what all agents span, at most by 31 %"."""
     most = f"at most by {percent(found.high)}" if found.high < 1 else "too few episodes to say by how much at most"
-    by = f"it differs by {percent(found.by)} of what all agents span, {most}"
-    return f"{'Surely' if found.verdict == 'same' else 'May be'} the same style: {by}"
+    unsure = "May be the same style" if found.by <= ALIKE else "Looks like another style, but may be the same"
+    said = "Surely the same style" if found.verdict == "same" else unsure
+    return f"{said}: it differs by {percent(found.by)} of what all agents span, {most}"
 
 
 def _kept(job: Job, agent: int, tick: int) -> tuple[Agent | None, str]:

@@ -28,7 +28,7 @@ FAR = 100.0
 class MeasureAxis(NamedTuple):
     """A measure along which the map can be drawn: its title with its unit, what its low and high end are called, and
     whether values are shares, told in percent. ``declared``: the game, or the goal, says between what its values lie,
-    so that its ranges are of 95 %; ``reach``: what a goal's formula cannot go beyond."""
+    so that its ranges are of 95 %; ``reach``: what the score, or a goal's formula, cannot go beyond."""
 
     name: str
     title: str
@@ -65,7 +65,9 @@ def axes(config: dict[str, Any]) -> dict[str, MeasureAxis]:
         )  # fmt: skip
     whole = game is not None and game.ends.get(SCORE) == (0.0, 1.0)
     title = "Score (0 to 1)" if whole else "Score"
-    found[SCORE] = MeasureAxis(SCORE, title, "plays worse", "plays better", False, SCORE in ends, (-inf, inf))
+    found[SCORE] = MeasureAxis(
+        SCORE, title, "plays worse", "plays better", False, SCORE in ends, ends.get(SCORE, (-inf, inf))
+    )
     for name in config["behaviour"]:
         words = PLAIN_WIN if name == WIN else captions.get(name, Signal(title_of(name), share=False))
         unit = f"% {words.per}" if words.share else words.per or "mean of an episode"
