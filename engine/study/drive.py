@@ -159,7 +159,7 @@ class Drive(PoolSession):
         noun, played = self.record.problem.noun, "battles" if self.record.unit == "battles" else "episodes"
         rest = f" and the other {len(others)} of the map" if others else ""
         which = "of the edge" if self.record.unit == "battles" else "that no other of the last round beats"
-        what = f"Measuring the {_many(len(front), noun)} {which}{rest} again, on fresh {played}."
+        what = f"Measuring again, on fresh {played}: the {_many(len(front), noun)} {which}{rest}."
         found = yield from self._measured(pool, asked, what, last=not self.record.goes_on)
         if found and (open_ := self.record.undecided(found, FURTHER)):
             what = f"Playing {FURTHER} times as many {played} for {_many(len(open_), noun)} that they may well settle."

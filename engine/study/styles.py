@@ -108,7 +108,7 @@ class _Styles(Evolve):
         edge = unpack(self.store.get(fresh))
         stayed = [i for i in (self.search.P.individuals if self.search.P else ()) if trained(i.evaluation)]
         rest = [i for i in stayed if i.evaluation.id not in edge.arrays["id"]]
-        what = f"Measuring the other {len(rest)} agents that stayed again, on fresh episodes."
+        what = f"Measuring again, on fresh episodes: the other {len(rest)} agents that stayed."
         answers = (
             (yield from self._measured(pool, self._again(rest, self.config.fresh), what, last=False)) if rest else []
         )
