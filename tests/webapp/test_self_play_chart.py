@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
+import numpy as np
 import pytest
 from django.test import Client
 
@@ -65,3 +66,16 @@ def test_the_legend_names_whose_line_stands_out_and_says_that_it_may_have_been_b
     name = reading.members[0].name
     assert f"{name}, which stands highest of the members now, as it was in each round, with its range" in content
     assert "Who stands highest now may have been behind others before." in content
+
+
+def test_copies_of_a_round_that_is_not_complete_are_not_counted(team: Studio) -> None:
+    """The chart cannot draw them: who went on is in training, and nowhere on the ladder yet."""
+    for rounds in (1, 2, 3):
+        reading = SelfPlayResult.of(played(team, rounds))
+        assert reading is not None
+        assert len(reading.copies) == len(StrengthCurves(reading, 3).jumps)
+        begun = {name: np.append(column, column[-1:]) for name, column in reading.lineage.items()}
+        begun["step"][-1], begun["copied"][-1] = rounds, 0
+        before, reading.lineage = len(reading.copies), begun
+        assert len(reading.copies) == before
+        assert all(copy.round <= rounds for copy in reading.copies)

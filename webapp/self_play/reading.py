@@ -148,9 +148,10 @@ class SelfPlayResult:
 
     @property
     def copies(self) -> list[Copy]:
-        """Who went on from whom, the latest first."""
+        """Who went on from whom, the latest first; of complete rounds, as everything else that is shown."""
         columns = (self.lineage[name].tolist() for name in ("step", "member", "copied"))
-        rows = [(step, member, copied) for step, member, copied in zip(*columns, strict=True) if copied >= 0]
+        complete = max((p.round for p in self.players), default=0)
+        rows = [(s, member, copied) for s, member, copied in zip(*columns, strict=True) if copied >= 0 and s < complete]
         return [Copy(step + 1, f"Member {m + 1}", f"Member {c + 1}") for step, m, c in sorted(rows, reverse=True)]
 
     @property
