@@ -7,7 +7,7 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from webapp.self_play.reading import ROOM, LadderPlayer, SelfPlayResult, signed
-from webapp.studies.lines import Frame, ends, marks, path
+from webapp.studies.lines import Frame, ends, path, several
 
 TICKS = 6
 """Rounds that the axis names, at most about."""
@@ -59,7 +59,7 @@ class StrengthCurves:
         self.jumps = self._jumps(known)
         step = -(-rounds // TICKS)
         self.rounds = [(f"{r:,}", self._frame.x(r)) for r in range(1, rounds + 1) if r == 1 or r % step == 0]
-        self.levels = [(signed(at), self._frame.y(at)) for at in marks(*self._frame.up)]
+        self.levels = [(signed(at), self._frame.y(at)) for at in several(*self._frame.up)]
         self.middle = self._frame.y(0.0)
         self.open_ended = any(point.open for line in self.lines for point in line.points)
 

@@ -19,6 +19,8 @@ TAG = 20.0
 """Between the tags of two lines."""
 MARKS = 4
 """Numbers that an axis names, at most about."""
+LEAST, MOST = 3, 6
+"""Numbers of an axis that is to have ``several``."""
 Column = Sequence[float | None]
 
 
@@ -141,6 +143,16 @@ def marks(low: float, high: float) -> list[float]:
     power = 10.0 ** math.floor(math.log10(rough))
     step = first(power * times for times in (1, 2, 5, 10) if power * times >= 0.999 * rough)
     return [step * k for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+
+
+def several(low: float, high: float) -> list[float]:
+    """Three to six round numbers between the two different ends of an axis."""
+    power, found = 10.0 ** math.floor(math.log10(high - low)), list[float]()
+    for step in (power * times for times in (2, 1, 0.5, 0.2)):
+        found = [step * k for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+        if len(found) >= LEAST:
+            break
+    return found if len(found) <= MOST else found[::2]
 
 
 def shown(value: float | None) -> str:

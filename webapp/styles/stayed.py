@@ -9,14 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from webapp.lib.words import number
-from webapp.studies.lines import Frame
+from webapp.studies.lines import Frame, several
 from webapp.styles.evidence import Population, padded
 from webapp.styles.map_words import MeasureAxis
 
 SHADES = 5
 """Colours from the worst score in the picture to the best."""
-LEAST, MOST, ROUNDING = 3, 6, 1e-9
-"""Numbers along an axis, and what its ends may miss of one."""
+ROUNDING = 1e-9
+"""Of a logarithm."""
 SHAPES = ("circle", "square")
 """Of the search’s agents, and of its control’s."""
 
@@ -67,17 +67,10 @@ class Stayed:
 
 
 def _numbers(low: float, high: float, times: int = 1) -> list[tuple[str, float]]:
-    """Round numbers between the ends of an axis, ``LEAST`` to ``MOST``, with decimals that tell them apart, and where
-    they are."""
-    power = 10.0 ** math.floor(math.log10(high - low))
-    found: range = range(0)
-    for step in (power * each for each in (2, 1, 0.5, 0.2)):
-        found = range(math.ceil(low / step - ROUNDING), math.floor(high / step + ROUNDING) + 1)
-        if len(found) >= LEAST:
-            break
-    digits = max(0, -math.floor(math.log10(times * step) + ROUNDING))
-    every = found if len(found) <= MOST else found[::2]
-    return [(number(times * step * k, digits), step * k) for k in every]
+    """Numbers of an axis, with as many decimals as tell them apart, and where they are."""
+    found = several(low, high)
+    digits = max(0, -math.floor(math.log10(times * (found[1] - found[0])) + ROUNDING))
+    return [(number(times * at, digits), at) for at in found]
 
 
 def stayed(mine: Population | None, control: Population | None, way: MeasureAxis, skill: MeasureAxis) -> Stayed | None:
