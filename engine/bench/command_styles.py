@@ -82,7 +82,7 @@ def _kept(case: str, seed: int, quick: bool) -> dict[str, list[float]]:
 def study_of(case: str, seed: int, start: str, quick: bool) -> StylesConfig:
     """The study of a scale and a seed, from a trained policy on."""
     known = GAMES["commanders"]
-    settings = TEMPLATES[case].settings(known.names)
+    settings = TEMPLATES[case].settings(known.names, known.weights)
     learner = yaml.safe_load(STUDY.read_text(encoding="utf-8"))["learner"]
     game = {"name": "commanders", "settings": {"same_teams": True}}
     task = {

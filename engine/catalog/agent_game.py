@@ -49,7 +49,8 @@ class AgentGame(NamedTuple):
     in it; ``ends``: lowest and highest values of measures of an episode; ``meanings``: what a signal is, of one
     decision; ``names``: what it calls signals and measures that ``engine.config.style_templates`` calls otherwise;
     ``bred_steps``: decisions that a bred agent learns from in a round, where the usual few make poor players (0: the
-    usual).
+    usual); ``weights``: the most that a style weighs in it, by the template's key, where an episode has so many more or
+    fewer decisions than Pong's that the template's own is too much or too little.
     ``clock``: how fast it runs, if known; ``alone``: nobody else is in it; ``starts``: those of its ``settings`` that
     say where an episode begins."""
 
@@ -74,6 +75,7 @@ class AgentGame(NamedTuple):
     meanings: Mapping[str, str] = {}
     names: Mapping[str, str] = {}
     bred_steps: int = 0
+    weights: Mapping[str, float] = {}
     clock: Clock | None = None
     alone: bool = False
     starts: tuple[str, ...] = ()

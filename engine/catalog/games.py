@@ -143,7 +143,8 @@ GAMES: dict[str, AgentGame] = {
         "engine.games.herobattle.commanders:HeroBattleCommanders", "numbers", "hybrid", 75, _COMMANDERS,
         orders=_ORDERS, captions=_ORDERS_CAPTIONS, signals=_ORDERS_SIGNALS, scripted="hero-hunter",
         strangers=("random", "hero-hunter"), ends=_ORDERS_ENDS, meanings=_ORDERS_MEANINGS,
-        names={"moved": "walked", "skill": "win"}, bred_steps=98_304, clock=Clock(12, "every", 4),
+        names={"moved": "walked", "skill": "win"}, bred_steps=98_304, weights={"busy-calm": 0.05},
+        clock=Clock(12, "every", 4),
     ),
     "commanders-two-seats": AgentGame(
         "Herobattle, two commanders", "Two agents, one in command of each team, learn from the same battles.",

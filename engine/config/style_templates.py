@@ -47,11 +47,20 @@ class Template(NamedTuple):
     objectives: tuple[tuple[str, str], tuple[str, str]]
     behaviour: tuple[str, ...]
 
-    def settings(self, names: Names = MappingProxyType({})) -> dict[str, Any]:
+    def settings(
+        self, names: Names = MappingProxyType({}), weights: Mapping[str, float] = MappingProxyType({})
+    ) -> dict[str, Any]:
         """The parts ``task.style``, ``objectives`` and ``behaviour`` of a study of kind ``style``, as data, in a game
-        that calls some of what is needed by other ``names``."""
+        that calls some of what is needed by other ``names``, and where this style weighs at most as much as ``weights``
+        has under its key instead of ``w2``."""
+        most = weights.get(self.key)
         goals = [{"measure": name, "formula": text, "low": 0.0, "high": 2.0} for name, text in self.goals(names)]
-        style = {"winning": "score", "style": renamed(self.style, names), "w1": 1.0, "w2": list(self.w2)}
+        style = {
+            "winning": "score",
+            "style": renamed(self.style, names),
+            "w1": 1.0,
+            "w2": list(self.w2) if most is None else [-most, most],
+        }
         return {
             "task": {"style": style},
             "objectives": goals,

@@ -96,6 +96,7 @@ def test_a_commander_is_bred_with_the_names_of_his_own_game(team: Studio) -> Non
     assert study.task.style is not None
     assert (study.task.style.style, study.behaviour) == ("2 * walked - 1", ("walked",))
     assert [aim.formula for aim in study.objectives] == ["win + walked", "win + (1 - walked)"], "scores lie too close"
+    assert study.task.style.w2 == (-0.05, 0.05), "a battle has thirty orders, so a hundredth each hardly counts"
     assert study.task.steps == 98_304, "with the usual 24,576 those who walk much win less"
     study = built(team, game="commanders", scale="aggressive-cautious")
     assert study.behaviour == ("forward",)

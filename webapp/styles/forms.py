@@ -140,6 +140,13 @@ class StyleForm(GoalFields, TrainForm):
         return TEMPLATES.get(self.scale_chosen)
 
     @property
+    def _scale(self) -> dict[str, Any]:
+        """What the chosen scale asks for in this game."""
+        assert self.template is not None
+        row = built_in(self.game_name) if self.game_name else None
+        return self.template.settings(self.game_signals.names, row.weights if row is not None else {})
+
+    @property
     def usual_steps(self) -> int:
         """Decisions of an agent's training where none are typed."""
         row = built_in(self.game_name) if self.game_name else None
@@ -204,9 +211,7 @@ class StyleForm(GoalFields, TrainForm):
     @property
     def reward(self) -> dict[str, Any]:
         """The reward of the study, as data: the scale's or one's own, weighed by the slider or by numbers."""
-        style = (
-            self.template.settings(self.game_signals.names)["task"]["style"] if self.template else self._own_reward()
-        )
+        style = self._scale["task"]["style"] if self.template else self._own_reward()
         slider = self.cleaned_data.get("matters")
         low, high = scales.weights(MIDDLE if slider is None else slider, tuple(style["w2"]))
         w1, w2 = (self.cleaned_data.get(name) for name in ("w1", "w2"))
@@ -221,15 +226,14 @@ class StyleForm(GoalFields, TrainForm):
     def goals(self) -> list[dict[str, Any]]:
         """Goals as data, each with the ``field`` that it stands in."""
         if self.template:
-            found = self.template.settings(self.game_signals.names)["objectives"]
-            return [{**goal, "field": "scale"} for goal in found]
+            return [{**goal, "field": "scale"} for goal in self._scale["objectives"]]
         return list(self.own_goals(self.game_signals))
 
     @property
     def ways(self) -> list[str]:
         """Measures by which styles are told apart."""
         if self.template:
-            return list(self.template.settings(self.game_signals.names)["behaviour"])
+            return list(self._scale["behaviour"])
         typed = self._said("behaviour").replace(",", " ").split()
         return typed or scales.aimed_at(self.aims, self.game_signals) or self.game_signals.behaviour[:2]
 

@@ -61,13 +61,13 @@ def _reward(config: Table) -> dict[str, Any]:
     """The scale, or formulas of one's own; the slider where it says the weights, else the weights."""
     style = config["task"]["style"]
     row = built_in(config["task"]["game"]["name"])
-    names = row.names if row else {}
+    names, heavy = (row.names, row.weights) if row else ({}, {})
     for key, template in TEMPLATES.items():
-        scale = template.settings(names)
+        scale = template.settings(names, heavy)
         same = all(style[name] == scale["task"]["style"][name] for name in ("winning", "style"))
         aims = [(goal["measure"], goal["formula"]) for goal in scale["objectives"]]
         if same and aims == _goals(config) and list(config["behaviour"]) == scale["behaviour"]:
-            return {"scale": key, **_weights(style, template.w2)}
+            return {"scale": key, **_weights(style, tuple(scale["task"]["style"]["w2"]))}
     goals = {f"goal-{i}": formula or name for i, (name, formula) in enumerate(_goals(config), 1)}
     called = {f"goal-{i}-called": name for i, (name, formula) in enumerate(_goals(config), 1) if formula}
     own = {
