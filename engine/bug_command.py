@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from engine.stores import open_store
 from engine.text import printable
 
 GONE = 3
+_SEED = re.compile(r"[0-9]{1,20}")
 
 
 class BugFile(msgspec.Struct, forbid_unknown_fields=True):
@@ -109,8 +111,8 @@ def replayed(file: BugFile) -> list[bool]:
 def _of_file(path: Path) -> BugFile:
     try:
         bug = msgspec.json.decode(path.read_bytes(), type=BugFile)
-        if not 0 <= int(bug.seed) < 2**64:
-            raise ValueError("its seed is not between 0 and 2 to the power of 64")
+        if not _SEED.fullmatch(bug.seed) or int(bug.seed) >= 2**64:
+            raise ValueError("its seed is not a whole number between 0 and 2 to the power of 64")
         if len(bug.moves) > LONGEST:
             raise ValueError(f"it has {len(bug.moves):,} decisions; {LONGEST:,} are the most that are played again")
     except RecursionError as error:

@@ -1,10 +1,11 @@
 """Whether two agents play one style: by the ranges of what they do, so that chance takes nobody for another; light
 enough for a page.
 
-Two agents play one style if, in every behaviour, they truly lie at most ``ALIKE`` of what all agents span apart. What
-is measured of each is a mean with a range. Here the ranges are as wide as holds for all agents and all behaviours of a
-search at once, with an error of ``ERROR``: then no two agents of one style are called surely others, and no two of
-different styles surely alike, however many pairs somebody looks at. Between, nobody can tell yet.
+Two agents play one style if, in every behaviour in which agents were seen to differ, they truly lie at most ``ALIKE``
+of what all agents span apart. What is measured of each is a mean with a range. Here the ranges are as wide as holds
+for all agents and all behaviours of a search at once, with an error of ``ERROR``: then no two agents of one style are
+called surely others, and no two of different styles surely alike, however many pairs somebody looks at. Between,
+nobody can tell yet.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.means import stretch
+from engine.styles.selection import ROUNDING
 
 ALIKE = 0.1
 """Of what all agents span in a behaviour: who differs by no more plays the same style."""
@@ -42,13 +44,16 @@ class Likeness(NamedTuple):
 
 def likeness(mean: Floats, low: Floats, high: Floats, row: int) -> list[Likeness]:
     """That of everybody to the agent in one row. ``mean`` float64[n, d] of each behaviour, ``low`` and ``high`` the
-    ends of its 95 % range (not finite: unknown). Behaviours in which all do the same tell nothing."""
+    ends of its 95 % range (not finite: unknown). Behaviours in which all were seen to do the same are left out; where
+    there are no others, nobody knows who is alike unless the ranges have no width either."""
     n, d = mean.shape
     known = np.isfinite(mean) & np.isfinite(low) & np.isfinite(high)
     span = np.array([np.ptp(column[np.isfinite(column)]) if np.isfinite(column).any() else 0.0 for column in mean.T])
-    differs = span > 0
+    widest = np.nanmax(np.abs(np.where(np.isfinite(mean), mean, np.nan)), axis=0, initial=0.0)
+    differs = span > ROUNDING * widest
     if not differs.any():
-        return [Likeness(0.0, 0.0, 0.0)] * n
+        wide = bool((np.where(known, high - low, np.inf) > ROUNDING * widest).any())
+        return [Likeness(0.0, 0.0, np.inf if wide and k != row else 0.0) for k in range(n)]
     wider = stretch(ERROR / (n * d))
     below, above = (np.where(known, wider * np.abs(mean - end), np.inf)[:, differs] for end in (low, high))
     change = (mean - mean[row])[:, differs]

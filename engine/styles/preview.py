@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,15 @@ from numpy.typing import NDArray
 from engine.arrays import pack, unpack
 from engine.columns import Arrays
 from engine.config.evolve import AimConfig
-from engine.config.style_reward import TIME, WINNING, StyleReward, formula_of, identifier
+from engine.config.style_reward import STYLE, TIME, WINNING, StyleReward, formula_of, identifier
 from engine.errors import ConfigError
 from engine.formula import Formula, goal, parse
 from engine.text import written
 
 Floats = NDArray[np.float64]
+CANCELLED = 1e-6
+"""Share of what is paid for winning that may remain of rewards that cancel out: single precision tells no less."""
+CANCELS = "pays the same in every decision, for winning and the style cancel out: nothing can be learned from it"
 NAMES_NOTHING = "is the same in every decision, for it names no signal: nothing can be learned from it"
 POINTS = 64
 """Made-up episodes in which goals are compared with one another."""
@@ -125,12 +128,30 @@ def problems(style: StyleReward, objectives: Sequence[AimConfig], samples: Sampl
         if not sentence and weight != 0:
             sentence = _same(paid, samples) or ("" if named else NAMES_NOTHING)
         wrong.append((place, sentence))
+    if not any(sentence for _, sentence in wrong) and _cancels(style, read):
+        wrong.append(("task.style", CANCELS))
     for i, aim in enumerate(objectives):
         if (each := read.goals.get(aim.measure)) is not None:
             part = "formula" if aim.formula else "measure"
             wrong.append((f"objectives.{i}.{part}", _no_goal(each) or _too_large(each)))
     wrong += _idle_goals(objectives, samples)
     return [(place, sentence) for place, sentence in wrong if sentence]
+
+
+def _cancels(style: StyleReward, read: _Read) -> bool:
+    """Whether winning and style together pay the same for every decision, by any weights that an agent may have."""
+    winning, own = (read.rewards.get(name, np.empty(0)) for name in (WINNING, STYLE))
+    if not len(winning) or len(winning) != len(own):
+        return False
+    pairs = [(w1 * winning, w2 * own) for w1 in _numbers(style.w1) for w2 in _numbers(style.w2)]
+    return all(np.ptp(a) > 0 and np.ptp(a + b) <= CANCELLED * np.ptp(a) for a, b in pairs)
+
+
+def _numbers(weight: Any) -> list[float]:
+    """A weight, or the ends of its range."""
+    return (
+        [float(end) for end in weight if isinstance(end, int | float)] if isinstance(weight, tuple | list) else [weight]
+    )
 
 
 def _idle_goals(objectives: Sequence[AimConfig], samples: Samples) -> list[tuple[str, str]]:

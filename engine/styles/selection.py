@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-12
-"""Share by which two distances may differ that are equal but for rounding."""
+"""Share by which two distances, or values of a behaviour, may differ that are equal but for rounding."""
 
 
 class Picked(NamedTuple):
@@ -44,7 +44,8 @@ def diverse(behaviour: Floats, score: Floats, ids: NDArray[np.int64], allowed: N
     able = able[np.lexsort((ids[able], -score[able]))]
     points = behaviour[able]
     span = np.ptp(points, axis=0)
-    points = points / np.where(span > 0, span, 1.0)
+    differs = span > ROUNDING * np.abs(points).max(axis=0)
+    points = np.where(differs, points / np.where(differs, span, 1.0), 0.0)
     chosen, apart = [0], [np.inf]
     nearest = np.linalg.norm(points - points[0], axis=1)
     while len(chosen) < min(k, len(able)) and nearest.max() > ROUNDING:

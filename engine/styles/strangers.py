@@ -57,7 +57,8 @@ class Mean(NamedTuple):
 class Moved(NamedTuple):
     """The shift that decides whether a style holds, as a share of the measure's span: ``by``, which ``measure``,
     against whom; it is at least ``low``, and no shift is larger than ``high`` (None: nobody knows). ``episodes``: about
-    how many would tell where these do not; 0: no number is known. Measurements of earlier versions know no range."""
+    how many would tell where these do not; 0: no number is known. ``end``: the upper end of this shift's own range.
+    What earlier versions measured knows no range."""
 
     by: float
     measure: str
@@ -65,6 +66,7 @@ class Moved(NamedTuple):
     low: float = 0.0
     high: float | None = None
     episodes: int = 0
+    end: float | None = None
 
     @property
     def verdict(self) -> Literal["fragile", "holds", "open"]:
@@ -143,7 +145,8 @@ def _moved(shift: Shift, span: float) -> Moved:
     """One shift by itself."""
     by, low = abs(shift.mean) / span, max(shift.low, -shift.high, 0.0) / span
     high = max(abs(shift.low), abs(shift.high)) / span
-    found = Moved(by, shift.measure, shift.opponent, low, high if math.isfinite(high) else None)
+    known = high if math.isfinite(high) else None
+    found = Moved(by, shift.measure, shift.opponent, low, known, end=known)
     if found.verdict != "open" or found.high is None or by == FRAGILE:
         return found
     needed = _needed(shift, abs(by - FRAGILE) * span)

@@ -41,7 +41,7 @@ def test_a_shift_is_a_share_of_what_agents_span_and_its_range_decides() -> None:
 
 def test_where_a_range_or_a_span_is_not_known_nothing_is_claimed() -> None:
     unknown = Shift("hits", "Ada", 5.0, -np.inf, np.inf, 3)
-    assert verdict(unknown)[3:] == (0.0, None, 0)
+    assert verdict(unknown)[3:6] == (0.0, None, 0)
     assert verdict(unknown).verdict == "open"
     assert moved([unknown._replace(measure="else")], SPAN) is None
     assert Moved(0.4, "explored", "Ada").verdict == "open", "as measurements of earlier versions tell it"

@@ -442,6 +442,16 @@ def test_a_reward_that_names_no_signal_is_refused_where_no_sample_episode_ended(
     assert found == [("task.style.style", preview.NAMES_NOTHING)]
 
 
+def test_a_reward_in_which_winning_and_style_cancel_out_is_refused(samples: preview.Samples) -> None:
+    goals = study().objectives
+    for weights in ({"w1": 1, "w2": 1}, {"w1": 0.3, "w2": 0.3}):
+        style = parse(StyleReward, {"winning": "moved", "style": "1 - moved", **weights})
+        assert preview.problems(style, goals, samples) == [("task.style", preview.CANCELS)]
+    for weights in ({"w1": 1, "w2": 0.9}, {"w1": 1, "w2": [0.5, 1]}, {"w1": 0, "w2": 1}):
+        style = parse(StyleReward, {"winning": "moved", "style": "1 - moved", **weights})
+        assert not preview.problems(style, goals, samples)
+
+
 def test_a_reward_without_weight_may_be_constant(samples: preview.Samples) -> None:
     style = parse(StyleReward, {"winning": "0 * score", "style": "moved", "w1": 0, "w2": 1})
     assert not preview.problems(style, study().objectives, samples)

@@ -101,7 +101,12 @@ def test_agents_play_one_style_only_if_all_that_they_do_is_alike() -> None:
 
 def test_behaviours_in_which_all_do_the_same_or_that_nobody_knows_tell_nothing() -> None:
     same = np.full((3, 1), 0.2)
-    assert verdicts(likeness(same, same - 0.1, same + 0.1, 0)) == ["same"] * 3
+    assert verdicts(likeness(same, same, same, 0)) == ["same"] * 3
+    assert verdicts(likeness(same, same - 0.1, same + 0.1, 0)) == ["same", "open", "open"], "it may be rarely done"
+    mean = np.array([[0.2, 0.3], [0.2, 0.3], [0.2, 0.9]])
+    assert verdicts(likeness(mean, mean - 0.001, mean + 0.001, 0)) == ["same", "same", "another"]
+    rounded = np.array([[0.3], [0.1 + 0.2], [0.3]])
+    assert verdicts(likeness(rounded, rounded, rounded, 0)) == ["same"] * 3, "rounding is no behaviour"
     unknown = np.array([[0.2], [0.9], [np.nan]])
     found = likeness(unknown, np.full((3, 1), -np.inf), np.full((3, 1), np.inf), 0)
     assert verdicts(found) == ["same", "open", "open"]

@@ -88,3 +88,10 @@ def test_distances_that_differ_by_rounding_alone_are_equal_and_no_distance_at_al
     nearly = [[0.5], [0.0], [0.5 + 0.1 + 0.2 + 0.2]]
     assert picked(nearly, [0.9, 0.6, 0.5], 2).rows.tolist() == [0, 1]
     assert picked(nearly, [0.9, 0.5, 0.6], 2).rows.tolist() == [0, 2]
+
+
+def test_a_behaviour_in_which_values_differ_by_rounding_alone_is_none() -> None:
+    ways = np.array([[0.3, 0.0], [0.1 + 0.2, 1.0], [0.3, 0.5]])
+    picked = diverse(ways, np.array([1.0, 0.9, 0.8]), np.arange(3), np.ones(3, np.bool_), 3)
+    assert picked.rows.tolist() == [0, 1, 2]
+    assert picked.apart.tolist()[1:] == [1.0, 0.5]

@@ -156,7 +156,8 @@ def test_weights_may_be_numbers_or_ranges(team: Studio) -> None:
     assert style is not None
     assert (style.w1, style.w2) == ((0.5, 2), 0.3)
     assert "nothing is paid for" in wrong(team, game="pong", w1="0", w2="0")["w2"][0]
-    assert "neither a number nor a range" in wrong(team, game="pong", w2="much")["w2"][0]
+    for typed in ("much", "0,5", "1,000", "1.000,5"):
+        assert "neither a number nor a range" in wrong(team, game="pong", w2=typed)["w2"][0], typed
 
 
 def test_limits_are_typed_in_milliseconds_and_actions_a_second_and_kept_in_moves_of_the_game(team: Studio) -> None:

@@ -210,7 +210,8 @@ def opponent_in(job: Job | None) -> str:
 def held_words(moved: Moved) -> str:
     """Whether a style holds, in sentences; what stands around them says of what its spread is."""
     whom, high = f"against “{moved.opponent}”", f"{moved.high:.2f}" if moved.high is not None else ""
-    change = f"{moved.by:.2f} times the spread{f' ({moved.low:.2f} to {high})' if high else ''}"
+    own = f" ({moved.low:.2f} to {moved.end:.2f})" if moved.end is not None else ""
+    change = f"{moved.by:.2f} times the spread{own}"
     if moved.fragile:
         return f"Its style does not hold: {whom} it changes by {change}, surely more than {FRAGILE:g}."
     if moved.verdict == "holds":

@@ -55,6 +55,8 @@ def _drawn(w2: Weights, ends: Ends) -> str:
     low, high = w2
     if low < 0 < high:
         return f"Each agent is drawn to one of two ends, {ends.one} or {ends.other}: some strongly, some hardly."
+    if low == high == 0:
+        return "The style counts for nothing: no agent is drawn to it."
     end = ends.one if high > 0 else ends.other
     return f"Each agent is drawn to {end}{', some strongly, some hardly' if low != high else ', all alike'}."
 

@@ -14,12 +14,14 @@ from webapp.studies.setting_fields import NumbersField, Setting, is_range, range
 from webapp.training.settings import REWARDS, ConvField, LinesField, SettingGroup, conv_text
 
 _APART = re.compile(r"\s*(?:\bto\b|,|;|–)\s*|(?<=\d)-(?=\d)", re.IGNORECASE)
+_COMMA = re.compile(r"\d,\d")
+"""A decimal comma, one between thousands, or one between the ends of a range: nobody can tell."""
 _SCALE = re.compile(r"[\s,;]*\b(linear|log)\s*$", re.IGNORECASE)
 _NUMBER = r"[^\s,;\[\]–]+"
 _ITEM = re.compile(rf"\[[^\[\]]*\]|{_NUMBER}(?:\s*(?:\bto\b|–)\s*{_NUMBER})?(?:\s+(?:linear|log)\b)?", re.IGNORECASE)
 """One number or range of several."""
 _LAYERS = ("policy", "critic")
-HOW = "Type a number, or a range such as 0.0001 to 0.01."
+HOW = "Type a number with a decimal point, or a range such as 0.0001 to 0.01."
 HOW_LAYERS = (
     "Type the units of each layer with spaces between them, such as 64 64; a layer may be a range: 16 to 64 64."
 )
@@ -38,6 +40,8 @@ def read(text: str) -> Any:
     """The number that a text stands for, or its range as a tuple with how it is searched behind, where that is said;
     None for what is neither."""
     inside = text[1:-1] if text.startswith("[") and text.endswith("]") else text
+    if inside == text and _COMMA.search(text):
+        return None
     scale = _SCALE.search(inside)
     ends = [value_of(part, ".") for part in _APART.split(_SCALE.sub("", inside).strip())]
     numbers = [end for end in ends if end is not None]

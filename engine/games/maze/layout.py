@@ -104,12 +104,11 @@ def _planted(
     sites = sites[np.argsort(begin[tuple(sites.T)], kind="stable")]
     kinds = np.tile([CRASH, PIT, HOLE, JACKPOT], EACH)
     for kind, part in zip(kinds.tolist(), np.array_split(sites, len(kinds)), strict=True):
-        free = [at for at in map(tuple, sites.tolist()) if not planted[at]]
         here, ends = set(map(tuple, part.tolist())), (planted > 0) & (planted != HOLE)
-        able = [at for at in free if at in here and _takes(kind, walls, ends, at)]
-        able = able or [at for at in free if _takes(kind, walls, ends, at)]
-        if able:
-            deepest = max(able, key=lambda at: int(detour[at]))
+        free = sorted((at for at in map(tuple, sites.tolist()) if not planted[at]), key=lambda at: -int(detour[at]))
+        wanted = (*(at for at in free if at in here), *(at for at in free if at not in here))
+        deepest = next((at for at in wanted if _takes(kind, walls, ends, at)), None)  # looking is dear in large mazes
+        if deepest is not None:
             planted[deepest] = kind
             hole[deepest] = _thin(walls, deepest) if kind == HOLE else -1
     return planted, hole

@@ -49,7 +49,9 @@ class Interceptor(Script):
     """Goes to where the ball will cross its line, walls left out, and hits it steeply, away from the other paddle."""
 
     def _height(self, field: NDArray[np.float32]) -> NDArray[np.float32]:
-        moments = (field[:, BALL_X] + np.float32(kernel.LINE)) / np.minimum(field[:, BALL_SPEED], np.float32(-1e-6))
+        moments = (field[:, BALL_X] + np.float32(kernel.LINE - kernel.BALL)) / np.minimum(
+            field[:, BALL_SPEED], np.float32(-1e-6)
+        )
         crossing = np.clip(field[:, BALL_Y] - field[:, BALL_SLOPE] * moments, -1.0, 1.0)
         above = np.where(field[:, OTHER] > field[:, BALL_Y], np.float32(1.0), np.float32(-1.0))
         return np.asarray(crossing + above * np.float32(EDGE * kernel.HALF))
