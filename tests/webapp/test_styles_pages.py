@@ -98,7 +98,7 @@ def test_the_control_is_the_same_search_without_selection_and_is_drawn_beside_it
     assert same == {name: value for name, value in job.config.items() if name not in ("selection", "name")}
     client.post(begin)
     assert Job.objects.filter(kind="style").count() == 2
-    assert "is on its way" in page(client, job)
+    assert "is under way. Its agents will stand here beside those of the search once they, too," in page(client, job)
     run.delete()
     done = bred(team.project, parse(StylesConfig, {**job.config, "selection": False}), parent=job, title="Control: it")
     assert control.of(job) == done
@@ -120,6 +120,23 @@ def test_the_control_is_the_same_search_without_selection_and_is_drawn_beside_it
     assert "fresh episodes of each agent" not in shown
     assert client.post(reverse("styles:control", args=[team.project.slug, done.pk])).status_code == 404
     assert "Control, without selection" in page(client, done)
+
+
+def test_while_its_control_goes_on_a_search_is_shown_alone_by_its_fresh_episodes(team: Studio, client: Client) -> None:
+    job = bred(team.project)
+    alone = evidence.compared(job, None)
+    run = bred(team.project, parse(StylesConfig, {**job.config, "selection": False}), parent=job, title="Control: it")
+    left = {**run.artifacts, "fresh_population": ""}
+    Job.objects.filter(pk=run.pk).update(status=Status.RUNNING, artifacts=left)
+    run.refresh_from_db()
+    assert evidence.of(run) is not None
+    assert evidence.compared(job, run) == alone
+    shown = page(client, job)
+    assert "By 4 fresh episodes of each agent" in shown
+    assert "will stand here beside those of the search once they, too, are measured on fresh episodes." in shown
+    assert 'href="#stayed-square"' not in shown
+    Job.objects.filter(pk=job.pk).update(artifacts={**job.artifacts, "fresh_population": ""})
+    assert "they flatter the search" in page(client, job), "without fresh episodes both stand by those that chose"
 
 
 def test_the_agents_of_a_search_and_of_its_control_are_held_against_one_best_score(

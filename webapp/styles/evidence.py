@@ -149,8 +149,8 @@ def _known(ends: Floats) -> tuple[float, float] | None:
 
 
 class Compared(NamedTuple):
-    """The latest populations of a search and of its control; ``fresh``: both by as many episodes that had no part in
-    choosing them."""
+    """The latest populations of a search and, once they can be compared, of its control; ``fresh``: by as many episodes
+    that had no part in choosing them."""
 
     mine: Population | None
     control: Population | None
@@ -158,10 +158,13 @@ class Compared(NamedTuple):
 
 
 def compared(job: Job, run: Job | None) -> Compared:
-    """By fresh episodes where all have been measured on them, else by those that chose."""
+    """By fresh episodes where all have been measured on them, else by those that chose. A search that was measured on
+    fresh ones stands alone while its control goes on."""
     mine, control = again(job), again(run) if run is not None else None
-    if mine is not None and (run is None or (control is not None and control.samples == mine.samples)):
+    if mine is not None and control is not None and control.samples == mine.samples:
         return Compared(mine, control, True)
+    if mine is not None and (run is None or not run.terminal):
+        return Compared(mine, None, True)
     return Compared(of(job), of(run) if run is not None else None, False)
 
 
