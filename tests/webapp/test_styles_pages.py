@@ -71,6 +71,7 @@ def test_the_page_of_an_ended_search_shows_spread_and_skill_and_offers_the_contr
     assert f"{side.skilled} of 4" in shown
     assert f"By {again.samples} fresh episodes of each agent" in shown
     best = evidence.best(job, agents, again)
+    assert shown.count("of the agent that was measured best during the search, on fresh episodes") == 2
     assert (best.fresh, best.score) == (True, again.score[again.ids == agents.ids[agents.score.argmax()]][0])
     assert "Run the control" in shown
     assert shown.count("<polyline") == 4
