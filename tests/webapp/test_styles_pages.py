@@ -10,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from engine.catalog import GAMES
 from engine.config import parse
 from engine.config.styles import StylesConfig
 from tests.factories import Studio, signed_in
@@ -148,9 +149,9 @@ def test_the_agents_of_a_search_and_of_its_control_are_held_against_one_best_sco
     mine, control = (evidence.again(each) for each in (job, run))
     assert mine is not None
     assert control is not None
-    good = mine._replace(score=np.array([0.27, 0.2, 0.1, 0.05]))
-    bad = control._replace(score=np.array([0.15, 0.12, 0.1, 0.08]))
-    monkeypatch.setattr(evidence, "best_of", lambda whose: evidence.Best(0.27 if whose == job else 0.15, None, True))
+    good = mine._replace(skill=np.array([0.27, 0.2, 0.1, 0.05]))
+    bad = control._replace(skill=np.array([0.15, 0.12, 0.1, 0.08]))
+    monkeypatch.setattr(evidence, "most_skilled", lambda whose, shown: 0.27 if whose == job else 0.15)
     found = evidence.sides(evidence.Compared(good, bad, True), job, run, None)
     assert [side.skilled for side in found] == [2, 0]
     monkeypatch.setattr(evidence, "compared", lambda job, run: evidence.Compared(good, bad if run else None, True))
@@ -171,6 +172,40 @@ def test_goals_that_do_not_add_up_are_not_called_tied(team: Studio) -> None:
     agents = evidence.of(bred(team.project, config(objectives=goals)))
     assert agents is not None
     assert not agents.tied
+
+
+@pytest.mark.parametrize(
+    ("goal", "names", "tied", "counts"),
+    [
+        ("win", {"skill": "win"}, "that win equally often", "Agents whose share of wins is within 0.1 of the best"),
+        ("score", {"skill": "win"}, "of equal score", "Agents whose share of wins is within 0.1 of the best"),
+        ("score", {}, "of equal score", "Agents that score within 0.1 of the best"),
+        ("win", {}, "", "Agents that score within 0.1 of the best"),
+    ],
+)
+def test_agents_are_called_equal_and_counted_by_what_says_skill_in_their_game(
+    team: Studio, client: Client, monkeypatch: pytest.MonkeyPatch, goal: str, names: dict[str, str], tied: str,
+    counts: str,
+) -> None:  # fmt: skip
+    """In so short a Pong scores and wins are the same, so what the goals do not add is made another."""
+    monkeypatch.setitem(GAMES, "pong", GAMES["pong"]._replace(names=names))
+    goals = [{"measure": "busy", "formula": f"{goal} + moved"}, {"measure": "calm", "formula": f"{goal} + (1 - moved)"}]
+    job = bred(team.project, config(objectives=goals))
+    agents = evidence.of(job)
+    assert agents is not None
+    assert agents.by == names.get("skill", "score")
+    other = np.add(agents.score, [0.0, 0.1, 0.3, 0.2])
+    others = {"score": other, **({} if names else {"skill": other})} if goal == "win" else {"skill": other}
+    assert agents._replace(**others).tied == tied
+    shown = page(client, job)
+    assert counts in shown
+    if agents.tied:
+        assert f"add up to the same for all agents {agents.tied}, so none" in shown
+        assert f"so of agents {agents.tied} none is better than another" in shown
+    fresh = evidence.again(job)
+    assert fresh is not None
+    wins = fresh._replace(skill=np.array([0.9, 0.85, 0.2, 0.1]))
+    assert wins.skilled(0.9) == 2
 
 
 def test_what_was_lost_from_the_store_leaves_the_page_alive(team: Studio, client: Client) -> None:

@@ -24,8 +24,9 @@ def people(score: list[float], moved: list[float], first: int = 0) -> Population
     ends = np.full((n, 2), np.nan)
     ends[0] = score[0] - 0.1, score[0] + 0.1
     return Population(
-        ("moved",), np.array(score), np.array(moved)[:, None], np.zeros((n, 2)), np.arange(first, first + n), ends, 4
-    )
+        ("moved",), np.array(score), np.array(moved)[:, None], np.zeros((n, 2)), np.arange(first, first + n), ends, 4,
+        np.array(score), "score",
+    )  # fmt: skip
 
 
 def picture(mine: Population | None, control: Population | None = None) -> Stayed | None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from engine.arrays import Bundle, unpack
 from engine.catalog import built_in
 from engine.confidence import Range
+from engine.config.style_templates import SCORE as USUALLY
 from engine.errors import StoreError
 from engine.indicators import hypervolume
 from engine.means import widened
@@ -24,7 +25,9 @@ from webapp.studies.table_rows import newest
 from webapp.styles.corner import FRESH, Corner
 
 SKILLED = 0.1
-"""An agent scores nearly as well as the best that is at most so far below."""
+"""An agent plays nearly as well as the best that is at most so far below in what says skill."""
+EQUAL = {"win": "that win equally often"}
+"""Agents that are alike in a measure, where that is not "of equal score"."""
 SAME = 1e-6
 """Two goals whose sum depends on the score alone differ by no more than rounding."""
 ENDS = ("score.low", "score.high")
@@ -42,7 +45,8 @@ class Spread(NamedTuple):
 class Population(NamedTuple):
     """Agents that stayed after a round: ``score`` float64[n], ``behaviour`` float64[n, d] with its ``ways``, and
     ``goals`` float64[n, m] (more is better); ``ids`` int64[n]; ``ends`` float64[n, 2] of the 95 % ranges of scores
-    (infinite: unknown); ``samples``: episodes of each."""
+    (infinite: unknown); ``samples``: episodes of each; ``skill`` float64[n]: what says how well they play, the measure
+    ``by`` of the game."""
 
     ways: tuple[str, ...]
     score: Floats
@@ -51,6 +55,8 @@ class Population(NamedTuple):
     ids: NDArray[np.int64]
     ends: Floats
     samples: int
+    skill: Floats
+    by: str
 
     @property
     def spreads(self) -> list[Spread]:
@@ -58,8 +64,8 @@ class Population(NamedTuple):
         return [Spread(float(column.min()), float(column.max())) for column in self.behaviour.T]
 
     def skilled(self, best: float) -> int:
-        """Agents that score nearly as well as this best score."""
-        return int((self.score >= best - SKILLED).sum())
+        """Agents whose skill is nearly this best one."""
+        return int((self.skill >= best - SKILLED).sum())
 
     @property
     def best(self) -> float:
@@ -67,34 +73,44 @@ class Population(NamedTuple):
         return float(self.score.max())
 
     @property
-    def tied(self) -> bool:
-        """Whether two goals add up to the same for equal scores: then each of such agents is on the edge."""
+    def tied(self) -> str:
+        """Of which agents none beats another, as two goals add up to the same for them: "of equal score", or those of
+        equal skill; empty where there are no such."""
         if self.goals.shape[1] != 2 or len(self.score) < 3:
-            return False
-        total = self.goals.sum(axis=1) - 2 * self.score
-        return bool(np.ptp(total) <= SAME * max(1.0, float(np.abs(total).max())))
+            return ""
+        for name, values in ((self.by, self.skill), ("score", self.score)):
+            total = self.goals.sum(axis=1) - 2 * values
+            if np.ptp(total) <= SAME * max(1.0, float(np.abs(total).max())):
+                return EQUAL.get(name, f"of equal {name}")
+        return ""
 
 
 def of(job: Job) -> Population | None:
     """The agents of the last complete round; None before there is one, and where they are lost."""
-    return read(str(job.artifacts.get("population", "")) or newest(job, "population"))
+    return read(str(job.artifacts.get("population", "")) or newest(job, "population"), _says_skill(job))
 
 
 def again(job: Job) -> Population | None:
     """The agents of the last round on fresh episodes; None before there are such, and where they are lost."""
-    return read(str(job.artifacts.get(FRESH, "")))
+    return read(str(job.artifacts.get(FRESH, "")), _says_skill(job))
 
 
-def read(digest: str) -> Population | None:
-    """A round's agents by the hash of their artifact."""
+def _says_skill(job: Job) -> str:
+    """The measure that says how well an episode of a job's game went."""
+    game = built_in(job.config["task"]["game"]["name"])
+    return {**USUALLY, **(game.names if game is not None else {})}["skill"]
+
+
+def read(digest: str, skill: str = USUALLY["skill"]) -> Population | None:
+    """A round's agents by the hash of their artifact; ``skill``: the measure that says how well they play."""
     try:
-        return _read(digest) if digest else None
+        return _read(digest, skill) if digest else None
     except StoreError:
         return None
 
 
 @lru_cache(maxsize=512)
-def _read(digest: str) -> Population | None:
+def _read(digest: str, skill: str) -> Population | None:
     """None where nobody could be measured. Raises StoreError."""
     bundle: Bundle = unpack(store().get(digest))
     meta, arrays = bundle.meta, bundle.arrays
@@ -104,12 +120,13 @@ def _read(digest: str) -> Population | None:
         return None
     measure = arrays["measure"][good]
     ways = tuple(name for name in meta["behaviour"] if name in names)
-    score = measure[:, names.index("score")]
+    score, by = measure[:, names.index("score")], skill if skill in names else "score"
     signs = np.array([1.0 if way == "max" else -1.0 for way in meta["directions"]])
     goals = arrays["objective"][good] * signs
     ends = np.stack([measure[:, names.index(e)] if e in names else np.full(len(score), np.nan) for e in ENDS], axis=1)
     behaviour, samples = measure[:, [names.index(w) for w in ways]], int(arrays["samples"][good].min())
-    return Population(ways, score, behaviour, goals, arrays["id"][good], ends, samples)
+    plays = measure[:, names.index(by)]
+    return Population(ways, score, behaviour, goals, arrays["id"][good], ends, samples, plays, by)
 
 
 class Best(NamedTuple):
@@ -169,7 +186,7 @@ def compared(job: Job, run: Job | None) -> Compared:
 
 
 class Side(NamedTuple):
-    """One of the two columns of the comparison: the search, or its control. ``skilled`` agents score nearly as well as
+    """One of the two columns of the comparison: the search, or its control. ``skilled`` agents play nearly as well as
     the best of both."""
 
     title: str
@@ -182,7 +199,7 @@ class Side(NamedTuple):
 
 
 def sides(pair: Compared, job: Job, run: Job | None, corner: Corner | None) -> list[Side]:
-    """The search, and its control where there is one. Both are held against the best score of both: against its own,
+    """The search, and its control where there is one. Both are held against the best skill of both: against its own,
     weak agents would look skilled. The volume under both edges is that beyond their ``corner``, which says nothing
     before both are measured on fresh episodes."""
     if pair.mine is None:
@@ -191,12 +208,22 @@ def sides(pair: Compared, job: Job, run: Job | None, corner: Corner | None) -> l
     if run is not None and pair.control is not None and pair.control.goals.shape[1] == pair.mine.goals.shape[1]:
         found.append(("Control", "square", pair.control, run))
     worst = corner.at if corner is not None and (pair.fresh or len(found) == 1) else None
-    bests = [best_of(whose) for *_, whose in found]
-    top = max(best.score if best is not None else p.best for best, (_, _, p, _) in zip(bests, found, strict=True))
+    top = max(most_skilled(whose, p) for _, _, p, whose in found)
     return [
-        Side(title, shape, len(p.score), p.spreads, p.skilled(top), best, volume(p.goals, worst))
-        for best, (title, shape, p, _) in zip(bests, found, strict=True)
+        Side(title, shape, len(p.score), p.spreads, p.skilled(top), best_of(whose), volume(p.goals, worst))
+        for title, shape, p, whose in found
     ]
+
+
+def most_skilled(job: Job, shown: Population) -> float:
+    """The skill of the agent that was most skilled by the episodes that chose, on fresh ones where it was measured on
+    such; of those that are ``shown`` where that is not known."""
+    mine, fresh = of(job), again(job)
+    if mine is None:
+        return float(shown.skill.max())
+    row = int(mine.skill.argmax())
+    here = np.flatnonzero(fresh.ids == mine.ids[row]) if fresh is not None else []
+    return float(fresh.skill[here[0]] if fresh is not None and len(here) else mine.skill[row])
 
 
 def volume(goals: Floats, worst: list[float] | None) -> float | None:

@@ -53,8 +53,9 @@ class Holds(NamedTuple):
 
 class Map(NamedTuple):
     """``key`` names its state: equal key, equal map. ``rows``: those of one ``page`` of ``pages``, of ``listed`` in
-    all; ``drawn``: numbers for the chart, of all; ``close``: whose means alone are in the skill band; ``open_ended``:
-    titles of measures without declared ends, whose ranges are no 95 % ranges."""
+    all; ``drawn``: numbers for the chart, of all; ``close``: whose means alone are in the skill band; ``tied``: of
+    which agents none beats another; ``open_ended``: titles of measures without declared ends, whose ranges are no 95 %
+    ranges."""
 
     key: str
     rows: list[AgentRow]
@@ -65,7 +66,7 @@ class Map(NamedTuple):
     able: int
     close: int
     samples: int
-    tied: bool
+    tied: str
     control: bool
     picked: int
     strangers: Holds
@@ -125,7 +126,7 @@ def map_of(job: Job, agents: Agents, wanted: MapQuery, control: Job | None) -> M
     drawing = drawn(agents, order, known, able, picked, beside)
     return Map(
         key(job), rows, known, titles(job.config, agents.paths), len(agents.id), int(agents.edge.sum()),
-        int(able.sum()), _close(agents, wanted.within), agents.samples, last is not None and last.tied,
+        int(able.sum()), _close(agents, wanted.within), agents.samples, last.tied if last is not None else "",
         beside is not None, len(picked),
         _holds(tuple(strangers.others), list(holds.values())),
         {**drawing, "held": [found.verdict if (found := holds.get(row)) is not None else None for row in order]},

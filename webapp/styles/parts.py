@@ -62,12 +62,14 @@ class StyleSearches(SettingsSearches):
         return BestCandidate(f"Agent {number}", words, learned_by(job, number))
 
     def found(self, job: Job) -> Found | None:
-        """How far apart its agents lie, and how many of them score nearly as well as the best."""
+        """How far apart its agents lie, and how many of them play nearly as well as the best."""
         agents = evidence.compared(job, None).mine if job.status in (Status.FINISHED, Status.STOPPED) else None
         if agents is None or not agents.spreads:
             return None
         first = agents.spreads[0]
-        many = f"{agents.skilled(agents.best)} of {len(agents.score)} score within {evidence.SKILLED:g} of its best"
+        count = f"{agents.skilled(float(agents.skill.max()))} of {len(agents.score)}"
+        plays = "win a share of episodes" if agents.by == "win" else "score"
+        many = f"{count} {plays} within {evidence.SKILLED:g} of its best"
         way = _way(job)
         return Found(f"{way.title}: {way.text(first.low)} to {way.text(first.high)}; {many}")
 
@@ -85,7 +87,7 @@ def _proved(job: Job) -> dict[str, Any]:
         "corner": corner,
         "sides": evidence.sides(compared, job, run, corner),
         "stayed": stayed(compared.mine, compared.control, _way(job), axes(job.config)[SCORE]),
-        "tied": chosen is not None and chosen.tied,
+        "tied": chosen.tied if chosen is not None else "",
         "selects": job.config["selection"],
         "goals": [title_of(goal["measure"]) for goal in job.config["objectives"]],
     }
