@@ -124,6 +124,18 @@ def test_the_control_is_the_same_search_without_selection_and_is_drawn_beside_it
     assert "Control, without selection" in page(client, done)
 
 
+def test_a_search_of_one_round_is_neither_offered_a_control_nor_compared_with_one(team: Studio, client: Client) -> None:
+    job = bred(team.project, config(ticks=1))
+    breeding(team.project, config(ticks=1, selection=False), parent=job, title="Control: it")
+    shown = page(client, job)
+    assert "No control can help: Everybody stays after a first round, and this search has no other" in shown
+    assert "Run the control" not in shown
+    assert "is under way" not in shown
+    answer = client.post(reverse("styles:control", args=[team.project.slug, job.pk]), follow=True)
+    assert control.ALL_STAY in answer.content.decode()
+    assert Job.objects.filter(kind="style").count() == 2
+
+
 def test_while_its_control_goes_on_a_search_is_shown_alone_by_its_fresh_episodes(team: Studio, client: Client) -> None:
     job = bred(team.project)
     alone = evidence.compared(job, None)

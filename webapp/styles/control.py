@@ -17,10 +17,18 @@ from webapp.studies.models import Job, Status
 from webapp.studies.pictures import job_for
 
 TITLE = "Control: "
+ALL_STAY = "Everybody stays after a first round, and this search has no other: there is no selection to switch off."
+
+
+def chose(job: Job) -> bool:
+    """Whether a search has selected anybody, or will: not after its first round, the only one of some."""
+    return int(job.tick if job.terminal else job.config["ticks"]) > 1
 
 
 def of(job: Job) -> Job | None:
-    """The control of a search: the latest that was not stopped and did not fail."""
+    """The control of a search: the latest that was not stopped and did not fail; none where nobody was selected."""
+    if not chose(job):
+        return None
     runs = Job.objects.filter(parent=job, kind="style", config__selection=False)
     return runs.exclude(status__in=(Status.STOPPED, Status.FAILED)).order_by("-pk").first()
 
@@ -32,6 +40,8 @@ def begun(request: HttpRequest, slug: str, pk: int) -> str:
         raise Http404("This job is a control itself.")
     user = signed_in(request)
     try:
+        if not chose(job):
+            raise actions.Refused(ALL_STAY)
         study = parse(StylesConfig, {**job.config, "selection": False, "name": f"{TITLE}{job.title}"[:120]})
         with transaction.atomic():
             # Of two at once, the second finds what the first began.

@@ -103,6 +103,7 @@ def context(job: Job, given: QueryDict) -> dict[str, Any]:
     newest = data.version_of(game["name"], job.project)
     return {
         "map_form": form, "map": found, "map_lost": lost, "map_key": key(job), "asked": wanted, "control": control,
+        "compares": controls.chose(job),
         "map_axes": list(known.values()),
         "newer_data": newest if data.differs(game, newest) else None,
         "ticked": wanted.ticked,

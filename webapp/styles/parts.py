@@ -89,6 +89,8 @@ def _proved(job: Job) -> dict[str, Any]:
         "stayed": stayed(compared.mine, compared.control, _way(job), axes(job.config)[SCORE]),
         "tied": chosen.tied if chosen is not None else "",
         "selects": job.config["selection"],
+        "chose": control.chose(job),
+        "all_stay": control.ALL_STAY,
         "goals": [title_of(goal["measure"]) for goal in job.config["objectives"]],
     }
 
