@@ -75,6 +75,8 @@ def test_the_page_of_an_ended_search_shows_spread_and_skill_and_offers_the_contr
     assert shown.count("of the agent that was measured best during the search, on fresh episodes") == 2
     assert (best.fresh, best.score) == (True, again.score[again.ids == agents.ids[agents.score.argmax()]][0])
     assert "Run the control" in shown
+    assert '<a class="btn" data-take' in shown, "one agent alone is not what a search for styles is for"
+    assert '<a class="btn btn-primary" href="#style-map">' in shown
     assert shown.count("<polyline") == 4
     found = kinds.of(job).found(job)
     assert found is not None

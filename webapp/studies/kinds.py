@@ -80,6 +80,7 @@ class Parts:
     - ``explored``: it has lineups to explore. ``comparing``: how two of them are compared; None: they are not.
     - ``results``: tables of what it found, the usual one first.
     - ``files``: what else can be taken away, by the role of its artifact; ``gives``: what its policy is to people.
+      ``picks``: people pick from its map of styles first, and that policy is only one of many.
     - ``course``: its page draws how it went, round by round. ``replayed``: what it found can be played again.
     - ``trial``: what it is called where it is played for a form; ``trial_words``: what such a job did, in a sentence.
     - ``counted``: the counter by which its speed is measured, and the setting that says how many there will be; empty:
@@ -102,6 +103,7 @@ class Parts:
     results: ClassVar[tuple[str, ...]] = ()
     files: ClassVar[Mapping[str, str]] = {}
     gives: ClassVar[str] = ""
+    picks: ClassVar[bool] = False
     course: ClassVar[bool] = False
     replayed: ClassVar[bool] = False
     trial: ClassVar[str] = "Trial"

@@ -39,6 +39,7 @@ class StyleSearches(SettingsSearches):
     intake = StylesIntake()
     files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy"}
     gives = "best agent"
+    picks = True
     trial = "Trial of styles"
     draft = TrainDraft.Page.STYLE
     comparing = None
