@@ -156,11 +156,15 @@ class SelfPlayResult:
 
     @property
     def copied_words(self) -> str:
-        """ "3 times a member went on from a better one."."""
+        """How often, and what decides it: not strength, which counts the meetings of all rounds."""
         often = len(self.copies)
         if not often:
             return "No member has gone on from another yet."
-        return f"{number(often)}{NBSP}{'time' if often == 1 else 'times'} a member went on from a better one."
+        times = f"{number(often)}{NBSP}{'time' if often == 1 else 'times'}"
+        return (
+            f"{times} a member went on from one that had done better in the meetings of the round before. These alone "
+            "decide it; strength counts the meetings of all rounds, and may differ."
+        )
 
     @property
     def pool(self) -> list[LadderPlayer]:
