@@ -20,6 +20,10 @@ from engine.confidence import Observed, Range
 
 Floats = NDArray[np.float64]
 NOWHERE = Range(-math.inf, math.inf)
+WHY_NOWHERE = (
+    "the game does not say how far a value can go, and many episodes gave the very same number or few were played"
+)
+"""Why ``range_of`` knows no range, in words for whoever reads where one is unknown."""
 
 
 class Mean:

@@ -10,6 +10,7 @@ import msgspec
 from engine.catalog import built_in
 from engine.config.agents import MeasureConfig
 from engine.config.limits import LimitsConfig
+from engine.means import WHY_NOWHERE
 from engine.rl.onnx import OPSET
 from engine.rl.policy import FORMAT, Policy
 from engine.rl.take_home import table
@@ -185,8 +186,7 @@ def _unknown(card: Mapping[str, Any]) -> str:
     """Why some range is not known, in a sentence; empty where all are."""
     every = [card["measured"]["measures"], *(other["measures"] for other in card["against_strangers"]["opponents"])]
     missing = any(m["low"] is None or m["high"] is None for measures in every for m in measures)
-    why = "all episodes gave the very same number, and the game does not say how far it can go"
-    return f" A range is unknown where {why}." if missing else ""
+    return f" A range is unknown where {WHY_NOWHERE}." if missing else ""
 
 
 def _measure(each: Mapping[str, Any], called: Mapping[str, str]) -> tuple[str, str, str]:

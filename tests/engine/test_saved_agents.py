@@ -27,6 +27,7 @@ from engine.games.pong import VectorPong
 from engine.games.pong.scripts import Follower
 from engine.mdp.limits import limited
 from engine.mdp.trajectory import Batch
+from engine.means import WHY_NOWHERE
 from engine.rl.observed import Observed
 from engine.rl.onnx_acting import acting
 from engine.rl.players import RandomPlayer
@@ -207,7 +208,7 @@ def test_the_card_names_measures_in_words_and_says_what_is_not_known_and_why(sto
     assert "| `own` | 7 | range unknown |" in words
     assert "| sum of the reward “win” (`return:win`) | 0.25 | 0.2 to 0.3 |" in words
     assert "| `own` | 7 (range unknown) |" in words
-    assert "A range is unknown where all episodes gave the very same number" in words
+    assert f"A range is unknown where {WHY_NOWHERE}." in words
     assert f"| From | {NOT_RECORDED} |" in words
     assert f"| Learner | {NOT_RECORDED} |" in words
     assert "a number of decisions that was not recorded" in words

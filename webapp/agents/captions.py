@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from engine.arrays import unpack
 from engine.catalog import GAMES, Signal, built_in, declared_ends
 from engine.errors import StoreError
+from engine.means import WHY_NOWHERE
 from engine.styles.strangers import FRAGILE, Moved
 from engine.text import written
 from webapp.lib.figures import worth_one_more
@@ -90,9 +91,9 @@ class MeasureList(NamedTuple):
         return [each.words.words for each in self.measures if each.low is not None and each.name not in self.declared]
 
     @property
-    def unknown(self) -> bool:
-        """Whether some range is not known: many episodes gave the same number, and nothing says how far one may go."""
-        return any(each.low is None or each.high is None for each in self.measures)
+    def unknown(self) -> str:
+        """Why some range is not known; empty where all are."""
+        return WHY_NOWHERE if any(each.low is None or each.high is None for each in self.measures) else ""
 
 
 class Figures(NamedTuple):
