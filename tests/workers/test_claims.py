@@ -14,6 +14,7 @@ from pytest_django.fixtures import Settings
 
 from tests.workers.conftest import MakeJob
 from webapp.projects.models import Project
+from webapp.studies import queue
 from webapp.studies.journal import Entry
 from webapp.studies.models import Job, JobEvent, Status
 from workers import claims, process, reconcile
@@ -111,9 +112,17 @@ def test_a_job_beyond_the_places_waits_and_says_for_what(make_job: MakeJob, sett
     assert claims.take(other.pk, "worker") is None
     other.refresh_from_db()
     assert other.status == Status.WAITING
-    assert other.message == "Waits for a free place: 1 job is running, as many as this site runs at one time."
+    assert other.message == "Waits for a free place: this site runs 1 job at one time."
     first.give_back([], status=Status.FINISHED)
     assert claims.take(other.pk, "worker") is not None
+
+
+def test_what_waits_for_a_place_says_how_many_there_are_not_how_many_run(make_job: MakeJob, settings: Settings) -> None:
+    settings.JOB_SLOTS = 8
+    claimed(make_job())
+    claimed(make_job())
+    settings.JOB_SLOTS = 1
+    assert queue.room_obstacle(make_job()) == "Waits for a free place: this site runs 1 job at one time."
 
 
 def test_a_project_runs_no_more_jobs_than_its_quota(make_job: MakeJob, project: Project, settings: Settings) -> None:

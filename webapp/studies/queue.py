@@ -34,8 +34,7 @@ def room_obstacle(job: Job, admitted: Sequence[Job] = ()) -> str:
     placed = Job.objects.filter(status=Status.RUNNING).placed()
     running = [*placed.values_list("project_id", flat=True), *(other.project_id for other in admitted)]
     if len(running) >= settings.JOB_SLOTS:
-        going = plural(len(running), "job is", "jobs are")
-        return f"Waits for a free place: {going} running, as many as this site runs at one time."
+        return f"Waits for a free place: this site runs {plural(settings.JOB_SLOTS, 'job')} at one time."
     quota = job.project.job_quota
     if running.count(job.project_id) >= quota:
         return f"Waits for another job of this project to end: {quota} may run at one time."
