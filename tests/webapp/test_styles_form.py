@@ -6,6 +6,7 @@ import html
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -14,7 +15,7 @@ from engine.config.style_reward import StyleReward
 from engine.config.styles import StylesConfig
 from engine.config.whole_updates import learned
 from engine.studies import load
-from engine.styles.preview import Value
+from engine.styles.preview import Samples, Value
 from tests.factories import Studio, game_version, signed_in, studio
 from tests.webapp.bred import GAME, SHORT, breeding, config, sampled
 from tests.webapp.trainings import training
@@ -25,6 +26,7 @@ from webapp.studies.journal import TIME_IS_UP
 from webapp.studies.models import Job, Status
 from webapp.styles import pictures, scales, weighing
 from webapp.styles.forms import NOT_WRITTEN, TOO_FEW_GOALS, StyleForm
+from webapp.styles.map_words import gene_text
 from webapp.styles.scales import OFFERS, KnownSignals, strange
 from webapp.styles.starting import ANEW
 from webapp.styles.typed import values_of
@@ -511,3 +513,11 @@ def test_the_api_lets_a_job_wait_for_sample_episodes(team: Studio) -> None:
     job.refresh_from_db()
     assert (job.status, job.attempt) == (Status.FAILED, 0)
     assert "nothing can be learned from it" in job.message
+
+
+def test_values_from_a_thousand_on_are_whole_numbers_as_the_form_and_the_map_tell_them() -> None:
+    nothing, nobody = np.empty((0, 0), np.float32), np.empty(0, np.int32)
+    lengths = np.array([[603.0], [3070.4]])
+    samples = Samples(("Random",), (), ("length",), 0, nothing, nobody, nobody, nobody, lengths, np.zeros(2, np.int32))
+    assert [word.seen for word in scales.known_signals("", samples).measures] == ["603 to 3,070"]
+    assert [gene_text(value) for value in (0.00031, 24_576.0)] == ["0.00031", "24,576"]

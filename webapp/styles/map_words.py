@@ -11,10 +11,10 @@ import numpy as np
 from engine.catalog import Signal, built_in, declared_ends
 from engine.config.style_reward import formula_of, identifier
 from engine.config.style_templates import TEMPLATES, Template
-from engine.text import written
 from webapp.lib.words import number
 from webapp.styles.map_agents import SCORE, Agents
 from webapp.styles.map_reach import reach_of
+from webapp.styles.scales import figure
 from webapp.training.goals import title_of
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -132,4 +132,4 @@ def cell_of(agents: Agents, row: int, axis: MeasureAxis) -> CellText:
 
 def gene_text(value: float) -> str:
     """A setting of an agent, to three digits."""
-    return written(value, ".3g")
+    return figure(value)

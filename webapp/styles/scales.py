@@ -149,7 +149,7 @@ def _seen(column: Any) -> str:
     if not len(column):
         return ""
     low, high = float(column.min()), float(column.max())
-    return " to ".join(dict.fromkeys(written(end, ".3g") for end in (low, high)))
+    return " to ".join(dict.fromkeys(figure(end) for end in (low, high)))
 
 
 def figure(value: float) -> str:
