@@ -534,7 +534,7 @@ def test_battles_of_agents_that_nobody_kept_are_recorded_on_another_seed_and_lea
     ada = kept(team.project)
     job = watched(team.project, [ada])
     search = trained_at_pong(team.project)
-    Job.objects.filter(pk=search.pk).update(kind="styles")
+    Job.objects.filter(pk=search.pk).update(kind="style")
     Job.objects.filter(pk=job.pk).update(parent=search)
     ada.delete()
     page = text(designer, at("battles", job.pk))
@@ -544,7 +544,14 @@ def test_battles_of_agents_that_nobody_kept_are_recorded_on_another_seed_and_lea
     numbered = [{**job.config["agents"][0], "title": "Agent 7"}]
     Job.objects.filter(pk=job.pk).update(config={**job.config, "agents": numbered})
     back = f'href="/p/herobattle/jobs/{search.pk}/?ticked=7#style-map">Choose others</a>'
-    assert back in text(designer, at("battles", job.pk)), "there they are ticked"
+    page = text(designer, at("battles", job.pk))
+    assert back in page, "there they are ticked"
+    card = reverse("styles:map-agent", args=["herobattle", search.pk, 7])
+    assert f'<h2 id="battle-1"><a href="{card}">' in page
+    assert "Keep it or breed on" in page
+    read = text(signed_in(team.producer), at("battles", job.pk))
+    assert f'<h2 id="battle-1"><a href="{card}">' in read
+    assert "Keep it or breed on" not in read, "who only reads keeps nothing"
     Job.objects.filter(pk=job.pk).update(config=job.config)
     answer = designer.post(at("another", job.pk), {"seed": job.config["seed"] + 1})
     new = Job.objects.filter(config__kind="record").latest("pk")
@@ -553,6 +560,22 @@ def test_battles_of_agents_that_nobody_kept_are_recorded_on_another_seed_and_lea
     assert designer.post(at("another", job.pk), {"seed": "soon"}).status_code == 400
     assert signed_in(team.producer).post(at("another", job.pk), {"seed": "5"}).status_code == 403
     assert signed_in(team.stranger).post(at("another", job.pk), {"seed": "5"}).status_code == 404
+
+
+def test_a_kept_agent_that_is_watched_leads_to_its_page_and_to_what_can_be_done_with_it(
+    team: Studio, designer: Client
+) -> None:
+    agent = kept(team.project, "Ada")
+    job = watched(team.project, [agent])
+    page, read = (text(each, at("battles", job.pk)) for each in (designer, signed_in(team.producer)))
+    for shown in (page, read):
+        assert f'<a href="{at("agent", agent.pk)}">Ada</a></h2>' in shown
+        assert f'href="{at("play", agent.pk)}"' in shown
+    breed = f'action="{reverse("styles:breed", args=["herobattle", agent.pk])}"'
+    assert breed in page
+    assert breed not in read
+    Agent.objects.filter(pk=agent.pk).delete()
+    assert '<h2 id="battle-1">Ada</h2>' in text(designer, at("battles", job.pk)), "nobody keeps it any more"
 
 
 def test_a_producer_watches_what_was_recorded_and_starts_nothing(team: Studio) -> None:

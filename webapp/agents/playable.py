@@ -12,6 +12,7 @@ from webapp.agents.models import Agent
 from webapp.games.models import Simulator
 from webapp.games.specs import spec_of
 from webapp.lib.storage import store
+from webapp.training import games
 
 PONG, FOUR, COMMANDERS = (GAMES[name].path for name in ("pong", "connect-four", "commanders"))
 """The games whose rules ``static/js/watch`` has: ``pong_rules.js``, ``four_rules.js`` and ``herobattle/``."""
@@ -41,6 +42,11 @@ def obstacle(agent: Agent) -> str:
     if not runs:
         return TOO_MUCH
     return UNTESTED if game == COMMANDERS and herobattle() is None else ""
+
+
+def breeds(agent: Agent) -> bool:
+    """Whether a search for styles of play can go on from an agent."""
+    return games.named(agent.game["name"], agent.project)[0] in games.ALONE
 
 
 def herobattle() -> GameSpec | None:

@@ -22,7 +22,7 @@ from webapp.agents.captions import Figures, opponent_in
 from webapp.agents.edits import as_typed, merged
 from webapp.agents.forms import KeepForm, TextForm
 from webapp.agents.models import Agent, Measurement
-from webapp.agents.playable import OTHER_GAME, obstacle
+from webapp.agents.playable import OTHER_GAME, breeds, obstacle
 from webapp.games.models import GameVersion
 from webapp.lib.page_json import PageJson
 from webapp.lib.posts import one_of, posts_only
@@ -148,7 +148,7 @@ def _shown(request: HttpRequest, found: Agent, form: TextForm, status: int = 200
     card = Card.of(found, newest)
     context = {"project": found.project, "card": card, "agent": found, "form": form,
                "may_write": _writes(request, found.project), "opponent": opponent_in(found.measured or found.measuring),
-               "breeds": games.named(found.game["name"], found.project)[0] in games.ALONE,
+               "breeds": breeds(found),
                "playable": not why, "unplayable": "" if why == OTHER_GAME else why,
                "hands": hands.words(found.game), "newest": newest, "times": keeping.other_times(found)}  # fmt: skip
     return render(request, "agents/agent.html", context, status=status)

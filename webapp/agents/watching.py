@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -23,6 +22,7 @@ from webapp.accounts.people import signed_in
 from webapp.agents.captions import Chosen, chosen, opponent_in
 from webapp.agents.forms import OWN_PLAYER, USUAL_SEED, WatchForm
 from webapp.agents.keeping import unplayable
+from webapp.agents.watched import OF_A_MAP, Watched, everybody, kept_players, player_key
 from webapp.lib.digits import whole
 from webapp.lib.page_json import PageJson
 from webapp.lib.posts import posts_only
@@ -37,8 +37,6 @@ from webapp.training import games
 
 WRONG = 422
 LAST_SEED = 2**31
-OF_A_MAP = re.compile(r"Agent (\d+)")
-"""How agents are called that are watched from a map of styles."""
 PONGS = ("pong", "atari-pong")
 """Drawings whose rows end with the points of both sides."""
 NOTED = "moves"
@@ -49,7 +47,7 @@ PLACES = 4
 
 class Battle(NamedTuple):
     """A recorded battle in words. ``points``: of both sides, where the game is drawn; ``shows``: what its last decision
-    shows, where actions were taken again to see that."""
+    shows, where actions were taken again to see that; ``who``: where the one who plays can be gone on with."""
 
     title: str
     sentence: str
@@ -57,6 +55,7 @@ class Battle(NamedTuple):
     actions: list[Chosen]
     points: tuple[int, int] | None
     shows: str
+    who: Watched
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -130,7 +129,7 @@ def battles(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """The battles, drawn and in words; how far the recording is, while it is made."""
     job = recording_for(request, slug, pk)
     bundle = bundle_of(job)
-    recorded = [_battle(job, bundle, i) for i in range(len(job.config["agents"]))] if bundle else []
+    recorded = [_battle(job, bundle, i, who) for i, who in enumerate(everybody(job))] if bundle else []
     seed = job.config["seed"]
     context = {
         "project": job.project, "job": job, "battles": recorded, "drawing": bundle.meta["drawing"] if bundle else "",
@@ -157,10 +156,11 @@ def _others(job: Job) -> str:
 
 def _kept(job: Job) -> str:
     """Those of a recording who are still kept, as the form reads them in its address."""
-    kept = {(a.policy, a.sampled): str(a.pk) for a in job.project.agents.kept()}
+    kept = kept_players(job.project)
 
     def key(player: dict[str, Any]) -> str:
-        return kept.get((player.get("policy", ""), player.get("sampled", False)), "")
+        agent = kept.get(player_key(player))
+        return "" if agent is None else str(agent.pk)
 
     other = job.config.get("opponent")
     opponent = OWN_PLAYER
@@ -170,13 +170,13 @@ def _kept(job: Job) -> str:
     return urlencode([*ticked, *([("opponent", opponent)] if opponent != "agent:" else [])])
 
 
-def _battle(job: Job, bundle: Bundle, i: int) -> Battle:
+def _battle(job: Job, bundle: Bundle, i: int, who: Watched) -> Battle:
     battle, title = bundle.meta["battles"][i], bundle.meta["titles"][i] or "The agent"
     points = bundle.arrays[f"positions/{i}"][-1, 4:6].astype(int).tolist() if bundle.meta["drawing"] in PONGS else None
     actions = chosen(battle["counts"], job.config["game"]["name"])
     shows = job.config["agents"][i].get("shows", "")
     said = _sentence(title, battle, points, opponent_in(job)) if not shows else ""
-    return Battle(title, said, battle["length"], actions, (points[0], points[1]) if points else None, shows)
+    return Battle(title, said, battle["length"], actions, (points[0], points[1]) if points else None, shows, who)
 
 
 def _sentence(title: str, battle: dict[str, Any], points: list[int] | None, opponent: str) -> str:
