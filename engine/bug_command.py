@@ -135,4 +135,4 @@ def _of_study(folder: Path) -> tuple[list[BugFile], list[str]]:
     beside = {"game": meta["game"], "oracles": meta["oracles"], "format": BUG_FORMAT}
     tables = [{**bug, "seed": str(bug["seed"]), **beside} for bug in meta["bugs"]]
     bugs = [msgspec.convert(json.loads(json.dumps(table)), BugFile) for table in tables]
-    return bugs, lost_crashes(meta.get("lost", {}))
+    return bugs, lost_crashes(meta.get("lost", {}), meta.get("partial", {}))

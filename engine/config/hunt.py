@@ -142,26 +142,34 @@ class HuntConfig(EvolveConfig):
         return self
 
 
-def lost_crashes(lost: Mapping[str, int]) -> list[str]:
-    """A sentence for each message of crashes that no replay showed, the most frequent first; one for all beyond
-    ``MOST_MESSAGES``. ``lost``: how many, by message."""
+def lost_crashes(lost: Mapping[str, int], partial: Mapping[str, int]) -> list[str]:
+    """Sentences on each message of crashes that no replay showed, the most frequent first; on all beyond
+    ``MOST_MESSAGES`` together. ``lost``: how many, by message; ``partial``: after how many of these some battles were
+    not replayed."""
     common = sorted(lost.items(), key=lambda said: -said[1])
     sentences = [
-        f"The game crashed {_times(count)} with the message “{message}”, and no replay showed {_these(count)} again."
+        f"The game crashed {_times(count)} with the message “{message}”, {_no_replay(count, partial.get(message, 0))}"
         for message, count in common[:MOST_MESSAGES]
     ]
-    if others := sum(count for _, count in common[MOST_MESSAGES:]):
-        how = f"With other messages it crashed {_times(others)}"
-        sentences.append(f"{how}, and no replay showed {_these(others)} again.")
+    rare = common[MOST_MESSAGES:]
+    if others := sum(count for _, count in rare):
+        some = sum(partial.get(message, 0) for message, _ in rare)
+        sentences.append(f"With other messages it crashed {_times(others)}, {_no_replay(others, some)}")
     return sentences
+
+
+def _no_replay(count: int, partial: int) -> str:
+    """The end of a sentence on so many crashes, and a sentence on those after which some battles were not replayed."""
+    these = "that crash" if count == 1 else "those crashes"
+    said = f"and no replay showed {these} again."
+    if not partial:
+        return said
+    which = "it" if count == 1 else f"{partial:,} of them"
+    return f"{said} After {which}, not every battle was replayed."
 
 
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times"
-
-
-def _these(count: int) -> str:
-    return "that crash" if count == 1 else "those crashes"
 
 
 def many(count: int, noun: str) -> str:

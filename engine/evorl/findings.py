@@ -41,8 +41,8 @@ class Findings:
     found; ``untried``: likewise what was seen when no decisions were left to show it again; ``checked``: decisions
     spent on showing bugs again; ``unshown``: bugs that did not show again, and are not reported; ``refused``: keys of
     what an oracle saw and was found to be no bug, or not tried; ``lost``: how many crashes of a program no replay
-    showed, by what it said; ``vain``: after how many of these the battles at a place were tried, by what it said and
-    the place."""
+    showed, by what it said; ``partial``: after how many of these some battles were not tried; ``vain``: how many of
+    them had battles at a place that were tried, or were not because it was not due, by what it said and the place."""
 
     def __init__(self) -> None:
         self.visits: dict[int, int] = {}
@@ -50,7 +50,7 @@ class Findings:
         self.untried: dict[Key, Bug] = {}
         self.refused: set[Key] = set()
         self.checked = self.unshown = 0
-        self.lost, self.vain = Counter[str](), Counter[tuple[str, int]]()
+        self.lost, self.partial, self.vain = Counter[str](), Counter[str](), Counter[tuple[str, int]]()
 
     def visit(self, places: Iterable[int]) -> None:
         """Count a decision that ended at each of these places."""
@@ -78,6 +78,7 @@ class Findings:
         self.checked += other.checked
         self.unshown += other.unshown
         self.lost += other.lost
+        self.partial += other.partial
 
     def arrays(self) -> dict[str, NDArray[np.int64]]:
         """``place`` and ``visits`` int64[places]."""
@@ -92,7 +93,7 @@ class Findings:
         fields = {"bugs": bugs, "checked": self.checked, "unshown": self.unshown, "refused": sorted(self.refused)}
         untried = [msgspec.to_builtins(bug) for bug in self.untried.values()]
         vain = sorted([what, place, count] for (what, place), count in self.vain.items())
-        rare = {"untried": untried, "lost": dict(self.lost), "vain": vain}
+        rare = {"untried": untried, "lost": dict(self.lost), "partial": dict(+self.partial), "vain": vain}
         return fields | {name: part for name, part in rare.items() if part}
 
     def pack(self) -> bytes:
@@ -117,5 +118,6 @@ class Findings:
         found.refused = {(kind, what, place) for kind, what, place in meta["refused"]}
         found.checked, found.unshown = meta["checked"], meta["unshown"]
         found.lost = Counter(meta.get("lost", {}))
+        found.partial = Counter(meta.get("partial", {}))
         found.vain = Counter({(what, place): count for what, place, count in meta.get("vain", ())})
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,13 +86,14 @@ class Replays:
         self._games, self._oracles, self.most = games, oracles, most
 
     def __call__(self, bug: Bug, found: Findings) -> bool | None:
-        """Whether it does; None where that might take more decisions than are left, and is not tried."""
-        each = len(bug.moves)
+        """Whether it does; None where that might take more decisions than are left, and is not tried. One replay tells
+        whether it was a bug that is known."""
+        each, times = len(bug.moves), 1 if bug.key in found.bugs else _times(bug, self._games(1))
         if bug.kind == "stuck":
             each += TRIES * (len(bug.moves) + self._oracles.stuck_after)
-        if found.checked + each * _times(bug, self._games(1)) > self.most:
+        if found.checked + each * times > self.most:
             return None
-        for shown in replays(bug, self._games, self._oracles):
+        for shown in islice(replays(bug, self._games, self._oracles), times):
             found.checked += each
             if not shown:
                 return False

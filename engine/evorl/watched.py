@@ -10,7 +10,6 @@ place. It is reported only if the same seed and moves show it again in a game of
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import islice
 from typing import NamedTuple
 
 import msgspec
@@ -28,6 +27,8 @@ PLACES = "places"
 """The signal that a watched game has beside its own: different places of an episode."""
 CRASHES = 3
 """Crashes of a program with the same message whose battles at one place are tried, where none of them shows again."""
+SELDOM = 2
+"""From then on battles there are tried after one crash in so many: some may be due to chance, others to a bug."""
 MOST_TRIED = 256
 """Battles that are tried after a crash, at most."""
 Shown = Callable[[Bug, Findings], bool | None]
@@ -109,27 +110,34 @@ class Watched:
 
     def _judge_crash(self, fault: Fault, there: Sequence[int], named: int | None) -> None:
         """A program crashed, perhaps by the battle that it ``named``: battles are tried one after the other until one
-        shows it again. A crash that none shows is lost, and that is counted."""
-        keys, tried = [(fault.kind, fault.what, place) for place in there], set[int]()
+        shows it again. A crash that none shows is lost, and that is counted. All battles began anew after the crash
+        before, so trying each of them once takes no more decisions than were made since."""
+        keys, tried = [(fault.kind, fault.what, place) for place in there], list[int]()
+        rest = {there[b] for b, key in enumerate(keys) if not self._is_due(key)}
         for b in self._suspects(keys, named):
-            if keys[b] in self.found.bugs:
-                self.found.bugs[keys[b]].seen += 1
-                return
-            shown = self._tries(fault.kind, fault.what, b, there[b], sure=b == named or len(there) == 1)
-            if shown or keys[b] in self.found.untried:
+            sure = b == named or len(there) == 1
+            shown = self._tries(fault.kind, fault.what, b, there[b], sure=sure)
+            if shown or (sure and shown is None and (keys[b] in self.found.bugs or keys[b] in self.found.untried)):
                 return
             if shown is False:
-                tried.add(there[b])
-        self.found.vain.update((fault.what, place) for place in tried)
+                tried.append(there[b])
+        self.found.vain.update((fault.what, place) for place in rest.union(tried))
         self.found.lost[fault.what] += 1
+        self.found.partial[fault.what] += len(tried) < len(there)
 
     def _suspects(self, keys: Sequence[Key], named: int | None) -> list[int]:
-        """Battles that may have crashed a program, in the order in which they are tried: the one that it named, one
-        with a bug that is known, all others. Places where that was tried in vain too often are left out."""
-        known = [b for b, key in enumerate(keys) if key in self.found.bugs][:1]
-        order = dict.fromkeys([*([] if named is None else [named]), *known, *range(len(keys))])
-        able = (b for b in order if keys[b] in self.found.bugs or self.found.vain[keys[b][1:]] < CRASHES)
-        return [*islice(able, MOST_TRIED)]
+        """Battles that may have crashed a program, in the order in which they are tried: the one that it named, those
+        at places with a bug that is known, which most crashes are due to, and others. Those of known bugs leave half of
+        all tries to the others."""
+        known = [b for b, key in enumerate(keys) if key in self.found.bugs]
+        others = [b for b, key in enumerate(keys) if key not in self.found.bugs and self._is_due(key)]
+        half, first = MOST_TRIED // 2, [] if named is None else [named]
+        return [*dict.fromkeys([*first, *known[:half], *others, *known[half:]])][:MOST_TRIED]
+
+    def _is_due(self, key: Key) -> bool:
+        """Whether battles at a place are tried that has no bug so far, and that no message names."""
+        vain = self.found.vain[key[1:]]
+        return vain < CRASHES or vain % SELDOM == 0
 
     def _judge_ended(self, ended: Ended, there: NDArray[np.int64]) -> None:
         """What won too soon is told by the place before the end, for the goal is the same each time."""
@@ -153,14 +161,16 @@ class Watched:
             self.found.unshown += shown is False and kind != "stuck"
 
     def _tries(self, kind: Kind, what: str, battle: int, place: int, *, sure: bool) -> bool | None:
-        """Whether a bug shows again, which is then reported; None where that is not tried. If only decisions are
-        missing, it is kept for another agent, which may show it sooner; not, unless it is ``sure``: agents may merely
-        not have wanted to leave, and another battle may have crashed the program."""
+        """Whether a bug shows again, which is then reported, or seen once more; None where that is not tried. If only
+        decisions are missing, it is kept for another agent, which may show it sooner; not, unless it is ``sure``:
+        agents may merely not have wanted to leave, and another battle may have crashed the program."""
         bug = self._bug(kind, what, battle, place)
         if bug is None:
             return None
         shown = self._shown is None or self._shown(bug, self.found)
-        if shown:
+        if bug.key in self.found.bugs:
+            self.found.bugs[bug.key].seen += bool(shown or (sure and shown is None))
+        elif shown:
             self.found.bugs[bug.key] = bug
         elif shown is None and sure:
             self.found.untried[bug.key] = bug

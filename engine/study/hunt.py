@@ -157,7 +157,10 @@ def _with_spare(request: Request, spare: int) -> TrainingContext:
 def lines(config: HuntConfig, artifacts: Mapping[str, str], store: Store) -> list[str]:
     """What the list of bugs does not say: crashes that no replay showed."""
     digest = artifacts.get(FOUND, "")
-    return lost_crashes(Findings.unpacked(store.get(digest)).lost) if digest else []
+    if not digest:
+        return []
+    found = Findings.unpacked(store.get(digest))
+    return lost_crashes(found.lost, found.partial)
 
 
 class Words:

@@ -88,14 +88,33 @@ def test_where_a_crash_names_another_battle_or_none_the_others_are_tried(said: s
     assert tried.battles == ([3, 0, 1, 2, 4, 5] if "battle 3" in said else [0, 1, 2, 3, 4, 5])
 
 
-def test_of_very_many_battles_only_so_many_are_tried_and_after_three_crashes_in_vain_none_at_that_place() -> None:
+def test_of_very_many_battles_only_so_many_are_tried_and_after_three_crashes_in_vain_only_every_second_time() -> None:
     found, tried = Findings(), Tried()
-    for _ in range(CRASHES + 2):
+    for _ in range(CRASHES + 6):
         crash("it broke", MOST_TRIED + 50, tried, found)
-    assert Counter(tried.battles) == dict.fromkeys(range(MOST_TRIED), CRASHES)
-    assert found.lost == {"it broke": CRASHES + 2}
+    assert Counter(tried.battles) == dict.fromkeys(range(MOST_TRIED), CRASHES + 3)
+    assert found.lost == found.partial == {"it broke": CRASHES + 6}
     assert not found.bugs
     assert not found.untried
+
+
+def test_the_battle_that_a_crash_names_is_tried_however_many_crashes_were_in_vain() -> None:
+    found, tried = Findings(), Tried()
+    for _ in range(CRASHES + 6):
+        crash("it broke, battle 2", 8, tried, found)
+    assert Counter(tried.battles) == {b: CRASHES + 6 if b == 2 else CRASHES + 3 for b in range(8)}
+    assert found.partial == {"it broke": 3}
+
+
+@pytest.mark.parametrize("battles", [8, 64])
+def test_a_bug_is_found_in_the_end_where_crashes_by_chance_came_first(battles: int) -> None:
+    found = Findings()
+    for _ in range(40):
+        crash("it broke", battles, Tried(), found)
+    for _ in range(2):
+        crash("it broke", battles, Tried(guilty=battles - 1), found)
+    (bug,) = found.bugs.values()
+    assert bug.seed == 2 * (battles - 1)
 
 
 def test_a_crash_elsewhere_or_with_another_message_is_tried_whatever_was_lost_before() -> None:
@@ -109,14 +128,26 @@ def test_a_crash_elsewhere_or_with_another_message_is_tried_whatever_was_lost_be
     assert [bug.what for bug in found.bugs.values()] == ["it broke", "it froze"]
 
 
-def test_a_known_bug_is_counted_as_seen_also_where_others_were_lost() -> None:
+def test_a_known_bug_is_counted_as_seen_where_a_replay_shows_it_also_where_others_were_lost() -> None:
     found = Findings()
     for _ in range(CRASHES + 1):
         crash("it broke", 4, Tried(), found)
-    crash("it broke", 4, Tried(guilty=2), found, move=GO)
-    crash("it broke", 4, Tried(), found, move=GO)
+    for guilty in (2, -1, 3):
+        crash("it broke", 4, Tried(guilty), found, move=GO)
+    assert [(bug.seed, bug.seen) for bug in found.bugs.values()] == [(4, 2)]
+    assert found.lost == {"it broke": CRASHES + 2}
+
+
+def test_where_no_decisions_are_left_a_known_bug_takes_the_crashes_of_a_battle_that_is_known_only() -> None:
+    found = Findings()
+    crash("it broke", 4, Tried(guilty=2), found)
+    for _ in range(2):
+        crash("it broke", 4, Tried(most=0), found)
+    assert [bug.seen for bug in found.bugs.values()] == [1]
+    crash("it broke, battle 2", 4, Tried(most=0), found)
     assert [bug.seen for bug in found.bugs.values()] == [2]
-    assert found.lost == {"it broke": CRASHES + 1}
+    assert found.lost == found.partial == {"it broke": 2}
+    assert not found.untried
 
 
 @pytest.mark.parametrize(("said", "battles", "kept"), [("battle 5 broke", 8, 10), ("broke", 1, 0), ("broke", 8, None)])
@@ -126,7 +157,7 @@ def test_a_crash_that_no_decisions_are_left_to_show_is_kept_only_where_its_battl
     found = Findings()
     crash(said, battles, Tried(most=0), found)
     assert [bug.seed for bug in found.untried.values()] == ([] if kept is None else [kept])
-    assert found.lost.total() == (kept is None)
+    assert found.lost.total() == found.partial.total() == (kept is None)
 
 
 def test_a_crash_in_vain_costs_one_replay_and_one_that_shows_all_of_them() -> None:
@@ -138,6 +169,11 @@ def test_a_crash_in_vain_costs_one_replay_and_one_that_shows_all_of_them() -> No
             seen.step([np.zeros(1, np.int64)])
         assert found.checked == 2 * replays
         assert len(found.bugs) == (replays == 3)
+        seen.reset(np.zeros(1, np.uint64))
+        for _ in range(2):
+            seen.step([np.zeros(1, np.int64)])
+        assert found.checked == 2 * (replays + 1), "one replay tells whether it was the bug that is known"
+        assert [bug.seen for bug in found.bugs.values()] == [2] * (replays == 3)
 
 
 def test_what_was_lost_is_kept_and_adds_up() -> None:
@@ -148,19 +184,27 @@ def test_what_was_lost_is_kept_and_adds_up() -> None:
     tried = Tried()
     crash("it broke", 2, tried, again)
     assert not tried.battles, "also what was tried in vain is kept"
-    for each in (found, again):
+    for each in (found, again, Findings.unpacked(again.pack())):
         together.add(each)
-    assert together.lost == {"it broke": 2 * CRASHES + 1}
+    assert together.lost == {"it broke": 3 * CRASHES + 2}
+    assert together.partial == {"it broke": 2}
 
 
-def test_sentences_on_lost_crashes_say_how_often_and_with_which_message() -> None:
-    assert not lost_crashes({})
-    assert lost_crashes({"no": 1, "out of memory": 1200}) == [
-        "The game crashed 1,200 times with the message “out of memory”, and no replay showed those crashes again.",
+def test_sentences_on_lost_crashes_say_how_often_with_which_message_and_what_was_not_replayed() -> None:
+    assert not lost_crashes({}, {})
+    assert lost_crashes({"no": 1, "out of memory": 1200}, {"out of memory": 1100}) == [
+        "The game crashed 1,200 times with the message “out of memory”, and no replay showed those crashes again. "
+        "After 1,100 of them, not every battle was replayed.",
         "The game crashed once with the message “no”, and no replay showed that crash again.",
     ]
-    *_, last = lost_crashes({f"at {i}": 1 for i in range(MOST_MESSAGES + 2)})
-    assert last == "With other messages it crashed 2 times, and no replay showed those crashes again."
+    assert lost_crashes({"no": 1}, {"no": 1}) == [
+        "The game crashed once with the message “no”, and no replay showed that crash again. After it, not every "
+        "battle was replayed."
+    ]
+    rare = {f"at {i}": 1 for i in range(MOST_MESSAGES + 2)}
+    *_, last = lost_crashes(rare, dict.fromkeys([*rare][-1:], 1))
+    said = "With other messages it crashed 2 times, and no replay showed those crashes again."
+    assert last == f"{said} After 1 of them, not every battle was replayed."
 
 
 def test_the_command_line_says_which_crashes_no_replay_showed(
@@ -176,4 +220,4 @@ def test_the_command_line_says_which_crashes_no_replay_showed(
         assert cli.main([*command, str(tmp_path / "job")]) == 0
         *_, last = capsys.readouterr().out.splitlines()
         assert last.startswith(said)
-        assert last.endswith("RuntimeError: in no mood”, and no replay showed those crashes again.")
+        assert "RuntimeError: in no mood”, and no replay showed those crashes again." in last

@@ -253,10 +253,12 @@ def test_the_page_says_how_often_the_game_crashed_where_no_replay_showed_it(job:
     assert kept is not None
     said = "and no replay showed those crashes again."
     assert said not in designer.get(page(job)).content.decode()
-    packed = pack({**kept.bundle.meta, "bugs": [], "lost": {"out of <memory>": 12}}, kept.bundle.arrays)
+    crashes = {"lost": {"out of <memory>": 12}, "partial": {"out of <memory>": 7}}
+    packed = pack({**kept.bundle.meta, "bugs": [], **crashes}, kept.bundle.arrays)
     Job.objects.filter(pk=job.pk).update(artifacts={"found": store().put(packed)})
     content = designer.get(page(job)).content.decode()
     assert f"The game crashed 12 times with the message “out of &lt;memory&gt;”, {said}" in content
+    assert f"{said} After 7 of them, not every battle was replayed." in content
 
 
 def test_the_number_of_bugs_says_what_is_not_in_it_and_nothing_before_the_first_round(

@@ -44,7 +44,8 @@ CHOSEN = {"game": "pong-two-seats", "opponents": "mostly-latest", "policies": ["
 
 TOLD = (
     "Who is strongest", "Member 1", "Member 3", "Anything", "does not learn", "How they learned",
-    "Earlier members they can meet", "6 earlier members", "2 times a member went on from one that had done better in the meetings of the round before.",
+    "Earlier members they can meet", "6 earlier members",
+    "2 times a member went on from one that had done better in the meetings of the round before.",
     "The range of who stands highest lies rather too high, for luck helps the best of many.",
 )  # fmt: skip
 """What its page says."""

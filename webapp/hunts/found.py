@@ -117,7 +117,7 @@ class Kept(NamedTuple):
     @property
     def lost(self) -> list[str]:
         """Sentences on crashes that no replay showed."""
-        return lost_crashes(self.bundle.meta.get("lost", {}))
+        return lost_crashes(self.bundle.meta.get("lost", {}), self.bundle.meta.get("partial", {}))
 
     @property
     def places(self) -> int:
