@@ -31,6 +31,7 @@ from webapp.styles.scales import OFFERS, KnownSignals, strange
 from webapp.styles.starting import ANEW
 from webapp.styles.typed import values_of
 from webapp.styles.unchecked import words
+from webapp.styles.views import CORRECT
 from webapp.training import forecast, hands, trials
 from webapp.training.models import TrainDraft
 
@@ -521,3 +522,24 @@ def test_values_from_a_thousand_on_are_whole_numbers_as_the_form_and_the_map_tel
     samples = Samples(("Random",), (), ("length",), 0, nothing, nobody, nobody, nobody, lengths, np.zeros(2, np.int32))
     assert [word.seen for word in scales.known_signals("", samples).measures] == ["603 to 3,070"]
     assert [gene_text(value) for value in (0.00031, 24_576.0)] == ["0.00031", "24,576"]
+
+
+def test_what_is_not_written_yet_is_no_mistake_before_anything_is_typed_or_a_start_is_tried(
+    team: Studio, client: Client
+) -> None:
+    opened = post(client, team, "preview", **PONG, scale="own").json()
+    assert not {"style", "goal-1"} & opened["errors"].keys()
+    assert (opened["before"]["time"], CORRECT in opened["before"]["note"]) == ("…", True)
+    for more in ({"goal-2": "score"}, {"start_tried": "1"}):
+        found = post(client, team, "preview", **PONG, scale="own", **more).json()["errors"]
+        goal = "goal-2" if "goal-2" in more else "goal-1"
+        assert (found["style"], found[goal]) == ([NOT_WRITTEN], [TOO_FEW_GOALS])
+    refused = post(client, team, "new", **PONG, scale="own").content.decode()
+    assert '<input type="hidden" name="start_tried" value="1">' in refused
+
+
+def test_no_estimate_stands_beside_the_start_button_while_a_formula_is_wrong(team: Studio, client: Client) -> None:
+    sampled(team.project)
+    answer = post(client, team, "preview", **{**OWN, "style": "movd * 2"}).json()
+    assert "style" in answer["errors"]
+    assert (answer["before"]["time"], answer["before"]["note"]) == ("…", CORRECT)

@@ -21,7 +21,7 @@ from webapp.projects.models import Project
 from webapp.studies import actions, estimates, retired
 from webapp.studies.models import Job, Status
 from webapp.styles import control, pictures, sample_episodes, scales, weighing
-from webapp.styles.forms import EPISODES, FORMULAS, FRESH, POPULATION, ROUNDS, StyleForm
+from webapp.styles.forms import EPISODES, FORMULAS, FRESH, NOT_WRITTEN, POPULATION, ROUNDS, TOO_FEW_GOALS, StyleForm
 from webapp.styles.goal_fields import GOALS
 from webapp.styles.starting import StyleStart
 from webapp.styles.unchecked import words as unchecked_words
@@ -31,6 +31,9 @@ from webapp.training.ranges import number_text
 
 PAGE = TrainDraft.Page.STYLE
 CHOICES = ("algorithms", "presets", "details")
+CORRECT = "Something must be written or corrected first; then stands here how long the search takes."
+UNWRITTEN = (NOT_WRITTEN, TOO_FEW_GOALS)
+GOAL_FIELDS = tuple(f"goal-{i}{end}" for i in range(1, GOALS + 1) for end in ("", "-called"))
 USUAL = {"population": POPULATION, "rounds": ROUNDS, "episodes": EPISODES, "fresh": FRESH, "matters": scales.MIDDLE}
 
 
@@ -103,18 +106,34 @@ def preview(request: HttpRequest, slug: str) -> PageJson:
     kept = drafts.keep(project, signed_in(request), PAGE, form.as_typed) if request.POST.get("keep") else None
     form.is_valid()
     trial, before = _tried(request, project, form)
+    errors = composing.errors_of(form)
+    if errors:
+        playing = before["note"] if form.samples is None else ""
+        before = {**before, "time": "…", "note": " ".join(filter(None, (CORRECT, playing)))}
     shown = {**_parts(form), **composing.parts(form)}
     html = {name: render_to_string(f"training/partials/{name}.html", shown) for name in CHOICES}
     html["reward"] = render_to_string("styles/partials/reward.html", shown)
     drawn = shown["pictures"]
     pieces = {name: render_to_string("styles/partials/picture.html", {"picture": p}) for name, p in drawn.items()}
     return PageJson({
-        "kept": kept, **trial, "before": before, "errors": composing.errors_of(form), "shape": form.shape,
+        "kept": kept, **trial, "before": before,
+        "errors": errors if _begun(request, form) else _written(errors), "shape": form.shape,
         "hands": form.hands, "name": "" if form.data.get("title") else form.name, "html": html,
         "steps": number(form.usual_steps),
         "pictures": pieces, "balance": shown["balance"], "weights": shown["weights"], "ways": shown["ways"],
         "style_weight": shown["style_weight"],
     })  # fmt: skip
+
+
+def _begun(request: HttpRequest, form: StyleForm) -> bool:
+    """Whether anything is typed of formulas of one's own, or a start was tried."""
+    return bool(request.POST.get("start_tried")) or any(name in form.as_typed for name in (*FORMULAS, *GOAL_FIELDS))
+
+
+def _written(errors: dict[str, list[str]]) -> dict[str, list[str]]:
+    """What is wrong, but for what nobody has begun to write."""
+    found = {name: [each for each in said if each not in UNWRITTEN] for name, said in errors.items()}
+    return {name: said for name, said in found.items() if said}
 
 
 def _tried(request: HttpRequest, project: Project, form: StyleForm) -> tuple[dict[str, Any], dict[str, Any]]:
