@@ -16,6 +16,8 @@ from engine.mdp.vector import Ended, VectorMDP, VectorStep, episode_seeds
 _SAID = 200
 _BATTLES = re.compile(r" of [\d,]+ battles?\b|,? \bbattle \d+\b")
 """What a message says of the batch, which is another one when a bug is shown again."""
+_VARIES = re.compile(r"0x[0-9a-fA-F]+|\[\d+(?:, ?\d+)+\]|\d{5,}")
+"""What else differs between two crashes that are one: addresses, indices in a batch, times and process numbers."""
 _NAMED = re.compile(r"\bbattle (\d{1,9})\b")
 
 
@@ -67,7 +69,7 @@ class Revived:
         line, n = message.partition("\n")[0], len(self._base)
         named = _NAMED.search(line)
         self.named = int(named[1]) if named and int(named[1]) < n else None
-        said = _BATTLES.sub("", line)[:_SAID]
+        said = _VARIES.sub("…", _BATTLES.sub("", line))[:_SAID]
         fault = Fault("crash", said or "The game ended by itself.")
         if fault not in self.faults:
             self.faults = (*self.faults, fault)

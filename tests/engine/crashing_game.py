@@ -69,3 +69,16 @@ class Moody(Cloak):
         if Moody.made % 100 == 0:
             raise RuntimeError("in no mood")
         return super().step(0)
+
+
+class Rambling(Stairs):
+    """Ends by an error once it is at three, which says where something lies in memory and how many were made."""
+
+    made = 1_000_000
+
+    def step(self, action: Any) -> Any:
+        found = super().step(action)
+        if self.at == 3:
+            Rambling.made += 1
+            raise RuntimeError(f"no stair after {object()!r} at [{Rambling.made}, 0, 0], number {Rambling.made}")
+        return found

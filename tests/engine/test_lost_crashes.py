@@ -221,3 +221,19 @@ def test_the_command_line_says_which_crashes_no_replay_showed(
         *_, last = capsys.readouterr().out.splitlines()
         assert last.startswith(said)
         assert "RuntimeError: in no mood”, and no replay showed those crashes again." in last
+
+
+def test_a_crash_whose_message_is_another_one_each_time_is_one_bug_that_shows_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    aims = [{"measure": "return"}, {"measure": "places", "low": 0}]
+    task = {"game": "python:tests.engine.crashing_game:Rambling", "environments": 4}
+    (tmp_path / "hunt.json").write_text(
+        json.dumps(settings(task=task, objectives=aims, method="random", oracles={"stuck_after": 1000}))
+    )
+    assert cli.main(["run", str(tmp_path / "hunt.json"), "--job-dir", str(tmp_path / "job")]) == 0
+    capsys.readouterr()
+    assert cli.main(["replay-bug", str(tmp_path / "job")]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert "no stair after <object object at …> at …, number …" in line
+    assert "It showed in 3 of 3 replays" in line
