@@ -35,6 +35,7 @@ from webapp.styles.map_agents import Agents, Estimates, _edge, agents_of, parent
 from webapp.styles.map_levels import levels
 from webapp.styles.map_reach import ANYWHERE, reach_of
 from webapp.styles.map_strangers import held, met
+from webapp.styles.map_taken import usual_name
 from webapp.styles.map_words import axes
 from webapp.styles.starting import StylesIntake
 from webapp.training.learned import leader
@@ -384,6 +385,25 @@ def test_an_agent_keeps_the_limits_that_it_learned_with(team: Studio, designer: 
     assert '"delay": 8, "apart": 8' in played or '"delay":8,"apart":8' in played
 
 
+def test_the_usual_name_says_to_which_end_an_agent_is_drawn_and_is_unlike_all_others(
+    team: Studio, designer: Client
+) -> None:
+    job = bred(team.project)
+    found = agents_of(job)
+    assert found is not None
+    weights = found.genes[:, found.paths.index("style.w2")]
+    for row, weight in enumerate(weights):
+        assert usual_name(job, found, row) == f"{'Busy' if weight >= 0 else 'Calm'} {int(found.id[row])}"
+    first = usual_name(job, found, 0)
+    designer.post(at("map-keep", job, int(found.id[1])), {"name": first})
+    assert usual_name(job, found, 0) == f"{first}, job {job.pk}"
+    designer.post(at("map-keep", job, int(found.id[2])), {"name": f"{first}, job {job.pk}"})
+    assert usual_name(job, found, 0) == f"{first}, job {job.pk}, 2"
+    own = [{**goal, "formula": "score"} for goal in job.config["objectives"]]
+    job.config = {**job.config, "objectives": own}
+    assert usual_name(job, found, 0) == f"Agent {int(found.id[0])}", "formulas of one’s own have no ends with names"
+
+
 def test_breeding_on_keeps_the_agent_and_opens_the_form_filled_in_with_its_search_and_it_as_the_start(
     team: Studio, designer: Client
 ) -> None:
@@ -391,11 +411,11 @@ def test_breeding_on_keeps_the_agent_and_opens_the_form_filled_in_with_its_searc
     answer = designer.post(at("map-keep", job, 4), {"then": "breed"}, follow=True)
     assert answer.request["PATH_INFO"] == reverse("styles:new", args=["herobattle"])
     agent = Agent.objects.get()
-    assert agent.name == "Busy and calm: agent 4"
+    assert re.fullmatch("(Busy|Calm) 4", agent.name), "the end of the scale that it is drawn to, and its number"
     shown = html.unescape(answer.content.decode())
     assert f'<option value="{agent.pk}" selected>{agent.name}</option>' in shown
     typed = TrainDraft.objects.get().form
-    assert typed["title"] == "Busy and calm: agent 4, bred on"
+    assert typed["title"] == f"{agent.name}, bred on"
     TrainDraft.objects.all().delete()
     designer.post(reverse("styles:breed", args=["herobattle", agent.pk]))
     assert TrainDraft.objects.get().form == typed, "its own page breeds on from it just so"
@@ -458,7 +478,7 @@ def test_a_search_bred_on_from_an_agent_begins_with_copies_of_it(team: Studio, d
     assert answer.status_code == 302, html.unescape(answer.content.decode())
     begun = Job.objects.filter(kind="style").latest("pk")
     agent = Agent.objects.get()
-    assert (begun.config["start"], begun.title) == (agent.policy, "Busy and calm: agent 4, bred on")
+    assert (begun.config["start"], begun.title) == (agent.policy, f"{agent.name}, bred on")
     *_, end = run(load({**begun.config, "pool": {"kind": "local"}}), store())
     assert isinstance(end, Finished), end
     start = Policy.stored(store(), agent.policy).weights

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain, count
 from typing import NamedTuple
 
 from engine.config import parse
@@ -10,14 +11,18 @@ from engine.errors import ConfigError, StoreError
 from webapp.accounts.models import User
 from webapp.agents import keeping
 from webapp.agents.forms import MOST, USUAL_SEED
-from webapp.agents.models import NAME, Agent
+from webapp.agents.models import Agent
 from webapp.lib.digits import whole
 from webapp.lib.storage import store
 from webapp.studies import actions
 from webapp.studies.models import Job
 from webapp.styles.learned import learned_by
 from webapp.styles.map_agents import Agents, agents_of, files
+from webapp.styles.map_words import template_of
 from webapp.training.entrants import limits_of
+
+STYLE_WEIGHT = "style.w2"
+"""The gene that says to which end of its scale an agent is drawn, and how strongly."""
 
 
 class Chosen(NamedTuple):
@@ -27,10 +32,22 @@ class Chosen(NamedTuple):
     policy: str
 
 
-def usual_name(job: Job, agent: int) -> str:
-    """What a kept agent is called where nobody says otherwise."""
-    ending = f": agent {agent}"
-    return f"{job.title[: NAME - len(ending)]}{ending}"
+def usual_name(job: Job, agents: Agents, row: int) -> str:
+    """What a kept agent is called where nobody says otherwise: by the end of the scale that it is drawn to and by its
+    number, such as "Busy 7", and unlike all others of its project."""
+    plain, names = f"{_end(job, agents, row)} {int(agents.id[row])}", job.project.agents.values_list("name", flat=True)
+    called = chain([plain, f"{plain}, job {job.pk}"], (f"{plain}, job {job.pk}, {i}" for i in count(2)))
+    taken = set(names.filter(name__startswith=plain))
+    return next(name for name in called if name not in taken)
+
+
+def _end(job: Job, agents: Agents, row: int) -> str:
+    """What the end of the scale is called that an agent is drawn to; of formulas of one's own, just an agent."""
+    template = template_of(job.config)
+    if template is None:
+        return "Agent"
+    weight = agents.settings(row).get(STYLE_WEIGHT, job.config["task"]["style"]["w2"])
+    return template.one if weight >= 0 else template.other
 
 
 def stored(job: Job, agent: int, tick: int) -> str:
@@ -48,7 +65,7 @@ def keep(job: Job, user: User, agents: Agents, row: int, name: str) -> Agent:
     agent = int(agents.id[row])
     policy = stored(job, agent, int(agents.tick[row]))
     return keeping.bred(
-        job, user, policy, name or usual_name(job, agent), steps=learned_by(job, agent), number=agent,
+        job, user, policy, name or usual_name(job, agents, row), steps=learned_by(job, agent), number=agent,
         spans=agents.spans,
     )  # fmt: skip
 

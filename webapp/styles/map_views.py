@@ -75,7 +75,7 @@ def card(request: HttpRequest, slug: str, pk: int, agent: int) -> HttpResponse:
     except StoreError as error:
         raise Http404(str(error)) from error
     context = {"project": job.project, "job": job, "card": shown, "may_change": _may_write(request, job),
-               "usual_name": map_taken.usual_name(job, agent)}  # fmt: skip
+               "usual_name": map_taken.usual_name(job, agents, row)}  # fmt: skip
     return render(request, "styles/map_agent.html", context)
 
 
