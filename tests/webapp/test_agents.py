@@ -350,6 +350,15 @@ def test_measured_again_it_shows_the_old_figures_until_the_new_ones_are_there(te
     assert "Moves 50 %" in text(designer, at("agent", agent.pk))
 
 
+def test_it_is_measured_on_as_many_episodes_as_somebody_chooses(team: Studio, designer: Client) -> None:
+    agent = kept(team.project)
+    assert '<option value="10000">10,000 episodes</option>' in text(designer, at("agent", agent.pk))
+    assert designer.post(at("measure", agent.pk), {"episodes": "17"}).status_code == 400
+    assert designer.post(at("measure", agent.pk), {"episodes": "2000"}).status_code == 302
+    assert Agent.objects.get().measuring.config["episodes"] == 2000
+    assert "0 of 6,000 episodes" in text(designer, at("agent", agent.pk)), "those against two strangers among them"
+
+
 def test_a_project_has_more_agents_than_one_query_can_name(team: Studio, designer: Client) -> None:
     game_version(team.project)
     copied(kept(team.project, "Ada"), 1_100)

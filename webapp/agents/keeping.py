@@ -31,6 +31,8 @@ from webapp.training.entrants import ROLE, game_of, limits_of, script_plays
 NO_POLICY = "This job has left no such agent."
 ALONE = ("gym:", "ale:")
 """How the names of games for one begin."""
+EPISODES = (200, 500, 1_000, 2_000, 5_000, 10_000)
+"""Episodes that a measurement may have; the first is usual."""
 ANYTHING = "random"
 """The script that plays every game."""
 LOST = "This agent’s numbers are not in the store any more."
@@ -234,9 +236,9 @@ def _start(config: dict[str, Any], of: str) -> str:
     return str(policies.get(name, {}).get("start") or ("" if policies else config.get("start") or ""))
 
 
-def measure(agent: Agent, user: User | None) -> Job:
-    """A job that measures it on fresh episodes: the seed is made of the agent and of how often it was measured. Raises
-    Refused where its game cannot be played now."""
+def measure(agent: Agent, user: User | None, episodes: int = EPISODES[0]) -> Job:
+    """A job that measures it on so many fresh episodes: the seed is made of the agent and of how often it was measured.
+    Raises Refused where its game cannot be played now."""
     if why := unplayable(agent.game["name"], agent.project):
         raise actions.Refused(why)
     before = agent.measurements.count()
@@ -246,7 +248,8 @@ def measure(agent: Agent, user: User | None) -> Job:
         config = parse(MeasureConfig, {
             "name": name, "seed": seed, "game": data.on(agent.played, version), "seat": agent.seat,
             "agent": agent.config.model_dump(),
-            "opponent": usual_opponent(agent.game["name"]), "origin": agent.origin, **_abroad(agent),
+            "opponent": usual_opponent(agent.game["name"]), "origin": agent.origin, "episodes": episodes,
+            **_abroad(agent),
         })  # fmt: skip
     except ConfigError as error:
         raise actions.Refused(str(error)) from error

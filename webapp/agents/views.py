@@ -28,6 +28,7 @@ from webapp.lib.page_json import PageJson
 from webapp.lib.posts import one_of, posts_only
 from webapp.lib.storage import store
 from webapp.lib.text import judges_names
+from webapp.lib.words import number
 from webapp.projects.access import Need, allowed, project_for, role_in
 from webapp.projects.models import Project
 from webapp.studies import actions, kinds
@@ -150,7 +151,8 @@ def _shown(request: HttpRequest, found: Agent, form: TextForm, status: int = 200
                "may_write": _writes(request, found.project), "opponent": opponent_in(found.measured or found.measuring),
                "breeds": breeds(found),
                "playable": not why, "unplayable": "" if why == OTHER_GAME else why,
-               "hands": hands.words(found.game), "newest": newest, "times": keeping.other_times(found)}  # fmt: skip
+               "hands": hands.words(found.game), "newest": newest, "times": keeping.other_times(found),
+               "episodes": [(each, number(each)) for each in keeping.EPISODES]}  # fmt: skip
     return render(request, "agents/agent.html", context, status=status)
 
 
@@ -181,8 +183,9 @@ def measure(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     found = agent_for(request, slug, pk, "write")
     if found.measuring is not None and not found.measuring.terminal:
         return redirect("agents:agent", slug, pk)  # it is under way
+    said = one_of(request, "episodes", "", *map(str, keeping.EPISODES))
     try:
-        keeping.measure(found, signed_in(request))
+        keeping.measure(found, signed_in(request), int(said or keeping.EPISODES[0]))
     except actions.Refused as refused:
         messages.warning(request, str(refused))
     return redirect("agents:agent", slug, pk)
