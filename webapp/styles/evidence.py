@@ -222,8 +222,9 @@ def most_skilled(job: Job, shown: Population) -> float:
     if mine is None:
         return float(shown.skill.max())
     row = int(mine.skill.argmax())
-    here = np.flatnonzero(fresh.ids == mine.ids[row]) if fresh is not None else []
-    return float(fresh.skill[here[0]] if fresh is not None and len(here) else mine.skill[row])
+    if fresh is None or mine.ids[row] not in fresh.ids:
+        return float(mine.skill[row])
+    return float(fresh.skill[np.flatnonzero(fresh.ids == mine.ids[row])[0]])
 
 
 def volume(goals: Floats, worst: list[float] | None) -> float | None:
