@@ -13,6 +13,7 @@ from webapp.agents import keeping
 from webapp.agents.forms import MOST, USUAL_SEED
 from webapp.agents.models import Agent
 from webapp.lib.digits import whole
+from webapp.lib.first import first
 from webapp.lib.storage import store
 from webapp.studies import actions
 from webapp.studies.models import Job
@@ -38,7 +39,7 @@ def usual_name(job: Job, agents: Agents, row: int) -> str:
     plain, names = f"{_end(job, agents, row)} {int(agents.id[row])}", job.project.agents.values_list("name", flat=True)
     called = chain([plain, f"{plain}, job {job.pk}"], (f"{plain}, job {job.pk}, {i}" for i in count(2)))
     taken = set(names.filter(name__startswith=plain))
-    return next(name for name in called if name not in taken)
+    return first(name for name in called if name not in taken)
 
 
 def _end(job: Job, agents: Agents, row: int) -> str:
