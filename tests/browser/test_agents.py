@@ -253,6 +253,29 @@ def test_the_pages_hold_on_a_phone_and_for_everybody(enter: Enter, team: Studio)
         assert overflow(page) <= 0, address
 
 
+def test_figures_against_strangers_can_all_be_read_on_a_phone(enter: Enter, team: Studio) -> None:
+    agent = kept(team.project)
+    page = enter(team.designer, "/")
+    page.set_viewport_size(PHONE)
+    page.goto(f"/p/herobattle/agents/{agent.pk}/")
+    table = page.get_by_role("region", name="Against opponents it never learned against")
+    expect(table.get_by_role("columnheader")).to_have_count(4)
+    assert table.evaluate("(wrap) => wrap.scrollWidth - wrap.clientWidth") <= 0
+
+
+def test_a_poster_of_pong_shows_the_edge_of_its_field(enter: Enter, team: Studio) -> None:
+    kept(team.project)
+    page = enter(team.designer, "/p/herobattle/agents/")
+    page.wait_for_function("""() => {
+      const canvas = document.querySelector("[data-clip] canvas");
+      const { width, height } = canvas;
+      if (width < height + 20) return false;
+      const from = Math.round(width / 2 - (height / 2) * 0.94) - 3;
+      const row = canvas.getContext("2d").getImageData(from, Math.round(height * 0.95), 6, 1).data;
+      return row.some((value) => value > 0);
+    }""")
+
+
 def test_a_clip_on_a_card_stands_still_until_it_is_pressed_and_plays_on(enter: Enter, team: Studio) -> None:
     kept(team.project, "Ada")
     page = enter(team.designer, "/p/herobattle/agents/")

@@ -5,6 +5,7 @@ const LINE = 0.92;
 const HALF = 0.15;
 const THICK = 0.03;
 const BALL = 0.03;
+const INSIDE = 0.94; // of a canvas that is no square, for its edge to have room
 const JUMP = 0.2; // the ball is served: it is nowhere in between
 
 /** Where everything is between two rows; `share`: how far from the first to the second.
@@ -24,16 +25,19 @@ export function between(row, next, before, share) {
 /** @param {CanvasRenderingContext2D} c @param {number} width @param {number} height @param {number[]} row @param {Ink} ink */
 export const draw = (c, width, height, row, ink) => field(c, width, height, row, ink, HALF);
 
-/** The same with paddles of another length; `half`: of half of it.
+/** The same with paddles of another length; `half`: of half of it. Where the canvas is no square, as on a poster, the
+ * field is smaller than it and has an edge, for nothing else would say where it ends.
  * @param {CanvasRenderingContext2D} c @param {number} width @param {number} height @param {number[]} row @param {Ink} ink
  * @param {number} half */
 export function field(c, width, height, row, ink, half) {
   const [x, y, left, right] = row;
-  const scale = Math.min(width, height) / 2;
+  const square = Math.abs(width - height) < 2; // sizes are rounded
+  const scale = (Math.min(width, height) / 2) * (square ? 1 : INSIDE);
   const across = (/** @type {number} */ value) => width / 2 + value * scale;
   const down = (/** @type {number} */ value) => height / 2 - value * scale;
   c.clearRect(0, 0, width, height);
   c.strokeStyle = ink.grid;
+  if (!square) c.strokeRect(across(-1), down(1), 2 * scale, 2 * scale);
   c.setLineDash([4, 6]);
   c.beginPath();
   c.moveTo(across(0), down(1));
