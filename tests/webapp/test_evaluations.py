@@ -312,6 +312,7 @@ def test_each_player_stands_with_the_games_that_it_can_play(team: Studio, design
     assert boxes == {
         "random": list(GAMES),
         "pong-follower": ["pong-two-seats"],
+        "pong-interceptor": ["pong-two-seats"],
         "herobattle-itself": ["commanders-two-seats"],
         "hero-hunter": ["commanders-two-seats"],
         "tanks-static": ["tanks-two-teams"],
