@@ -207,16 +207,21 @@ def test_sentences_on_lost_crashes_say_how_often_with_which_message_and_what_was
     assert last == f"{said} After 1 of them, not every battle was replayed."
 
 
+def hunt_of(game: str, folder: Path) -> str:
+    """The file of a hunt by chance in a game that crashes."""
+    aims = [{"measure": "return"}, {"measure": "places", "low": 0}]
+    task = {"game": f"python:tests.engine.crashing_game:{game}", "environments": 4}
+    study = settings(task=task, objectives=aims, method="random", oracles={"stuck_after": 1000})
+    (folder / "hunt.json").write_text(json.dumps(study))
+    return str(folder / "hunt.json")
+
+
 def test_the_command_line_says_which_crashes_no_replay_showed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    aims = [{"measure": "return"}, {"measure": "places", "low": 0}]
-    task = {"game": "python:tests.engine.crashing_game:Moody", "environments": 4}
-    (tmp_path / "hunt.json").write_text(
-        json.dumps(settings(task=task, objectives=aims, method="random", oracles={"stuck_after": 1000}))
-    )
+    asked = hunt_of("Moody", tmp_path)
     said = "The game crashed "
-    for command in (["run", str(tmp_path / "hunt.json"), "--job-dir"], ["replay-bug"]):
+    for command in (["run", asked, "--job-dir"], ["replay-bug"]):
         assert cli.main([*command, str(tmp_path / "job")]) == 0
         *_, last = capsys.readouterr().out.splitlines()
         assert last.startswith(said)
@@ -226,12 +231,8 @@ def test_the_command_line_says_which_crashes_no_replay_showed(
 def test_a_crash_whose_message_is_another_one_each_time_is_one_bug_that_shows_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    aims = [{"measure": "return"}, {"measure": "places", "low": 0}]
-    task = {"game": "python:tests.engine.crashing_game:Rambling", "environments": 4}
-    (tmp_path / "hunt.json").write_text(
-        json.dumps(settings(task=task, objectives=aims, method="random", oracles={"stuck_after": 1000}))
-    )
-    assert cli.main(["run", str(tmp_path / "hunt.json"), "--job-dir", str(tmp_path / "job")]) == 0
+    asked = hunt_of("Rambling", tmp_path)
+    assert cli.main(["run", asked, "--job-dir", str(tmp_path / "job")]) == 0
     capsys.readouterr()
     assert cli.main(["replay-bug", str(tmp_path / "job")]) == 0
     (line,) = capsys.readouterr().out.splitlines()
