@@ -52,7 +52,7 @@ def measured(agent: Agent, moved: float = 0.123, clip: bool = True, by: float | 
         "against": [{"opponent": who, "measures": _measures({**figures, "moved": (moved + more, 0.1, 0.4)})}
                     for who, more in (("Random", by or 0.0), ("Follows the ball", 0.01))],
         "moved": None if by is None else {"by": by, "measure": "moved", "opponent": "Random", "low": by - 0.03,
-                                          "high": by + 0.03, "episodes": 0},
+                                          "high": by + 0.03, "episodes": 0, "end": by + 0.03},
         "clip": {"drawing": "pong", "pace": 40.0, "positions": rows} if clip else {},
     }  # fmt: skip
     artifacts = {"table": store().put(pack(told, {})), "take_home": store().put(b"PK a zip")}
@@ -147,10 +147,12 @@ def watched_in_a_maze(project: Project) -> Job:
     walls[1, 1:8] = walls[1:8, 7] = 0
     way = [*((1, column) for column in range(1, 8)), *((row, 7) for row in range(2, 8))]
     rows = np.array([(*at, i) for i, at in enumerate(way, 1)], np.float32)
-    job = watched(project, [kept(project, "Ada")], drawing="maze")
+    ada, game = kept(project, "Ada"), {"name": "maze", "settings": {"size": 9}}
+    job = watched(project, [ada], drawing="maze")
+    Agent.objects.filter(pk=ada.pk).update(game=game)
     bundle = unpack(store().get(job.artifacts["recording"]))
     arrays = bundle.arrays | {"positions/0": rows, "scenery": walls}
-    config = job.config | {"game": {"name": "maze", "settings": {"size": 9}}}
+    config = job.config | {"game": game}
     artifacts = {"recording": store().put(pack(bundle.meta, arrays))}
     Job.objects.filter(pk=job.pk).update(artifacts=artifacts, config=config)
     return Job.objects.get(pk=job.pk)
