@@ -15,4 +15,4 @@ def test_a_win_of_half_is_a_draw() -> None:
 
 def test_figures_name_the_measures_whose_ranges_are_no_95_percent_ranges() -> None:
     found = [Measure(name, Signal(words), 0.5, 0.4, 0.6) for name, words in (("dealt", "deals"), ("paces", "goes"))]
-    assert Figures(found, {}, [], (), "commanders").undeclared == ["goes"]
+    assert Figures(found, {}, [], (), "commanders").every.undeclared == ["goes"]
