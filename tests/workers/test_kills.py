@@ -195,7 +195,7 @@ def test_two_jobs_both_progress_and_a_sample_is_not_kept_waiting(site: Site, tra
     until(lambda: all(fresh(job).tick > tick for job, tick in zip(night, before, strict=True)), "both still progress")
     third = submit(config(seed=3, ticks=20))
     until(lambda: fresh(third).status == Status.WAITING, "the third waits")
-    assert "2 jobs are running" in fresh(third).message
+    assert "this site runs 2 jobs at one time" in fresh(third).message
     quick = Job.objects.create(
         project=third.project, kind="sample", title="Sample", config_hash="", config=sample_config()
     )
