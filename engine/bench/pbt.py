@@ -24,11 +24,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.arrays import unpack
+from engine.bench.kept import Kept
 from engine.bench.peer import ROOT
 from engine.bench.row import row
 from engine.bench.styles import paired
 from engine.columns import Arrays
 from engine.config.evolve import EvolveConfig
+from engine.config.self_play import SelfPlayConfig
 from engine.config.study import study_hash
 from engine.errors import EngineError
 from engine.events import Finished
@@ -57,6 +59,11 @@ QUICK: dict[str, Any] = {
 """Changes for a rough figure: too short to learn anything."""
 FOLDER = ROOT / "var" / "bench" / "pbt"
 NEAR = 0.05
+SOURCES = (
+    "evorl", "games/rock_paper_scissors.py", "metagame", "rl", "study/evolve.py", "study/self_play.py",
+    "bench/pbt.py",
+)  # fmt: skip
+"""What the strategies of rock, paper, scissors come from."""
 
 
 def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
@@ -182,7 +189,21 @@ def _averaged(versions: np.ndarray) -> np.ndarray:
 
 
 def _strategies(choice: str, seed: int, quick: bool) -> np.ndarray:
-    """How often every version of the first member chooses each of the three, [rounds, 3]."""
+    """How often every version of the first member chooses each of the three, float64[rounds, 3]; kept in
+    ``var/bench``."""
+    settings = _circling(choice, 0, quick).model_dump(mode="json")
+    kept = Kept(f"{NAME}-circles-{choice}", settings, SOURCES)
+    return np.array(kept.result(seed, lambda: _played(_circling(choice, seed, quick))))
+
+
+def _played(config: SelfPlayConfig) -> list[list[float]]:
+    with tempfile.TemporaryDirectory() as folder:
+        store = FolderStore(folder)
+        policies = dict(apart(store.get(_finished(config, store).artifacts["pool"])))
+    return [_odds(policies[i]).tolist() for i in sorted(policies) if i % 2 == 0]
+
+
+def _circling(choice: str, seed: int, quick: bool) -> SelfPlayConfig:
     learner = {
         "kind": "ppo", "fragment": 4, "batch": 1024, "minibatch": 256, "reuse": 4, "rate": [0.01, 0.02],
         "entropy_weight": 0.0, "network": {"policy": [8], "critic": [8]},
@@ -195,10 +216,8 @@ def _strategies(choice: str, seed: int, quick: bool) -> np.ndarray:
             "pool": {"kind": "local"},
         }
     )  # fmt: skip
-    with tempfile.TemporaryDirectory() as folder:
-        store = FolderStore(folder)
-        policies = dict(apart(store.get(_finished(config, store).artifacts["pool"])))
-    return np.array([_odds(policies[i]) for i in sorted(policies) if i % 2 == 0])
+    assert isinstance(config, SelfPlayConfig)
+    return config
 
 
 def _odds(policy: Policy) -> np.ndarray:
