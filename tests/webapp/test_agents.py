@@ -26,10 +26,10 @@ from tests.webapp.agents import (
     watched_in_a_maze,
 )
 from tests.webapp.trainings import finished, two_sided
-from webapp.agents import views
+from webapp.agents import edits
 from webapp.agents.captions import PLAIN, Measure, _plain, chosen, opponent_in
 from webapp.agents.forms import WatchForm
-from webapp.agents.models import Agent
+from webapp.agents.models import NAME, Agent
 from webapp.agents.playable import OTHER_GAME
 from webapp.games.models import GameVersion
 from webapp.lib.storage import store
@@ -88,17 +88,17 @@ def test_an_agent_that_went_on_from_another_has_learned_from_its_decisions_too(t
     second = trained_at_pong(team.project, "On from the first")
     second.config["start"] = begun
     second.save()
-    keep(designer, second)
+    keep(designer, second, name="The second")
     assert Agent.objects.get().origin["steps"] == 200_000
     third = trained_at_pong(team.project, "On from the second")
     third.config["start"] = second.artifacts["policy_description"]
     third.save()
-    keep(designer, third)
+    keep(designer, third, name="The third")
     assert Agent.objects.get(job=third).origin["steps"] == 300_000
     lost = trained_at_pong(team.project, "On from somebody")
     lost.config["start"] = "0" * 64
     lost.save()
-    keep(designer, lost)
+    keep(designer, lost, name="Of unknown parents")
     assert Agent.objects.get(job=lost).origin["steps"] == 0
 
 
@@ -318,9 +318,9 @@ def test_where_two_clash_what_one_did_not_touch_stands_in_the_form_as_it_is_save
 def test_an_edit_that_is_saved_between_reading_and_writing_is_not_lost(team: Studio) -> None:
     agent = kept(team.project, "Ada")
     Agent.objects.update(notes="An hour of notes", tags=["calm"])
-    assert not views._saved(agent, {"name": "Bea", "notes": "", "tags": []})
+    assert not edits.write(agent, {"name": "Bea", "notes": "", "tags": []})
     assert Agent.objects.get().notes == "An hour of notes"
-    assert views._saved(Agent.objects.get(), {"name": "Bea", "notes": "An hour of notes", "tags": ["calm"]})
+    assert edits.write(Agent.objects.get(), {"name": "Bea", "notes": "An hour of notes", "tags": ["calm"]})
 
 
 def test_deleting_asks_first_and_can_be_undone(team: Studio, designer: Client) -> None:
@@ -333,6 +333,64 @@ def test_deleting_asks_first_and_can_be_undone(team: Studio, designer: Client) -
     designer.post(at("delete", agent.pk), {"choice": "restore"})
     assert "Moves 12 % of the time" in text(designer, at("list"))
     assert designer.post(at("delete", agent.pk), {"choice": "burn"}).status_code == 400
+
+
+def test_who_was_deleted_is_not_changed_until_it_is_put_back(team: Studio, designer: Client) -> None:
+    agent = kept(team.project, "Bea")
+    edited(designer, agent, {"name": "Ada", "notes": "", "tags": ""})
+    designer.post(at("delete", agent.pk), {"choice": "delete"})
+    page = text(designer, at("agent", agent.pk))
+    assert "Put it back" in page
+    assert not any(name in page for name in (at("undo", agent.pk), at("measure", agent.pk), 'name="notes"'))
+    answer = edited(designer, agent, {"name": "Eve", "notes": "Typed for an hour", "tags": ""})
+    assert answer.status_code == 422
+    assert "was deleted. Put it back, then try again." in answer.content.decode()
+    assert "Typed for an hour" in answer.content.decode(), "what was typed is not lost"
+    for way in ("undo", "measure"):
+        assert "was deleted. Put it back" in designer.post(at(way, agent.pk), follow=True).content.decode()
+    assert (Agent.objects.get().name, agent.measurements.count()) == ("Ada", 1)
+    designer.post(at("delete", agent.pk), {"choice": "restore"})
+    edited(designer, agent, {"name": "Eve", "notes": "", "tags": ""})
+    assert Agent.objects.get().name == "Eve"
+
+
+def test_no_two_agents_that_are_kept_have_one_name(team: Studio, designer: Client) -> None:
+    ada, bea = kept(team.project, "Ada"), kept(team.project, "Bea")
+    answer = edited(designer, bea, {"name": "ada", "notes": "mine", "tags": ""})
+    assert answer.status_code == 422
+    assert "Another agent of this project is called “ada”. Choose another name." in answer.content.decode()
+    assert "mine" in answer.content.decode()
+    job = trained_at_pong(team.project)
+    page = keep(designer, job, name="ADA").content.decode()
+    assert "Another agent of this project is called “ADA”" in page, "it is asked for anew"
+    keep(designer, job, name="")
+    keep(designer, job, name="", chooses="chance")
+    usual = [agent.name for agent in Agent.objects.filter(job=job).order_by("pk")]
+    assert usual == [job.title, f"{job.title}, 2"], "usual names make way"
+    designer.post(at("delete", ada.pk), {"choice": "delete"})
+    edited(designer, bea, {"name": "Ada", "notes": "", "tags": ""})
+    page = designer.post(at("delete", ada.pk), {"choice": "restore"}, follow=True).content.decode()
+    assert "It is called “Ada, 2” now, for another agent has taken its name." in page
+    edited(designer, bea, {"name": "Bea", "notes": "", "tags": ""})
+    edited(designer, ada, {"name": "Ada", "notes": "", "tags": ""})
+    page = designer.post(at("undo", bea.pk), follow=True).content.decode()
+    assert "Another agent of this project is called “Ada”" in page
+    assert [Agent.objects.get(pk=each.pk).name for each in (ada, bea)] == ["Ada", "Bea"]
+
+
+def test_those_that_have_shared_a_name_keep_it_until_somebody_writes_another(team: Studio, designer: Client) -> None:
+    first, second = kept(team.project, "Ada"), kept(team.project, "Bea")
+    Agent.objects.update(name="Ada")
+    edited(designer, second, {"name": "Ada", "notes": "calm", "tags": ""})
+    assert Agent.objects.get(pk=second.pk).notes == "calm"
+    edited(designer, second, {"name": "Bea", "notes": "calm", "tags": ""})
+    assert {Agent.objects.get(pk=each.pk).name for each in (first, second)} == {"Ada", "Bea"}
+
+
+def test_a_name_with_a_number_behind_it_is_no_longer_than_names_may_be() -> None:
+    names = edits.numbered("x" * NAME)
+    assert [len(next(names)) for _ in range(12)] == [NAME] * 12
+    assert next(names).endswith("x, 13")
 
 
 def test_measured_again_it_shows_the_old_figures_until_the_new_ones_are_there(team: Studio, designer: Client) -> None:

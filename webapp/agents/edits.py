@@ -1,13 +1,24 @@
-"""An agent's name, notes and tags, edited by several people at once."""
+"""Edits of saved agents by several people at once: names, notes and tags, deleted and put back.
+
+Agents of a project that nobody has deleted have names of their own, whatever the case of their letters; those that
+shared one before this was so keep it until somebody writes another."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import zip_longest
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, count, zip_longest
 from typing import Any, NamedTuple
 
-from engine.simulators.contract import content_hash
+from django.db import transaction
+from django.utils import timezone
 
+from engine.simulators.contract import content_hash
+from webapp.agents.models import NAME, Agent
+from webapp.lib.first import first
+from webapp.projects.models import Project
+from webapp.studies.actions import Refused
+
+DELETED = "“{}” was deleted. Put it back, then try again."
 Texts = Mapping[str, Any]
 
 
@@ -32,3 +43,82 @@ def merged(saved: Texts, typed: Texts, opened: str) -> Edit:
             texts[name] = typed[name]
             clashes |= content_hash(saved[name]) != before
     return Edit(texts, clashes)
+
+
+class NameTaken(Refused):
+    """Another agent has this name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"Another agent of this project is called “{name}”. Choose another name.")
+
+
+def lock(project: Project) -> None:
+    """Of two who change agents of a project at once, the second finds what the first did."""
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+
+
+def judge_name(project: Project, name: str, but: int | None = None) -> None:
+    """Raises NameTaken where an agent other than ``but`` has it."""
+    if _plain(name) in _taken(project, but):
+        raise NameTaken(name)
+
+
+def free_name(project: Project, wanted: Iterable[str]) -> str:
+    """The first of these names that no agent has."""
+    taken = _taken(project)
+    return first(name for name in wanted if _plain(name) not in taken)
+
+
+def numbered(name: str) -> Iterator[str]:
+    """A name, and then the same with numbers from 2 on."""
+    return chain([name], (f"{name[: NAME - len(end)]}{end}" for end in (f", {i}" for i in count(2))))
+
+
+def _taken(project: Project, but: int | None = None) -> set[str]:
+    named = project.agents.kept().values_list("pk", "name")
+    return {_plain(name) for pk, name in named if pk != but}
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.split()).casefold()
+
+
+def write(agent: Agent, typed: Texts) -> bool:
+    """Write what differs from the agent's texts; False, and nothing is written, where they have changed meanwhile.
+    Raises Refused where the agent was deleted, or another one has its new name."""
+    texts = agent.texts
+    changed = {name: each for name, each in typed.items() if each != texts[name]}
+    with transaction.atomic():
+        lock(agent.project)
+        _judge_kept(agent)
+        if "name" in changed:
+            judge_name(agent.project, changed["name"], agent.pk)
+        return bool(Agent.objects.filter(pk=agent.pk, **texts).update(before=texts, **changed))
+
+
+def undo(agent: Agent) -> bool:
+    """Bring back its texts as they were before the last edit, as an edit of its own; False where there was none. Raises
+    Refused as ``write``."""
+    return bool(agent.before) and write(agent, agent.before)
+
+
+def delete(agent: Agent) -> None:
+    """Take it off the pages."""
+    Agent.objects.filter(pk=agent.pk, deleted_at=None).update(deleted_at=timezone.now())
+
+
+def put_back(agent: Agent) -> str:
+    """Put a deleted one back; gives its name, with a number behind it where another agent has taken that meanwhile."""
+    with transaction.atomic():
+        lock(agent.project)
+        agent.refresh_from_db()
+        if agent.deleted_at is not None:
+            name = free_name(agent.project, numbered(agent.name))
+            Agent.objects.filter(pk=agent.pk).update(deleted_at=None, name=name)
+            return name
+    return agent.name
+
+
+def _judge_kept(agent: Agent) -> None:
+    if Agent.objects.filter(pk=agent.pk).exclude(deleted_at=None).exists():
+        raise Refused(DELETED.format(agent.name))

@@ -16,7 +16,7 @@ from engine.config.rl import DRAWING
 from engine.errors import ConfigError, StoreError
 from engine.styles.strangers import strangers_of
 from webapp.accounts.models import User
-from webapp.agents import data
+from webapp.agents import data, edits
 from webapp.agents.models import NAME, Agent, Measurement
 from webapp.games.simulators import obstacle, registration
 from webapp.lib.names import wrong_name
@@ -117,16 +117,16 @@ def _words(name: str) -> str:
 
 def keep(job: Job, user: User, of: str, name: str, sampled: bool) -> Agent:
     """The agent, which is measured from now on; the one that was kept before, put back where it was deleted. Raises
-    Refused with a sentence."""
+    Refused with a sentence, and NameTaken."""
     left = next((each for each in left_by(job) if each.name == of), None)
     if left is None:
         raise actions.Refused(NO_POLICY)
     if sampled and not left.draws:
         raise actions.Refused("This agent knows the best action, and has no odds to draw others by.")
     best = kinds.of(job).best(job)
-    called, seat = name.strip() or usual_name(job, of, best), _seat(job, of)
+    called = name.strip() or edits.free_name(job.project, edits.numbered(usual_name(job, of, best)))
     origin = _origin(job, of) | ({} if best is None else {"steps": best.learned})
-    return _keep_policy(job, user, left.policy, name=called, seat=seat, origin=origin, sampled=sampled)
+    return _keep_policy(job, user, left.policy, name=called, seat=_seat(job, of), origin=origin, sampled=sampled)
 
 
 def bred(
@@ -148,18 +148,22 @@ def kept_before(agent: Agent, typed: str) -> str:
 def _keep_policy(
     job: Job, user: User, policy: str, *, name: str, seat: int, origin: dict[str, Any], sampled: bool
 ) -> Agent:
-    """The agent with this policy of a job. Raises Refused where its numbers are lost, or nothing can have its name."""
+    """The agent with this policy of a job; where it was deleted, it is put back. Raises Refused where its numbers are
+    lost, or nothing can have its name; NameTaken where another agent has it."""
     name = as_one_line(name).strip()
     if why := wrong_name(name, NAME) or ("" if name else NOTHING_TO_SEE):
         raise actions.Refused(why)
     own = {"job": job, "tensors": _tensors(policy), "game": game(job) | limits_of(job), "seat": seat, "origin": origin,
            "name": name, "created_by": user}  # fmt: skip
     with transaction.atomic():
-        agent, new = Agent.objects.get_or_create(project=job.project, policy=policy, sampled=sampled, defaults=own)
-        if agent.deleted_at:
-            Agent.objects.filter(pk=agent.pk).update(deleted_at=None)
-        if new:
-            measure(agent, user)
+        edits.lock(job.project)
+        agent = Agent.objects.filter(project=job.project, policy=policy, sampled=sampled).first()
+        if agent is not None:
+            agent.name = edits.put_back(agent)
+            return agent
+        edits.judge_name(job.project, name)
+        agent = Agent.objects.create(project=job.project, policy=policy, sampled=sampled, **own)
+        measure(agent, user)
     return agent
 
 

@@ -9,7 +9,6 @@ from django.core.paginator import Paginator
 from django.db.models import Prefetch
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -17,9 +16,9 @@ from engine.catalog import MOMENTS_A_SECOND
 from engine.config.agents import PART
 from engine.errors import StoreError
 from webapp.accounts.people import signed_in
-from webapp.agents import data, keeping
+from webapp.agents import data, edits, keeping
 from webapp.agents.captions import Figures, opponent_in
-from webapp.agents.edits import as_typed, merged
+from webapp.agents.edits import DELETED, NameTaken, as_typed, merged
 from webapp.agents.forms import KeepForm, TextForm
 from webapp.agents.models import Agent, Measurement
 from webapp.agents.playable import OTHER_GAME, breeds, obstacle
@@ -31,7 +30,8 @@ from webapp.lib.text import judges_names
 from webapp.lib.words import number
 from webapp.projects.access import Need, allowed, project_for, role_in
 from webapp.projects.models import Project
-from webapp.studies import actions, kinds
+from webapp.studies import kinds
+from webapp.studies.actions import Refused
 from webapp.studies.models import Job
 from webapp.studies.pictures import FOR_GOOD, job_for
 from webapp.training import games, hands
@@ -126,22 +126,19 @@ def agent(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         edit = merged(found.texts, form.cleaned_data, opened)
         if edit.texts == found.texts:
             return redirect("agents:agent", slug, pk)
-        if not edit.clashes and _saved(found, edit.texts):
-            messages.success(request, "Saved. “Undo the last edit” brings back what was there before.")
-            return redirect("agents:agent", slug, pk)
+        try:
+            if not edit.clashes and edits.write(found, edit.texts):
+                messages.success(request, "Saved. “Undo the last edit” brings back what was there before.")
+                return redirect("agents:agent", slug, pk)
+        except Refused as refused:
+            form.add_error("name" if isinstance(refused, NameTaken) else None, str(refused))
+            return _shown(request, found, form, WRONG)
         form = TextForm(as_typed(edit.texts))
     elif opened == found.text_hashes:
         return _shown(request, found, form, WRONG)
     found = agent_for(request, slug, pk, "write")
     form.say_saved(found.texts)
     return _shown(request, found, form, CHANGED_MEANWHILE)
-
-
-def _saved(found: Agent, typed: dict[str, Any]) -> bool:
-    """Write what differs from the agent's texts; False, and nothing is written, where they have changed meanwhile."""
-    texts = found.texts
-    changed = {name: each for name, each in typed.items() if each != texts[name]}
-    return bool(Agent.objects.filter(pk=found.pk, **texts).update(before=texts, **changed))
 
 
 def _shown(request: HttpRequest, found: Agent, form: TextForm, status: int = 200) -> HttpResponse:
@@ -160,9 +157,11 @@ def _shown(request: HttpRequest, found: Agent, form: TextForm, status: int = 200
 def undo(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Bring back name, notes and tags as they were before the last edit; once more brings the edit back."""
     found = agent_for(request, slug, pk, "write")
-    if found.before:
-        Agent.objects.filter(pk=pk).update(before=found.texts, **found.before)
-        messages.success(request, f"“{found.before['name']}” is as it was before the last edit.")
+    try:
+        if edits.undo(found):
+            messages.success(request, f"“{found.before['name']}” is as it was before the last edit.")
+    except Refused as refused:
+        messages.warning(request, str(refused))
     return redirect("agents:agent", slug, pk)
 
 
@@ -170,23 +169,31 @@ def undo(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def delete(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Take an agent off the page, or put it back."""
     found = agent_for(request, slug, pk, "write")
-    back = one_of(request, "choice", "delete", "restore") == "restore"
-    Agent.objects.filter(pk=pk).update(deleted_at=None if back else timezone.now())
-    words = "is back" if back else "is deleted. “Deleted agents”, below, has it as long as the project lasts"
-    messages.success(request, f"“{found.name}” {words}.")
-    return redirect("agents:agent", slug, pk) if back else redirect("agents:list", slug)
+    if one_of(request, "choice", "delete", "restore") == "delete":
+        edits.delete(found)
+        messages.success(
+            request, f"“{found.name}” is deleted. “Deleted agents”, below, has it as long as the project lasts."
+        )
+        return redirect("agents:list", slug)
+    name = edits.put_back(found)
+    other = "" if name == found.name else f" It is called “{name}” now, for another agent has taken its name."
+    messages.success(request, f"“{found.name}” is back.{other}")
+    return redirect("agents:agent", slug, pk)
 
 
 @posts_only("agents:agent", "slug", "pk")
 def measure(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Measure an agent again, on new fresh episodes."""
     found = agent_for(request, slug, pk, "write")
+    if found.deleted_at is not None:
+        messages.warning(request, DELETED.format(found.name))
+        return redirect("agents:agent", slug, pk)
     if found.measuring is not None and not found.measuring.terminal:
         return redirect("agents:agent", slug, pk)  # it is under way
     said = one_of(request, "episodes", "", *map(str, keeping.EPISODES))
     try:
         keeping.measure(found, signed_in(request), int(said or keeping.EPISODES[0]))
-    except actions.Refused as refused:
+    except Refused as refused:
         messages.warning(request, str(refused))
     return redirect("agents:agent", slug, pk)
 
@@ -199,7 +206,7 @@ def measure_old(request: HttpRequest, slug: str) -> HttpResponse:
     for found in _to_measure(project, data.newest(project)):
         try:
             keeping.measure(found, signed_in(request))
-        except actions.Refused as error:
+        except Refused as error:
             refused = f"“{found.name}” cannot be measured now. {error}"
     if refused:
         messages.warning(request, refused)
@@ -223,7 +230,10 @@ def keep(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     name = form.cleaned_data["name"]
     try:
         kept = keeping.keep(job, signed_in(request), of, name, chooses == "chance")
-    except actions.Refused as refused:
+    except NameTaken as taken:
+        form.add_error("name", str(taken))
+        return ask_for_name(request, job, form, of=of, chooses=chooses)
+    except Refused as refused:
         messages.warning(request, str(refused))
         return redirect("studies:job", slug, pk)
     if said := keeping.kept_before(kept, name):

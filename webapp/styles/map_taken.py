@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import chain, count
+from itertools import chain
 from typing import NamedTuple
 
 from engine.config import parse
 from engine.config.agents import RecordConfig
 from engine.errors import ConfigError, StoreError
 from webapp.accounts.models import User
-from webapp.agents import keeping
+from webapp.agents import edits, keeping
 from webapp.agents.forms import MOST, USUAL_SEED
 from webapp.agents.models import Agent
 from webapp.lib.digits import whole
-from webapp.lib.first import first
 from webapp.lib.storage import store
 from webapp.studies import actions
 from webapp.studies.models import Job
@@ -36,10 +35,8 @@ class Chosen(NamedTuple):
 def usual_name(job: Job, agents: Agents, row: int) -> str:
     """What a kept agent is called where nobody says otherwise: by the end of the scale that it is drawn to and by its
     number, such as "Busy 7", and unlike all others of its project."""
-    plain, names = f"{_end(job, agents, row)} {int(agents.id[row])}", job.project.agents.values_list("name", flat=True)
-    called = chain([plain, f"{plain}, job {job.pk}"], (f"{plain}, job {job.pk}, {i}" for i in count(2)))
-    taken = set(names.filter(name__startswith=plain))
-    return first(name for name in called if name not in taken)
+    plain = f"{_end(job, agents, row)} {int(agents.id[row])}"
+    return edits.free_name(job.project, chain([plain], edits.numbered(f"{plain}, job {job.pk}")))
 
 
 def _end(job: Job, agents: Agents, row: int) -> str:

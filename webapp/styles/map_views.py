@@ -14,6 +14,7 @@ from engine.errors import StoreError
 from webapp.accounts.models import User
 from webapp.accounts.people import signed_in
 from webapp.agents import keeping
+from webapp.agents.edits import NameTaken
 from webapp.agents.forms import KeepForm
 from webapp.agents.models import Agent
 from webapp.agents.views import agent_for, ask_for_name
@@ -100,6 +101,9 @@ def keep(request: HttpRequest, slug: str, pk: int, agent: int) -> HttpResponse:
     name = form.cleaned_data["name"]
     try:
         kept = map_taken.keep(job, user, agents, row, name)
+    except NameTaken as taken:
+        form.add_error("name", str(taken))
+        return ask_for_name(request, job, form, then=then)
     except actions.Refused as refused:
         messages.warning(request, str(refused))
         return redirect(JOB, slug, pk)
