@@ -63,7 +63,7 @@ def _preference(aim: AimConfig) -> Floats | None:
         return None
     if not np.isfinite(values).all() or np.ptp(values) == 0:
         return None
-    scaled = (values - values.min()) / np.ptp(values)
+    scaled: Floats = (values - values.min()) / np.ptp(values)
     return scaled if aim.direction == "max" else 1.0 - scaled
 
 
