@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.catalog import STUDIES
+from engine.catalog import STUDIES, declared_ends
 from engine.config.base import Study, parse
+from engine.config.evolve import KNOWN_ENDS, EvolveConfig
+from engine.config.sound_goals import out_of_reach
 from engine.errors import ConfigError
 
 USUAL = "search"
@@ -21,7 +23,19 @@ def load(data: Mapping[str, Any], *, new: bool = False) -> Study:
     kind = data.get("kind", USUAL)
     if not isinstance(kind, str) or kind not in STUDIES:
         raise ConfigError([("kind", f"its kind must be one of {', '.join(STUDIES)}, not {str(kind)[:40]!r}")])
-    return parse(STUDIES[kind].config, {**data, "kind": kind, **_chosen(STUDIES[kind].config, data)}, new=new)
+    study = parse(STUDIES[kind].config, {**data, "kind": kind, **_chosen(STUDIES[kind].config, data)}, new=new)
+    if new and isinstance(study, EvolveConfig):
+        _check_bounds(study)
+    return study
+
+
+def _check_bounds(study: EvolveConfig) -> None:
+    """Raises ConfigError for bounds of goals beyond what the game declares; what holds in any game is checked with the
+    settings themselves."""
+    declared = declared_ends(study.task.game.name)
+    own = {name: ends for name, ends in declared.items() if name not in KNOWN_ENDS}
+    if wrong := [(f"objectives.{place}", why) for place, why in out_of_reach(study.objectives, own)]:
+        raise ConfigError(wrong)
 
 
 def _chosen(config: type[Study], data: Mapping[str, Any]) -> dict[str, Any]:

@@ -51,6 +51,7 @@ class AgentGame(NamedTuple):
     ``bred_steps``: decisions that a bred agent learns from in a round, where the usual few make poor players (0: the
     usual); ``weights``: the most that a style weighs in it, by the template's key, where an episode has so many more or
     fewer decisions than Pong's that the template's own is too much or too little.
+    ``rewards``: what it pays where its setting of that name says nothing;
     ``clock``: how fast it runs, if known; ``alone``: nobody else is in it; ``starts``: those of its ``settings`` that
     say where an episode begins."""
 
@@ -76,6 +77,7 @@ class AgentGame(NamedTuple):
     names: Mapping[str, str] = {}
     bred_steps: int = 0
     weights: Mapping[str, float] = {}
+    rewards: tuple[str, ...] = ("score",)
     clock: Clock | None = None
     alone: bool = False
     starts: tuple[str, ...] = ()

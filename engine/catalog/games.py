@@ -144,13 +144,13 @@ GAMES: dict[str, AgentGame] = {
         orders=_ORDERS, captions=_ORDERS_CAPTIONS, signals=_ORDERS_SIGNALS, scripted="hero-hunter",
         strangers=("random", "hero-hunter"), ends=_ORDERS_ENDS, meanings=_ORDERS_MEANINGS,
         names={"moved": "walked", "skill": "win"}, bred_steps=98_304, weights={"busy-calm": 0.05},
-        clock=Clock(12, "every", 4),
+        rewards=("score", "win"), clock=Clock(12, "every", 4),
     ),
     "commanders-two-seats": AgentGame(
         "Herobattle, two commanders", "Two agents, one in command of each team, learn from the same battles.",
         "engine.games.herobattle.commanders:HeroBattleCommanders", "numbers", "hybrid", 75, _COMMANDERS,
         ("left", "right"), given={"seats": (0, 1)},
-        orders=_ORDERS, captions=_ORDERS_CAPTIONS, clock=Clock(12, "every", 4),
+        orders=_ORDERS, captions=_ORDERS_CAPTIONS, rewards=("score", "win"), clock=Clock(12, "every", 4),
     ),
     "rock-paper-scissors": AgentGame(
         "Rock, paper, scissors", "Two agents choose at once. Nobody is best, so learning may run in circles.",
@@ -172,7 +172,7 @@ GAMES: dict[str, AgentGame] = {
             "explored": Signal("covers", unit="of the ground that it could"),
         },
         signals=_MAZE_SIGNALS, ends={name: (0.0, 1.0) for name in ("score", "moved", "bumped", "explored")},
-        meanings=_MAZE_MEANINGS, alone=True,
+        meanings=_MAZE_MEANINGS, rewards=("score", "win"), alone=True,
     ),
     "navigation": AgentGame(
         "Cover all targets", "Three agents steer on a square and must cover three targets together. All have the same "

@@ -15,12 +15,13 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator, mod
 
 from engine.config import compatibility
 from engine.config.algorithms import AlgorithmConfig, PBTConfig, SearchAlgorithm
-from engine.config.base import Config, Shown, Study, refuse
+from engine.config.base import Config, Shown, Study, newly_written, refuse
 from engine.config.genes import Evolvable, Gene, genes
 from engine.config.learners import Learner
 from engine.config.noise import NoiseConfig, StepsRule, StopRule
 from engine.config.pool import PoolConfig
 from engine.config.rl import PPOConfig
+from engine.config.sound_goals import equal, out_of_reach
 from engine.config.style_reward import StyleReward
 from engine.config.train import Game
 from engine.formula import LONGEST
@@ -229,9 +230,11 @@ class EvolveConfig(Study):
 
     @field_validator("objectives")
     @classmethod
-    def _each_its_own(cls, objectives: tuple[AimConfig, ...]) -> tuple[AimConfig, ...]:
+    def _each_its_own(cls, objectives: tuple[AimConfig, ...], info: ValidationInfo) -> tuple[AimConfig, ...]:
         measures = [aim.measure for aim in objectives]
         refuse((f"{i}.measure", "each goal needs a measure of its own") for i in _again(measures))
+        if newly_written(info):
+            refuse([*out_of_reach(objectives, KNOWN_ENDS), *equal(objectives)])
         return objectives
 
     @field_validator("behaviour")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from engine.evorl.findings import Bug, Findings
 from engine.evorl.revived import Revived
 from engine.evorl.watched import Oracles, Watched
+from engine.mdp.interface import Array
 from engine.mdp.places import Look
 from engine.mdp.trajectory import Batch
 from engine.mdp.vector import VectorMDP, VectorStep, noise_keys
@@ -31,8 +32,10 @@ def replays(bug: Bug, games: Games, oracles: Oracles) -> Iterator[bool]:
     """Whether each replay of a bug's seed and moves shows it; of being stuck, also whether nothing else leads away. A
     program that crashes by chance may do so once more: its crash is replayed ``CRASHES`` times, all else once."""
     game = games(1)
+    moves = _rows(bug, game)
     for _ in range(_times(bug, game)):
-        yield _is_shown(bug, game, oracles) and (bug.kind != "stuck" or _is_held(bug, games(TRIES), oracles))
+        shown = _is_shown(bug, moves, game, oracles)
+        yield shown and (bug.kind != "stuck" or _is_held(bug, moves, games(TRIES), oracles))
 
 
 def shows_again(bug: Bug, games: Games, oracles: Oracles) -> bool:
@@ -44,23 +47,28 @@ def _times(bug: Bug, game: VectorMDP) -> int:
     return CRASHES if bug.kind == "crash" and isinstance(game, Revived) else 1
 
 
-def _is_shown(bug: Bug, game: VectorMDP, oracles: Oracles) -> bool:
+def _rows(bug: Bug, game: VectorMDP) -> list[Array]:
+    """The moves of a bug as actions of one battle. Raises ConfigError, before anything is played, for what is none."""
+    return [moved(game.spec.seats[0], move, 1, f"moves.{i}") for i, move in enumerate(bug.moves)]
+
+
+def _is_shown(bug: Bug, moves: list[Array], game: VectorMDP, oracles: Oracles) -> bool:
     """Whether an oracle sees the bug again."""
     seen = Findings()
     watched = Watched(game, oracles, seen)
     watched.reset(np.array([bug.seed], np.uint64))
-    for move in bug.moves:
-        watched.step([moved(game.spec.seats[0], move, 1)])
+    for move in moves:
+        watched.step([move])
     return bug.key in seen.bugs
 
 
-def _is_held(bug: Bug, game: VectorMDP, oracles: Oracles) -> bool:
+def _is_held(bug: Bug, moves: list[Array], game: VectorMDP, oracles: Oracles) -> bool:
     """Whether random moves after those of a bug lead nowhere else in any battle. False where an episode leaves too
     little time to tell."""
     look, seat = Look(game), game.spec.seats[0]
     step = game.reset(np.full(TRIES, bug.seed, np.uint64))
-    for move in bug.moves:
-        step = game.step([moved(seat, move, TRIES)])
+    for move in moves:
+        step = game.step([np.repeat(move, TRIES, axis=0)])
     player, seeds = RandomPlayer(seat), combine64(bug.seed, np.arange(TRIES, dtype=np.uint64))
     going, tried = np.ones(TRIES, np.bool_), 0
     if step.ended is not None:

@@ -101,6 +101,38 @@ def test_what_cannot_be_evolved_is_said_in_words(change: dict[str, Any], said: s
 
 
 @pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"objectives": [{"measure": "win", "low": 2, "high": 3}]}, "objectives.0.low: no episode reaches a floor"),
+        ({"objectives": [{"measure": "win", "high": 7}]}, "objectives.0.high: no episode reaches a cap of 7"),
+        ({"objectives": [{"measure": "win", "low": 1}]}, "objectives.0.low: every episode counts as 1"),
+        ({"objectives": [{"measure": "length", "low": -5}]}, "objectives.0.low: no episode reaches a floor of −5"),
+        ({"objectives": [{"measure": "score"}, {"measure": "b", "formula": "-2 * score", "direction": "min"}]},
+         "objectives.1.formula: prefers whom “score” prefers"),
+        ({"objectives": [{"measure": "b", "formula": "3 - score"}, {"measure": "score", "direction": "min"}]},
+         "objectives.1.measure: prefers whom “b” prefers"),
+        ({"task": {"game": "maze", "steps": [99, 999]}, "objectives": [{"measure": "moved", "low": 3}]},
+         "objectives.0.low: no episode reaches a floor of 3: moved is from 0 to 1"),
+    ],
+)  # fmt: skip
+def test_bounds_that_nobody_reaches_and_one_goal_twice_are_refused(change: dict[str, Any], said: str) -> None:
+    study = settings(**{"algorithm": {"kind": "nsga2"}, **change})
+    with pytest.raises(ConfigError, match=said):
+        load(study, new=True)
+    assert load(study), "what was saved earlier can be read"
+
+
+def test_goals_that_pull_apart_are_two_goals() -> None:
+    goals: list[dict[str, Any]] = [
+        {"measure": "score"},
+        {"measure": "b", "formula": "-score"},
+        {"measure": "c", "formula": "score + length"},
+    ]
+    goals.append({"measure": "win", "low": 0, "high": 1})
+    assert load(settings(objectives=goals, algorithm={"kind": "nsga2"}), new=True)
+
+
+@pytest.mark.parametrize(
     ("change", "place", "said"),
     [
         ({"algorithm": {"population": [4, 8]}}, "algorithm.population", "a search cannot choose its own settings"),

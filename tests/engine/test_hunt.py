@@ -380,6 +380,18 @@ def test_bugs_of_a_folder_and_of_a_file_show_again_on_the_command_line(
         assert cli.main(["replay-bug", str(taken)]) == 2
 
 
+@pytest.mark.parametrize("move", ["1.7", '"1"', "true", "1.0", "NaN", "1e999", "null", "1" * 30, str(2**63 - 1), "-1"])
+def test_a_bug_whose_decision_is_no_move_of_its_game_is_refused_with_its_place(
+    move: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bug = {"format": "equipoise-bug-1", "game": {"name": "maze"}, "oracles": {}, "kind": "crash", "what": "",
+           "place": 0, "seed": "1"}  # fmt: skip
+    taken = tmp_path / "bug.json"
+    taken.write_text(f'{json.dumps(bug)[:-1]}, "moves": [0, {move}]}}')
+    assert cli.main(["replay-bug", str(taken)]) == 2
+    assert re.search(r"moves\.1: |moves\[1\]|\(byte \d+\)", capsys.readouterr().err)
+
+
 @pytest.mark.parametrize("game", ["command:touch {}", "command+tcp:touch {}", "python:os:getcwd", "gym:os:Maze-v0"])
 def test_the_file_of_a_bug_starts_no_program(tmp_path: Path, capsys: pytest.CaptureFixture[str], game: str) -> None:
     mark = tmp_path / "it-ran"

@@ -233,6 +233,13 @@ def test_a_patch_has_to_be_a_version_of_the_project(team: Studio, script: Script
         ({"kind": "evolve", "config": {"task": {"game": "reboot", "learner": {"kind": "ppo", "rate": [0.01, 1]}},
                                          "objectives": [{"measure": ""}], "seed": [1, 9]}},
          {"config.task.game.name", "config.objectives.0.measure", "config.seed"}),
+        ({"kind": "evolve", "config": {"task": {"game": "pong", "steps": [1000, 2000], "learner": "pong-ppo"},
+                                         "objectives": [{"measure": "kills"}], "behaviour": ["moved", "jumps"]}},
+         {"config.objectives.0.measure", "config.behaviour.1"}),
+        ({"kind": "style", "config": {"task": {"game": "pong", "style": {"winning": "score", "style": "moved",
+                                      "w1": [0, 1], "w2": [0, 1]}}, "behaviour": ["jumps"],
+                                      "objectives": [{"measure": "score"}, {"measure": "kills"}]}},
+         {"config.objectives.1.measure", "config.behaviour.0"}),
         ({"kind": "search", "config": {"ticks": 0, "lineups": {"banned": ["nobody"]}, "objectives": {"objectives": [
             {"name": "a", "title": "A", "formula": "x + 1"}]}}, "set": {"noise.racing": "tests", "noise.most": 4}},
          {"config.ticks", "config.lineups.banned", "config.objectives.objectives.0.formula", "set.noise.most"}),

@@ -16,6 +16,7 @@ from django.utils import timezone
 from engine import cli
 from engine.arrays import pack
 from engine.catalog import GAMES
+from engine.config.evolve import measure_names
 from engine.config.hunt import LONGEST
 from engine.config.train import TrainGame
 from engine.events import Finished
@@ -33,6 +34,7 @@ from webapp.hunts.asking import OFFERED, HuntForm
 from webapp.lib.storage import store
 from webapp.studies import kinds
 from webapp.studies.models import Job, Status
+from webapp.training import goals
 
 pytestmark = pytest.mark.django_db
 
@@ -69,6 +71,8 @@ class TestHunts(AskedKindContract):
         ({"task": {"game": "maze", "steps": 1}}, "config.task.steps"),
         ({"method": "prayer"}, "config.method"),
         ({"decisions": 200_000}, "config.decisions"),
+        ({"objectives": [{"measure": "kills"}, {"measure": "places"}]}, "config.objectives.0.measure"),
+        ({"behaviour": ["jumps"]}, "config.behaviour.0"),
         ({"task": {"game": "pong-two-seats", "steps": 8192}}, "config.task.game.name"),
     )
     games = ("maze", "pong")
@@ -209,6 +213,12 @@ def test_only_who_may_write_has_a_bug_recorded_and_only_one_that_was_found(team:
     assert signed_in(team.designer).post(address.replace("/1/", "/99/")).status_code == 404
     assert 'aria-label="Watch it: bug 1"' in signed_in(team.designer).get(page(job)).content.decode()
     assert 'aria-label="Watch it: bug 1"' not in signed_in(team.producer).get(page(job)).content.decode()
+
+
+@pytest.mark.parametrize("name", [name for name, row in GAMES.items() if row.captions])
+def test_what_the_catalogue_says_that_episodes_of_a_game_tell_is_what_they_tell(name: str) -> None:
+    seat = references.make(TrainGame(name=name), 1).spec.seats[0]
+    assert sorted(goals.measures_of({"name": name})) == sorted(measure_names(seat.rewards, seat.signals))
 
 
 def test_every_game_that_hunts_offer_here_has_a_drawing() -> None:

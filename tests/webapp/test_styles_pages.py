@@ -120,8 +120,9 @@ def test_the_control_is_the_same_search_without_selection_and_is_drawn_beside_it
     assert all(side.volume is not None for side in evidence.sides(told, job, done, corner(job, done)))
     Job.objects.filter(pk=done.pk).update(artifacts={**done.artifacts, "fresh_population": ""})
     shown = page(client, job)
-    assert "they flatter the search" in shown
-    assert "fresh episodes of each agent" not in shown
+    assert "has ended. The two cannot be compared: its control has not been measured on fresh episodes." in shown
+    assert "By 4 fresh episodes of each agent" in shown, "the search stands alone"
+    assert 'href="#stayed-square"' not in shown
     assert client.post(reverse("styles:control", args=[team.project.slug, done.pk])).status_code == 404
     assert "Control, without selection" in page(client, done)
 
@@ -152,7 +153,10 @@ def test_while_its_control_goes_on_a_search_is_shown_alone_by_its_fresh_episodes
     assert "will stand here beside those of the search once they, too, are measured on fresh episodes." in shown
     assert 'href="#stayed-square"' not in shown
     Job.objects.filter(pk=job.pk).update(artifacts={**job.artifacts, "fresh_population": ""})
-    assert "they flatter the search" in page(client, job), "without fresh episodes both stand by those that chose"
+    shown = page(client, job)
+    assert "it is not compared with its control by them" in shown
+    assert "once both are measured on fresh episodes." in shown
+    assert 'href="#stayed-square"' not in shown
 
 
 def test_the_agents_of_a_search_and_of_its_control_are_held_against_one_best_score(

@@ -9,7 +9,7 @@ from django import forms
 
 from engine.catalog import GAMES
 from engine.config.base import parse
-from engine.config.hunt import HuntConfig
+from engine.config.hunt import COVERED, HuntConfig
 from engine.config.whole_episodes import battles_that_end
 from webapp.accounts.models import User
 from webapp.balance.forms import sentence
@@ -19,7 +19,7 @@ from webapp.projects.models import Project
 from webapp.studies.models import Status
 from webapp.studies.study_form import StudyForm
 from webapp.training import games
-from webapp.training.intake import SettingsIntake
+from webapp.training.intake import SettingsIntake, unknown_measures
 
 USUAL = "maze"
 PAID, GROUND = ("score", "win"), "ground"
@@ -43,8 +43,9 @@ class HuntIntake(SettingsIntake):
         return f"Bugs in {game}"
 
     def strange(self, study: Any, project: Project) -> Iterator[tuple[str, str]]:
-        """A budget that buys no round; the engine tries whether the game tells what is accomplished."""
+        """A budget that buys no round, and measures that the game is known not to tell."""
         if isinstance(study, HuntConfig):
+            yield from unknown_measures(study, project, (COVERED.measure,))
             game = study.task.game
             longest = game.settings.get("max_ticks", _longest(game.name))
             yield from study.too_small(longest if isinstance(longest, int) else 0)

@@ -2,7 +2,7 @@
 play well, and the volume under their edges.
 
 The episodes that chose who stays flatter a search, and not its control, which chose at random. So both are compared by
-as many fresh episodes, on which final populations are measured at the end."""
+as many fresh episodes only, on which final populations are measured at the end."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from engine.errors import StoreError
 from engine.indicators import hypervolume
 from engine.means import widened
 from webapp.lib.storage import store
+from webapp.lib.words import number
 from webapp.studies.models import Job
 from webapp.studies.table_rows import newest
 from webapp.styles.corner import FRESH, Corner
@@ -175,14 +176,28 @@ class Compared(NamedTuple):
 
 
 def compared(job: Job, run: Job | None) -> Compared:
-    """By fresh episodes where all have been measured on them, else by those that chose. A search that was measured on
-    fresh ones stands alone while its control goes on."""
+    """Both only by equally many fresh episodes; without these the search stands alone, by fresh ones where it has such,
+    else by those that chose."""
     mine, control = again(job), again(run) if run is not None else None
-    if mine is not None and control is not None and control.samples == mine.samples:
-        return Compared(mine, control, True)
-    if mine is not None and (run is None or not run.terminal):
-        return Compared(mine, None, True)
-    return Compared(of(job), of(run) if run is not None else None, False)
+    if mine is None:
+        return Compared(of(job), None, False)
+    return Compared(mine, control if control is not None and control.samples == mine.samples else None, True)
+
+
+def incomparable(job: Job, run: Job | None) -> str:
+    """Why a search and its control that has ended cannot be compared, as a sentence; empty where they can be, or where
+    the control goes on."""
+    if run is None or not run.terminal:
+        return ""
+    mine, control = again(job), again(run)
+    if mine is None or control is None:
+        missing = " and ".join(who for who, found in (("this search", mine), ("its control", control)) if found is None)
+        has = "have" if mine is None and control is None else "has"
+        return f"The two cannot be compared: {missing} {has} not been measured on fresh episodes."
+    if mine.samples == control.samples:
+        return ""
+    each = f"{number(mine.samples)} fresh episodes of each agent, its control by {number(control.samples)}"
+    return f"The two cannot be compared: this search was measured by {each}."
 
 
 class Side(NamedTuple):
@@ -200,14 +215,13 @@ class Side(NamedTuple):
 
 def sides(pair: Compared, job: Job, run: Job | None, corner: Corner | None) -> list[Side]:
     """The search, and its control where there is one. Both are held against the best skill of both: against its own,
-    weak agents would look skilled. The volume under both edges is that beyond their ``corner``, which says nothing
-    before both are measured on fresh episodes."""
+    weak agents would look skilled. The volume under both edges is that beyond their ``corner``."""
     if pair.mine is None:
         return []
     found = [("This search" if job.config["selection"] else "This control", "circle", pair.mine, job)]
     if run is not None and pair.control is not None and pair.control.goals.shape[1] == pair.mine.goals.shape[1]:
         found.append(("Control", "square", pair.control, run))
-    worst = corner.at if corner is not None and (pair.fresh or len(found) == 1) else None
+    worst = corner.at if corner is not None else None
     top = max(most_skilled(whose, p) for _, _, p, whose in found)
     return [
         Side(title, shape, len(p.score), p.spreads, p.skilled(top), best_of(whose), volume(p.goals, worst))

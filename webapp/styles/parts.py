@@ -85,6 +85,7 @@ def _proved(job: Job) -> dict[str, Any]:
         "weak": evidence.weak(job),
         "run": run,
         "compared": compared,
+        "incomparable": evidence.incomparable(job, run),
         "corner": corner,
         "sides": evidence.sides(compared, job, run, corner),
         "stayed": stayed(compared.mine, compared.control, _way(job), axes(job.config)[SCORE]),

@@ -18,7 +18,7 @@ from webapp.styles import sample_episodes, scales
 from webapp.styles.forms import StyleForm
 from webapp.styles.scales import worded
 from webapp.training import beginnings
-from webapp.training.intake import SettingsIntake
+from webapp.training.intake import SettingsIntake, unknown_measures
 from webapp.training.starting import TrainingStart
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class StylesIntake(SettingsIntake):
         samples = sample_episodes.samples_of(found)
         game_signals = scales.known_signals(study.task.game.name, samples)
         if samples is None:
-            wrong = scales.strange(study.task.style, game_signals)
+            wrong = [*scales.strange(study.task.style, game_signals), *unknown_measures(study, project)]
         else:
             wrong = [*problems(study.task.style, study.objectives, samples), *_unmeasured(study, game_signals)]
         return [(place, worded(place, why)) for place, why in wrong]

@@ -8,6 +8,7 @@ from typing import Any
 
 from django import forms
 
+from engine.catalog import built_in
 from engine.config.evolve import AimConfig, measure_names
 from engine.errors import StoreError
 from webapp.games.fields import NumberField
@@ -51,6 +52,14 @@ def signals_of(project: Project, game: Mapping[str, Any]) -> tuple[str, ...]:
         if job.config["game"] == game and (found := _signals_of_agent(job)):
             return found
     return ()
+
+
+def measures_of(game: Mapping[str, Any]) -> tuple[str, ...]:
+    """What episodes of a built-in game (as JSON) tell, by its row of the catalogue; nothing where no row says so."""
+    row = built_in(game["name"])
+    if row is None or not row.captions:
+        return ()
+    return measure_names(game.get("settings", {}).get("rewards") or row.rewards, (*row.captions,))
 
 
 def _signals_of_agent(job: Job) -> tuple[str, ...]:

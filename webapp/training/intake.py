@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from django.conf import settings
@@ -137,7 +137,7 @@ class SettingsIntake(TrainingIntake):
     def strange(self, study: Any, project: Project) -> Iterator[tuple[str, str]]:
         """Measures that the game is known not to tell."""
         if isinstance(study, EvolveConfig):
-            yield from _unknown_measures(study, project)
+            yield from unknown_measures(study, project)
 
     def tried(self, study: Any, project: Project) -> list[tuple[str, str]]:
         """A trial is of one training."""
@@ -197,15 +197,15 @@ def _ill_seated(trained: TrainConfig, offer: games.Offer) -> Iterator[tuple[str,
         yield "policies", f"the game has {seats} seats: name a policy for each of them, such as {named}"
 
 
-def _unknown_measures(study: EvolveConfig, project: Project) -> Iterator[tuple[str, str]]:
-    """Measures that the game is known not to tell."""
-    aims = [aim.measure for aim in study.objectives]
-    signals = goals.signals_of(project, study.task.game.model_dump(mode="json"))
-    places = {f"objectives.{i}.measure": name for i, name in enumerate(aims)}
+def unknown_measures(study: EvolveConfig, project: Project, more: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
+    """Measures that the game is known not to tell; ``more``: those that this kind of study adds to a game's."""
+    game = study.task.game.model_dump(mode="json")
+    signals = goals.signals_of(project, game) or goals.measures_of(game)
+    places = {f"objectives.{i}.measure": aim.measure for i, aim in enumerate(study.objectives) if not aim.formula}
     places |= {f"behaviour.{i}": name for i, name in enumerate(study.behaviour)}
     for place, name in places.items():
-        if signals and name not in signals:
-            yield place, f"the game does not tell {name!r}; it tells {', '.join(signals)}"
+        if signals and name not in (known := (*signals, *more)):
+            yield place, f"the game does not tell {name!r}; it tells {', '.join(known)}"
 
 
 def _preset(data: Table, within: str) -> str:
