@@ -544,6 +544,26 @@ def test_who_plays_is_grouped_by_game_and_who_plays_several_games_stands_once(te
     assert answer.status_code == 422, "both fields are still boxes to tick"
 
 
+def test_only_opponents_that_can_play_the_game_of_whoever_is_chosen_are_offered(team: Studio, designer: Client) -> None:
+    pong, commands = kept(team.project, "Pia"), ada(team.project, "Cai")
+    form = WatchForm(project=team.project, initial={"agents": [str(pong.pk)]})
+    offered = {o.data["value"] for o in form["opponent"].subwidgets if not o.data["attrs"].get("disabled")}
+    assert f"agent:{pong.pk}" in offered
+    assert {"", "script:random", "script:pong-follower"} <= offered
+    assert not {f"agent:{commands.pk}"} & offered
+    form = WatchForm(project=team.project, initial={"agents": [str(commands.pk)]})
+    offered = {o.data["value"] for o in form["opponent"].subwidgets if not o.data["attrs"].get("disabled")}
+    assert f"agent:{commands.pk}" in offered
+    assert not {f"agent:{pong.pk}", "script:pong-follower"} & offered
+    Agent.objects.filter(pk=pong.pk).update(game={"name": "connect-four", "settings": {}})
+    form = WatchForm(project=team.project, initial={"agents": [str(pong.pk)], "opponent": ""})
+    assert form["opponent"].value() == "script:random", "this game has no player of its own"
+    Agent.objects.filter(pk=pong.pk).update(game=pong.game)
+    page = text(designer, f"{at('watch')}?agent={pong.pk}")
+    assert f'<option value="agent:{commands.pk}" disabled hidden>' in page
+    assert watch(designer, [pong], opponent=f"agent:{commands.pk}").status_code == 422, "whatever the page offers"
+
+
 def test_in_a_maze_nobody_is_played_against_and_its_map_comes_with_the_way(team: Studio, designer: Client) -> None:
     job = watched_in_a_maze(team.project)
     page = text(designer, at("battles", job.pk))

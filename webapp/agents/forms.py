@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.utils.functional import cached_property
 
 from engine.catalog import GAMES, built_in
 from engine.config import parse
@@ -32,6 +33,20 @@ CHANGED = (
     "Somebody has changed this agent since you opened the page, so nothing was saved. Below is what you typed, and "
     "what is saved by now. Save again to put yours in its place."
 )
+
+
+class OpponentSelect(forms.Select):
+    """Opponents, of which only those that are ``able`` can be chosen; the others are out of sight."""
+
+    able: Collection[str] | None = None
+    """None: all."""
+
+    def create_option(self, name: str, value: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """An option, disabled where it does not fit."""
+        option: dict[str, Any] = super().create_option(name, value, *args, **kwargs)
+        if self.able is not None and str(value) not in self.able:
+            option["attrs"] |= {"disabled": True, "hidden": True}
+        return option
 
 
 class KeepForm(forms.Form):
@@ -79,7 +94,8 @@ class WatchForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         help_text="One to four, side by side on the same seed. Each plays on the left.",
     )  # fmt: skip
-    opponent = forms.ChoiceField(label="Against", required=False, error_messages={"invalid_choice": OTHER})
+    opponent = forms.ChoiceField(label="Against", required=False, error_messages={"invalid_choice": OTHER},
+                                 widget=OpponentSelect)  # fmt: skip
     seed: Any = NumberField(
         label="Seed", whole=True, low=0, high=2**31, required=False,
         help_text="Decides what is up to chance, such as where the ball is served. The same seed, the same battle.",
@@ -93,6 +109,33 @@ class WatchForm(forms.Form):
         choices.choices = self._players()
         against: Any = self.fields["opponent"]
         against.choices = [(OWN_PLAYER, "The game’s own player"), *self._others()]
+        self._narrow(against.widget)
+
+    def _narrow(self, select: OpponentSelect) -> None:
+        """Offer those alone that can play the game of whoever is chosen, and choose one of them."""
+        ticked = [pk for pk in map(str, self["agents"].value() or []) if pk in self.saved]
+        if not ticked:
+            return
+        select.able = self.rivals[_played(self.saved[ticked[0]])]
+        if not self.is_bound and self.initial.get("opponent", OWN_PLAYER) not in select.able:
+            self.initial["opponent"] = next(iter(select.able), OWN_PLAYER)
+
+    @cached_property
+    def rivals(self) -> dict[str, list[str]]:
+        """By game, the values of those that can play it."""
+        found: dict[str, list[str]] = {}
+        for pk, agent in self.saved.items():
+            name = agent.game["name"]
+            able = found.setdefault(_played(agent), [OWN_PLAYER] if _of_one(name) else [])
+            for game in _of_two(name):
+                scripts = [f"script:{key}" for key in opponents(game)]
+                able += [key for key in (*scripts, f"agent:{pk}") if key not in able]
+        return found
+
+    @property
+    def narrowing(self) -> dict[str, Any]:
+        """For the page: the game of each agent, and who can play it."""
+        return {"games": {pk: _played(agent) for pk, agent in self.saved.items()}, "rivals": self.rivals}
 
     def _players(self) -> list[tuple[str, Any]]:
         """By game, for only agents of one game can be watched together."""
@@ -185,8 +228,13 @@ def _same_game_at(form: forms.Form, first: Agent, other: Agent) -> None:
 
 
 def _together(one: Agent, other: Agent) -> bool:
-    first, second = one.game["name"], other.game["name"]
-    return maker(first) == maker(second) if maker(first) or maker(second) else first == second
+    return _played(one) == _played(other)
+
+
+def _played(agent: Agent) -> str:
+    """Which game it plays, in whatever form: agents of one can play each other."""
+    name = str(agent.game["name"])
+    return maker(name) or name
 
 
 def _of_one(game: str) -> str:
