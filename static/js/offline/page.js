@@ -154,7 +154,7 @@
   /** Names of the lines that `lines` draws: above the picture and at its right, where they cover no mark.
    * @param {Pair} pair @returns {Plotly.Annotation[]} */
   function lineNames([x, y]) {
-    const look = { font: { size: 11, color: token("ink") }, showarrow: false };
+    const look = { font: { size: 12, color: token("ink") }, showarrow: false };
     /** @type {Record<string, string>} */
     const across = { before: "right", middle: "center", after: "left" };
     /** @type {Record<string, string>} */
