@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from engine.config.lesson_pace import NEAR
+
 Table = dict[str, Any]
 
 
@@ -83,6 +85,18 @@ def best(arena: Arena) -> Table:
         "roster": {**{name: {"learner": arena.learner} for name in AMONG}, **script},
         "lessons": [{"title": "The best goes on", **each, "times": GENERATIONS, "after": after}],
     }
+
+
+def battles_together(course: Table, copies: int, longest: int, usual: int) -> int:
+    """Battles of a match that a copy plays together: the ``usual`` ones, or as many as let each battle last as long as
+    the ``longest`` (decisions; 0: nobody knows) within every lesson. Of a lesson whole updates are played, which may
+    leave a little of it out."""
+    learning = {name for name, member in course["roster"].items() if isinstance(member, dict) and "learner" in member}
+    each = [
+        lesson["steps"] // max(1, sum(name in learning for match in lesson["matches"] for name in match))
+        for lesson in course["lessons"]
+    ]
+    return max(1, min(usual, int(NEAR * min(each)) // (copies * longest))) if longest else usual
 
 
 PRESETS: dict[str, Preset] = {

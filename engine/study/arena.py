@@ -271,15 +271,15 @@ class _Arena(Learning):
         late = [f"Time is up: {self.course.number} of {self.config.count} lessons were held."] if self.late else []
         return [*happened(chosen, lesson), *late], climbed
 
-    def _replaced(self) -> str:
-        """Let the best take the place of the others; its name, or nothing."""
+    def _replaced(self) -> list[str]:
+        """Let the best take the place of all that did less well; who was best, or nobody."""
         best = self.course.lesson.after.best
         if best is None:
-            return ""
+            return []
         chosen = self.course.best(best)
         for name in best.among if chosen else ():
-            if name != chosen:
-                self.policies[name].learner.load(copied(self.policies[chosen].learner))
+            if name not in chosen:
+                self.policies[name].learner.load(copied(self.policies[chosen[0]].learner))
         return chosen
 
     def _results(self) -> dict[str, str]:

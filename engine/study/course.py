@@ -113,12 +113,12 @@ class Course:
                 games, wins = own.get(other, (0.0, 0.0))
                 own[other] = games + 1, wins + win
 
-    def best(self, best: BestConfig) -> str:
-        """The best of several policies by their last episodes in this lesson; the first of equals, and nobody where
-        none of them ended an episode."""
+    def best(self, best: BestConfig) -> list[str]:
+        """The best of several policies by their last episodes in this lesson: all that did equally well, and nobody
+        where none of them ended an episode."""
         means = {name: self.recent.mean(name, best.measure, best.of, whole=False) for name in best.among}
         known = {name: mean for name, mean in means.items() if not math.isnan(mean)}
-        return max(known, key=lambda name: known[name]) if known else ""
+        return [name for name, mean in known.items() if mean == max(known.values())]
 
     def end(self, learned: int, tick: int) -> None:
         """Close a lesson in which policies learned from ``learned`` decisions."""

@@ -44,19 +44,28 @@ def _at_most(config: ArenaConfig, lesson: LessonConfig) -> str:
     return " at most" if lesson.until or config.sampling != "synchronous" else ""
 
 
-def happened(chosen: str, lesson: LessonConfig) -> Iterator[str]:
+def happened(chosen: Sequence[str], lesson: LessonConfig) -> Iterator[str]:
     """Sentences on what a lesson's end did to policies; ``chosen``: the best of those that it compared."""
     after = lesson.after
-    if after.best is not None and not chosen:
-        yield f"None of {_and(after.best.among)} ended an episode, so nobody goes on from another one's network."
-    elif after.best is not None:
-        others = [name for name in after.best.among if name != chosen]
-        verb = "goes" if len(others) == 1 else "go"
-        yield f"{chosen} was best, and {_and(others)} {verb} on from its network."
+    if after.best is not None:
+        yield _compared(chosen, after.best.among)
     for new, old in after.fork.items():
         yield f"{new} goes on as a copy of {old}."
     if after.pool:
         yield f"Into the pool, to be played against later: {_and(after.pool)}."
+
+
+def _compared(chosen: Sequence[str], among: Sequence[str]) -> str:
+    """Who was best, and who goes on from its network."""
+    if not chosen:
+        return f"None of {_and(among)} ended an episode, so nobody goes on from another one's network."
+    others = [name for name in among if name not in chosen]
+    if not others:
+        return f"{_and(chosen)} did equally well, so each goes on from its own network."
+    verb = "goes" if len(others) == 1 else "go"
+    if len(chosen) == 1:
+        return f"{chosen[0]} was best, and {_and(others)} {verb} on from its network."
+    return f"{_and(chosen)} did equally well, and {_and(others)} {verb} on from {chosen[0]}'s network."
 
 
 def many(count: int, what: str) -> str:

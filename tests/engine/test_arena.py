@@ -34,6 +34,7 @@ from engine.studies import load
 from engine.study import checkpoint, run
 from engine.study.course import Course, Recent
 from engine.study.course_checks import check
+from engine.study.course_words import happened
 from engine.study.lessons import Known, Lesson, Matches, cast_of, sampler, seating
 from engine.study.sampler_pool import LocalSamplers
 from engine.study.tournament import Tournament, paired
@@ -263,6 +264,26 @@ def test_the_best_takes_the_place_of_the_others(store: FolderStore) -> None:
     winner = "a" if "a was best, and b goes on from its network" in said(found) else "b"
     assert f"{winner} was best" in said(found)
     assert end.artifacts["policy/a"] == last[f"policy/{winner}@1"]
+
+
+def test_of_equally_good_ones_each_goes_on_from_its_own_network(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where all draw, nothing that one of them learned is better than what another did."""
+    means = {"a": 0.5, "b": 0.5, "c": 0.1}
+    monkeypatch.setattr(Recent, "mean", lambda self, policy, *_, **__: means[policy])
+    matches, roster = ([name, "other"] for name in means), {name: PPO for name in means} | {"other": "random"}
+    best = {"best": {"among": list(means), "measure": "return", "of": 100}}
+    config = course(roster, [lesson(*matches, after=best)])
+    found = list(run(config, store))
+    end, last = found[-1], rounds(found)[-1].artifacts
+    assert isinstance(end, Finished), end
+    assert "a and b did equally well, and c goes on from a's network." in said(found)
+    went_on = {name: end.artifacts[f"policy/{name}"] for name in means}
+    assert went_on == {"a": last["policy/a@1"], "b": last["policy/b@1"], "c": last["policy/a@1"]}
+    assert list(happened(["a", "b", "c"], config.lessons[0])) == [
+        "a, b and c did equally well, so each goes on from its own network."
+    ]
 
 
 def test_a_copy_begins_where_the_other_is(store: FolderStore) -> None:

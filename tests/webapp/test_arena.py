@@ -31,7 +31,7 @@ from webapp.agents.models import Agent
 from webapp.arena import reading, typed
 from webapp.arena.asking import ROUNDING, ArenaForm, learner_for
 from webapp.arena.pace import LESSON_S, Round, rehearsal, timed
-from webapp.arena.reading import CourseReading, agent_records, standings, strongest, unrated
+from webapp.arena.reading import CourseReading, RosterPlayer, agent_records, latest, standings, strongest, unrated
 from webapp.arena.watching import recording
 from webapp.lib.storage import store
 from webapp.lib.words import about
@@ -133,7 +133,7 @@ def test_the_plan_stands_beside_the_form_before_the_start(team: Studio, designer
                  "AI Arena would start 18 processes for that: 6 environments", "Here 3 processes play, and one learns",
                  "Lesson 1: 287,232 decisions at most"):  # fmt: skip
         assert told in before, told
-    ladder = {"game": "pong-two-seats", "plan": "ladder", "steps": "120000", "copies": "2"}
+    ladder = {"game": "pong-two-seats", "plan": "ladder", "steps": "120000", "copies": "2", "battles": "8"}
     before = designer.post(f"{form(team, 'arena')}before/", ladder).content.decode()
     assert (
         "11 lessons, 112,128 decisions at most. You asked for 120,000; each lesson ends with the last whole" in before
@@ -212,9 +212,32 @@ def test_a_round_tells_its_lesson_s_pace_its_start_and_the_pairs() -> None:
     assert told.decision == {1: 0.01}
     assert told.starts == pytest.approx([2.0, 8.0]), "the second lesson goes as fast as the first one"
     assert told.pairs == pytest.approx([3.0, 5.0])
-    alone = timed([Round(1, False, 20.0, 1000), Round(2, False, 60.0, 3000)])
+    alone = timed([Round(1, False, 60.0, 3000), Round(2, False, 180.0, 9000)])
     assert alone.decision == {1: 0.02, 2: 0.02}
     assert alone.starts == [], "a lesson of one round does not tell what of it was its start"
+    assert timed([Round(1, False, 20.0, 1000), Round(2, False, 60.0, 3000)]).decision == {}, "it may be mostly start"
+
+
+def test_lessons_in_which_battles_may_not_end_are_said_before_the_start(team: Studio, designer: Client) -> None:
+    """A usual league and a usual ladder play as few battles together as let each of them end."""
+    before = f"{form(team, 'arena')}before/"
+    usual = {"game": "pong-two-seats", "plan": "league", "copies": "2"}
+    for plan in ("league", "ladder"):
+        said = designer.post(before, {**usual, "plan": plan}).content.decode()
+        assert "each battle goes on for" not in said
+    short = designer.post(before, {**usual, "battles": "16"}).content.decode()
+    assert re.search(r"In lesson 1 each battle goes on for 1,\d{3} decisions, and one can last 6,000\.", short)
+
+
+def test_a_player_of_whom_no_battle_ended_since_is_not_told_as_of_the_last_round() -> None:
+    columns = {"tick": [1.0, 2.0, 3.0], "main/win": [0.5, None, None], "other/win": [None, 0.25, 0.75]}
+    main, other = (RosterPlayer(name, "", True) for name in ("main", "other"))
+    assert latest(columns, main) == "wins 50\N{NO-BREAK SPACE}% in round 1; no battle of its own ended since"
+    assert latest(columns, other) == "wins 75\N{NO-BREAK SPACE}%"
+    met = {name: [*values, None] for name, values in columns.items()} | {"pairs": [None, None, None, 1.0]}
+    assert latest(met | {"tick": [1.0, 2.0, 3.0, 4.0]}, other) == "wins 75\N{NO-BREAK SPACE}%", (
+        "pairs of a tournament are no rounds"
+    )
 
 
 def test_what_first_rounds_refuse_is_said_at_its_field_and_nothing_starts(team: Studio, designer: Client) -> None:
@@ -400,13 +423,17 @@ def test_a_course_with_more_than_the_form_has_room_for_says_so(
 
 
 def test_where_not_all_met_the_strongest_is_who_has_most_elo_points() -> None:
-    """Who met weaker ones has more wins."""
+    """Who met weaker ones has more wins; pairs that did not meet count for nobody."""
     names = ("weak", "strong", "never lost", "never won")
     columns = {"standing": [0.7, 0.5, 0.9, 0.1], "rating": [-100.0, 100.0, np.nan, np.nan]}
     ends = ("standing_low", "standing_high", "rating_low", "rating_high", "picked", "picked_low", "picked_high")
     arrays = {name: np.array(values) for name, values in (columns | dict.fromkeys(ends, [0.0] * 4)).items()}
+    arrays["share"] = np.array([[0.5, 0.2, 0.5, 1.0], [0.8, 0.5, 0.0, 0.5], [0.5, 1.0, 0.5, 0.5], [0.0] * 4])
+    arrays["meetings"] = np.array([[0, 50, 0, 50], [50, 0, 50, 0], [0, 50, 0, 0], [50, 0, 0, 0]])
     table = Bundle({"teams": [{"name": name} for name in names], "missing": 2}, arrays)
-    assert [each.name for each in standings(table)] == ["never lost", "strong", "weak", "never won"]
+    shown = standings(table)
+    assert [each.name for each in shown] == ["never lost", "strong", "weak", "never won"]
+    assert [each.share for each in shown] == pytest.approx([1.0, 0.4, 0.6, 0.0])
     table.meta["missing"] = 0
     assert [each.name for each in standings(table)] == ["never lost", "weak", "strong", "never won"]
 

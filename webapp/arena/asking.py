@@ -13,7 +13,7 @@ from django.forms.boundfield import BoundField
 from engine.catalog import GAMES, LEARNERS, PLAYERS
 from engine.config import parse
 from engine.config.arena import ArenaConfig
-from engine.config.courses import PRESETS, Arena
+from engine.config.courses import PRESETS, Arena, battles_together
 from engine.errors import ConfigError
 from webapp.accounts.models import User
 from webapp.arena import lesson_fields, pace, player_fields
@@ -30,7 +30,7 @@ from webapp.training.entrants import deleted, deleted_words, script_plays
 from webapp.training.games import NUMBERS, OFFERS
 
 OWN = "own"
-DECISIONS = 3_000_000
+DECISIONS, BATTLES = 3_000_000, 8
 ROUNDING = 25
 """Decisions by which the lessons of a course may be fewer than were asked for."""
 OFFERED = {name: offer.title for name, offer in OFFERS.items() if offer.sides}
@@ -77,7 +77,8 @@ class ArenaForm(StudyForm):
         help_text="Each plays on a processor of its own.",
     )  # fmt: skip
     battles: Any = NumberField(
-        label="Battles of a match that a copy plays together", whole=True, low=1, high=100_000, required=False, usual=8,
+        label="Battles of a match that a copy plays together", whole=True, low=1, high=100_000, required=False,
+        usual=f"{BATTLES}, fewer where lessons are short",
     )  # fmt: skip
     meetings = forms.ChoiceField(label="Tournament", choices=MEETINGS, required=False)
 
@@ -123,15 +124,16 @@ class ArenaForm(StudyForm):
         """The study, as a body of the API would have it."""
         found = self.cleaned_data
         offer = OFFERS[found["game"]]
-        chosen = self._learner(found["learner"] or player_fields.PPO, offer)
+        chosen, copies = self._learner(found["learner"] or player_fields.PPO, offer), found["copies"] or settings.CPUS
         if found["plan"] == OWN:
             course = self._own(offer)
         else:
             arena = Arena(len(offer.sides), offer.squad, chosen, script_for(found["game"]), found["steps"] or DECISIONS)
             course = PRESETS[found["plan"]].made(arena)
+            course["environments"] = battles_together(course, copies, offer.longest, BATTLES)
         return {
+            "game": offer.name, "learner": chosen, "copies": copies, **course,
             **self.typed(name="title", seed="seed", environments="battles"),
-            "game": offer.name, "learner": chosen, "copies": found["copies"] or settings.CPUS, **course,
         }  # fmt: skip
 
     def _learner(self, kind: str, offer: games.Offer) -> dict[str, Any]:
@@ -226,6 +228,10 @@ class ArenaForm(StudyForm):
             return True
         return _as_held(again.model_dump(mode="json")) != _as_held(job.config)
 
+    def _longest(self, study: ArenaConfig) -> int:
+        offer, _ = games.named(study.game.name, self.project)
+        return games.longest(OFFERS[offer], study.game.settings)
+
     def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
         """What it amounts to: lessons, processes by the paper's count and here, and how long it takes by an earlier
         course or by first rounds."""
@@ -247,6 +253,7 @@ class ArenaForm(StudyForm):
             "note": " ".join(filter(None, sentences)),
             "lines": list(pace.plan_lines(study, None if waiting else fast)),
             "crowded": kinds.parts_of(self.kind).crowded(study),
+            "short": pace.too_short(study, self._longest(study)),
         }  # fmt: skip
 
 

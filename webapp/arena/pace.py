@@ -35,6 +35,8 @@ LARGE = 10**9
 """Decisions of a lesson in which updates have their usual size."""
 LEAST_S = 5.0
 """Seconds that one must have lasted to tell anything."""
+LONG_S = 60.0
+"""Seconds from which on a lesson's start makes little difference."""
 LESSON_S = 4.0
 """Seconds in which the processes of a lesson come up, where no earlier course tells."""
 
@@ -122,22 +124,30 @@ def _rounds(job: Job) -> list[Round]:
 
 def timed(rounds: Sequence[Round]) -> Timed:
     """What rounds tell. A lesson with one round alone does not say which part of it was its start: it counts as played
-    at the mean pace of the others, or, where there are none, as without a start."""
+    at the mean pace of the others. Where there are none, long ones count as without a start, and short ones tell
+    nothing: their starts may be most of their time."""
     learned = [one for one in rounds if not one.pair]
     within = {which: list(own) for which, own in groupby(learned, key=lambda one: one.lesson)}
     decision = {
         which: (own[-1].seconds - own[0].seconds) / (own[-1].steps - own[0].steps)
         for which, own in within.items() if own[-1].steps > own[0].steps
     }  # fmt: skip
-    if not decision and learned and learned[-1].steps:
-        return Timed({one.lesson: learned[-1].seconds / learned[-1].steps for one in learned}, [], _pairs(rounds))
-    usual = fmean(decision.values()) if decision else 0.0
+    if not decision:
+        return Timed(_of_long_lessons(learned), [], _pairs(rounds))
+    usual = fmean(decision.values())
     starts, before = [], Round(0, False, 0.0, 0)
     for which, own in within.items():
         took, steps = own[0].seconds - before.seconds, own[0].steps - before.steps
         starts.append(max(0.0, took - steps * decision.get(which, usual)))
         before = own[-1]
     return Timed(decision, starts, _pairs(rounds))
+
+
+def _of_long_lessons(learned: Sequence[Round]) -> dict[int, float]:
+    """The mean pace of lessons with one round each, where they were long."""
+    if not learned or not learned[-1].steps or learned[-1].seconds < LONG_S * len(learned):
+        return {}
+    return {one.lesson: learned[-1].seconds / learned[-1].steps for one in learned}
 
 
 def _pairs(rounds: Sequence[Round]) -> list[float]:
@@ -253,6 +263,26 @@ def plan_lines(study: ArenaConfig, fast: Fast | None) -> Iterator[str]:
     yield f"AI Arena would start {number(largest.processes)} processes for that: {parts}."
     playing = arena_plan.started(study)
     yield f"Here {plural(playing, 'process', 'processes')} {'plays' if playing == 1 else 'play'}, and one learns."
+
+
+def too_short(study: ArenaConfig, longest: int) -> str:
+    """A warning where battles may not end within a lesson; ``longest``: decisions of an episode at most (0: nobody
+    knows)."""
+    each = [(one.place, _each(study, one)) for one in arena_plan.plan(study)]
+    short = [(place, decisions) for place, decisions in each if decisions < longest]
+    if not short:
+        return ""
+    place, decisions = min(short, key=lambda one: one[1])
+    return (
+        f"In lesson {place + 1} each battle goes on for {plural(decisions, 'decision')}, and one can last "
+        f"{number(longest)}. What does not end within a lesson shows nobody who won, and no condition can be reached "
+        "by it: make the lesson longer, or play fewer battles together."
+    )
+
+
+def _each(study: ArenaConfig, one: arena_plan.Planned) -> int:
+    """Decisions of everybody in one battle of a lesson."""
+    return one.pace.decisions // (study.copies * study.environments * max(1, sum(one.pace.workers.values())))
 
 
 def _rounded(played: int, asked: int) -> Iterator[str]:

@@ -103,12 +103,12 @@ class Lessons(Learning):
         return min(1.0, float(job.counters.get("steps", 0) / course_of(job).steps))
 
     def found(self, job: Job) -> Found | None:
-        """Who is the strongest, where a tournament told."""
+        """Who came first, where a tournament told."""
         table = latest_table(job)
         if table is None:
             return None
         name, many = strongest(table)
-        return Found(f"{name} is the strongest of {many}")
+        return Found(f"{name} came first of {many} in the tournament")
 
     def agent_records(self, job: Job) -> Mapping[str, AgentRecord]:
         """Each agent as it was after each lesson."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+import numpy as np
 from django.core.paginator import Page, Paginator
 
 from engine.arrays import Bundle
@@ -232,7 +233,8 @@ def _entity(place: int, offer: Offer) -> str:
 
 class PlayerStanding(NamedTuple):
     """How strong a player of a tournament is, and how often it would be seen if everybody picked well. ``share`` of
-    wins against all others; ``rating`` in Elo points, empty where it has none."""
+    wins against all others, or, where not everybody met, of the battles that it played, without a range; ``rating`` in
+    Elo points, empty where it has none."""
 
     name: str
     share: float
@@ -253,6 +255,8 @@ def standings(table: Bundle) -> list[PlayerStanding]:
             ("standing", "standing_low", "standing_high", "rating", "rating_low", "rating_high", "picked", "picked_low",
              "picked_high")}  # fmt: skip
     met = not table.meta["missing"]
+    if not met:
+        columns["standing"] = _own_shares(table)
     shares, ratings = columns["standing"], columns["rating"]
     order = sorted(range(len(names)), key=lambda i: -(_known(shares[i]) if met else _strength(shares[i], ratings[i])))
     return [
@@ -264,6 +268,16 @@ def standings(table: Bundle) -> list[PlayerStanding]:
         )
         for i in order
     ]  # fmt: skip
+
+
+def _own_shares(table: Bundle) -> list[float]:
+    """Each player's share of wins in the battles that it played. Pairs that never met would count as half a win each
+    in the share against all others."""
+    shares, meetings = table.arrays["share"], table.arrays["meetings"]
+    won = np.where(meetings > 0, np.nan_to_num(shares) * meetings, 0.0).sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        own: list[float] = (won / meetings.sum(axis=1)).tolist()
+    return own
 
 
 def agent_records(job: Job) -> dict[str, AgentRecord]:
@@ -287,7 +301,7 @@ def _in_words(each: PlayerStanding) -> str:
     """Of a player, in words."""
     if each.rating:
         return f"{each.rating} Elo points in the tournament"
-    return f"wins {percent(each.share)} of its battles in the tournament"
+    return f"won {percent(each.share)} of its battles in the tournament"
 
 
 def strongest(table: Bundle) -> tuple[str, int]:
@@ -328,9 +342,14 @@ def _points(value: float) -> str:
 
 
 def latest(columns: Columns, player: RosterPlayer) -> str:
-    """How a policy played in the last round that told it."""
+    """How a policy played in the last round that has figures of it, and which that was where others followed."""
+    rounds = columns.get("tick", [])
+    learned = [i for i, pairs in enumerate(columns.get("pairs", [None] * len(rounds))) if pairs is None]
     for what, words in (("win", "wins {}"), ("return", "return {}")):
-        values = [value for value in columns.get(f"{player.name}/{what}", []) if value is not None]
-        if values:
-            return words.format(percent(values[-1]) if what == "win" else number(values[-1], 2))
+        values = columns.get(f"{player.name}/{what}", [])
+        known = [(i, value) for i, value in enumerate(values) if value is not None]
+        if known:
+            at, value = known[-1]
+            old = "" if at >= learned[-1] else f" in round {number(rounds[at])}; no battle of its own ended since"
+            return words.format(percent(value) if what == "win" else number(value, 2)) + old
     return ""
