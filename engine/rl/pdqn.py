@@ -52,7 +52,8 @@ class PDQN(MixedReturns):
 
     def value(self, s: Seen, mask: Tensor | None) -> Tensor:
         """max_k Q(s, k, x(s; θ'_X); θ'_Q) [n] over legal choices."""
-        Q = self.network.policy_of(self.target, s).policy[:, : self.network.K]
+        x = self.network.numbers(self.target[self.network.of_x], s)
+        Q = self.network.worth(self.target[self.network.of_q], s, x)
         if mask is not None:
             Q = torch.where(mask | ~mask.any(dim=1, keepdim=True), Q, -torch.inf)
         return Q.amax(dim=1)
@@ -61,8 +62,8 @@ class PDQN(MixedReturns):
         c = self.tensors(self.replay.sample(self.config.minibatch).columns)
         s, y = self._at("s.", c), self.y(c)
         theta_q = self.theta.detach()[self.network.of_q].requires_grad_()
-        k, x = c["action"][:, :1].to(torch.int64), c["action"][:, 1:]
-        Q = self.network.worth(theta_q, s, x).gather(1, k)[:, 0]
+        k, x = c["action"][:, 0].to(torch.int64), c["action"][:, 1:]
+        Q = self.network.taken(theta_q, s, k, x)
         loss = torch.nn.functional.mse_loss(Q, y)
         g = self.descend(loss, theta_q)
         norm = self.clip(g)
