@@ -97,6 +97,23 @@ def forward(theta: Tensor, x: Tensor, layers: Layers) -> Tensor:
     return found
 
 
+Pull = Callable[[Tensor], Tensor]
+"""Gives the gradient in what a function was given from that in what it returned."""
+
+
+def pulled(theta: Tensor, x: Tensor, layers: Layers) -> tuple[Tensor, Pull]:
+    """y as from ``forward``, and ∂L/∂θ from ∂L/∂y, outside the graph: its engine takes longer than small products."""
+    parts, activation = layers.parts(theta), layers.activation
+    y, inputs = run(parts, x, activation)
+
+    def pull(delta: Tensor) -> Tensor:
+        g = torch.empty_like(theta)
+        _back(parts, inputs, delta, activation, layers.parts(g), False)
+        return g
+
+    return y, pull
+
+
 def stacked(theta: Tensor, x: Tensor, layers: Layers) -> Tensor:
     """y [K, n, o] of K networks of the same shape, θ [K, ``layers.size``], for x [K, n, i], or for one x [n, i] that
     all of them look at; one node of the graph, differentiable once in both. Products stay one for each network: a

@@ -179,6 +179,20 @@ class Network:
         y = dense.forward(rest, self.entry(parts, observations), layers)
         return Outputs(y, y.new_empty(0))
 
+    def pulled(self, theta: Tensor, observations: Mapping[str, Tensor]) -> tuple[Tensor, dense.Pull]:
+        """The policy's outputs as from ``policy_of``, and ∂L/∂θ from the gradient in them."""
+        if not self.images:
+            return dense.pulled(theta.detach(), self.entry({}, observations), self._split[1])
+        theta = theta.detach().requires_grad_()
+        y = self.policy_of(theta, observations).policy
+        return y.detach(), lambda delta: torch.autograd.grad(y, theta, delta)[0]
+
+    def sloped(self, parts: Parts, observations: Mapping[str, Tensor]) -> tuple[Tensor, dense.Pull]:
+        """The same outputs for the parts of θ, and the gradient in what the first layers are given."""
+        entry, layers, activation = self.entry(parts, observations), self.layers(parts), self._split[1].activation
+        y, inputs = dense.run(layers, entry, activation)
+        return y, lambda delta: dense.of_x(layers, inputs, delta, activation)
+
     def layers(self, parts: Parts) -> dense.Parts:
         """(W, b) of each layer behind the convolutions, of such a network."""
         behind = list(parts.values())[-2 * len(self._split[1].widths) + 2 :]

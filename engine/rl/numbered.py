@@ -24,6 +24,7 @@ from torch import Tensor
 from engine.config.rl import NetworkConfig
 from engine.errors import ConfigError
 from engine.mdp.interface import ArraySpec, Parameterised, SeatSpec
+from engine.rl.dense import Pull
 from engine.rl.networks import Network, Outputs, Parts, Recurrent, flat
 from engine.rl.passes import Passes
 
@@ -101,10 +102,20 @@ class NumbersNetwork(Network):
     def policy_of(self, theta: Tensor, observations: Seen) -> Outputs:
         """As ``__call__`` with the parts of θ, faster."""
         y = self.inner.policy_of(theta[: self.inner.size], observations).policy
-        frozen = theta.detach()[self.inner.size : self.size]
-        parts = {THROUGH[0]: frozen[: -self.outputs].view(self.outputs, -1)} if self.flat else {}
-        y = y + self._through(parts | {THROUGH[1]: frozen[-self.outputs :]}, observations)
+        y = y + self._frozen(theta, observations)
         return Outputs(y, y.new_empty(0))
+
+    def pulled(self, theta: Tensor, observations: Seen) -> tuple[Tensor, Pull]:
+        """As ``Network.pulled``: the frozen layer has no gradient."""
+        f, pull = self.inner.pulled(theta[: self.inner.size], observations)
+        y, frozen = f + self._frozen(theta, observations), f.new_zeros(self.size - self.inner.size)
+        return y, lambda delta: torch.cat([pull(delta), frozen])
+
+    def _frozen(self, theta: Tensor, observations: Seen) -> Tensor:
+        """W_0 s + b_0 of θ."""
+        end = theta.detach()[self.inner.size : self.size]
+        weight = {THROUGH[0]: end[: -self.outputs].view(self.outputs, -1)} if self.flat else {}
+        return self._through(weight | {THROUGH[1]: end[-self.outputs :]}, observations)
 
     def _through(self, parts: Parts, observations: Seen) -> Tensor:
         """W_0 s + b_0, without a gradient."""
@@ -149,33 +160,32 @@ class ChoiceNetwork(Network):
         """Q(s, x(s)), then x(s), of scaled observations."""
         mine, own = ({local: parts[name] for name, local in names.items()} for names in self._names)
         x = self.x(mine, observations).policy
-        if self.passes:
-            Q = self._each(own, observations, x)
-        else:
-            Q = self.q(own, {**observations, **split(x, self.counts)}, critic=False).policy
-        return Outputs(torch.cat([Q, x], dim=1), x.new_empty(0))
+        return Outputs(torch.cat([self._worth(own, observations, x)[0], x], dim=1), x.new_empty(0))
 
-    def numbers(self, theta_x: Tensor, s: Seen) -> Tensor:
-        """x(s; θ_X) [n, D]."""
-        return self.x.policy_of(theta_x, s).policy
+    def numbers(self, theta_x: Tensor, s: Seen) -> tuple[Tensor, Pull]:
+        """x(s; θ_X) [n, D], and ∂L/∂θ_X from ∂L/∂x."""
+        return self.x.pulled(theta_x, s)
 
-    def worth(self, theta_q: Tensor, s: Seen, x: Tensor) -> Tensor:
-        """Q(s, x; θ_Q) [n, K] for any numbers x [n, D]; differentiable in these alone."""
-        theta_q = theta_q.detach()
-        if self.passes:
-            return self._each(self.q.parts(theta_q), s, x)
-        return self.q.policy_of(theta_q, {**s, **split(x, self.counts)}).policy
+    def worth(self, theta_q: Tensor, s: Seen, x: Tensor) -> tuple[Tensor, Pull]:
+        """Q(s, x; θ_Q) [n, K] for any numbers x [n, D], and ∂L/∂x from ∂L/∂Q."""
+        return self._worth(self.q.parts(theta_q.detach()), s, x)
 
-    def taken(self, theta_q: Tensor, s: Seen, k: Tensor, x: Tensor) -> Tensor:
-        """Q(s, k, x; θ_Q) [n] of one choice a row, k int64[n]; of all passes this needs the k-th alone."""
+    def taken(self, theta_q: Tensor, s: Seen, k: Tensor, x: Tensor) -> tuple[Tensor, Pull]:
+        """Q(s, k, x; θ_Q) [n] of one choice a row, k int64[n], and ∂L/∂θ_Q from ∂L/∂Q; of all passes this needs the
+        k-th alone."""
         if self.passes:
             x = torch.where(self._passes.own.to(x.device)[k], x, 0.0)
-        return self.q.policy_of(theta_q, {**s, **split(x, self.counts)}).policy.gather(1, k[:, None])[:, 0]
+        Q, pull = self.q.pulled(theta_q, {**s, **split(x, self.counts)})
+        at = k[:, None]
+        return Q.gather(1, at)[:, 0], lambda delta: pull(torch.zeros_like(Q).scatter_(1, at, delta[:, None]))
 
-    def _each(self, parts: Parts, s: Seen, x: Tensor) -> Tensor:
-        """Q [n, K] in K passes; ``parts``: those of θ_Q."""
-        entry = self.q.entry(parts, {**s, **split(torch.zeros_like(x), self.counts)})
-        return self._passes.values(self.q.layers(parts), entry, x)
+    def _worth(self, parts: Parts, s: Seen, x: Tensor) -> tuple[Tensor, Pull]:
+        at, D = self._passes.at, x.shape[1]
+        if self.passes:
+            entry = self.q.entry(parts, {**s, **split(torch.zeros_like(x), self.counts)})
+            return self._passes.pulled(self.q.layers(parts), entry, x)
+        Q, pull = self.q.sloped(parts, {**s, **split(x, self.counts)})
+        return Q, lambda delta: pull(delta)[:, at : at + D]
 
 
 def inverted(delta: Tensor, p: Tensor) -> Tensor:

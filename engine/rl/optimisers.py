@@ -39,9 +39,9 @@ def clip_norm(gradient: Tensor, largest: float) -> float:
     """Clip the whole gradient to this norm, in place; 0: do not clip. Returns its original norm, which is not finite
     (and the gradient unchanged) where the gradient is not, or where its squares, which optimisers average, overflow
     float32 without clipping."""
-    norm = float(gradient.norm())
+    norm = float(torch.linalg.vector_norm(gradient))
     if largest and math.isinf(norm):
-        norm = float(gradient.double().norm())
+        norm = float(torch.linalg.vector_norm(gradient.double()))
     if largest and largest < norm < math.inf:
         gradient.mul_(largest / norm)
     return norm

@@ -9,11 +9,10 @@ where W_x are the columns of W_1 that see numbers. So s is multiplied once, not 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from engine.rl import dense
 
@@ -25,16 +24,14 @@ class Passes(NamedTuple):
     at: int
     activation: dense.Activation
 
-    def values(self, parts: dense.Parts, entry: Tensor, x: Tensor) -> Tensor:
-        """Q [n, K] for (s, 0) in ``entry`` [n, i] and numbers x [n, D]; differentiable once in x, not in ``parts``,
-        which are those of the network's layers."""
+    def pulled(self, parts: dense.Parts, entry: Tensor, x: Tensor) -> tuple[Tensor, dense.Pull]:
+        """Q [n, K] for (s, 0) in ``entry`` [n, i], numbers x [n, D] and the ``parts`` of the network's layers; and
+        ∂L/∂x from ∂L/∂Q."""
         passes = self._replace(own=self.own.to(x.device))
-        if torch.is_grad_enabled() and x.requires_grad:
-            found: Tensor = _Node.apply(x, parts, entry, passes)  # type: ignore[no-untyped-call]
-            return found
-        return passes.run(parts, entry, x)[0]
+        Q, inputs = passes._run(parts, entry, x)
+        return Q, lambda delta: passes._back(parts, inputs, delta)
 
-    def run(self, parts: dense.Parts, entry: Tensor, x: Tensor) -> tuple[Tensor, list[Tensor]]:
+    def _run(self, parts: dense.Parts, entry: Tensor, x: Tensor) -> tuple[Tensor, list[Tensor]]:
         """Q, and what each layer but the first was given."""
         (W, b), *above = parts
         K, D = self.own.shape
@@ -44,7 +41,7 @@ class Passes(NamedTuple):
         h, inputs = dense.run(above, dense.IN_PLACE[self.activation](h) if above else h, self.activation)
         return h.view(len(x), K, K).diagonal(dim1=1, dim2=2), inputs
 
-    def back(self, parts: dense.Parts, inputs: list[Tensor], delta: Tensor) -> Tensor:
+    def _back(self, parts: dense.Parts, inputs: list[Tensor], delta: Tensor) -> Tensor:
         """∂L/∂x [n, D] from ∂L/∂Q [n, K]."""
         (W, _), *above = parts
         K, D = self.own.shape
@@ -54,17 +51,3 @@ class Passes(NamedTuple):
             passed = dense.BACK[self.activation](passed, inputs[0])
         alone = dense.product(passed, W[:, self.at : self.at + D].t()).view(-1, K, D)
         return torch.where(self.own, alone, 0.0).sum(dim=1)
-
-
-class _Node(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, parts: dense.Parts, entry: Tensor, passes: Passes) -> Tensor:
-        Q, inputs = passes.run(parts, entry, x)
-        ctx.save_for_backward(*inputs)
-        ctx.parts, ctx.passes = parts, passes
-        return Q
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, delta: Tensor) -> tuple[Tensor, None, None, None]:
-        return ctx.passes.back(ctx.parts, ctx.saved_tensors, delta), None, None, None
