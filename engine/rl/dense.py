@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -20,12 +21,12 @@ from torch.autograd.function import once_differentiable
 Activation = Literal["leaky_relu", "relu", "tanh"]
 SLOPE = 0.01
 _ops: Any = torch.ops.aten
-_IN_PLACE: dict[Activation, Callable[[Tensor], Tensor]] = {
+IN_PLACE: dict[Activation, Callable[[Tensor], Tensor]] = {
     "leaky_relu": lambda x: torch.nn.functional.leaky_relu_(x, SLOPE),
     "relu": torch.relu_,
     "tanh": torch.tanh_,
 }
-_BACK: dict[Activation, Callable[[Tensor, Tensor], Tensor]] = {
+BACK: dict[Activation, Callable[[Tensor, Tensor], Tensor]] = {
     "leaky_relu": lambda g, h: _ops.leaky_relu_backward(g, h, SLOPE, True),
     "relu": lambda g, h: _ops.threshold_backward(g, h, 0),
     "tanh": lambda g, h: _ops.tanh_backward(g, h),
@@ -33,15 +34,19 @@ _BACK: dict[Activation, Callable[[Tensor, Tensor], Tensor]] = {
 """δ from the gradient of an activation and from the activation itself."""
 _mkldnn: Any = torch.backends.mkldnn
 _one_dnn: Any = torch.ops.mkldnn._linear_pointwise.default if _mkldnn.is_available() else None
-WORTH = 1 << 23
-"""Multiplications in all layers from which on one node is faster than a node for each step, which costs less Python."""
-_LEAST = 1 << 21
-"""Multiplications in one product from which on oneDNN is faster: it takes longer to begin."""
+_LEAST = 1 << 24
+"""Multiplications in one product from which on oneDNN is faster: it takes longer to begin, and much longer
+among products of several shapes."""
+
+
+def _small(multiplications: int, x: Tensor) -> bool:
+    """Whether a product stays with torch's own."""
+    return multiplications < _LEAST or _one_dnn is None or not x.is_cpu
 
 
 def product(x: Tensor, W: Tensor, b: Tensor | None = None) -> Tensor:
     """x Wᵀ + b, float32: x [n, i], W [o, i], b [o]; any strides."""
-    if x.shape[0] * W.numel() < _LEAST or _one_dnn is None or not x.is_cpu:
+    if _small(x.shape[0] * W.numel(), x):
         return torch.nn.functional.linear(x, W, b)
     found: Tensor = _one_dnn(x, W, b, "none", [], "")
     return found
@@ -64,21 +69,49 @@ class Layers(NamedTuple):
 
     def parts(self, theta: Tensor) -> Parts:
         """Views (W, b) of each layer."""
-        return self.each(theta[None])[0]
+        sizes, shapes = _places(self.widths)
+        pieces = theta.split_with_sizes(sizes)
+        return [(pieces[2 * i].view(shape), pieces[2 * i + 1]) for i, shape in enumerate(shapes)]
 
     def each(self, theta: Tensor) -> list[Parts]:
         """The same of each of K networks, θ [K, ``size``]."""
-        shapes, K = list(itertools.pairwise(self.widths)), theta.shape[0]
-        pieces = theta.split_with_sizes([n for width, units in shapes for n in (units * width, units)], 1)
-        W = [piece.view(K, units, width).unbind() for piece, (width, units) in zip(pieces[::2], shapes, strict=True)]
+        (sizes, shapes), K = _places(self.widths), theta.shape[0]
+        pieces = theta.split_with_sizes(sizes, 1)
+        W = [piece.view(K, *shape).unbind() for piece, shape in zip(pieces[::2], shapes, strict=True)]
         b = [piece.unbind() for piece in pieces[1::2]]
         return [[(W[i][k], b[i][k]) for i in range(len(shapes))] for k in range(K)]
 
 
+@cache
+def _places(widths: tuple[int, ...]) -> tuple[list[int], list[tuple[int, int]]]:
+    """The sizes of each layer's matrix and of its biases, and the shapes of the matrices."""
+    shapes = [(units, width) for width, units in itertools.pairwise(widths)]
+    return [n for units, width in shapes for n in (units * width, units)], shapes
+
+
 def forward(theta: Tensor, x: Tensor, layers: Layers) -> Tensor:
     """y [n, o] for x [n, i] and θ [``layers.size``], differentiable once in both."""
+    if not (torch.is_grad_enabled() and (theta.requires_grad or x.requires_grad)):
+        return run(layers.parts(theta), x, layers.activation)[0]
     found: Tensor = _Node.apply(theta, x, layers)  # type: ignore[no-untyped-call]
     return found
+
+
+Pull = Callable[[Tensor], Tensor]
+"""Gives the gradient in what a function was given from that in what it returned."""
+
+
+def pulled(theta: Tensor, x: Tensor, layers: Layers) -> tuple[Tensor, Pull]:
+    """y as from ``forward``, and ∂L/∂θ from ∂L/∂y, outside the graph: its engine takes longer than small products."""
+    parts, activation = layers.parts(theta), layers.activation
+    y, inputs = run(parts, x, activation)
+
+    def pull(delta: Tensor) -> Tensor:
+        g = torch.empty_like(theta)
+        _back(parts, inputs, delta, activation, layers.parts(g), False)
+        return g
+
+    return y, pull
 
 
 def stacked(theta: Tensor, x: Tensor, layers: Layers) -> Tensor:
@@ -89,9 +122,9 @@ def stacked(theta: Tensor, x: Tensor, layers: Layers) -> Tensor:
     return found
 
 
-def _run(parts: Parts, x: Tensor, activation: Activation) -> tuple[Tensor, list[Tensor]]:
-    """y, and what each layer was given."""
-    inputs, h, bounded = [], x, _IN_PLACE[activation]
+def run(parts: Parts, x: Tensor, activation: Activation) -> tuple[Tensor, list[Tensor]]:
+    """y, and what each layer was given; x has no activation before it."""
+    inputs, h, bounded = [], x, IN_PLACE[activation]
     for i, (W, b) in enumerate(parts):
         h = bounded(h) if i else h
         inputs.append(h)
@@ -109,16 +142,23 @@ def _back(
         if i or of_x:
             delta = product(delta, parts[i][0].t())
         if i:
-            delta = _BACK[activation](delta, inputs[i])
+            delta = BACK[activation](delta, inputs[i])
     return delta if of_x else None
+
+
+def of_x(parts: Parts, inputs: Sequence[Tensor], delta: Tensor, activation: Activation) -> Tensor:
+    """∂L/∂x alone."""
+    found = _back(parts, inputs, delta, activation, None, True)
+    assert found is not None
+    return found
 
 
 class _Node(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, theta: Tensor, x: Tensor, layers: Layers) -> Tensor:
-        y, inputs = _run(layers.parts(theta), x, layers.activation)
+        ctx.parts, ctx.layers = layers.parts(theta), layers
+        y, inputs = run(ctx.parts, x, layers.activation)
         ctx.save_for_backward(theta, *inputs)
-        ctx.layers = layers
         return y
 
     @staticmethod
@@ -128,7 +168,7 @@ class _Node(torch.autograd.Function):
         of_theta, of_x, _ = ctx.needs_input_grad
         g = torch.empty_like(theta) if of_theta else None
         places = None if g is None else layers.parts(g)
-        return g, _back(layers.parts(theta), inputs, delta, layers.activation, places, of_x), None
+        return g, _back(ctx.parts, inputs, delta, layers.activation, places, of_x), None
 
 
 class _Stack(torch.autograd.Function):
@@ -136,7 +176,7 @@ class _Stack(torch.autograd.Function):
     def forward(ctx: Any, theta: Tensor, x: Tensor, layers: Layers) -> Tensor:
         whole = layers.each(theta)
         seen = [x] * len(whole) if x.dim() == 2 else x.unbind()
-        made = [_run(parts, own, layers.activation) for parts, own in zip(whole, seen, strict=True)]
+        made = [run(parts, own, layers.activation) for parts, own in zip(whole, seen, strict=True)]
         ctx.save_for_backward(theta, *(h for _, inputs in made for h in inputs))
         ctx.layers, ctx.shared = layers, x.dim() == 2
         return torch.stack([y for y, _ in made])
@@ -162,7 +202,9 @@ class _Stack(torch.autograd.Function):
 def _weights_of(delta: Tensor, h: Tensor, W: Tensor, b: Tensor) -> None:
     """Write ∂L/∂W and ∂L/∂b."""
     torch.sum(delta, 0, out=b)
-    if h.shape[1] < delta.shape[1]:  # oneDNN copies its first operand: the smaller one
+    if _small(delta.shape[0] * W.numel(), h):
+        torch.mm(delta.t(), h, out=W)
+    elif h.shape[1] < delta.shape[1]:  # oneDNN copies its first operand: the smaller one
         W.t().copy_(product(h.t(), delta.t()))
     else:
         W.copy_(product(delta.t(), h.t()))

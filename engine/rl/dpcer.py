@@ -43,7 +43,9 @@ succeeded yet draws nobody; its share is then that of the others that stand stil
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
+from itertools import accumulate
 from math import e, exp, log, sqrt
 from typing import Any, Literal
 
@@ -79,7 +81,7 @@ class Scheduler:
 
     def choose(self) -> int:
         """Task i with probability p(i)."""
-        i = int(np.searchsorted(np.cumsum(self.p), self.rng.random(), side="right"))
+        i = bisect_right(list(accumulate(self.p.tolist())), self.rng.random())
         return min(i, self.N - 1)
 
     def played(self, i: int, R: float, n: int = 1) -> None:

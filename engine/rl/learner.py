@@ -14,7 +14,7 @@ import contextlib
 import math
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -265,10 +265,13 @@ class BaseLearner(ABC):
         self.idle = 0 if steps else self.idle
         return {"rate": self.eta, "staleness_mean": float(stale.mean()), "staleness_max": float(stale.max())}
 
-    def descend(self, loss: Tensor, of: Tensor | None = None) -> Tensor:
-        """dL/dθ, or that of another vector, flat. Raises EngineError when the loss is not finite."""
-        if not torch.isfinite(loss):
+    def descend(self, loss: Tensor, of: Tensor | Callable[[], Tensor] | None = None) -> Tensor:
+        """dL/dθ, that of another vector, or what the caller knows how to compute, flat. Raises EngineError when the
+        loss is not finite."""
+        if not math.isfinite(float(loss.detach())):
             raise self._wrong("loss is not a number")
+        if callable(of):
+            return of()
         return torch.autograd.grad(loss, self.theta if of is None else of)[0]
 
     def clip(self, g: Tensor) -> float:

@@ -124,11 +124,14 @@ class MixedReturns(Replayed):
         """The targets [n] of a minibatch's columns."""
         beta = self.config.beta
         with torch.no_grad():
-            y = c["reward"] + c["factor"] * self.value(self._at("next.", c), c.get("mask"))
-            if beta:
-                last = self.value(self._at(LAST, c), c.get(f"{LAST}mask"))
-                y = (1 - beta) * y + beta * (c[RETURN] + c[f"{RETURN}.factor"] * last)
-            return y
+            if not beta:
+                return c["reward"] + c["factor"] * self.value(self._at("next.", c), c.get("mask"))
+            names = [spec.name for spec in self.spec.seat.observations]
+            both = {f"next.{name}": torch.cat([c[f"next.{name}"], c[f"{LAST}{name}"]]) for name in names}
+            mask = torch.cat([c["mask"], c[f"{LAST}mask"]]) if "mask" in c else None
+            after, last = self.value(self._at("next.", both), mask).chunk(2)
+            y = c["reward"] + c["factor"] * after
+            return (1 - beta) * y + beta * (c[RETURN] + c[f"{RETURN}.factor"] * last)
 
     def _at(self, ahead: str, c: dict[str, Tensor]) -> dict[str, Tensor]:
         """Observations of a minibatch's columns, scaled for the network."""

@@ -170,16 +170,33 @@ class Network:
         return self._above(parts, entry, states.h.flatten(0, 1), state), states
 
     def policy_of(self, theta: Tensor, observations: Mapping[str, Tensor]) -> Outputs:
-        """As ``__call__`` with the parts of θ, for a network without LSTM, critic and spreads, but faster where layers
-        are large (``engine.rl.dense``)."""
+        """As ``__call__`` with the parts of θ, for a network without LSTM, critic and spreads, but faster
+        (``engine.rl.dense``)."""
         below, layers = self._split
-        if layers.size * len(next(iter(observations.values()))) < dense.WORTH:
-            return self(self.parts(theta), observations)
-        *convolutions, rest = torch.split(theta, below)
+        *convolutions, rest = torch.split(theta, below) if self.images else (theta,)
         pieces = zip(convolutions, self.shapes.items(), strict=False)
         parts = {name: piece.view(shape) for piece, (name, shape) in pieces}
-        y = dense.forward(rest, self._entry(parts, observations), layers)
+        y = dense.forward(rest, self.entry(parts, observations), layers)
         return Outputs(y, y.new_empty(0))
+
+    def pulled(self, theta: Tensor, observations: Mapping[str, Tensor]) -> tuple[Tensor, dense.Pull]:
+        """The policy's outputs as from ``policy_of``, and ∂L/∂θ from the gradient in them."""
+        if not self.images:
+            return dense.pulled(theta.detach(), self.entry({}, observations), self._split[1])
+        theta = theta.detach().requires_grad_()
+        y = self.policy_of(theta, observations).policy
+        return y.detach(), lambda delta: torch.autograd.grad(y, theta, delta)[0]
+
+    def sloped(self, parts: Parts, observations: Mapping[str, Tensor]) -> tuple[Tensor, dense.Pull]:
+        """The same outputs for the parts of θ, and the gradient in what the first layers are given."""
+        entry, layers, activation = self.entry(parts, observations), self.layers(parts), self._split[1].activation
+        y, inputs = dense.run(layers, entry, activation)
+        return y, lambda delta: dense.of_x(layers, inputs, delta, activation)
+
+    def layers(self, parts: Parts) -> dense.Parts:
+        """(W, b) of each layer behind the convolutions, of such a network."""
+        behind = list(parts.values())[-2 * len(self._split[1].widths) + 2 :]
+        return list(zip(behind[::2], behind[1::2], strict=True))
 
     @cached_property
     def _split(self) -> tuple[list[int], dense.Layers]:
@@ -193,11 +210,12 @@ class Network:
 
     def _below(self, parts: Parts, observations: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
         """(all inputs concatenated, outputs of the policy's hidden layers)."""
-        entry = self._entry(parts, observations)
+        entry = self.entry(parts, observations)
         return entry, self._layers(parts, "policy", entry)
 
-    def _entry(self, parts: Parts, observations: Mapping[str, Tensor]) -> Tensor:
-        features = [observations[spec.name][..., None].flatten(1) for spec in self.plain]  # single numbers, too
+    def entry(self, parts: Parts, observations: Mapping[str, Tensor]) -> Tensor:
+        """What the first layers are given, [N, …]."""
+        features = [flat(observations[spec.name]) for spec in self.plain]
         features += [self._convolved(parts, spec.name, observations[spec.name]) for spec in self.images]
         return features[0] if len(features) == 1 else torch.cat(features, dim=1)
 
@@ -218,6 +236,11 @@ class Network:
             x = self.activation(F.linear(x, weight, parts[f"{name}.{i}.bias"]))
             i += 1
         return x
+
+
+def flat(seen: Tensor) -> Tensor:
+    """What is seen [n, …] as a row of numbers for each [n, m]; a single number is one, too."""
+    return seen if seen.dim() == 2 else seen[..., None].flatten(1)
 
 
 def _cell(parts: Parts, gates: Tensor, state: Recurrent) -> Recurrent:

@@ -7,13 +7,13 @@ and what is learned is added to it (Hausknecht & Stone 2016, released code of Be
 
 ``ChoiceNetwork``: numbers x(s; θ_X) and values Q(s, x; θ_Q) of all choices, θ = (θ_X, θ_Q). In one pass every Q_k sees
 all numbers (P-DQN, Xiong et al. 2018). In K passes, one batch, Q_k is the k-th output for (s, x e_k), where all numbers
-but x_k are 0 (MP-DQN, Bester et al. 2019, eq. 8–10), so that ∂Q_k / ∂x_j = 0 for j ≠ k.
+but x_k are 0 (MP-DQN, Bester et al. 2019, eq. 8–10; ``engine.rl.passes``), so that ∂Q_k / ∂x_j = 0 for j ≠ k.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 import numpy as np
@@ -24,7 +24,9 @@ from torch import Tensor
 from engine.config.rl import NetworkConfig
 from engine.errors import ConfigError
 from engine.mdp.interface import ArraySpec, Parameterised, SeatSpec
-from engine.rl.networks import Network, Outputs, Parts, Recurrent
+from engine.rl.dense import Pull
+from engine.rl.networks import Network, Outputs, Parts, Recurrent, flat
+from engine.rl.passes import Passes
 
 F32 = NDArray[np.float32]
 Seen = Mapping[str, Tensor]
@@ -100,16 +102,30 @@ class NumbersNetwork(Network):
     def policy_of(self, theta: Tensor, observations: Seen) -> Outputs:
         """As ``__call__`` with the parts of θ, faster."""
         y = self.inner.policy_of(theta[: self.inner.size], observations).policy
-        y = y + self._through(self.parts(theta.detach()), observations)
+        y = y + self._frozen(theta, observations)
         return Outputs(y, y.new_empty(0))
+
+    def pulled(self, theta: Tensor, observations: Seen) -> tuple[Tensor, Pull]:
+        """As ``Network.pulled``: the frozen layer has no gradient."""
+        f, pull = self.inner.pulled(theta[: self.inner.size], observations)
+        y, frozen = f + self._frozen(theta, observations), f.new_zeros(self.size - self.inner.size)
+        return y, lambda delta: torch.cat([pull(delta), frozen])
+
+    def _frozen(self, theta: Tensor, observations: Seen) -> Tensor:
+        """W_0 s + b_0 of θ."""
+        end = theta.detach()[self.inner.size : self.size]
+        weight = {THROUGH[0]: end[: -self.outputs].view(self.outputs, -1)} if self.flat else {}
+        return self._through(weight | {THROUGH[1]: end[-self.outputs :]}, observations)
 
     def _through(self, parts: Parts, observations: Seen) -> Tensor:
         """W_0 s + b_0, without a gradient."""
         bias = parts[THROUGH[1]].detach()
         if not self.flat:
             return bias
-        s = torch.cat([observations[spec.name][..., None].flatten(1) for spec in self.plain], dim=1)
-        return torch.nn.functional.linear(s, parts[THROUGH[0]].detach(), bias)
+        s = [flat(observations[spec.name]) for spec in self.plain]
+        return torch.nn.functional.linear(
+            s[0] if len(s) == 1 else torch.cat(s, dim=1), parts[THROUGH[0]].detach(), bias
+        )
 
 
 class ChoiceNetwork(Network):
@@ -128,6 +144,11 @@ class ChoiceNetwork(Network):
         self.size = sum(self.sizes)
         self.of_x, self.of_q = slice(0, self.x.size), slice(self.x.size, self.size)
         self.owner = np.repeat(np.arange(self.K), self.counts)
+        self._names = [
+            {ahead + name: name for name in network.shapes} for ahead, network in ((NUMBERS, self.x), (CHOICE, self.q))
+        ]
+        own = torch.from_numpy(np.arange(self.K)[:, None] == self.owner)
+        self._passes = Passes(own, sum(math.prod(spec.shape) for spec in self.x.plain), config.activation)
 
     def initial(self, rng: np.random.Generator) -> F32:
         """An initial θ float32[size]."""
@@ -137,37 +158,34 @@ class ChoiceNetwork(Network):
         self, parts: Parts, observations: Seen, state: Recurrent | None = None, *, critic: bool = True
     ) -> Outputs:
         """Q(s, x(s)), then x(s), of scaled observations."""
-        x = self.x(_below(NUMBERS, parts), observations).policy
-        own = _below(CHOICE, parts)
-        y = torch.cat([self._values(lambda s: self.q(own, s, critic=False).policy, observations, x), x], dim=1)
-        return Outputs(y, y.new_empty(0))
+        mine, own = ({local: parts[name] for name, local in names.items()} for names in self._names)
+        x = self.x(mine, observations).policy
+        return Outputs(torch.cat([self._worth(own, observations, x)[0], x], dim=1), x.new_empty(0))
 
-    def policy_of(self, theta: Tensor, observations: Seen) -> Outputs:
-        """As ``__call__`` with the parts of θ, faster."""
-        x = self.numbers(theta[self.of_x], observations)
-        y = torch.cat([self.worth(theta[self.of_q], observations, x), x], dim=1)
-        return Outputs(y, y.new_empty(0))
+    def numbers(self, theta_x: Tensor, s: Seen) -> tuple[Tensor, Pull]:
+        """x(s; θ_X) [n, D], and ∂L/∂θ_X from ∂L/∂x."""
+        return self.x.pulled(theta_x, s)
 
-    def numbers(self, theta_x: Tensor, s: Seen) -> Tensor:
-        """x(s; θ_X) [n, D]."""
-        return self.x.policy_of(theta_x, s).policy
+    def worth(self, theta_q: Tensor, s: Seen, x: Tensor) -> tuple[Tensor, Pull]:
+        """Q(s, x; θ_Q) [n, K] for any numbers x [n, D], and ∂L/∂x from ∂L/∂Q."""
+        return self._worth(self.q.parts(theta_q.detach()), s, x)
 
-    def worth(self, theta_q: Tensor, s: Seen, x: Tensor) -> Tensor:
-        """Q(s, x; θ_Q) [n, K] for any numbers x [n, D]."""
-        return self._values(lambda seen: self.q.policy_of(theta_q, seen).policy, s, x)
+    def taken(self, theta_q: Tensor, s: Seen, k: Tensor, x: Tensor) -> tuple[Tensor, Pull]:
+        """Q(s, k, x; θ_Q) [n] of one choice a row, k int64[n], and ∂L/∂θ_Q from ∂L/∂Q; of all passes this needs the
+        k-th alone."""
+        if self.passes:
+            x = torch.where(self._passes.own.to(x.device)[k], x, 0.0)
+        Q, pull = self.q.pulled(theta_q, {**s, **split(x, self.counts)})
+        at = k[:, None]
+        return Q.gather(1, at)[:, 0], lambda delta: pull(torch.zeros_like(Q).scatter_(1, at, delta[:, None]))
 
-    def _values(self, pass_: Callable[[Seen], Tensor], s: Seen, x: Tensor) -> Tensor:
-        if not self.passes:
-            return pass_({**s, **split(x, self.counts)})
-        n, own = len(x), torch.from_numpy(np.arange(self.K)[:, None] == self.owner).to(x.device)
-        alone = torch.where(own, x[:, None], 0.0).view(n * self.K, -1)  # x e_1, …, x e_K of each row
-        again = {name: seen.repeat_interleave(self.K, dim=0) for name, seen in s.items()}
-        Q = pass_({**again, **split(alone, self.counts)})
-        return Q.view(n, self.K, self.K).diagonal(dim1=1, dim2=2)
-
-
-def _below(ahead: str, parts: Parts) -> dict[str, Tensor]:
-    return {name.removeprefix(ahead): part for name, part in parts.items() if name.startswith(ahead)}
+    def _worth(self, parts: Parts, s: Seen, x: Tensor) -> tuple[Tensor, Pull]:
+        at, D = self._passes.at, x.shape[1]
+        if self.passes:
+            entry = self.q.entry(parts, {**s, **split(torch.zeros_like(x), self.counts)})
+            return self._passes.pulled(self.q.layers(parts), entry, x)
+        Q, pull = self.q.sloped(parts, {**s, **split(x, self.counts)})
+        return Q, lambda delta: pull(delta)[:, at : at + D]
 
 
 def inverted(delta: Tensor, p: Tensor) -> Tensor:

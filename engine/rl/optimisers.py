@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 Arrays = dict[str, NDArray[Any]]
+_adam: Any = torch._fused_adam_
 
 
 class Optimiser(Protocol):
@@ -38,9 +39,9 @@ def clip_norm(gradient: Tensor, largest: float) -> float:
     """Clip the whole gradient to this norm, in place; 0: do not clip. Returns its original norm, which is not finite
     (and the gradient unchanged) where the gradient is not, or where its squares, which optimisers average, overflow
     float32 without clipping."""
-    norm = float(gradient.norm())
+    norm = float(torch.linalg.vector_norm(gradient))
     if largest and math.isinf(norm):
-        norm = float(gradient.double().norm())
+        norm = float(torch.linalg.vector_norm(gradient.double()))
     if largest and largest < norm < math.inf:
         gradient.mul_(largest / norm)
     return norm
@@ -52,15 +53,15 @@ class Adam:
     def __init__(self, theta: Tensor, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-5) -> None:
         self.theta, self.beta1, self.beta2, self.epsilon = theta, beta1, beta2, epsilon
         self.m, self.v, self.t = torch.zeros_like(theta), torch.zeros_like(theta), 0
-        self._root = torch.empty_like(theta)
+        self._steps = torch.zeros((), device=theta.device)
 
     def step(self, g: Tensor, eta: float) -> None:
-        """θ ← θ − η m̂ / (√v̂ + ε)."""
+        """θ ← θ − η m̂ / (√v̂ + ε), in one pass over memory: step by step takes three times as long."""
         self.t += 1
-        self.m.lerp_(g, 1 - self.beta1)
-        self.v.mul_(self.beta2).addcmul_(g, g, value=1 - self.beta2)
-        root = torch.div(self.v, 1 - self.beta2**self.t, out=self._root).sqrt_().add_(self.epsilon)
-        self.theta.addcdiv_(self.m, root, value=-eta / (1 - self.beta1**self.t))
+        _adam(
+            [self.theta], [g], [self.m], [self.v], [], [self._steps.fill_(self.t)], lr=eta, beta1=self.beta1,
+            beta2=self.beta2, weight_decay=0.0, eps=self.epsilon, amsgrad=False, maximize=False,
+        )  # fmt: skip
 
     def state(self) -> Arrays:
         """The moments and the steps taken."""

@@ -60,9 +60,9 @@ class PADDPG(MixedReturns):
         """Adam with the moments of the paper."""
         return Adam(theta, beta1=0.95, epsilon=1e-8)
 
-    def Q(self, phi: Tensor, s: Seen, a: Tensor, x: Tensor) -> Tensor:
-        """Q(s, a, x; φ) [n]."""
-        return self.critic.policy_of(phi, {**s, AHEAD: a, **split(x, self.counts)}).policy[:, 0]
+    def of_critic(self, s: Seen, a: Tensor, x: Tensor) -> Seen:
+        """What the critic sees."""
+        return {**s, AHEAD: a, **split(x, self.counts)}
 
     def corners(self, k: Tensor) -> Tensor:
         """a [n, K] of choices int64[n]: 1 for the choice, −1 for the others."""
@@ -73,15 +73,16 @@ class PADDPG(MixedReturns):
         a, x = torch.split(self.layer.policy_of(self.target, s).policy, [self.K, sum(self.counts)], dim=1)
         if mask is not None:
             a = torch.where(mask | ~mask.any(dim=1, keepdim=True), a, -torch.inf)
-        return self.Q(self.phi_target, s, self.corners(a.argmax(dim=1)), x)
+        return self.critic.policy_of(self.phi_target, self.of_critic(s, self.corners(a.argmax(dim=1)), x)).policy[:, 0]
 
     def _minibatch(self) -> Metrics:
         c = self.tensors(self.replay.sample(self.config.minibatch).columns)
         s, y = self._at("s.", c), self.y(c)
         k, x = c["action"][:, 0].to(torch.int64), c["action"][:, 1:]
-        Q = self.Q(self.phi, s, self.corners(k), x)
+        values, pull = self.critic.pulled(self.phi, self.of_critic(s, self.corners(k), x))
+        Q = values[:, 0]
         loss = torch.nn.functional.mse_loss(Q, y)
-        g = self.descend(loss, self.phi)
+        g = self.descend(loss, lambda: pull(2 / len(y) * (values - y[:, None])))
         norm = self.clip(g)
         self.critic_optimiser.step(g, self.eta)
         g, value = self.actor_gradient(s)
@@ -94,12 +95,11 @@ class PADDPG(MixedReturns):
 
     def actor_gradient(self, s: Seen) -> tuple[Tensor, Tensor]:
         """(−∇_θ J with inverted gradients, J) at these observations; φ is a constant."""
-        theta = self.theta.detach().requires_grad_()
-        both = self.layer.policy_of(theta, s).policy
-        p = both.detach().requires_grad_()
-        value = self.Q(self.phi.detach(), s, p[:, : self.K], p[:, self.K :]).mean()
-        delta = inverted(torch.autograd.grad(value, p)[0], p.detach())
-        return torch.autograd.grad(both, theta, -delta)[0], value.detach()
+        p, to_theta = self.layer.pulled(self.theta, s)
+        seen = self.of_critic(s, p[:, : self.K], p[:, self.K :])
+        Q, to_seen = self.critic.sloped(self.critic.parts(self.phi.detach()), seen)
+        slope = to_seen(torch.full_like(Q, 1 / len(Q)))[:, self.layer.flat : self.layer.flat + p.shape[1]]
+        return to_theta(-inverted(slope, p)), Q.mean()
 
     def state(self) -> State:
         """With the critic's optimiser."""

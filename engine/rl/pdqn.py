@@ -52,7 +52,8 @@ class PDQN(MixedReturns):
 
     def value(self, s: Seen, mask: Tensor | None) -> Tensor:
         """max_k Q(s, k, x(s; θ'_X); θ'_Q) [n] over legal choices."""
-        Q = self.network.policy_of(self.target, s).policy[:, : self.network.K]
+        x, _ = self.network.numbers(self.target[self.network.of_x], s)
+        Q, _ = self.network.worth(self.target[self.network.of_q], s, x)
         if mask is not None:
             Q = torch.where(mask | ~mask.any(dim=1, keepdim=True), Q, -torch.inf)
         return Q.amax(dim=1)
@@ -60,11 +61,11 @@ class PDQN(MixedReturns):
     def _minibatch(self) -> Metrics:
         c = self.tensors(self.replay.sample(self.config.minibatch).columns)
         s, y = self._at("s.", c), self.y(c)
-        theta_q = self.theta.detach()[self.network.of_q].requires_grad_()
-        k, x = c["action"][:, :1].to(torch.int64), c["action"][:, 1:]
-        Q = self.network.worth(theta_q, s, x).gather(1, k)[:, 0]
+        theta_q = self.theta.detach()[self.network.of_q]
+        k, x = c["action"][:, 0].to(torch.int64), c["action"][:, 1:]
+        Q, pull = self.network.taken(theta_q, s, k, x)
         loss = torch.nn.functional.mse_loss(Q, y)
-        g = self.descend(loss, theta_q)
+        g = self.descend(loss, lambda: pull(2 / len(y) * (Q - y)))
         norm = self.clip(g)
         self.optimiser.step(g, self.eta)
         g, value = self.numbers_gradient(s)
@@ -76,12 +77,11 @@ class PDQN(MixedReturns):
 
     def numbers_gradient(self, s: Seen) -> tuple[Tensor, Tensor]:
         """(∇ L(θ_X) with inverted gradients, −L) at these observations; θ_Q is a constant."""
-        theta_x = self.theta.detach()[self.network.of_x].requires_grad_()
-        x = self.network.numbers(theta_x, s)
-        p = x.detach().requires_grad_()
-        value = self.network.worth(self.theta.detach()[self.network.of_q], s, p).sum(dim=1).mean()
-        delta = inverted(torch.autograd.grad(value, p)[0], p.detach())
-        return torch.autograd.grad(x, theta_x, -delta)[0], value.detach()
+        theta_x, theta_q = (self.theta.detach()[part] for part in (self.network.of_x, self.network.of_q))
+        x, to_theta = self.network.numbers(theta_x, s)
+        Q, to_x = self.network.worth(theta_q, s, x)
+        delta = inverted(to_x(torch.full_like(Q, 1 / len(Q))), x)
+        return to_theta(-delta), Q.sum(dim=1).mean()
 
     def _follow(self) -> None:
         """θ'_Q and θ'_X follow θ_Q and θ_X."""
