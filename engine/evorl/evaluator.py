@@ -51,6 +51,7 @@ from engine.rl.learner import on_threads
 from engine.rl.policy import Policy, PolicySpec
 from engine.rl.seats import Players, nobody_else
 from engine.rl.training import Training
+from engine.simulators.conversation import never
 from engine.stores import leased
 from engine.studies import load
 
@@ -89,6 +90,7 @@ class PlayerEvaluator:
 
     def __init__(self, config: EvolveConfig, trainings: Trainings) -> None:
         self.config, self.trainings = config, trainings
+        self._should_stop: ShouldStop = never
         self._games: dict[str, tuple[int, tuple[TrainGame, StyleReward | None], VectorMDP]] = {}
         game = self._game("measuring", config.episodes, example(config.task))
         self.problem, self.space = problem_of(config, game, trainings.lease)
@@ -113,7 +115,9 @@ class PlayerEvaluator:
         self._games = {}
 
     def evaluate(self, requests: Sequence[Request], should_stop: ShouldStop) -> Iterator[Evaluation]:
-        """Train and measure each candidate by itself, on one thread."""
+        """Train and measure each candidate by itself, on one thread. A program that is slow to answer is not waited
+        for once it should stop."""
+        self._should_stop = should_stop
         for request in requests:
             with contextlib.ExitStack() as wrong, on_threads(1), self._blamed():
                 wrong.callback(self.close)  # after any error the games may be in a bad state
@@ -287,8 +291,11 @@ class PlayerEvaluator:
 
     def _make(self, purpose: str, battles: int, task: TaskConfig) -> VectorMDP:
         if purpose == _STRANGERS:
-            return against_strangers(task, battles)
-        return played(task, battles, seats=self.config.seats)
+            return against_strangers(task, battles, self._stopped)
+        return played(task, battles, self._stopped, self.config.seats)
+
+    def _stopped(self) -> bool:
+        return self._should_stop()
 
 
 def _across(stranger: str, game: VectorMDP) -> dict[str, Any]:

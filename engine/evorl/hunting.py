@@ -128,7 +128,7 @@ class HuntEvaluator(PlayerEvaluator):
         return Watched(super()._game(purpose, battles, task), self.oracles, self.found, self.shown)
 
     def _make(self, purpose: str, battles: int, task: TaskConfig) -> VectorMDP:
-        return watchable(task.game, battles)
+        return watchable(task.game, battles, self._stopped)
 
     def _for_replays(self, battles: int) -> VectorMDP:
         """A game in which bugs are shown again."""

@@ -39,11 +39,11 @@ def played(task: TaskConfig, battles: int, should_stop: ShouldStop = never, seat
         raise
 
 
-def against_strangers(task: TaskConfig, battles: int) -> VectorMDP:
+def against_strangers(task: TaskConfig, battles: int, should_stop: ShouldStop = never) -> VectorMDP:
     """The same with the other seat played from outside. Raises as ``played``."""
     assert task.style is not None
     plain = facing_strangers(with_signals(task.game)).model_copy(update={"limits": None})
-    game = limited(references.make(plain, battles), task.game.limits, (0,))
+    game = limited(references.make(plain, battles, should_stop), task.game.limits, (0,))
     assert not in_turns(game)
     return Styled(game, task.style)
 

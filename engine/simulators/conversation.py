@@ -62,7 +62,7 @@ class SimulatorLimits(msgspec.Struct, frozen=True):
     request_s: float = 60.0
     silence_s: float = 30.0
     ping_every_s: float = 5.0
-    cancel_s: float = 5.0
+    cancel_s: float = 1.0
     bye_s: float = 2.0
 
 

@@ -105,12 +105,21 @@ class _Hunt(Evolve):
 
     def progressed(self) -> AnyEvent:
         """The round's findings join those of the hunt."""
+        self._join()
+        self.curve.append([self.record.totals["steps"], len(self.found.bugs), self._covered])
+        return super().progressed()
+
+    def put_aside(self) -> Iterator[AnyEvent]:
+        """What agents of a round that is cut off have found is not lost; who goes on begins the round again."""
+        self._join()
+        yield from super().put_aside()
+
+    def _join(self) -> None:
+        """The findings of the round under way join those of the hunt."""
         for evaluation in sorted(self.evaluations, key=lambda e: e.id):
             if kept := evaluation.context.artifacts.get(FOUND):
                 self.found.add(Findings.unpacked(self.trainings.lease.get(kept)))
         self.evaluations = []
-        self.curve.append([self.record.totals["steps"], len(self.found.bugs), self._covered])
-        return super().progressed()
 
     def parts(self) -> Parts:
         meta = {"found": self.found.meta(), "curve": self.curve}

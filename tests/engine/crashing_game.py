@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import gymnasium
@@ -82,3 +83,12 @@ class Rambling(Stairs):
             Rambling.made += 1
             raise RuntimeError(f"no stair after {object()!r} at [{Rambling.made}, 0, 0], number {Rambling.made}")
         return found
+
+
+class Late(Stairs):
+    """Answers four steps, and none of the others."""
+
+    def step(self, action: Any) -> Any:
+        if self.steps == 4:
+            time.sleep(600)
+        return super().step(0)

@@ -19,7 +19,8 @@ from engine.config.hunt import LONGEST, HuntConfig
 from engine.config.limits import LimitsConfig
 from engine.config.train import TrainGame
 from engine.errors import ConfigError
-from engine.events import AnyEvent, Failed, Finished, Paused, Progressed
+from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Stopped
+from engine.evolution.algorithm import Progress
 from engine.evorl.findings import Bug, Findings
 from engine.evorl.hunting import HuntEvaluator, watchable
 from engine.evorl.replays import Replays, shows_again
@@ -31,12 +32,13 @@ from engine.games.maze.layout import CRASH, HOLE, PIT
 from engine.games.pong import ImagePong, VectorPong
 from engine.mdp.interface import ArraySpec, Discrete, SeatSpec
 from engine.mdp.places import Look, seen_as
-from engine.problem import TRAINED, Request, TrainingContext
+from engine.problem import TRAINED, Evaluation, Request, TrainingContext
 from engine.rl.training import Training, Updated
 from engine.rng import combine64
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
+from engine.study.evolve import Evolve
 from tests.contracts.algorithm import AlgorithmContract, answer, problem
 from tests.engine.test_maze import begun, way
 
@@ -401,6 +403,22 @@ def test_the_file_of_a_bug_starts_no_program(tmp_path: Path, capsys: pytest.Capt
     assert cli.main(["replay-bug", str(tmp_path / "bug.json")]) == 2
     assert "name the game yourself, with --game" in capsys.readouterr().err
     assert not mark.exists()
+
+
+def test_what_was_found_in_a_round_that_a_stop_cuts_off_is_not_lost(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learnt, learn = list[Evaluation](), Evolve.learn
+
+    def noted(self: Evolve, evaluation: Evaluation) -> list[Progress]:
+        learnt.append(evaluation)
+        return learn(self, evaluation)
+
+    monkeypatch.setattr(Evolve, "learn", noted)
+    seen = list(run(study(method="random"), store, control=lambda: "stop" if learnt else ""))
+    assert not [event for event in seen if isinstance(event, Progressed)], "no round is complete"
+    assert isinstance(seen[-1], Stopped)
+    assert Findings.unpacked(store.get(seen[-1].artifacts["found"])).visits
 
 
 def test_a_program_that_crashes_is_a_bug_and_the_hunt_goes_on(store: FolderStore) -> None:

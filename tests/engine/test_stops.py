@@ -110,6 +110,32 @@ LEARNER: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("made", "study"),
     [
+        (PlayerEvaluator, {"kind": "evolve"}),
+        (HuntEvaluator, {"kind": "hunt", "objectives": [{"measure": "return"}, {"measure": "places"}]}),
+        (HuntEvaluator, {"kind": "hunt", "objectives": [{"measure": "return"}, {"measure": "places"}],
+                         "method": "random"}),
+    ],
+    ids=["evolve", "hunt", "random hunt"],
+)  # fmt: skip
+def test_a_candidate_hears_it_while_its_program_does_not_answer(
+    made: Any, study: dict[str, Any], tmp_path: Path
+) -> None:
+    task = {"game": "python:tests.engine.crashing_game:Late", "learner": LEARNER, "steps": 64, "environments": 2}
+    candidates = made(load({**study, "task": task, "pool": LOCAL}), trainings(FolderStore(tmp_path), "study"))
+    new, told = (
+        Request(0, candidates.initialize(np.random.default_rng(1)), 0, 4, 3, TrainingContext()),
+        time.monotonic(),
+    )
+    assert list(candidates.evaluate([new], lambda: time.monotonic() > told + 2.0)) == []
+    if isinstance(candidates, HuntEvaluator):
+        assert not candidates.found.lost, "that it is late is no crash, which it would be once its time is up"
+        assert not candidates.found.bugs
+    candidates.close()
+
+
+@pytest.mark.parametrize(
+    ("made", "study"),
+    [
         (PlayerEvaluator, {"kind": "evolve", "task": {"game": {"name": "pong"}}}),
         (HuntEvaluator, {"kind": "hunt", "task": {"game": {"name": "maze"}}}),
         (SelfPlayEvaluator, {"kind": "self-play", "task": {"game": {"name": "pong-two-seats"}}}),
