@@ -21,6 +21,8 @@ BUG_FORMAT = "equipoise-bug-1"
 """The field ``format`` of a file that holds one bug (``engine.bug_command``)."""
 LONGEST = 20_000
 """Decisions up to a bug, at most: in a longer episode none is reported, and none is played again or watched."""
+LEARNING = ("wuji", "learning")
+"""Methods by which agents learn."""
 MOST_MESSAGES = 5
 """Messages of crashes that are repeated, at most."""
 
@@ -98,6 +100,11 @@ class HuntConfig(EvolveConfig):
     def bred(self) -> bool:
         """Whether agents are bred."""
         return self.method in ("wuji", "evolution")
+
+    @property
+    def learns(self) -> bool:
+        """Whether agents learn."""
+        return self.method in LEARNING
 
     def cost(self, longest: int) -> int:
         """Decisions that an agent takes in a round at most, without those of showing bugs again. ``longest``: decisions

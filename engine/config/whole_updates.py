@@ -29,6 +29,11 @@ def learned(task: TaskConfig, values: Mapping[str, float] | None = None) -> int:
     return _in_whole_updates(steps, batch, number("environments", task.environments) * fragment)
 
 
+def update_of(task: TaskConfig) -> int:
+    """Decisions of one update, of a task whose numbers are none of them ranges. Raises KeyError for one that is."""
+    return learned(task.model_copy(update={"steps": 1}))
+
+
 def most_learned(task: TaskConfig) -> int:
     """The same of a task whose numbers may be ranges: what nobody exceeds."""
     steps, together = _highest(task, "steps", task.steps), _together(task)

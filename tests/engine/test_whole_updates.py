@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.config.whole_updates import learned, most_learned
+from engine.config.whole_updates import learned, most_learned, update_of
 from engine.errors import ConfigError
 from engine.evorl.evaluator import PlayerEvaluator
 from engine.evorl.trainings import opened
@@ -47,6 +47,13 @@ def test_it_is_what_the_learner_counts(learner: dict[str, Any], more: dict[str, 
         assert counted == learned(config.task, values)
         assert counted <= most_learned(config.task)
     players.close()
+
+
+@pytest.mark.parametrize("more", [{"steps": 130, "environments": 4}, {"steps": 128, "environments": 4}])
+def test_a_training_takes_whole_updates(more: dict[str, Any]) -> None:
+    plain: Any = load({**styles(), "task": task(**more)})
+    assert learned(plain.task) % update_of(plain.task) == 0
+    assert 0 <= learned(plain.task) - plain.task.steps < update_of(plain.task)
 
 
 def test_a_number_that_matters_must_be_known() -> None:

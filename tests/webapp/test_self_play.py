@@ -16,8 +16,9 @@ from django.utils import timezone
 
 from engine.arrays import Bundle
 from engine.catalog import GAMES
-from engine.config import parse
+from engine.config import TaskConfig, parse
 from engine.config.self_play import SelfPlayConfig
+from engine.config.whole_updates import learned
 from engine.errors import ConfigError
 from engine.studies import load
 from tests.contracts.asked_kind import AskedKindContract, form, page
@@ -130,6 +131,18 @@ def test_saved_agents_such_as_styles_play_too_in_their_own_game(team: Studio, de
     designer.post(form(team, "self-play"), {**CHOSEN, "policies": [name]})
     (late,) = Job.objects.filter(kind="self-play").latest("pk").config["opponents"]["others"].values()
     assert (late["limits"], late["sampled"]) == ({"delay": 10, "apart": 8}, True), "as it does wherever it plays"
+
+
+def test_the_form_and_the_page_say_from_how_many_decisions_a_member_really_learns(
+    team: Studio, designer: Client
+) -> None:
+    before = designer.post(f"{form(team, 'self-play')}before/", CHOSEN).content.decode()
+    said = re.search(r"In each round, a member learns from ([\d,]+) decisions and not from 20,000, because", before)
+    assert said
+    designer.post(form(team, "self-play"), CHOSEN)
+    job = Job.objects.get(kind="self-play")
+    assert int(said[1].replace(",", "")) == learned(parse(TaskConfig, job.config["task"]))
+    assert said[0] in designer.get(page(job)).content.decode()
 
 
 def test_run_again_says_which_opponent_was_deleted_and_what_to_do_about_it(team: Studio, designer: Client) -> None:

@@ -13,11 +13,13 @@ from django.utils import timezone
 from engine.catalog import GAMES
 from engine.config import parse
 from engine.config.styles import StylesConfig
+from engine.config.whole_updates import update_of
 from tests.factories import Studio, signed_in
 from tests.webapp.bred import GAME, bred, breeding, config
 from webapp.agents.models import Agent
 from webapp.api import tokens
 from webapp.lib.storage import store
+from webapp.lib.words import number
 from webapp.studies import journal, kinds
 from webapp.studies.journal import Entry
 from webapp.studies.models import Job, Status
@@ -277,3 +279,13 @@ def test_lists_and_programs_read_a_search_for_styles_as_any_other(team: Studio, 
     assert script.get(f"{address}/results?of=archive").json()["count"] == 8
     assert script.get(f"{address}/rounds").json()["tick"] == [1, 2]
     assert script.get("/api/v1/schema/style").status_code == 200
+
+
+def test_the_page_says_from_how_many_decisions_an_agent_really_learns(team: Studio, client: Client) -> None:
+    study = config()
+    batch = update_of(study.task)
+    for steps, more in ((2 * batch, False), (batch + 1, True)):
+        task = study.task.model_copy(update={"steps": steps})
+        content = page(client, breeding(team.project, study.model_copy(update={"task": task})))
+        assert ("because it learns from whole batches" in content) == more
+    assert f"learns from {number(2 * batch)} decisions and not from {number(batch + 1)}, because" in content

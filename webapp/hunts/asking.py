@@ -20,6 +20,7 @@ from webapp.studies.models import Status
 from webapp.studies.study_form import StudyForm
 from webapp.training import games
 from webapp.training.intake import SettingsIntake, unknown_measures
+from webapp.training.learned import whole_batches
 
 USUAL = "maze"
 PAID, GROUND = ("score", "win"), "ground"
@@ -100,7 +101,8 @@ class HuntForm(StudyForm):
 
     def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
         """What the decisions buy."""
-        return {"note": self._buys(study)}
+        whole = whole_batches(study.task, "an agent") if study.learns else ""
+        return {"note": f"{self._buys(study)} {whole}".strip()}
 
     def _buys(self, study: HuntConfig) -> str:
         longest = _longest(self.cleaned_data["game"])

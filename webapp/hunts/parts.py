@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from engine.config.hunt import LEARNING
 from webapp.accounts.models import User
 from webapp.hunts import found, watching
 from webapp.hunts.asking import METHODS, HuntForm, HuntIntake
@@ -11,6 +12,7 @@ from webapp.lib.words import number, plural
 from webapp.studies.kinds import Found, Rows
 from webapp.studies.models import Job, Status
 from webapp.studies.table_rows import TableRows
+from webapp.training.learned import whole_batches
 from webapp.training.learning import Learning
 from webapp.training.methods import ALGORITHMS
 
@@ -44,6 +46,7 @@ class Hunting(Learning):
             "bugs": [*kept.shown, *kept.untried] if kept else [],
             "drawn": kept is not None and watching.drawn(kept),
             "method": METHODS[job.config["method"]],
+            "whole": whole_batches(job.config["task"], "an agent") if job.config["method"] in LEARNING else "",
         }
 
     def work(self, job: Job) -> float:

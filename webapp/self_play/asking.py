@@ -11,6 +11,7 @@ from engine.catalog import GAMES
 from engine.config.evaluate import SavedConfig
 from engine.config.self_play import SelfPlayConfig
 from engine.config.whole_episodes import battles_that_end
+from webapp.accounts.models import User
 from webapp.evaluations.asking import EvaluationForm
 from webapp.games.fields import NumberField
 from webapp.games.numbers import field_text
@@ -21,6 +22,7 @@ from webapp.studies.setting_fields import is_range, range_text
 from webapp.training import games
 from webapp.training.entrants import foreign, plays
 from webapp.training.intake import GameIntake
+from webapp.training.learned import whole_batches
 from webapp.training.methods import presets_for
 from webapp.training.ranges import HOW, RangeField, has_range, read
 
@@ -116,6 +118,11 @@ class SelfPlayForm(EvaluationForm):
         help_text=HOW, widget=forms.TextInput(attrs={"placeholder": ENTROPY}),
     )  # fmt: skip
     field_order = ("title", "game", "opponents", "policies", "population", "rounds", "steps")
+
+    def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
+        """Also how many decisions a member really learns from."""
+        found, whole = super().before(study, user, **refers), whole_batches(study.task, "a member")
+        return {**found, "note": f"{found.get('note', '')} {whole}".strip()} if whole else found
 
     def prepare(self) -> None:
         super().prepare()

@@ -18,7 +18,7 @@ from webapp.studies.kinds import BestCandidate, Found, Rows
 from webapp.studies.models import Job
 from webapp.studies.setting_fields import is_range, range_text
 from webapp.studies.table_rows import TableRows
-from webapp.training.learned import leader
+from webapp.training.learned import leader, whole_batches
 from webapp.training.learning import Learning
 
 LEARNED, ROUNDS, ENOUGH = 10_000, 1000, 3
@@ -57,6 +57,7 @@ class Playing(Learning):
         return {
             "reading": reading,
             "course": StrengthCurves(reading, job.ticks) if reading else None,
+            "whole": whole_batches(job.config["task"], "a member"),
             "against": CHOICES[job.config["opponents"]["choice"]],
             "lost": reading is None and job.tick > 0,
         }

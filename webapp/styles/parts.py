@@ -23,7 +23,7 @@ from webapp.styles.starting import StylesIntake, StyleStart
 from webapp.styles.stayed import stayed
 from webapp.training import beginnings, games, hands
 from webapp.training.goals import title_of
-from webapp.training.learned import leader
+from webapp.training.learned import leader, whole_batches
 from webapp.training.methods import ALGORITHMS
 from webapp.training.models import TrainDraft
 from webapp.training.parts import SettingsSearches
@@ -47,7 +47,8 @@ class StyleSearches(SettingsSearches):
     def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
         """How far it is, what it shows, and the map of styles as it grows."""
         own = {**_proved(job), **_went(job), "ended": job.status in TERMINAL,
-               "now": course.now(job), "began": _began(job), "specialist": _specialist(job)}  # fmt: skip
+               "now": course.now(job), "began": _began(job), "specialist": _specialist(job),
+               "whole": whole_batches(job.config["task"], "an agent")}  # fmt: skip
         return render(request, "styles/job.html", context | own | map_page.context(job, request.GET))
 
     def typed(self, job: Job) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from webapp.studies.setting_fields import is_range, range_text
 from webapp.training import games
 from webapp.training.curve import COUNTERS
 from webapp.training.goals import title_of
+from webapp.training.learned import whole_batches
 from webapp.training.methods import ALGORITHMS
 from webapp.training.ranges import ranges_in
 from webapp.training.searching import PLAYERS, in_players
@@ -61,6 +62,7 @@ def context(job: Job) -> dict[str, Any]:
         "method": METHODS[config["algorithm"]["kind"]].label,
         "leaves": PLAYERS.of(config["algorithm"]["kind"]).leaves,
         "specialist": specialist,
+        "whole": whole_batches(task, "a player"),
     }
 
 

@@ -14,6 +14,7 @@ from webapp.projects.models import Project
 from webapp.studies.estimates import FASTER, SLOWER, Estimate
 from webapp.studies.models import Job, Status
 from webapp.training import trials
+from webapp.training.learned import whole_batches
 from webapp.training.trials import UNSETTLED, MoveTime
 
 START_S = 15.0
@@ -77,6 +78,8 @@ def estimate(
     )
     if earlier:
         note += f" The last search in this game took {about(earlier[0].seconds)}; this one is reckoned from it."
+    if whole := whole_batches(study.task, f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"):
+        note += f" {whole}"
     if study.noise.used:
         note += " What is measured again comes on top."
     return Estimate(least, most, note, 1 / (pace.playing + pace.learning))

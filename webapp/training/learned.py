@@ -9,9 +9,10 @@ from typing import Any
 
 from engine.arrays import Bundle, unpack
 from engine.config import TaskConfig, parse
-from engine.config.whole_updates import learned
+from engine.config.whole_updates import learned, most_learned, update_of
 from engine.errors import ConfigError, StoreError
 from webapp.lib.storage import store
+from webapp.lib.words import number
 from webapp.studies.models import Job
 
 
@@ -49,3 +50,26 @@ def learned_step_by_step(task: Mapping[str, Any], lineage: Bundle, number: int) 
         steps.append(rows[number])
         number = int(columns["parent"][steps[-1]])
     return learned_in(task, (dict(zip(places, columns["genome"][row].tolist(), strict=True)) for row in steps))
+
+
+def whole_batches(task: Mapping[str, Any] | TaskConfig, noun: str) -> str:
+    """How many decisions one of those that learn a task really learns from, where these are more than it asks for;
+    ``noun``: what pages call one. Empty where they are as many, where that is a range, and where nobody knows."""
+    try:
+        known = task if isinstance(task, TaskConfig) else parse(TaskConfig, task)
+    except ConfigError:  # of an earlier version of the engine
+        return ""
+    if not isinstance(known.steps, int) or not known.steps:
+        return ""
+    asked = number(known.steps)
+    try:
+        exact, batch = learned(known), update_of(known)
+    except KeyError:
+        most = number(most_learned(known))
+        return f"In each round, {noun} learns from whole batches: from {asked} decisions or more, {most} at most."
+    if exact == known.steps:
+        return ""
+    return (
+        f"In each round, {noun} learns from {number(exact)} decisions and not from {asked}, because it learns from "
+        f"whole batches of {number(batch)}."
+    )
