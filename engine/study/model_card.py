@@ -170,7 +170,8 @@ def _held(against: Mapping[str, Any]) -> str:
     line = f"{against['fragile_beyond']:g}"
     if against["fragile"] is None:
         more = f"; about {moved['episodes']:,} episodes would tell" if moved["episodes"] else ""
-        return f"{far}. Whether that is more than {line} cannot be told yet{more}."
+        why = ", for the game does not say how far this measure can go" if moved["unseen"] else ""
+        return f"{far}. Whether that is more than {line} cannot be told yet{why}{more}."
     return f"{far}: " + (
         f"more than {line}, it is **fragile**." if against["fragile"] else f"not above {line}, it holds."
     )

@@ -6,12 +6,18 @@ are none, the episodes that were measured. The formal range of a share, 0 to 1, 
 brings above 0.1. An agent is fragile where a shift is surely larger than ``FRAGILE``, and holds its style where every
 shift surely is not; ranges of all shifts hold at once. Between, nobody can tell yet, and it is said how many episodes
 would.
+
+No range holds for a measure without declared ends whatever its distribution is (Bahadur and Savage 1956, "The
+nonexistence of certain statistical procedures in nonparametric problems"): what n episodes did not show may still
+happen in log(1 / error) / n of them (the rule of three: Hanley and Lippman-Hand 1983, "If nothing goes wrong, is
+everything all right?"). So a style holds in such a measure only if it would hold although episodes as rare as that
+go ``FAR`` spans beyond.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -25,6 +31,8 @@ from engine.means import range_of, widened
 FRAGILE = 0.15
 ERROR = 0.05
 """Probability that any of an agent's shifts lies outside its range."""
+FAR = 100.0
+"""Spans by which an episode that none resembled may change a measure without declared ends."""
 SURE = 2
 """Standard errors that a mean must lie off the line before it can be said how many episodes would tell."""
 MOST = 10_000_000
@@ -34,7 +42,9 @@ MOST = 10_000_000
 class Shift(NamedTuple):
     """How far a ``measure`` is from what it is against the usual opponent, by the means of so many ``episodes``, and
     its range (infinite: unknown), in the measure's unit. ``error``: the standard error of the mean (None: not known),
-    and ``tends``: what half the range's width comes to with many episodes, times the root of their number."""
+    and ``tends``: what half the range's width comes to with many episodes, times the root of their number (0: as it is
+    now). ``unseen``: the share of episodes that may be like none that was played (0: ends are declared, and the range
+    allows for them)."""
 
     measure: str
     opponent: str
@@ -44,6 +54,7 @@ class Shift(NamedTuple):
     episodes: int
     error: float | None = None
     tends: float = 0.0
+    unseen: float = 0.0
 
 
 class Mean(NamedTuple):
@@ -58,7 +69,8 @@ class Moved(NamedTuple):
     """The shift that decides whether a style holds, as a share of the measure's span: ``by``, which ``measure``,
     against whom; it is at least ``low``, and no shift is larger than ``high`` (None: nobody knows). ``episodes``: about
     how many would tell where these do not; 0: no number is known. ``end``: the upper end of this shift's own range.
-    What earlier versions measured knows no range."""
+    ``unseen``: that range alone would say that the style holds, but the measure has no declared ends, and these are too
+    few episodes to rule out rare ones far beyond. What earlier versions measured knows no range."""
 
     by: float
     measure: str
@@ -67,6 +79,7 @@ class Moved(NamedTuple):
     high: float | None = None
     episodes: int = 0
     end: float | None = None
+    unseen: bool = False
 
     @property
     def verdict(self) -> Literal["fragile", "holds", "open"]:
@@ -93,19 +106,26 @@ def facing_strangers(game: TrainGame) -> TrainGame:
 
 
 def shifts_of_means(
-    own: Mapping[str, Mean], others: Mapping[str, Mapping[str, Mean]], style: Iterable[str], episodes: int
-) -> list[Shift]:
+    own: Mapping[str, Mean], others: Mapping[str, Mapping[str, Mean]], style: Iterable[str], episodes: int,
+    declared: Container[str],
+) -> list[Shift]:  # fmt: skip
     """From means and ranges alone: ``own`` by measure against the usual opponent, those against ``others`` by their
-    names, of so many ``episodes`` each. A difference lies within those of all values of two ranges. For what
-    was measured before each episode was kept: ``paired`` tells far more."""
+    names, of so many ``episodes`` each; ``declared``: measures with declared ends. A difference lies within those of
+    all values of two ranges. For what was measured before each episode was kept: ``paired`` tells far more."""
     pairs = [(who, name) for name in style for who, by in others.items() if name in by and name in own]
     found = []
     for who, name in pairs:
         each = others[who][name], own[name]
-        here, there = (widened(m.mean, Range(m.low, m.high), ERROR / (2 * len(pairs))) for m in each)
-        mean = each[0].mean - each[1].mean
-        found.append(Shift(name, who, mean, here.low - there.high, here.high - there.low, episodes))
+        error = ERROR / (2 * len(pairs)) if name in declared else ERROR / (4 * len(pairs))
+        here, there = (widened(m.mean, Range(m.low, m.high), error) for m in each)
+        mean, unseen = each[0].mean - each[1].mean, 0.0 if name in declared else 2 * _unseen(episodes, error)
+        found.append(Shift(name, who, mean, here.low - there.high, here.high - there.low, episodes, unseen=unseen))
     return found
+
+
+def _unseen(episodes: int, error: float) -> float:
+    """The largest share of episodes of which so many show none with more than this probability of ``error``."""
+    return math.log(1 / error) / episodes
 
 
 def paired(
@@ -113,12 +133,13 @@ def paired(
 ) -> Shift:
     """From the ``change`` [episodes] against an opponent of each episode on the same seed, of a number of episodes that
     was fixed before the first: one look. ``ends``: between which the measure lies (None: not declared; such a range
-    holds at every look, and is wider for it); ``error``: the probability that the range misses."""
+    holds at every look, and is wider for it); ``error``: the probability that the range misses, or
+    the share ``unseen`` is larger."""
     width = math.inf if ends is None else ends[1] - ends[0]
     once = math.isfinite(width) and bool(np.isfinite(change).all())
     n, mean = len(change), float(change.mean())
     if not once:
-        return Shift(measure, opponent, mean, *range_of(change, error=error), n)
+        return Shift(measure, opponent, mean, *range_of(change, error=error / 2), n, unseen=_unseen(n, error / 2))
     spread = float(change.std())
     found = bounds_once(change, -width, width, error)
     return Shift(measure, opponent, mean, *found, n, spread / math.sqrt(n), spread * math.sqrt(2 * math.log(2 / error)))
@@ -144,25 +165,26 @@ def moved(found: Sequence[Shift], spans: Mapping[str, float]) -> Moved | None:
 def _moved(shift: Shift, span: float) -> Moved:
     """One shift by itself."""
     by, low = abs(shift.mean) / span, max(shift.low, -shift.high, 0.0) / span
-    high = max(abs(shift.low), abs(shift.high)) / span
-    known = high if math.isfinite(high) else None
-    found = Moved(by, shift.measure, shift.opponent, low, known, end=known)
-    if found.verdict != "open" or found.high is None or by == FRAGILE:
+    end = max(abs(shift.low), abs(shift.high)) / span
+    if not math.isfinite(end):
+        return Moved(by, shift.measure, shift.opponent, low)
+    high = end + FAR * shift.unseen
+    found = Moved(by, shift.measure, shift.opponent, low, high, end=end, unseen=end <= FRAGILE < high)
+    if found.verdict != "open" or by == FRAGILE:
         return found
-    needed = _needed(shift, abs(by - FRAGILE) * span)
+    needed = _needed(shift, abs(by - FRAGILE) * span, FAR * shift.unseen * span if by < FRAGILE else 0.0)
     digits = 10 ** max(len(f"{needed:.0f}") - 2, 0)  # two of them are enough to plan with
     return found._replace(episodes=math.ceil(needed / digits) * digits if needed < MOST else 0)
 
 
-def _needed(shift: Shift, room: float) -> float:
-    """About how many episodes make a range so narrow that half of it fits into this ``room``, between a mean and the
-    line. One part of its width falls with the root of their number, ``shift.tends``, and what is more than that with
-    the number itself. Infinite where the mean may as well lie on the line."""
+def _needed(shift: Shift, room: float, beyond: float) -> float:
+    """About how many episodes make a range so narrow that half of it, and what may lie ``beyond`` it, fit into this
+    ``room``, between a mean and the line. One part of its width falls with the root of their number, ``shift.tends``,
+    and all else with the number itself. Infinite where the mean may as well lie on the line."""
     half, n = (shift.high - shift.low) / 2, shift.episodes
-    if shift.error is None:
-        return n * (half / room) ** 2
-    if room < SURE * shift.error:
+    if shift.error is not None and room < SURE * shift.error:
         return math.inf
-    rest = max(0.0, n * half - math.sqrt(n) * shift.tends)
-    root = (shift.tends + math.sqrt(shift.tends**2 + 4 * room * rest)) / (2 * room)
+    tends = shift.tends or math.sqrt(n) * half
+    rest = max(0.0, n * half - math.sqrt(n) * tends) + n * beyond
+    root = (tends + math.sqrt(tends**2 + 4 * room * rest)) / (2 * room)
     return root**2

@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from engine.means import range_of
+from engine.study.model_card import _held
 from engine.styles.strangers import ERROR, FRAGILE, Mean, Moved, Shift, moved, paired, shifts_of_means, strangers_of
 
 SPAN = {"explored": 0.1, "hits": 8.0}
@@ -53,7 +54,7 @@ def test_with_episodes_enough_it_is_told_and_seldom_wrongly(by: float, said: str
     """Beta and lognormal episodes, two measures and two strangers; the one that shifts is drawn."""
     rng, found = np.random.default_rng(11), []
     for _ in range(20):
-        found.append(_judged(rng, by, 3000).verdict)
+        found.append(_judged(rng, by, 20_000).verdict)
     wrong = {"holds": "fragile", "fragile": "holds", "open": "fragile"}[said]
     assert found.count(said) >= 16
     assert found.count(wrong) <= 3
@@ -117,9 +118,69 @@ def _judged(rng: np.random.Generator, by: float, episodes: int) -> Moved:
         return {"explored": mean(explored, 0.0, 1.0), "hits": mean(rng.lognormal(1, 0.3, episodes) + 8 * hits)}
 
     others = {who: drawn([by * (at == one and k == other) for at in range(2)]) for k, who in enumerate(("Ada", "Bea"))}
-    found = moved(shifts_of_means(drawn([0, 0]), others, ("explored", "hits"), episodes), SPAN)
+    shifts = shifts_of_means(drawn([0, 0]), others, ("explored", "hits"), episodes, ("explored",))
+    found = moved(shifts, SPAN)
     assert found is not None
     return found
+
+
+def differences(kind: str, rng: np.random.Generator, episodes: int, by: float) -> NDArray[np.float64]:
+    """By how much episodes differ on the same seeds, in spans of a measure without declared ends, of this mean."""
+    noise = rng.normal(size=(2, episodes))
+    if kind.startswith("lognormal"):
+        wide = np.exp(float(kind.removeprefix("lognormal")) * noise)
+        return np.asarray(0.1 * (wide[0] - wide[1]) + by)
+    if kind.startswith("rare"):
+        share = float(kind.removeprefix("rare"))
+        return 0.1 * noise[0] + (rng.random(episodes) < share) * by / share
+    if kind == "tied":
+        return 0.2 * rng.integers(-2, 3, episodes) + by
+    return np.full(episodes, by) if kind == "constant" else 0.3 * noise[0] + by
+
+
+RARE = ("rare0.05", "rare0.01", "rare0.0056", "rare0.002")
+OPEN_ENDED = ("normal", "lognormal0.5", "lognormal1.5", *RARE, "tied", "constant")
+
+
+def called(said: str, kind: str, episodes: int, by: float, times: int = 100) -> float:
+    """How often that is said of a shift of so many spans in a measure without declared ends."""
+    rng, found = np.random.default_rng(21), 0
+    for _ in range(times):
+        shift = moved([paired("hits", "a", 8 * differences(kind, rng, episodes, by), None, ERROR)], SPAN)
+        found += shift is not None and shift.verdict == said
+    return found / times
+
+
+@pytest.mark.parametrize("kind", OPEN_ENDED)
+def test_without_declared_ends_who_shifts_is_not_said_to_hold_whatever_rare_episodes_do(kind: str) -> None:
+    """Events in one of 180 episodes were missed by 100 of these in 57 % of searches, and then the style "held"."""
+    for by in (0.16, 0.3):
+        assert max(called("holds", kind, episodes, by) for episodes in (20, 100, 400)) <= ERROR
+        assert called("holds", kind, 4000, by, 25) <= ERROR
+
+
+@pytest.mark.parametrize("kind", [*RARE, "normal", "lognormal1.5", "tied"])
+def test_without_declared_ends_who_does_not_shift_is_seldom_called_fragile(kind: str) -> None:
+    assert max(called("fragile", kind, episodes, 0.0) for episodes in (20, 100, 400)) <= ERROR
+
+
+@pytest.mark.parametrize("kind", ["normal", "lognormal0.5", "tied"])
+def test_without_declared_ends_ordinary_episodes_still_tell(kind: str) -> None:
+    """Who does not hold after some hundreds, who does after some thousands, of which a few say that so many would."""
+    assert called("fragile", kind, 400, 0.6) >= 0.95
+    assert called("holds", kind, 5000, 0.0, 20) >= 0.95
+    few = moved([paired("hits", "a", 8 * differences(kind, np.random.default_rng(3), 400, 0.0), None, ERROR)], SPAN)
+    assert few is not None
+    assert (few.verdict, few.unseen) == ("open", True)
+    assert 2000 <= few.episodes <= 6000
+
+
+def test_the_model_card_says_why_nobody_can_tell_yet_where_rare_episodes_may_have_gone_unseen() -> None:
+    found = Moved(0.02, "hits", "Ada", 0.0, 3.7, 2700, 0.06, unseen=True)._asdict()
+    card = {"moved": found, "fragile": None, "fragile_beyond": FRAGILE}
+    said = "cannot be told yet, for the game does not say how far this measure can go; about 2,700 episodes would tell."
+    assert said in _held(card)
+    assert "how far this measure can go" not in _held({**card, "moved": {**found, "unseen": False}})
 
 
 def settled(kind: str, rng: np.random.Generator, by: float, episodes: int) -> Moved:

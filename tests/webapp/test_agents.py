@@ -13,6 +13,7 @@ from engine.catalog import GAMES, Signal
 from engine.config.agents import MeasureConfig, RecordConfig
 from engine.means import WHY_NOWHERE
 from engine.studies import load
+from engine.styles.strangers import Moved
 from tests.factories import Studio, game_version, signed_in, studio
 from tests.webapp.agents import (
     ada,
@@ -27,7 +28,7 @@ from tests.webapp.agents import (
 )
 from tests.webapp.trainings import finished, two_sided
 from webapp.agents import edits
-from webapp.agents.captions import PLAIN, Measure, _plain, chosen, opponent_in
+from webapp.agents.captions import PLAIN, WHY_UNSEEN, Figures, Measure, _plain, chosen, held_words, opponent_in
 from webapp.agents.forms import WatchForm
 from webapp.agents.models import NAME, Agent
 from webapp.agents.playable import OTHER_GAME
@@ -196,6 +197,21 @@ def test_no_two_measures_of_a_game_are_called_alike() -> None:
         words = [signal.words for signal in (*PLAIN.values(), *game.captions.values())]
         assert len(set(words)) == len(words), name
     assert not any(s.words == "loses" for game in GAMES.values() for s in game.captions.values()), "no opposite of wins"
+
+
+def test_where_rare_episodes_may_have_gone_unseen_it_cannot_be_told_whether_a_style_holds_and_the_reason_is_given() -> (
+    None
+):
+    found = Moved(0.02, "hits", "Random", 0.0, 3.7, 2700, 0.06, unseen=True)
+    words = held_words(found)
+    assert words.startswith("Whether its style holds cannot be told yet: against “Random” it changes by 0.02 times the")
+    assert f"(0.00 to 0.06). {WHY_UNSEEN} About 2,700 fresh episodes would tell" in words
+    assert WHY_UNSEEN not in held_words(found._replace(unseen=False))
+    before = {name: value for name, value in found._replace(high=0.06)._asdict().items() if name != "unseen"}
+    for declared, verdict in ((["win"], "open"), (["win", "hits"], "holds")):
+        moved = Figures([], {"declared": declared, "moved": before}, [], ("hits",), "pong").moved
+        assert moved is not None
+        assert moved.verdict == verdict, "an earlier version did not allow for rare episodes"
 
 
 def test_an_agent_whose_style_does_not_hold_against_strangers_is_marked_on_the_list_and_on_its_page(

@@ -23,6 +23,11 @@ MOST = 2
 """Signals that a caption tells."""
 LEAST = 1e-4
 """What is nearer to 0 is written as 0.00."""
+WHY_UNSEEN = (
+    "The game does not say how far this measure can go, and so few episodes do not rule out rare ones that go far "
+    "beyond those played."
+)
+"""Why a range alone does not say that a style holds."""
 PLAIN = {
     "win": Signal("wins", unit="of episodes"), "score": Signal("scores", share=False),
     "length": Signal("lasts", False, "decisions"),
@@ -158,9 +163,13 @@ class Figures(NamedTuple):
 
     @property
     def moved(self) -> Moved | None:
-        """How far its style shifts against strangers at most; None where that cannot be said."""
+        """How far its style shifts against strangers at most; None where that cannot be said. Earlier versions did not
+        allow for rare episodes in measures without declared ends, so what they called the most is not known."""
         shift = self.meta.get("moved")
-        return None if shift is None else Moved(**shift)
+        if shift is None:
+            return None
+        known = "unseen" in shift or all(name in self._declared for name in self.style)
+        return Moved(**shift) if known else Moved(**shift)._replace(high=None)
 
     @property
     def moved_words(self) -> str:
@@ -219,6 +228,8 @@ def held_words(moved: Moved) -> str:
         most = f"it changes by {high} times the spread at most, most {whom}"
         return f"Its style holds: {most}. Beyond {FRAGILE:g} it would be fragile."
     sentence = f"Whether its style holds cannot be told yet: {whom} it changes by {change}."
+    if moved.unseen:
+        sentence += f" {WHY_UNSEEN}"
     if moved.episodes:
         episodes = number(moved.episodes)
         return f"{sentence} About {episodes} fresh episodes would tell whether that is more than {FRAGILE:g}."

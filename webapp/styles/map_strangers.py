@@ -26,11 +26,12 @@ class Met(NamedTuple):
     """What is known of a job's agents: ``own``, those who stayed on fresh episodes against the usual opponent (None:
     they were not measured again; of searches of earlier versions, those of the edge alone); ``others``, everybody who
     stayed against each stranger, by what it is called; ``shifts``, how far each agent's style shifts there, by number,
-    where every episode was kept."""
+    where every episode was kept; ``game``: as studies call it."""
 
     own: Agents | None
     others: dict[str, Agents]
     shifts: dict[int, list[Shift]]
+    game: str
 
 
 class Against(NamedTuple):
@@ -48,13 +49,13 @@ def met(job: Job) -> Met:
     whole = _left(job, *own)
     found = {title: agents for title, digest in away if digest and (agents := _left(job, digest)) is not None}
     if whole is None or not found:
-        return Met(whole, found, {})
+        return Met(whole, found, {}, game)
     key = (game, *own, *(digest for _, digest in away))
     if (shifts := _SHIFTS.get(key)) is None:
         shifts = _SHIFTS[key] = _every_shift(whole, found, declared_ends(game))
         while len(_SHIFTS) > SEARCHES:
             _SHIFTS.pop(first(_SHIFTS), None)
-    return Met(whole, found, shifts)
+    return Met(whole, found, shifts, game)
 
 
 def _left(job: Job, *digests: str) -> Agents | None:
@@ -108,7 +109,8 @@ def held(agents: Agents, row: int, known: Met) -> Moved | None:
     usual, at = (agents, row) if known.own is None or here is None else (known.own, here)
     others = {title: _means(each, place) for title, (each, place) in rows.items()}
     episodes = min([usual.samples, *(each.samples for each, _ in rows.values())])
-    return moved(shifts_of_means(_means(usual, at), others, agents.behaviour, episodes), agents.spans)
+    declared = declared_ends(known.game)
+    return moved(shifts_of_means(_means(usual, at), others, agents.behaviour, episodes, declared), agents.spans)
 
 
 def _means(agents: Agents, row: int) -> dict[str, Mean]:
