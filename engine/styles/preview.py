@@ -168,9 +168,7 @@ def _idle_goals(objectives: Sequence[AimConfig], samples: Samples) -> list[tuple
             continue
         scaled = (now - np.nanmin(now)) / (np.nanmax(now) - np.nanmin(now))
         scaled = scaled if aim.direction == "max" else 1.0 - scaled
-        same = (
-            other.measure for other, then in before if np.allclose(scaled, then, rtol=0, atol=1e-9, equal_nan=True)
-        )
+        same = (other.measure for other, then in before if np.allclose(scaled, then, rtol=0, atol=1e-9, equal_nan=True))
         found += [(place, f"prefers whom “{name}” prefers: two goals must differ") for name in islice(same, 1)]
         before.append((aim, scaled))
     return found
