@@ -22,7 +22,10 @@ from engine.config.train import Game, RarelyMinutes, TrainPool
 
 MOST_ENTRANTS = 100
 """Players of a tournament, earlier selves counted."""
-ALONE = "the only player meets nobody: leave the tournament out, or let scripts or earlier selves play, too"
+ALONE = (
+    "the only player of single entities meets nobody: leave the tournament out, or let scripts or earlier selves play, "
+    "too"
+)
 CROWD = f"{{:,}} players would meet, and its table has room for {MOST_ENTRANTS}: leave earlier selves out"
 
 
@@ -177,8 +180,16 @@ class ArenaConfig(Study):
         return lessons + (self.tournament.pairs(self.entrants) if self.tournament else 0)
 
     @property
+    def grouped(self) -> frozenset[str]:
+        """Policies that steer a group in some match. They enter no tournament, in which everybody steers single
+        entities."""
+        seated = (one for lesson in self.lessons for match in lesson.matches for one in match.seated)
+        return frozenset(one.policy for one in seated if one.together)
+
+    @property
     def entrants(self) -> int:
         """How many enter its tournament, at most."""
-        players = sum(not member.recalls for member in self.roster.values())
-        earlier = sum(lesson.times * len(lesson.learns(self.roster)) for lesson in self.lessons)
+        grouped = self.grouped
+        players = sum(not member.recalls for name, member in self.roster.items() if name not in grouped)
+        earlier = sum(lesson.times * len({*lesson.learns(self.roster)} - grouped) for lesson in self.lessons)
         return players + (earlier if self.tournament is not None and self.tournament.rungs else 0)

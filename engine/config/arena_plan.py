@@ -73,6 +73,15 @@ def started(config: ArenaConfig) -> int:
     return 0 if config.pool.kind == "local" else config.copies
 
 
+def without_groups(config: ArenaConfig) -> str:
+    """Who does not enter the tournament; empty where everybody does."""
+    names = [name for name in config.roster if name in config.grouped]
+    if not names:
+        return ""
+    does = "steers a group and does not" if len(names) == 1 else "steer groups and do not"
+    return f"{' and '.join(names)} {does} enter the tournament, in which everybody steers single entities."
+
+
 def misfits(config: ArenaConfig) -> Iterator[tuple[str, str]]:
     """(place, sentence) of learners that do not go with the length of the course, or with one another."""
     synchronous, learners, lesson_plans = config.sampling == "synchronous", config.learners, [*config.lesson_plans]

@@ -13,6 +13,7 @@ from collections.abc import Generator, Iterator
 from typing import Any
 
 from engine.arrays import Bundle
+from engine.config import arena_plan
 from engine.config.arena import ArenaConfig
 from engine.config.rl import AnyLearner
 from engine.config.tournament import TournamentConfig
@@ -130,6 +131,8 @@ class _Arena(Learning):
         except Cancelled:
             return self.control()
         with contextlib.closing(made) as game:
+            if self.tournament is None and (left_out := arena_plan.without_groups(self.config)):
+                yield self.say(Logged, message=left_out)
             players = entrants(self.config, self.policies, self.course.rungs, game, self.store)
             whole = self.tournament = self.tournament or Tournament(tournament, self.config.seed, list(players))
             command: Command = ""

@@ -55,10 +55,13 @@ class CourseArtifacts:
 def entrants(
     config: ArenaConfig, policies: Mapping[str, PolicyTraining], rungs: Sequence[Rung], game: Game, store: Store
 ) -> dict[str, Player]:
-    """All who meet in a tournament, by name: policies that learned take the likeliest action."""
-    found: dict[str, Player] = {}
+    """All who meet in a tournament, by name: policies that learned take the likeliest action. Those that steer groups
+    do not enter."""
+    found, grouped = dict[str, Player](), config.grouped
     member: Any
     for name, member in config.roster.items():
+        if name in grouped:
+            continue
         if name in policies:
             found[name] = policies[name].learner.policy().actor(False)
         elif not member.recalls:
@@ -67,6 +70,6 @@ def entrants(
     now = {policy.learner.policy().pack() for policy in policies.values()}
     for rung in rungs if config.tournament is not None and config.tournament.rungs else ():
         earlier = Policy.stored(store, rung.description)
-        if earlier.pack() not in now:
+        if rung.policy not in grouped and earlier.pack() not in now:
             found[f"{rung.policy}@{rung.lesson}"] = earlier.actor(False)
     return found

@@ -191,8 +191,11 @@ class _Checks:
                 return
             seat = game.spec.seats[0]
         for name, own in self.seats.items():
-            if (own.observations, own.action) != (seat.observations, seat.action):
-                yield "tournament", f"{name!r} does not steer single entities here, so it cannot meet the others"
+            if not self.steers.get(name) and (own.observations, own.action) != (seat.observations, seat.action):
+                yield (
+                    "tournament",
+                    f"{name!r} sees or does other things than the game's first player: they cannot meet",
+                )
 
     def measures(self, lesson: LessonConfig) -> Iterator[Fault]:
         """Whether somebody can win, where that is measured."""

@@ -845,6 +845,21 @@ def test_a_group_and_single_entities_learn_in_one_battle_however_it_is_sampled(
         assert np.isfinite(end.summary[f"{name}/return"])
 
 
+def test_who_steers_a_group_does_not_enter_the_tournament_and_the_others_meet(store: FolderStore) -> None:
+    team = {"learner": {**SAC["learner"], "kind": "masac"}}
+    match = [["team"] * 3, "sac", "sac", *["luck"] * 5]
+    roster, told = {"team": team, "sac": SAC, "luck": "random"}, {"episodes": 2, "rungs": True}
+    config = course(roster, [lesson(match, steps=1000)], game=TANKS, tournament=told)
+    found = list(run(config, store))
+    assert isinstance(found[-1], Finished), found[-1]
+    assert "team steers a group and does not enter the tournament" in said(found)
+    table = unpack(store.get(found[-1].artifacts["table"]))
+    assert [team["name"] for team in table.meta["teams"]] == ["sac", "luck"]
+    assert config.entrants == 3, "and its earlier self, where that is another one"
+    with pytest.raises(ConfigError, match="tournament: the only player of single entities meets nobody"):
+        course({"team": team, "luck": "random"}, [lesson([["team"] * 5, ["luck"] * 5])], game=TANKS, tournament=told)
+
+
 def test_a_policy_in_a_folder_begins_a_course_on_the_command_line(store: FolderStore, tmp_path: Path) -> None:
     end = list(run(course({1: PPO, 3: "random"}, [lesson([1, 3], steps=128)]), store))[-1]
     assert isinstance(end, Finished)

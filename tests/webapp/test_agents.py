@@ -514,6 +514,15 @@ def test_against_a_script_the_game_for_two_is_played(team: Studio, designer: Cli
     assert config["opponent"]["player"] == opponent.partition(":")[2]
 
 
+def test_battles_to_watch_go_on_while_somebody_fills_in_a_form(team: Studio, designer: Client) -> None:
+    """Their page says that it opens them by itself."""
+    designer.post(at("watch"), {"agents": [str(kept(team.project).pk)], "opponent": "", "seed": "5"})
+    recording = Job.objects.for_forms().get(config__kind="record")
+    designer.post(reverse("studies:before", args=["herobattle", "arena"]), {"game": "pong-two-seats", "plan": "league"})
+    assert Job.objects.for_forms().filter(config__kind="arena").exists()
+    assert Job.objects.for_forms().get(pk=recording.pk).active
+
+
 def test_agents_play_each_other(team: Studio, designer: Client) -> None:
     ada, bea = kept(team.project, "Ada"), kept(team.project, "Bea")
     watch(designer, [ada], opponent=f"agent:{bea.pk}")

@@ -258,6 +258,8 @@ def plan_lines(study: ArenaConfig, fast: Fast | None) -> Iterator[str]:
     if met := pairs(study):
         lasts = "" if fast is None else f", {words(*fast.meetings(study))}"
         yield f"Tournament: {plural(met, 'pair')} of {plural(study.entrants, 'player')}{lasts}."
+        if left_out := arena_plan.without_groups(study):
+            yield left_out
     largest = max((one.counted for one in plans), key=lambda how: how.processes)
     parts = f"{plural(largest.environments, 'environment')} and {plural(largest.workers, 'worker')}"
     yield f"AI Arena would start {number(largest.processes)} processes for that: {parts}."

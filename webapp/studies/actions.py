@@ -102,7 +102,8 @@ def sample(project: Project, user: User | None, config: Study, *, again: bool = 
     was played before, or a new one.
 
     A person composes one search at a time, so their earlier samples that still play and that no started job waits for
-    are put aside, and go on from their place when they are wanted again. ``again`` plays anew what failed before.
+    are put aside, and go on from their place when they are wanted again; battles to watch are short, and go on.
+    ``again`` plays anew what failed before.
     """
     with transaction.atomic():
         # Of two at once, the second finds what the first began.
@@ -119,7 +120,7 @@ def _sample(project: Project, user: User | None, config: Study, *, again: bool, 
     if known is not None and not aside and not _worthless(known, again):
         return known
     awaited = Q(awaited_by__status__in=(Status.QUEUED, Status.WAITING))
-    for earlier in mine.filter(created_by=user, status__in=ACTIVE).exclude(awaited):
+    for earlier in mine.filter(created_by=user, status__in=ACTIVE).exclude(awaited).exclude(config__kind="record"):
         with contextlib.suppress(Refused):  # it ended meanwhile
             pause(earlier)
     if known is not None and aside:
