@@ -50,3 +50,31 @@ def test_what_is_asked_for_before_the_start_ends_quietly_when_the_form_is_change
     page.get_by_role("button", name="Start the course").click()
     expect(page.locator("[data-form-problem]")).to_be_visible()
     assert errors == []
+
+
+def test_lessons_are_added_copied_and_moved_by_the_keyboard_and_come_back_after_a_reload(
+    team: Studio, site: str, context: BrowserContext, page: Page
+) -> None:
+    let_in(context, site, team.designer)
+    page.goto(form(team, "arena"))
+    page.locator("[name=plan][value=own]").check(force=True)
+    page.locator("[name=who1]").fill("main vs luck")
+    expect(page.locator("#says-1")).to_contain_text("main vs luck")
+    page.get_by_role("button", name="Add a lesson").press("Enter")
+    expect(page.locator("summary:focus")).to_contain_text("Lesson 2")
+    page.keyboard.press("Tab")
+    page.keyboard.type("Harder")
+    expect(page.locator("#says-2")).to_contain_text("Lesson 2: Harder")
+    page.get_by_role("button", name="Move lesson 2 up").press("Enter")
+    expect(page.locator("#says-1")).to_contain_text("Lesson 1: Harder")
+    expect(page.locator("[name=who2]")).to_have_value("main vs luck")
+    expect(page.get_by_role("button", name="Move lesson 1 down")).to_be_focused()
+    expect(page.locator("[name=who1]")).to_be_visible()  # what was unfolded stays so
+    page.reload()
+    expect(page.locator("[data-typed-note]")).to_be_visible()
+    expect(page.locator("#says-1")).to_contain_text("Lesson 1: Harder")
+    expect(page.locator("#says-2")).to_contain_text("main vs luck")
+    page.get_by_role("button", name="Remove lesson 1").press("Enter")
+    expect(page.locator("[data-lesson]")).to_have_count(1)
+    expect(page.locator("[name=who1]")).to_have_value("main vs luck")
+    assert not complaints(page, DESKTOP, PHONE)

@@ -29,7 +29,9 @@ from tests.webapp.recorded import recorded
 from webapp.agents.keeping import keep, left_by
 from webapp.agents.models import Agent
 from webapp.arena import reading, typed
-from webapp.arena.asking import ROUNDING, ArenaForm, learner_for
+from webapp.arena.asking import ArenaForm
+from webapp.arena.known_courses import ROUNDING, learner_for
+from webapp.arena.lesson_fields import HELD
 from webapp.arena.pace import LESSON_S, Round, rehearsal, timed
 from webapp.arena.reading import CourseReading, agent_records, standings, strongest, unrated
 from webapp.arena.watching import recording
@@ -390,7 +392,7 @@ def test_who_sees_pictures_looks_through_convolutions_and_meets_nobody_who_sees_
 
 @pytest.mark.parametrize("more", [
     {"fragment": 16}, {"game": {"name": "tanks-two-teams", "settings": {"penalty": 0.2}}},
-    {"lessons": [EVERYTHING["lessons"][0]] * 7 + EVERYTHING["lessons"][1:]},
+    {"lessons": [EVERYTHING["lessons"][0]] * (HELD - 1) + EVERYTHING["lessons"][1:]},
 ])  # fmt: skip
 def test_a_course_with_more_than_the_form_has_room_for_says_so(
     team: Studio, designer: Client, more: dict[str, Any]

@@ -8,31 +8,30 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.conf import settings
-from django.forms.boundfield import BoundField
 
-from engine.catalog import GAMES, LEARNERS, PLAYERS
+from engine.catalog import LEARNERS
 from engine.config import parse
 from engine.config.arena import ArenaConfig
 from engine.config.courses import PRESETS, Arena
 from engine.errors import ConfigError
 from webapp.accounts.models import User
-from webapp.arena import lesson_fields, pace, player_fields
+from webapp.arena import lesson_fields, pace, player_fields, timeline
+from webapp.arena.known_courses import as_held, learner_for, preset_of, script_for
 from webapp.arena.player_fields import NAMES
 from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
 from webapp.lib.words import number
+from webapp.projects.models import Project
 from webapp.studies import actions, estimates, kinds
 from webapp.studies.intake import Refers
 from webapp.studies.models import Job
 from webapp.studies.study_form import CardsField, Gone, StudyForm
-from webapp.training import games, methods
-from webapp.training.entrants import deleted, deleted_words, script_plays
-from webapp.training.games import NUMBERS, OFFERS
+from webapp.training import games
+from webapp.training.entrants import deleted, deleted_words
+from webapp.training.games import OFFERS
 
 OWN = "own"
 DECISIONS = 3_000_000
-ROUNDING = 25
-"""Decisions by which the lessons of a course may be fewer than were asked for."""
 OFFERED = {name: offer.title for name, offer in OFFERS.items() if offer.sides}
 """Games in which several entities play."""
 PLANS = {
@@ -45,7 +44,6 @@ MEETINGS = [
     ("swiss+rungs", "Those meet who stand alike, earlier selves too"),
 ]  # fmt: skip
 LESSONS = "Lessons of my own: who plays whom?"
-NOTHING: Mapping[str, float] = {}
 
 
 class ArenaForm(StudyForm):
@@ -60,6 +58,7 @@ class ArenaForm(StudyForm):
         ("Lessons of my own: who meets whom at the end?", ("meetings",)),
     )  # fmt: skip
     drawn: ClassVar[Mapping[str, str]] = {LESSONS: "arena/lessons.html"}
+    acts: ClassVar[bool] = True
     folded: ClassVar[tuple[str, ...]] = ("copies", "battles", "seed", *player_fields.STEPS)
     places: ClassVar[Mapping[str, str]] = {
         "game": "game", "copies": "copies", "environments": "battles", "learner": "learner",
@@ -82,7 +81,8 @@ class ArenaForm(StudyForm):
     meetings = forms.ChoiceField(label="Tournament", choices=MEETINGS, required=False)
 
     def prepare(self) -> None:
-        own = {**player_fields.fields(self.project), **lesson_fields.fields(), **player_fields.step_fields()}
+        self.rows = lesson_fields.rows_filled(self.data) if self.is_bound else lesson_fields.rows_sent(self.initial)
+        own = {**player_fields.fields(self.project), **lesson_fields.fields(self.rows), **player_fields.step_fields()}
         self.fields.update(own)
         self.fields["steps"].widget.attrs["placeholder"] = number(DECISIONS)
         self.fields["copies"].widget.attrs["placeholder"] = str(settings.CPUS)
@@ -115,9 +115,19 @@ class ArenaForm(StudyForm):
                 self.add_error(f"name{i}", f"Player {first[name]} has this name, too: choose another.")
 
     @property
-    def lessons(self) -> Iterator[tuple[int, bool, list[BoundField]]]:
+    def lessons(self) -> Iterator[timeline.LessonRow]:
         """The lessons as the page shows them."""
-        return lesson_fields.lines(self)
+        return timeline.lines(self, self.rows)
+
+    @property
+    def full(self) -> bool:
+        """Whether there is room for no more lessons."""
+        return self.rows >= lesson_fields.HELD
+
+    @classmethod
+    def redrawn(cls, sent: Mapping[str, str], project: Project) -> dict[str, Any] | None:
+        """After a button of the timeline."""
+        return timeline.redrawn(sent, sent["action"]) if sent.get("action") else None
 
     def table(self) -> dict[str, Any]:
         """The study, as a body of the API would have it."""
@@ -196,7 +206,7 @@ class ArenaForm(StudyForm):
             "copies": config["copies"], "battles": config["environments"], "plan": OWN,
             **player_fields.steps_of(config),
         }  # fmt: skip
-        if preset := _preset(config, OFFERS[offer]):
+        if preset := preset_of(config, OFFERS[offer]):
             return {**found, "plan": preset[0], "steps": preset[1]}
         return {
             **found, **player_fields.typed(config, job.project), **lesson_fields.typed_of(config, OFFERS[offer]),
@@ -224,7 +234,7 @@ class ArenaForm(StudyForm):
             again = parse(ArenaConfig, {**form.table(), **beside})
         except ConfigError:
             return True
-        return _as_held(again.model_dump(mode="json")) != _as_held(job.config)
+        return as_held(again.model_dump(mode="json")) != as_held(job.config)
 
     def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
         """What it amounts to: lessons, processes by the paper's count and here, and how long it takes by an earlier
@@ -248,52 +258,6 @@ class ArenaForm(StudyForm):
             "lines": list(pace.plan_lines(study, None if waiting else fast)),
             "crowded": kinds.parts_of(self.kind).crowded(study),
         }  # fmt: skip
-
-
-def learner_for(kind: str, offer: games.Offer, steps: Mapping[str, float] = NOTHING) -> dict[str, Any]:
-    """A learner with the settings that fit a game best; with its own where none are known to. ``steps``: those that
-    PPO is to have instead (of ``player_fields.STEPS``)."""
-    found = methods.presets_for(kind, offer.key, offer.sees)
-    learner = found[0].learner.model_dump(mode="json") if found else {"kind": kind}
-    return {**learner, **steps} if kind == player_fields.PPO else learner
-
-
-def _as_held(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A study without what it does not use: learners' own fragments, in place of which it has one for all."""
-    roster = {name: {**one, "learner": _unfragmented(one.get("learner"))} for name, one in config["roster"].items()}
-    return {**config, "learner": _unfragmented(config["learner"]), "roster": roster}
-
-
-def _unfragmented(learner: Mapping[str, Any] | None) -> dict[str, Any]:
-    return {name: value for name, value in (learner or {}).items() if name != "fragment"}
-
-
-def script_for(game: str) -> str:
-    """A script that plays a game well, or by chance."""
-    known = GAMES[game]
-    own = [key for key in PLAYERS if key != "random" and script_plays(key, game) and known.sees == NUMBERS]
-    return known.scripted or (own[-1] if own else "random")
-
-
-def _preset(config: Mapping[str, Any], offer: games.Offer) -> tuple[str, int] | None:
-    """The course of the list that a study is, and its decisions; None where it is none."""
-    lengths = [(lesson["steps"], lesson["times"]) for lesson in config["lessons"]]
-    least = sum(times * (steps or 0) for steps, times in lengths)
-    for key, preset in PRESETS.items():
-        wholes = range(least, least + ROUNDING) if preset.sides <= len(offer.sides) else range(0)
-        for whole in sorted(wholes, key=_zeros, reverse=True):  # the roundest of them is what was asked for
-            chosen = learner_for(config["learner"]["kind"], offer, player_fields.steps_of(config))
-            made = preset.made(Arena(len(offer.sides), offer.squad, chosen, script_for(offer.key), whole))
-            if [(lesson["steps"], lesson.get("times", 1)) for lesson in made["lessons"]] == lengths:
-                same = ArenaConfig.model_validate({**config, **made}).model_dump(mode="json")
-                if _as_held(same) == _as_held({**config, "tournament": same["tournament"]}):
-                    return key, whole
-    return None
-
-
-def _zeros(whole: int) -> int:
-    """Zeros that a number ends with."""
-    return len(str(whole)) - len(str(whole).rstrip("0"))
 
 
 def _meetings(tournament: Mapping[str, Any] | None) -> str:
