@@ -392,7 +392,7 @@ def test_who_sees_pictures_looks_through_convolutions_and_meets_nobody_who_sees_
 
 @pytest.mark.parametrize("more", [
     {"fragment": 16}, {"game": {"name": "tanks-two-teams", "settings": {"penalty": 0.2}}},
-    {"lessons": [EVERYTHING["lessons"][0]] * (HELD - 1) + EVERYTHING["lessons"][1:]},
+    {"lessons": [EVERYTHING["lessons"][0]] * (HELD - 1) + EVERYTHING["lessons"][1:], "tournament": None},
 ])  # fmt: skip
 def test_a_course_with_more_than_the_form_has_room_for_says_so(
     team: Studio, designer: Client, more: dict[str, Any]

@@ -30,7 +30,7 @@ from webapp.training import games
 from webapp.training.entrants import deleted, deleted_words
 from webapp.training.games import OFFERS
 
-OWN = "own"
+OWN, EDIT = "own", "edit"
 DECISIONS = 3_000_000
 OFFERED = {name: offer.title for name, offer in OFFERS.items() if offer.sides}
 """Games in which several entities play."""
@@ -43,6 +43,7 @@ MEETINGS = [
     ("round-robin+rungs", "Everybody meets everybody, earlier selves too"),
     ("swiss+rungs", "Those meet who stand alike, earlier selves too"),
 ]  # fmt: skip
+COURSE = "Which course?"
 LESSONS = "Lessons of my own: who plays whom?"
 
 
@@ -52,12 +53,12 @@ class ArenaForm(StudyForm):
     usual: ClassVar[Mapping[str, Any]] = {"game": "pong-two-seats", "plan": "ladder", "learner": "ppo"}
     groups: ClassVar[tuple[tuple[str, tuple[str, ...]], ...]] = (
         ("Which game, and how do they learn?", ("game", "learner", "steps")),
-        ("Which course?", ("plan",)),
+        (COURSE, ("plan",)),
         ("Lessons of my own: who is there?", NAMES),
         (LESSONS, ()),
         ("Lessons of my own: who meets whom at the end?", ("meetings",)),
     )  # fmt: skip
-    drawn: ClassVar[Mapping[str, str]] = {LESSONS: "arena/lessons.html"}
+    drawn: ClassVar[Mapping[str, str]] = {COURSE: "arena/edit.html", LESSONS: "arena/lessons.html"}
     acts: ClassVar[bool] = True
     folded: ClassVar[tuple[str, ...]] = ("copies", "battles", "seed", *player_fields.STEPS)
     places: ClassVar[Mapping[str, str]] = {
@@ -126,8 +127,27 @@ class ArenaForm(StudyForm):
 
     @classmethod
     def redrawn(cls, sent: Mapping[str, str], project: Project) -> dict[str, Any] | None:
-        """After a button of the timeline."""
-        return timeline.redrawn(sent, sent["action"]) if sent.get("action") else None
+        """After a button of the timeline, or the one that fills in the lessons of a course from the list."""
+        if not (action := sent.get("action")):
+            return None
+        if action == EDIT and sent.get("plan") != OWN:
+            return cls._edited(sent, project)
+        return timeline.redrawn(sent, action)
+
+    @classmethod
+    def _edited(cls, sent: Mapping[str, str], project: Project) -> dict[str, Any] | None:
+        """The players and lessons of the course that is chosen; None where the game cannot have it."""
+        form = cls(sent, project=project, kind="arena")
+        if not form.is_valid():
+            return None
+        try:
+            study = parse(ArenaConfig, form.table())
+        except ConfigError:  # no lesson has a decision
+            form.cleaned_data["steps"] = None
+            study = parse(ArenaConfig, form.table())
+        beside = {name: text for name, text in sent.items() if name in cls.base_fields or name in player_fields.STEPS}
+        own = _own_typed(study.model_dump(mode="json"), OFFERS[form.cleaned_data["game"]], project)
+        return {**beside, **own, "plan": OWN, timeline.FOCUS: (1, timeline.HEAD)}
 
     def table(self) -> dict[str, Any]:
         """The study, as a body of the API would have it."""
@@ -208,10 +228,7 @@ class ArenaForm(StudyForm):
         }  # fmt: skip
         if preset := preset_of(config, OFFERS[offer]):
             return {**found, "plan": preset[0], "steps": preset[1]}
-        return {
-            **found, **player_fields.typed(config, job.project), **lesson_fields.typed_of(config, OFFERS[offer]),
-            "meetings": _meetings(config["tournament"]),
-        }  # fmt: skip
+        return {**found, **_own_typed(config, OFFERS[offer], job.project)}
 
     @classmethod
     def gone(cls, job: Job) -> Gone:
@@ -258,6 +275,12 @@ class ArenaForm(StudyForm):
             "lines": list(pace.plan_lines(study, None if waiting else fast)),
             "crowded": kinds.parts_of(self.kind).crowded(study),
         }  # fmt: skip
+
+
+def _own_typed(config: Mapping[str, Any], offer: games.Offer, project: Project) -> dict[str, Any]:
+    """What would have to be typed for a study as a course of one's own."""
+    players, lessons = player_fields.typed(config, project), lesson_fields.typed_of(config, offer)
+    return {**players, **lessons, "meetings": _meetings(config["tournament"])}
 
 
 def _meetings(tournament: Mapping[str, Any] | None) -> str:

@@ -133,7 +133,7 @@ def typed_of(config: Mapping[str, Any], offer: Offer) -> dict[str, Any]:
         values = {
             "title": each["title"], "who": typed.match_list(each["matches"], offer),
             "settings": typed.settings_words(each["settings"]), "steps": each["steps"],
-            "until": "" if until is None else 100 * until["reaches"], "only": ", ".join(each["frozen"]),
+            "until": "" if until is None else round(100 * until["reaches"], 9), "only": ", ".join(each["frozen"]),
             "times": "" if each["times"] == 1 else each["times"],
             "then": BEST if after["best"] else POOL if after["pool"] else KEEP,
             "copies": typed.copies_words(after["fork"]),
