@@ -367,7 +367,7 @@ def test_lessons_of_one_s_own_are_written_whole_and_run_again_as_they_were(team:
     assert (filled["only2"], filled["copies2"], filled["then2"], filled["then3"]) == (
         "main", "main from rival", "pool", "best",
     )  # fmt: skip
-    assert '"entities": [5, 6' in filled["who3"]
+    assert "entities: [5, 6" in filled["who3"]
     assert filled["meetings"] == "swiss+rungs"
     sent = {name: value for name, value in filled.items() if value is not None}
     designer.post(answer.redirect_chain[-1][0], sent)

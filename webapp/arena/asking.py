@@ -15,7 +15,7 @@ from engine.config.arena import ArenaConfig
 from engine.config.courses import PRESETS, Arena
 from engine.errors import ConfigError
 from webapp.accounts.models import User
-from webapp.arena import lesson_fields, pace, player_fields, timeline
+from webapp.arena import entities, lesson_fields, pace, player_fields, timeline
 from webapp.arena.known_courses import as_held, learner_for, preset_of, script_for
 from webapp.arena.player_fields import NAMES
 from webapp.balance.forms import sentence
@@ -118,7 +118,18 @@ class ArenaForm(StudyForm):
     @property
     def lessons(self) -> Iterator[timeline.LessonRow]:
         """The lessons as the page shows them."""
-        return timeline.lines(self, self.rows)
+        return timeline.lines(self, self.rows, self.offered)
+
+    @property
+    def offered(self) -> games.Offer | None:
+        """The game that is chosen so far."""
+        key = str(self["game"].value())
+        return OFFERS[key] if key in OFFERED else None
+
+    @property
+    def counted(self) -> str:
+        """How many entities it has."""
+        return entities.counted(self.offered) if self.offered else ""
 
     @property
     def full(self) -> bool:

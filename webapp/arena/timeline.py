@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 
 from django.forms.boundfield import BoundField
 
+from webapp.arena.entities import EntityTable, entity_table
 from webapp.arena.lesson_fields import BEST, FIELDS, HELD, KEEP, POOL, filled, name_of, rows_sent
 from webapp.games import numbers
 from webapp.lib.digits import whole
 from webapp.lib.words import number
+from webapp.training.games import Offer
 
 OPEN, FOCUS = "open", "focus"
 """Which rows are unfolded, as the page's script sends it; and where the keyboard goes on, once rows have changed."""
@@ -31,13 +33,15 @@ BUTTONS = {
 
 class LessonRow(NamedTuple):
     """A lesson as the page shows it. ``says``: what is in it, in sentences; ``buttons``: (what it does, its icon, its
-    words, whether the keyboard goes on there) of each; ``focus``: its part at which the keyboard goes on."""
+    words, whether the keyboard goes on there) of each; ``focus``: its part at which the keyboard goes on; ``table``:
+    who plays whom by entity, where sides have several."""
 
     number: int
     open: bool
     title: str
     says: list[str]
     fields: list[BoundField]
+    table: EntityTable | None
     buttons: list[tuple[str, str, str, bool]]
     focus: str
 
@@ -103,9 +107,9 @@ _ACTIONS: dict[str, Callable[[list[_Row], int], tuple[int, str]]] = {
 }
 
 
-def lines(form: Any, many: int) -> Iterator[LessonRow]:
+def lines(form: Any, many: int, offer: Offer | None) -> Iterator[LessonRow]:
     """The lessons as the page shows them. One is unfolded where something is wrong in it, where it was, or where it is
-    the only one and empty."""
+    the only one and empty. ``offer``: the game, where one is chosen."""
     opened, (at, part) = form.initial.get(OPEN, ()), form.initial.get(FOCUS, (0, ""))
     for i in range(1, many + 1):
         bound = {field: form[name_of(field, i)] for field in FIELDS}
@@ -114,7 +118,9 @@ def lines(form: Any, many: int) -> Iterator[LessonRow]:
         unfolded = wrong or i in opened or (many == 1 and not filled(texts))
         title = f"Lesson {i}{': ' if texts['title'] else ''}{texts['title']}"
         focus = part if i == at else ""
-        yield LessonRow(i, unfolded, title, [*_says(texts)], [*bound.values()], [*_buttons(i, many, focus)], focus)
+        table = entity_table(texts["who"], offer) if offer and offer.squad > 1 else None
+        buttons = [*_buttons(i, many, focus)]
+        yield LessonRow(i, unfolded, title, [*_says(texts)], [*bound.values()], table, buttons, focus)
 
 
 def _buttons(i: int, many: int, focus: str) -> Iterator[tuple[str, str, str, bool]]:

@@ -12,13 +12,17 @@ from webapp.training.games import Offer
 
 VERSUS = " vs "
 UNREADABLE = (
-    "Write who plays whom like “main vs old, main vs random”, or as lists with a policy for each entity, such as "
-    "[[1, 1, 2, 2], [[3, 3], 2, 2]]."
+    "Write who plays whom like “main vs old, main vs random”, or as lists with a player for each entity, such as "
+    "[[main, main, foe, foe], [[old, old], foe, foe]]."
 )
 SETTINGS = "Write each setting with its value, such as: penalty 0.1, obstacles 6."
 COPIES = "Write who becomes a copy of whom, such as: rival from main."
 _COMMA = re.compile(r",(?![^(]*\))")
 """One that is in no parentheses."""
+_VERSUS = re.compile(r"\s+(?:vs\.?|versus|against)\s+", re.IGNORECASE)
+_LIST_PART = re.compile(r'"(?:[^"\\]|\\.)*"|[^\[\]{},:"]+')
+"""A text in quotation marks, or what stands between the marks of a list."""
+_PLAIN = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?|true|false")
 _NUMBER = re.compile(r"[+-]?[0-9]{1,18}(\.[0-9]{0,18})?([eE][+-]?[0-9]{1,3})?")
 _WORDS = {"yes": True, "true": True, "no": False, "false": False}
 MATCH_KEYS = {"who", "settings", "entities"}
@@ -38,9 +42,9 @@ def matches(text: str, offer: Offer) -> list[Any]:
 def _match(text: str, count: int, squad: int) -> Any:
     """One match: who has each side, and settings of its own in parentheses."""
     policies, _, own = text.strip().partition(" (")
-    sides = [side.strip() for side in policies.split(VERSUS)]
+    sides = [side.strip() for side in _VERSUS.split(policies)]
     if len(sides) != count or not all(sides) or (own and not own.endswith(")")):
-        raise ValueError(UNREADABLE if count > 1 else "Write one policy for each match, separated by commas.")
+        raise ValueError(UNREADABLE if count > 1 else "Write one player for each match, separated by commas.")
     who = [policy for policy in sides for _ in range(squad)]
     return {"who": who, "settings": settings(own[:-1])} if own else who
 
@@ -86,9 +90,11 @@ def names(text: str) -> list[str]:
 
 def _lists(text: str) -> list[Any]:
     try:
-        found = json.loads(text)
+        found = json.loads(_LIST_PART.sub(_quoted, text))
     except (ValueError, RecursionError):
         raise ValueError(UNREADABLE) from None
+    if isinstance(found, list) and found and not any(isinstance(entry, list | dict) for entry in found):
+        found = [found]
     if not isinstance(found, list) or not all(isinstance(match, list | dict) for match in found):
         raise ValueError(UNREADABLE)
     if any(isinstance(match, dict) and not {"who"} <= match.keys() <= MATCH_KEYS for match in found):
@@ -96,10 +102,29 @@ def _lists(text: str) -> list[Any]:
     return found
 
 
+def _quoted(part: re.Match[str]) -> str:
+    """A part of a list as JSON has it: names may stand there without quotation marks."""
+    text = part.group().strip()
+    return text if not text or text.startswith('"') or _PLAIN.fullmatch(text) else json.dumps(text)
+
+
 def match_list(found: Sequence[Mapping[str, Any]], offer: Offer) -> str:
     """A match list as it would be typed."""
     words = [_words(match, offer) for match in found]
-    return ", ".join(words) if all(words) else json.dumps([*map(_plain, found)])
+    if all(words):
+        return ", ".join(words)
+    plain = [*map(_plain, found)]
+    quoted = json.dumps(plain)
+    bare = quoted.replace('"', "")
+    return bare if _lists_or_none(bare) == plain else quoted
+
+
+def _lists_or_none(text: str) -> list[Any] | None:
+    """A match list in brackets; None where it cannot be read."""
+    try:
+        return _lists(text)
+    except ValueError:
+        return None
 
 
 def _plain(match: Mapping[str, Any]) -> Any:
