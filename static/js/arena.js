@@ -26,7 +26,7 @@ function players() {
   return filled.map(({ name }) => {
     const number = name.slice("plays".length);
     const typed = findOptional(document, `input[name=name${number}]`, HTMLInputElement)?.value.trim();
-    return typed || `player-${number}`;
+    return (typed || `player-${number}`).toLowerCase().replace(/\s+/g, "-"); // as in webapp/arena/typed.py
   });
 }
 
@@ -34,7 +34,7 @@ function players() {
 function offerPlayers() {
   const names = players();
   for (const menu of findAll(document, "select[data-entity]", HTMLSelectElement)) {
-    const chosen = menu.value;
+    const chosen = menu.value; // as the server wrote it
     const offered = [...new Set(chosen ? [...names, chosen] : names)];
     menu.replaceChildren(make("option", { value: "" }, "Nobody"), ...offered.map((name) => make("option", { value: name }, name)));
     menu.value = chosen;
@@ -105,3 +105,18 @@ document.addEventListener(
   true, // before the form keeps what it holds
 );
 offerPlayers();
+
+const game = find(document, "select[name=game]", HTMLSelectElement);
+const learner = find(document, "select[name=learner]", HTMLSelectElement);
+
+/** Learners that can play the chosen game; one that cannot gives way to the first that can. */
+function offerLearners() {
+  for (const option of learner.options) {
+    option.hidden = option.disabled = !(option.dataset.games ?? "").split(" ").includes(game.value);
+  }
+  if (learner.selectedOptions[0]?.disabled) learner.value = [...learner.options].find(({ disabled }) => !disabled)?.value ?? "";
+}
+
+game.addEventListener("change", offerLearners);
+window.addEventListener("pageshow", offerLearners); // a browser that goes back brings the choice back after the page has loaded
+offerLearners();

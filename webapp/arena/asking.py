@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.conf import settings
+from django.forms.boundfield import BoundField
 
 from engine.catalog import LEARNERS
 from engine.config import parse
@@ -15,10 +16,9 @@ from engine.config.arena import ArenaConfig
 from engine.config.courses import PRESETS, Arena
 from engine.errors import ConfigError
 from webapp.accounts.models import User
-from webapp.arena import entities, lesson_fields, pace, player_fields, timeline
-from webapp.arena.known_courses import as_held, learner_for, preset_of, script_for
-from webapp.arena.player_fields import NAMES
-from webapp.balance.forms import sentence
+from webapp.arena import entities, field_at, lesson_fields, pace, player_fields, player_menus, timeline
+from webapp.arena.field_at import OWN
+from webapp.arena.known_courses import as_held, learner_for, own_typed, preset_of, script_for
 from webapp.games.fields import NumberField
 from webapp.lib.words import number
 from webapp.projects.models import Project
@@ -30,7 +30,7 @@ from webapp.training import games
 from webapp.training.entrants import deleted, deleted_words
 from webapp.training.games import OFFERS
 
-OWN, EDIT = "own", "edit"
+EDIT, PLAYER = "edit", "player"
 DECISIONS = 3_000_000
 OFFERED = {name: offer.title for name, offer in OFFERS.items() if offer.sides}
 """Games in which several entities play."""
@@ -44,7 +44,7 @@ MEETINGS = [
     ("swiss+rungs", "Those meet who stand alike, earlier selves too"),
 ]  # fmt: skip
 COURSE = "Which course?"
-LESSONS = "Lessons of my own: who plays whom?"
+LESSONS = "Lessons of my own: who is there, and who plays whom?"
 
 
 class ArenaForm(StudyForm):
@@ -54,7 +54,6 @@ class ArenaForm(StudyForm):
     groups: ClassVar[tuple[tuple[str, tuple[str, ...]], ...]] = (
         ("Which game, and how do they learn?", ("game", "learner", "steps")),
         (COURSE, ("plan",)),
-        ("Lessons of my own: who is there?", NAMES),
         (LESSONS, ()),
         ("Lessons of my own: who meets whom at the end?", ("meetings",)),
     )  # fmt: skip
@@ -66,7 +65,10 @@ class ArenaForm(StudyForm):
         "tournament": "meetings",
     }  # fmt: skip
     game = forms.ChoiceField(label="Game", choices=list(OFFERED.items()))
-    learner = forms.ChoiceField(label="Learns by", choices=[(k, e.label) for k, e in LEARNERS.items()], required=False)
+    learner = forms.ChoiceField(
+        label="Learns by", choices=[(kind, player_menus.learner_words(kind)) for kind in LEARNERS], required=False,
+        widget=player_menus.LearnerMenu, help_text="In lessons of your own each player says how it learns.",
+    )  # fmt: skip
     steps: Any = NumberField(
         label="Decisions to learn from", whole=True, low=1, high=10**12, required=False,
         help_text="Of all agents and lessons of a course from the list below.",
@@ -83,8 +85,15 @@ class ArenaForm(StudyForm):
 
     def prepare(self) -> None:
         self.rows = lesson_fields.rows_filled(self.data) if self.is_bound else lesson_fields.rows_sent(self.initial)
-        own = {**player_fields.fields(self.project), **lesson_fields.fields(self.rows), **player_fields.step_fields()}
-        self.fields.update(own)
+        own, sent = player_fields, self.data if self.is_bound else self.initial
+        self.present = own.rows_filled(sent) if self.is_bound else own.rows_sent(sent)
+        self.fields.update({
+            **own.fields(self.project, self.present), **lesson_fields.fields(self.rows), **own.step_fields(),
+        })  # fmt: skip
+        if (game := self.offered) is not None:
+            for i in range(1, self.present + 1):
+                player_menus.offer(self[f"plays{i}"], [*player_menus.menu(i, sent, game, self.project)])
+        self.fields["learner"].needed = self.fields["meetings"].needed = True  # type: ignore[attr-defined]
         self.fields["steps"].widget.attrs["placeholder"] = number(DECISIONS)
         self.fields["copies"].widget.attrs["placeholder"] = str(settings.CPUS)
 
@@ -98,6 +107,8 @@ class ArenaForm(StudyForm):
             preset = PRESETS[cleaned["plan"]]
             if preset.sides > len(offer.sides):
                 self.add_error("plan", "This course needs a game with two sides. Choose another game or course.")
+            if why := player_menus.learns_in(cleaned["learner"] or player_fields.PPO, offer):
+                self.add_error("learner", f"{why} Choose another one.")
             return cleaned
         self._read(offer)
         return cleaned
@@ -109,6 +120,10 @@ class ArenaForm(StudyForm):
             self.add_error("who1", "Say who plays whom in the first lesson.")
         if not any(plays for _, plays in player_fields.rows(self.cleaned_data)):
             self.add_error("plays1", "Say who is there: at least one who learns.")
+        learning = player_fields.learning(self.cleaned_data)
+        unfit = [*player_menus.wrong(self.cleaned_data, offer), *lesson_fields.best_of_one(self.cleaned_data, learning)]
+        for field, why in unfit:
+            self.add_error(field, why)
         first: dict[str, int] = {}
         for i in range(1, player_fields.ROWS + 1):
             name = self.cleaned_data.get(f"name{i}") if self.cleaned_data.get(f"plays{i}") else ""
@@ -119,6 +134,16 @@ class ArenaForm(StudyForm):
     def lessons(self) -> Iterator[timeline.LessonRow]:
         """The lessons as the page shows them."""
         return timeline.lines(self, self.rows, self.offered)
+
+    @property
+    def players(self) -> Iterator[tuple[BoundField, BoundField]]:
+        """Who is there as the page shows it: names, and what they do."""
+        return ((self[f"name{i}"], self[f"plays{i}"]) for i in range(1, self.present + 1))
+
+    @property
+    def crowded(self) -> bool:
+        """Whether there is room for no more players."""
+        return self.present >= player_fields.ROWS
 
     @property
     def offered(self) -> games.Offer | None:
@@ -141,6 +166,8 @@ class ArenaForm(StudyForm):
         """After a button of the timeline, or the one that fills in the lessons of a course from the list."""
         if not (action := sent.get("action")):
             return None
+        if action == PLAYER:
+            return timeline.redrawn(player_fields.grown(sent), action)
         if action == EDIT and sent.get("plan") != OWN:
             return cls._edited(sent, project)
         return timeline.redrawn(sent, action)
@@ -157,7 +184,7 @@ class ArenaForm(StudyForm):
             form.cleaned_data["steps"] = None
             study = parse(ArenaConfig, form.table())
         beside = {name: text for name, text in sent.items() if name in cls.base_fields or name in player_fields.STEPS}
-        own = _own_typed(study.model_dump(mode="json"), OFFERS[form.cleaned_data["game"]], project)
+        own = own_typed(study.model_dump(mode="json"), OFFERS[form.cleaned_data["game"]], project)
         return {**beside, **own, "plan": OWN, timeline.FOCUS: (1, timeline.HEAD)}
 
     def table(self) -> dict[str, Any]:
@@ -203,29 +230,11 @@ class ArenaForm(StudyForm):
 
     def point_at(self, place: str, why: str) -> None:
         """A place of a course from the list is the course's; one of a player, its row's."""
-        parts = place.split(".")
-        if "learner" in parts[:-1] and parts[-1] in player_fields.STEPS:
-            self.add_error(parts[-1], sentence(why))
-        elif parts[-1] == "warmup":  # the form has no field for it, but for how long lessons last
-            self.add_error("steps1" if self.cleaned_data.get("plan") == OWN else "steps", sentence(why))
-        elif self.cleaned_data.get("plan") != OWN and parts[0] in ("roster", "lessons"):
-            self.add_error("plan", sentence(why))
-        elif parts[0] == "roster":
-            self.add_error(self._row(parts[1] if len(parts) > 1 else ""), sentence(why))
-        elif parts[0] == "lessons" and len(parts) > 1:
-            setting = f"{parts[-1]}: " if parts[-2] == "settings" else ""  # several of them share a field
-            self.add_error(self._lesson_field(int(parts[1]), ".".join(parts[2:])), f"{setting}{sentence(why)}")
+        field, words = field_at.field_at(place, why, self.cleaned_data, [*getattr(self, "lists", ())])
+        if field:
+            self.add_error(field, words)
         else:
-            super().point_at(place, why)
-
-    def _row(self, name: str) -> str:
-        named = [i for i, (own, _) in enumerate(player_fields.rows(self.cleaned_data), 1) if own == name]
-        return f"name{named[0]}" if named else "name1"
-
-    def _lesson_field(self, place: int, at: str) -> str:
-        """The field of a place in the lesson that is the ``place``-th of those that say who plays."""
-        found = (field for path, field in lesson_fields.PLACES.items() if f"{at}.".startswith(f"{path}."))
-        return lesson_fields.name_of(next(found, "who"), [*self.lists][place])
+            super().point_at(place, words)
 
     @classmethod
     def typed_of(cls, job: Job) -> dict[str, Any]:
@@ -239,7 +248,7 @@ class ArenaForm(StudyForm):
         }  # fmt: skip
         if preset := preset_of(config, OFFERS[offer]):
             return {**found, "plan": preset[0], "steps": preset[1]}
-        return {**found, **_own_typed(config, OFFERS[offer], job.project)}
+        return {**found, **own_typed(config, OFFERS[offer], job.project)}
 
     @classmethod
     def gone(cls, job: Job) -> Gone:
@@ -286,13 +295,3 @@ class ArenaForm(StudyForm):
             "lines": list(pace.plan_lines(study, None if waiting else fast)),
             "crowded": kinds.parts_of(self.kind).crowded(study),
         }  # fmt: skip
-
-
-def _own_typed(config: Mapping[str, Any], offer: games.Offer, project: Project) -> dict[str, Any]:
-    """What would have to be typed for a study as a course of one's own."""
-    players, lessons = player_fields.typed(config, project), lesson_fields.typed_of(config, offer)
-    return {**players, **lessons, "meetings": _meetings(config["tournament"])}
-
-
-def _meetings(tournament: Mapping[str, Any] | None) -> str:
-    return "" if tournament is None else f"{tournament['kind']}{'+rungs' if tournament['rungs'] else ''}"

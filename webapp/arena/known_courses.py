@@ -8,7 +8,8 @@ from typing import Any
 from engine.catalog import GAMES, PLAYERS
 from engine.config.arena import ArenaConfig
 from engine.config.courses import PRESETS, Arena
-from webapp.arena import player_fields
+from webapp.arena import lesson_fields, player_fields
+from webapp.projects.models import Project
 from webapp.training import games, methods
 from webapp.training.entrants import script_plays
 from webapp.training.games import NUMBERS
@@ -62,3 +63,13 @@ def preset_of(config: Mapping[str, Any], offer: games.Offer) -> tuple[str, int] 
 def _zeros(whole: int) -> int:
     """Zeros that a number ends with."""
     return len(str(whole)) - len(str(whole).rstrip("0"))
+
+
+def own_typed(config: Mapping[str, Any], offer: games.Offer, project: Project) -> dict[str, Any]:
+    """What would have to be typed for a study as a course of one's own."""
+    players, lessons = player_fields.typed(config, project), lesson_fields.typed_of(config, offer)
+    return {**players, **lessons, "meetings": _meetings(config["tournament"])}
+
+
+def _meetings(tournament: Mapping[str, Any] | None) -> str:
+    return "" if tournament is None else f"{tournament['kind']}{'+rungs' if tournament['rungs'] else ''}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -69,12 +69,22 @@ def _of(i: int) -> dict[str, Any]:
         "then": forms.ChoiceField(label=f"After lesson {i}", choices=THEN, required=False),
         "copies": text(f"Copies after lesson {i}", "Such as: rival from main. Then rival goes on from there."),
     }  # fmt: skip
+    for name in ("who", "steps", "then"):
+        found[name].needed = True
     return {f"lesson_title{i}" if name == "title" else f"{name}{i}": field for name, field in found.items()}
 
 
 def name_of(field: str, i: int) -> str:
     """The name of a field of the ``i``-th lesson, from 1; a study's own title is another field."""
     return f"lesson_title{i}" if field == "title" else f"{field}{i}"
+
+
+def best_of_one(found: Mapping[str, Any], learning: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """(field, sentence) where the best of several is to go on and there are no several."""
+    who = f"Only {learning[0]} learns" if learning else "Nobody learns"
+    why = f"{who}, so there is no best of several. Let another player learn, too, or choose something else to happen."
+    chosen = (i for i in range(1, HELD + 1) if found.get(f"then{i}") == BEST and found.get(f"who{i}"))
+    yield from ((f"then{i}", why) for i in chosen if len(learning) < 2)
 
 
 Wrong = Callable[[str, str], None]

@@ -41,11 +41,11 @@ def matches(text: str, offer: Offer) -> list[Any]:
 
 def _match(text: str, count: int, squad: int) -> Any:
     """One match: who has each side, and settings of its own in parentheses."""
-    policies, _, own = text.strip().partition(" (")
-    sides = [side.strip() for side in _VERSUS.split(policies)]
+    players, _, own = text.strip().partition(" (")
+    sides = [side.strip() for side in _VERSUS.split(players)]
     if len(sides) != count or not all(sides) or (own and not own.endswith(")")):
         raise ValueError(UNREADABLE if count > 1 else "Write one player for each match, separated by commas.")
-    who = [policy for policy in sides for _ in range(squad)]
+    who = [name_of(player) for player in sides for _ in range(squad)]
     return {"who": who, "settings": settings(own[:-1])} if own else who
 
 
@@ -71,12 +71,12 @@ def _value(text: str) -> Any:
 
 
 def copies(text: str) -> dict[str, str]:
-    """Whose copy each policy becomes. Raises ValueError with a sentence."""
+    """Whose copy each player becomes. Raises ValueError with a sentence."""
     pairs = [each.split(" from ") for each in text.split(",") if each.strip()]
     if any(len(pair) != 2 or not all(name.strip() for name in pair) for pair in pairs):
         raise ValueError(COPIES)
     found: dict[str, str] = {}
-    for new, old in ((new.strip(), old.strip()) for new, old in pairs):
+    for new, old in ((name_of(new), name_of(old)) for new, old in pairs):
         if new in found:
             raise ValueError(f"{new} cannot become a copy of both {found[new]} and {old}.")
         found[new] = old
@@ -85,7 +85,12 @@ def copies(text: str) -> dict[str, str]:
 
 def names(text: str) -> list[str]:
     """Names between commas."""
-    return [name.strip() for name in text.split(",") if name.strip()]
+    return [name_of(name) for name in text.split(",") if name.strip()]
+
+
+def name_of(text: str) -> str:
+    """A player's name as the engine has it: capitals make no difference, and spaces are dashes."""
+    return "-".join(text.lower().split())
 
 
 def _lists(text: str) -> list[Any]:
@@ -99,7 +104,14 @@ def _lists(text: str) -> list[Any]:
         raise ValueError(UNREADABLE)
     if any(isinstance(match, dict) and not {"who"} <= match.keys() <= MATCH_KEYS for match in found):
         raise ValueError("Of a match that says more than who plays, write who, settings and entities.")
-    return found
+    return [{**match, "who": _named(match["who"])} if isinstance(match, dict) else _named(match) for match in found]
+
+
+def _named(entry: Any) -> Any:
+    """Names in a list, also nested ones."""
+    if isinstance(entry, list):
+        return [_named(each) for each in entry]
+    return name_of(entry) if isinstance(entry, str) else entry
 
 
 def _quoted(part: re.Match[str]) -> str:
@@ -156,7 +168,7 @@ def copies_words(found: Mapping[str, str]) -> str:
 
 
 def _sides(who: Sequence[Any], sides: int, squad: int) -> list[str]:
-    """The one policy of each side of a match; empty where it is no such match."""
+    """The one player of each side of a match; empty where it is no such match."""
     each = [who[i * squad : (i + 1) * squad] for i in range(sides)]
     plain = len(who) == sides * squad and all(isinstance(name, str) for name in who)
     return [side[0] for side in each] if plain and all(len(set(side)) == 1 for side in each) else []
