@@ -62,6 +62,7 @@ def test_lessons_are_added_copied_and_moved_by_the_keyboard_and_come_back_after_
     expect(page.locator("#says-1")).to_contain_text("main vs luck")
     page.get_by_role("button", name="Add a lesson").press("Enter")
     expect(page.locator("summary:focus")).to_contain_text("Lesson 2")
+    expect(page.locator(".htmx-added")).to_have_count(0)  # now it listens to what is typed
     page.keyboard.press("Tab")
     page.keyboard.type("Harder")
     expect(page.locator("#says-2")).to_contain_text("Lesson 2: Harder")
