@@ -8,7 +8,7 @@ const { keys: listed = "", kind = "" } = form.dataset;
 const keys = listed.split(" "); // this version's, then those of the versions before it
 const version = Number(form.dataset.version);
 const typed = new TypedNumbers(form.dataset);
-const OF_THE_PAGE = new Set(["csrfmiddlewaretoken", "base", "once"]); // nobody types these
+const OF_THE_PAGE = new Set(["csrfmiddlewaretoken", "base", "once", "open"]); // nobody types these
 const refused = "refused" in form.dataset; // the page shows what was typed and could not be saved
 if (!refused) form.reset(); // a browser that goes back fills the fields by itself
 
@@ -30,23 +30,29 @@ function keep() {
   typed.keep(keys[0], { table: kind, version, texts: isAtFirst(now) && !refused ? {} : now });
 }
 
-/** Fill the fields. The server draws a set of objectives, since one may have been added, moved or removed.
+/** Fill the fields. The server draws rows of which one may have been added, moved or removed.
  * @param {Record<string, string>} found */
 function fill(found) {
-  const set = findOptional(form, "#objective-set");
-  if (set) void window.htmx.ajax("POST", location.pathname, { target: set, swap: "outerHTML", values: found });
-  else fillFields(found);
+  const rows = findOptional(form, "[data-drawn-rows]");
+  fillFields(found, rows);
+  if (!rows) return;
+  window.htmx.trigger(rows, "htmx:abort"); // what a filled field had the rows drawn for does not have these texts
+  const values = { ...found, action: "draw" };
+  void window.htmx.ajax("POST", location.pathname, { target: rows, swap: "outerHTML", select: `#${rows.id}`, values });
 }
 
-/** @param {Record<string, string>} found */
-function fillFields(found) {
-  for (const input of findAll(form, "input[type=checkbox], input[type=radio]", HTMLInputElement)) {
+/** All fields but those in rows that the server draws.
+ * @param {Record<string, string>} found @param {HTMLElement | null} rows */
+function fillFields(found, rows) {
+  /** @template {Element} E @param {string} selector @param {new () => E} kind */
+  const fields = (selector, kind) => findAll(form, selector, kind).filter((input) => !rows?.contains(input));
+  for (const input of fields("input[type=checkbox], input[type=radio]", HTMLInputElement)) {
     input.checked = (found[input.name] ?? "").split("\n").includes(input.value);
     input.dispatchEvent(new Event("change", { bubbles: true }));
   }
-  for (const text of findAll(form, "input:not([type=checkbox], [type=radio], [type=file])", HTMLInputElement)) text.value = found[text.name] ?? text.value;
-  for (const text of findAll(form, "textarea", HTMLTextAreaElement)) text.value = found[text.name] ?? text.value;
-  for (const choice of findAll(form, "select", HTMLSelectElement)) {
+  for (const text of fields("input:not([type=checkbox], [type=radio], [type=file])", HTMLInputElement)) text.value = found[text.name] ?? text.value;
+  for (const text of fields("textarea", HTMLTextAreaElement)) text.value = found[text.name] ?? text.value;
+  for (const choice of fields("select", HTMLSelectElement)) {
     choice.value = found[choice.name] ?? choice.value;
     choice.dispatchEvent(new Event("change", { bubbles: true }));
   }

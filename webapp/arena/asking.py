@@ -10,29 +10,28 @@ from django import forms
 from django.conf import settings
 from django.forms.boundfield import BoundField
 
-from engine.catalog import GAMES, LEARNERS, PLAYERS
+from engine.catalog import LEARNERS
 from engine.config import parse
 from engine.config.arena import ArenaConfig
 from engine.config.courses import PRESETS, Arena, battles_together
 from engine.errors import ConfigError
 from webapp.accounts.models import User
-from webapp.arena import lesson_fields, pace, player_fields
-from webapp.arena.player_fields import NAMES
-from webapp.balance.forms import sentence
+from webapp.arena import entities, field_at, lesson_fields, pace, player_fields, player_menus, timeline
+from webapp.arena.field_at import OWN
+from webapp.arena.known_courses import as_held, learner_for, own_typed, preset_of, script_for
 from webapp.games.fields import NumberField
 from webapp.lib.words import number
+from webapp.projects.models import Project
 from webapp.studies import actions, estimates, kinds
 from webapp.studies.intake import Refers
 from webapp.studies.models import Job
 from webapp.studies.study_form import CardsField, Gone, StudyForm
-from webapp.training import games, methods
-from webapp.training.entrants import deleted, deleted_words, script_plays
-from webapp.training.games import NUMBERS, OFFERS
+from webapp.training import games
+from webapp.training.entrants import deleted, deleted_words
+from webapp.training.games import OFFERS
 
-OWN = "own"
+EDIT, PLAYER = "edit", "player"
 DECISIONS, BATTLES = 3_000_000, 8
-ROUNDING = 25
-"""Decisions by which the lessons of a course may be fewer than were asked for."""
 OFFERED = {name: offer.title for name, offer in OFFERS.items() if offer.sides}
 """Games in which several entities play."""
 PLANS = {
@@ -44,8 +43,8 @@ MEETINGS = [
     ("round-robin+rungs", "Everybody meets everybody, earlier selves too"),
     ("swiss+rungs", "Those meet who stand alike, earlier selves too"),
 ]  # fmt: skip
-LESSONS = "Lessons of my own: who plays whom?"
-NOTHING: Mapping[str, float] = {}
+COURSE = "Which course?"
+LESSONS = "Lessons of my own: who is there, and who plays whom?"
 
 
 class ArenaForm(StudyForm):
@@ -54,19 +53,22 @@ class ArenaForm(StudyForm):
     usual: ClassVar[Mapping[str, Any]] = {"game": "pong-two-seats", "plan": "ladder", "learner": "ppo"}
     groups: ClassVar[tuple[tuple[str, tuple[str, ...]], ...]] = (
         ("Which game, and how do they learn?", ("game", "learner", "steps")),
-        ("Which course?", ("plan",)),
-        ("Lessons of my own: who is there?", NAMES),
+        (COURSE, ("plan",)),
         (LESSONS, ()),
         ("Lessons of my own: who meets whom at the end?", ("meetings",)),
     )  # fmt: skip
-    drawn: ClassVar[Mapping[str, str]] = {LESSONS: "arena/lessons.html"}
+    drawn: ClassVar[Mapping[str, str]] = {COURSE: "arena/edit.html", LESSONS: "arena/lessons.html"}
+    acts: ClassVar[bool] = True
     folded: ClassVar[tuple[str, ...]] = ("copies", "battles", "seed", *player_fields.STEPS)
     places: ClassVar[Mapping[str, str]] = {
         "game": "game", "copies": "copies", "environments": "battles", "learner": "learner",
         "tournament": "meetings",
     }  # fmt: skip
     game = forms.ChoiceField(label="Game", choices=list(OFFERED.items()))
-    learner = forms.ChoiceField(label="Learns by", choices=[(k, e.label) for k, e in LEARNERS.items()], required=False)
+    learner = forms.ChoiceField(
+        label="Learns by", choices=[(kind, player_menus.learner_words(kind)) for kind in LEARNERS], required=False,
+        widget=player_menus.LearnerMenu, help_text="In lessons of your own each player says how it learns.",
+    )  # fmt: skip
     steps: Any = NumberField(
         label="Decisions to learn from", whole=True, low=1, high=10**12, required=False,
         help_text="Of all agents and lessons of a course from the list below.",
@@ -83,8 +85,16 @@ class ArenaForm(StudyForm):
     meetings = forms.ChoiceField(label="Tournament", choices=MEETINGS, required=False)
 
     def prepare(self) -> None:
-        own = {**player_fields.fields(self.project), **lesson_fields.fields(), **player_fields.step_fields()}
-        self.fields.update(own)
+        self.rows = lesson_fields.rows_filled(self.data) if self.is_bound else lesson_fields.rows_sent(self.initial)
+        own, sent = player_fields, self.data if self.is_bound else self.initial
+        self.present = own.rows_filled(sent) if self.is_bound else own.rows_sent(sent)
+        self.fields.update({
+            **own.fields(self.project, self.present), **lesson_fields.fields(self.rows), **own.step_fields(),
+        })  # fmt: skip
+        if (game := self.offered) is not None:
+            for i in range(1, self.present + 1):
+                player_menus.offer(self[f"plays{i}"], [*player_menus.menu(i, sent, game, self.project)])
+        self.fields["learner"].needed = self.fields["meetings"].needed = True  # type: ignore[attr-defined]
         self.fields["steps"].widget.attrs["placeholder"] = number(DECISIONS)
         self.fields["copies"].widget.attrs["placeholder"] = str(settings.CPUS)
 
@@ -98,6 +108,8 @@ class ArenaForm(StudyForm):
             preset = PRESETS[cleaned["plan"]]
             if preset.sides > len(offer.sides):
                 self.add_error("plan", "This course needs a game with two sides. Choose another game or course.")
+            if why := player_menus.learns_in(cleaned["learner"] or player_fields.PPO, offer):
+                self.add_error("learner", f"{why} Choose another one.")
             return cleaned
         self._read(offer)
         return cleaned
@@ -109,6 +121,10 @@ class ArenaForm(StudyForm):
             self.add_error("who1", "Say who plays whom in the first lesson.")
         if not any(plays for _, plays in player_fields.rows(self.cleaned_data)):
             self.add_error("plays1", "Say who is there: at least one who learns.")
+        learning = player_fields.learning(self.cleaned_data)
+        unfit = [*player_menus.wrong(self.cleaned_data, offer), *lesson_fields.best_of_one(self.cleaned_data, learning)]
+        for field, why in unfit:
+            self.add_error(field, why)
         first: dict[str, int] = {}
         for i in range(1, player_fields.ROWS + 1):
             name = self.cleaned_data.get(f"name{i}") if self.cleaned_data.get(f"plays{i}") else ""
@@ -116,9 +132,61 @@ class ArenaForm(StudyForm):
                 self.add_error(f"name{i}", f"Player {first[name]} has this name, too: choose another.")
 
     @property
-    def lessons(self) -> Iterator[tuple[int, bool, list[BoundField]]]:
+    def lessons(self) -> Iterator[timeline.LessonRow]:
         """The lessons as the page shows them."""
-        return lesson_fields.lines(self)
+        return timeline.lines(self, self.rows, self.offered)
+
+    @property
+    def players(self) -> Iterator[tuple[BoundField, BoundField]]:
+        """Who is there as the page shows it: names, and what they do."""
+        return ((self[f"name{i}"], self[f"plays{i}"]) for i in range(1, self.present + 1))
+
+    @property
+    def crowded(self) -> bool:
+        """Whether there is room for no more players."""
+        return self.present >= player_fields.ROWS
+
+    @property
+    def offered(self) -> games.Offer | None:
+        """The game that is chosen so far."""
+        key = str(self["game"].value())
+        return OFFERS[key] if key in OFFERED else None
+
+    @property
+    def counted(self) -> str:
+        """How many entities it has."""
+        return entities.counted(self.offered) if self.offered else ""
+
+    @property
+    def full(self) -> bool:
+        """Whether there is room for no more lessons."""
+        return self.rows >= lesson_fields.HELD
+
+    @classmethod
+    def redrawn(cls, sent: Mapping[str, str], project: Project) -> dict[str, Any] | None:
+        """After a button of the timeline, or the one that fills in the lessons of a course from the list."""
+        if not (action := sent.get("action")):
+            return None
+        if action == PLAYER:
+            return timeline.redrawn(player_fields.grown(sent), action)
+        if action == EDIT and sent.get("plan") != OWN:
+            return cls._edited(sent, project)
+        return timeline.redrawn(sent, action)
+
+    @classmethod
+    def _edited(cls, sent: Mapping[str, str], project: Project) -> dict[str, Any] | None:
+        """The players and lessons of the course that is chosen; None where the game cannot have it."""
+        form = cls(sent, project=project, kind="arena")
+        if not form.is_valid():
+            return None
+        try:
+            study = parse(ArenaConfig, form.table())
+        except ConfigError:  # no lesson has a decision
+            form.cleaned_data["steps"] = None
+            study = parse(ArenaConfig, form.table())
+        beside = {name: text for name, text in sent.items() if name in cls.base_fields or name in player_fields.STEPS}
+        own = own_typed(study.model_dump(mode="json"), OFFERS[form.cleaned_data["game"]], project)
+        return {**beside, **own, "plan": OWN, timeline.FOCUS: (1, timeline.HEAD)}
 
     def table(self) -> dict[str, Any]:
         """The study, as a body of the API would have it."""
@@ -164,29 +232,11 @@ class ArenaForm(StudyForm):
 
     def point_at(self, place: str, why: str) -> None:
         """A place of a course from the list is the course's; one of a player, its row's."""
-        parts = place.split(".")
-        if "learner" in parts[:-1] and parts[-1] in player_fields.STEPS:
-            self.add_error(parts[-1], sentence(why))
-        elif parts[-1] == "warmup":  # the form has no field for it, but for how long lessons last
-            self.add_error("steps1" if self.cleaned_data.get("plan") == OWN else "steps", sentence(why))
-        elif self.cleaned_data.get("plan") != OWN and parts[0] in ("roster", "lessons"):
-            self.add_error("plan", sentence(why))
-        elif parts[0] == "roster":
-            self.add_error(self._row(parts[1] if len(parts) > 1 else ""), sentence(why))
-        elif parts[0] == "lessons" and len(parts) > 1:
-            setting = f"{parts[-1]}: " if parts[-2] == "settings" else ""  # several of them share a field
-            self.add_error(self._lesson_field(int(parts[1]), ".".join(parts[2:])), f"{setting}{sentence(why)}")
+        field, words = field_at.field_at(place, why, self.cleaned_data, [*getattr(self, "lists", ())])
+        if field:
+            self.add_error(field, words)
         else:
-            super().point_at(place, why)
-
-    def _row(self, name: str) -> str:
-        named = [i for i, (own, _) in enumerate(player_fields.rows(self.cleaned_data), 1) if own == name]
-        return f"name{named[0]}" if named else "name1"
-
-    def _lesson_field(self, place: int, at: str) -> str:
-        """The field of a place in the lesson that is the ``place``-th of those that say who plays."""
-        found = (field for path, field in lesson_fields.PLACES.items() if f"{at}.".startswith(f"{path}."))
-        return lesson_fields.name_of(next(found, "who"), [*self.lists][place])
+            super().point_at(place, words)
 
     @classmethod
     def typed_of(cls, job: Job) -> dict[str, Any]:
@@ -198,12 +248,9 @@ class ArenaForm(StudyForm):
             "copies": config["copies"], "battles": config["environments"], "plan": OWN,
             **player_fields.steps_of(config),
         }  # fmt: skip
-        if preset := _preset(config, OFFERS[offer]):
+        if preset := preset_of(config, OFFERS[offer]):
             return {**found, "plan": preset[0], "steps": preset[1]}
-        return {
-            **found, **player_fields.typed(config, job.project), **lesson_fields.typed_of(config, OFFERS[offer]),
-            "meetings": _meetings(config["tournament"]),
-        }  # fmt: skip
+        return {**found, **own_typed(config, OFFERS[offer], job.project)}
 
     @classmethod
     def gone(cls, job: Job) -> Gone:
@@ -226,7 +273,7 @@ class ArenaForm(StudyForm):
             again = parse(ArenaConfig, {**form.table(), **beside})
         except ConfigError:
             return True
-        return _as_held(again.model_dump(mode="json")) != _as_held(job.config)
+        return as_held(again.model_dump(mode="json")) != as_held(job.config)
 
     def _longest(self, study: ArenaConfig) -> int:
         offer, _ = games.named(study.game.name, self.project)
@@ -255,53 +302,3 @@ class ArenaForm(StudyForm):
             "crowded": kinds.parts_of(self.kind).crowded(study),
             "short": pace.too_short(study, self._longest(study)),
         }  # fmt: skip
-
-
-def learner_for(kind: str, offer: games.Offer, steps: Mapping[str, float] = NOTHING) -> dict[str, Any]:
-    """A learner with the settings that fit a game best; with its own where none are known to. ``steps``: those that
-    PPO is to have instead (of ``player_fields.STEPS``)."""
-    found = methods.presets_for(kind, offer.key, offer.sees)
-    learner = found[0].learner.model_dump(mode="json") if found else {"kind": kind}
-    return {**learner, **steps} if kind == player_fields.PPO else learner
-
-
-def _as_held(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A study without what it does not use: learners' own fragments, in place of which it has one for all."""
-    roster = {name: {**one, "learner": _unfragmented(one.get("learner"))} for name, one in config["roster"].items()}
-    return {**config, "learner": _unfragmented(config["learner"]), "roster": roster}
-
-
-def _unfragmented(learner: Mapping[str, Any] | None) -> dict[str, Any]:
-    return {name: value for name, value in (learner or {}).items() if name != "fragment"}
-
-
-def script_for(game: str) -> str:
-    """A script that plays a game well, or by chance."""
-    known = GAMES[game]
-    own = [key for key in PLAYERS if key != "random" and script_plays(key, game) and known.sees == NUMBERS]
-    return known.scripted or (own[-1] if own else "random")
-
-
-def _preset(config: Mapping[str, Any], offer: games.Offer) -> tuple[str, int] | None:
-    """The course of the list that a study is, and its decisions; None where it is none."""
-    lengths = [(lesson["steps"], lesson["times"]) for lesson in config["lessons"]]
-    least = sum(times * (steps or 0) for steps, times in lengths)
-    for key, preset in PRESETS.items():
-        wholes = range(least, least + ROUNDING) if preset.sides <= len(offer.sides) else range(0)
-        for whole in sorted(wholes, key=_zeros, reverse=True):  # the roundest of them is what was asked for
-            chosen = learner_for(config["learner"]["kind"], offer, player_fields.steps_of(config))
-            made = preset.made(Arena(len(offer.sides), offer.squad, chosen, script_for(offer.key), whole))
-            if [(lesson["steps"], lesson.get("times", 1)) for lesson in made["lessons"]] == lengths:
-                same = ArenaConfig.model_validate({**config, **made}).model_dump(mode="json")
-                if _as_held(same) == _as_held({**config, "tournament": same["tournament"]}):
-                    return key, whole
-    return None
-
-
-def _zeros(whole: int) -> int:
-    """Zeros that a number ends with."""
-    return len(str(whole)) - len(str(whole).rstrip("0"))
-
-
-def _meetings(tournament: Mapping[str, Any] | None) -> str:
-    return "" if tournament is None else f"{tournament['kind']}{'+rungs' if tournament['rungs'] else ''}"

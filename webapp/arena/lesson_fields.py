@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django import forms
-from django.forms.boundfield import BoundField
 
 from webapp.arena import typed
 from webapp.games.fields import NumberField
 from webapp.lib.names import NameField
 from webapp.training.games import Offer
 
-HELD = 8
+HELD = 40
 """Lessons that the form has room for; a file or a program may name more."""
 POOL, KEEP, BEST = "pool", "keep", "best"
 THEN = [
@@ -29,9 +28,25 @@ PLACES = {
 """Fields by places of a lesson."""
 
 
-def fields() -> dict[str, Any]:
-    """The fields of all lessons."""
-    return {name: field for i in range(1, HELD + 1) for name, field in _of(i).items()}
+def fields(many: int) -> dict[str, Any]:
+    """The fields of so many lessons."""
+    return {name: field for i in range(1, many + 1) for name, field in _of(i).items()}
+
+
+def rows_sent(sent: Mapping[str, Any]) -> int:
+    """Lessons that were sent, or that a form begins with, also empty ones; at least one."""
+    return max((i for i in range(1, HELD + 1) if any(name_of(field, i) in sent for field in FIELDS)), default=1)
+
+
+def rows_filled(sent: Mapping[str, Any]) -> int:
+    """The same without empty ones at the end."""
+    rows = ((i, {field: sent.get(name_of(field, i)) for field in FIELDS}) for i in range(1, HELD + 1))
+    return max((i for i, texts in rows if filled(texts)), default=1)
+
+
+def filled(texts: Mapping[str, Any]) -> bool:
+    """Whether anything of a lesson is typed; what happens after it is always chosen."""
+    return any(text for field, text in texts.items() if field != "then")
 
 
 def _of(i: int) -> dict[str, Any]:
@@ -54,6 +69,8 @@ def _of(i: int) -> dict[str, Any]:
         "then": forms.ChoiceField(label=f"After lesson {i}", choices=THEN, required=False),
         "copies": text(f"Copies after lesson {i}", "Such as: rival from main. Then rival goes on from there."),
     }  # fmt: skip
+    for name in ("who", "steps", "then"):
+        found[name].needed = True
     return {f"lesson_title{i}" if name == "title" else f"{name}{i}": field for name, field in found.items()}
 
 
@@ -62,12 +79,12 @@ def name_of(field: str, i: int) -> str:
     return f"lesson_title{i}" if field == "title" else f"{field}{i}"
 
 
-def lines(form: Any) -> Iterator[tuple[int, bool, list[BoundField]]]:
-    """All lessons as the page shows them: number, whether it is open, and its fields."""
-    for i in range(1, HELD + 1):
-        bound = [form[name_of(field, i)] for field in FIELDS]
-        filled = any(each.errors or (each.value() and each.name != f"then{i}") for each in bound)
-        yield i, filled or i == 1, bound
+def best_of_one(found: Mapping[str, Any], learning: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """(field, sentence) where the best of several is to go on and there are no several."""
+    who = f"Only {learning[0]} learns" if learning else "Nobody learns"
+    why = f"{who}, so there is no best of several. Let another player learn, too, or choose something else to happen."
+    chosen = (i for i in range(1, HELD + 1) if found.get(f"then{i}") == BEST and found.get(f"who{i}"))
+    yield from ((f"then{i}", why) for i in chosen if len(learning) < 2)
 
 
 Wrong = Callable[[str, str], None]
@@ -76,7 +93,7 @@ Wrong = Callable[[str, str], None]
 def read(found: Mapping[str, Any], offer: Offer, wrong: Wrong) -> dict[int, dict[str, Any]]:
     """By number of a lesson that says who plays, what is written in it; ``wrong`` is told of what cannot be read."""
     lists: dict[int, dict[str, Any]] = {}
-    for i in range(1, HELD + 1):
+    for i in range(1, rows_filled(found) + 1):
         filled = [field for field in FIELDS if field not in ("who", "then") and found.get(name_of(field, i))]
         if filled and not found.get(f"who{i}", "wrong already"):
             wrong(f"who{i}", f"Say who plays whom in lesson {i}, or leave all of it empty.")
@@ -126,7 +143,7 @@ def typed_of(config: Mapping[str, Any], offer: Offer) -> dict[str, Any]:
         values = {
             "title": each["title"], "who": typed.match_list(each["matches"], offer),
             "settings": typed.settings_words(each["settings"]), "steps": each["steps"],
-            "until": "" if until is None else 100 * until["reaches"], "only": ", ".join(each["frozen"]),
+            "until": "" if until is None else round(100 * until["reaches"], 9), "only": ", ".join(each["frozen"]),
             "times": "" if each["times"] == 1 else each["times"],
             "then": BEST if after["best"] else POOL if after["pool"] else KEEP,
             "copies": typed.copies_words(after["fork"]),

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from django import forms
 
 from engine.catalog import LEARNERS, PLAYERS
+from webapp.arena.typed import name_of
 from webapp.games.fields import NumberField
 from webapp.lib.names import NameField
 from webapp.projects.models import Project
 
-ROWS = 6
+ROWS, LEAST = 12, 2
 """Players that the form has room for; a file or a program may name more."""
 LEARN, SCRIPT, SAVED, PAST, HARDEST = "learn:", "script:", "agent:", "past", "hardest"
 OFTEN = {PAST: "equally often", HARDEST: "the hardest most often"}
@@ -36,17 +38,53 @@ STEPS: dict[str, Any] = {
     "max_gradient": {"label": "PPO: largest norm of a gradient", "low": 0, "help_text": "0: any."},
 }
 """How PPO takes its steps, by names of its settings: these differ between the settings that fit games best."""
-NAMES = tuple(f"{name}{i}" for i in range(1, ROWS + 1) for name in ("name", "plays"))
+NAME_RULE = "A player’s name has letters from a to z, digits, spaces and dashes, such as Red Wolf"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 -]*")
 
 
-def fields(project: Project) -> dict[str, Any]:
-    """The fields of all rows; the project's saved agents play, too."""
-    saved = [(f"{SAVED}{agent.pk}", f"Saved agent, which stays as it is: {agent.name}") for agent in _kept(project)]
+class PlayerNameField(NameField):
+    """A name that a player of a course may have, as the engine has it: without capitals and spaces."""
+
+    def clean(self, value: Any) -> str:
+        """Raises ValidationError with what a name may hold."""
+        text: str = super().clean(value)
+        if text and not _NAME.fullmatch(text):
+            raise forms.ValidationError(f"{NAME_RULE}.")
+        return name_of(text)
+
+
+def fields(project: Project, many: int) -> dict[str, Any]:
+    """The fields of so many rows; the project's saved agents play, too."""
+    saved = [(f"{SAVED}{agent.pk}", f"Saved agent, which stays as it is: {agent.name}") for agent in kept(project)]
     found: dict[str, Any] = {}
-    for i in range(1, ROWS + 1):
-        found[f"name{i}"] = NameField(24, label=f"Name of player {i}", required=False)
+    for i in range(1, many + 1):
+        found[f"name{i}"] = PlayerNameField(24, label=f"Name of player {i}", required=False)
+        found[f"name{i}"].widget.attrs["placeholder"] = name_of_row(i)
         found[f"plays{i}"] = forms.ChoiceField(label=f"What player {i} does", choices=[*PLAYS, *saved], required=False)
+        found[f"name{i}"].needed = found[f"plays{i}"].needed = True
     return found
+
+
+def rows_sent(sent: Mapping[str, Any]) -> int:
+    """Players that were sent, or that a form begins with, also those who are nobody."""
+    rows = (i for i in range(1, ROWS + 1) if f"name{i}" in sent or f"plays{i}" in sent)
+    return max(LEAST, max(rows, default=0))
+
+
+def rows_filled(sent: Mapping[str, Any]) -> int:
+    """The same without those at the end who are nobody."""
+    rows = (i for i in range(1, ROWS + 1) if sent.get(f"name{i}") or sent.get(f"plays{i}"))
+    return max(LEAST, max(rows, default=0))
+
+
+def grown(sent: Mapping[str, str]) -> dict[str, str]:
+    """What was sent with one more player, as long as there is room."""
+    return {**sent, f"plays{min(ROWS, rows_sent(sent) + 1)}": sent.get(f"plays{ROWS}", "")}
+
+
+def name_of_row(i: int) -> str:
+    """What a player is called that nobody named."""
+    return f"player-{i}"
 
 
 def step_fields() -> dict[str, Any]:
@@ -64,13 +102,14 @@ def steps_of(config: Mapping[str, Any]) -> dict[str, float]:
     return {name: found[name] for name in STEPS if name in found}
 
 
-def _kept(project: Project) -> Any:
+def kept(project: Project) -> Any:
+    """The project's saved agents."""
     return project.agents.kept()
 
 
 def rows(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """(name, what it does) of each row."""
-    return ((found.get(f"name{i}") or f"player-{i}", found.get(f"plays{i}", "")) for i in range(1, ROWS + 1))
+    return ((found.get(f"name{i}") or name_of_row(i), found.get(f"plays{i}", "")) for i in range(1, ROWS + 1))
 
 
 def learning(found: Mapping[str, Any]) -> list[str]:
@@ -82,7 +121,7 @@ def roster(
     found: Mapping[str, Any], project: Project, learner: Callable[[str], Mapping[str, Any]]
 ) -> Iterator[tuple[str, Any]]:
     """The roster, from what was typed; ``learner``: one of a kind."""
-    agents = {str(agent.pk): agent for agent in _kept(project)}
+    agents = {str(agent.pk): agent for agent in kept(project)}
     named = [name for name, _ in rows(found)]
     for name, plays in rows(found):
         kind, _, which = plays.partition(":")
@@ -97,7 +136,7 @@ def roster(
 
 def typed(config: Mapping[str, Any], project: Project) -> dict[str, str]:
     """What would have to be typed for the roster of a study, as far as there is room; empty for who has no word."""
-    numbers = {(agent.policy, agent.sampled): str(agent.pk) for agent in _kept(project)}
+    numbers = {(agent.policy, agent.sampled): str(agent.pk) for agent in kept(project)}
     found: dict[str, str] = {}
     names = [*config["roster"]]
     pupils = [name for name in names if config["roster"][name]["kind"] == "learning"]

@@ -17,6 +17,7 @@ from engine.config.arena import ArenaConfig
 from engine.config.arena_plan import counted
 from engine.config.lessons import LessonConfig
 from engine.config.matches import MatchConfig
+from webapp.arena.entities import entity_name
 from webapp.lib.words import number, percent, plural
 from webapp.studies.kinds import AgentRecord
 from webapp.studies.lines import Lines
@@ -151,7 +152,7 @@ class CourseReading:
         steered = [{entity: one for one in match.seated for entity in one.entities} for match in shown]
         count = max(match.count for match in shown)
         return [
-            Seat(_entity(k, self.offer), [(s[k].policy, s[k].together) if k in s else ("", False) for s in steered])
+            Seat(entity_name(k, self.offer), [(s[k].policy, s[k].together) if k in s else ("", False) for s in steered])
             for k in range(count)
         ]
 
@@ -222,13 +223,6 @@ def sides_of(match: MatchConfig, offer: Offer) -> list[list[str]]:
 
 def _plain(value: Any) -> str:
     return number(value, 2) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
-
-
-def _entity(place: int, offer: Offer) -> str:
-    """What an entity is called."""
-    side, within = divmod(place, offer.squad)
-    named = offer.sides[side] if side < len(offer.sides) else f"entity {place + 1}"
-    return f"{named} {within + 1}" if offer.squad > 1 else named
 
 
 class PlayerStanding(NamedTuple):

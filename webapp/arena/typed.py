@@ -12,13 +12,17 @@ from webapp.training.games import Offer
 
 VERSUS = " vs "
 UNREADABLE = (
-    "Write who plays whom like “main vs old, main vs random”, or as lists with a policy for each entity, such as "
-    "[[1, 1, 2, 2], [[3, 3], 2, 2]]."
+    "Write who plays whom like “main vs old, main vs random”, or as lists with a player for each entity, such as "
+    "[[main, main, foe, foe], [[old, old], foe, foe]]."
 )
 SETTINGS = "Write each setting with its value, such as: penalty 0.1, obstacles 6."
 COPIES = "Write who becomes a copy of whom, such as: rival from main."
 _COMMA = re.compile(r",(?![^(]*\))")
 """One that is in no parentheses."""
+_VERSUS = re.compile(r"\s+(?:vs\.?|versus|against)\s+", re.IGNORECASE)
+_LIST_PART = re.compile(r'"(?:[^"\\]|\\.)*"|[^\[\]{},:"]+')
+"""A text in quotation marks, or what stands between the marks of a list."""
+_PLAIN = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?|true|false")
 _NUMBER = re.compile(r"[+-]?[0-9]{1,18}(\.[0-9]{0,18})?([eE][+-]?[0-9]{1,3})?")
 _WORDS = {"yes": True, "true": True, "no": False, "false": False}
 MATCH_KEYS = {"who", "settings", "entities"}
@@ -37,11 +41,11 @@ def matches(text: str, offer: Offer) -> list[Any]:
 
 def _match(text: str, count: int, squad: int) -> Any:
     """One match: who has each side, and settings of its own in parentheses."""
-    policies, _, own = text.strip().partition(" (")
-    sides = [side.strip() for side in policies.split(VERSUS)]
+    players, _, own = text.strip().partition(" (")
+    sides = [side.strip() for side in _VERSUS.split(players)]
     if len(sides) != count or not all(sides) or (own and not own.endswith(")")):
-        raise ValueError(UNREADABLE if count > 1 else "Write one policy for each match, separated by commas.")
-    who = [policy for policy in sides for _ in range(squad)]
+        raise ValueError(UNREADABLE if count > 1 else "Write one player for each match, separated by commas.")
+    who = [name_of(player) for player in sides for _ in range(squad)]
     return {"who": who, "settings": settings(own[:-1])} if own else who
 
 
@@ -67,12 +71,12 @@ def _value(text: str) -> Any:
 
 
 def copies(text: str) -> dict[str, str]:
-    """Whose copy each policy becomes. Raises ValueError with a sentence."""
+    """Whose copy each player becomes. Raises ValueError with a sentence."""
     pairs = [each.split(" from ") for each in text.split(",") if each.strip()]
     if any(len(pair) != 2 or not all(name.strip() for name in pair) for pair in pairs):
         raise ValueError(COPIES)
     found: dict[str, str] = {}
-    for new, old in ((new.strip(), old.strip()) for new, old in pairs):
+    for new, old in ((name_of(new), name_of(old)) for new, old in pairs):
         if new in found:
             raise ValueError(f"{new} cannot become a copy of both {found[new]} and {old}.")
         found[new] = old
@@ -81,25 +85,58 @@ def copies(text: str) -> dict[str, str]:
 
 def names(text: str) -> list[str]:
     """Names between commas."""
-    return [name.strip() for name in text.split(",") if name.strip()]
+    return [name_of(name) for name in text.split(",") if name.strip()]
+
+
+def name_of(text: str) -> str:
+    """A player's name as the engine has it: capitals make no difference, and spaces are dashes."""
+    return "-".join(text.lower().split())
 
 
 def _lists(text: str) -> list[Any]:
     try:
-        found = json.loads(text)
+        found = json.loads(_LIST_PART.sub(_quoted, text))
     except (ValueError, RecursionError):
         raise ValueError(UNREADABLE) from None
+    if isinstance(found, list) and found and not any(isinstance(entry, list | dict) for entry in found):
+        found = [found]
     if not isinstance(found, list) or not all(isinstance(match, list | dict) for match in found):
         raise ValueError(UNREADABLE)
     if any(isinstance(match, dict) and not {"who"} <= match.keys() <= MATCH_KEYS for match in found):
         raise ValueError("Of a match that says more than who plays, write who, settings and entities.")
-    return found
+    return [{**match, "who": _named(match["who"])} if isinstance(match, dict) else _named(match) for match in found]
+
+
+def _named(entry: Any) -> Any:
+    """Names in a list, also nested ones."""
+    if isinstance(entry, list):
+        return [_named(each) for each in entry]
+    return name_of(entry) if isinstance(entry, str) else entry
+
+
+def _quoted(part: re.Match[str]) -> str:
+    """A part of a list as JSON has it: names may stand there without quotation marks."""
+    text = part.group().strip()
+    return text if not text or text.startswith('"') or _PLAIN.fullmatch(text) else json.dumps(text)
 
 
 def match_list(found: Sequence[Mapping[str, Any]], offer: Offer) -> str:
     """A match list as it would be typed."""
     words = [_words(match, offer) for match in found]
-    return ", ".join(words) if all(words) else json.dumps([*map(_plain, found)])
+    if all(words):
+        return ", ".join(words)
+    plain = [*map(_plain, found)]
+    quoted = json.dumps(plain)
+    bare = quoted.replace('"', "")
+    return bare if _lists_or_none(bare) == plain else quoted
+
+
+def _lists_or_none(text: str) -> list[Any] | None:
+    """A match list in brackets; None where it cannot be read."""
+    try:
+        return _lists(text)
+    except ValueError:
+        return None
 
 
 def _plain(match: Mapping[str, Any]) -> Any:
@@ -131,7 +168,7 @@ def copies_words(found: Mapping[str, str]) -> str:
 
 
 def _sides(who: Sequence[Any], sides: int, squad: int) -> list[str]:
-    """The one policy of each side of a match; empty where it is no such match."""
+    """The one player of each side of a match; empty where it is no such match."""
     each = [who[i * squad : (i + 1) * squad] for i in range(sides)]
     plain = len(who) == sides * squad and all(isinstance(name, str) for name in who)
     return [side[0] for side in each] if plain and all(len(set(side)) == 1 for side in each) else []

@@ -68,8 +68,10 @@ def ask(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
         raise Http404("There is no such form. Other kinds of jobs are started from their own pages.")
     parts = kinds.parts_of(kind)
     made = parts.form or SettingsForm
-    initial = _at_first(request, project, kind, made)
-    form: Any = made(request.POST if request.method == "POST" else None, project=project, kind=kind, initial=initial)
+    sent = request.POST if request.method == "POST" else None
+    redrawn = None if sent is None else made.redrawn(sent.dict(), project)
+    initial = _at_first(request, project, kind, made) if redrawn is None else redrawn
+    form: Any = made(sent if redrawn is None else None, project=project, kind=kind, initial=initial)
     form.files, form.dropped = request.FILES, too_large(request)
     if form.is_valid():
         job, _ = once_by_form(

@@ -68,6 +68,7 @@ class StudyForm(forms.Form):
     - ``drawn``: the template of a question that is not answered by fields below each other, by its title.
     - ``folded``: fields that a fold at the end hides.
     - ``tells``: whether ``before`` says something; with ``groups`` it does.
+    - ``acts``: whether it has buttons that change what it shows (``redrawn``), and start nothing.
     - ``names_changes``: settings of another job that it would change can be named one by one.
     - ``leaves_out``: what is said of another job's settings where it cannot show all of them (``left_out``).
     """
@@ -78,6 +79,7 @@ class StudyForm(forms.Form):
     drawn: ClassVar[Mapping[str, str]] = {}
     folded: ClassVar[tuple[str, ...]] = ("seed",)
     tells: ClassVar[bool] = False
+    acts: ClassVar[bool] = False
     names_changes: ClassVar[bool] = False
     leaves_out: ClassVar[str] = LEFT_OUT
     title = NameField(120, label="Name", required=False)
@@ -130,6 +132,11 @@ class StudyForm(forms.Form):
         named = (field for path, field in self.places.items() if f"{place}.".startswith(f"{path}."))
         field = next(named, place.partition(".")[0])
         self.add_error(field if field in self.fields else None, sentence(why))
+
+    @classmethod
+    def redrawn(cls, sent: Mapping[str, str], project: Project) -> dict[str, Any] | None:
+        """What the form shows after a button of its own was pressed that starts nothing; None after any other."""
+        return None
 
     @classmethod
     def typed_of(cls, job: Job) -> dict[str, Any]:

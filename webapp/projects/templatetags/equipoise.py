@@ -210,7 +210,8 @@ def when(at: datetime | None) -> SafeString:
 
 @register.inclusion_tag("partials/field.html")
 def field(bound: BoundField, unit: str = "", placeholder: str = "", optional: bool = False) -> dict[str, Any]:
-    """One form field: label, control with its unit inside the box, help, and what is wrong, at the field."""
+    """One form field: label, control with its unit inside the box, help, and what is wrong, at the field. One that is
+    ``needed`` is not called optional: the form as a whole asks for it, or something is always chosen."""
     widget = bound.field.widget
     checkbox = isinstance(widget, forms.CheckboxInput)
     several = isinstance(widget, (forms.RadioSelect, forms.CheckboxSelectMultiple))
@@ -228,7 +229,7 @@ def field(bound: BoundField, unit: str = "", placeholder: str = "", optional: bo
         "several": several,
         "groups": groups,
         "many": sum(len(choices) for _, choices in groups) > SEARCHED,
-        "optional": optional or not (bound.field.required or checkbox),
+        "optional": optional or not (bound.field.required or checkbox or getattr(bound.field, "needed", False)),
     }
 
 
