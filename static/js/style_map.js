@@ -37,7 +37,24 @@ async function drawNow() {
   if (highest) highest.textContent = high > low ? decimals(high, 2) : "";
   if (bar) bar.hidden = !(high > low);
   const along = { x: select("across").value, y: select("up").value };
-  await drawMap(chart, drawn, along, new Set(ticked()), tokens(), open);
+  listShared(await drawMap(chart, drawn, along, new Set(ticked()), tokens(), open));
+}
+
+/** Who shares a mark, as buttons for the keyboard. @param {number[][]} groups */
+function listShared(groups) {
+  const fold = part("shared");
+  if (!fold) return;
+  fold.hidden = !groups.length;
+  find(fold, "ul").replaceChildren(...groups.map((agents) => {
+    const item = document.createElement("li");
+    item.append(...agents.flatMap((agent) => {
+      const button = document.createElement("button");
+      Object.assign(button, { type: "button", className: "btn btn-sm", textContent: `Agent ${agent}` });
+      button.addEventListener("click", () => open(agent));
+      return [button, " "];
+    }));
+    return item;
+  }));
 }
 
 /** @param {"across" | "up"} name */
@@ -100,5 +117,6 @@ document.addEventListener("htmx:afterSettle", ({ target }) => {
   if (target.id === "style-agent") findOptional(document, "#agent-title")?.focus({ preventScroll: true });
 });
 document.addEventListener("equipoise:theme", draw);
+window.addEventListener("resize", draw); // who shares a mark depends on how large the chart is
 
 show();

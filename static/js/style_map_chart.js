@@ -1,8 +1,9 @@
 // The chart of the style map: each agent a mark, its shape by whether it is on the edge, its colour by its score.
-import { decimals, percent, titleLines } from "./charts/format.js";
+import { decimals, percent, titleLines, whole } from "./charts/format.js";
 import { plotly } from "./charts/plotly.js";
 import { faded, rgb } from "./charts/theme.js";
 import { axisOf, CONFIG, extent, layoutOf, padded } from "./job/parts.js";
+import { groupsOf } from "./style_map_groups.js";
 /** @import { Theme } from "./charts/theme.js" */
 
 /** A measure: what its low and high end are called; `share`: told in percent.
@@ -15,6 +16,7 @@ import { axisOf, CONFIG, extent, layoutOf, padded } from "./job/parts.js";
  *   axes: Record<string, Along>, control?: Record<string, number[]> }} Drawn */
 
 const NARROW = 560;
+const [ON_EDGE, OFF_EDGE] = [12, 7]; // sizes of marks, in pixels
 const PALE = 0.2; // of the accent, in the worst score’s colour
 const MANY = 60; // agents: of more, only those on the edge have their ranges drawn
 
@@ -33,6 +35,9 @@ function mixed(from, to, share) {
   return `rgb(${a.map((value, i) => Math.round(value + share * (b[i] - value))).join(", ")})`;
 }
 
+/** The agent that was last opened by a click on the chart: a further click there goes on to the next. */
+let last = -1;
+
 /** What strangers showed of a style. */
 const HELD = {
   fragile: "fragile: its style does not hold against strangers",
@@ -40,15 +45,15 @@ const HELD = {
   open: "whether its style holds against strangers cannot be told yet",
 };
 
-/** @param {Drawn} drawn @param {number} i */
-function words(drawn, i) {
+/** @param {Drawn} drawn @param {number} i @param {number} together how many agents are at its mark */
+function words(drawn, i, together) {
   const measures = Object.values(drawn.axes).map((axis) => {
     const { mean, low, high } = drawn.values[axis.name];
     const [from, to] = [low[i], high[i]];
     const range = from === null || to === null ? "range not known" : `${text(axis, from)} to ${text(axis, to)}`;
     return `${axis.title}: <b>${text(axis, mean[i])}</b> (${range})`;
   });
-  return [`<b>Agent ${drawn.agents[i]}</b>${drawn.picked[i] ? `, pick ${drawn.picked[i]}` : ""}`, ...measures, drawn.edge[i] ? "on the edge" : "not on the edge", ...[drawn.held[i]].flatMap((said) => (said ? [HELD[said]] : []))].join("<br>");
+  return [`<b>Agent ${drawn.agents[i]}</b>${drawn.picked[i] ? `, pick ${drawn.picked[i]}` : ""}`, ...measures, drawn.edge[i] ? "on the edge" : "not on the edge", ...[drawn.held[i]].flatMap((said) => (said ? [HELD[said]] : [])), ...(together > 1 ? [`${whole(together)} agents at this mark; click again for the next`] : [])].join("<br>");
 }
 
 /** Ranges along an axis as whiskers. @param {Column} column @param {Along} axis @param {number[]} rows @param {string} color @returns {Plotly.ErrorBar} */
@@ -63,7 +68,8 @@ function whiskers(column, axis, rows, color) {
  * @param {{ x: string, y: string }} along
  * @param {Set<number>} ticked
  * @param {Theme} theme
- * @param {(agent: number) => void} open */
+ * @param {(agent: number) => void} open
+ * @returns the agents that share a mark, mark by mark */
 export async function drawMap(chart, drawn, along, ticked, theme, open) {
   const Plotly = await plotly();
   const narrow = chart.clientWidth < NARROW;
@@ -71,6 +77,18 @@ export async function drawMap(chart, drawn, along, ticked, theme, open) {
   const [xs, ys, score] = [drawn.values[along.x], drawn.values[along.y], drawn.values.score];
   const [worst, best] = extent(score.mean);
   const all = drawn.agents.map((_, i) => i);
+  const margin = { l: narrow ? 62 : 70, r: 12, t: 14, b: 60 };
+  /** @param {Along} axis @param {Column} column */
+  const rangeOf = (axis, column) => padded(extent([...column.mean, ...column.low, ...column.high, ...(drawn.control?.[axis.name] ?? [])].map((v) => (v === null ? null : scaled(axis, v)))));
+  const ranges = { xaxis: rangeOf(x, xs), yaxis: rangeOf(y, ys) };
+  /** @param {number} value @param {[low: number, high: number]} range @param {number} length */
+  const pixel = (value, [low, high], length) => ((value - low) / (high - low)) * length;
+  const [width, height] = [chart.clientWidth - margin.l - margin.r, chart.clientHeight - margin.t - margin.b];
+  const groups = groupsOf(all.map((i) => ({ x: pixel(scaled(x, xs.mean[i]), ranges.xaxis, width), y: pixel(scaled(y, ys.mean[i]), ranges.yaxis, height), size: drawn.edge[i] ? ON_EDGE : OFF_EDGE })));
+  /** @type {number[][]} */
+  const groupAt = [];
+  for (const group of groups) for (const row of group) groupAt[row] = group;
+  const shared = groups.filter(({ length }) => length > 1);
   /** @param {number[]} rows */
   const at = (rows) => ({ x: rows.map((i) => scaled(x, xs.mean[i])), y: rows.map((i) => scaled(y, ys.mean[i])), mode: "markers" });
   /** @param {boolean} edge @param {Plotly.Marker} marker @returns {Plotly.Trace} */
@@ -83,7 +101,7 @@ export async function drawMap(chart, drawn, along, ticked, theme, open) {
       ...(ranged ? { error_x: whiskers(xs, x, rows, pale), error_y: whiskers(ys, y, rows, pale) } : {}),
       marker: { ...marker, color: rows.map((i) => score.mean[i]), cmin: worst, cmax: best > worst ? best : worst + 1, colorscale: scale(theme), line: { width: 1.2, color: rows.map((i) => (drawn.able[i] ? theme.ink : theme["context-mark"])) } },
       customdata: rows.map((i) => drawn.agents[i]),
-      text: rows.map((i) => words(drawn, i)),
+      text: rows.map((i) => words(drawn, i, groupAt[i].length)),
       hovertemplate: "%{text}<extra></extra>",
     };
   };
@@ -94,17 +112,17 @@ export async function drawMap(chart, drawn, along, ticked, theme, open) {
     const { [along.x]: cx, [along.y]: cy } = drawn.control;
     traces.push({ x: cx.map((v) => scaled(x, v)), y: cy.map((v) => scaled(y, v)), mode: "markers", marker: { symbol: "x-thin", size: 9, color: theme["context-mark"], line: { width: 1.6, color: theme["context-mark"] } }, hovertemplate: "Of the control’s latest population<extra></extra>" });
   }
-  traces.push(marks(false, { symbol: "square", size: 7 }), marks(true, { symbol: "circle", size: 12 }));
+  traces.push(marks(false, { symbol: "square", size: OFF_EDGE }), marks(true, { symbol: "circle", size: ON_EDGE }));
   const hollow = all.filter((i) => drawn.held[i] === "fragile");
   if (hollow.length) traces.push({ ...at(hollow), marker: { symbol: "circle", size: 5, color: theme.surface, line: { width: 1, color: theme.ink } }, hoverinfo: "skip" });
+  // No-break spaces move the count from the middle of its mark to beside it.
+  traces.push({ ...at(shared.map(([first]) => first)), mode: "text", text: shared.map(({ length }) => `\u00a0\u00a0\u00a0${whole(length)}`), textposition: "bottom right", textfont: { size: 12, color: theme.ink }, hoverinfo: "skip" });
   traces.push({ ...at(ringed), mode: "markers+text", marker: { symbol: "circle-open", size: 22, color: theme.ink, line: { width: 1.8, color: theme.ink } }, text: ringed.map((i) => String(drawn.agents[i])), textposition: "top center", textfont: { size: 12, color: theme.ink }, hoverinfo: "skip" });
-  const layout = layoutOf(theme, { l: narrow ? 62 : 70, r: 12, t: 14, b: 60 });
+  const layout = layoutOf(theme, margin);
   const room = { xaxis: chart.clientWidth - 80, yaxis: chart.clientHeight - 80 };
-  for (const [name, axis, column] of /** @type {const} */ ([["xaxis", x, xs], ["yaxis", y, ys]])) {
-    const beside = drawn.control?.[axis.name] ?? [];
-    const range = padded(extent([...column.mean, ...column.low, ...column.high, ...beside].map((v) => (v === null ? null : scaled(axis, v)))));
+  for (const [name, axis] of /** @type {const} */ ([["xaxis", x], ["yaxis", y]])) {
     const title = { title: titleLines(`${axis.title}:  ${axis.low} … ${axis.high}`, room[name]).join("<br>"), unit: "", toward: "", direction: "max" };
-    layout[name] = { ...axisOf(title, theme, narrow), range };
+    layout[name] = { ...axisOf(title, theme, narrow), range: ranges[name] };
   }
   await Plotly.react(chart, traces, layout, CONFIG);
   chart.setAttribute("aria-label", `${drawn.agents.length} agents: ${x.title} across, ${y.title} up; the table below tells the same`);
@@ -112,6 +130,10 @@ export async function drawMap(chart, drawn, along, ticked, theme, open) {
   plot.removeAllListeners("plotly_click");
   plot.on("plotly_click", ({ points }) => {
     const agent = points[0]?.customdata;
-    if (typeof agent === "number") open(agent);
+    if (typeof agent !== "number") return;
+    const here = groupAt[drawn.agents.indexOf(agent)].map((i) => drawn.agents[i]);
+    last = here[(here.indexOf(last) + 1) % here.length];
+    open(last);
   });
+  return shared.map((group) => group.map((i) => drawn.agents[i]));
 }

@@ -16,6 +16,19 @@ Enter = Callable[..., Page]
 MARKS = """() => document.querySelectorAll("[data-map-chart] .scatterlayer .point").length"""
 RINGS = """() => document.querySelectorAll("[data-map-chart] .scatterlayer .trace:last-child .point").length"""
 
+ALIKE = """() => {
+    const script = document.querySelector("#style-map-data");
+    const drawn = JSON.parse(script.textContent);
+    drawn.edge.fill(true);
+    for (const column of Object.values(drawn.values)) {
+        column.mean = column.mean.map((_, i) => (i < 3 ? 0 : i / 20));
+        column.low = column.high = column.mean;
+    }
+    script.textContent = JSON.stringify(drawn);
+    return drawn.agents.slice(0, 3);
+}"""
+"""Three agents are made to do the same, and all others something else; these are the three."""
+
 
 def address(job: Job) -> str:
     return f"/p/herobattle/jobs/{job.pk}/"
@@ -47,6 +60,27 @@ def test_an_agent_is_opened_from_the_table_by_keyboard_and_its_parents_from_ther
     page.locator("[data-map-chart] .scatterlayer .point").first.hover(force=True)
     expect(page.locator(".hoverlayer")).to_contain_text("Agent")
     expect(page.locator(".hoverlayer")).to_contain_text("edge")
+
+
+def test_each_of_the_agents_that_share_a_mark_is_opened_by_pointer_and_by_keyboard(enter: Enter, team: Studio) -> None:
+    page = enter(team.designer, address(bred(team.project)))
+    page.wait_for_function(f"() => ({MARKS})() === 18")
+    alike = page.evaluate(ALIKE)
+    page.get_by_role("combobox", name="Across").select_option("moved")
+    expect(page.locator("[data-map-chart] .scatterlayer text")).to_have_text(["3"])
+    for agent in (*alike, alike[0]):
+        page.mouse.move(0, 0)
+        page.locator("[data-map-chart] .scatterlayer .point").first.hover(force=True)
+        expect(page.locator(".hoverlayer")).to_contain_text("3 agents at this mark")
+        page.mouse.down()
+        page.mouse.up()
+        expect(page.get_by_role("heading", name=f"Agent {agent}", exact=True)).to_be_focused()
+    page.get_by_text("Agents that share a mark").focus()
+    page.keyboard.press("Enter")
+    for agent in alike:
+        page.locator("[data-map-shared]").get_by_role("button", name=f"Agent {agent}", exact=True).focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", name=f"Agent {agent}", exact=True)).to_be_focused()
 
 
 def test_ticks_stay_when_a_round_is_complete_and_axes_stay_as_they_were_chosen(enter: Enter, team: Studio) -> None:
