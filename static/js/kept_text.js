@@ -180,7 +180,8 @@ export function keepTypedText() {
   });
   document.addEventListener("submit", (event) => {
     const form = closest(event.target, FORMS, HTMLFormElement);
-    if (form && !event.defaultPrevented) kept.send(form);
+    const elsewhere = event.submitter?.hasAttribute("formaction"); // to do something else: what is typed is still wanted
+    if (form && !event.defaultPrevented && !elsewhere) kept.send(form);
   });
   document.addEventListener("equipoise:sent", ({ target }) => {
     const form = closest(target, FORMS, HTMLFormElement);

@@ -674,6 +674,62 @@ def test_battles_of_agents_that_nobody_kept_are_recorded_on_another_seed_and_lea
     assert signed_in(team.stranger).post(at("another", job.pk), {"seed": "5"}).status_code == 404
 
 
+def test_what_a_job_has_left_is_watched_before_anybody_keeps_it_and_is_kept_from_there(
+    team: Studio, designer: Client
+) -> None:
+    job = trained_at_pong(team.project)
+    card, keep_it = text(designer, at("keep", job.pk)), f'href="/p/herobattle/jobs/{job.pk}/#keep"'
+    assert f'formaction="{at("watch-left", job.pk)}"' in card
+    answer = designer.post(at("watch-left", job.pk), {"of": "", "name": "Ada", "chooses": "chance"})
+    recording = Job.objects.for_forms().get()
+    assert (answer["Location"], recording.parent) == (at("battles", recording.pk), job)
+    study = load(recording.config)
+    assert isinstance(study, RecordConfig)
+    [agent] = study.agents
+    assert (agent.policy, agent.sampled) == (job.artifacts["policy_description"], True)
+    assert study.opponent is None, "this Pong brings its own player"
+    assert Agent.objects.count() == 0
+    recorded(recording)
+    page, read = (text(each, at("battles", recording.pk)) for each in (designer, signed_in(team.producer)))
+    assert f'<h2 id="battle-1"><a {keep_it}>Pong, first try</a>' in page
+    assert f'<a class="btn btn-sm" {keep_it}>' in page
+    assert "or breed on" not in page, "it must be kept first"
+    assert "Choose others" not in page, "the job has left no other"
+    assert "Keep it" not in read
+    keep(designer, job, chooses="chance")
+    kept_one, page = Agent.objects.get(), text(designer, at("battles", recording.pk))
+    assert f'<h2 id="battle-1"><a href="{at("agent", kept_one.pk)}">' in page
+    assert f'href="{at("play", kept_one.pk)}"' in page
+    assert "Keep it" not in page
+
+
+def test_of_several_that_a_job_has_left_one_is_watched_and_its_page_leads_to_the_others(
+    team: Studio, designer: Client
+) -> None:
+    job = two_sided(team.project)
+    assert text(designer, at("keep", job.pk)).count(f'formaction="{at("watch-left", job.pk)}"') == 2
+    designer.post(at("watch-left", job.pk), {"of": "right"})
+    recording = recorded(Job.objects.for_forms().get())
+    assert recording.config["agents"][0]["policy"] == job.artifacts["policy_description/right"]
+    assert recording.config["opponent"], "somebody sits on the other side"
+    others = f'<a href="/p/herobattle/jobs/{job.pk}/#keep">Choose others</a>'
+    assert others in text(designer, at("battles", recording.pk))
+
+
+def test_only_what_an_ended_job_has_left_is_watched_and_only_by_those_who_may_keep_it(
+    team: Studio, designer: Client
+) -> None:
+    job, running = trained_at_pong(team.project), trained_at_pong(team.project, status=Status.RUNNING)
+    for which, of in ((running, ""), (job, "nobody")):
+        answer = designer.post(at("watch-left", which.pk), {"of": of}, follow=True)
+        assert "no such agent" in answer.content.decode()
+    assert designer.post(at("watch-left", job.pk), {"of": "", "chooses": "well"}).status_code == 400
+    producer = signed_in(team.producer)
+    assert producer.post(at("watch-left", job.pk), {"of": ""}).status_code == 403
+    assert "formaction" not in text(producer, at("keep", job.pk))
+    assert not Job.objects.for_forms().exists()
+
+
 def test_a_kept_agent_that_is_watched_leads_to_its_page_and_to_what_can_be_done_with_it(
     team: Studio, designer: Client
 ) -> None:

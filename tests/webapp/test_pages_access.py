@@ -363,6 +363,7 @@ ROWS = (
     of_project("training:curve", MEMBERS, arguments=_training),
     of_project("agents:list", MEMBERS),
     of_project("agents:keep", MEMBERS, WRITERS, arguments=_to_keep),
+    of_project("agents:watch-left", None, WRITERS, arguments=_to_keep),
     of_project("agents:agent", MEMBERS, WRITERS, arguments=_agent),
     of_project("agents:undo", None, WRITERS, arguments=_agent),
     of_project("agents:delete", None, WRITERS, arguments=_agent, data={"choice": "delete"}),

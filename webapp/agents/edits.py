@@ -15,6 +15,7 @@ from django.utils import timezone
 from engine.simulators.contract import content_hash
 from webapp.agents.models import NAME, Agent
 from webapp.lib.first import first
+from webapp.lib.text import as_one_line
 from webapp.projects.models import Project
 from webapp.studies.actions import Refused
 
@@ -122,3 +123,9 @@ def put_back(agent: Agent) -> str:
 def _judge_kept(agent: Agent) -> None:
     if Agent.objects.filter(pk=agent.pk).exclude(deleted_at=None).exists():
         raise Refused(DELETED.format(agent.name))
+
+
+def kept_before(agent: Agent, typed: str) -> str:
+    """What a page says where somebody typed a name for an agent that was kept before under another; empty otherwise."""
+    name = as_one_line(typed).strip()
+    return f"It was kept before, as “{agent.name}”." if name and name != agent.name else ""

@@ -115,14 +115,20 @@ def _words(name: str) -> str:
     return f"{policy} after lesson {lesson}" if lesson else policy
 
 
-def keep(job: Job, user: User, of: str, name: str, sampled: bool) -> Agent:
-    """The agent, which is measured from now on; the one that was kept before, put back where it was deleted. Raises
-    Refused with a sentence, and NameTaken."""
+def one_left(job: Job, of: str, sampled: bool) -> Left:
+    """The policy of this name that a job has left; ``sampled``: it must have odds. Raises Refused with a sentence."""
     left = next((each for each in left_by(job) if each.name == of), None)
     if left is None:
         raise actions.Refused(NO_POLICY)
     if sampled and not left.draws:
         raise actions.Refused("This agent knows the best action, and has no odds to draw others by.")
+    return left
+
+
+def keep(job: Job, user: User, of: str, name: str, sampled: bool) -> Agent:
+    """The agent, which is measured from now on; the one that was kept before, put back where it was deleted. Raises
+    Refused with a sentence, and NameTaken."""
+    left = one_left(job, of, sampled)
     best = kinds.of(job).best(job)
     called = name.strip() or edits.free_name(job.project, edits.numbered(usual_name(job, of, best)))
     origin = _origin(job, of) | ({} if best is None else {"steps": best.learned})
@@ -137,12 +143,6 @@ def bred(
     ``spans``: how far apart the search's agents lie in each measure of its style."""
     origin = {**_origin(job), "steps": steps, "agent": number, **({"spans": spans} if spans else {})}
     return _keep_policy(job, user, policy, name=name, seat=0, origin=origin, sampled=False)
-
-
-def kept_before(agent: Agent, typed: str) -> str:
-    """What a page says where somebody typed a name for an agent that was kept before under another; empty otherwise."""
-    name = as_one_line(typed).strip()
-    return f"It was kept before, as “{agent.name}”." if name and name != agent.name else ""
 
 
 def _keep_policy(

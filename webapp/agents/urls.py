@@ -13,6 +13,7 @@ urlpatterns = [
     path("p/<slug:slug>/agents/", views.agents, name="list"),
     path("p/<slug:slug>/agents/measure-old/", views.measure_old, name="measure-old"),
     path("p/<slug:slug>/jobs/<int:pk>/keep/", views.keep, name="keep"),
+    path("p/<slug:slug>/jobs/<int:pk>/watch/", watching.watch_left, name="watch-left"),
     path(_AGENT, views.agent, name="agent"),
     path(f"{_AGENT}undo/", views.undo, name="undo"),
     path(f"{_AGENT}delete/", views.delete, name="delete"),

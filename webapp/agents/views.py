@@ -236,7 +236,7 @@ def keep(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     except Refused as refused:
         messages.warning(request, str(refused))
         return redirect("studies:job", slug, pk)
-    if said := keeping.kept_before(kept, name):
+    if said := edits.kept_before(kept, name):
         messages.info(request, said)
     return redirect("agents:agent", slug, kept.pk)
 

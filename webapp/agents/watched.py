@@ -1,4 +1,5 @@
-"""Where those whose battles are watched can be gone on with: their pages, or their cards on a map of styles."""
+"""Where those whose battles are watched can be gone on with: their pages, their cards on a map of styles, or
+the jobs that have left them."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from typing import Any, NamedTuple
 
 from django.urls import reverse
 
+from webapp.agents.keeping import left_by
 from webapp.agents.models import Agent
 from webapp.agents.playable import breeds, obstacle
 from webapp.projects.models import Project
@@ -19,7 +21,7 @@ OF_A_MAP = re.compile(r"Agent (\d+)")
 
 class Watched(NamedTuple):
     """``page``: where somebody who plays is described, empty where nowhere; ``kept``: the saved agent that it is;
-    ``playable``, ``breeds``: whether people can play against that one, and breed on from it."""
+    ``playable``, ``breeds``: whether people can play against it, and breed on from it."""
 
     page: str
     kept: Agent | None = None
@@ -40,18 +42,27 @@ def player_key(player: Mapping[str, Any]) -> tuple[str, bool]:
 def everybody(job: Job) -> list[Watched]:
     """Those of a recording who play, in its order."""
     kept, slug = kept_players(job.project), job.project.slug
-    return [_watched(kept.get(player_key(player)), slug, _card(job, player)) for player in job.config["agents"]]
+    found = [(kept.get(player_key(player)), player) for player in job.config["agents"]]
+    return [_unkept(job, player) if agent is None else _kept(agent, slug) for agent, player in found]
 
 
-def _watched(agent: Agent | None, slug: str, card: str) -> Watched:
-    if agent is None:
-        return Watched(card)
+def _kept(agent: Agent, slug: str) -> Watched:
     return Watched(reverse("agents:agent", args=[slug, agent.pk]), agent, not obstacle(agent), breeds(agent))
 
 
-def _card(job: Job, player: Mapping[str, Any]) -> str:
-    """Its card on the map that it was watched from, where it can be kept and bred on from; empty without one."""
-    number = OF_A_MAP.fullmatch(player.get("title", ""))
-    if number is None or job.parent is None or job.parent.kind != "style":
-        return ""
-    return reverse("styles:map-agent", args=[job.project.slug, job.parent.pk, number[1]])
+def _unkept(job: Job, player: Mapping[str, Any]) -> Watched:
+    """Its card on the map that it was watched from, where it can be kept and bred on from, or the page of the job that
+    has left it, where it can be kept; nowhere without one."""
+    if job.parent is None:
+        return Watched("")
+    slug, number = job.project.slug, OF_A_MAP.fullmatch(player.get("title", ""))
+    if number is not None and job.parent.kind == "style":
+        return Watched(reverse("styles:map-agent", args=[slug, job.parent.pk, number[1]]), breeds=True)
+    if player.get("policy") in {left.policy for left in left_by(job.parent)}:
+        return Watched(left_of(job.parent))
+    return Watched("")
+
+
+def left_of(job: Job) -> str:
+    """The address where what a job has left is kept."""
+    return f"{reverse('studies:job', args=[job.project.slug, job.pk])}#keep"

@@ -19,20 +19,21 @@ from engine.config.agents import RecordConfig
 from engine.errors import StoreError
 from engine.text import written
 from webapp.accounts.people import signed_in
+from webapp.agents import unkept
 from webapp.agents.captions import Chosen, chosen, opponent_in
 from webapp.agents.forms import OWN_PLAYER, USUAL_SEED, WatchForm
-from webapp.agents.keeping import unplayable
-from webapp.agents.watched import OF_A_MAP, Watched, everybody, kept_players, player_key
+from webapp.agents.keeping import left_by, unplayable
+from webapp.agents.watched import OF_A_MAP, Watched, everybody, kept_players, left_of, player_key
 from webapp.lib.digits import whole
 from webapp.lib.page_json import PageJson
-from webapp.lib.posts import posts_only
+from webapp.lib.posts import one_of, posts_only
 from webapp.lib.storage import store
 from webapp.lib.words import plural
 from webapp.projects.access import Need, allowed, project_for, role_in
 from webapp.projects.models import Project
 from webapp.studies import actions
 from webapp.studies.models import Job, Status
-from webapp.studies.pictures import FOR_GOOD
+from webapp.studies.pictures import FOR_GOOD, job_for
 from webapp.training import games
 
 WRONG = 422
@@ -86,6 +87,20 @@ def another(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     study = parse(RecordConfig, {**old.config, "seed": seed})
     job = actions.sample(old.project, signed_in(request), study, again=seed == old.config["seed"], parent=old.parent)
     return redirect("agents:battles", slug, job.pk)
+
+
+@posts_only("studies:job", "slug", "pk")
+def watch_left(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Have a battle recorded of an agent that a job has left, as it would be kept, and go and watch it."""
+    job = job_for(request, slug, pk, "write")
+    sampled = one_of(request, "chooses", "", "best", "chance") == "chance"
+    try:
+        study = unkept.recording(job, [unkept.left(job, request.POST.get("of", ""), sampled)])
+        recording = actions.sample(job.project, signed_in(request), study, parent=job)
+    except actions.Refused as refused:
+        messages.warning(request, str(refused))
+        return redirect(left_of(job))
+    return redirect("agents:battles", slug, recording.pk)
 
 
 def _asked(request: HttpRequest, project: Project, form: WatchForm, status: int = 200) -> HttpResponse:
@@ -145,8 +160,11 @@ def battles(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 def _others(job: Job) -> str:
     """Where others can be chosen, with these ticked: on the map that they were watched from, or else on the form, those
-    of them that are still kept."""
+    of them that are still kept. Of another job, where all that it has left can be; empty where that is this one alone.
+    """
     slug = job.project.slug
+    if job.parent is not None and job.parent.kind != "style":
+        return left_of(job.parent) if len(left_by(job.parent)) > 1 else ""
     if job.parent is not None:
         numbers = [found[1] for agent in job.config["agents"] if (found := OF_A_MAP.fullmatch(agent["title"]))]
         ticked = urlencode([("ticked", number) for number in numbers])

@@ -1,17 +1,15 @@
-"""Agents that somebody takes from a style map: kept as saved agents, or recorded side by side to be watched."""
+"""Agents that somebody takes from a style map: kept as saved agents, or to be watched."""
 
 from __future__ import annotations
 
 from itertools import chain
-from typing import NamedTuple
 
-from engine.config import parse
-from engine.config.agents import RecordConfig
-from engine.errors import ConfigError, StoreError
+from engine.errors import StoreError
 from webapp.accounts.models import User
 from webapp.agents import edits, keeping
-from webapp.agents.forms import MOST, USUAL_SEED
+from webapp.agents.forms import MOST
 from webapp.agents.models import Agent
+from webapp.agents.unkept import Unkept
 from webapp.lib.digits import whole
 from webapp.lib.storage import store
 from webapp.studies import actions
@@ -19,17 +17,9 @@ from webapp.studies.models import Job
 from webapp.styles.learned import learned_by
 from webapp.styles.map_agents import Agents, agents_of, files
 from webapp.styles.map_words import template_of
-from webapp.training.entrants import limits_of
 
 STYLE_WEIGHT = "style.w2"
 """The gene that says to which end of its scale an agent is drawn, and how strongly."""
-
-
-class Chosen(NamedTuple):
-    """An agent by its number, and the store hash of its policy's description."""
-
-    agent: int
-    policy: str
 
 
 def usual_name(job: Job, agents: Agents, row: int) -> str:
@@ -68,7 +58,7 @@ def keep(job: Job, user: User, agents: Agents, row: int, name: str) -> Agent:
     )  # fmt: skip
 
 
-def chosen(job: Job, numbers: list[str]) -> list[Chosen]:
+def chosen(job: Job, numbers: list[str]) -> list[Unkept]:
     """One to four of a job's agents. Raises Refused with a sentence."""
     if not numbers:
         raise actions.Refused("Nobody is ticked: tick one to four agents in the table, then watch them.")
@@ -82,20 +72,4 @@ def chosen(job: Job, numbers: list[str]) -> list[Chosen]:
     if agents is None or None in rows:
         raise actions.Refused("One of these agents is not in this job.")
     picks = [(int(agents.id[row]), int(agents.tick[row])) for row in rows if row is not None]
-    return [Chosen(agent, stored(job, agent, tick)) for agent, tick in picks]
-
-
-def recording(job: Job, found: list[Chosen]) -> RecordConfig:
-    """The battles of these agents on one seed, against whom they were measured. Raises Refused."""
-    game = keeping.game(job)
-    if why := keeping.unplayable(game["name"], job.project):
-        raise actions.Refused(why)
-    held = limits_of(job)
-    agents = [{"kind": "frozen", "policy": each.policy, "title": f"Agent {each.agent}", **held} for each in found]
-    try:
-        return parse(RecordConfig, {
-            "name": "Battles to watch", "game": game, "seed": USUAL_SEED, "agents": agents,
-            "opponent": keeping.usual_opponent(game["name"]),
-        })  # fmt: skip
-    except ConfigError as error:
-        raise actions.Refused(str(error)) from error
+    return [Unkept(f"Agent {agent}", stored(job, agent, tick)) for agent, tick in picks]

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from engine.errors import StoreError
 from webapp.accounts.models import User
 from webapp.accounts.people import signed_in
-from webapp.agents import keeping
+from webapp.agents import edits, unkept
 from webapp.agents.edits import NameTaken
 from webapp.agents.forms import KeepForm
 from webapp.agents.models import Agent
@@ -107,7 +107,7 @@ def keep(request: HttpRequest, slug: str, pk: int, agent: int) -> HttpResponse:
     except actions.Refused as refused:
         messages.warning(request, str(refused))
         return redirect(JOB, slug, pk)
-    if said := keeping.kept_before(kept, name):
+    if said := edits.kept_before(kept, name):
         messages.info(request, said)
     if then != "breed":
         return redirect("agents:agent", slug, kept.pk)
@@ -141,7 +141,7 @@ def watch(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     job = _job(request, slug, pk, "write")
     try:
         chosen = map_taken.chosen(job, request.POST.getlist("agent"))
-        recording = actions.sample(job.project, signed_in(request), map_taken.recording(job, chosen), parent=job)
+        recording = actions.sample(job.project, signed_in(request), unkept.recording(job, chosen), parent=job)
     except actions.Refused as refused:
         messages.warning(request, str(refused))
         ticks = [("ticked", str(each)) for text in request.POST.getlist("agent") if (each := whole(text)) is not None]
