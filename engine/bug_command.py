@@ -22,6 +22,8 @@ from engine.stores import open_store
 from engine.text import printable
 
 GONE = 3
+LONGEST_PART = LONGEST_SAID // 4
+"""Characters of what a file says, so that it does not hide what the replay has shown."""
 _SEED = re.compile(r"[0-9]{1,20}")
 
 
@@ -78,7 +80,8 @@ def run(args: argparse.Namespace) -> int:
 def _line(bug: BugFile, shown: list[bool]) -> str:
     after = f", after {many(len(bug.moves), 'decision')}" if any(shown) else ""
     how = f"It showed in {sum(shown)} of {many(len(shown), 'replay')}{after}."
-    return f"{bug.kind} at {bug.where or bug.place}: {bug.what} {how}"
+    where, what = (printable(text, LONGEST_PART) for text in (bug.where or str(bug.place), bug.what))
+    return f"{bug.kind} at {where}: {what} {how}"
 
 
 def _starts_no_program(bug: BugFile) -> None:

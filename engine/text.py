@@ -19,6 +19,8 @@ LARGEST = 1e21
 """From here on numbers are not written in full."""
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Letters and patterns that render as blanks."""
+_JOINED = frozenset("\u034f\u17b4\u17b5\u180b\u180c\u180d\u180f").union(map(chr, range(0xFE00, 0xFE10)))
+"""What shows nothing of its own beside other letters."""
 
 
 def invisible(text: str) -> str:
@@ -33,9 +35,11 @@ def is_seen(text: str) -> bool:
 
 
 def folded(name: str) -> str:
-    """``name`` folded for comparison: without case, width, invisible characters and doubled spaces."""
-    once = unicodedata.normalize("NFKC", name).casefold()
-    seen = "".join(each for each in once if unicodedata.category(each) != "Cf" and each not in _BLANK)
+    """``name`` folded for comparison: without case, width, invisible characters and doubled spaces; with one kind of
+    hyphen."""
+    once = unicodedata.normalize("NFKC", name).casefold().replace("\u2010", "-")
+    unseen = _BLANK | _JOINED
+    seen = "".join(each for each in once if unicodedata.category(each) != "Cf" and each not in unseen)
     return " ".join(unicodedata.normalize("NFKC", seen).split())
 
 

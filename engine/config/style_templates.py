@@ -12,7 +12,9 @@
 ``skill`` in an objective is what says how well an episode went, from 0 to 1: the game's normalised ``score``, or what a
 game names instead of it where scores of good and bad players lie close together. ``busy-calm`` is the active and lazy
 style of Lamarckian (equations 2 to 4) with laziness normalised: the paper's 1 − move(a) is summed over the T actions
-of an episode although move(a) is 1/T at most, so its laziness is T − move; here it is 1 − move, from 0 to 1.
+of an episode although move(a) is 1/T at most, so its laziness is T − move; here it is 1 − move, from 0 to 1. In
+Pong with numbers a moment counts as moved if the paddle moved, not if the action would move it (the paper's move(a)):
+who presses against the wall is calm. Atari's Pong counts the action.
 """
 
 from __future__ import annotations

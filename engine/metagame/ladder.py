@@ -200,7 +200,8 @@ def _within(played: Meetings, group: NDArray[np.int64], players: int) -> _Own:
 
 
 def _estimated(many: Floats, won: Floats, own: _Own) -> _Fit:
-    """Ratings by Newton's method, with steps of at most 1; the scale and the leverages are those at the end."""
+    """Ratings by Newton's method on the likelihood with the prior as it is at each step, with steps of at most 1; the
+    scale and the leverages are those at the end."""
     n, scale = len(many), 1.0
     r, leverage, free = np.zeros(n), np.zeros((n, n)), 0.0
     for _ in range(_STEPS):
@@ -210,7 +211,9 @@ def _estimated(many: Floats, won: Floats, own: _Own) -> _Fit:
         leverage = many * even * (np.diag(inverse)[:, None] + np.diag(inverse) - 2 * inverse)
         free = 1.0 + float(own.free @ even[own.pair]) / EVEN
         scale = min((EVEN + float(own.squares.sum())) / (EVEN * free), 1.0)
-        step = inverse @ (won + scale * leverage / 2 - (many + scale * leverage) * chance).sum(axis=1)
+        counted = many + scale * leverage
+        pull = (won + scale * leverage / 2 - counted * chance).sum(axis=1)
+        step = np.linalg.solve(_laplacian(counted * even) + 1 / n, pull)
         r = r + step / max(1.0, float(np.abs(step).max()))
         if np.abs(step).max() < _CLOSE:
             break

@@ -169,7 +169,7 @@ def _held(against: Mapping[str, Any]) -> str:
     far = f"Its style shifts by {moved['by']:.2f} of its span ({moved['measure']}, against {moved['opponent']}{within})"
     line = f"{against['fragile_beyond']:g}"
     if against["fragile"] is None:
-        more = f"; about {moved['episodes']:,} episodes would tell" if moved["episodes"] else ""
+        more = f"; at least about {moved['episodes']:,} episodes would tell" if moved["episodes"] else ""
         why = ", for the game does not say how far this measure can go" if moved["unseen"] else ""
         return f"{far}. Whether that is more than {line} cannot be told yet{why}{more}."
     return f"{far}: " + (

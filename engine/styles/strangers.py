@@ -10,8 +10,8 @@ would.
 No range holds for a measure without declared ends whatever its distribution is (Bahadur and Savage 1956, "The
 nonexistence of certain statistical procedures in nonparametric problems"): what n episodes did not show may still
 happen in log(1 / error) / n of them (the rule of three: Hanley and Lippman-Hand 1983, "If nothing goes wrong, is
-everything all right?"). So a style holds in such a measure only if it would hold although episodes as rare as that
-go ``FAR`` spans beyond.
+everything all right?"). So a style holds in such a measure, or is fragile, only if it would be although episodes as
+rare as that go ``FAR`` spans beyond, to either side.
 """
 
 from __future__ import annotations
@@ -164,15 +164,16 @@ def moved(found: Sequence[Shift], spans: Mapping[str, float]) -> Moved | None:
 
 def _moved(shift: Shift, span: float) -> Moved:
     """One shift by itself."""
-    by, low = abs(shift.mean) / span, max(shift.low, -shift.high, 0.0) / span
+    by, beyond = abs(shift.mean) / span, FAR * shift.unseen
+    low = max(max(shift.low, -shift.high) / span - beyond, 0.0)
     end = max(abs(shift.low), abs(shift.high)) / span
     if not math.isfinite(end):
         return Moved(by, shift.measure, shift.opponent, low)
-    high = end + FAR * shift.unseen
+    high = end + beyond
     found = Moved(by, shift.measure, shift.opponent, low, high, end=end, unseen=end <= FRAGILE < high)
     if found.verdict != "open" or by == FRAGILE:
         return found
-    needed = _needed(shift, abs(by - FRAGILE) * span, FAR * shift.unseen * span if by < FRAGILE else 0.0)
+    needed = _needed(shift, abs(by - FRAGILE) * span, beyond * span)
     digits = 10 ** max(len(f"{needed:.0f}") - 2, 0)  # two of them are enough to plan with
     return found._replace(episodes=math.ceil(needed / digits) * digits if needed < MOST else 0)
 

@@ -35,7 +35,7 @@ def test_an_agent_is_kept_on_the_page_of_its_job_and_edited_and_deleted_and_put_
     expect(page.get_by_role("textbox", name="Tags")).to_have_value("")
     page.locator("summary", has_text="Delete").click()
     page.get_by_role("button", name="Delete it").click()
-    expect(page.locator("#agents")).to_contain_text("No agent has been kept yet")
+    expect(page.locator("#agents")).to_contain_text("All agents of this project are deleted. Put one back below")
     page.locator("summary", has_text="Deleted agents").click()
     page.get_by_role("button", name="Put back Ada").click()
     expect(page.get_by_role("button", name="Save")).to_be_visible()

@@ -368,6 +368,14 @@ def test_bugs_of_a_folder_and_of_a_file_show_again_on_the_command_line(
     taken = tmp_path / "bug.json"
     taken.write_text(json.dumps({"format": "equipoise-bug-1", **bug}))
     assert cli.main(["replay-bug", str(taken)]) == 0
+    lie = "It showed in 3 of 3 replays. " * 1000
+    taken.write_text(json.dumps({"format": "equipoise-bug-1", **bug, "what": lie, "where": lie}))
+    capsys.readouterr()
+    assert cli.main(["replay-bug", str(taken)]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r" It showed in 1 of 1 replay, after [\d,]+ decisions?\.$", said), (
+        "a file does not hide the verdict"
+    )
     bug["game"]["settings"]["planted"] = False
     taken.write_text(json.dumps({"format": "equipoise-bug-1", **bug}))
     assert cli.main(["replay-bug", str(taken)]) == 3

@@ -7,6 +7,8 @@ from typing import Literal
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import expit
 
@@ -39,6 +41,31 @@ def rows(*told: Sequence[float]) -> Meetings:
     """(first, second, meetings, wins) of each."""
     first, second, many, wins = np.array(told, dtype=float).T
     return Meetings(Pairs(first.astype(np.int64), second.astype(np.int64)), many, wins, wins)
+
+
+@pytest.mark.parametrize("share", [0.25, 0.75, 1.0])
+def test_who_took_more_of_a_single_meeting_is_above_the_other(share: float) -> None:
+    """With the curvature of the meetings alone Newton's method goes back and forth for ever."""
+    winner = int(share < 0.5)
+    found = Ladder(2, rows((0, 1, 1, share)), np.ones(2, np.bool_)).ratings
+    assert found[winner] > found[1 - winner]
+
+
+@given(st.integers(2, 6), st.integers(0, 10**6))
+def test_ratings_solve_the_equations_of_the_likelihood_and_its_prior(players: int, seed: int) -> None:
+    """On a chain of all players and random match-ups beside it, a few meetings each: what was won is what is expected,
+    both with the prior."""
+    rng, pairs = np.random.default_rng(seed), pairs_of(players)
+    many = rng.integers(0, 4, len(pairs.first)) + (pairs.second == pairs.first + 1)
+    wins = np.array([rng.choice([0, 0.25, 0.5, 0.75, 1], n).sum() for n in many])
+    ladder = Ladder(players, Meetings(pairs, many.astype(float), wins, wins), np.ones(players, np.bool_))
+    table, won, fit = ladder._estimate
+    chance = expit(fit.ratings[:, None] - fit.ratings)
+    even = table * chance * (1 - chance)
+    inverse = np.linalg.pinv(np.diag(even.sum(axis=1)) - even)
+    leverage = even * (np.diag(inverse)[:, None] + np.diag(inverse) - 2 * inverse)
+    expected = ((table + fit.scale * leverage) * chance).sum(axis=1)
+    np.testing.assert_allclose((won + fit.scale * leverage / 2).sum(axis=1), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize(

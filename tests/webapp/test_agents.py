@@ -205,7 +205,7 @@ def test_where_rare_episodes_may_have_gone_unseen_it_cannot_be_told_whether_a_st
     found = Moved(0.02, "hits", "Random", 0.0, 3.7, 2700, 0.06, unseen=True)
     words = held_words(found)
     assert words.startswith("Whether its style holds cannot be told yet: against “Random” it changes by 0.02 times the")
-    assert f"(0.00 to 0.06). {WHY_UNSEEN} About 2,700 fresh episodes would tell" in words
+    assert f"(0.00 to 0.06). {WHY_UNSEEN} At least about 2,700 fresh episodes would tell" in words
     assert WHY_UNSEEN not in held_words(found._replace(unseen=False))
     before = {name: value for name, value in found._replace(high=0.06)._asdict().items() if name != "unseen"}
     for declared, verdict in ((["win"], "open"), (["win", "hits"], "holds")):
@@ -372,6 +372,8 @@ def test_who_was_deleted_is_not_changed_until_it_is_put_back(team: Studio, desig
 
 def test_no_two_agents_that_are_kept_have_one_name(team: Studio, designer: Client) -> None:
     ada, bea = kept(team.project, "Ada"), kept(team.project, "Bea")
+    for alike in ("Ａda", "a\u034fda", "Ad\ufe0fa", "ADA"):
+        assert edited(designer, bea, {"name": alike, "notes": "", "tags": ""}).status_code == 422, alike
     answer = edited(designer, bea, {"name": "ada", "notes": "mine", "tags": ""})
     assert answer.status_code == 422
     assert "Another agent of this project is called “ada”. Choose another name." in answer.content.decode()

@@ -110,6 +110,8 @@ class TestCourse(AskedKindContract):
         "lessons": [{"matches": [[1, 2]], "steps": 100_000}],
     }  # fmt: skip
     refused = (
+        ({"roster": {"1": {"learner": {"kind": "ppo", "rewards": {"gold": {"weight": 2}}}}, "2": "random"}},
+         "config.roster.1.learner.rewards.gold"),
         ({"game": "command:rm -rf"}, "config.game.name"),
         ({"roster": {"1": "ppo", "2": {"kind": "own", "factory": "os:system"}}}, "config.roster.2.factory"),
         ({"roster": {"1": "ppo", "2": "tanks-static"}}, "config.roster.2.player"),

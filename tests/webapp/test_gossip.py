@@ -68,6 +68,7 @@ class TestSideBySide(AskedKindContract):
     )
     asks = {"game": "pong"}
     refused = (
+        ({"learner": {"kind": "a3c", "rewards": {"gold": {"weight": 2}}}}, "config.learner.rewards.gold"),
         ({"game": "pong-two-seats"}, "config.game.name"),
         ({"game": "command:rm -rf"}, "config.game.name"),
         ({"agents": 1}, "config.agents"),

@@ -89,6 +89,7 @@ class TestEasierStarts(AskedKindContract):
     asks = {"game": "platform", "tasks": [{"name": "a", "settings": {"first": 3}}, {"name": "b", "hard": True}]}
     refused = (
         ({"game": "pong"}, "config.game.name"),
+        ({"learner": {"kind": "mpdqn", "rewards": {"gold": {"weight": 2}}}}, "config.learner.rewards.gold"),
         ({"game": "command:rm -rf"}, "config.game.name"),
         ({"tasks": [{"name": "a"}]}, "config.tasks"),
         ({"tasks": [{"name": "a", "hard": True, "settings": {"nothing": 1}}]}, "config.tasks.0.settings.nothing"),

@@ -173,7 +173,7 @@ def test_map_table_and_card_say_whose_style_does_not_hold_against_strangers(team
     number = next(n for n, verdict in judged if verdict == "open")
     card = text(designer, at("map-agent", job, number))
     assert "Whether its style holds cannot be told yet: against" in card
-    assert re.search(r"About [\d,]+ fresh episodes would tell|Measure it on more episodes", card)
+    assert re.search(r"At least about [\d,]+ fresh episodes would tell|Measure it on more episodes", card)
     assert card.count('<th scope="row">Looks ahead</th>') == 1
     gone = next(n for n, each in zip(told["agents"], told["held"], strict=True) if each is None)
     assert "It did not stay to the end" in text(designer, at("map-agent", job, gone))

@@ -232,7 +232,7 @@ def held_words(moved: Moved) -> str:
         sentence += f" {WHY_UNSEEN}"
     if moved.episodes:
         episodes = number(moved.episodes)
-        return f"{sentence} About {episodes} fresh episodes would tell whether that is more than {FRAGILE:g}."
+        return f"{sentence} At least about {episodes} fresh episodes would tell whether that is more than {FRAGILE:g}."
     return f"{sentence} Measure it on more episodes."
 
 

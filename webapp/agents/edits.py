@@ -1,7 +1,7 @@
 """Edits of saved agents by several people at once: names, notes and tags, deleted and put back.
 
-Agents of a project that nobody has deleted have names of their own, whatever the case of their letters; those that
-shared one before this was so keep it until somebody writes another."""
+Agents of a project that nobody has deleted have names of their own, whatever the case and the width of their letters;
+those that shared one before this was so keep it until somebody writes another."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from engine.simulators.contract import content_hash
+from engine.text import folded
 from webapp.agents.models import NAME, Agent
 from webapp.lib.first import first
 from webapp.lib.text import as_one_line
@@ -60,14 +61,14 @@ def lock(project: Project) -> None:
 
 def judge_name(project: Project, name: str, but: int | None = None) -> None:
     """Raises NameTaken where an agent other than ``but`` has it."""
-    if _plain(name) in _taken(project, but):
+    if folded(name) in _taken(project, but):
         raise NameTaken(name)
 
 
 def free_name(project: Project, wanted: Iterable[str]) -> str:
     """The first of these names that no agent has."""
     taken = _taken(project)
-    return first(name for name in wanted if _plain(name) not in taken)
+    return first(name for name in wanted if folded(name) not in taken)
 
 
 def numbered(name: str) -> Iterator[str]:
@@ -77,11 +78,7 @@ def numbered(name: str) -> Iterator[str]:
 
 def _taken(project: Project, but: int | None = None) -> set[str]:
     named = project.agents.kept().values_list("pk", "name")
-    return {_plain(name) for pk, name in named if pk != but}
-
-
-def _plain(name: str) -> str:
-    return " ".join(name.split()).casefold()
+    return {folded(name) for pk, name in named if pk != but}
 
 
 def write(agent: Agent, typed: Texts) -> bool:

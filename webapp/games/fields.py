@@ -80,7 +80,8 @@ class NumberField(forms.CharField):
         if found > self.span.high >= FAR:
             raise forms.ValidationError(f"Type a smaller number: at most {words(self.span.high)}.")
         if not numbers.sensible(found, self._most()):
-            raise forms.ValidationError(f"{text} is too large, or too near to zero. Type one such as 2 or 0.5.")
+            such = self._allowed() or f" such as {'2' if self.whole else '2 or 0.5'}"
+            raise forms.ValidationError(f"{text} is too large, or too near to zero. Type a number{such}.")
         if not self.span.takes(found):
             raise forms.ValidationError(f"Type a number{self._allowed()}.")
         return int(found) if self.whole else found

@@ -57,9 +57,13 @@ def signals_of(project: Project, game: Mapping[str, Any]) -> tuple[str, ...]:
 def measures_of(game: Mapping[str, Any]) -> tuple[str, ...]:
     """What episodes of a built-in game (as JSON) tell, by its row of the catalogue; nothing where no row says so."""
     row = built_in(game["name"])
-    if row is None or not row.captions:
-        return ()
-    return measure_names(game.get("settings", {}).get("rewards") or row.rewards, (*row.captions,))
+    return () if row is None or not row.captions else measure_names(rewards_of(game), (*row.captions,))
+
+
+def rewards_of(game: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a built-in game (as JSON) pays with its settings; nothing of any other."""
+    row = built_in(game["name"])
+    return () if row is None else (*(game.get("settings", {}).get("rewards") or row.rewards),)
 
 
 def _signals_of_agent(job: Job) -> tuple[str, ...]:

@@ -45,6 +45,8 @@ class GameIntake(Intake):
     def unfit(self, data: Table, study: Any, project: Project) -> Iterator[tuple[str, str]]:
         """What speaks against it, beside what the models say; ``study``: None where these refuse it."""
         yield from unplayable(data, self.within, project)
+        if study is not None:
+            yield from _unpaid(study, self.within)
 
     def tried(self, study: Any, project: Project) -> list[tuple[str, str]]:
         """What an earlier trial of it has shown."""
@@ -106,6 +108,8 @@ class TrainingIntake(GameIntake):
         """Also what speaks against the learner in this game, and what else is strange."""
         task: Any = getattr(study, self.within) if study is not None and self.within else study
         yield from _unfit(data, self.within, task, project)
+        if study is not None:
+            yield from _unpaid(study, self.within)
         yield from self.strange(study, project)
 
     def strange(self, study: Any, project: Project) -> Iterator[tuple[str, str]]:
@@ -206,6 +210,20 @@ def unknown_measures(study: EvolveConfig, project: Project, more: Sequence[str] 
     for place, name in places.items():
         if signals and name not in (known := (*signals, *more)):
             yield place, f"the game does not tell {name!r}; it tells {', '.join(known)}"
+
+
+def _unpaid(study: Any, within: str) -> Iterator[tuple[str, str]]:
+    """Weights of rewards that a built-in game does not pay, with any settings that it is played with."""
+    task, place = (getattr(study, within), f"{within}.") if within else (study, "")
+    lessons = [part for lesson in getattr(task, "lessons", ()) for part in (lesson, *lesson.matches)]
+    played = [{}, *(part.settings for part in (*getattr(task, "tasks", ()), *lessons))]
+    game = task.game.model_dump(mode="json")
+    settings_played = ({"name": game["name"], "settings": {**game["settings"], **more}} for more in played)
+    paid = list(dict.fromkeys(name for each in settings_played for name in goals.rewards_of(each)))
+    learners = {f"roster.{name}.learner": each for name, each in getattr(task, "learners", {}).items()}
+    for at, learner in {"learner": getattr(task, "learner", None), **learners}.items():
+        for name in sorted(getattr(learner, "rewards", {}).keys() - set(paid)) if paid else ():
+            yield f"{place}{at}.rewards.{name}", f"the game pays no such reward; it pays {', '.join(paid)}"
 
 
 def _preset(data: Table, within: str) -> str:
