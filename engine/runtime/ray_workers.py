@@ -190,9 +190,19 @@ def not_orphaned() -> None:
         raise ActorLost("The Ray daemon that started this worker has ended.")
 
 
+EXITS = {
+    "SYSTEM_ERROR": "its process ended suddenly: it crashed or was killed, by somebody or for want of memory",
+    "NODE_OUT_OF_MEMORY": "its machine had too little memory",
+    "INTENDED": "it was asked to end",
+}  # fmt: skip
+"""How Ray calls the ends of actors, in words."""
+
+
 def _how(error: BaseException | None) -> str:
     """The cause of a death in one line; Ray's own text is a page long."""
     if error is None:
         return "it ended by itself"
     text = str(getattr(error, "cause", None) or error)  # Ray wraps what an actor raised
+    if known := next((words for name, words in EXITS.items() if f"exit type: {name}" in text), ""):
+        return known
     return next((line.strip() for line in text.splitlines() if "exit" in line.lower()), text.splitlines()[0])[:300]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from engine.runtime.redis_experience import RedisLearner
     from engine.runtime.supervisor import Supervisor
 
-_GOES_ON = "The learner goes on with what it has; what actors play meanwhile is lost, and counted."
+_GOES_ON = "The learner goes on with what it has; what actors play meanwhile is lost, and counted where they live on."
 _SILENT = f"Redis does not answer. {_GOES_ON}"
 _OVER = "Redis answers again, has room, and refuses nothing."
 _FULL = f"Redis has no room for the newest network. {_GOES_ON}"

@@ -17,7 +17,7 @@ from engine.errors import ActorLost, ConfigError
 from engine.problem import Evaluation
 from engine.runtime.members import WorkerLimits
 from engine.runtime.pool import Pool, open_pool
-from engine.runtime.ray_workers import RayWorkers
+from engine.runtime.ray_workers import RayWorkers, _how
 from tests.contracts import evaluators
 from tests.contracts.evaluators import dangerous, requests
 from tests.contracts.pool import PoolContract, check, collect
@@ -146,6 +146,24 @@ def test_two_jobs_on_two_processors_both_progress_and_a_fifth_worker_says_that_i
             two.submit([dangerous(asked[0], evaluators.SLOW, 1000)])
             collect(two, 1)
             assert [trouble.what for trouble in two.incidents()] == ["waiting-for-capacity"]
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        (
+            "The actor died.\nWorker exit type: SYSTEM_ERROR Worker exit detail: (1) OOM killer (2) ray stop",
+            "crashed or",
+        ),
+        ("Worker exit type: NODE_OUT_OF_MEMORY", "too little memory"),
+        ("Worker exit type: INTENDED_USER_EXIT", "asked to end"),
+        ("Something else.\nMore of it.", "Something else."),
+    ],
+)
+def test_the_end_of_an_actor_is_said_in_a_few_words_and_not_in_those_of_ray(told: str, said: str) -> None:
+    found = _how(RuntimeError(told))
+    assert said in found
+    assert "exit type" not in found
 
 
 def test_a_killed_driver_takes_its_actors_along_and_the_next_pool_sweeps_its_folder(ray: RayServer, base: Path) -> None:

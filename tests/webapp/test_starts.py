@@ -153,7 +153,7 @@ def test_decisions_that_were_lost_are_told(team: Studio, designer: Client) -> No
     job = played(team)
     job.metrics |= {"missing_unsent": 1200.0, "missing_gone": 34.0}
     job.save(update_fields=["metrics"])
-    assert "1,234 decisions were lost on their way to the learner" in designer.get(page(job)).content.decode()
+    assert "At least 1,234 decisions were lost on their way to the learner" in designer.get(page(job)).content.decode()
     job.metrics = {"missing_strange": 3.0}
     job.save(update_fields=["metrics"])
     content = designer.get(page(job)).content.decode()

@@ -232,7 +232,8 @@ class StartsResult:
         found = []
         if sum(each):
             found.append(
-                f"{number(sum(each))} decisions were lost on their way to the learner, which learns without them."
+                f"At least {number(sum(each))} decisions were lost on their way to the learner, which learns without "
+                "them. What a player had sent before it ended itself is not counted."
             )
         if strange := self.metrics.get("missing_strange", 0):
             found.append(f"{number(strange)} of the messages that arrived are no experience of this study: left out.")
