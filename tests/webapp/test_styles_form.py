@@ -236,6 +236,9 @@ def test_every_mistake_of_ones_own_formulas_is_told_at_its_field(team: Studio) -
     assert "is what is paid for" in wrong(team, **{**OWN, "goal-1-called": "style"})["goal-1"][0]
     found = wrong(team, **PONG, scale="own")
     assert (found["style"], found["goal-1"]) == ([NOT_WRITTEN], [TOO_FEW_GOALS])
+    found = wrong(team, **PONG, scale="own", style="2 * moved - 1", **{"goal-1": "1/0"})
+    assert found["goal-2"] == [TOO_FEW_GOALS]
+    assert "the same number for all" in found["goal-1"][0], "and not how many goals there must be"
 
 
 def test_a_signal_that_the_game_does_not_have_is_told_before_anything_is_played(team: Studio) -> None:

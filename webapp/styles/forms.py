@@ -299,6 +299,8 @@ class StyleForm(GoalFields, TrainForm):
         return that_fit(self.shown.battles, steps, fragment) if right else self.shown.battles
 
     def point_at(self, place: str, message: str) -> None:
+        if place == "objectives" and len(self.goals) < 2:
+            return  # it is said already, at the goal that is missing
         name = self._field_of(place)
         if name is None:
             super().point_at(place.removeprefix("task."), message)
