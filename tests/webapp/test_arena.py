@@ -690,7 +690,7 @@ def test_what_an_agent_was_after_a_lesson_can_be_kept(team: Studio) -> None:
     assert agent.name == "Four of them: rival after lesson 1"
     assert agent.origin["learner"] == "DQN"
     content = signed_in(team.designer).get(reverse("agents:keep", args=[team.project.slug, job.pk])).content.decode()
-    assert content.count("<button") == 5, "one click for each, and nothing to type"
+    assert content.count("<button") == 2 * 5, "one click to keep or to watch each, and nothing to type"
     assert 'type="text"' not in content
     assert "Main after lesson 2" in content
     assert "kept as" in content

@@ -186,7 +186,8 @@ class ArenaForm(StudyForm):
             study = parse(ArenaConfig, form.table())
         beside = {name: text for name, text in sent.items() if name in cls.base_fields or name in player_fields.STEPS}
         own = own_typed(study.model_dump(mode="json"), OFFERS[form.cleaned_data["game"]], project)
-        return {**beside, **own, "plan": OWN, timeline.FOCUS: (1, timeline.HEAD)}
+        battles = sent.get("battles") or str(study.environments)
+        return {**beside, **own, "plan": OWN, "battles": battles, timeline.FOCUS: (1, timeline.HEAD)}
 
     def table(self) -> dict[str, Any]:
         """The study, as a body of the API would have it."""
