@@ -52,12 +52,17 @@ def test_what_is_asked_for_before_the_start_ends_quietly_when_the_form_is_change
     assert errors == []
 
 
-def test_lessons_are_added_copied_and_moved_by_the_keyboard_and_come_back_after_a_reload(
-    team: Studio, site: str, context: BrowserContext, page: Page
-) -> None:
+def own_lessons(context: BrowserContext, site: str, team: Studio, page: Page) -> None:
+    """Opens the form for lessons of one's own."""
     let_in(context, site, team.designer)
     page.goto(form(team, "arena"))
     page.locator("[name=plan][value=own]").check(force=True)
+
+
+def test_lessons_are_added_copied_and_moved_by_the_keyboard_and_come_back_after_a_reload(
+    team: Studio, site: str, context: BrowserContext, page: Page
+) -> None:
+    own_lessons(context, site, team, page)
     page.locator("[name=who1]").fill("main vs luck")
     expect(page.locator("#says-1")).to_contain_text("main vs luck")
     page.get_by_role("button", name="Add a lesson").press("Enter")
@@ -84,9 +89,7 @@ def test_lessons_are_added_copied_and_moved_by_the_keyboard_and_come_back_after_
 def test_the_table_of_entities_writes_who_plays_whom(
     team: Studio, site: str, context: BrowserContext, page: Page
 ) -> None:
-    let_in(context, site, team.designer)
-    page.goto(form(team, "arena"))
-    page.locator("[name=plan][value=own]").check(force=True)
+    own_lessons(context, site, team, page)
     expect(page.locator("[data-entity]")).to_have_count(0)
     page.locator("[name=game]").select_option("tanks-two-teams")
     expect(page.locator("[data-entity]")).to_have_count(10)
