@@ -25,8 +25,9 @@ from webapp.studies import pending, playable
 from webapp.studies.journal import TIME_IS_UP
 from webapp.studies.models import Job, Status
 from webapp.styles import pictures, scales, weighing
-from webapp.styles.forms import NOT_WRITTEN, TOO_FEW_GOALS, StyleForm
+from webapp.styles.forms import StyleForm
 from webapp.styles.map_words import gene_text
+from webapp.styles.reward_form import NOT_WRITTEN, TOO_FEW_GOALS
 from webapp.styles.scales import OFFERS, KnownSignals, strange
 from webapp.styles.starting import ANEW
 from webapp.styles.typed import values_of

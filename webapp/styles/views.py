@@ -21,8 +21,9 @@ from webapp.projects.models import Project
 from webapp.studies import actions, estimates, retired
 from webapp.studies.models import Job, Status
 from webapp.styles import control, pictures, sample_episodes, scales, weighing
-from webapp.styles.forms import EPISODES, FORMULAS, FRESH, NOT_WRITTEN, POPULATION, ROUNDS, TOO_FEW_GOALS, StyleForm
+from webapp.styles.forms import EPISODES, FRESH, POPULATION, ROUNDS, StyleForm
 from webapp.styles.goal_fields import GOALS
+from webapp.styles.reward_form import FORMULAS, NOT_WRITTEN, TOO_FEW_GOALS
 from webapp.styles.starting import StyleStart
 from webapp.styles.unchecked import words as unchecked_words
 from webapp.training import composing, drafts, trials
