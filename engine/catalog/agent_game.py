@@ -51,6 +51,7 @@ class AgentGame(NamedTuple):
     ``bred_steps``: decisions that a bred agent learns from in a round, where the usual few make poor players (0: the
     usual); ``weights``: the most that a style weighs in it, by the template's key, where an episode has so many more or
     fewer decisions than Pong's that the template's own is too much or too little.
+    ``between``: what in the game lies between an action and what it does, as sentences;
     ``rewards``: what it pays where its setting of that name says nothing;
     ``clock``: how fast it runs, if known; ``alone``: nobody else is in it; ``starts``: those of its ``settings`` that
     say where an episode begins."""
@@ -80,6 +81,7 @@ class AgentGame(NamedTuple):
     rewards: tuple[str, ...] = ("score",)
     clock: Clock | None = None
     alone: bool = False
+    between: str = ""
     starts: tuple[str, ...] = ()
 
     @property

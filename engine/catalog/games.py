@@ -15,6 +15,7 @@ _PONG_CAPTIONS = {
     "moved": Signal("moves"), "stayed": Signal("is told to stay"),
     "hits": Signal("hits the ball", share=False, unit="times an episode"),
 }  # fmt: skip
+_PONG_EDGE = "At the edge of the field a paddle cannot go on: there, up or down moves nothing."
 _PONG = ("points", "max_ticks", "frame_skip", "rewards")
 _PONG_SIGNALS = ("score", "moved", "stayed", "hit")
 _PONG_MEANINGS = {
@@ -72,6 +73,10 @@ _ORDERS_CAPTIONS = {
     "first_blow": Signal("strikes its first blow after", share=False, unit="ticks"),
     "ground": Signal("walks over", share=False, unit="squares of two paces"),
 }  # fmt: skip
+_ORDERS_OBEYED = (
+    "An order is not yet a step: units that advance stand while their enemy is within reach, units that close ranks "
+    "stand once they have, and units that step back still walk up to an enemy out of reach."
+)
 _ORDERS_ENDS = {
     name: (0.0, 1.0) for name in ("score", "dealt", "taken", "walked", "idle", "first_attack", "explored", "forward")
 }
@@ -123,19 +128,19 @@ GAMES: dict[str, AgentGame] = {
         "engine.games.pong:VectorPong", "numbers", "discrete", 6000, _PONG,
         actions=_PONG_ACTIONS, captions=_PONG_CAPTIONS, signals=_PONG_SIGNALS, scripted="pong-follower",
         strangers=("random", "pong-interceptor"), ends=_SHARES, meanings=_PONG_MEANINGS,
-        clock=Clock(40, "frame_skip", 1),
+        clock=Clock(40, "frame_skip", 1), between=_PONG_EDGE,
     ),
     "pong-two-seats": AgentGame(
         "Pong for two", "Two agents, one on each side, learn from the same battles.",
         "engine.games.pong:VectorPong", "numbers", "discrete", 6000, _PONG, ("left", "right"),
         given={"seats": (0, 1)},
-        actions=_PONG_ACTIONS, captions=_PONG_CAPTIONS, clock=Clock(40, "frame_skip", 1),
+        actions=_PONG_ACTIONS, captions=_PONG_CAPTIONS, clock=Clock(40, "frame_skip", 1), between=_PONG_EDGE,
     ),
     "image-pong": AgentGame(
         "Pong, pictures", "The same Pong, seen as a player sees it: far slower to learn.",
         "engine.games.pong:ImagePong", "pictures", "discrete", 1500, _PONG,
         actions=_PONG_ACTIONS, captions=_PONG_CAPTIONS, signals=_PONG_SIGNALS, ends=_SHARES, meanings=_PONG_MEANINGS,
-        clock=Clock(40, "frame_skip", 4),
+        clock=Clock(40, "frame_skip", 4), between=_PONG_EDGE,
     ),
     "commanders": AgentGame(
         "Herobattle, commander", "Commands a team of the demo game against one that fights by itself: whom to attack, "
@@ -144,13 +149,14 @@ GAMES: dict[str, AgentGame] = {
         orders=_ORDERS, captions=_ORDERS_CAPTIONS, signals=_ORDERS_SIGNALS, scripted="hero-hunter",
         strangers=("random", "hero-hunter"), ends=_ORDERS_ENDS, meanings=_ORDERS_MEANINGS,
         names={"moved": "walked", "skill": "win"}, bred_steps=98_304, weights={"busy-calm": 0.05},
-        rewards=("score", "win"), clock=Clock(12, "every", 4),
+        rewards=("score", "win"), clock=Clock(12, "every", 4), between=_ORDERS_OBEYED,
     ),
     "commanders-two-seats": AgentGame(
         "Herobattle, two commanders", "Two agents, one in command of each team, learn from the same battles.",
         "engine.games.herobattle.commanders:HeroBattleCommanders", "numbers", "hybrid", 75, _COMMANDERS,
         ("left", "right"), given={"seats": (0, 1)},
         orders=_ORDERS, captions=_ORDERS_CAPTIONS, rewards=("score", "win"), clock=Clock(12, "every", 4),
+        between=_ORDERS_OBEYED,
     ),
     "rock-paper-scissors": AgentGame(
         "Rock, paper, scissors", "Two agents choose at once. Nobody is best, so learning may run in circles.",
@@ -173,6 +179,7 @@ GAMES: dict[str, AgentGame] = {
         },
         signals=_MAZE_SIGNALS, ends={name: (0.0, 1.0) for name in ("score", "moved", "bumped", "explored")},
         meanings=_MAZE_MEANINGS, rewards=("score", "win"), alone=True,
+        between="A wall in the way stops it: then it bumps and does not move.",
     ),
     "navigation": AgentGame(
         "Cover all targets", "Three agents steer on a square and must cover three targets together. All have the same "

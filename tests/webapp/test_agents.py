@@ -28,7 +28,8 @@ from tests.webapp.agents import (
 )
 from tests.webapp.trainings import finished, two_sided
 from webapp.agents import edits
-from webapp.agents.captions import PLAIN, WHY_UNSEEN, Figures, Measure, _plain, chosen, held_words, opponent_in
+from webapp.agents.captions import PLAIN, WHY_UNSEEN, Figures, Measure, _plain, held_words, opponent_in
+from webapp.agents.choices import chosen, counted
 from webapp.agents.forms import WatchForm
 from webapp.agents.models import NAME, Agent
 from webapp.agents.playable import OTHER_GAME
@@ -810,6 +811,24 @@ def test_each_part_of_an_order_has_a_histogram_of_its_own(team: Studio, designer
     assert told[4].shares[2] == ("at once", 1.0)
     assert [each.what for each in chosen([[3, 1], [2, 2]], "gym:Two-v0")] == ["choice 1", "choice 2"]
     assert chosen([3, 1], "gym:One-v0")[0].shares == [("action 1", 0.75), ("action 2", 0.25)]
+
+
+def test_below_the_histogram_stands_what_it_counts_and_why_measures_may_say_something_else(
+    team: Studio, designer: Client
+) -> None:
+    page = text(designer, at("agent", kept(team.project).pk))
+    said = (
+        "Counted in 1,000 decisions of its first 50 episodes; the measures above are means of all 200. At the edge of "
+        "the field a paddle cannot go on: there, up or down moves nothing."
+    )
+    assert said in page
+    assert "limits hold" not in page
+    few = {"check": {"situations": 40}, "episodes": 50}
+    assert counted(few, "gym:One-v0", True) == (
+        "Counted in 40 decisions of its 50 episodes, of which long ones have more; in the measures above each episode "
+        "counts alike. Its limits hold some of its actions back."
+    )
+    assert "An order is not yet a step" in counted(few, "commanders", False)
 
 
 def test_choices_have_their_names_also_where_a_setting_leaves_the_last_one_out() -> None:

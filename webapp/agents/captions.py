@@ -14,6 +14,7 @@ from engine.errors import StoreError
 from engine.means import WHY_NOWHERE
 from engine.styles.strangers import FRAGILE, Moved
 from engine.text import written
+from webapp.agents.choices import Chosen, chosen, counted
 from webapp.lib.figures import worth_one_more
 from webapp.lib.storage import store
 from webapp.lib.words import number
@@ -103,13 +104,15 @@ class MeasureList(NamedTuple):
 
 class Figures(NamedTuple):
     """The figures of one measurement. ``abroad``: strangers, by what they are called, with the same measures against
-    them; ``style``: measures of the style that it was bred for; ``game``: as studies call it."""
+    them; ``style``: measures of the style that it was bred for; ``game``: as studies call it; ``limited``: it has
+    limits of its own."""
 
     measures: list[Measure]
     meta: dict[str, Any]
     abroad: list[tuple[str, list[Measure]]]
     style: tuple[str, ...]
     game: str
+    limited: bool = False
 
     @classmethod
     def of(cls, job: Job | None) -> Figures | None:
@@ -127,7 +130,8 @@ class Figures(NamedTuple):
             known["win"] = known["win"]._replace(unit=f"{known['win'].unit}, a draw as half a win")
         found = _measures(meta["measures"], known)
         others = [(o["opponent"], _measures(o["measures"], known)) for o in meta.get("against", ())]
-        return cls(found, meta, others, tuple(job.config.get("style", ())), job.config["game"]["name"])
+        limited, style = bool(job.config["agent"].get("limits")), tuple(job.config.get("style", ()))
+        return cls(found, meta, others, style, job.config["game"]["name"], limited)
 
     @property
     def caption(self) -> str:
@@ -206,6 +210,11 @@ class Figures(NamedTuple):
         """Its choices in the situations that go along, as shares."""
         return chosen(self.meta["moves"], self.game)
 
+    @property
+    def counted(self) -> str:
+        """Which decisions these are, and why measures may say something else."""
+        return counted(self.meta, self.game, self.limited)
+
 
 def opponent_in(job: Job | None) -> str:
     """Against whom agents play in a measurement or a recording; empty where nobody else is in the game."""
@@ -246,28 +255,3 @@ def _measures(found: Sequence[dict[str, Any]], known: dict[str, Signal]) -> list
     shown = [each for each in found if not each["name"].startswith("return:")]
     words = [known.get(each["name"], Signal(each["name"].replace("_", " "), share=False)) for each in shown]
     return [Measure(m["name"], said, m["mean"], m["low"], m["high"]) for m, said in zip(shown, words, strict=True)]
-
-
-class Chosen(NamedTuple):
-    """How often each choice was made, by its name, as shares of all; ``what`` was chosen, empty where an action is a
-    single choice."""
-
-    what: str
-    shares: list[tuple[str, float]]
-
-
-def chosen(counts: list[Any], game: str) -> list[Chosen]:
-    """How often each action was chosen, or each choice where an action is several at once (a list of counts for each);
-    nothing where there were none."""
-    known = built_in(game)
-    if not counts or isinstance(counts[0], int):
-        return [_shares("", counts, known.actions if known else ())] if counts else []
-    orders = list(known.orders.items()) if known else []
-    named = orders if len(orders) == len(counts) else [(f"choice {i + 1}", ()) for i in range(len(counts))]
-    return [_shares(what, each, names) for each, (what, names) in zip(counts, named, strict=True)]
-
-
-def _shares(what: str, counts: list[int], named: Sequence[str]) -> Chosen:
-    names = named[: len(counts)] if len(named) >= len(counts) else [f"action {i + 1}" for i in range(len(counts))]
-    total = max(1, sum(counts))
-    return Chosen(what, [(name, count / total) for name, count in zip(names, counts, strict=True)])

@@ -20,7 +20,8 @@ from engine.errors import StoreError
 from engine.text import written
 from webapp.accounts.people import signed_in
 from webapp.agents import unkept
-from webapp.agents.captions import Chosen, chosen, opponent_in
+from webapp.agents.captions import opponent_in
+from webapp.agents.choices import Chosen, chosen
 from webapp.agents.forms import OWN_PLAYER, USUAL_SEED, WatchForm
 from webapp.agents.keeping import left_by, unplayable
 from webapp.agents.watched import OF_A_MAP, Watched, everybody, kept_players, left_of, player_key
