@@ -1,5 +1,5 @@
 // The chart of the style map: each agent a mark, its shape by whether it is on the edge, its colour by its score.
-import { decimals, percent, titleLines, whole } from "./charts/format.js";
+import { decimals, percent, plural, titleLines, whole } from "./charts/format.js";
 import { plotly } from "./charts/plotly.js";
 import { faded, rgb } from "./charts/theme.js";
 import { axisOf, CONFIG, extent, layoutOf, padded } from "./job/parts.js";
@@ -13,7 +13,7 @@ import { groupsOf } from "./style_map_groups.js";
 /** What the server tells of the agents in the table, in its order; `picked`: its place among those picked, or 0.
  * @typedef {{ agents: number[], edge: boolean[], able: boolean[], picked: number[],
  *   held: (keyof typeof HELD | null)[], values: Record<string, Column>,
- *   axes: Record<string, Along>, control?: Record<string, number[]> }} Drawn */
+ *   episodes: number, axes: Record<string, Along>, control?: Record<string, number[]> }} Drawn */
 
 const NARROW = 560;
 const [ON_EDGE, OFF_EDGE] = [12, 7]; // sizes of marks, in pixels
@@ -53,7 +53,7 @@ function words(drawn, i, together) {
     const range = from === null || to === null ? "range not known" : `${text(axis, from)} to ${text(axis, to)}`;
     return `${axis.title}: <b>${text(axis, mean[i])}</b> (${range})`;
   });
-  return [`<b>Agent ${drawn.agents[i]}</b>${drawn.picked[i] ? `, pick ${drawn.picked[i]}` : ""}`, ...measures, drawn.edge[i] ? "on the edge" : "not on the edge", ...[drawn.held[i]].flatMap((said) => (said ? [HELD[said]] : [])), ...(together > 1 ? [`${whole(together)} agents at this mark; click again for the next`] : [])].join("<br>");
+  return [`<b>Agent ${drawn.agents[i]}</b>${drawn.picked[i] ? `, pick ${drawn.picked[i]}` : ""}`, ...measures, `measured on ${plural(drawn.episodes, "episode")}`, drawn.edge[i] ? "on the edge" : "not on the edge", ...[drawn.held[i]].flatMap((said) => (said ? [HELD[said]] : [])), ...(together > 1 ? [`${whole(together)} agents at this mark; click again for the next`] : [])].join("<br>");
 }
 
 /** Ranges along an axis as whiskers. @param {Column} column @param {Along} axis @param {number[]} rows @param {string} color @returns {Plotly.ErrorBar} */

@@ -593,7 +593,7 @@ def test_a_range_of_values_without_declared_ends_is_not_called_one_of_95_percent
     team: Studio, designer: Client
 ) -> None:
     job = bred(team.project)
-    assert "Lines are 95 % ranges." in page(designer, job).replace("\xa0", " ")
+    assert "Lines are 95 % ranges by 6 episodes." in page(designer, job).replace("\xa0", " ")
     goals = [{"measure": "mine", "formula": "score + moved", "direction": "max"}, *job.config["objectives"][1:]]
     own = axes({**job.config, "objectives": goals})
     assert [name for name, axis in own.items() if not axis.declared] == ["mine"]

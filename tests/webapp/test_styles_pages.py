@@ -74,7 +74,9 @@ def test_the_page_of_an_ended_search_shows_spread_and_skill_and_offers_the_contr
     assert f"{side.skilled} of 4" in shown
     assert f"By {again.samples} fresh episodes of each agent" in shown
     best = evidence.best(job, agents, again)
-    assert shown.count("of the agent that was measured best during the search, on fresh episodes") == 2
+    assert shown.count("of the agent that was measured best during the search, on 4 fresh episodes") == 2
+    assert again.few.startswith("4 episodes say little: a score may be about 0.")
+    assert again.few in shown
     assert (best.fresh, best.score) == (True, again.score[again.ids == agents.ids[agents.score.argmax()]][0])
     assert "Run the control" in shown
     assert '<a class="btn" data-take' in shown, "one agent alone is not what a search for styles is for"
@@ -82,15 +84,31 @@ def test_the_page_of_an_ended_search_shows_spread_and_skill_and_offers_the_contr
     assert shown.count("<polyline") == 4
     found = kinds.of(job).found(job)
     assert found is not None
-    assert f"{again.skilled(again.best)} of 4 score within 0.1 of its best" in found.words
+    assert f"{side.skilled} of the 4 that stayed score within 0.1 of the best" in found.words
     assert "Run the control" not in page(signed_in(team.producer), job)
+
+
+def test_lists_count_those_who_play_nearly_as_well_as_the_best_as_the_page_does_and_the_map_says_why_it_counts_others(
+    team: Studio, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = bred(team.project)
+    again = evidence.again(job)
+    assert again is not None
+    monkeypatch.setattr(evidence, "most_skilled", lambda whose, shown: again.best + 2 * evidence.SKILLED)
+    shown, found = page(client, job), kinds.of(job).found(job)
+    assert '<td class="number">0 of 4</td>' in shown
+    assert found is not None
+    assert "0 of the 4 that stayed score within 0.1 of the best" in found.words
+    assert "of those that stayed, by their means on fresh episodes" in shown
+    assert "only those that stayed, and by their means on fresh episodes." in shown
+    assert "The table above counts" not in page(client, breeding(team.project))
 
 
 @pytest.mark.parametrize(("ends", "says"), [((0.02, 0.09), True), ((0.4, 0.6), False), (None, True)])
 def test_a_search_in_which_nobody_plays_well_says_so_and_what_helps(
     team: Studio, client: Client, monkeypatch: pytest.MonkeyPatch, ends: tuple[float, float] | None, says: bool
 ) -> None:
-    monkeypatch.setattr(evidence, "best_of", lambda job: evidence.Best(0.05, ends, True))
+    monkeypatch.setattr(evidence, "best_of", lambda job: evidence.Best(0.05, ends, True, 100))
     shown = page(client, bred(team.project))
     assert ("even the best one scores 0.05, where 0 is the worst and 1 the best" in shown) == says
 

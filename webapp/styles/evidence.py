@@ -23,6 +23,7 @@ from webapp.lib.storage import store
 from webapp.lib.words import number
 from webapp.studies.models import Job
 from webapp.studies.table_rows import newest
+from webapp.styles import few_episodes
 from webapp.styles.corner import FRESH, Corner
 
 SKILLED = 0.1
@@ -67,6 +68,11 @@ class Population(NamedTuple):
     def skilled(self, best: float) -> int:
         """Agents whose skill is nearly this best one."""
         return int((self.skill >= best - SKILLED).sum())
+
+    @property
+    def few(self) -> str:
+        """What so few episodes leave open, in sentences; empty where they are enough."""
+        return few_episodes.words(self.samples, *self.ends.T, SKILLED)
 
     @property
     def best(self) -> float:
@@ -131,11 +137,13 @@ def _read(digest: str, skill: str) -> Population | None:
 
 
 class Best(NamedTuple):
-    """The best score of a search with its 95 % range (None: unknown); ``fresh``: by episodes that did not choose it."""
+    """The best score of a search with its 95 % range (None: unknown) by so many ``episodes``; ``fresh``: they did not
+    choose it."""
 
     score: float
     ends: tuple[float, float] | None
     fresh: bool
+    episodes: int
 
 
 def best(job: Job, mine: Population, again: Population | None) -> Best:
@@ -144,12 +152,13 @@ def best(job: Job, mine: Population, again: Population | None) -> Best:
     row = int(mine.score.argmax())
     if again is not None and mine.ids[row] in again.ids:
         at = int(np.flatnonzero(again.ids == mine.ids[row])[0])
-        return Best(float(again.score[at]), _known(again.ends[at]), True)
+        return Best(float(again.score[at]), _known(again.ends[at]), True, again.samples)
     among = max(int(job.counters.get("evaluations", 0)), len(mine.score))
     score, known = float(mine.score[row]), built_in(job.config["task"]["game"]["name"])
     low, high = known.ends.get("score", (-np.inf, np.inf)) if known is not None else (-np.inf, np.inf)
     wide = widened(score, Range(*mine.ends[row].tolist()), ERROR / among)
-    return Best(score, _known(np.clip(wide, low, high)) if np.isfinite(wide).all() else None, False)
+    ends = _known(np.clip(wide, low, high)) if np.isfinite(wide).all() else None
+    return Best(score, ends, False, mine.samples)
 
 
 def weak(job: Job) -> tuple[float, float] | None:
@@ -239,6 +248,11 @@ def most_skilled(job: Job, shown: Population) -> float:
     if fresh is None or mine.ids[row] not in fresh.ids:
         return float(mine.skill[row])
     return float(fresh.skill[np.flatnonzero(fresh.ids == mine.ids[row])[0]])
+
+
+def nearly_best(job: Job, shown: Population) -> int:
+    """Of the agents that are ``shown``, those that play nearly as well as the best of the job."""
+    return shown.skilled(most_skilled(job, shown))
 
 
 def volume(goals: Floats, worst: list[float] | None) -> float | None:

@@ -13,6 +13,8 @@ from webapp.agents.captions import held_words
 from webapp.agents.models import Agent
 from webapp.lib.words import number, percent
 from webapp.studies.models import Job
+from webapp.styles import few_episodes
+from webapp.styles.evidence import SKILLED
 from webapp.styles.learned import Parents, learned_from, trainings
 from webapp.styles.map_agents import SCORE, Agents, files, parents_of
 from webapp.styles.map_genes import Gene, fixed, genes_of
@@ -42,10 +44,11 @@ class Level(NamedTuple):
 
 class Card(NamedTuple):
     """``parents``: mother and father; ``lineage``: where its network comes from, in a sentence; ``abroad``: what it
-    does against strangers, by the measures in ``abroad_titles``; ``held``: whether its style holds there;
-    ``others_met``: whether anybody has met them; ``kept``: the saved agent that it is; ``lost``: why it can be neither
-    kept nor watched, empty where it can; ``networks``: what the search does with them; ``open_ended``: titles of
-    measures without declared ends, whose ranges are no 95 % ranges."""
+    does against strangers, by the measures in ``abroad_titles`` and on so many ``abroad_episodes``; ``held``: whether
+    its style holds there; ``others_met``: whether anybody has met them; ``kept``: the saved agent that it is; ``lost``:
+    why it can be neither kept nor watched, empty where it can; ``few``: what so few episodes, fresh ones where it has
+    such, leave open; ``networks``: what the search does with them; ``open_ended``: titles of measures without declared
+    ends, whose ranges are no 95 % ranges."""
 
     agent: int
     tick: int
@@ -54,12 +57,14 @@ class Card(NamedTuple):
     measures: list[MeasureText]
     samples: int
     fresh: int
+    few: str
     genes: list[Gene]
     parents: tuple[int, ...]
     lineage: str
     levels: list[Level]
     abroad: list[Against]
     abroad_titles: list[str]
+    abroad_episodes: int
     held: Moved | None
     others_met: bool
     kept: Agent | None
@@ -90,12 +95,20 @@ def card_of(job: Job, agents: Agents, row: int) -> Card:
     kept, lost = _kept(job, agent, tick)
     return Card(
         agent, tick, bool(agents.edge[row]), bool(agents.last[row]), measures, agents.samples,
-        0 if again is None or fresh_row is None else again.samples, genes, parents.get(agent, ()),
+        0 if again is None or fresh_row is None else again.samples,
+        _few(agents, row) if again is None or fresh_row is None else _few(again, fresh_row), genes,
+        parents.get(agent, ()),
         _lineage(job, agents, agent, parents), levels_of(agents, row, known), against(strangers, agent, known),
-        [known[name].title for name in known if name in shown(agents)], held(agents, row, strangers),
+        [known[name].title for name in known if name in shown(agents)],
+        min((each.samples for each in strangers.others.values()), default=0), held(agents, row, strangers),
         bool(strangers.others), kept, lost, job.config["networks"],
         [axis.title for axis in known.values() if not axis.declared],
     )  # fmt: skip
+
+
+def _few(agents: Agents, row: int) -> str:
+    ends = (part[row : row + 1] for part in (agents.score.low, agents.score.high))
+    return few_episodes.words(agents.samples, *ends, SKILLED)
 
 
 def _measure_text(

@@ -12,7 +12,7 @@ from engine.styles.strangers import Moved
 from webapp.agents import data
 from webapp.studies.models import Job
 from webapp.styles import control as controls
-from webapp.styles import evidence
+from webapp.styles import evidence, few_episodes
 from webapp.styles.map_agents import Agents, agents_of
 from webapp.styles.map_asked import MapQuery, asked
 from webapp.styles.map_form import BAND, EDGE
@@ -53,9 +53,9 @@ class Holds(NamedTuple):
 
 class Map(NamedTuple):
     """``key`` names its state: equal key, equal map. ``rows``: those of one ``page`` of ``pages``, of ``listed`` in
-    all; ``drawn``: numbers for the chart, of all; ``close``: whose means alone are in the skill band; ``tied``: of
-    which agents none beats another; ``open_ended``: titles of measures without declared ends, whose ranges are no 95 %
-    ranges."""
+    all; ``drawn``: numbers for the chart, of all; ``close``: whose means alone are in the skill band; ``few``: what so
+    few ``samples`` leave open, in sentences; ``tied``: of which agents none beats another; ``open_ended``: titles of
+    measures without declared ends, whose ranges are no 95 % ranges."""
 
     key: str
     rows: list[AgentRow]
@@ -66,6 +66,7 @@ class Map(NamedTuple):
     able: int
     close: int
     samples: int
+    few: str
     tied: str
     control: bool
     picked: int
@@ -102,6 +103,7 @@ def context(job: Job, given: QueryDict) -> dict[str, Any]:
     known, game = axes(job.config), job.config["task"]["game"]
     newest = data.version_of(game["name"], job.project)
     return {
+        "above": evidence.compared(job, None),
         "map_form": form, "map": found, "map_lost": lost, "map_key": key(job), "asked": wanted, "control": control,
         "compares": controls.chose(job),
         "map_axes": list(known.values()),
@@ -127,7 +129,9 @@ def map_of(job: Job, agents: Agents, wanted: MapQuery, control: Job | None) -> M
     drawing = drawn(agents, order, known, able, picked, beside)
     return Map(
         key(job), rows, known, titles(job.config, agents.paths), len(agents.id), int(agents.edge.sum()),
-        int(able.sum()), _close(agents, wanted.within), agents.samples, last.tied if last is not None else "",
+        int(able.sum()), _close(agents, wanted.within), agents.samples,
+        few_episodes.words(agents.samples, agents.score.low, agents.score.high, wanted.within),
+        last.tied if last is not None else "",
         beside is not None, len(picked),
         _holds(tuple(strangers.others), list(holds.values())),
         {**drawing, "held": [found.verdict if (found := holds.get(row)) is not None else None for row in order]},
@@ -179,6 +183,7 @@ def drawn(
     found = {
         "agents": agents.id[order].tolist(), "edge": agents.edge[order].tolist(), "able": able[order].tolist(),
         "picked": [picked.index(row) + 1 if row in picked else 0 for row in order], "values": values,
+        "episodes": agents.samples,
         "axes": {axis.name: {part: getattr(axis, part) for part in ALONG} for axis in known},
     }  # fmt: skip
     if beside is not None:

@@ -69,9 +69,9 @@ class StyleSearches(SettingsSearches):
         if agents is None or not agents.spreads:
             return None
         first = agents.spreads[0]
-        count = f"{agents.skilled(float(agents.skill.max()))} of {len(agents.score)}"
+        count = f"{evidence.nearly_best(job, agents)} of the {len(agents.score)} that stayed"
         plays = "win a share of episodes" if agents.by == "win" else "score"
-        many = f"{count} {plays} within {evidence.SKILLED:g} of its best"
+        many = f"{count} {plays} within {evidence.SKILLED:g} of the best"
         way = _way(job)
         return Found(f"{way.title}: {way.text(first.low)} to {way.text(first.high)}; {many}")
 

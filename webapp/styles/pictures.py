@@ -81,4 +81,4 @@ def _words(value: Value) -> str:
         return f"{figure(value.low)} in the one episode that ended"
     if value.low == value.high:
         return f"{figure(value.low)} in each of {value.episodes} episodes"
-    return f"{figure(value.low)} to {figure(value.high)} an episode"
+    return f"{figure(value.low)} to {figure(value.high)} an episode, in {value.episodes} episodes"
