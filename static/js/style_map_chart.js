@@ -1,5 +1,5 @@
 // The chart of the style map: each agent a mark, its shape by whether it is on the edge, its colour by its score.
-import { decimals, percent, plural, titleLines, whole } from "./charts/format.js";
+import { cutLines, decimals, percent, plural, titleLines, whole } from "./charts/format.js";
 import { plotly } from "./charts/plotly.js";
 import { faded, rgb } from "./charts/theme.js";
 import { axisOf, CONFIG, extent, layoutOf, padded } from "./job/parts.js";
@@ -16,6 +16,8 @@ import { groupsOf } from "./style_map_groups.js";
  *   episodes: number, axes: Record<string, Along>, control?: Record<string, number[]> }} Drawn */
 
 const NARROW = 560;
+const [LINE_PX, TITLE_LINES] = [16, 2]; // of the title of an axis
+const READ_PX = 340; // of the card that says what a mark is
 const [ON_EDGE, OFF_EDGE] = [12, 7]; // sizes of marks, in pixels
 const PALE = 0.2; // of the accent, in the worst score’s colour
 const MANY = 60; // agents: of more, only those on the edge have their ranges drawn
@@ -24,6 +26,25 @@ const MANY = 60; // agents: of more, only those on the edge have their ranges dr
 const scaled = (axis, value) => (axis.share ? 100 * value : value);
 /** @param {Along} axis @param {number} value */
 const text = (axis, value) => (axis.share ? percent(value) : decimals(value, 2));
+
+/** The whole title of an axis. @param {Along} axis */
+const titleOf = (axis) => `${axis.title}:  ${axis.low} … ${axis.high}`;
+/** It as the axis has room for it. @param {Along} axis @param {number} pixels */
+function linesOf(axis, pixels) {
+  const lines = titleLines(titleOf(axis), pixels);
+  return lines.length > 1 ? [...cutLines(`${axis.title}:`, pixels, TITLE_LINES), `${axis.low} … ${axis.high}`] : lines;
+}
+
+/** Let whoever points at the title of an axis read all of it. @param {HTMLElement} chart @param {string} part @param {Along} axis */
+function explain(chart, part, axis) {
+  const title = /** @type {SVGTextElement | null} */ (chart.querySelector(`.${part}`));
+  if (!title) return;
+  title.querySelector("title")?.remove();
+  const tip = document.createElementNS("http://www.w3.org/2000/svg", "title");
+  tip.textContent = titleOf(axis);
+  title.append(tip);
+  title.style.pointerEvents = "all";
+}
 
 /** The pale and the strong end of the colours of scores. @param {Theme} theme @returns {Plotly.Scale} */
 const scale = (theme) => [[0, mixed(theme.surface, theme.accent, PALE)], [1, theme.accent]];
@@ -51,7 +72,7 @@ function words(drawn, i, together) {
     const { mean, low, high } = drawn.values[axis.name];
     const [from, to] = [low[i], high[i]];
     const range = from === null || to === null ? "range not known" : `${text(axis, from)} to ${text(axis, to)}`;
-    return `${axis.title}: <b>${text(axis, mean[i])}</b> (${range})`;
+    return `${titleLines(`${axis.title}:`, READ_PX).join("<br>")} <b>${text(axis, mean[i])}</b> (${range})`;
   });
   return [`<b>Agent ${drawn.agents[i]}</b>${drawn.picked[i] ? `, pick ${drawn.picked[i]}` : ""}`, ...measures, `measured on ${plural(drawn.episodes, "episode")}`, drawn.edge[i] ? "on the edge" : "not on the edge", ...[drawn.held[i]].flatMap((said) => (said ? [HELD[said]] : [])), ...(together > 1 ? [`${whole(together)} agents at this mark; click again for the next`] : [])].join("<br>");
 }
@@ -77,7 +98,11 @@ export async function drawMap(chart, drawn, along, ticked, theme, open) {
   const [xs, ys, score] = [drawn.values[along.x], drawn.values[along.y], drawn.values.score];
   const [worst, best] = extent(score.mean);
   const all = drawn.agents.map((_, i) => i);
-  const margin = { l: narrow ? 62 : 70, r: 12, t: 14, b: 60 };
+  const [side, top] = [narrow ? 62 : 70, 14];
+  const upright = linesOf(y, chart.clientHeight - top - 4 * LINE_PX);
+  const left = side + (upright.length - 1) * LINE_PX;
+  const across = linesOf(x, chart.clientWidth - left);
+  const margin = { l: left, r: 12, t: top, b: 44 + across.length * LINE_PX };
   /** @param {Along} axis @param {Column} column */
   const rangeOf = (axis, column) => padded(extent([...column.mean, ...column.low, ...column.high, ...(drawn.control?.[axis.name] ?? [])].map((v) => (v === null ? null : scaled(axis, v)))));
   const ranges = { xaxis: rangeOf(x, xs), yaxis: rangeOf(y, ys) };
@@ -119,12 +144,13 @@ export async function drawMap(chart, drawn, along, ticked, theme, open) {
   traces.push({ ...at(shared.map(([first]) => first)), mode: "text", text: shared.map(({ length }) => `\u00a0\u00a0\u00a0${whole(length)}`), textposition: "bottom right", textfont: { size: 12, color: theme.ink }, hoverinfo: "skip" });
   traces.push({ ...at(ringed), mode: "markers+text", marker: { symbol: "circle-open", size: 22, color: theme.ink, line: { width: 1.8, color: theme.ink } }, text: ringed.map((i) => String(drawn.agents[i])), textposition: "top center", textfont: { size: 12, color: theme.ink }, hoverinfo: "skip" });
   const layout = layoutOf(theme, margin);
-  const room = { xaxis: chart.clientWidth - 80, yaxis: chart.clientHeight - 80 };
-  for (const [name, axis] of /** @type {const} */ ([["xaxis", x], ["yaxis", y]])) {
-    const title = { title: titleLines(`${axis.title}:  ${axis.low} … ${axis.high}`, room[name]).join("<br>"), unit: "", toward: "", direction: "max" };
+  for (const [name, lines] of /** @type {const} */ ([["xaxis", across], ["yaxis", upright]])) {
+    const title = { title: lines.join("<br>"), unit: "", toward: "", direction: "max" };
     layout[name] = { ...axisOf(title, theme, narrow), range: ranges[name] };
   }
   await Plotly.react(chart, traces, layout, CONFIG);
+  explain(chart, "xtitle", x);
+  explain(chart, "ytitle", y);
   chart.setAttribute("aria-label", `${drawn.agents.length} agents: ${x.title} across, ${y.title} up; the table below tells the same`);
   const plot = /** @type {Plotly.Element} */ (chart);
   plot.removeAllListeners("plotly_click");

@@ -29,6 +29,26 @@ ALIKE = """() => {
 }"""
 """Three agents are made to do the same, and all others something else; these are the three."""
 
+LONG = "Goal “an end of the scale with a name of forty”, how well it does and how far it goes together and alike"
+RENAMED = """(title) => {
+    const script = document.querySelector("#style-map-data");
+    const drawn = JSON.parse(script.textContent);
+    drawn.axes.busy.title = title;
+    drawn.axes.calm.title = `${title} = ${"score+moved/2+".repeat(20)}1`;
+    script.textContent = JSON.stringify(drawn);
+}"""
+OUTSIDE = """(chart) => {
+    const box = chart.getBoundingClientRect();
+    const of = (what) => [...chart.querySelectorAll(what)].map((each) => each.getBoundingClientRect());
+    const ticks = of(".xtick text, .ytick text");
+    const within = (low, high, first, last) => low >= first - 1 && high <= last + 1;
+    const inside = (b) => within(b.left, b.right, box.left, box.right) && within(b.top, b.bottom, box.top, box.bottom);
+    const apart = (a, b) => a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+    const wrong = of(".xtitle, .ytitle").filter((each) => !inside(each) || !ticks.every((tick) => apart(each, tick)));
+    return wrong.map((b) => [b.x - box.x, b.y - box.y, b.width, b.height, box.width, box.height]);
+}"""
+"""Titles of axes that leave the chart or lie on its numbers."""
+
 
 def address(job: Job) -> str:
     return f"/p/herobattle/jobs/{job.pk}/"
@@ -127,6 +147,25 @@ def test_the_map_holds_on_a_phone_in_the_dark_and_before_anybody_is_trained(ente
     for path in paths:
         page.goto(path)
         assert overflow(page) <= 0, path
+
+
+def test_long_names_of_goals_stay_within_the_chart_and_are_read_whole_where_somebody_points(
+    enter: Enter, team: Studio
+) -> None:
+    page = enter(team.designer, address(bred(team.project)))
+    page.wait_for_function(f"() => ({MARKS})() === 18")
+    page.evaluate(RENAMED, LONG)
+    chart = page.locator("[data-map-chart]")
+    for size in ({"width": 1400, "height": 900}, PHONE):
+        page.set_viewport_size(size)
+        for across, up in (("moved", "busy"), ("busy", "calm")):
+            page.get_by_role("combobox", name="Across").select_option(across)
+            page.get_by_role("combobox", name="Up").select_option(up)
+            shown = LONG if up == "busy" else "score+moved/2+1"
+            expect(chart.locator(".ytitle title")).to_contain_text(shown)
+            assert chart.evaluate(OUTSIDE) == []
+    expect(chart.locator(".xtitle title")).to_have_text(f"{LONG}:  less good … better")
+    expect(chart).to_contain_text("…")
 
 
 def test_on_a_phone_nothing_covers_the_shade_that_says_that_the_table_goes_on_sideways(

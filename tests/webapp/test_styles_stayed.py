@@ -88,7 +88,8 @@ def test_the_page_names_both_axes_reads_each_agent_and_says_the_same_as_a_table(
     whole = page.partition("Those that stayed")[2].partition("</figure>")[0]
     drawing, _, table = whole.partition("</svg>")
     assert "Score (0 to 1), higher → plays better" in drawing
-    assert re.search(r"Moves[^<]* → [a-z]+<", drawing)
+    below = whole.partition("</svg>")[2].partition("<details")[0]
+    assert re.search(r"Moves[^<]* → [a-z]+<", below), "below the drawing, where it wraps on a phone"
     assert drawing.count("<title>Agent ") == 8
     assert drawing.count("(Control)") == drawing.count("(This search)") == 4
     assert table.count('<th scope="row">Agent ') == 8

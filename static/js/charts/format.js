@@ -164,16 +164,26 @@ export function axisTitle({ title, unit, toward, direction }) {
 }
 
 const CHARACTER_PX = 6.5; // of the page's font at 12 px, on average
+/** How many characters have room. @param {number} pixels @param {number} size */
+const characters = (pixels, size) => Math.max(12, Math.floor((pixels * 12) / (size * CHARACTER_PX)));
 /** A title in lines of at most about `pixels`: first parted before the arrow, then between words.
  * @param {string} text @param {number} pixels @param {number} [size] @returns {string[]} */
 export function titleLines(text, pixels, size = 12) {
-  const most = Math.max(12, Math.floor((pixels * 12) / (size * CHARACTER_PX)));
+  const most = characters(pixels, size);
   if (text.length <= most) return [text];
   return text.split("  ").flatMap((part) => part.split(" ").reduce((/** @type {string[]} */ lines, word) => {
     const last = lines.at(-1);
     if (last !== undefined && last.length + 1 + word.length <= most) return [...lines.slice(0, -1), `${last} ${word}`];
     return [...lines, word];
   }, []));
+}
+
+/** A title in `most` lines at most: what is left out, and the end of a word that is too long, becomes an ellipsis.
+ * @param {string} text @param {number} pixels @param {number} most @param {number} [size] @returns {string[]} */
+export function cutLines(text, pixels, most, size = 12) {
+  const length = characters(pixels, size);
+  const lines = titleLines(text, pixels, size);
+  return lines.slice(0, most).map((line, i) => (line.length > length || (i === most - 1 && lines.length > most) ? `${line.slice(0, length - 2)} …` : line));
 }
 
 /** The 95 % Wilson interval of a share (Wilson 1927), as shares.
