@@ -32,6 +32,9 @@ function remembered() {
   }
 }
 
+/** The first wrong box of a table of boxes, whose name in the list above the form would not be enough to find it by. */
+const wrong = () => findOptional(document, '[data-focus-wrong] [aria-invalid="true"]');
+
 /** What the answer itself says: the first field that is wrong, or the place that it marks. */
 const marked = () => findOptional(document, '[data-focus-here][aria-invalid="true"]') ?? findOptional(document, "[data-focus-here]");
 
@@ -40,7 +43,7 @@ const first = (places) => places.map((place) => findOptional(document, place)).f
 
 /** @param {{ places: string[] } | null} kept */
 function goOn(kept) {
-  const problem = findOptional(document, "[data-form-problem]") ?? marked();
+  const problem = wrong() ?? findOptional(document, "[data-form-problem]") ?? marked();
   if (problem) focus(problem);
   else if (kept && nowhere()) {
     const found = first(kept.places) ?? first(["h1"]);

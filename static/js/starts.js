@@ -1,47 +1,62 @@
-// Shows the columns and the picture of the chosen game, and draws each start on it while its numbers are typed.
+// Shows the columns and the picture of the chosen game, and draws each start on it while its numbers are typed. What no start
+// can be is not drawn, and said below the picture.
 import { find, findAll } from "./elements.js";
 
 const LEAST = 2.5; // as in webapp/starts/picture.py
+const PLAIN = /^[-+]?(\d+\.?\d*|\.\d+)$/;
 const form = find(document, "[data-starts]");
 const game = find(document, "select[name=game]", HTMLSelectElement);
 
-/** The number that is typed for a setting of a start; none where its box is empty or holds no number.
- * @param {string} setting @param {string} start */
+/** What is typed for a setting of a start: its number, none where the box is empty, and whether no start can have it.
+ * @param {string} setting @param {string} start @returns {{ value: number | null, wrong: boolean }} */
 function typed(setting, start) {
-  const text = find(document, `input[name="${setting}${start}"]`, HTMLInputElement).value.trim().replace(",", ".");
-  return text === "" || !Number.isFinite(Number(text)) ? null : Number(text);
+  const box = find(document, `input[name="${setting}${start}"]`, HTMLInputElement);
+  const text = box.value.trim().replace(",", ".").replace("−", "-");
+  const value = text === "" ? null : PLAIN.test(text) ? Number(text) : NaN;
+  return { value, wrong: value !== null && !(value >= Number(box.dataset.low) && value <= Number(box.dataset.high)) };
 }
 
-/** Where a range begins, and how long it is; null where nothing is typed for it.
- * @param {string} text @param {number} size @param {string} start @returns {{ at: number, long: number, typed: boolean }} */
+/** Where a range begins, how long it is, and whether anything is typed for it; `wrong`: why it cannot be drawn.
+ * @typedef {{ at: number, long: number, typed: boolean, wrong: string }} Range
+ * @param {string} text @param {number} size @param {string} start @returns {Range} */
 function range(text, size, start) {
   const [first, last, low, high, ...usual] = text.split(" ");
   const place = (/** @type {number} */ value) => (size * (value - Number(low))) / (Number(high) - Number(low));
   const found = [typed(first, start), typed(last, start)];
-  const [a, b] = found.map((value, k) => place(value ?? Number(usual[k])));
-  const some = found.some((value) => value !== null);
-  return b - a >= LEAST ? { at: a, long: b - a, typed: some } : { at: (a + b - LEAST) / 2, long: LEAST, typed: some };
+  const [a, b] = found.map(({ value }, k) => place(value ?? Number(usual[k])));
+  const some = found.some(({ value }) => value !== null);
+  const wrong = found.some((end) => end.wrong) ? "a box holds no number, or one that is too small or too large" : b < a ? "a range ends before it begins" : "";
+  return b - a >= LEAST ? { at: a, long: b - a, typed: some, wrong } : { at: (a + b - LEAST) / 2, long: LEAST, typed: some, wrong };
 }
 
-/** @param {SVGRectElement} mark */
+/** Draw a start; what is wrong is left out, and returned in words.
+ * @param {SVGRectElement} mark @returns {string} */
 function draw(mark) {
   const start = mark.dataset.mark ?? "";
   const svg = /** @type {SVGSVGElement} */ (mark.ownerSVGElement);
   const [width, height] = [Number(svg.dataset.width), Number(svg.dataset.height)];
   const across = range(mark.dataset.across ?? "", width, start);
-  const down = mark.dataset.down ? range(mark.dataset.down, height, start) : { at: 0, long: height, typed: false };
+  const down = mark.dataset.down ? range(mark.dataset.down, height, start) : { at: 0, long: height, typed: false, wrong: "" };
   const hard = find(form, `input[name=hard][value="${start}"]`, HTMLInputElement).checked;
-  mark.toggleAttribute("hidden", !(across.typed || down.typed || hard));
+  const wrong = across.wrong || down.wrong;
+  mark.toggleAttribute("hidden", wrong !== "" || !(across.typed || down.typed || hard));
   for (const [name, value] of Object.entries({ x: across.at, width: across.long, y: down.at, height: down.long })) {
-    mark.setAttribute(name, String(value));
+    mark.setAttribute(name, wrong ? "0" : String(value));
   }
+  const name = find(document, `input[name="name${start}"]`, HTMLInputElement).value.trim() || `Start ${start}`;
+  return wrong && `${name} is not drawn: ${wrong}.`;
 }
 
 function show() {
   for (const part of findAll(form, "[data-games]")) {
     part.toggleAttribute("hidden", !(part.dataset.games ?? "").split(" ").includes(game.value));
   }
-  for (const mark of findAll(form, "[data-mark]", SVGRectElement)) draw(mark);
+  for (const figure of findAll(form, "figure[data-games]")) {
+    const said = findAll(figure, "[data-mark]", SVGRectElement).map(draw).filter(Boolean).join(" ");
+    const place = find(figure, "[data-not-drawn]");
+    place.hidden = said === "";
+    if (find(place, "span").textContent !== said) find(place, "span").textContent = said;
+  }
 }
 
 game.addEventListener("change", show);

@@ -12,6 +12,24 @@ from tests.factories import Studio
 from tests.webapp.test_starts import played
 
 
+def test_the_keyboard_goes_to_the_first_wrong_cell_and_rows_fit_a_narrow_page(
+    team: Studio, site: str, context: BrowserContext, page: Page
+) -> None:
+    let_in(context, site, team.designer)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(form(team, "starts"))
+    page.locator("input[name=ball_x_max2]").fill("0.1")
+    page.locator("input[name=apart3]").fill("7")
+    page.get_by_role("button", name="Start the").click()
+    wrong = page.locator("input[name=ball_x_max2]")
+    expect(wrong).to_be_focused()
+    expect(wrong).to_have_accessible_description("Must be “Along, from” or more, or no episode can begin.")
+    expect(page.locator("[aria-invalid=true]")).to_have_count(2)
+    table = page.locator(".starts-table")
+    assert table.evaluate("(one) => one.parentElement.scrollWidth <= one.parentElement.clientWidth")
+    assert not complaints(page, DESKTOP, PHONE)
+
+
 def test_the_page_and_its_form_fit_and_starts_are_drawn_while_they_are_typed(
     team: Studio, site: str, context: BrowserContext, page: Page
 ) -> None:
@@ -29,6 +47,16 @@ def test_the_page_and_its_form_fit_and_starts_are_drawn_while_they_are_typed(
     assert before is not None
     assert after is not None
     assert after["width"] > 3 * before["width"], "the range has grown to the left"
+    said = page.locator("figure:visible [data-not-drawn]")
+    expect(said).to_be_hidden()
+    unfit = "a box holds no number, or one that is too small or too large"
+    for wrong, why in (("0.95", "a range ends before it begins"), ("-2", unfit), ("left", unfit)):
+        page.locator("input[name=ball_x_min1]").fill(wrong)
+        expect(first).to_be_hidden()
+        expect(said).to_have_text(f"Very easy is not drawn: {why}.")
+    page.locator("input[name=ball_x_min1]").fill("0,1")
+    expect(first).to_be_visible()
+    expect(said).to_be_hidden()
     for setting in ("ball_x_min", "ball_x_max", "ball_y_min", "ball_y_max", "apart"):
         page.locator(f"input[name={setting}2]").fill("")
     expect(page.locator("figure:visible [data-mark='2']")).to_be_hidden()

@@ -539,7 +539,8 @@ def test_what_cannot_be_watched_is_said_at_its_field(team: Studio, designer: Cli
     for agents, more, why in (
         ([], {}, "Choose one agent at least"),
         ([ada, pole], {}, "play different games"),
-        ([pole], {"opponent": "script:random"}, "plays against nobody but itself"),
+        ([pole], {"opponent": "script:random"}, "has nobody to play against"),
+        ([ada], {"opponent": "nobody"}, "has somebody to play against"),
         ([ada], {"opponent": f"agent:{pole.pk}"}, "play different games"),
         ([ada], {"opponent": "script:oracle"}, "not known"),
         ([ada], {"seed": "soon"}, "soon is not a number"),
@@ -553,8 +554,8 @@ def test_what_cannot_be_watched_is_said_at_its_field(team: Studio, designer: Cli
 def test_opponents_stand_below_their_game_and_agents_without_other_seats_are_none(team: Studio) -> None:
     ada = kept(team.project, "Ada")
     Agent.objects.create(project=team.project, policy="a" * 64, game={"name": "maze", "settings": {}}, name="Mole")
-    (own, _), (game, rivals) = WatchForm(project=team.project)["opponent"].field.choices
-    assert (own, game) == ("", "Pong for two")
+    (own, _), (nobody, _), (game, rivals) = WatchForm(project=team.project)["opponent"].field.choices
+    assert (own, nobody, game) == ("", "nobody", "Pong for two")
     assert [key for key, _ in rivals][-1] == f"agent:{ada.pk}"
     assert "Mole" not in [name for _, name in rivals]
 
@@ -590,6 +591,18 @@ def test_only_opponents_that_can_play_the_game_of_whoever_is_chosen_are_offered(
     page = text(designer, f"{at('watch')}?agent={pong.pk}")
     assert f'<option value="agent:{commands.pk}" disabled hidden>' in page
     assert watch(designer, [pong], opponent=f"agent:{commands.pk}").status_code == 422, "whatever the page offers"
+
+
+def test_where_the_agent_is_alone_in_its_game_no_player_of_the_game_is_offered(team: Studio, designer: Client) -> None:
+    agent = Agent.objects.create(project=team.project, policy="a" * 64, game={"name": "half-field", "settings": {}},
+                                 seat=0, name="Striker")  # fmt: skip
+    page = text(designer, f"{at('watch')}?agent={agent.pk}")
+    assert '<option value="nobody" selected>Nobody: it is alone in its game</option>' in page
+    assert "The game’s own player" not in page
+    Agent.objects.filter(pk=agent.pk).update(game={"name": "half-field-keeper", "settings": {}})
+    page = text(designer, f"{at('watch')}?agent={agent.pk}")
+    assert "The game’s own player" in page
+    assert "Nobody" not in page
 
 
 def test_in_a_maze_nobody_is_played_against_and_its_map_comes_with_the_way(team: Studio, designer: Client) -> None:

@@ -617,7 +617,6 @@ def test_a_failed_job_s_exit_code_says_whether_to_try_again(
         (b"{", 400, "line 1, column 2"),
         (b"[]", 400, "no table"),
         (b"\xff", 400, "UTF-8"),
-        (b'{"config": {"seed": NaN}}', 400, "NaN"),
         (b'{"kind": "search", "config": {"ticks": 3}, "config": {"ticks": 4}}', 400, "“config” twice"),
         (b'{"kind": "search", "config": {"ticks": 3, "seed": 1, "ticks": 3}}', 400, "“ticks” twice"),
         (b'{"config": {"seed": ' + b"9" * 5000 + b"}}", 400, "number that nobody can read"),
@@ -632,6 +631,27 @@ def test_a_body_that_cannot_be_read_is_refused_in_a_sentence(
     found = script.post(JOBS, sent, code)
     assert words in found["message"]
     assert found["problems"] == []
+
+
+def test_each_entry_of_a_body_that_is_no_number_in_json_is_named_at_its_place(script: Script) -> None:
+    sent = b"""{"kind": "starts", "config": {"game": {"name": "half-field"}, "scheduler": {"high": -Infinity},
+        "tasks": [{"name": "a"}, {"name": "b", "settings": {"ball_x_min": NaN, "apart": Infinity}, "hard": true}]}}"""
+    found = script.post(JOBS, sent, 400)
+    assert "which is no number in JSON" in found["message"]
+    assert {problem["place"]: problem["message"] for problem in found["problems"]} == {
+        "config.scheduler.high": "-Infinity is no number in JSON. Write a number, or leave this out.",
+        "config.tasks.1.settings.ball_x_min": "NaN is no number in JSON. Write a number, or leave this out.",
+        "config.tasks.1.settings.apart": "Infinity is no number in JSON. Write a number, or leave this out.",
+    }
+    assert "no table" in script.post(JOBS, b"NaN", 400)["message"]
+
+
+def test_a_number_too_large_for_any_computer_is_named_at_its_place(script: Script) -> None:
+    sent = b"""{"kind": "starts", "config": {"game": {"name": "half-field"}, "tasks": [
+        {"name": "b", "settings": {"ball_x_min": 1e999}, "hard": true}]}}"""
+    assert [problem["place"] for problem in script.post(JOBS, sent, 422)["problems"]] == [
+        "config.tasks.0.settings.ball_x_min"
+    ]
 
 
 def test_a_body_has_to_say_that_it_is_json(script: Script) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.arrays import unpack
-from engine.catalog import GAMES, Signal, built_in, declared_ends
+from engine.catalog import Signal, built_in, declared_ends
 from engine.errors import StoreError
 from engine.means import WHY_NOWHERE
 from engine.styles.strangers import FRAGILE, Moved
@@ -216,6 +216,12 @@ class Figures(NamedTuple):
         return counted(self.meta, self.game, self.limited)
 
 
+def by_itself(game: str) -> bool:
+    """Whether nobody else is in a game."""
+    known = built_in(game)
+    return game.startswith("gym:") or (known is not None and known.alone)
+
+
 def opponent_in(job: Job | None) -> str:
     """Against whom agents play in a measurement or a recording; empty where nobody else is in the game."""
     if job is None:
@@ -223,7 +229,7 @@ def opponent_in(job: Job | None) -> str:
     other, name = job.config.get("opponent"), job.config["game"]["name"]
     if other:
         return str(other["title"] or "an agent")
-    return "" if name.startswith("gym:") or (name in GAMES and GAMES[name].alone) else "the game’s own player"
+    return "" if by_itself(name) else "the game’s own player"
 
 
 def held_words(moved: Moved) -> str:

@@ -12,6 +12,7 @@ from engine.catalog import GAMES, built_in
 from engine.config import parse
 from engine.config.agents import RecordConfig
 from engine.errors import ConfigError
+from webapp.agents.captions import by_itself
 from webapp.agents.edits import as_typed
 from webapp.agents.keeping import opponents, unplayable
 from webapp.agents.models import NAME, NOTES, TAG, TAGS, Agent
@@ -24,7 +25,11 @@ from webapp.training.entrants import maker
 
 MOST = 4
 """Agents side by side."""
-OWN_PLAYER = ""
+OWN_PLAYER, NOBODY = "", "nobody"
+_UNNAMED = {
+    OWN_PLAYER: "has no player of its own: choose somebody", NOBODY: "has somebody to play against: choose whom",
+}  # fmt: skip
+"""Choices that are nobody’s name, and what is wrong with each where it does not fit."""
 OTHER = "They play different games, or this opponent is not known. Choose one that stands below their own game."
 USUAL_SEED = 1
 
@@ -92,13 +97,13 @@ class WatchForm(forms.Form):
     agents = forms.MultipleChoiceField(
         label="Who plays", error_messages={"required": "Choose one agent at least."},
         widget=forms.CheckboxSelectMultiple,
-        help_text="One to four, side by side on the same seed. Each plays on the left.",
+        help_text="One to four, side by side on the same seed. Where a game has two sides, each plays on the left.",
     )  # fmt: skip
     opponent = forms.ChoiceField(label="Against", required=False, error_messages={"invalid_choice": OTHER},
                                  widget=OpponentSelect)  # fmt: skip
     seed: Any = NumberField(
         label="Seed", whole=True, low=0, high=2**31, required=False,
-        help_text="Decides what is up to chance, such as where the ball is served. The same seed, the same battle.",
+        help_text="Decides what is up to chance, such as where a ball or a player begins. Same seed, same battle.",
     )  # fmt: skip
 
     def __init__(self, data: Any = None, *, project: Project, initial: dict[str, Any] | None = None) -> None:
@@ -108,7 +113,7 @@ class WatchForm(forms.Form):
         choices: Any = self.fields["agents"]
         choices.choices = self._players()
         against: Any = self.fields["opponent"]
-        against.choices = [(OWN_PLAYER, "The game’s own player"), *self._others()]
+        against.choices = [*self._of_game(), *self._others()]
         self._narrow(against.widget)
 
     def _narrow(self, select: OpponentSelect) -> None:
@@ -120,13 +125,20 @@ class WatchForm(forms.Form):
         if not self.is_bound and self.initial.get("opponent", OWN_PLAYER) not in select.able:
             self.initial["opponent"] = next(iter(select.able), OWN_PLAYER)
 
+    def _of_game(self) -> list[tuple[str, str]]:
+        """Whom games bring themselves, or nobody, as far as any of them does."""
+        usual = {OWN_PLAYER: "The game’s own player", NOBODY: "Nobody: it is alone in its game"}
+        offered = {key for able in self.rivals.values() for key in able}
+        return [(key, label) for key, label in usual.items() if key in offered]
+
     @cached_property
     def rivals(self) -> dict[str, list[str]]:
         """By game, the values of those that can play it."""
         found: dict[str, list[str]] = {}
         for pk, agent in self.saved.items():
             name = agent.game["name"]
-            able = found.setdefault(_played(agent), [OWN_PLAYER] if _of_one(name) else [])
+            alone = by_itself(name)
+            able = found.setdefault(_played(agent), [NOBODY] if alone else [OWN_PLAYER] if _of_one(name) else [])
             for game in _of_two(name):
                 scripts = [f"script:{key}" for key in opponents(game)]
                 able += [key for key in (*scripts, f"agent:{pk}") if key not in able]
@@ -184,9 +196,9 @@ class WatchForm(forms.Form):
     def _study(self, agents: Sequence[Agent], opponent: str, seed: int) -> RecordConfig | None:
         game = agents[0].played
         kind, _, which = opponent.partition(":")
-        name = _of_one(game["name"]) if opponent == OWN_PLAYER else next(iter(_of_two(game["name"])), "")
-        if not name:
-            own = "plays against nobody but itself" if opponent else "has no player of its own: choose somebody"
+        name = _of_one(game["name"]) if opponent in _UNNAMED else next(iter(_of_two(game["name"])), "")
+        if not name or (opponent == NOBODY and not by_itself(name)):
+            own = _UNNAMED.get(opponent, "has nobody to play against: choose nobody, or the game’s own player")
             self.add_error("opponent", f"The game of “{agents[0].name}” {own}.")
             return None
         if kind == "agent":

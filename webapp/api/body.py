@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.http import HttpRequest
 
@@ -27,10 +27,16 @@ IN_A_TEXT = (
 )
 IN_A_NAME = "The name of this place, or of something in it, holds a control character, or half of a pair. Take it out"
 
-
 IN_SIGHT = (
     "This text holds {}, a character that nobody sees: it has no width, or it turns the text behind it. Take it out"
 )
+NO_NUMBER = "{} is no number in JSON. Write a number, or leave this out"
+
+
+class NoNumber(NamedTuple):
+    """NaN, Infinity or -Infinity, which JSON does not have, as it stood in a text."""
+
+    name: str
 
 
 class BadBody(Exception):
@@ -71,7 +77,7 @@ def _read(request: HttpRequest) -> bytes:
 
 def _parsed(data: bytes) -> Any:
     try:
-        return json.loads(data.decode(), parse_constant=_no_number, object_pairs_hook=_once_each)
+        return json.loads(data.decode(), parse_constant=NoNumber, object_pairs_hook=_once_each)
     except UnicodeDecodeError:
         raise BadBody("The body is no text in UTF-8.") from None
     except json.JSONDecodeError as error:
@@ -80,10 +86,6 @@ def _parsed(data: bytes) -> Any:
         raise BadBody(f"The body has more than {DEEPEST} tables inside each other.") from None
     except ValueError:  # a whole number of thousands of digits
         raise BadBody("The body holds a number that nobody can read.") from None
-
-
-def _no_number(name: str) -> Any:
-    raise BadBody(f"The body holds {name}, which is no number in JSON.")
 
 
 def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -96,9 +98,11 @@ def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _check(found: Any) -> None:
-    """Refuse depths that nothing of ours has, and text that some database or spreadsheet does not take."""
+    """Refuse depths that nothing of ours has, text that some database or spreadsheet does not take, and what is no
+    number in JSON."""
     waiting: list[tuple[Any, tuple[str, ...]]] = [(found, ())]
     problems = []
+    whole = "The body holds a character that no text may have."
     while waiting:
         value, at = waiting.pop()
         if len(at) >= DEEPEST:
@@ -108,9 +112,18 @@ def _check(found: Any) -> None:
             problems += [(".".join(filter(None, (*at, plain(key)))), IN_A_NAME) for key in value if not is_plain(key)]
         elif isinstance(value, list):
             waiting += [(each, (*at, str(i))) for i, each in reversed(list(enumerate(value)))]
-        elif isinstance(value, str) and not is_plain(value):
-            problems.append((".".join(at), IN_A_TEXT))
-        elif isinstance(value, str) and (unseen := invisible(value)):
-            problems.append((".".join(at), IN_SIGHT.format(unseen)))
+        elif isinstance(value, NoNumber):
+            whole = f"The body holds {value.name}, which is no number in JSON."
+            problems.append((".".join(at), NO_NUMBER.format(value.name)))
+        elif isinstance(value, str) and (why := _unfit(value)):
+            problems.append((".".join(at), why))
     if problems:
-        raise BadBody("The body holds a character that no text may have.", problems=problems)
+        raise BadBody(whole, problems=problems)
+
+
+def _unfit(text: str) -> str:
+    """Why a text cannot be taken; empty where it can."""
+    if not is_plain(text):
+        return IN_A_TEXT
+    unseen = invisible(text)
+    return IN_SIGHT.format(unseen) if unseen else ""

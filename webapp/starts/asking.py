@@ -1,31 +1,26 @@
-"""Which game one agent learns from easier starts, and where episodes begin: the form, and what the API takes."""
+"""The form of easier starts: which game one agent learns, where episodes begin, and how it learns."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django import forms
 
-from engine.catalog import LEARNERS, built_in
-from engine.config.agent_games import of_seat
-from engine.config.starts import StartsConfig, StartTask
-from engine.starting import value_problems
+from engine.catalog import LEARNERS
+from webapp.accounts.models import User
+from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
 from webapp.lib.first import first
 from webapp.lib.words import plural
-from webapp.projects.models import Project
 from webapp.starts import picture, rows
 from webapp.starts.rows import OFFERED, ROWS
-from webapp.studies.intake import Table
 from webapp.studies.models import Job
 from webapp.studies.study_form import CardsField, Represented
 from webapp.training import beginnings, games, methods
-from webapp.training.intake import AloneIntake
 from webapp.training.learning_form import LearningForm
 
 ITERATIONS = 100_000
-HERE = "the site has a Redis of its own for this: leave it empty"
 LEARNS = ("mpdqn", "pdqn", "paddpg")
 ORDINARY = ("dqn", "td3", "sac")
 """Learners for games whose choices have no numbers, which only programs are."""
@@ -48,56 +43,6 @@ WAITS = {
     "step": ("They wait for each other", "The same seed gives the same agent, bit for bit."),
     "never": ("Nobody waits", "Players and learner work at the same time, over a Redis of their own."),
 }
-
-
-class StartsIntake(AloneIntake):
-    """How the site starts it: in a game whose settings say where an episode begins."""
-
-    def workers(self) -> int:
-        """Actors are the study's own setting."""
-        return 0
-
-    def title(self, game: str) -> str:
-        """What it is called where the body says nothing."""
-        return f"Easier starts: {game}"
-
-    def unfit(self, data: Table, study: Any, project: Project) -> Iterator[tuple[str, str]]:
-        """Also games without starts, settings that a game does not have, learners that cannot act in it, and a Redis of
-        somebody else's."""
-        yield from super().unfit(data, study, project)
-        if not isinstance(study, StartsConfig):
-            return
-        if study.replay.address:
-            yield "replay.address", HERE
-        known, own = built_in(study.game.name), games.starts_of(study.game.name, project)
-        if not own and (known is None or not known.starts):
-            yield "game.name", f"no setting says where its episodes begin; choose one of {', '.join(OFFERED)}"
-            return
-        offer = games.OFFERS.get(study.game.name)
-        if known is not None and (why := methods.misfit(study.learner.kind, known.does, offer)):
-            yield "learner.kind", why
-        for i, task in enumerate(study.tasks):
-            wrong = [*value_problems(own, task.settings)] if own else _unknown(study, task, project)
-            yield from ((f"tasks.{i}.settings.{name}", why) for name, why in wrong)
-        yield from _unlike(study)
-
-
-def _unlike(study: StartsConfig) -> Iterator[tuple[str, str]]:
-    """Settings of a built-in game by which one start would be for another agent than the first one."""
-    every = [of_seat(study.game.name, {**study.game.settings, **task.settings}) for task in study.tasks]
-    first = study.tasks[0].name
-    for i, (task, found) in enumerate(zip(study.tasks, every, strict=True)):
-        for name in found:
-            if found[name] != every[0][name]:
-                has, had = rows.value_of(found[name]), rows.value_of(every[0][name])
-                why = f"it is {had} in “{first}” and {has} in “{task.name}”, and one agent learns from all starts"
-                yield f"tasks.{i}.settings.{name}", f"{why}: let it be the same in all of them"
-
-
-def _unknown(study: StartsConfig, task: StartTask, project: Project) -> list[tuple[str, str]]:
-    """(setting, sentence) of each that a built-in game does not have."""
-    wrong = games.unfit(study.game.name, task.settings, project)
-    return [(at.removeprefix("settings."), why) for at, why in wrong if at.startswith("settings.")]
 
 
 class StartsForm(LearningForm):
@@ -161,6 +106,7 @@ class StartsForm(LearningForm):
         self.fields["iterations"].widget.attrs["placeholder"] = f"{ITERATIONS:,}"
         self.fields["seed"].help_text = "Same seed, same result, where they wait for each other."
         self.rows: list[int] = []
+        self.wrong: set[str] = set()
 
     def clean(self) -> dict[str, Any]:
         """The hard one may stay as the game has it; every other start says where it begins. What stands in boxes of
@@ -169,15 +115,23 @@ class StartsForm(LearningForm):
             for column in self.columns:
                 for i in range(1, ROWS + 1) if self._game not in column.games else ():
                     self.errors.pop(f"{column.key}{i}", None)
-        cleaned = super().clean()
-        if not self.errors:
-            self.rows = [i for i, _ in rows.typed(cleaned, cleaned["game"], self.columns)]
-        return cleaned
+        return super().clean()
+
+    def look_further(self, user: User) -> None:
+        """Wrong boxes go to the study as they were typed: with others in their place, right ones might seem wrong."""
+        if self.errors.keys() & {"game", "learner", "scheduler", "waits"}:
+            return
+        self.wrong = {name for name in self.errors if name in self.fields}
+        self.cleaned_data |= {name: self[name].value() for name in self.wrong}
+        if "hard" in self.wrong:
+            self.cleaned_data["hard"] = str(ROWS)
+        self.described(user)
 
     def table(self) -> dict[str, Any]:
         """The study, as a body of the API would have it."""
         found = self.cleaned_data
-        game = found["game"]
+        game, starts = found["game"], [*rows.typed(found, found["game"], self.columns)]
+        self.rows = [row for row, _ in starts]
         sees = OFFERED[game].sees if game in OFFERED else games.NUMBERS
         preset = methods.presets_for(found["learner"], game, sees)[0]
         learner = beginnings.going_on(preset, self.begun).learner.model_dump()
@@ -185,7 +139,7 @@ class StartsForm(LearningForm):
         return {
             **self.typed(name="title", seed="seed", minutes="minutes", environments="battles", actors="actors"),
             "game": game,
-            "tasks": [task for _, task in rows.typed(found, game, self.columns)],
+            "tasks": [task for _, task in starts],
             "learner": learner if found["rate"] is None else {**learner, "rate": found["rate"]},
             "scheduler": {"kind": found["scheduler"], "signal": found["signal"] or "progress"}
             | self.typed(low="low", high="high"),
@@ -196,16 +150,30 @@ class StartsForm(LearningForm):
         }
 
     def point_at(self, place: str, why: str) -> None:
-        """A place of a task is its row's."""
+        """A place of a task is its row's, and what is wrong with all of them stands below them."""
         parts = place.split(".")
-        if parts[0] == "tasks" and self.rows:
-            row = self.rows[min(int(parts[1]), len(self.rows) - 1)] if len(parts) > 1 else self.rows[0]
+        if parts == ["tasks"]:
+            self.add_error("hard", sentence(why))
+        elif parts[0] == "tasks":
+            row = self.rows[min(int(parts[1]), len(self.rows) - 1)]
             keys = [c.key for c in self.columns if len(parts) > 3 and c.setting == parts[3] and self._game in c.games]
             setting = f"{keys[0]}{row}" if keys else ""
-            field = setting if setting in self.fields else "hard" if parts[-1] == "hard" else f"name{row}"
-            self.add_error(field, why[:1].upper() + why[1:] + ("" if why.endswith(".") else "."))
+            whole = "hard" if parts[-1] == "hard" else f"name{row}"
+            self.add_error(setting if setting in self.fields else whole, sentence(self._in_heads(why)))
         else:
             super().point_at(place, why)
+
+    def _in_heads(self, why: str) -> str:
+        """A sentence with the heads of columns in place of the names of their settings."""
+        for column in self.columns:
+            if self._game in column.games and column.setting in why.split():
+                why = why.replace(column.setting, f"“{column.field.head}”")
+        return why
+
+    def add_error(self, field: Any, error: Any) -> None:
+        """What was typed wrong is told already."""
+        if field not in self.wrong:
+            super().add_error(field, error)
 
     @property
     def _game(self) -> str:
@@ -241,11 +209,11 @@ class StartsForm(LearningForm):
 
     @property
     def lines(self) -> list[dict[str, Any]]:
-        """A row for each start: its number, its name, and (games, setting, field) of each column."""
+        """A row for each start: its number, its name, and (games, head, field) of each column."""
         return [
             {
                 "number": i, "name": self[f"name{i}"], "hard": str(self["hard"].value()) == str(i),
-                "cells": [(" ".join(c.games), c.setting, self[f"{c.key}{i}"]) for c in self.columns],
+                "cells": [(" ".join(c.games), c.field.head, self[f"{c.key}{i}"]) for c in self.columns],
             }
             for i in range(1, ROWS + 1)
         ]  # fmt: skip

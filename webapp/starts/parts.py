@@ -9,7 +9,8 @@ from engine.config.starts import ReplayConfig, StartsConfig
 from engine.config.train import TrainPool
 from webapp.accounts.models import User
 from webapp.lib.words import number, percent
-from webapp.starts.asking import SCHEDULERS, SIGNALS, StartsForm, StartsIntake
+from webapp.starts.asking import SCHEDULERS, SIGNALS, StartsForm
+from webapp.starts.intake import StartsIntake
 from webapp.starts.reading import StartsResult, score_ends
 from webapp.studies.kinds import Found, Rows
 from webapp.studies.models import Job

@@ -100,7 +100,10 @@ def fields(known: Sequence[StartColumn]) -> dict[str, Any]:
                 label=label, low=field.low, high=field.high, whole=field.whole, required=False,
                 initial=_first(column.setting, i - 1) if column.setting == column.key else "",
             )  # fmt: skip
-            made.widget.attrs |= {"aria-label": label, "placeholder": field.usual, "class": "form-control"}
+            made.widget.attrs |= {
+                "aria-label": label, "placeholder": field.usual, "class": "form-control",
+                "data-low": f"{field.low}", "data-high": f"{field.high}",
+            }  # fmt: skip
             found[f"{column.key}{i}"] = made
     return found
 

@@ -31,7 +31,9 @@ def most_workers() -> int:
 def crowded(study: Study) -> Iterator[Fault]:
     """More workers, or samplers, than this site has processors for."""
     asked = {"pool.workers": getattr(getattr(study, "pool", None), "workers", 0)}
-    for place, count in {**asked, "samplers": getattr(study, "samplers", 0)}.items():
+    if "samplers" in type(study).model_fields:
+        asked["samplers"] = getattr(study, "samplers", 0)
+    for place, count in asked.items():
         yield from too_many(place, count)
 
 

@@ -127,6 +127,9 @@ class StudyForm(forms.Form):
                 self.point_at(place.removeprefix("config."), message)
             return None
 
+    def look_further(self, user: User) -> None:
+        """Something that was typed is wrong: say what is wrong besides, as far as that can be told."""
+
     def point_at(self, place: str, why: str) -> None:
         """Say what is wrong at a place of the study at its field: of ``places``, or that of its first part's name."""
         named = (field for path, field in self.places.items() if f"{place}.".startswith(f"{path}."))

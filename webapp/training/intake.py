@@ -12,7 +12,7 @@ from engine.config.train import TrainGame
 from webapp.games.called import asked_for
 from webapp.projects.models import Project
 from webapp.studies import estimates
-from webapp.studies.intake import Body, Intake, Refers, Table, part
+from webapp.studies.intake import Body, Intake, Refers, Table, Wrong, part
 from webapp.studies.models import Job
 from webapp.training import beginnings, entrants, games, goals, methods, trials
 from webapp.training.games import OFFERS
@@ -28,11 +28,16 @@ class GameIntake(Intake):
     def study(self, body: Body) -> tuple[Study, Refers]:
         """The study itself."""
         data = self.named(body)
-        study, wrong = body.loaded(data, self.workers())
-        body.refuse([*wrong, *self.unfit(data, study, body.project)])
+        study, wrong = self.looked_at(body, data)
+        body.refuse(wrong)
         assert study is not None
         body.refuse(self.tried(study, body.project))
         return study, self.refers(data)
+
+    def looked_at(self, body: Body, data: dict[str, Any]) -> tuple[Study | None, Wrong]:
+        """The study of a table, if it is one, and what speaks against it."""
+        study, wrong = body.loaded(data, self.workers())
+        return study, [*wrong, *self.unfit(data, study, body.project)]
 
     def workers(self) -> int:
         """As many as the site has processors."""

@@ -69,7 +69,7 @@ class LearningForm(StudyForm):
             self.add_error(GYMNASIUM, "Type a name of Gymnasium with its version, such as HalfCheetah-v5.")
         if game == ATARI and not ATARI_NAME.fullmatch(cleaned.get(ATARI, "")):
             self.add_error(ATARI, "Type the name of an Atari game in small letters, such as pong.")
-        if not self.errors and self.begun is not None:
+        if self.begun is not None and self.errors.keys().isdisjoint(("game", GYMNASIUM, ATARI, "start")):
             for why in beginnings.misfits(self.begun, games.full_name(self.game_name), None):
                 self.add_error("start", why)
         return cleaned
