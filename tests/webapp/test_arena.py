@@ -34,7 +34,8 @@ from webapp.arena.known_courses import ROUNDING, learner_for
 from webapp.arena.lesson_fields import HELD
 from webapp.arena.pace import LESSON_S, Round, rehearsal, timed
 from webapp.arena.reading import CourseReading, RosterPlayer, agent_records, latest, standings, strongest, unrated
-from webapp.arena.watching import recording
+from webapp.arena.selves import Selves
+from webapp.arena.watching import past_recording, recording
 from webapp.lib.storage import store
 from webapp.lib.words import about
 from webapp.studies import actions
@@ -593,7 +594,7 @@ def test_settings_are_read_as_they_are_typed() -> None:
 
 def test_a_match_of_the_lesson_is_watched_with_its_players_as_they_are_now(team: Studio, designer: Client) -> None:
     job = held(team)
-    names = {"main against old": (0, "main@2"), "main against rival": (1, "rival")}
+    names = {"main against old": (0, "main@1"), "main against rival": (1, "rival")}
     for words, (place, other) in names.items():
         address = reverse("arena:watch", args=[team.project.slug, job.pk, place])
         assert f'aria-label="Watch {words}"' in designer.get(page(job)).content.decode()
@@ -603,6 +604,83 @@ def test_a_match_of_the_lesson_is_watched_with_its_players_as_they_are_now(team:
         assert recorded_.config["agents"][0]["policy"] == job.artifacts["policy_description/main"]
         assert recorded_.config["opponent"]["policy"] == job.artifacts[f"policy_description/{other}"]
     assert designer.post(reverse("arena:watch", args=[team.project.slug, job.pk, 9])).status_code == 404
+
+
+def watched_past(team: Studio, designer: Client, job: Job, number: int, place: int) -> tuple[str, ...]:
+    """Which policies of a job play in a match of a lesson that is over, and what both sides are called."""
+    address = reverse("arena:watch-past", args=[team.project.slug, job.pk])
+    answer = designer.post(address, {"lesson": number, "match": place})
+    found = Job.objects.for_forms().latest("pk")
+    assert answer["Location"] == reverse("agents:battles", args=[team.project.slug, found.pk])
+    assert found.parent == job
+    sides = found.config["agents"][0], found.config["opponent"]
+    roles = {digest: role.partition("/")[2] for role, digest in job.artifacts.items() if "policy_description/" in role}
+    return tuple(text for side in sides for text in (roles.get(side.get("policy", ""), ""), side["title"]))
+
+
+def test_a_match_of_a_lesson_that_is_over_is_watched_with_its_players_as_they_were(
+    team: Studio, designer: Client
+) -> None:
+    job = held(team)
+    known = {role: f"{i:064x}" for i, role in enumerate(
+        f"policy_description/{name}" for name in ("main", "main@1", "main@2", "rival", "rival@1"))}  # fmt: skip
+    Job.objects.filter(pk=job.pk).update(artifacts=job.artifacts | known)
+    job = Job.objects.get(pk=job.pk)
+    for number, place, seen in (
+        (1, 0, ("main@1", "main after lesson 1", "", "luck")),
+        (1, 1, ("rival@1", "rival after lesson 1", "", "luck")),
+        (2, 0, ("main@2", "main after lesson 2", "main@1", "old (main after lesson 1)")),
+        (2, 1, ("main@2", "main after lesson 2", "rival@1", "rival after lesson 1")),
+    ):
+        assert watched_past(team, designer, job, number, place) == seen
+    text = designer.get(page(job)).content.decode()
+    assert 'aria-label="Watch main against old in lesson 2"' in text
+    assert "Watch main against old in lesson 2" not in signed_in(team.producer).get(page(job)).content.decode()
+    address = reverse("arena:watch-past", args=[team.project.slug, job.pk])
+    for number, place, status in ((3, 0, 404), (0, 0, 404), (1, 2, 404), ("x", 0, 400), (1, "", 400)):
+        assert designer.post(address, {"lesson": number, "match": place}).status_code == status
+
+
+def test_lessons_that_are_held_several_times_are_watched_one_by_one_while_others_go_on(
+    team: Studio, designer: Client
+) -> None:
+    again = lesson(["main", "old"], times=4, after={"pool": ["main"]})
+    config = course({"main": PPO, "old": {"kind": "pool", "of": ["main"]}}, [again])
+    job = actions.submit(team.project, team.designer, config, title="Ladder")
+    known = {f"policy_description/main@{i}": f"{i}" * 64 for i in (1, 2)} | {"policy_description": "9" * 64}
+    metrics = {"lesson": 3, "lesson_over": 0}
+    Job.objects.filter(pk=job.pk).update(status="running", tick=5, metrics=metrics, artifacts=known)
+    job = Job.objects.get(pk=job.pk)
+    text = designer.get(page(job)).content.decode()
+    assert re.findall(r"<option value=\"(\d)\".*?>As in lesson \d", text) == ["1", "2"]
+    assert "1 to 4. Lesson" in text
+    first = ("main@1", "main after lesson 1", "main@1", "old (main after lesson 1)")
+    assert watched_past(team, designer, job, 1, 0) == first, "nobody has kept what it began the lesson as"
+    second = ("main@2", "main after lesson 2", "main@1", "old (main after lesson 1)")
+    assert watched_past(team, designer, job, 2, 0) == second
+
+
+def test_who_goes_on_as_another_one_is_watched_as_that_one(team: Studio) -> None:
+    """A copy is the other one's network; of the best of several nobody has kept whose it was."""
+    first = lesson(["a", "b"], after={"fork": {"b": "a"}})
+    second = lesson(["a", "b"], frozen=["b"], after={"best": {"among": ["a", "b"]}})
+    third = lesson(["a", "b"], frozen=["b"])
+    config = course({"a": PPO, "b": PPO}, [first, second, third])
+    assert isinstance(config, ArenaConfig)
+    roles = ("a@1", "b@1", "a@2", "a@3")
+    selves = Selves(config, {f"policy_description/{name}": name for name in roles})
+    assert selves.at_end("b", 1) == ("b", 1, "b@1")
+    assert selves.at_end("b", 2) == ("a", 1, "a@1")
+    assert selves.at_end("b", 3).policy == ""
+    assert selves.at_end("a", 3).policy == "a@3"
+    job = actions.submit(team.project, team.designer, config, title="Best")
+    job.metrics, job.tick = {"lesson": 3, "lesson_over": 1}, 9
+    job.artifacts = {f"policy_description/{name}": f"{i}" * 64 for i, name in enumerate(roles)}
+    opponent = past_recording(job, 2, 0).opponent
+    assert opponent is not None
+    assert opponent.title == "b (a after lesson 1)"
+    with pytest.raises(actions.Refused, match="with which b played in lesson 3 was not kept"):
+        past_recording(job, 3, 0)
 
 
 MIXED: tuple[tuple[Any, Any], ...] = (

@@ -22,8 +22,8 @@ from webapp.arena.reading import (
     standings,
     strongest,
     unrated,
+    watchable,
 )  # fmt: skip
-from webapp.arena.watching import watchable
 from webapp.lib.words import number
 from webapp.metagame.reading import RoundRobinResult
 from webapp.studies.kinds import AgentRecord, Found, Rows
@@ -81,7 +81,7 @@ class Lessons(Learning):
             "course": course,
             "players": [(player, latest(columns, player)) for player in course.players],
             "matches": [
-                (i, match_words(match, course.offer), watchable(course, match))
+                (i, match_words(match, course.offer), watchable(match, course.offer))
                 for i, match in enumerate(course.now.matches[:MOST_MATCHES])
             ],
             "curves": [curves[0], curves[-1]] if len(curves) > 1 else curves,

@@ -47,16 +47,18 @@ class RosterPlayer(NamedTuple):
 
 class Held(NamedTuple):
     """A lesson on the timeline. ``state``: over, now, ahead or, where the course ended within it, partly; ``where``:
-    which of those of its kind is under way, or how many were held; ``matches``: the first of them, and how many
-    ``more`` there are."""
+    which of those of its kind is under way, or how many were held; ``numbers``: its own or, of one that is held several
+    times, the first and the last; ``over``: the numbers of those that are over; ``matches``: the first of them, each
+    with whether it can be watched, and how many ``more`` there are."""
 
-    number: int
+    numbers: str
     title: str
     state: str
     where: str
     length: str
     until: str
-    matches: list[str]
+    over: range
+    matches: list[tuple[str, bool]]
     more: int
     notes: list[str]
 
@@ -114,11 +116,11 @@ class CourseReading:
         condition = "" if until is None else _until(until.policy, until.measure, until.reaches, until.of)
         length = plural(self.config.pace(lesson).decisions, "decision")
         length += f", {plural(lesson.times, 'time')}" if lesson.times > 1 else ""
-        matches, more = (
-            [match_words(match, self.offer) for match in lesson.matches[:LISTED]],
-            len(lesson.matches) - LISTED,
-        )
-        return Held(i + 1, lesson.title, state, where, length, condition, matches, max(0, more), list(_notes(lesson)))
+        numbers = str(before + 1) if lesson.times == 1 else f"{before + 1} to {before + lesson.times}"
+        over = range(before + 1, before + 1 + max(0, min(self.complete - before, lesson.times)))
+        matches = [(match_words(match, self.offer), watchable(match, self.offer)) for match in lesson.matches[:LISTED]]
+        more = max(0, len(lesson.matches) - LISTED)
+        return Held(numbers, lesson.title, state, where, length, condition, over, matches, more, list(_notes(lesson)))
 
     def _state(self, times: int, before: int) -> tuple[str, str]:
         here = self.begun and before < self.number <= before + times
@@ -132,13 +134,18 @@ class CourseReading:
         return "partly", f"{held} of {times} held" if times > 1 else "not to its end"
 
     @property
+    def number_now(self) -> int:
+        """The number of the lesson that is under way, or of the last one."""
+        return min(self.number, self.config.count)
+
+    @property
     def now(self) -> LessonConfig:
         """The lesson that is under way, or the last one."""
         return self.config.lessons[self._place]
 
     @property
     def _place(self) -> int:
-        return self.config.lesson(min(self.number, self.config.count) - 1)[0]
+        return self.config.lesson(self.number_now - 1)[0]
 
     @property
     def heads(self) -> list[str]:
@@ -219,6 +226,13 @@ def sides_of(match: MatchConfig, offer: Offer) -> list[list[str]]:
     for entity in sorted(steering):
         sides.setdefault(entity // offer.squad, {})[steering[entity]] = None
     return [list(names) for names in sides.values()]
+
+
+def watchable(match: MatchConfig, offer: Offer) -> bool:
+    """Whether all sides play, and every group is of one side, its entities in the game's order."""
+    groups = [one.entities for one in match.seated if one.together]
+    ordered = all(list(each) == sorted(each) and each[0] // offer.squad == each[-1] // offer.squad for each in groups)
+    return ordered and len(sides_of(match, offer)) == max(1, len(offer.sides))
 
 
 def _plain(value: Any) -> str:
