@@ -33,8 +33,9 @@ from webapp.arena.asking import ArenaForm
 from webapp.arena.known_courses import ROUNDING, learner_for
 from webapp.arena.lesson_fields import HELD
 from webapp.arena.pace import LESSON_S, Round, rehearsal, timed
-from webapp.arena.reading import CourseReading, RosterPlayer, agent_records, latest, standings, strongest, unrated
+from webapp.arena.reading import CourseReading, RosterPlayer, latest
 from webapp.arena.selves import Selves
+from webapp.arena.standings import against_points, agent_records, standings, strongest, unrated
 from webapp.arena.watching import past_recording, recording
 from webapp.lib.storage import store
 from webapp.lib.words import about
@@ -816,6 +817,36 @@ def test_strength_is_told_with_a_range_or_a_sentence_says_why_there_is_none() ->
     assert unrated(none).startswith("Nobody has Elo points")
     assert strongest(table((0.2, np.nan), (0.8, np.nan))) == ("p1", 2)
     assert unrated(standings(table((0.5, 0.0), (0.5, 0.0), (1.0, np.nan)))).startswith("p2 has no Elo points")
+
+
+def test_only_one_rule_says_who_is_surely_better_and_elo_points_that_disagree_are_named(
+    team: Studio, designer: Client
+) -> None:
+    """Rock surely beats scissors by a range that holds for all pairs at once; its points are fewer all the same."""
+    job = held(team)
+    table = latest_table(job)
+    assert table is not None
+    names = [each["name"] for each in table.meta["teams"]]
+    n, nobody = len(names), np.empty((0, 2), np.int64)
+    apart = np.where(np.triu(np.ones((n, n)), 1), 0.6, np.where(np.tril(np.ones((n, n)), -1), 0.4, np.nan))
+    unsure = {"share": apart, "low": apart - 0.05, "high": apart + 0.05, "least": apart - 0.2, "most": apart + 0.2}
+    points = {f"rating{end}": np.arange(n) * 100.0 + by for end, by in (("", 0), ("_low", -9), ("_high", 9))}
+
+    def shown(columns: dict[str, Any]) -> tuple[list[str], str]:
+        whole = Bundle(table.meta, {**table.arrays, **unsure, **points, **columns})
+        Job.objects.filter(pk=job.pk).update(artifacts={**job.artifacts, "table": store().put(pack(*whole))})
+        return against_points(whole), designer.get(page(job)).content.decode()
+
+    said, content = shown({"counter": nobody})
+    assert said == []
+    assert "surely beats" not in content.partition('id="map-title"')[2], "ranges of one pair, or of points, say nothing"
+    assert re.search(r'title="40(\.0)? to 80', content), "the range of a cell is that by which it is framed or not"
+    sure = {name: column.copy() for name, column in unsure.items()}
+    sure["least"][0, 1], sure["most"][1, 0] = 0.55, 0.45
+    said, content = shown({"counter": np.array([[0, 1]]), **sure})
+    assert said == [f"{names[0]} surely beats {names[1]}, which has more Elo points."]
+    assert said[0] in content
+    assert content.count("surely beats</span>") == 1
 
 
 @pytest.mark.parametrize(

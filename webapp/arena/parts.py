@@ -15,15 +15,12 @@ from webapp.arena.intake import ArenaIntake
 from webapp.arena.reading import (
     MOST_MATCHES,
     CourseReading,
-    agent_records,
     course_of,
     latest,
     match_words,
-    standings,
-    strongest,
-    unrated,
     watchable,
 )  # fmt: skip
+from webapp.arena.standings import against_points, agent_records, standings, strongest, unrated
 from webapp.lib.words import number
 from webapp.metagame.reading import RoundRobinResult
 from webapp.studies.kinds import AgentRecord, Found, Rows
@@ -88,6 +85,7 @@ class Lessons(Learning):
             "reading": RoundRobinResult(table) if table else None,
             "standings": standings(table) if table else [],
             "complete": table is not None and not table.meta["missing"],
+            "against_points": against_points(table) if table else [],
             "unrated": unrated(standings(table)) if table else "",
             "sharing": self.crowded(course.config),
         }
