@@ -661,6 +661,33 @@ def test_lessons_that_are_held_several_times_are_watched_one_by_one_while_others
     assert watched_past(team, designer, job, 2, 0) == second
 
 
+def test_whoever_reads_who_plays_whom_reads_which_earlier_selves_a_pool_stands_for(
+    team: Studio, designer: Client
+) -> None:
+    pool, both = {"pool": ["main"]}, {"pool": ["main", "rival"]}
+    lessons = [lesson(["main", "old"], ["rival", "old"], times=times, after=after)
+               for times, after in ((3, pool), (1, {}), (2, both), (2, {}))]  # fmt: skip
+    roster = {"main": PPO, "rival": PPO, "old": {"kind": "pool", "of": ["main", "rival"]}}
+    config = course(roster, lessons)
+    job = actions.submit(team.project, team.designer, config, title="Many selves")
+    for done, whom in (
+        (0, "main as it began lesson 1 or rival as it began lesson 1"), (1, "main after lesson 1"),
+        (5, "main after lessons 1 to 3 and 5 or rival after lesson 5"),
+        (7, "main after lessons 1 to 3 and 5 to 6 or rival after lessons 5 to 6"),
+    ):  # fmt: skip
+        metrics = {"lesson": done, "lesson_over": 1}
+        Job.objects.filter(pk=job.pk).update(status="running", tick=done, metrics=metrics)
+        content = designer.get(page(job)).content.decode()
+        assert content.count(f'>old<span class="second muted d-block">{whom}</span>') == 2, whom
+
+
+def test_a_sentence_names_few_stretches_of_lessons(team: Studio) -> None:
+    each = [lesson(["main", "old"], after={"pool": ["main"] if i % 2 else []}) for i in range(14)]
+    config = course({"main": PPO, "old": {"kind": "pool", "of": ["main"]}}, each)
+    assert isinstance(config, ArenaConfig)
+    assert Selves(config, {}).words("old", 14) == "main after lessons 2, 4, 6, 8 and 2 more"
+
+
 def test_who_goes_on_as_another_one_is_watched_as_that_one(team: Studio) -> None:
     """A copy is the other one's network; of the best of several nobody has kept whose it was."""
     first = lesson(["a", "b"], after={"fork": {"b": "a"}})

@@ -15,6 +15,7 @@ from engine.config.arena_plan import counted
 from engine.config.lessons import LessonConfig
 from engine.config.matches import MatchConfig
 from webapp.arena.entities import entity_name
+from webapp.arena.selves import Selves
 from webapp.lib.words import number, percent, plural
 from webapp.studies.lines import Lines
 from webapp.studies.models import Job
@@ -56,11 +57,20 @@ class Held(NamedTuple):
     notes: list[str]
 
 
+class Steering(NamedTuple):
+    """Who steers an entity in a match, empty for nobody; ``together``: as one of a group; ``who``: whom a pool of
+    earlier selves stands for."""
+
+    policy: str
+    together: bool = False
+    who: str = ""
+
+
 class Seat(NamedTuple):
-    """An entity of the game, and the policy that steers it in each match; ``together``: as one of a group."""
+    """An entity of the game, and who steers it in each match."""
 
     name: str
-    cells: list[tuple[str, bool]]
+    cells: list[Steering]
 
 
 def course_of(job: Job) -> ArenaConfig:
@@ -149,11 +159,16 @@ class CourseReading:
     def seats(self) -> list[Seat]:
         """A row for each entity: who steers it in each match of the lesson that is under way."""
         shown = self.now.matches[:MOST_MATCHES]
-        steered = [{entity: one for one in match.seated for entity in one.entities} for match in shown]
-        count = max(match.count for match in shown)
+        pools, selves = {name for name, one in self.config.roster.items() if one.recalls}, Selves(self.config, {})
+        whom = {name: selves.words(name, self.number_now) for name in pools}
+        steered = [
+            {entity: Steering(one.policy, one.together, whom.get(one.policy, ""))
+             for one in match.seated for entity in one.entities}
+            for match in shown
+        ]  # fmt: skip
+        nobody, count = Steering(""), max(match.count for match in shown)
         return [
-            Seat(entity_name(k, self.offer), [(s[k].policy, s[k].together) if k in s else ("", False) for s in steered])
-            for k in range(count)
+            Seat(entity_name(k, self.offer), [steering.get(k, nobody) for steering in steered]) for k in range(count)
         ]
 
     @property
