@@ -30,6 +30,7 @@ from webapp.agents.keeping import keep, left_by
 from webapp.agents.models import Agent
 from webapp.arena import reading, typed
 from webapp.arena.asking import ArenaForm
+from webapp.arena.curves import course_lines
 from webapp.arena.known_courses import ROUNDING, learner_for
 from webapp.arena.lesson_fields import HELD
 from webapp.arena.pace import LESSON_S, Round, rehearsal, timed
@@ -42,6 +43,7 @@ from webapp.lib.words import about
 from webapp.studies import actions
 from webapp.studies.estimates import FASTER, SLOWER
 from webapp.studies.journal import Entry, append
+from webapp.studies.lines import LEFT, RIGHT
 from webapp.studies.models import Job, Status
 from webapp.studies.table_rows import latest as latest_table
 from webapp.training.games import OFFERS
@@ -874,6 +876,47 @@ def test_only_one_rule_says_who_is_surely_better_and_elo_points_that_disagree_ar
     assert said == [f"{names[0]} surely beats {names[1]}, which has more Elo points."]
     assert said[0] in content
     assert content.count("surely beats</span>") == 1
+
+
+def test_curves_show_where_lessons_begin_and_the_ranges_of_rounds_also_as_a_table() -> None:
+    columns = {
+        "tick": [1.0, 2.0, 3.0, 4.0], "steps": [100.0, 200.0, 400.0, 400.0], "lesson": [1.0, 1.0, 2.0, 2.0],
+        "pairs": [None, None, None, 1.0], "a/win": [0.25, 0.5, None, None], "a/win_low": [0.125, 0.25, None, None],
+        "a/win_high": [0.5, 0.75, None, None], "b/win": [None, 0.5, 0.75, None],
+    }  # fmt: skip
+    drawn = course_lines(["a", "b"], columns, "win")
+    assert drawn.heads == ["Decisions learned from", "Lesson", "a", "b"]
+    assert drawn.rows == [
+        ["100", "1", "0.25 (0.125 to 0.5)", ""], ["200", "1", "0.5 (0.25 to 0.75)", "0.5"], ["400", "2", "", "0.75"],
+    ], "pairs of the tournament are no rounds, and no range is made up"  # fmt: skip
+    half = (LEFT + RIGHT) / 2
+    assert [(each.text, each.x, each.x + each.width) for each in drawn.stretches] == [
+        ("Lesson 1", LEFT, half), ("Lesson 2", half, RIGHT)
+    ]  # fmt: skip
+    (area,) = drawn.ranges
+    assert (area.mark, area.name, len(area.points)) == ("first", "a", 4)
+    (x, high), *_, (last, low) = area.points
+    (line, _) = drawn.lines
+    assert x == last == line.points[0][0]
+    assert high < line.points[0][1] < low, "the range is around its line"
+    many = {"tick": [*map(float, range(40))], "steps": [10.0 * i for i in range(1, 41)], "a/win": [0.5] * 40,
+            "lesson": [float(i + 1) for i in range(40)]}  # fmt: skip
+    texts = [each.text for each in course_lines(["a"], many, "win").stretches]
+    assert len(texts) == 40
+    assert [text for text in texts if text][:2] == ["Lesson 1", "7"], "numbers where there is room"
+
+
+def test_a_range_that_is_wide_does_not_flatten_the_lines() -> None:
+    columns = {"tick": [1.0, 2.0], "steps": [1.0, 2.0], "lesson": [1.0, 1.0], "a/return": [0.0, 10.0],
+               "a/return_low": [-1e6, 9.0], "a/return_high": [1e6, 11.0]}  # fmt: skip
+    assert course_lines(["a"], columns, "return").frame.up == (-5.0, 15.0)
+
+
+def test_the_page_draws_the_ranges_that_a_course_tells(team: Studio, designer: Client) -> None:
+    content = designer.get(page(held(team))).content.decode()
+    assert 'class="range first"' in content
+    assert content.count('class="stretch stretch-even"') == 2, "the second lesson, in both drawings"
+    assert "Lesson 2</text>" in content
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from engine.config import arena_plan
 from engine.config.arena import ArenaConfig
 from webapp.accounts.models import User
 from webapp.arena.asking import ArenaForm
+from webapp.arena.curves import course_lines
 from webapp.arena.intake import ArenaIntake
 from webapp.arena.reading import (
     MOST_MATCHES,
@@ -72,7 +73,8 @@ class Lessons(Learning):
         """The timeline, who plays whom now, the curves, and the tournament."""
         course, columns = CourseReading(job), curve.columns(job, ROUNDS)
         table = latest_table(job)
-        drawn = [(up, course.curves(columns, name)) for name, up in CURVES.items()]
+        learning = [player.name for player in course.players if player.learns]
+        drawn = [(up, course_lines(learning, columns, name)) for name, up in CURVES.items()]
         curves = [(up, lines) for up, lines in drawn if lines.lines]
         return {
             "course": course,

@@ -1,4 +1,4 @@
-"""What a course's page tells: who plays whom as a table of entities, lessons as a timeline, and each policy's curve."""
+"""What a course's page tells: who plays whom as a table of entities, and lessons as a timeline."""
 
 from __future__ import annotations
 
@@ -17,12 +17,10 @@ from engine.config.matches import MatchConfig
 from webapp.arena.entities import entity_name
 from webapp.arena.selves import Selves
 from webapp.lib.words import number, percent, plural
-from webapp.studies.lines import Lines
 from webapp.studies.models import Job
 from webapp.studies.rounds import Columns
 from webapp.training.games import OFFERS, Offer, named
 
-MARKS = ("first", "second", "third", "other")
 MOST_MATCHES = 12
 """Columns of the table of entities; of more, the export has all."""
 PORTION = 100
@@ -177,18 +175,6 @@ class CourseReading:
         most = max((counted(lesson.matches, self.config.copies) for lesson in self.config.lessons),
                    key=lambda how: how.processes)  # fmt: skip
         return f"{most.processes}: {plural(most.environments, 'environment')}, {plural(most.workers, 'worker')}"
-
-    def curves(self, columns: Columns, what: str) -> Lines:
-        """A line for each policy that learns; ``what``: the metric."""
-        steps = [step or 0.0 for step in columns.get("steps", [])]
-        names = [player.name for player in self.players if player.learns]
-        nothing: list[float | None] = [None] * len(steps)
-        lines = [
-            (MARKS[min(i, len(MARKS) - 1)], name, columns.get(f"{name}/{what}", nothing))
-            for i, name in enumerate(names)
-        ]
-        others = {MARKS[-1]: "the others"} if len(names) > len(MARKS) else {}
-        return Lines("Decisions learned from → later", steps, lines, lambda x: number(round(x)), others)
 
 
 def _does(member: Any) -> str:
