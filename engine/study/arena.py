@@ -26,11 +26,10 @@ from engine.simulators import references
 from engine.store import Store
 from engine.study import checkpoint
 from engine.study.control import Command, Control
-from engine.study.course import Course, CourseCurve, Rung, beginner, copied
+from engine.study.course import Course, CourseCurve, PupilCurve, Rung, beginner, copied
 from engine.study.course_artifacts import CourseArtifacts, entrants
 from engine.study.course_checks import Checked, check
 from engine.study.course_words import announced, happened, no_episode_ended, stopped_in
-from engine.study.curve import PolicyCurve
 from engine.study.failures import not_begun, with_failure
 from engine.study.learner_factory import begin_with
 from engine.study.learning import Learning, long_enough
@@ -97,7 +96,7 @@ class _Arena(Learning):
         seat, config = checked.seats[name], self.config
         learner = beginner(config, name, seat)
         weights = [chosen.rewards[r].weight if r in chosen.rewards else 1.0 for r in called(seat)]
-        curve = PolicyCurve(seat.rewards, weights, seat.signals, config.game.least_return)
+        curve = PupilCurve(seat.rewards, weights, seat.signals, config.game.least_return)
         return PolicyTraining(name, Portion(0, self.waiting, False, 0), learner, curve)
 
     def _lesson(self) -> Generator[AnyEvent, None, Command]:

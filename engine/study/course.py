@@ -16,6 +16,7 @@ from engine.config.arena_plan import steps_of
 from engine.config.lessons import BestConfig, LessonConfig, Measure
 from engine.evorl.opponents import Faced, remembered, restored
 from engine.mdp.interface import SeatSpec
+from engine.means import range_of
 from engine.rl.factory import make_learner
 from engine.rl.learner import Learner, Metrics, State
 from engine.rl.sampler import Episode
@@ -164,6 +165,21 @@ def copied(learner: Learner) -> State:
         name: Bundle(dict(part.meta), {key: array.copy() for key, array in part.arrays.items()})
         for name, part in learner.state().items()
     }
+
+
+class PupilCurve(PolicyCurve):
+    """The curve of one policy of a course; also with 95 % ranges of what it played, where they are known."""
+
+    def played(self) -> Metrics:
+        """Battles count, not seats: those of a squad, or of both sides, end alike."""
+        found = super().played()
+        recent = Recent(len(self.episodes))
+        recent.add("", self.episodes, self.weights)
+        for i, what in enumerate(MEASURES if found else ()):
+            ends = range_of(recent.rows[""][:, i], *self.known[what])
+            if math.isfinite(ends.high - ends.low):
+                found |= {f"{what}_low": ends.low, f"{what}_high": ends.high}
+        return found
 
 
 class CourseCurve(Curve):

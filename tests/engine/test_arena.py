@@ -32,7 +32,7 @@ from engine.simulators import references
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import checkpoint, run
-from engine.study.course import Course, Recent
+from engine.study.course import Course, PupilCurve, Recent
 from engine.study.course_checks import check
 from engine.study.course_words import happened
 from engine.study.lessons import Known, Lesson, Matches, cast_of, sampler, seating
@@ -728,6 +728,32 @@ def test_the_last_battles_of_a_lesson_are_of_all_its_matches_and_those_of_a_squa
     squads.add("a", [episode(float(battle == 0), battle, seat) for seat in range(5) for battle in range(4)], np.ones(1))
     assert len(squads.rows["a"]) == 4
     assert squads.mean("a", "win", 4, whole=True) == 0.25
+
+
+def test_a_round_tells_ranges_of_what_was_played_by_battles_and_not_by_seats() -> None:
+    """Two seats of one battle end alike, and two policies of a battle share one win: neither adds to what is known."""
+
+    def ranges(episodes: list[Episode]) -> dict[str, float]:
+        played = PupilCurve(("score",), [1.0], ())
+        played.episodes = episodes
+        return played.played()
+
+    wins = [float(i % 3 > 0) for i in range(60)]
+    alone = ranges([episode(win, i) for i, win in enumerate(wins)])
+    squad = ranges([episode(win, i, seat) for i, win in enumerate(wins) for seat in (0, 1)])
+    assert 0 < alone["win_low"] < alone["win"] < alone["win_high"] < 1
+    assert [squad[f"win{end}"] for end in ("", "_low", "_high")] == [
+        alone[f"win{end}"] for end in ("", "_low", "_high")
+    ]
+    both = ranges([episode(abs(win - seat), i, seat) for i, win in enumerate(wins) for seat in (0, 1)])
+    assert both["win"] == 0.5
+    spread = ranges([episode(i / 60, i) for i in range(60)])
+    assert spread["return_low"] < spread["return"] < spread["return_high"]
+    assert "return_low" not in alone, "of few numbers without bounds nothing is known"
+    one = ranges([episode(1.0, 0)])
+    assert (one["win_low"], one["win_high"]) == (pytest.approx(0.0, abs=0.1), 1.0)
+    assert "return_low" not in one
+    assert ranges([]) == {}
 
 
 def test_a_squad_of_earlier_selves_is_one_of_them_and_each_is_met_equally_often(store: FolderStore) -> None:

@@ -16,6 +16,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.live_server_helper import LiveServer
 
+from engine.config.arena import ArenaConfig
 from engine.config.genes import genes
 from engine.config.overrides import overridden, placed
 from engine.studies import load
@@ -180,9 +181,12 @@ def test_every_example_of_the_help_page_works(live_server: LiveServer, redis_ser
         if "job" in found:
             variables["JOB"] = str(found["job"])
             kinds.append(found["kind"])
-    assert kinds == ["search", "evolve", "evolve", "evolve", "evolve"]  # started twice, watched, stopped, cloned
+    assert kinds == ["search", "arena", *["evolve"] * 4]  # the last: started, watched, stopped, cloned
     made = sorted(Job.objects.values_list("kind", flat=True))
-    assert made == ["evolve", "evolve", "search", "worth"], "a search brings an experiment of its own"
+    assert made == ["arena", "evolve", "evolve", "search", "worth"], "a search brings an experiment of its own"
+    course = load(Job.objects.get(kind="arena").config)
+    assert isinstance(course, ArenaConfig)
+    assert (course.count, course.roster["past"].recalls) == (4, ("main",))
 
 
 @pytest.mark.django_db(transaction=True)

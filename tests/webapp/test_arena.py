@@ -30,16 +30,20 @@ from webapp.agents.keeping import keep, left_by
 from webapp.agents.models import Agent
 from webapp.arena import reading, typed
 from webapp.arena.asking import ArenaForm
+from webapp.arena.curves import course_lines
 from webapp.arena.known_courses import ROUNDING, learner_for
 from webapp.arena.lesson_fields import HELD
 from webapp.arena.pace import LESSON_S, Round, rehearsal, timed
-from webapp.arena.reading import CourseReading, RosterPlayer, agent_records, latest, standings, strongest, unrated
-from webapp.arena.watching import recording
+from webapp.arena.reading import CourseReading, RosterPlayer, latest
+from webapp.arena.selves import Selves
+from webapp.arena.standings import against_points, agent_records, standings, strongest, unrated
+from webapp.arena.watching import past_recording, recording
 from webapp.lib.storage import store
 from webapp.lib.words import about
 from webapp.studies import actions
 from webapp.studies.estimates import FASTER, SLOWER
 from webapp.studies.journal import Entry, append
+from webapp.studies.lines import LEFT, RIGHT
 from webapp.studies.models import Job, Status
 from webapp.studies.table_rows import latest as latest_table
 from webapp.training.games import OFFERS
@@ -593,7 +597,7 @@ def test_settings_are_read_as_they_are_typed() -> None:
 
 def test_a_match_of_the_lesson_is_watched_with_its_players_as_they_are_now(team: Studio, designer: Client) -> None:
     job = held(team)
-    names = {"main against old": (0, "main@2"), "main against rival": (1, "rival")}
+    names = {"main against old": (0, "main@1"), "main against rival": (1, "rival")}
     for words, (place, other) in names.items():
         address = reverse("arena:watch", args=[team.project.slug, job.pk, place])
         assert f'aria-label="Watch {words}"' in designer.get(page(job)).content.decode()
@@ -603,6 +607,110 @@ def test_a_match_of_the_lesson_is_watched_with_its_players_as_they_are_now(team:
         assert recorded_.config["agents"][0]["policy"] == job.artifacts["policy_description/main"]
         assert recorded_.config["opponent"]["policy"] == job.artifacts[f"policy_description/{other}"]
     assert designer.post(reverse("arena:watch", args=[team.project.slug, job.pk, 9])).status_code == 404
+
+
+def watched_past(team: Studio, designer: Client, job: Job, number: int, place: int) -> tuple[str, ...]:
+    """Which policies of a job play in a match of a lesson that is over, and what both sides are called."""
+    address = reverse("arena:watch-past", args=[team.project.slug, job.pk])
+    answer = designer.post(address, {"lesson": number, "match": place})
+    found = Job.objects.for_forms().latest("pk")
+    assert answer["Location"] == reverse("agents:battles", args=[team.project.slug, found.pk])
+    assert found.parent == job
+    sides = found.config["agents"][0], found.config["opponent"]
+    roles = {digest: role.partition("/")[2] for role, digest in job.artifacts.items() if "policy_description/" in role}
+    return tuple(text for side in sides for text in (roles.get(side.get("policy", ""), ""), side["title"]))
+
+
+def test_a_match_of_a_lesson_that_is_over_is_watched_with_its_players_as_they_were(
+    team: Studio, designer: Client
+) -> None:
+    job = held(team)
+    known = {role: f"{i:064x}" for i, role in enumerate(
+        f"policy_description/{name}" for name in ("main", "main@1", "main@2", "rival", "rival@1"))}  # fmt: skip
+    Job.objects.filter(pk=job.pk).update(artifacts=job.artifacts | known)
+    job = Job.objects.get(pk=job.pk)
+    for number, place, seen in (
+        (1, 0, ("main@1", "main after lesson 1", "", "luck")),
+        (1, 1, ("rival@1", "rival after lesson 1", "", "luck")),
+        (2, 0, ("main@2", "main after lesson 2", "main@1", "old (main after lesson 1)")),
+        (2, 1, ("main@2", "main after lesson 2", "rival@1", "rival after lesson 1")),
+    ):
+        assert watched_past(team, designer, job, number, place) == seen
+    text = designer.get(page(job)).content.decode()
+    assert 'aria-label="Watch main against old in lesson 2"' in text
+    assert "Watch main against old in lesson 2" not in signed_in(team.producer).get(page(job)).content.decode()
+    address = reverse("arena:watch-past", args=[team.project.slug, job.pk])
+    for number, place, status in ((3, 0, 404), (0, 0, 404), (1, 2, 404), ("x", 0, 400), (1, "", 400)):
+        assert designer.post(address, {"lesson": number, "match": place}).status_code == status
+
+
+def test_lessons_that_are_held_several_times_are_watched_one_by_one_while_others_go_on(
+    team: Studio, designer: Client
+) -> None:
+    again = lesson(["main", "old"], times=4, after={"pool": ["main"]})
+    config = course({"main": PPO, "old": {"kind": "pool", "of": ["main"]}}, [again])
+    job = actions.submit(team.project, team.designer, config, title="Ladder")
+    known = {f"policy_description/main@{i}": f"{i}" * 64 for i in (1, 2)} | {"policy_description": "9" * 64}
+    metrics = {"lesson": 3, "lesson_over": 0}
+    Job.objects.filter(pk=job.pk).update(status="running", tick=5, metrics=metrics, artifacts=known)
+    job = Job.objects.get(pk=job.pk)
+    text = designer.get(page(job)).content.decode()
+    assert re.findall(r"<option value=\"(\d)\".*?>As in lesson \d", text) == ["1", "2"]
+    assert "1 to 4. Lesson" in text
+    first = ("main@1", "main after lesson 1", "main@1", "old (main after lesson 1)")
+    assert watched_past(team, designer, job, 1, 0) == first, "nobody has kept what it began the lesson as"
+    second = ("main@2", "main after lesson 2", "main@1", "old (main after lesson 1)")
+    assert watched_past(team, designer, job, 2, 0) == second
+
+
+def test_whoever_reads_who_plays_whom_reads_which_earlier_selves_a_pool_stands_for(
+    team: Studio, designer: Client
+) -> None:
+    pool, both = {"pool": ["main"]}, {"pool": ["main", "rival"]}
+    lessons = [lesson(["main", "old"], ["rival", "old"], times=times, after=after)
+               for times, after in ((3, pool), (1, {}), (2, both), (2, {}))]  # fmt: skip
+    roster = {"main": PPO, "rival": PPO, "old": {"kind": "pool", "of": ["main", "rival"]}}
+    config = course(roster, lessons)
+    job = actions.submit(team.project, team.designer, config, title="Many selves")
+    for done, whom in (
+        (0, "main as it began lesson 1 or rival as it began lesson 1"), (1, "main after lesson 1"),
+        (5, "main after lessons 1 to 3 and 5 or rival after lesson 5"),
+        (7, "main after lessons 1 to 3 and 5 to 6 or rival after lessons 5 to 6"),
+    ):  # fmt: skip
+        metrics = {"lesson": done, "lesson_over": 1}
+        Job.objects.filter(pk=job.pk).update(status="running", tick=done, metrics=metrics)
+        content = designer.get(page(job)).content.decode()
+        assert content.count(f'>old<span class="second muted d-block">{whom}</span>') == 2, whom
+
+
+def test_a_sentence_names_few_stretches_of_lessons(team: Studio) -> None:
+    each = [lesson(["main", "old"], after={"pool": ["main"] if i % 2 else []}) for i in range(14)]
+    config = course({"main": PPO, "old": {"kind": "pool", "of": ["main"]}}, each)
+    assert isinstance(config, ArenaConfig)
+    assert Selves(config, {}).words("old", 14) == "main after lessons 2, 4, 6, 8 and 2 more"
+
+
+def test_who_goes_on_as_another_one_is_watched_as_that_one(team: Studio) -> None:
+    """A copy is the other one's network; of the best of several nobody has kept whose it was."""
+    first = lesson(["a", "b"], after={"fork": {"b": "a"}})
+    second = lesson(["a", "b"], frozen=["b"], after={"best": {"among": ["a", "b"]}})
+    third = lesson(["a", "b"], frozen=["b"])
+    config = course({"a": PPO, "b": PPO}, [first, second, third])
+    assert isinstance(config, ArenaConfig)
+    roles = ("a@1", "b@1", "a@2", "a@3")
+    selves = Selves(config, {f"policy_description/{name}": name for name in roles})
+    assert selves.at_end("b", 1) == ("b", 1, "b@1")
+    assert selves.at_end("b", 2) == ("a", 1, "a@1")
+    assert selves.at_end("b", 3).policy == ""
+    assert selves.at_end("a", 3).policy == "a@3"
+    job = actions.submit(team.project, team.designer, config, title="Best")
+    job.metrics, job.tick = {"lesson": 3, "lesson_over": 1}, 9
+    job.artifacts = {f"policy_description/{name}": f"{i}" * 64 for i, name in enumerate(roles)}
+    opponent = past_recording(job, 2, 0).opponent
+    assert opponent is not None
+    assert opponent.title == "b (a after lesson 1)"
+    with pytest.raises(actions.Refused, match="with which b played in lesson 3 was not kept"):
+        past_recording(job, 3, 0)
 
 
 MIXED: tuple[tuple[Any, Any], ...] = (
@@ -738,6 +846,77 @@ def test_strength_is_told_with_a_range_or_a_sentence_says_why_there_is_none() ->
     assert unrated(none).startswith("Nobody has Elo points")
     assert strongest(table((0.2, np.nan), (0.8, np.nan))) == ("p1", 2)
     assert unrated(standings(table((0.5, 0.0), (0.5, 0.0), (1.0, np.nan)))).startswith("p2 has no Elo points")
+
+
+def test_only_one_rule_says_who_is_surely_better_and_elo_points_that_disagree_are_named(
+    team: Studio, designer: Client
+) -> None:
+    """Rock surely beats scissors by a range that holds for all pairs at once; its points are fewer all the same."""
+    job = held(team)
+    table = latest_table(job)
+    assert table is not None
+    names = [each["name"] for each in table.meta["teams"]]
+    n, nobody = len(names), np.empty((0, 2), np.int64)
+    apart = np.where(np.triu(np.ones((n, n)), 1), 0.6, np.where(np.tril(np.ones((n, n)), -1), 0.4, np.nan))
+    unsure = {"share": apart, "low": apart - 0.05, "high": apart + 0.05, "least": apart - 0.2, "most": apart + 0.2}
+    points = {f"rating{end}": np.arange(n) * 100.0 + by for end, by in (("", 0), ("_low", -9), ("_high", 9))}
+
+    def shown(columns: dict[str, Any]) -> tuple[list[str], str]:
+        whole = Bundle(table.meta, {**table.arrays, **unsure, **points, **columns})
+        Job.objects.filter(pk=job.pk).update(artifacts={**job.artifacts, "table": store().put(pack(*whole))})
+        return against_points(whole), designer.get(page(job)).content.decode()
+
+    said, content = shown({"counter": nobody})
+    assert said == []
+    assert "surely beats" not in content.partition('id="map-title"')[2], "ranges of one pair, or of points, say nothing"
+    assert re.search(r'title="40(\.0)? to 80', content), "the range of a cell is that by which it is framed or not"
+    sure = {name: column.copy() for name, column in unsure.items()}
+    sure["least"][0, 1], sure["most"][1, 0] = 0.55, 0.45
+    said, content = shown({"counter": np.array([[0, 1]]), **sure})
+    assert said == [f"{names[0]} surely beats {names[1]}, which has more Elo points."]
+    assert said[0] in content
+    assert content.count("surely beats</span>") == 1
+
+
+def test_curves_show_where_lessons_begin_and_the_ranges_of_rounds_also_as_a_table() -> None:
+    columns = {
+        "tick": [1.0, 2.0, 3.0, 4.0], "steps": [100.0, 200.0, 400.0, 400.0], "lesson": [1.0, 1.0, 2.0, 2.0],
+        "pairs": [None, None, None, 1.0], "a/win": [0.25, 0.5, None, None], "a/win_low": [0.125, 0.25, None, None],
+        "a/win_high": [0.5, 0.75, None, None], "b/win": [None, 0.5, 0.75, None],
+    }  # fmt: skip
+    drawn = course_lines(["a", "b"], columns, "win")
+    assert drawn.heads == ["Decisions learned from", "Lesson", "a", "b"]
+    assert drawn.rows == [
+        ["100", "1", "0.25 (0.125 to 0.5)", ""], ["200", "1", "0.5 (0.25 to 0.75)", "0.5"], ["400", "2", "", "0.75"],
+    ], "pairs of the tournament are no rounds, and no range is made up"  # fmt: skip
+    half = (LEFT + RIGHT) / 2
+    assert [(each.text, each.x, each.x + each.width) for each in drawn.stretches] == [
+        ("Lesson 1", LEFT, half), ("Lesson 2", half, RIGHT)
+    ]  # fmt: skip
+    (area,) = drawn.ranges
+    assert (area.mark, area.name, len(area.points)) == ("first", "a", 4)
+    (x, high), *_, (last, low) = area.points
+    (line, _) = drawn.lines
+    assert x == last == line.points[0][0]
+    assert high < line.points[0][1] < low, "the range is around its line"
+    many = {"tick": [*map(float, range(40))], "steps": [10.0 * i for i in range(1, 41)], "a/win": [0.5] * 40,
+            "lesson": [float(i + 1) for i in range(40)]}  # fmt: skip
+    texts = [each.text for each in course_lines(["a"], many, "win").stretches]
+    assert len(texts) == 40
+    assert [text for text in texts if text][:2] == ["Lesson 1", "7"], "numbers where there is room"
+
+
+def test_a_range_that_is_wide_does_not_flatten_the_lines() -> None:
+    columns = {"tick": [1.0, 2.0], "steps": [1.0, 2.0], "lesson": [1.0, 1.0], "a/return": [0.0, 10.0],
+               "a/return_low": [-1e6, 9.0], "a/return_high": [1e6, 11.0]}  # fmt: skip
+    assert course_lines(["a"], columns, "return").frame.up == (-5.0, 15.0)
+
+
+def test_the_page_draws_the_ranges_that_a_course_tells(team: Studio, designer: Client) -> None:
+    content = designer.get(page(held(team))).content.decode()
+    assert 'class="range first"' in content
+    assert content.count('class="stretch stretch-even"') == 2, "the second lesson, in both drawings"
+    assert "Lesson 2</text>" in content
 
 
 @pytest.mark.parametrize(

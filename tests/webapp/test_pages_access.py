@@ -201,6 +201,10 @@ def _course(team: Studio) -> dict[str, Any]:
     return {"pk": held(team).pk, "place": 1}
 
 
+def _held(team: Studio) -> dict[str, Any]:
+    return {"pk": held(team).pk}
+
+
 def _watched(team: Studio) -> dict[str, Any]:
     return {"pk": watched(team.project, [kept_agent(team.project)]).pk}
 
@@ -385,6 +389,7 @@ ROWS = (
     of_project("styles:map-keep", None, WRITERS, arguments=_style_agent),
     of_project("styles:breed", None, WRITERS, arguments=lambda team: {"pk": kept_agent(team.project).pk}),
     of_project("arena:watch", None, WRITERS, arguments=_course),
+    of_project("arena:watch-past", None, WRITERS, arguments=_held, data={"lesson": "1", "match": "0"}),
     of_project("styles:map-watch", None, WRITERS, arguments=_bred, data={"agent": "0"}),
     of_project("studies:explore", MEMBERS, arguments=_job),
     of_project("studies:explore-data", MEMBERS, arguments=_explored),

@@ -22,6 +22,18 @@ STATUSES = (
 )
 JOB = "$JOB"
 _NEXT = " \\\n  "
+COURSE = {
+    "name": "Grows with the player", "game": "pong-two-seats",
+    "roster": {"main": "ppo", "luck": "random", "past": {"kind": "pool", "of": ["main"]}},
+    "lessons": [
+        {"title": "Beat chance", "matches": [["main", "luck"]], "steps": 200_000,
+         "until": {"policy": "main", "reaches": 0.7}, "after": {"pool": ["main"]}},
+        {"title": "Beat yourself", "matches": [["main", "past"], ["main", "luck"]], "steps": 200_000, "times": 3,
+         "after": {"pool": ["main"]}},
+    ],
+    "tournament": {"kind": "round-robin", "rungs": True},
+}  # fmt: skip
+"""A course of lessons that is short, and has what every course has."""
 
 
 class Address(NamedTuple):
@@ -75,6 +87,13 @@ def examples(site: str, slug: str) -> list[Example]:
             _curl("POST", jobs, search),
             "Rules, objectives and data come from the project; set replaces single settings. The answer has the "
             "job’s number, which the next commands call $JOB.",
+        ),
+        Example(
+            "Hold lessons for several agents",
+            _curl("POST", jobs, {"kind": "arena", "config": COURSE}),
+            "The roster says who there is: one that learns, a script, and the first one’s earlier selves. A match of a "
+            "lesson names a player for each entity of the game, here one for each side. steps are decisions to learn "
+            "from; until ends a lesson early. What goes into the pool after a lesson is met as past in later ones.",
         ),
         Example(
             "Search for good training settings",

@@ -11,19 +11,17 @@ from engine.config import arena_plan
 from engine.config.arena import ArenaConfig
 from webapp.accounts.models import User
 from webapp.arena.asking import ArenaForm
+from webapp.arena.curves import course_lines
 from webapp.arena.intake import ArenaIntake
 from webapp.arena.reading import (
     MOST_MATCHES,
     CourseReading,
-    agent_records,
     course_of,
     latest,
     match_words,
-    standings,
-    strongest,
-    unrated,
+    watchable,
 )  # fmt: skip
-from webapp.arena.watching import watchable
+from webapp.arena.standings import against_points, agent_records, standings, strongest, unrated
 from webapp.lib.words import number
 from webapp.metagame.reading import RoundRobinResult
 from webapp.studies.kinds import AgentRecord, Found, Rows
@@ -75,19 +73,21 @@ class Lessons(Learning):
         """The timeline, who plays whom now, the curves, and the tournament."""
         course, columns = CourseReading(job), curve.columns(job, ROUNDS)
         table = latest_table(job)
-        drawn = [(up, course.curves(columns, name)) for name, up in CURVES.items()]
+        learning = [player.name for player in course.players if player.learns]
+        drawn = [(up, course_lines(learning, columns, name)) for name, up in CURVES.items()]
         curves = [(up, lines) for up, lines in drawn if lines.lines]
         return {
             "course": course,
             "players": [(player, latest(columns, player)) for player in course.players],
             "matches": [
-                (i, match_words(match, course.offer), watchable(course, match))
+                (i, match_words(match, course.offer), watchable(match, course.offer))
                 for i, match in enumerate(course.now.matches[:MOST_MATCHES])
             ],
             "curves": [curves[0], curves[-1]] if len(curves) > 1 else curves,
             "reading": RoundRobinResult(table) if table else None,
             "standings": standings(table) if table else [],
             "complete": table is not None and not table.meta["missing"],
+            "against_points": against_points(table) if table else [],
             "unrated": unrated(standings(table)) if table else "",
             "sharing": self.crowded(course.config),
         }

@@ -1,16 +1,13 @@
-"""What a course's page tells: who plays whom as a table of entities, lessons as a timeline, and each policy's curve."""
+"""What a course's page tells: who plays whom as a table of entities, and lessons as a timeline."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-import numpy as np
 from django.core.paginator import Page, Paginator
 
-from engine.arrays import Bundle
 from engine.catalog import LEARNERS, PLAYERS
 from engine.config import parse
 from engine.config.arena import ArenaConfig
@@ -18,19 +15,14 @@ from engine.config.arena_plan import counted
 from engine.config.lessons import LessonConfig
 from engine.config.matches import MatchConfig
 from webapp.arena.entities import entity_name
+from webapp.arena.selves import Selves
 from webapp.lib.words import number, percent, plural
-from webapp.studies.kinds import AgentRecord
-from webapp.studies.lines import Lines
 from webapp.studies.models import Job
 from webapp.studies.rounds import Columns
-from webapp.studies.table_rows import latest as latest_table
 from webapp.training.games import OFFERS, Offer, named
 
-MARKS = ("first", "second", "third", "other")
 MOST_MATCHES = 12
 """Columns of the table of entities; of more, the export has all."""
-SHOWN = 5
-"""Players that a sentence names."""
 PORTION = 100
 """Lessons that the page shows at once."""
 LISTED = 6
@@ -47,25 +39,36 @@ class RosterPlayer(NamedTuple):
 
 class Held(NamedTuple):
     """A lesson on the timeline. ``state``: over, now, ahead or, where the course ended within it, partly; ``where``:
-    which of those of its kind is under way, or how many were held; ``matches``: the first of them, and how many
-    ``more`` there are."""
+    which of those of its kind is under way, or how many were held; ``numbers``: its own or, of one that is held several
+    times, the first and the last; ``over``: the numbers of those that are over; ``matches``: the first of them, each
+    with whether it can be watched, and how many ``more`` there are."""
 
-    number: int
+    numbers: str
     title: str
     state: str
     where: str
     length: str
     until: str
-    matches: list[str]
+    over: range
+    matches: list[tuple[str, bool]]
     more: int
     notes: list[str]
 
 
+class Steering(NamedTuple):
+    """Who steers an entity in a match, empty for nobody; ``together``: as one of a group; ``who``: whom a pool of
+    earlier selves stands for."""
+
+    policy: str
+    together: bool = False
+    who: str = ""
+
+
 class Seat(NamedTuple):
-    """An entity of the game, and the policy that steers it in each match; ``together``: as one of a group."""
+    """An entity of the game, and who steers it in each match."""
 
     name: str
-    cells: list[tuple[str, bool]]
+    cells: list[Steering]
 
 
 def course_of(job: Job) -> ArenaConfig:
@@ -114,11 +117,11 @@ class CourseReading:
         condition = "" if until is None else _until(until.policy, until.measure, until.reaches, until.of)
         length = plural(self.config.pace(lesson).decisions, "decision")
         length += f", {plural(lesson.times, 'time')}" if lesson.times > 1 else ""
-        matches, more = (
-            [match_words(match, self.offer) for match in lesson.matches[:LISTED]],
-            len(lesson.matches) - LISTED,
-        )
-        return Held(i + 1, lesson.title, state, where, length, condition, matches, max(0, more), list(_notes(lesson)))
+        numbers = str(before + 1) if lesson.times == 1 else f"{before + 1} to {before + lesson.times}"
+        over = range(before + 1, before + 1 + max(0, min(self.complete - before, lesson.times)))
+        matches = [(match_words(match, self.offer), watchable(match, self.offer)) for match in lesson.matches[:LISTED]]
+        more = max(0, len(lesson.matches) - LISTED)
+        return Held(numbers, lesson.title, state, where, length, condition, over, matches, more, list(_notes(lesson)))
 
     def _state(self, times: int, before: int) -> tuple[str, str]:
         here = self.begun and before < self.number <= before + times
@@ -132,13 +135,18 @@ class CourseReading:
         return "partly", f"{held} of {times} held" if times > 1 else "not to its end"
 
     @property
+    def number_now(self) -> int:
+        """The number of the lesson that is under way, or of the last one."""
+        return min(self.number, self.config.count)
+
+    @property
     def now(self) -> LessonConfig:
         """The lesson that is under way, or the last one."""
         return self.config.lessons[self._place]
 
     @property
     def _place(self) -> int:
-        return self.config.lesson(min(self.number, self.config.count) - 1)[0]
+        return self.config.lesson(self.number_now - 1)[0]
 
     @property
     def heads(self) -> list[str]:
@@ -149,11 +157,16 @@ class CourseReading:
     def seats(self) -> list[Seat]:
         """A row for each entity: who steers it in each match of the lesson that is under way."""
         shown = self.now.matches[:MOST_MATCHES]
-        steered = [{entity: one for one in match.seated for entity in one.entities} for match in shown]
-        count = max(match.count for match in shown)
+        pools, selves = {name for name, one in self.config.roster.items() if one.recalls}, Selves(self.config, {})
+        whom = {name: selves.words(name, self.number_now) for name in pools}
+        steered = [
+            {entity: Steering(one.policy, one.together, whom.get(one.policy, ""))
+             for one in match.seated for entity in one.entities}
+            for match in shown
+        ]  # fmt: skip
+        nobody, count = Steering(""), max(match.count for match in shown)
         return [
-            Seat(entity_name(k, self.offer), [(s[k].policy, s[k].together) if k in s else ("", False) for s in steered])
-            for k in range(count)
+            Seat(entity_name(k, self.offer), [steering.get(k, nobody) for steering in steered]) for k in range(count)
         ]
 
     @property
@@ -162,18 +175,6 @@ class CourseReading:
         most = max((counted(lesson.matches, self.config.copies) for lesson in self.config.lessons),
                    key=lambda how: how.processes)  # fmt: skip
         return f"{most.processes}: {plural(most.environments, 'environment')}, {plural(most.workers, 'worker')}"
-
-    def curves(self, columns: Columns, what: str) -> Lines:
-        """A line for each policy that learns; ``what``: the metric."""
-        steps = [step or 0.0 for step in columns.get("steps", [])]
-        names = [player.name for player in self.players if player.learns]
-        nothing: list[float | None] = [None] * len(steps)
-        lines = [
-            (MARKS[min(i, len(MARKS) - 1)], name, columns.get(f"{name}/{what}", nothing))
-            for i, name in enumerate(names)
-        ]
-        others = {MARKS[-1]: "the others"} if len(names) > len(MARKS) else {}
-        return Lines("Decisions learned from → later", steps, lines, lambda x: number(round(x)), others)
 
 
 def _does(member: Any) -> str:
@@ -221,118 +222,15 @@ def sides_of(match: MatchConfig, offer: Offer) -> list[list[str]]:
     return [list(names) for names in sides.values()]
 
 
+def watchable(match: MatchConfig, offer: Offer) -> bool:
+    """Whether all sides play, and every group is of one side, its entities in the game's order."""
+    groups = [one.entities for one in match.seated if one.together]
+    ordered = all(list(each) == sorted(each) and each[0] // offer.squad == each[-1] // offer.squad for each in groups)
+    return ordered and len(sides_of(match, offer)) == max(1, len(offer.sides))
+
+
 def _plain(value: Any) -> str:
     return number(value, 2) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
-
-
-class PlayerStanding(NamedTuple):
-    """How strong a player of a tournament is, and how often it would be seen if everybody picked well. ``share`` of
-    wins against all others, or, where not everybody met, of the battles that it played, without a range; ``rating`` in
-    Elo points, empty where it has none."""
-
-    name: str
-    share: float
-    share_low: float
-    share_high: float
-    rating: str
-    range: str
-    picked: float
-    low: float
-    high: float
-
-
-def standings(table: Bundle) -> list[PlayerStanding]:
-    """All players, the strongest first: by their shares of wins where everybody met everybody, otherwise, as some met
-    stronger ones than others, by Elo points."""
-    names = [team["name"] for team in table.meta["teams"]]
-    columns = {name: table.arrays[name].tolist() for name in
-            ("standing", "standing_low", "standing_high", "rating", "rating_low", "rating_high", "picked", "picked_low",
-             "picked_high")}  # fmt: skip
-    met = not table.meta["missing"]
-    if not met:
-        columns["standing"] = _own_shares(table)
-    shares, ratings = columns["standing"], columns["rating"]
-    order = sorted(range(len(names)), key=lambda i: -(_known(shares[i]) if met else _strength(shares[i], ratings[i])))
-    return [
-        PlayerStanding(
-            names[i], columns["standing"][i], columns["standing_low"][i], columns["standing_high"][i],
-            _points(columns["rating"][i]),
-            f"{_points(columns['rating_low'][i])} to {_points(columns['rating_high'][i])}",
-            columns["picked"][i], columns["picked_low"][i], columns["picked_high"][i],
-        )
-        for i in order
-    ]  # fmt: skip
-
-
-def _own_shares(table: Bundle) -> list[float]:
-    """Each player's share of wins in the battles that it played. Pairs that never met would count as half a win each
-    in the share against all others."""
-    shares, meetings = table.arrays["share"], table.arrays["meetings"]
-    won = np.where(meetings > 0, np.nan_to_num(shares) * meetings, 0.0).sum(axis=1)
-    with np.errstate(invalid="ignore"):
-        own: list[float] = (won / meetings.sum(axis=1)).tolist()
-    return own
-
-
-def agent_records(job: Job) -> dict[str, AgentRecord]:
-    """Every agent that a course left, as it is ("" where only one learns) and as it was after each lesson (NAME@3)."""
-    learned: dict[str, float] = {}
-    for metrics in job.events.filter(kind="progressed").order_by("tick").values_list("body__metrics", flat=True):
-        for name, value in metrics.items():
-            policy, _, what = name.partition("/")
-            if what == "learned":
-                learned |= {policy: value, f"{policy}@{metrics['lesson']:.0f}": value}
-    alone = {name for name in learned if "@" not in name}
-    table = latest_table(job)
-    strengths = {each.name: _in_words(each) for each in standings(table)} if table else {}
-    return {
-        "" if {name} == alone else name: AgentRecord(int(value), strengths.get(name, ""))
-        for name, value in learned.items()
-    }
-
-
-def _in_words(each: PlayerStanding) -> str:
-    """Of a player, in words."""
-    if each.rating:
-        return f"{each.rating} Elo points in the tournament"
-    return f"won {percent(each.share)} of its battles in the tournament"
-
-
-def strongest(table: Bundle) -> tuple[str, int]:
-    """Who won most against all others, and of how many."""
-    first, *others = standings(table)
-    return first.name, 1 + len(others)
-
-
-def unrated(table: Sequence[PlayerStanding]) -> str:
-    """Why some have no Elo points, in a sentence; empty where all have them."""
-    names = [each.name for each in table if not each.rating]
-    if not names:
-        return ""
-    if len(names) == len(table):
-        return (
-            "Nobody has Elo points: who won between two of them always was the same one, so nothing says how far apart "
-            "they are. Their shares of wins tell who is above whom."
-        )
-    shown = ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
-    have = "has" if len(names) == 1 else "have"
-    return (
-        f"{shown} {have} no Elo points: against those who have them {'it' if have == 'has' else 'they'} won everything "
-        "or nothing, so nothing says how far apart they are. Shares of wins tell who is above whom."
-    )
-
-
-def _strength(share: float, rating: float) -> float:
-    """Elo points; who has none won everything or nothing against those who have them."""
-    return rating if math.isfinite(rating) else math.copysign(math.inf, _known(share) - 0.5)
-
-
-def _known(value: float) -> float:
-    return value if math.isfinite(value) else 0.0
-
-
-def _points(value: float) -> str:
-    return number(round(value)) if math.isfinite(value) else ""
 
 
 def latest(columns: Columns, player: RosterPlayer) -> str:

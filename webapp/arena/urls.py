@@ -6,4 +6,7 @@ from webapp.arena import views
 
 app_name = "arena"
 
-urlpatterns = [path("p/<slug:slug>/jobs/<int:pk>/matches/<int:place>/watch/", views.watch, name="watch")]
+urlpatterns = [
+    path("p/<slug:slug>/jobs/<int:pk>/matches/<int:place>/watch/", views.watch, name="watch"),
+    path("p/<slug:slug>/jobs/<int:pk>/lessons/watch/", views.watch_past, name="watch-past"),
+]

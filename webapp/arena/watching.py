@@ -1,23 +1,27 @@
-"""Matches of a course to watch: who plays in one, as they are now, recorded to be watched."""
+"""Matches of a course to watch: who plays in one, as they are now or were in a lesson, recorded to be watched."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from engine.config import parse
 from engine.config.agents import RecordConfig
+from engine.config.lessons import LessonConfig
 from engine.config.limits import LimitsConfig
 from engine.config.matches import MatchConfig, Seated
 from engine.config.roster import KeptMemberConfig, ScriptMemberConfig
 from engine.errors import ConfigError
 from webapp.agents import keeping
 from webapp.agents.forms import USUAL_SEED
-from webapp.arena.reading import CourseReading, sides_of
+from webapp.arena.reading import CourseReading, sides_of, watchable
+from webapp.arena.selves import Selves
 from webapp.studies import actions
 from webapp.studies.models import Job
 from webapp.training.entrants import ROLE
 
+LONGEST = 120
+"""Characters of the title of a battle."""
 NOT_YET = "Nothing is learned yet: the first round is not complete."
 ACROSS = "One player steers entities of both sides together, or in another order: that cannot be drawn here."
 
@@ -40,47 +44,90 @@ def sittings(match: MatchConfig, squad: int) -> list[Sitting]:
     return list(found.values())
 
 
-def watchable(course: CourseReading, match: MatchConfig) -> bool:
-    """Whether all sides play, and every group is of one side, its entities in the game's order."""
-    squad = course.offer.squad
-    groups = [one.entities for one in match.seated if one.together]
-    ordered = all(list(each) == sorted(each) and each[0] // squad == each[-1] // squad for each in groups)
-    return ordered and len(sides_of(match, course.offer)) == max(1, len(course.offer.sides))
-
-
 def recording(job: Job, place: int) -> RecordConfig:
-    """The match at this place of the lesson that is under way, as a battle to watch. Raises Refused, LookupError."""
+    """The match at this place of the lesson that is under way, with everybody as they are now. Raises Refused,
+    LookupError."""
     course = CourseReading(job)
-    match = course.now.matches[place]
-    if not watchable(course, match):
+    selves = Selves(course.config, job.artifacts)
+
+    def now(name: str) -> dict[str, Any]:
+        recalled = course.config.roster[name].recalls
+        if recalled and (one := selves.stands_for(name, course.number_now)).policy:
+            return _learned(f"{name} ({one.words})", one.policy, "")
+        of = recalled[0] if recalled else name
+        policy = job.artifacts.get(f"{ROLE}/{of}", job.artifacts.get(ROLE, "")) or selves.at_end(of, 0).policy
+        return _learned(f"{name} ({of} as it is now)" if recalled else name, policy, NOT_YET)
+
+    return _recording(job, course, course.now, course.now.matches[place], now)
+
+
+def past_recording(job: Job, number: int, place: int) -> RecordConfig:
+    """The match at this place of a lesson that is over, with everybody as they were at its end. Raises Refused,
+    LookupError."""
+    course = CourseReading(job)
+    if not 1 <= number <= course.complete:
+        raise LookupError(number)
+    lesson, selves = course.config.lesson(number - 1)[1], Selves(course.config, job.artifacts)
+
+    def then(name: str) -> dict[str, Any]:
+        recalled = course.config.roster[name].recalls
+        was = selves.stands_for(name, number) if recalled else selves.at_end(name, number)
+        why = f"The network with which {name} played in lesson {number} was not kept, so this match cannot be watched."
+        return _learned(was.words if was.name == name else f"{name} ({was.words})", was.policy, why)
+
+    return _recording(job, course, lesson, lesson.matches[place], then)
+
+
+def _learned(title: str, policy: str, why: str) -> dict[str, Any]:
+    """A player with this policy. Raises Refused where there is none, and says why."""
+    if not policy:
+        raise actions.Refused(why)
+    return {"kind": "frozen", "policy": policy, "title": title}
+
+
+Known = Callable[[str], dict[str, Any]]
+"""Finds a player that learns, or that stands for earlier selves, by its name. Raises Refused."""
+
+
+def _recording(
+    job: Job, course: CourseReading, lesson: LessonConfig, match: MatchConfig, known: Known
+) -> RecordConfig:  # fmt: skip
+    if not watchable(match, course.offer):
         raise actions.Refused(ACROSS)
     game = course.config.game.model_dump(mode="json")
-    game["settings"] = {**game["settings"], **course.now.settings, **match.settings}
+    game["settings"] = {**game["settings"], **lesson.settings, **match.settings}
     if why := keeping.unplayable(game["name"], job.project):
         raise actions.Refused(why)
     try:
         return parse(RecordConfig, {
-            "name": "Battles to watch", "game": game, "seed": USUAL_SEED, **_seated(job, course, match),
+            "name": "Battles to watch", "game": game, "seed": USUAL_SEED, **_seated(course, match, known),
         })  # fmt: skip
     except ConfigError as error:
         raise actions.Refused(str(error)) from error
 
 
-def _seated(job: Job, course: CourseReading, match: MatchConfig) -> dict[str, Any]:
+def _seated(course: CourseReading, match: MatchConfig, known: Known) -> dict[str, Any]:
     """Who plays: the first of each side under the names of all on it, everybody else beside them."""
-    titles = [" and ".join(names) for names in sides_of(match, course.offer)]
+    players = {name: _player(course, name, known) for name in match.policies}
+    titles = [_together([players[name]["title"] for name in names]) for names in sides_of(match, course.offer)]
     first: list[dict[str, Any]] = []
     beside: list[dict[str, Any]] = []
     for one in sittings(match, course.offer.squad):
         if one.side == len(first):
-            first.append(_player(job, course, one.policy) | {"title": titles[one.side]})
+            first.append(players[one.policy] | {"title": titles[one.side]})
         else:
-            beside.append({"player": _player(job, course, one.policy), "seats": one.entities})
+            beside.append({"player": players[one.policy], "seats": one.entities})
     return {"agents": first[:1], "opponent": first[1] if len(first) > 1 else None, "beside": beside}
 
 
-def _player(job: Job, course: CourseReading, name: str) -> dict[str, Any]:
-    """One of the roster as it is now; of a pool the latest earlier self of its first policy."""
+def _together(titles: list[str]) -> str:
+    """All of a side, as far as a title has room for them."""
+    whole = " and ".join(titles)
+    return whole if len(whole) <= LONGEST else f"{whole[: LONGEST - 1].rstrip()}…"
+
+
+def _player(course: CourseReading, name: str, known: Known) -> dict[str, Any]:
+    """One of the roster. Raises Refused."""
     member = course.config.roster[name]
     if isinstance(member, ScriptMemberConfig):
         return {"kind": "scripted", "player": member.player, "title": name}
@@ -89,16 +136,4 @@ def _player(job: Job, course: CourseReading, name: str) -> dict[str, Any]:
         limits = None if own is None else own.model_dump()
         return {"kind": "frozen", "policy": member.policy, "title": name, "sampled": bool(member.sampled),
                 "limits": limits}  # fmt: skip
-    policy = _learned(job.artifacts, name, member.recalls)
-    if not policy:
-        raise actions.Refused(NOT_YET)
-    return {"kind": "frozen", "policy": policy, "title": name}
-
-
-def _learned(artifacts: Mapping[str, str], name: str, recalls: tuple[str, ...]) -> str:
-    """The description of a policy as it is, or of the latest earlier self; empty where there is none yet."""
-    of = recalls[0] if recalls else name
-    earlier = [role for role in artifacts if recalls and role.startswith(f"{ROLE}/{of}@")]
-    if earlier:
-        return artifacts[max(earlier, key=lambda role: int(role.rpartition("@")[2]))]
-    return artifacts.get(f"{ROLE}/{of}", artifacts.get(ROLE, ""))
+    return known(name)

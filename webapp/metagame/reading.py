@@ -24,11 +24,14 @@ STEADY = 0.0005
 
 
 class MatchupCell(NamedTuple):
-    """How often the row's team won against the column's, and its shade on the map."""
+    """How often the row's team won against the column's: ``low`` to ``high`` by this pair alone, ``least`` to ``most``
+    with all pairs at once, by which alone somebody is ``sure`` to win; and its shade on the map."""
 
     share: float
     low: float
     high: float
+    least: float
+    most: float
     sure: str
     shade: int
 
@@ -220,9 +223,8 @@ class RoundRobinResult:
         )
         if math.isnan(share):
             return None
-        return MatchupCell(
-            share, low, high, "beats" if least > 0.5 else "loses" if most < 0.5 else "", round(STEPS * share)
-        )
+        sure = "beats" if least > 0.5 else "loses" if most < 0.5 else ""
+        return MatchupCell(share, low, high, least, most, sure, round(STEPS * share))
 
     def _share(self, i: int, j: int) -> str:
         cell = self._cell(i, j)

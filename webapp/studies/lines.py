@@ -56,6 +56,19 @@ class ChartLine(NamedTuple):
         return path(self.points)
 
 
+class Stretch(NamedTuple):
+    """A part of the axis below a drawing, from ``x`` on; ``text``: what it is, or empty where there is no room."""
+
+    text: str
+    x: float
+    width: float
+
+    @property
+    def middle(self) -> float:
+        """Where its text stands."""
+        return self.x + self.width / 2
+
+
 class Tag(NamedTuple):
     """``text`` at the height ``y`` beside a drawing, and the ``lead`` to it from the end of its line, as SVG has it."""
 
@@ -80,7 +93,7 @@ def _tagged(lines: Sequence[ChartLine], tags: Mapping[str, str]) -> list[Tag]:
     ]
 
 
-def _side_by_side(places: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
+def side_by_side(places: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
     """Those texts below an axis that leave room between each other, even in the large letters of a narrow page."""
     found: list[tuple[str, float]] = []
     free = -math.inf
@@ -98,7 +111,10 @@ class Lines:
     known. ``words``: of a place along the axis; ``several``: what a legend says of marks that many lines have;
     ``up``, ``across``: the ends of the axes, where they are known; ``tags``: by name, what stands at the end of a line.
     ``levels`` and ``places``: texts of the axes and where they stand; ``keys``: (mark, words) of the legend; ``heads``
-    and ``rows``: all as a table."""
+    and ``rows``: all as a table; ``ranges``: areas behind the lines; ``stretches``: parts of the axis."""
+
+    ranges: Sequence[ChartLine] = ()
+    stretches: Sequence[Stretch] = ()
 
     def __init__(
         self, along: str, x: Sequence[float], columns: Sequence[tuple[str, str, Column]],
@@ -108,12 +124,13 @@ class Lines:
     ) -> None:  # fmt: skip
         found = [value for _, _, column in columns for value in column if known(value)]
         words, frame = words or shown, Frame(across or ends(x), up or ends(found))
+        self.frame = frame
         drawn = (ChartLine(mark, name, list(_points(frame, x, column))) for mark, name, column in columns)
         self.along, self.lines = along, [line for line in drawn if line.points]
         self.tags = _tagged(self.lines, tags or {})
         self.keys = {line.mark: lower_first(line.name) for line in self.lines} | dict(several or {})
         self.levels = [(shown(value), frame.y(value)) for value in marks(*frame.up)]
-        self.places = _side_by_side([(words(value), frame.x(value)) for value in marks(*frame.across)])
+        self.places = side_by_side([(words(value), frame.x(value)) for value in marks(*frame.across)])
         self.heads = [along.partition(" →")[0], *(name for _, name, _ in columns)]
         texts = zip(*([shown(v) if known(v) else "" for v in column] for _, _, column in columns), strict=True)
         self.rows = [[words(at), *values] for at, values in zip(x, texts, strict=True)]

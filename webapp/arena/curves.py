@@ -1,0 +1,91 @@
+"""How each policy of a course learns: a line with its ranges, over the lessons in which it did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from webapp.lib.words import number
+from webapp.studies.lines import RIGHT, ChartLine, Column, Lines, Stretch, ends, known, shown, side_by_side
+from webapp.studies.rounds import Columns
+
+MARKS = ("first", "second", "third", "other")
+MORE = 0.5
+"""How far the axis goes on beyond the lines, for their ranges, as a share of what the lines span."""
+Range = tuple[Column, Column]
+
+
+class CourseLines(Lines):
+    """Lines over lessons. ``ranged``: the ranges that are known, by name of a line; ``lessons``: the number of that in
+    which each value of ``x`` lies."""
+
+    def __init__(
+        self, x: Sequence[float], columns: Sequence[tuple[str, str, Column]], ranged: Mapping[str, Range],
+        lessons: Sequence[int], others: Mapping[str, str],
+    ) -> None:  # fmt: skip
+        up = _axis([column for _, _, column in columns], [end for both in ranged.values() for end in both])
+        along, across = "Decisions learned from → later", (0.0, max(x, default=1.0))
+        super().__init__(along, x, columns, lambda at: number(round(at)), others, up, across=across)
+        self.ranges = [
+            ChartLine(mark, name, points) for mark, name, _ in columns if (points := self._around(x, *ranged[name]))
+        ]
+        self.stretches = [*self._stretches(x, lessons)]
+        self.heads = [self.heads[0], "Lesson", *self.heads[1:]]
+        both = [ranged[name] for _, name, _ in columns]
+        for i, ((at, *texts), lesson) in enumerate(zip(self.rows, lessons, strict=True)):
+            words = (_with_range(text, low[i], high[i]) for text, (low, high) in zip(texts, both, strict=True))
+            self.rows[i] = [at, str(lesson), *words]
+
+    def _around(self, x: Sequence[float], low: Column, high: Column) -> list[tuple[float, float]]:
+        """The edge of a range: its upper end to the right, and its lower end back."""
+        least, most = self.frame.up
+        upper = [(self.frame.x(at), self.frame.y(min(b, most))) for at, b in zip(x, high, strict=True) if b is not None]
+        lower = [(self.frame.x(at), self.frame.y(max(a, least))) for at, a in zip(x, low, strict=True) if a is not None]
+        return upper + lower[::-1]
+
+    def _stretches(self, x: Sequence[float], lessons: Sequence[int]) -> Iterator[Stretch]:
+        """The lessons; each begins where the one before it ended."""
+        last = dict(zip(lessons, x, strict=True))
+        edges = [self.frame.x(0.0), *(self.frame.x(end) for end in last.values())]
+        middles = [(a + b) / 2 for a, b in pairwise(edges)]
+        whole = [(f"Lesson {lesson}", at) for lesson, at in zip(last, middles, strict=True)]
+        short = [(text if i == 0 else text.removeprefix("Lesson "), at) for i, (text, at) in enumerate(whole)]
+        fit = side_by_side(whole)
+        texts = {at: text for text, at in (fit if len(fit) == len(whole) else side_by_side(short))}
+        for middle, (a, b) in zip(middles, pairwise(edges), strict=True):
+            yield Stretch(texts.get(middle, ""), a, min(b, RIGHT) - a)
+
+
+def course_lines(learning: Sequence[str], columns: Columns, what: str) -> CourseLines:
+    """A line for each policy that learns; ``what``: the metric. Pairs of a tournament are no rounds."""
+    rounds = columns.get("tick", [])
+    pairs = columns.get("pairs", [None] * len(rounds))
+    learned = [i for i, pair in enumerate(pairs) if pair is None]
+    nothing: list[float | None] = [None] * len(rounds)
+
+    def column(name: str) -> list[float | None]:
+        found = columns.get(name, nothing)
+        return [found[i] for i in learned]
+
+    names = {name: f"{name}/{what}" for name in learning}
+    lines = [(MARKS[min(i, len(MARKS) - 1)], name, column(names[name])) for i, name in enumerate(learning)]
+    ranged = {name: (column(f"{metric}_low"), column(f"{metric}_high")) for name, metric in names.items()}
+    others = {MARKS[-1]: "the others"} if len(learning) > len(MARKS) else {}
+    lessons = [int(lesson or 0) for lesson in column("lesson")]
+    return CourseLines([step or 0.0 for step in column("steps")], lines, ranged, lessons, others)
+
+
+def _axis(lines: Sequence[Column], ranges: Sequence[Column]) -> tuple[float, float]:
+    """The ends of the axis: ranges of few battles may be so wide that lines would lie flat between them."""
+    low, high = ends([value for column in lines for value in column])
+    values = [value for column in ranges for value in column if known(value)]
+    if not values:
+        return low, high
+    least, most = ends(values)
+    more = MORE * (high - low) if high > low else most - least
+    return max(min(least, low), low - more), min(max(most, high), high + more)
+
+
+def _with_range(text: str, low: float | None, high: float | None) -> str:
+    """ "0.62 (0.55 to 0.68)"."""
+    return f"{text} ({shown(low)} to {shown(high)})" if text and low is not None and high is not None else text
