@@ -16,6 +16,7 @@ urlpatterns = [
     path("", include("webapp.agents.urls")),
     path("", include("webapp.styles.urls")),
     path("", include("webapp.hunts.urls")),
+    path("", include("webapp.self_play.urls")),
     path("", include("webapp.arena.urls")),
     path("", include("webapp.suspects.urls")),
     path("", include("webapp.gates.urls")),

@@ -23,6 +23,8 @@ LONGEST = 20_000
 """Decisions up to a bug, at most: in a longer episode none is reported, and none is played again or watched."""
 LEARNING = ("wuji", "learning")
 """Methods by which agents learn."""
+BREEDING = ("wuji", "evolution")
+"""Methods by which agents are bred."""
 MOST_MESSAGES = 5
 """Messages of crashes that are repeated, at most."""
 
@@ -99,7 +101,7 @@ class HuntConfig(EvolveConfig):
     @property
     def bred(self) -> bool:
         """Whether agents are bred."""
-        return self.method in ("wuji", "evolution")
+        return self.method in BREEDING
 
     @property
     def learns(self) -> bool:

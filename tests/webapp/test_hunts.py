@@ -108,6 +108,11 @@ def test_the_form_and_the_page_say_from_how_many_decisions_an_agent_really_learn
         ),
         (
             {"decisions": "120000", "population": "10"},
+            "120,000 decisions buy up to 1 round of 10 agents. Breeding begins with the second round, so nobody is "
+            "bred. Give more decisions, or have fewer agents in a round.",
+        ),
+        (
+            {"decisions": "120000", "population": "10", "method": "learning"},
             "120,000 decisions buy up to 1 round of 10 agents, fewer where many bugs must be shown again.",
         ),
         ({"decisions": "20000"}, "4 agents take up to 38,768 in a round, more than 20,000"),
@@ -118,6 +123,20 @@ def test_the_form_says_what_the_decisions_buy_and_has_as_many_agents_as_make_a_f
 ) -> None:
     asked = f"{form(team, 'hunt')}before/"
     assert said in designer.post(asked, {"game": "maze", "method": "wuji", **typed}).content.decode()
+
+
+@pytest.mark.parametrize("method", ["wuji", "evolution", "learning", "random"])
+def test_the_page_of_a_hunt_that_ended_with_its_first_round_says_whether_that_leaves_something_out(
+    job: Job, designer: Client, method: str
+) -> None:
+    said = "Nobody was bred: breeding begins with the second round, and this hunt had only one."
+    Job.objects.filter(pk=job.pk).update(tick=1, config={**job.config, "method": method})
+    content = designer.get(page(job)).content.decode()
+    assert (said in content) == (method in ("wuji", "evolution"))
+    assert re.search(r"; 1.round<", content)
+    for change in ({"tick": 2}, {"tick": 1, "status": Status.RUNNING}):
+        Job.objects.filter(pk=job.pk).update(**change)
+        assert said not in designer.get(page(job)).content.decode()
 
 
 def test_with_usual_settings_every_battle_of_an_agent_that_learns_ends_three_times(team: Studio) -> None:

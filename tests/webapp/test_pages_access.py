@@ -32,6 +32,7 @@ from tests.webapp.published import link_to, report
 from tests.webapp.rounds import grid_artifact, lineage_artifact
 from tests.webapp.styles_bred import bred
 from tests.webapp.test_arena import held
+from tests.webapp.test_self_play import played as population
 from tests.webapp.trainings import finished, of_a_team
 from webapp.accounts import rights
 from webapp.accounts.models import User
@@ -191,6 +192,10 @@ def _hunt(team: Studio) -> dict[str, Any]:
 
 def _hunted(team: Studio) -> dict[str, Any]:
     return {"pk": hunted(team).pk, "number": 1}
+
+
+def _population(team: Studio) -> dict[str, Any]:
+    return {"pk": population(team).pk, "version": 0}
 
 
 def _style_agent(team: Studio) -> dict[str, Any]:
@@ -383,6 +388,7 @@ ROWS = (
     of_project("agents:another", None, WRITERS, arguments=_watched, data={"seed": "4"}),
     of_project("hunts:bug", MEMBERS, arguments=_hunted),
     of_project("hunts:watch", None, WRITERS, arguments=_hunted),
+    of_project("self-play:watch", None, WRITERS, arguments=_population),
     of_project("styles:map", MEMBERS, arguments=_bred),
     of_project("styles:map-agent", MEMBERS, arguments=_style_agent),
     of_project("styles:map-difficulties", MEMBERS, arguments=_style_agent),

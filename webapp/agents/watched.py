@@ -63,6 +63,11 @@ def _unkept(job: Job, player: Mapping[str, Any]) -> Watched:
     return Watched("")
 
 
+def ladder_of(job: Job) -> str:
+    """The address of the ladder of a population that trains against itself, where each member can be watched."""
+    return f"{reverse('studies:job', args=[job.project.slug, job.pk])}#ladder-title"
+
+
 def left_of(job: Job) -> str:
     """The address where what a job has left is kept."""
     return f"{reverse('studies:job', args=[job.project.slug, job.pk])}#keep"

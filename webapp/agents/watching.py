@@ -24,7 +24,7 @@ from webapp.agents.captions import opponent_in
 from webapp.agents.choices import Chosen, chosen
 from webapp.agents.forms import OWN_PLAYER, USUAL_SEED, WatchForm
 from webapp.agents.keeping import left_by, unplayable
-from webapp.agents.watched import OF_A_MAP, Watched, everybody, kept_players, left_of, player_key
+from webapp.agents.watched import OF_A_MAP, Watched, everybody, kept_players, ladder_of, left_of, player_key
 from webapp.lib.digits import whole
 from webapp.lib.page_json import PageJson
 from webapp.lib.posts import one_of, posts_only
@@ -161,9 +161,11 @@ def battles(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 def _others(job: Job) -> str:
     """Where others can be chosen, with these ticked: on the map that they were watched from, or else on the form, those
-    of them that are still kept. Of another job, where all that it has left can be; empty where that is this one alone.
-    """
+    of them that are still kept; the ladder of a population. Of another job, where all that it has left can be; empty
+    where that is this one alone."""
     slug = job.project.slug
+    if job.parent is not None and job.parent.kind == "self-play":
+        return ladder_of(job.parent)
     if job.parent is not None and job.parent.kind != "style":
         return left_of(job.parent) if len(left_by(job.parent)) > 1 else ""
     if job.parent is not None:

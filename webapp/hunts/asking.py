@@ -31,6 +31,9 @@ METHODS = {
     "evolution": "Breed agents that do not learn", "random": "Random actions",
 }  # fmt: skip
 LEARNER = {"kind": "ppo", "batch": 1024, "fragment": 64, "minibatch": 256, "reuse": 4}
+NOBODY_BRED = (
+    "Breeding begins with the second round, so nobody is bred. Give more decisions, or have fewer agents in a round."
+)
 DECISIONS, AGENTS, FEWEST, ROUNDS, STEPS, BATTLES = 5_000_000, 30, 4, 3, 8192, 16
 """Usual numbers: of agents so many that the decisions buy ``ROUNDS``, but no fewer than ``FEWEST``; of battles at most
 so many."""
@@ -106,11 +109,13 @@ class HuntForm(StudyForm):
 
     def _buys(self, study: HuntConfig) -> str:
         longest = _longest(self.cleaned_data["game"])
+        alone = f" {NOBODY_BRED}" if study.bred and study.buys(longest) == 1 else ""
         what = f"{plural(study.buys(longest), 'round')} of {plural(study.algorithm.population, 'agent')}"
         decisions = plural(study.decisions, "decision")
         if not longest:
-            return f"{decisions} buy about {what} if episodes are short."
-        return f"{decisions} buy up to {what}, fewer where many bugs must be shown again."
+            return f"{decisions} buy about {what} if episodes are short.{alone}"
+        rest = "" if alone else ", fewer where many bugs must be shown again"
+        return f"{decisions} buy up to {what}{rest}.{alone}"
 
     def study(self) -> HuntConfig:
         """The study itself."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from engine.config.hunt import LEARNING
+from engine.config.hunt import BREEDING, LEARNING
 from webapp.accounts.models import User
 from webapp.hunts import found, watching
 from webapp.hunts.asking import METHODS, HuntForm, HuntIntake
@@ -18,6 +18,11 @@ from webapp.training.methods import ALGORITHMS
 
 HEADS = ("number", "kind", "what", "where", "seen", "moves", "shown_again")
 """Columns of the bugs for programs."""
+
+NOBODY_BRED = (
+    "Nobody was bred: breeding begins with the second round, and this hunt had only one. More decisions, or fewer "
+    "agents in a round, make more rounds."
+)
 
 
 class Hunting(Learning):
@@ -46,6 +51,7 @@ class Hunting(Learning):
             "bugs": [*kept.shown, *kept.untried] if kept else [],
             "drawn": kept is not None and watching.drawn(kept),
             "method": METHODS[job.config["method"]],
+            "alone": NOBODY_BRED if _alone(job) else "",
             "whole": whole_batches(job.config["task"], "an agent") if job.config["method"] in LEARNING else "",
         }
 
@@ -75,10 +81,15 @@ class Hunting(Learning):
         config, task = job.config, job.config["task"]
         return [
             ("Goals", ", ".join(goal["measure"] for goal in config["objectives"])),
-            ("Selection", "NSGA-II" if config["method"] in ("wuji", "evolution") else "none"),
+            ("Selection", "NSGA-II" if config["method"] in BREEDING else "none"),
             ("Algorithm", ALGORITHMS[task["learner"]["kind"]].title),
             ("Agents in a round", number(config["algorithm"]["population"])),
             ("Decisions an agent learns from, each round", number(task["steps"])),
             ("Episodes that measure an agent", number(config["episodes"])),
             ("Stuck after", plural(config["oracles"]["stuck_after"], "decision")),
         ]
+
+
+def _alone(job: Job) -> bool:
+    """Whether a hunt that breeds its agents has ended with its first round."""
+    return job.terminal and job.tick == 1 and job.config["method"] in BREEDING

@@ -11,6 +11,7 @@ from engine.config.pool import PoolConfig
 from engine.config.self_play import SelfPlayConfig
 from engine.config.whole_updates import most_learned
 from webapp.accounts.models import User
+from webapp.self_play import members
 from webapp.self_play.asking import SelfPlayForm, SelfPlayIntake
 from webapp.self_play.drawing import StrengthCurves
 from webapp.self_play.reading import HEADS, SelfPlayResult
@@ -59,6 +60,7 @@ class Playing(Learning):
             "course": StrengthCurves(reading, job.ticks) if reading else None,
             "whole": whole_batches(job.config["task"], "a member"),
             "against": CHOICES[job.config["opponents"]["choice"]],
+            "unwatched": members.obstacle(job),
             "lost": reading is None and job.tick > 0,
         }
 

@@ -28,8 +28,8 @@ ROOM = 0.08
 class LadderPlayer(NamedTuple):
     """A member after a round (from 1), or a player outside (round 0); ``faced``: its share of the next round's battles;
     ``copied``: the member whose network it went on from, "" where it was its own; ``beside``: 1 where it is surely
-    stronger than the strongest member, -1 where it is surely weaker. Ends of its range are infinite where its meetings
-    do not bound it."""
+    stronger than the strongest member, -1 where it is surely weaker; ``version``: its number in the job, -1 outside.
+    Ends of its range are infinite where its meetings do not bound it."""
 
     name: str
     member: int
@@ -43,6 +43,7 @@ class LadderPlayer(NamedTuple):
     faced: float
     copied: str
     beside: int
+    version: int
 
     @property
     def known(self) -> bool:
@@ -118,6 +119,7 @@ class SelfPlayResult:
             f"Member {member + 1}" if version >= 0 else names[k], member, columns["step"] + 1, bool(columns["present"]),
             columns["rating"], columns["rating_low"], columns["rating_high"], columns["share"], columns["meetings"],
             columns["faced"], f"Member {copied + 1}" if copied >= 0 else "", columns["beside"],
+            version,
         )  # fmt: skip
 
     @property

@@ -6,12 +6,11 @@ from itertools import chain
 
 from engine.errors import StoreError
 from webapp.accounts.models import User
-from webapp.agents import edits, keeping
+from webapp.agents import edits, keeping, unkept
 from webapp.agents.forms import MOST
 from webapp.agents.models import Agent
 from webapp.agents.unkept import Unkept
 from webapp.lib.digits import whole
-from webapp.lib.storage import store
 from webapp.studies import actions
 from webapp.studies.models import Job
 from webapp.styles.learned import learned_by
@@ -44,8 +43,7 @@ def stored(job: Job, agent: int, tick: int) -> str:
         found = files(job, agent, tick)
     except StoreError as error:
         raise actions.Refused(str(error)) from error
-    store().put(found.tensors)
-    return store().put(found.description)
+    return unkept.stored(found)
 
 
 def keep(job: Job, user: User, agents: Agents, row: int, name: str) -> Agent:
