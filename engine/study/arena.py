@@ -16,11 +16,8 @@ from engine.arrays import Bundle
 from engine.config import arena_plan
 from engine.config.arena import ArenaConfig
 from engine.config.rl import AnyLearner
-from engine.config.tournament import TournamentConfig
 from engine.errors import Cancelled, ConfigError, EngineError
 from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Started, Stopped
-from engine.means import range_of
-from engine.rl.factory import gives_gradients
 from engine.rl.learner import called, on_threads
 from engine.simulators import references
 from engine.store import Store
@@ -29,13 +26,13 @@ from engine.study.control import Command, Control
 from engine.study.course import Course, CourseCurve, PupilCurve, Rung, beginner, copied
 from engine.study.course_artifacts import CourseArtifacts, entrants
 from engine.study.course_checks import Checked, check
+from engine.study.course_tournament import CourseTournament, Result
 from engine.study.course_words import announced, happened, no_episode_ended, stopped_in
 from engine.study.failures import not_begun, with_failure
 from engine.study.learner_factory import begin_with
 from engine.study.learning import Learning, long_enough
 from engine.study.lessons import Known, Lesson, open_lesson
 from engine.study.policy_training import PolicyTraining, Portion
-from engine.study.tournament import BATCH, StoredTable, Tournament
 
 
 def arena(config: ArenaConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -45,7 +42,7 @@ def arena(config: ArenaConfig, store: Store, resume: str, control: Control) -> I
 
 class _Arena(Learning):
     """``task``: the lesson under way; ``began``: decisions that the active policies had learned from when it began;
-    ``seen``: episodes of the round that the course has taken note of; ``table``: that of the tournament."""
+    ``seen``: episodes of the round that the course has taken note of; ``ending``: the tournament after the lessons."""
 
     task: Lesson
     curve: CourseCurve
@@ -56,8 +53,7 @@ class _Arena(Learning):
         self.active: dict[str, PolicyTraining] = {}
         self.began, self.late, self.warned = 0, False, False
         self.seen: dict[str, int] = {}
-        self.tournament: Tournament | None = None
-        self.table = StoredTable(store)
+        self.ending = CourseTournament(config, store)
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
         config, command = self.config, ""
@@ -74,8 +70,8 @@ class _Arena(Learning):
             self.saved = self.saved or self.checkpoint()
             while not (self.course.over or self.late or command):
                 command = yield from self._lesson()
-            if self.config.tournament is not None and not command:
-                command = yield from self._meet(self.config.tournament)
+            if config.tournament is not None and not command:
+                command = yield from self._meet(self.ending)
         if command == "pause":
             yield self.say(Paused, artifacts={"checkpoint": self.saved})
             return
@@ -123,44 +119,36 @@ class _Arena(Learning):
             yield self.say(Logged, message=stopped_in(self.config, self.course.number, self.learned))
         yield from super().keep(command)
 
-    def _meet(self, tournament: TournamentConfig) -> Generator[AnyEvent, None, Command]:
+    def _meet(self, ending: CourseTournament) -> Generator[AnyEvent, None, Command]:
         """Hold the tournament. Returns the command that ended it early."""
         try:
-            made = references.make(self.config.game, min(BATCH, tournament.meetings), self.stopped)
+            made = references.make(self.config.game, ending.batch, self.stopped)
         except Cancelled:
             return self.control()
         with contextlib.closing(made) as game:
-            if self.tournament is None and (left_out := arena_plan.without_groups(self.config)):
+            if not ending.begun and (left_out := arena_plan.without_groups(self.config)):
                 yield self.say(Logged, message=left_out)
             players = entrants(self.config, self.policies, self.course.rungs, game, self.store)
-            whole = self.tournament = self.tournament or Tournament(tournament, self.config.seed, list(players))
+            ending.begin(list(players))
             command: Command = ""
-            while not (whole.over or (command := self.control())):
+            while not (ending.over or (command := self.control())):
                 try:
-                    pair = whole.play(game, players, self.stopped)
+                    result = ending.play(game, players, self.stopped)
                 except Cancelled:
                     continue
-                yield from self._met(whole, pair)
+                yield from self._met(ending, result)
             if command != "pause":
-                self.table.write(whole)
+                ending.write()
         return command
 
-    def _met(self, whole: Tournament, pair: tuple[int, int]) -> Iterator[AnyEvent]:
+    def _met(self, ending: CourseTournament, result: Result) -> Iterator[AnyEvent]:
         """Report a pair, and write the checkpoint and, once in a while, the table."""
         self.tick += 1
-        (_, shares), (first, second) = whole.results[-1], (whole.entrants[i] for i in pair)
-        ends = range_of(shares, 0.0, 1.0)
-        result = f"{100 * shares.mean():.0f} % ({100 * ends.low:.0f} to {100 * ends.high:.0f} %)"
-        yield self.say(Logged, message=f"Tournament: {first} won {result} against {second}.")
-        if whole.over or self.table.due:
-            with contextlib.suppress(Cancelled):
-                self.table.write(whole, self.stopped)
+        yield self.say(Logged, message=result.sentence)
+        ending.write_if_due(self.stopped)
         self.saved = self.checkpoint()
-        metrics = {
-            "share": float(shares.mean()), "low": ends.low, "high": ends.high, "lesson": float(self.course.number),
-            "pairs": float(len(whole.results)), "pairs_in_all": float(whole.config.pairs(len(whole.entrants))),
-        }  # fmt: skip
-        yield self.say(Progressed, metrics=metrics, artifacts=self.table.roles | {"checkpoint": self.saved})
+        metrics = result.metrics | {"lesson": float(self.course.number)}
+        yield self.say(Progressed, metrics=metrics, artifacts=ending.roles | {"checkpoint": self.saved})
 
     def _begun(self) -> Lesson:
         """The lesson that is next, with its policies active."""
@@ -170,22 +158,11 @@ class _Arena(Learning):
         self.active = {name: self.policies[name] for name in lesson.learners}
         self.curve.active = tuple(self.active)
         for name, policy in self.active.items():
-            policy.portion, policy.held = self._portion(lesson, name), []
+            policy.portion, policy.held = lesson.portion(name), []
         self.over, self.losses, self.seen = False, 0, {}
         self.began = self._played if self.tick == self.course.base else self.began
         self.kept = self.steps  # a lesson begins, or goes on, from a checkpoint
         return lesson
-
-    def _portion(self, lesson: Lesson, name: str) -> Portion:
-        learner, config = lesson.learners[name], self.config
-        gradients = gives_gradients(learner, config.sampling)
-        if self.waiting:
-            need = lesson.samplers * lesson.fragments
-        else:
-            usual = 1 if gradients else max(1, -(-learner.least_batch // lesson.pace.fragment[name]))
-            need = min(usual, lesson.pace.fragments)
-        oldest = 0 if learner.replays else config.max_staleness
-        return Portion(need, self.waiting, gradients, oldest)
 
     @property
     def _played(self) -> int:
@@ -286,14 +263,12 @@ class _Arena(Learning):
 
     def _results(self) -> dict[str, str]:
         """What the course leaves."""
-        return self.left.all(self.course.rungs) | {"checkpoint": self.saved} | self.table.roles
+        return self.left.all(self.course.rungs) | {"checkpoint": self.saved} | self.ending.roles
 
     def checkpoint(self) -> str:
         self.kept = self.steps
-        meta = self.curve.state() | {"began": self.began, "late": self.late, "table": self.table.digest}
-        parts = {"round": Bundle(meta, {}), "course": self.course.part()}
-        if self.tournament is not None:
-            parts["tournament"] = self.tournament.part()
+        meta = self.curve.state() | {"began": self.began, "late": self.late, "table": self.ending.digest}
+        parts = {"round": Bundle(meta, {}), "course": self.course.part(), **self.ending.parts()}
         for policy in self.policies.values():
             parts |= policy.parts()
         return checkpoint.write(self.config, self.tick, parts, self.store)
@@ -302,10 +277,7 @@ class _Arena(Learning):
         self.tick, parts = checkpoint.read(self.config, digest, self.store)
         meta: dict[str, Any] = parts.pop("round").meta
         self.course.load(parts.pop("course"))
-        met = parts.pop("tournament", None)
-        if met is not None and self.config.tournament is not None:
-            self.tournament = Tournament(self.config.tournament, self.config.seed, met.meta["entrants"])
-            self.tournament.load(met)
+        self.ending.load(parts, meta["table"])
         for name, policy in self.policies.items():
             policy.load({key: parts.pop(key) for key in list(parts) if key.endswith(f"/{name}")})
         if parts:
@@ -313,7 +285,7 @@ class _Arena(Learning):
             raise ConfigError([("resume", why)])
         self.curve.load(meta)
         self.began = self._played if self.tick == self.course.base else meta["began"]
-        self.late, self.table.digest, self.saved = meta["late"], meta["table"], digest
+        self.late, self.saved = meta["late"], digest
         self.over, self.seen, self.kept = False, {}, self.steps
 
     def reached(self) -> tuple[int, Counters]:

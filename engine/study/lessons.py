@@ -41,6 +41,7 @@ from engine.simulators import references
 from engine.store import Store
 from engine.stores import open_store
 from engine.study.casting import MAKERS, PLAYERS_KEPT
+from engine.study.policy_training import Portion
 from engine.study.sampler_pool import LIVES, LocalSamplers, SamplerPool, remote
 
 KINDS = "~"
@@ -98,6 +99,18 @@ class Lesson:
     def pool(self) -> TrainPool:
         """Where its samplers run."""
         return self.config.pool
+
+    def portion(self, name: str) -> Portion:
+        """What a policy learns from at a time: in step, all that copies play for an update; otherwise as many of the
+        fragments that arrive as it needs at least."""
+        learner, waiting = self.learners[name], self.sampling == "synchronous"
+        gradients = gives_gradients(learner, self.sampling)
+        if waiting:
+            need = self.samplers * self.fragments
+        else:
+            usual = 1 if gradients else max(1, -(-learner.least_batch // self.pace.fragment[name]))
+            need = min(usual, self.pace.fragments)
+        return Portion(need, waiting, gradients, 0 if learner.replays else self.max_staleness)
 
 
 def seating(match: MatchConfig, learners: Mapping[str, AnyLearner]) -> Seating:
