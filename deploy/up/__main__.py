@@ -16,6 +16,7 @@ from deploy.up.options import Options, read_options
 from deploy.up.parts import environment, parts
 from deploy.up.supervisor import Supervisor, healthy, say
 from engine.piping import until_nobody_reads
+from engine.runtime import folders
 
 
 def sweep_up(layout: Layout) -> None:
@@ -23,6 +24,7 @@ def sweep_up(layout: Layout) -> None:
     run = layout.recall().get("run")
     if isinstance(run, str) and run and (ended := processes.sweep(run)):
         say(f"An earlier start was cut off; ended {ended} processes that it left.")
+    folders.sweep_all()
     layout.forget()
     layout.make_folders()
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from deploy.up import processes, valkey
 from deploy.up.layout import CannotStart, Layout
 from deploy.up.parts import Part
+from engine.runtime import folders
 
 STOP_SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 STOP_ORDER = (("web",), ("prepare", "demo", "worker-jobs", "worker-quick", "reconciler"), ("ray",), ("redis",))
@@ -222,6 +223,7 @@ class Supervisor:
         processes.kill(processes.descendants(os.getpid()))
         processes.sweep(run)
         self._reap()
+        folders.sweep_all()  # of studies that were ended and could not remove their own
 
     def _stop_parts(self, children: list[Child]) -> None:
         running = [child for child in children if child.pid]

@@ -9,6 +9,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
+OURS = "equipoise-"
+"""What the prefix of every kind begins with."""
 LONGEST_BASE = 18  # the path of a Unix socket ends at 107 bytes: 23 for the folder, 66 for Ray’s in it
 
 
@@ -17,9 +19,8 @@ class PrivateFolder:
     the process ends, marks a living owner; folders of dead owners with the same prefix are removed first."""
 
     def __init__(self, prefix: str) -> None:
-        base = tempfile.gettempdir()
-        base = base if len(base) <= LONGEST_BASE else "/tmp"
-        sweep(Path(base), prefix)
+        base = where()
+        sweep(base, prefix)
         draft = Path(tempfile.mkdtemp(prefix=f".{prefix}", dir=base))
         self._lock = os.open(draft / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
@@ -32,6 +33,17 @@ class PrivateFolder:
             shutil.rmtree(self.path, ignore_errors=True)
             os.close(self._lock)
             self._lock = -1
+
+
+def where() -> Path:
+    """Where private folders are made."""
+    base = tempfile.gettempdir()
+    return Path(base if len(base) <= LONGEST_BASE else "/tmp")
+
+
+def sweep_all() -> None:
+    """Remove this user's private folders of all kinds whose owner is gone."""
+    sweep(where(), OURS)
 
 
 def sweep(base: Path, prefix: str) -> None:

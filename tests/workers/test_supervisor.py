@@ -10,17 +10,20 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import redis
 
 from deploy.up import processes
+from deploy.up.__main__ import sweep_up
 from deploy.up.layout import Layout
 from deploy.up.options import read_options
 from deploy.up.parts import Part, environment, ray_environment
 from deploy.up.supervisor import Supervisor
+from engine.runtime.folders import PrivateFolder
 from tests.workers.test_private import left_open, open_to_others
 from tests.workers.whole_site import WholeSite, free_port, until
 from webapp.lib import alive
@@ -227,3 +230,49 @@ def test_what_stands_aside_may_fail_and_is_not_started_again(
     told = capsys.readouterr().out
     assert "The demo did not succeed." in told
     assert "It went wrong." in told
+
+
+KILLED_STUDY = """
+import time
+from engine.runtime.redis_server import RedisServer
+print(RedisServer(8)._folder.path, flush=True)
+time.sleep(3600)
+"""
+
+
+@pytest.fixture
+def left_by_killed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], Path]]:
+    """Gives the folder of a Redis that a killed study left."""
+    with tempfile.TemporaryDirectory(prefix="eqt-", dir="/tmp", ignore_cleanup_errors=True) as base:
+        monkeypatch.setattr(tempfile, "tempdir", base)
+
+        def leave() -> Path:
+            study = [sys.executable, "-c", KILLED_STUDY]
+            with subprocess.Popen(study, env={**os.environ, "TMPDIR": base}, stdout=subprocess.PIPE, text=True) as one:
+                assert one.stdout
+                folder = Path(one.stdout.readline().strip())
+                one.kill()
+            assert folder.exists()
+            return folder
+
+        yield leave
+
+
+def test_a_stop_and_a_start_remove_the_redis_folders_of_killed_studies_and_of_no_other(
+    tmp_path: Path, left_by_killed: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    supervisor, _ = _aside(tmp_path)
+    supervisor.environment[processes.MARK] = "a run that nothing belongs to"
+    # What this process has started is not the supervisor's.
+    monkeypatch.setattr(Supervisor, "_stop_parts", lambda supervisor, children: None)
+    monkeypatch.setattr(Supervisor, "_reap", lambda supervisor: None)
+    monkeypatch.setattr(processes, "descendants", lambda pid: [])
+    alive_one = PrivateFolder("equipoise-redis-")
+    first = left_by_killed()
+    supervisor._stop()
+    assert not first.exists()
+    second = left_by_killed()
+    sweep_up(Layout(tmp_path / "var"))
+    assert not second.exists()
+    assert alive_one.path.exists()
+    alive_one.remove()
