@@ -107,8 +107,8 @@ def card_of(job: Job, agents: Agents, row: int) -> Card:
 
 
 def _few(agents: Agents, row: int) -> str:
-    ends = (part[row : row + 1] for part in (agents.score.low, agents.score.high))
-    return few_episodes.words(agents.samples, *ends, SKILLED)
+    here, score = slice(row, row + 1), agents.score
+    return few_episodes.words(agents.samples, score.low[here], score.high[here], SKILLED)
 
 
 def _measure_text(
