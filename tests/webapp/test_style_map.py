@@ -307,7 +307,7 @@ def test_what_the_search_began_with_had_learned_counts_too(team: Studio, designe
     job = bred(team.project, 1)
     job.config["start"] = begun.policy
     job.save()
-    told = "its training began with the policy that the search began with, 192 decisions in all"
+    told = "its training began with the agent that the search began with, 192 decisions in all"
     assert told in text(designer, at("map-agent", job, 0))
     parents_and_more = text(designer, at("map-agent", first, number))
     assert "Its network has learned in 2 trainings, one after the other, 128 decisions in all" in parents_and_more
@@ -315,7 +315,7 @@ def test_what_the_search_began_with_had_learned_counts_too(team: Studio, designe
     Job.objects.filter(pk=first.pk).update(artifacts=left)
     job.config["start"] = "f" * 64
     job.save()
-    assert "began with the policy that the search began with." in text(designer, at("map-agent", job, 0)), (
+    assert "began with the agent that the search began with." in text(designer, at("map-agent", job, 0)), (
         "what nobody knows is not told"
     )
 
@@ -575,7 +575,7 @@ def test_it_is_said_when_ranges_are_too_wide_for_the_skill_band(team: Studio, de
     job = bred(team.project)
     found = map_page.context(job, QueryDict("within=0"))["map"]
     assert found.wide == (found.able > found.close and (found.able == 18 or found.able >= 2 * found.close))
-    assert ("By their means alone" in page(designer, job, "?within=0")) == found.wide
+    assert ("By their mean scores alone" in page(designer, job, "?within=0")) == found.wide
     assert not found._replace(able=4, close=4).wide
     assert found._replace(able=18, close=2).wide
 

@@ -144,7 +144,7 @@ def test_the_control_is_the_same_search_without_selection_and_is_drawn_beside_it
     assert "By 4 fresh episodes of each agent" in shown, "the search stands alone"
     assert 'href="#stayed-square"' not in shown
     assert client.post(reverse("styles:control", args=[team.project.slug, done.pk])).status_code == 404
-    assert "Control, without selection" in page(client, done)
+    assert "Control, in which chance chooses who stays" in page(client, done)
 
 
 def test_a_search_of_one_round_is_neither_offered_a_control_nor_compared_with_one(team: Studio, client: Client) -> None:
@@ -305,5 +305,5 @@ def test_the_page_says_from_how_many_decisions_an_agent_really_learns(team: Stud
     for steps, more in ((2 * batch, False), (batch + 1, True)):
         task = study.task.model_copy(update={"steps": steps})
         content = page(client, breeding(team.project, study.model_copy(update={"task": task})))
-        assert ("because it learns from whole batches" in content) == more
+        assert ("at a time." in content) == more
     assert f"learns from {number(2 * batch)} decisions and not from {number(batch + 1)}, because" in content

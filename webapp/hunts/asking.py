@@ -27,7 +27,7 @@ PAID, GROUND = ("score", "win"), "ground"
 """What games with a reward for new ground pay as a rule, and that reward."""
 OFFERED = {name: game.label for name, game in GAMES.items() if not game.sides and game.sees == games.NUMBERS}
 METHODS = {
-    "wuji": "Breed agents that learn (Wuji)", "learning": "Agents that learn, without breeding",
+    "wuji": "Breed agents that learn", "learning": "Agents that learn, without breeding",
     "evolution": "Breed agents that do not learn", "random": "Random actions",
 }  # fmt: skip
 LEARNER = {"kind": "ppo", "batch": 1024, "fragment": 64, "minibatch": 256, "reuse": 4}

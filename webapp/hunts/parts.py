@@ -80,6 +80,7 @@ class Hunting(Learning):
         """Technical words, for the details."""
         config, task = job.config, job.config["task"]
         return [
+            ("Method", config["method"].capitalize()),
             ("Goals", ", ".join(goal["measure"] for goal in config["objectives"])),
             ("Selection", "NSGA-II" if config["method"] in BREEDING else "none"),
             ("Algorithm", ALGORITHMS[task["learner"]["kind"]].title),

@@ -17,7 +17,7 @@ from webapp.studies.models import Job, Status
 from webapp.studies.pictures import job_for
 
 TITLE = "Control: "
-ALL_STAY = "Everybody stays after a first round, and this search has no other: there is no selection to switch off."
+ALL_STAY = "Everybody stays after a first round, and this search has no other: there is no choice to leave to chance."
 
 
 def chose(job: Job) -> bool:

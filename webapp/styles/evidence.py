@@ -72,7 +72,7 @@ class Population(NamedTuple):
     @property
     def few(self) -> str:
         """What so few episodes leave open, in sentences; empty where they are enough."""
-        return few_episodes.words(self.samples, *self.ends.T, SKILLED)
+        return few_episodes.words(self.samples, self.ends[:, 0], self.ends[:, 1], SKILLED)
 
     @property
     def best(self) -> float:

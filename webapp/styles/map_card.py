@@ -107,8 +107,8 @@ def card_of(job: Job, agents: Agents, row: int) -> Card:
 
 
 def _few(agents: Agents, row: int) -> str:
-    ends = (part[row : row + 1] for part in (agents.score.low, agents.score.high))
-    return few_episodes.words(agents.samples, *ends, SKILLED)
+    here, score = slice(row, row + 1), agents.score
+    return few_episodes.words(agents.samples, score.low[here], score.high[here], SKILLED)
 
 
 def _measure_text(
@@ -122,10 +122,10 @@ def _lineage(job: Job, agents: Agents, agent: int, parents: Parents) -> str:
     count, learned = len(trainings(job.config, agent, parents)), learned_from(job, agents, agent, parents)
     total = f", {number(learned)} decisions in all" if learned else ""
     if count == 1:
-        began = "the policy that the search began with" if job.config["start"] else "a new network"
+        began = "the agent that the search began with" if job.config["start"] else "a new network"
         first = "Its" if agent in parents else "It is of the first agents: its"
         return f"{first} training began with {began}{total}."
-    after = ", after those of the policy that the search began with" if job.config["start"] else ""
+    after = ", after those of the agent that the search began with" if job.config["start"] else ""
     return f"Its network has learned in {count} trainings, one after the other{after}{total}."
 
 

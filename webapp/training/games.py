@@ -95,7 +95,7 @@ OFFERS = {
             ATARI, "Another Atari game", "Breakout, or any other by its name, from pictures. Takes millions of "
             "decisions.", "", PICTURES, CHOICE, 27_000,
         ),
-        Offer(GYMNASIUM, "Another Gymnasium game", "Any environment that Gymnasium has here, by its name."),
+        Offer(GYMNASIUM, "Another Gymnasium game", "Any game that Gymnasium has here, by its name."),
         Offer(SIMULATOR, "A game of your own", "A simulator of this project that asks for every decision."),
     )
 }  # fmt: skip

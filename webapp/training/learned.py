@@ -66,10 +66,10 @@ def whole_batches(task: Mapping[str, Any] | TaskConfig, noun: str) -> str:
         exact, batch = learned(known), update_of(known)
     except KeyError:
         most = number(most_learned(known))
-        return f"In each round, {noun} learns from whole batches: from {asked} decisions or more, {most} at most."
+        return f"In each round, {noun} learns from {asked} decisions or more, {most} at most: many at a time."
     if exact == known.steps:
         return ""
     return (
         f"In each round, {noun} learns from {number(exact)} decisions and not from {asked}, because it learns from "
-        f"whole batches of {number(batch)}."
+        f"{number(batch)} at a time."
     )
