@@ -113,7 +113,8 @@ def test_a_page_tells_how_often_it_succeeds_what_it_practises_and_what_is_hard(t
     for told in ("4 of 4 rounds", "How often it succeeds", "What it practises", "How hard each start is",
                  "The last platform", "the hard one", "Where it learns most"):  # fmt: skip
         assert told in content, told
-    assert len(re.findall(r'<path class="start-\d" d="M[^"]+Z"', content)) == 3, "a band for each start"
+    bands = content[content.index('"starts-bands"') :]
+    assert len(re.findall(r'<path class="start-\d" d="M[^"]+Z"', bands)) == 3, "a band for each start"
     assert content.count('class="starts-mark') == 3
     assert set(StartsResult(job, curve.columns(job, 9), None).success.keys.values()) == {
         "The last platform", "From the second", "All three",
@@ -123,6 +124,22 @@ def test_a_page_tells_how_often_it_succeeds_what_it_practises_and_what_is_hard(t
     assert [row["start"] for row in rows] == ["The last platform", "From the second", "All three"]
     assert rows[2]["hard"] == "True"
     assert all(0 <= float(row["low"]) <= float(row["success"]) <= float(row["high"]) <= 1 for row in rows)
+
+
+def test_success_is_drawn_with_its_ranges_and_each_point_says_of_how_many_episodes(
+    team: Studio, designer: Client
+) -> None:
+    job = played(team)
+    chart = StartsResult(job, curve.columns(job, 9), None).success
+    told = curve.columns(job, 9)
+    for i, line in enumerate(chart.lines):
+        evaluated = [value is not None for value in told[f"task-{i + 1}/success"]]
+        assert len(line.tips) == sum(evaluated) > 0
+        assert line.band.count("L") == 2 * sum(evaluated) - 1, "both ends of each"
+        assert all(re.search(r": \S+ \(\S+ to \S+\), \d+ episodes$", tip.text) for tip in line.tips)
+    content = designer.get(page(job)).content.decode()
+    for told_there in ("<title>From the second, ", "the shade around a line is its 95", "fresh episodes that"):
+        assert told_there in content
 
 
 def test_a_page_of_a_game_without_wins_says_what_success_means_in_it(team: Studio, designer: Client) -> None:
