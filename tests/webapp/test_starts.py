@@ -29,6 +29,7 @@ from webapp.api import tokens
 from webapp.games.models import Simulator
 from webapp.starts import rows
 from webapp.starts.asking import StartsForm
+from webapp.starts.figures import figures
 from webapp.starts.picture import LEAST, PICTURES
 from webapp.starts.reading import Practised, StartsResult
 from webapp.starts.rows import COLUMNS, OFFERED
@@ -140,6 +141,31 @@ def test_success_is_drawn_with_its_ranges_and_each_point_says_of_how_many_episod
     content = designer.get(page(job)).content.decode()
     for told_there in ("<title>From the second, ", "the shade around a line is its 95", "fresh episodes that"):
         assert told_there in content
+
+
+def test_specialists_see_reward_length_forecast_and_chance_of_each_start_round_by_round(
+    team: Studio, designer: Client
+) -> None:
+    job = played(team)
+    told = curve.columns(job, 9)
+    drawn = {small.title: small.chart for small in figures(StartsResult(job, told, None))}
+    assert list(drawn) == [
+        "Reward of an episode", "Decisions of an episode", "Reward that it expects", "Chance to be practised next",
+    ]  # fmt: skip
+    for what, chart in zip(("return", "length", "q", "chance"), drawn.values(), strict=True):
+        known = [sum(value is not None for value in told[f"task-{i}/{what}"]) for i in (1, 2, 3)]
+        assert [len(line.points) for line in chart.lines] == [count for count in known if count]
+    content = designer.get(page(job)).content.decode()
+    details = content[content.index("Details for specialists") :]
+    assert all(title in details for title in drawn)
+
+
+def test_the_beginning_of_a_long_training_is_drawn_by_itself_too(team: Studio) -> None:
+    job = played(team)
+    columns = {"iterations": [float(10 * i) for i in range(1, 41)], "task-3/return": [0.1 * i for i in range(40)]}
+    whole, early = figures(StartsResult(job, columns, None))
+    assert early.text == "The same reward in the first 10 rounds."
+    assert [len(small.chart.lines[0].points) for small in (whole, early)] == [40, 10]
 
 
 def test_a_page_of_a_game_without_wins_says_what_success_means_in_it(team: Studio, designer: Client) -> None:
