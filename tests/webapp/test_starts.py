@@ -80,7 +80,7 @@ class TestEasierStarts(AskedKindContract):
     wrong = (
         ({"ball_x_max1": "0.5"}, "ball_x_max1", "no episode can begin"),
         ({"ball_x_min2": "2"}, "ball_x_min2", "0.98"),
-        ({"name2": "At the goal"}, "name2", "Another task has this name"),
+        ({"name2": "At the goal"}, "name2", "Another start has this name"),
         ({"hard": "9"}, "hard", ""),
         ({"game": "pong"}, "game", ""),
         ({"minutes": "0"}, "minutes", "0.1"),
