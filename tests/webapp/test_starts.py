@@ -132,28 +132,31 @@ def test_success_is_drawn_with_its_ranges_and_each_point_says_of_how_many_episod
 ) -> None:
     job = played(team)
     chart = StartsResult(job, curve.columns(job, 9), None).success
-    told = curve.columns(job, 9)
+    columns = curve.columns(job, 9)
     for i, line in enumerate(chart.lines):
-        evaluated = [value is not None for value in told[f"task-{i + 1}/success"]]
+        evaluated = [value is not None for value in columns[f"task-{i + 1}/success"]]
         assert len(line.tips) == sum(evaluated) > 0
         assert line.band.count("L") == 2 * sum(evaluated) - 1, "both ends of each"
-        assert all(re.search(r": \S+ \(\S+ to \S+\), \d+ episodes$", tip.text) for tip in line.tips)
+        assert all(re.search(r": [^(]+% \(\S+ to [^)]+%\), \d+ episodes$", tip.text) for tip in line.tips)
+    assert chart.heads[:2] == ["Learning steps", "Episodes of each"]
+    assert {row[1] for row in chart.rows} <= {"", str(job.config["episodes"])}
+    assert str(job.config["episodes"]) in {row[1] for row in chart.rows}
     content = designer.get(page(job)).content.decode()
-    for told_there in ("<title>From the second, ", "the shade around a line is its 95", "fresh episodes that"):
-        assert told_there in content
+    for said in ("<title>From the second, ", "the shade around a line is its 95", "fresh episodes that"):
+        assert said in content
 
 
 def test_specialists_see_reward_length_forecast_and_chance_of_each_start_round_by_round(
     team: Studio, designer: Client
 ) -> None:
     job = played(team)
-    told = curve.columns(job, 9)
-    drawn = {small.title: small.chart for small in figures(StartsResult(job, told, None))}
+    columns = curve.columns(job, 9)
+    drawn = {small.title: small.chart for small in figures(StartsResult(job, columns, None))}
     assert list(drawn) == [
         "Reward of an episode", "Decisions of an episode", "Reward that it expects", "Chance to be practised next",
     ]  # fmt: skip
     for what, chart in zip(("return", "length", "q", "chance"), drawn.values(), strict=True):
-        known = [sum(value is not None for value in told[f"task-{i}/{what}"]) for i in (1, 2, 3)]
+        known = [sum(value is not None for value in columns[f"task-{i}/{what}"]) for i in (1, 2, 3)]
         assert [len(line.points) for line in chart.lines] == [count for count in known if count]
     content = designer.get(page(job)).content.decode()
     details = content[content.index("Details for specialists") :]

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from engine.arrays import Bundle
 from engine.config import parse
 from engine.config.starts import LARGEST, LEAST, MASTERED, StartsConfig, name_of
+from webapp.lib.figures import share_text
 from webapp.lib.words import number, percent, plural
 from webapp.starts.picture import MARKS, PICTURES, Picture, StartMark
 from webapp.starts.rows import where
@@ -107,6 +108,12 @@ def score_ends(metrics: Mapping[str, Any]) -> tuple[float, float] | None:
     return None if least is None or largest is None else (float(least), float(largest))
 
 
+def with_ends(share: float, low: float, high: float) -> str:
+    """A share with its range: "58 % (42 to 74 %)"."""
+    text = share_text(share, low, high)
+    return f"{text.value} ({text.range})"
+
+
 def whole(steps: float) -> str:
     """A place along the axis."""
     return number(round(steps))
@@ -139,9 +146,14 @@ class StartsResult:
         of = plural(self.config.episodes, "episode")
         each = enumerate(self.names)
         ranges = {
-            name: LineRange(self._column(i, "success_low"), self._column(i, "success_high"), of) for i, name in each
+            name: LineRange(self._column(i, "success_low"), self._column(i, "success_high"), with_ends, of)
+            for i, name in each
         }
-        return self.lines("success", (0.0, 1.0), ranges)
+        chart = self.lines("success", (0.0, 1.0), ranges)
+        chart.heads.insert(1, "Episodes of each")
+        for row in chart.rows:
+            row.insert(1, number(self.config.episodes) if any(row[1:]) else "")
+        return chart
 
     @property
     def playing(self) -> Lines:

@@ -44,11 +44,12 @@ class Frame:
 
 
 class LineRange(NamedTuple):
-    """Between what the values of a line lie: its ``low`` and ``high`` ends, and of how much they tell, such as
-    "100 episodes"."""
+    """Between what the values of a line lie: its ``low`` and ``high`` ends; ``words``: a value with both; and
+    ``of`` how much they tell, such as "100 episodes"."""
 
     low: Column
     high: Column
+    words: Callable[[float, float, float], str]
     of: str
 
 
@@ -200,12 +201,15 @@ def _points(frame: Frame, x: Sequence[float], column: Column) -> Iterator[tuple[
 
 
 def _cells(column: Column, around: LineRange | None) -> Iterator[str]:
-    """What stands in a table for each value: "0.62 (0.52 to 0.71), 100 episodes"; nothing where it is not known."""
+    """What stands in a table for each value, with its range where it has one; nothing where it is not known."""
     for i, value in enumerate(column):
-        text = shown(value) if known(value) else ""
-        if text and around is not None and known(around.low[i]) and known(around.high[i]):
-            text += f" ({shown(around.low[i])} to {shown(around.high[i])}), {around.of}"
-        yield text
+        low, high = (None, None) if around is None else (around.low[i], around.high[i])
+        if value is None or not math.isfinite(value):
+            yield ""
+        elif around is None or low is None or high is None:
+            yield shown(value)
+        else:
+            yield around.words(value, low, high)
 
 
 def _with_range(
@@ -215,6 +219,6 @@ def _with_range(
     both = [i for i in range(len(x)) if known(around.low[i]) and known(around.high[i])]
     at = [x[i] for i in both]
     low, high = ([*_points(frame, at, [end[i] for i in both])] for end in (around.low, around.high))
-    said = [f"{line.name}, {place}: {value}" for place, value in texts if value]
+    said = [f"{line.name}, {place}: {value}, {around.of}" for place, value in texts if value]
     tips = [Tip(*point, text) for point, text in zip(line.points, said, strict=True)]
     return line._replace(band=f"{path([*high, *reversed(low)])} Z" if both else "", tips=tips)
