@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import DESKTOP, PHONE, let_in
@@ -25,6 +27,12 @@ def test_the_keyboard_goes_to_the_first_wrong_cell_and_rows_fit_a_narrow_page(
     expect(wrong).to_be_focused()
     expect(wrong).to_have_accessible_description("Must be “Along, from” or more, or no episode can begin.")
     expect(page.locator("[aria-invalid=true]")).to_have_count(2)
+    boxes = page.locator(".starts-table :is(.starts-name, td[data-games]):visible").evaluate_all(
+        "(all) => all.map((one) => one.getBoundingClientRect()).map((b) => [b.left, b.right, b.top, b.bottom])"
+    )
+    assert len(boxes) == 5 * 6
+    for (_, right, _, bottom), (left, _, top, _) in pairwise(boxes):
+        assert left >= right or top >= bottom, "no box lies on another"
     table = page.locator(".starts-table")
     assert table.evaluate("(one) => one.parentElement.scrollWidth <= one.parentElement.clientWidth")
     assert not complaints(page, DESKTOP, PHONE)

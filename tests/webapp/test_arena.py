@@ -893,12 +893,12 @@ def test_curves_show_where_lessons_begin_and_the_ranges_of_rounds_also_as_a_tabl
     assert [(each.text, each.x, each.x + each.width) for each in drawn.stretches] == [
         ("Lesson 1", LEFT, half), ("Lesson 2", half, RIGHT)
     ]  # fmt: skip
-    (area,) = drawn.ranges
-    assert (area.mark, area.name, len(area.points)) == ("first", "a", 4)
-    (x, high), *_, (last, low) = area.points
-    (line, _) = drawn.lines
-    assert x == last == line.points[0][0]
+    line, other = drawn.lines
+    assert not other.band, "no range is made up"
+    (x, high), *_, (last, low) = [tuple(map(float, each.split())) for each in line.band[1:-2].split(" L")]
+    assert x == last == round(line.points[0][0], 1)
     assert high < line.points[0][1] < low, "the range is around its line"
+    assert line.tips[0].text == "a, 100: 0.25 (0.125 to 0.5)"
     many = {"tick": [*map(float, range(40))], "steps": [10.0 * i for i in range(1, 41)], "a/win": [0.5] * 40,
             "lesson": [float(i + 1) for i in range(40)]}  # fmt: skip
     texts = [each.text for each in course_lines(["a"], many, "win").stretches]
@@ -914,7 +914,7 @@ def test_a_range_that_is_wide_does_not_flatten_the_lines() -> None:
 
 def test_the_page_draws_the_ranges_that_a_course_tells(team: Studio, designer: Client) -> None:
     content = designer.get(page(held(team))).content.decode()
-    assert 'class="range first"' in content
+    assert re.search(r'class="lines-bands"><path class="first"', content)
     assert content.count('class="stretch stretch-even"') == 2, "the second lesson, in both drawings"
     assert "Lesson 2</text>" in content
 

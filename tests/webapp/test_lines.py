@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from webapp.lib.words import number
-from webapp.studies.lines import BOTTOM, END, GAP, LEFT, LETTER, RIGHT, TOP, Lines, marks, shown
+from webapp.studies.lines import BOTTOM, END, GAP, LEFT, LETTER, RIGHT, TOP, LineRange, Lines, marks, shown
 
 
 def test_a_line_leaves_out_what_nobody_told_and_ends_at_the_ends_of_the_axes() -> None:
@@ -43,3 +43,27 @@ def test_texts_below_an_axis_leave_room_between_each_other_even_in_large_letters
     ends = [(x - width, x) if x > END else (x - width / 2, x + width / 2) for _, x, width in widths]
     assert len(ends) >= 2
     assert all(right - left >= GAP for (_, left), (right, _) in pairwise(ends))
+
+
+def test_a_range_is_drawn_around_its_line_where_both_ends_are_known_and_told_with_each_value() -> None:
+    words = "{:g} ({:g} to {:g})".format
+    around = LineRange([0.0, None, 0.5], [0.5, None, 1.0], words, "100 episodes")
+    drawn = Lines(
+        "Steps → later", [0, 10, 20], [("a", "Near", [0.25, None, 0.75]), ("b", "Far", [0.0, 0.5, 1.0])],
+        up=(0.0, 1.0), ranges={"Near": around},
+    )  # fmt: skip
+    near, far = drawn.lines
+    assert near.band == "M64.0 118.0 L616.0 16.0 L616.0 118.0 L64.0 220.0 Z", "high ends, then low ends back"
+    assert (far.band, far.tips) == ("", ())
+    assert [tip.text for tip in near.tips] == [
+        "Near, 0: 0.25 (0 to 0.5), 100 episodes", "Near, 20: 0.75 (0.5 to 1), 100 episodes",
+    ]  # fmt: skip
+    assert [(tip.x, tip.y) for tip in near.tips] == near.points
+    assert [row[1] for row in drawn.rows] == ["0.25 (0 to 0.5)", "", "0.75 (0.5 to 1)"]
+
+
+def test_of_a_range_nobody_knows_nothing_is_drawn() -> None:
+    around = LineRange([None, None], [0.5, 1.0], "{:g} ({:g} to {:g})".format, "2 episodes")
+    (line,) = Lines("Steps → later", [0, 10], [("a", "Near", [0.0, 1.0])], ranges={"Near": around}).lines
+    assert line.band == ""
+    assert [tip.text for tip in line.tips] == ["Near, 0: 0, 2 episodes", "Near, 10: 1, 2 episodes"]

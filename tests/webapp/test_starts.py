@@ -29,6 +29,7 @@ from webapp.api import tokens
 from webapp.games.models import Simulator
 from webapp.starts import rows
 from webapp.starts.asking import StartsForm
+from webapp.starts.figures import figures
 from webapp.starts.picture import LEAST, PICTURES
 from webapp.starts.reading import Practised, StartsResult
 from webapp.starts.rows import COLUMNS, OFFERED
@@ -79,7 +80,7 @@ class TestEasierStarts(AskedKindContract):
     wrong = (
         ({"ball_x_max1": "0.5"}, "ball_x_max1", "no episode can begin"),
         ({"ball_x_min2": "2"}, "ball_x_min2", "0.98"),
-        ({"name2": "At the goal"}, "name2", "Another task has this name"),
+        ({"name2": "At the goal"}, "name2", "Another start has this name"),
         ({"hard": "9"}, "hard", ""),
         ({"game": "pong"}, "game", ""),
         ({"minutes": "0"}, "minutes", "0.1"),
@@ -113,7 +114,8 @@ def test_a_page_tells_how_often_it_succeeds_what_it_practises_and_what_is_hard(t
     for told in ("4 of 4 rounds", "How often it succeeds", "What it practises", "How hard each start is",
                  "The last platform", "the hard one", "Where it learns most"):  # fmt: skip
         assert told in content, told
-    assert len(re.findall(r'<path class="start-\d" d="M[^"]+Z"', content)) == 3, "a band for each start"
+    bands = content[content.index('"starts-bands"') :]
+    assert len(re.findall(r'<path class="start-\d" d="M[^"]+Z"', bands)) == 3, "a band for each start"
     assert content.count('class="starts-mark') == 3
     assert set(StartsResult(job, curve.columns(job, 9), None).success.keys.values()) == {
         "The last platform", "From the second", "All three",
@@ -123,6 +125,50 @@ def test_a_page_tells_how_often_it_succeeds_what_it_practises_and_what_is_hard(t
     assert [row["start"] for row in rows] == ["The last platform", "From the second", "All three"]
     assert rows[2]["hard"] == "True"
     assert all(0 <= float(row["low"]) <= float(row["success"]) <= float(row["high"]) <= 1 for row in rows)
+
+
+def test_success_is_drawn_with_its_ranges_and_each_point_says_of_how_many_episodes(
+    team: Studio, designer: Client
+) -> None:
+    job = played(team)
+    chart = StartsResult(job, curve.columns(job, 9), None).success
+    columns = curve.columns(job, 9)
+    for i, line in enumerate(chart.lines):
+        evaluated = [value is not None for value in columns[f"task-{i + 1}/success"]]
+        assert len(line.tips) == sum(evaluated) > 0
+        assert line.band.count("L") == 2 * sum(evaluated) - 1, "both ends of each"
+        assert all(re.search(r": [^(]+% \(\S+ to [^)]+%\), \d+ episodes$", tip.text) for tip in line.tips)
+    assert chart.heads[:2] == ["Learning steps", "Episodes of each"]
+    assert {row[1] for row in chart.rows} <= {"", str(job.config["episodes"])}
+    assert str(job.config["episodes"]) in {row[1] for row in chart.rows}
+    content = designer.get(page(job)).content.decode()
+    for said in ("<title>From the second, ", "the shade around a line is its 95", "fresh episodes that"):
+        assert said in content
+
+
+def test_specialists_see_reward_length_forecast_and_chance_of_each_start_round_by_round(
+    team: Studio, designer: Client
+) -> None:
+    job = played(team)
+    columns = curve.columns(job, 9)
+    drawn = {small.title: small.chart for small in figures(StartsResult(job, columns, None))}
+    assert list(drawn) == [
+        "Reward of an episode", "Decisions of an episode", "Reward that it expects", "Chance to be practised next",
+    ]  # fmt: skip
+    for what, chart in zip(("return", "length", "q", "chance"), drawn.values(), strict=True):
+        known = [sum(value is not None for value in columns[f"task-{i}/{what}"]) for i in (1, 2, 3)]
+        assert [len(line.points) for line in chart.lines] == [count for count in known if count]
+    content = designer.get(page(job)).content.decode()
+    details = content[content.index("Details for specialists") :]
+    assert all(title in details for title in drawn)
+
+
+def test_the_beginning_of_a_long_training_is_drawn_by_itself_too(team: Studio) -> None:
+    job = played(team)
+    columns = {"iterations": [float(10 * i) for i in range(1, 41)], "task-3/return": [0.1 * i for i in range(40)]}
+    whole, early = figures(StartsResult(job, columns, None))
+    assert early.text == "The same reward in the first 10 rounds."
+    assert [len(small.chart.lines[0].points) for small in (whole, early)] == [40, 10]
 
 
 def test_a_page_of_a_game_without_wins_says_what_success_means_in_it(team: Studio, designer: Client) -> None:

@@ -29,7 +29,7 @@ def test_a_wrong_cell_of_the_table_is_marked_and_tied_to_what_is_wrong(team: Stu
     content = designer.post(
         form(team, "starts"), {**CHOSEN, "ball_x_min2": "2", "name2": "At the goal"}
     ).content.decode()
-    for name, why in (("ball_x_min2", "Type a number from 0 to 0.98."), ("name2", "Another task has this name.")):
+    for name, why in (("ball_x_min2", "Type a number from 0 to 0.98."), ("name2", "Another start has this name.")):
         box = tag(content, name)
         assert 'aria-invalid="true"' in box
         assert f'aria-describedby="id_{name}_error"' in box

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from webapp.lib.words import number
-from webapp.studies.lines import RIGHT, ChartLine, Column, Lines, Stretch, ends, known, shown, side_by_side
+from webapp.studies.lines import RIGHT, Column, LineRange, Lines, Stretch, ends, known, shown, side_by_side
 from webapp.studies.rounds import Columns
 
 MARKS = ("first", "second", "third", "other")
@@ -25,23 +25,11 @@ class CourseLines(Lines):
     ) -> None:  # fmt: skip
         up = _axis([column for _, _, column in columns], [end for both in ranged.values() for end in both])
         along, across = "Decisions learned from → later", (0.0, max(x, default=1.0))
-        super().__init__(along, x, columns, lambda at: number(round(at)), others, up, across=across)
-        self.ranges = [
-            ChartLine(mark, name, points) for mark, name, _ in columns if (points := self._around(x, *ranged[name]))
-        ]
+        ranges = {name: LineRange(low, high, _with_ends) for name, (low, high) in ranged.items()}
+        super().__init__(along, x, columns, lambda at: number(round(at)), others, up, across=across, ranges=ranges)
         self.stretches = [*self._stretches(x, lessons)]
         self.heads = [self.heads[0], "Lesson", *self.heads[1:]]
-        both = [ranged[name] for _, name, _ in columns]
-        for i, ((at, *texts), lesson) in enumerate(zip(self.rows, lessons, strict=True)):
-            words = (_with_range(text, low[i], high[i]) for text, (low, high) in zip(texts, both, strict=True))
-            self.rows[i] = [at, str(lesson), *words]
-
-    def _around(self, x: Sequence[float], low: Column, high: Column) -> list[tuple[float, float]]:
-        """The edge of a range: its upper end to the right, and its lower end back."""
-        least, most = self.frame.up
-        upper = [(self.frame.x(at), self.frame.y(min(b, most))) for at, b in zip(x, high, strict=True) if b is not None]
-        lower = [(self.frame.x(at), self.frame.y(max(a, least))) for at, a in zip(x, low, strict=True) if a is not None]
-        return upper + lower[::-1]
+        self.rows = [[at, str(lesson), *texts] for (at, *texts), lesson in zip(self.rows, lessons, strict=True)]
 
     def _stretches(self, x: Sequence[float], lessons: Sequence[int]) -> Iterator[Stretch]:
         """The lessons; each begins where the one before it ended."""
@@ -86,6 +74,6 @@ def _axis(lines: Sequence[Column], ranges: Sequence[Column]) -> tuple[float, flo
     return max(min(least, low), low - more), min(max(most, high), high + more)
 
 
-def _with_range(text: str, low: float | None, high: float | None) -> str:
+def _with_ends(value: float, low: float, high: float) -> str:
     """ "0.62 (0.55 to 0.68)"."""
-    return f"{text} ({shown(low)} to {shown(high)})" if text and low is not None and high is not None else text
+    return f"{shown(value)} ({shown(low)} to {shown(high)})"

@@ -159,12 +159,13 @@ class StartsForm(LearningForm):
             keys = [c.key for c in self.columns if len(parts) > 3 and c.setting == parts[3] and self._game in c.games]
             setting = f"{keys[0]}{row}" if keys else ""
             whole = "hard" if parts[-1] == "hard" else f"name{row}"
-            self.add_error(setting if setting in self.fields else whole, sentence(self._in_heads(why)))
+            self.add_error(setting if setting in self.fields else whole, sentence(self._in_words(why)))
         else:
             super().point_at(place, why)
 
-    def _in_heads(self, why: str) -> str:
-        """A sentence with the heads of columns in place of the names of their settings."""
+    def _in_words(self, why: str) -> str:
+        """A sentence of the engine in words of the page: of starts, and with the heads of columns."""
+        why = why.replace("another task", "another start")
         for column in self.columns:
             if self._game in column.games and column.setting in why.split():
                 why = why.replace(column.setting, f"“{column.field.head}”")

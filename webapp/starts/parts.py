@@ -10,6 +10,7 @@ from engine.config.train import TrainPool
 from webapp.accounts.models import User
 from webapp.lib.words import number, percent
 from webapp.starts.asking import SCHEDULERS, SIGNALS, StartsForm
+from webapp.starts.figures import figures
 from webapp.starts.intake import StartsIntake
 from webapp.starts.reading import StartsResult, score_ends
 from webapp.studies.kinds import Found, Rows
@@ -45,10 +46,12 @@ class EasierStarts(Rehearsed, OneAgent):
     help_section = "easier-starts"
 
     def shown(self, job: Job) -> dict[str, Any]:
-        """The curves, what is practised, the ranking, and the picture."""
+        """The curves, what is practised, the ranking, the picture, and for specialists the paper's figures."""
         reading = StartsResult(job, curve.columns(job, ROUNDS), latest(job))
         return {
             "reading": reading,
+            "figures": figures(reading),
+            "explains": "starts/figures.html",
             "how": SCHEDULERS[job.config["scheduler"]["kind"]],
             "sharing": self.crowded(reading.config),
         }

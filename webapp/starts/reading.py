@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 from engine.arrays import Bundle
 from engine.config import parse
 from engine.config.starts import LARGEST, LEAST, MASTERED, StartsConfig, name_of
-from webapp.lib.words import number, percent
+from webapp.lib.figures import share_text
+from webapp.lib.words import number, percent, plural
 from webapp.starts.picture import MARKS, PICTURES, Picture, StartMark
 from webapp.starts.rows import where
-from webapp.studies.lines import Column, Frame, Lines, ends, known, marks, path
+from webapp.studies.lines import Column, Frame, LineRange, Lines, ends, known, marks, path
 from webapp.studies.models import Job
 from webapp.studies.rounds import Columns
 from webapp.training import games
@@ -107,6 +108,17 @@ def score_ends(metrics: Mapping[str, Any]) -> tuple[float, float] | None:
     return None if least is None or largest is None else (float(least), float(largest))
 
 
+def with_ends(share: float, low: float, high: float) -> str:
+    """A share with its range: "58 % (42 to 74 %)"."""
+    text = share_text(share, low, high)
+    return f"{text.value} ({text.range})"
+
+
+def whole(steps: float) -> str:
+    """A place along the axis."""
+    return number(round(steps))
+
+
 class StartsResult:
     """A job's starts, the easiest first, as ``StartsConfig.ordered`` has them."""
 
@@ -130,20 +142,40 @@ class StartsResult:
 
     @property
     def success(self) -> Lines:
-        """How well it does from each start, by evaluations on fresh episodes."""
-        return self._lines("success", (0.0, 1.0))
+        """How well it does from each start, by evaluations on fresh episodes, with their ranges."""
+        of = plural(self.config.episodes, "episode")
+        each = enumerate(self.names)
+        ranges = {
+            name: LineRange(self._column(i, "success_low"), self._column(i, "success_high"), with_ends, of)
+            for i, name in each
+        }
+        chart = self.lines("success", (0.0, 1.0), ranges)
+        chart.heads.insert(1, "Episodes of each")
+        for row in chart.rows:
+            row.insert(1, number(self.config.episodes) if any(row[1:]) else "")
+        return chart
 
     @property
     def playing(self) -> Lines:
         """How well it does while it learns."""
-        return self._lines("score", None)
+        return self.lines("score")
 
-    def _lines(self, what: str, up: tuple[float, float] | None) -> Lines:
+    @property
+    def rounds(self) -> int:
+        """Rounds that are drawn."""
+        return len(self._x)
+
+    def lines(
+        self, what: str, up: tuple[float, float] | None = None, ranges: Mapping[str, LineRange] | None = None,
+        first: int | None = None,
+    ) -> Lines:  # fmt: skip
+        """A line for each start of what rounds tell of it; ``first``: of the first rounds alone."""
         lines = [
-            (f"start-{min(i + 1, MARKS)}", name, self._column(i, what)) for i, name in enumerate(self.names)
+            (f"start-{min(i + 1, MARKS)}", name, self._column(i, what)[:first]) for i, name in enumerate(self.names)
         ]  # fmt: skip
         called = {mark: name for mark, name, column in lines if any(map(known, column))}  # as people wrote them
-        return Lines(ALONG, self._x, lines, lambda x: number(round(x)), called, up, across=ends([0.0, *self._x]))
+        x = self._x[:first]
+        return Lines(ALONG, x, lines, whole, called, up, across=ends([0.0, *x]), ranges=ranges)
 
     def _column(self, task: int, what: str) -> Column:
         return self.columns.get(f"{name_of(task)}/{what}", [None] * len(self._x))

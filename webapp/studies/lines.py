@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from engine.text import written
@@ -43,12 +43,33 @@ class Frame:
         return BOTTOM - (BOTTOM - TOP) * (value - low) / (high - low)
 
 
+class LineRange(NamedTuple):
+    """Between what the values of a line lie: its ``low`` and ``high`` ends; ``words``: a value with both; and
+    ``of`` how much they tell, such as "100 episodes" (empty: nobody says)."""
+
+    low: Column
+    high: Column
+    words: Callable[[float, float, float], str]
+    of: str = ""
+
+
+class Tip(NamedTuple):
+    """What a point of a line says where somebody points at it."""
+
+    x: float
+    y: float
+    text: str
+
+
 class ChartLine(NamedTuple):
-    """``mark``: the class that draws it; ``name``: what it is."""
+    """``mark``: the class that draws it; ``name``: what it is; ``band``: its range, as SVG has it (empty: it has none),
+    and ``tips`` of its points."""
 
     mark: str
     name: str
     points: list[tuple[float, float]]
+    band: str = ""
+    tips: Sequence[Tip] = ()
 
     @property
     def path(self) -> str:
@@ -109,31 +130,37 @@ def side_by_side(places: Sequence[tuple[str, float]]) -> list[tuple[str, float]]
 class Lines:
     """Lines of (mark, name, column) over ``x``, those that come last above the others; a line leaves out what is not
     known. ``words``: of a place along the axis; ``several``: what a legend says of marks that many lines have;
-    ``up``, ``across``: the ends of the axes, where they are known; ``tags``: by name, what stands at the end of a line.
+    ``up``, ``across``: the ends of the axes, where they are known; ``tags``: by name, what stands at the end of a line;
+    ``ranges``: by name, between what its values lie.
     ``levels`` and ``places``: texts of the axes and where they stand; ``keys``: (mark, words) of the legend; ``heads``
-    and ``rows``: all as a table; ``ranges``: areas behind the lines; ``stretches``: parts of the axis."""
+    and ``rows``: all as a table; ``stretches``: parts of the axis."""
 
-    ranges: Sequence[ChartLine] = ()
     stretches: Sequence[Stretch] = ()
 
     def __init__(
         self, along: str, x: Sequence[float], columns: Sequence[tuple[str, str, Column]],
         words: Callable[[float], str] | None = None, several: Mapping[str, str] | None = None,
         up: tuple[float, float] | None = None, tags: Mapping[str, str] | None = None,
-        across: tuple[float, float] | None = None,
+        across: tuple[float, float] | None = None, ranges: Mapping[str, LineRange] | None = None,
     ) -> None:  # fmt: skip
         found = [value for _, _, column in columns for value in column if known(value)]
-        words, frame = words or shown, Frame(across or ends(x), up or ends(found))
+        words, frame, ranges = words or shown, Frame(across or ends(x), up or ends(found)), ranges or {}
         self.frame = frame
-        drawn = (ChartLine(mark, name, list(_points(frame, x, column))) for mark, name, column in columns)
+        cells = [[*_cells(column, ranges.get(name))] for _, name, column in columns]
+        places = [*map(words, x)]
+        drawn = [ChartLine(mark, name, [*_points(frame, x, column)]) for mark, name, column in columns]
+        drawn = [
+            _with_range(line, frame, x, ranges[line.name], zip(places, texts, strict=True))
+            if line.name in ranges else line
+            for line, texts in zip(drawn, cells, strict=True)
+        ]  # fmt: skip
         self.along, self.lines = along, [line for line in drawn if line.points]
         self.tags = _tagged(self.lines, tags or {})
         self.keys = {line.mark: lower_first(line.name) for line in self.lines} | dict(several or {})
         self.levels = [(shown(value), frame.y(value)) for value in marks(*frame.up)]
         self.places = side_by_side([(words(value), frame.x(value)) for value in marks(*frame.across)])
         self.heads = [along.partition(" →")[0], *(name for _, name, _ in columns)]
-        texts = zip(*([shown(v) if known(v) else "" for v in column] for _, _, column in columns), strict=True)
-        self.rows = [[words(at), *values] for at, values in zip(x, texts, strict=True)]
+        self.rows = [[at, *values] for at, values in zip(places, zip(*cells, strict=True), strict=True)]
 
 
 def known(value: float | None) -> bool:
@@ -187,3 +214,31 @@ def _points(frame: Frame, x: Sequence[float], column: Column) -> Iterator[tuple[
     for at, value in zip(x, column, strict=True):
         if value is not None and math.isfinite(value):
             yield frame.x(at), frame.y(value)
+
+
+def _cells(column: Column, around: LineRange | None) -> Iterator[str]:
+    """What stands in a table for each value, with its range where it has one; nothing where it is not known."""
+    for i, value in enumerate(column):
+        low, high = (None, None) if around is None else (around.low[i], around.high[i])
+        if value is None or not math.isfinite(value):
+            yield ""
+        elif around is None or low is None or high is None:
+            yield shown(value)
+        else:
+            yield around.words(value, low, high)
+
+
+def _with_range(
+    line: ChartLine, frame: Frame, x: Sequence[float], around: LineRange, texts: Iterable[tuple[str, str]]
+) -> ChartLine:
+    """A line with its range as a band within the axis, and what its points say: at each place of ``x`` where it is, and
+    its value."""
+    least, most = frame.up
+    both = [(at, a, b) for at, a, b in zip(x, around.low, around.high, strict=True) if a is not None and b is not None]
+    both = [(at, max(a, least), min(b, most)) for at, a, b in both if known(a) and known(b)]
+    low = [(frame.x(at), frame.y(a)) for at, a, _ in both]
+    high = [(frame.x(at), frame.y(b)) for at, _, b in both]
+    of = f", {around.of}" if around.of else ""
+    said = [f"{line.name}, {place}: {value}{of}" for place, value in texts if value]
+    tips = [Tip(*point, text) for point, text in zip(line.points, said, strict=True)]
+    return line._replace(band=f"{path([*high, *reversed(low)])} Z" if both else "", tips=tips)
