@@ -23,8 +23,7 @@ from engine.config.train import Game, RarelyMinutes, TrainPool
 MOST_ENTRANTS = 100
 """Players of a tournament, earlier selves counted."""
 ALONE = (
-    "the only player of single entities meets nobody: leave the tournament out, or let scripts or earlier selves play, "
-    "too"
+    "the only player of a whole side meets nobody: leave the tournament out, or let scripts or earlier selves play, too"
 )
 CROWD = f"{{:,}} players would meet, and its table has room for {MOST_ENTRANTS}: leave earlier selves out"
 
@@ -180,16 +179,19 @@ class ArenaConfig(Study):
         return lessons + (self.tournament.pairs(self.entrants) if self.tournament else 0)
 
     @property
-    def grouped(self) -> frozenset[str]:
-        """Policies that steer a group in some match. They enter no tournament, in which everybody steers single
-        entities."""
-        seated = (one for lesson in self.lessons for match in lesson.matches for one in match.seated)
-        return frozenset(one.policy for one in seated if one.together)
+    def left_out(self) -> frozenset[str]:
+        """Policies that enter no tournament, in which everybody plays a whole side: those that steer a smaller group in
+        some match, or one in another order than the game's, and players of one's own that steer any."""
+        seated = ((one, match.count // 2) for each in self.lessons for match in each.matches for one in match.seated)
+        own = {name for name, member in self.roster.items() if member.own_code}
+        return frozenset(
+            one.policy for one, side in seated if one.together and (one.policy in own or not one.steers_side(side))
+        )
 
     @property
     def entrants(self) -> int:
         """How many enter its tournament, at most."""
-        grouped = self.grouped
-        players = sum(not member.recalls for name, member in self.roster.items() if name not in grouped)
-        earlier = sum(lesson.times * len({*lesson.learns(self.roster)} - grouped) for lesson in self.lessons)
+        left_out = self.left_out
+        players = sum(not member.recalls for name, member in self.roster.items() if name not in left_out)
+        earlier = sum(lesson.times * len({*lesson.learns(self.roster)} - left_out) for lesson in self.lessons)
         return players + (earlier if self.tournament is not None and self.tournament.rungs else 0)

@@ -75,11 +75,21 @@ def started(config: ArenaConfig) -> int:
 
 def without_groups(config: ArenaConfig) -> str:
     """Who does not enter the tournament; empty where everybody does."""
-    names = [name for name in config.roster if name in config.grouped]
-    if not names:
-        return ""
-    does = "steers a group and does not" if len(names) == 1 else "steer groups and do not"
-    return f"{' and '.join(names)} {does} enter the tournament, in which everybody steers single entities."
+    left_out = config.left_out
+    own = [name for name in config.roster if name in left_out and config.roster[name].own_code]
+    smaller = [name for name in config.roster if name in left_out and name not in own]
+    said = []
+    if smaller:
+        does = "steers a group that is not a whole side, and does" if len(smaller) == 1 else (
+            "steer groups that are no whole sides, and do"
+        )  # fmt: skip
+        said.append(f"{' and '.join(smaller)} {does} not enter the tournament, in which everybody plays a whole side.")
+    if own:
+        are = "is a player of one's own that steers a group, and does" if len(own) == 1 else (
+            "are players of one's own that steer groups, and do"
+        )  # fmt: skip
+        said.append(f"{' and '.join(own)} {are} not enter the tournament.")
+    return " ".join(said)
 
 
 def misfits(config: ArenaConfig) -> Iterator[tuple[str, str]]:

@@ -33,6 +33,11 @@ class Seated(NamedTuple):
     together: bool
     place: str
 
+    def steers_side(self, side: int) -> bool:
+        """Whether its entities are all of a side of so many, in the game's order."""
+        first = min(self.entities)
+        return first % side == 0 and self.entities == tuple(range(first, first + side))
+
 
 Entry = MemberName | tuple[MemberName, ...]
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 from pydantic import BeforeValidator, Field, StringConstraints
 
 from engine.config.base import Config
+from engine.config.evaluate import RivalConfig
 from engine.config.genes import genes
 from engine.config.learners import Learner
 from engine.config.limits import LimitsConfig, OwnWaysConfig
@@ -53,6 +54,11 @@ class MemberConfig(Config):
         """The learning policies whose earlier selves it stands for."""
         return ()
 
+    @property
+    def on_a_side(self) -> Config:
+        """It as it sits on all seats of a side."""
+        return self
+
 
 class PupilConfig(MemberConfig):
     """A policy that learns."""
@@ -92,6 +98,11 @@ class KeptMemberConfig(MemberConfig, OwnWaysConfig):
     policy: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] = Field(
         title="Policy", description="store hash of its description (policy_description of a training)"
     )
+
+    @property
+    def on_a_side(self) -> RivalConfig:
+        """One of a group steers them together."""
+        return RivalConfig(kind=self.kind, policy=self.policy, limits=self.limits, sampled=self.sampled)
 
 
 class OwnMemberConfig(MemberConfig):

@@ -10,6 +10,7 @@ from engine.mdp.vector import Game
 from engine.rl.onnx import exported
 from engine.rl.policy import Policy
 from engine.rl.seats import Player, slowed
+from engine.rl.squads import on_seats
 from engine.rl.take_home import folders
 from engine.store import Store
 from engine.study.casting import MAKERS
@@ -55,21 +56,25 @@ class CourseArtifacts:
 def entrants(
     config: ArenaConfig, policies: Mapping[str, PolicyTraining], rungs: Sequence[Rung], game: Game, store: Store
 ) -> dict[str, Player]:
-    """All who meet in a tournament, by name: policies that learned take the likeliest action. Those that steer groups
-    do not enter."""
-    found, grouped = dict[str, Player](), config.grouped
+    """All who meet in a tournament, by name: policies that learned take the likeliest action. One that steers a group
+    plays all entities of its side together; where the group is no whole side, it does not enter."""
+    found, left_out = dict[str, Player](), config.left_out
     member: Any
     for name, member in config.roster.items():
-        if name in grouped:
+        if name in left_out:
             continue
         if name in policies:
-            found[name] = policies[name].learner.policy().actor(False)
+            found[name] = _on_a_side(policies[name].learner.policy())
         elif not member.recalls:
-            made = MAKERS[member.kind](member, game.spec.seats[0], store, False)
+            made = MAKERS[member.kind](member.on_a_side, game.spec.seats[0], store, False)
             found[name] = slowed(made, member.limits, config.game.limits)
     now = {policy.learner.policy().pack() for policy in policies.values()}
     for rung in rungs if config.tournament is not None and config.tournament.rungs else ():
         earlier = Policy.stored(store, rung.description)
-        if rung.policy not in grouped and earlier.pack() not in now:
-            found[f"{rung.policy}@{rung.lesson}"] = earlier.actor(False)
+        if rung.policy not in left_out and earlier.pack() not in now:
+            found[f"{rung.policy}@{rung.lesson}"] = _on_a_side(earlier)
     return found
+
+
+def _on_a_side(policy: Policy) -> Player:
+    return on_seats(policy, policy.actor(False))

@@ -16,7 +16,7 @@ from engine.config.lessons import LessonConfig
 from engine.config.matches import MatchConfig, Seated
 from engine.config.rl import ACTIONS
 from engine.errors import ConfigError
-from engine.mdp.interface import SeatSpec
+from engine.mdp.interface import SeatSpec, members_of
 from engine.mdp.trajectory import Batch
 from engine.mdp.vector import Game, in_turns
 from engine.problem import ShouldStop
@@ -190,8 +190,10 @@ class _Checks:
                 yield "tournament", error.problems[0].message
                 return
             seat = game.spec.seats[0]
+        left_out = self.config.left_out
         for name, own in self.seats.items():
-            if not self.steers.get(name) and (own.observations, own.action) != (seat.observations, seat.action):
+            whose = () if name in left_out else members_of(own)
+            if any((each.observations, each.action) != (seat.observations, seat.action) for each in whose):
                 yield (
                     "tournament",
                     f"{name!r} sees or does other things than the game's first player: they cannot meet",

@@ -871,19 +871,48 @@ def test_a_group_and_single_entities_learn_in_one_battle_however_it_is_sampled(
         assert np.isfinite(end.summary[f"{name}/return"])
 
 
-def test_who_steers_a_group_does_not_enter_the_tournament_and_the_others_meet(store: FolderStore) -> None:
+def test_who_steers_less_than_a_side_does_not_enter_the_tournament_and_the_others_meet(store: FolderStore) -> None:
     team = {"learner": {**SAC["learner"], "kind": "masac"}}
     match = [["team"] * 3, "sac", "sac", *["luck"] * 5]
     roster, told = {"team": team, "sac": SAC, "luck": "random"}, {"episodes": 2, "rungs": True}
     config = course(roster, [lesson(match, steps=1000)], game=TANKS, tournament=told)
     found = list(run(config, store))
     assert isinstance(found[-1], Finished), found[-1]
-    assert "team steers a group and does not enter the tournament" in said(found)
+    assert "team steers a group that is not a whole side, and does not enter the tournament" in said(found)
     table = unpack(store.get(found[-1].artifacts["table"]))
     assert [team["name"] for team in table.meta["teams"]] == ["sac", "luck"]
     assert config.entrants == 3, "and its earlier self, where that is another one"
-    with pytest.raises(ConfigError, match="tournament: the only player of single entities meets nobody"):
-        course({"team": team, "luck": "random"}, [lesson([["team"] * 5, ["luck"] * 5])], game=TANKS, tournament=told)
+    with pytest.raises(ConfigError, match="tournament: the only player of a whole side meets nobody"):
+        course({"team": team, "sac": SAC}, [lesson([["team"] * 3, *["sac"] * 7])], game=TANKS, tournament=told | {
+            "rungs": False})  # fmt: skip
+
+
+def test_who_steers_a_whole_side_as_one_meets_everybody_with_all_of_it_on_either_side(store: FolderStore) -> None:
+    """As it is and as it was, against another group, a saved one, single entities, and chance that steers a group."""
+    team = {"learner": {**SAC["learner"], "kind": "masac"}}
+    match = [["team"] * 5, ["other"] * 5]
+    before = list(run(course({"team": team, "other": team}, [lesson(match, steps=1000)], game=TANKS), store))[-1]
+    assert isinstance(before, Finished), before
+    kept = {"kind": "frozen", "policy": before.artifacts["policy_description/other"]}
+    roster = {"team": team, "sac": SAC, "kept": kept, "luck": "random"}
+    lessons = [lesson([["team"] * 5, ["kept"] * 5], [*["sac"] * 5, ["luck"] * 5], steps=1000, times=2)]
+    config = course(roster, lessons, game=TANKS, tournament={"episodes": 2, "rungs": True})
+    assert config.left_out == frozenset()
+    found = list(run(config, store))
+    end = found[-1]
+    assert isinstance(end, Finished), end
+    assert "does not enter" not in said(found)
+    table = unpack(store.get(end.artifacts["table"]))
+    names = [each["name"] for each in table.meta["teams"]]
+    assert names == ["team", "sac", "kept", "luck", "team@1", "sac@1"]
+    assert table.meta["missing"] == 0
+
+
+def test_a_group_in_another_order_than_the_game_s_is_no_whole_side() -> None:
+    team, order = {"learner": {**SAC["learner"], "kind": "masac"}}, [1, 0, 2, 3, 4, 5, 6, 7, 8, 9]
+    match = {"who": [["team"] * 5, *["luck"] * 5]}
+    for given, left_out in ((match, set()), ({**match, "entities": order}, {"team"})):
+        assert course({"team": team, "luck": "random"}, [lesson(given)], game=TANKS).left_out == left_out
 
 
 def test_a_policy_in_a_folder_begins_a_course_on_the_command_line(store: FolderStore, tmp_path: Path) -> None:

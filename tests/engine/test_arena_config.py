@@ -95,7 +95,7 @@ def test_what_is_wrong_is_said_at_its_entry(matches: Any, more: dict[str, Any], 
 
 def test_a_tournament_has_two_players_at_least_and_no_more_than_its_table_can_tell() -> None:
     alone = {"lesson": {"matches": [[1, 1]]}, "tournament": {}}
-    assert "the only player of single entities meets nobody" in faults([[1, 1]], {1: "ppo"}, **alone)["tournament"]
+    assert "the only player of a whole side meets nobody" in faults([[1, 1]], {1: "ppo"}, **alone)["tournament"]
     many = {"lesson": {"times": 200}, "tournament": {"rungs": True}}
     assert (
         "201 players would meet, and its table has room for 100" in faults([[1, 1]], {1: "ppo"}, **many)["tournament"]

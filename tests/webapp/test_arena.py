@@ -878,6 +878,21 @@ def test_only_one_rule_says_who_is_surely_better_and_elo_points_that_disagree_ar
     assert content.count("surely beats</span>") == 1
 
 
+def test_the_page_says_beside_the_map_who_did_not_enter_the_tournament(
+    team: Studio, designer: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = held(team)
+    assert "does not enter the tournament" not in designer.get(page(job)).content.decode()
+    squad = {"learner": {"kind": "masac"}}
+    match = [["squad"] * 3, "luck", "luck", *["luck"] * 5]
+    of_squads = course({"squad": squad, "luck": "random"}, [lesson(match)], game={"name": "tanks-two-teams"})
+    assert isinstance(of_squads, ArenaConfig)
+    said = arena_plan.without_groups(of_squads)
+    monkeypatch.setattr(arena_plan, "without_groups", lambda config: said)
+    below = designer.get(page(job)).content.decode().partition('id="map-title"')[2]
+    assert "squad steers a group that is not a whole side, and does not enter the tournament" in below
+
+
 def test_curves_show_where_lessons_begin_and_the_ranges_of_rounds_also_as_a_table() -> None:
     columns = {
         "tick": [1.0, 2.0, 3.0, 4.0], "steps": [100.0, 200.0, 400.0, 400.0], "lesson": [1.0, 1.0, 2.0, 2.0],

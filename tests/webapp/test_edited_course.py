@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -78,3 +79,20 @@ def test_a_job_that_runs_again_can_be_edited_too(team: Studio, designer: Client)
     sent = {name: str(value) for name, value in filled.items() if value is not None} | {"action": "edit"}
     own = designer.post(answer.redirect_chain[-1][0], sent).context["form"].initial
     assert (own["plan"], own["lesson_title2"], own["copies"]) == ("own", "Beat yourself", "3")
+
+
+def test_decisions_are_shown_with_separators_and_read_with_them(team: Studio, designer: Client) -> None:
+    shown = edited(team, designer, steps="12000000")
+    initial, content = shown.context["form"].initial, shown.content.decode()
+    lessons = [int(initial[f"steps{i}"]) for i in (1, 2)]
+    for name, steps in (("steps", 12_000_000), ("steps1", lessons[0]), ("steps2", lessons[1])):
+        (box,) = re.findall(rf'<input [^>]*name="{name}"[^>]*>', content)
+        assert f'value="{steps:,}"' in box, box
+    typed = {name: text for name, text in initial.items() if isinstance(text, str | int)}
+    again = designer.post(form(team, "arena"), {**typed, "steps1": f"{lessons[0]:,}", "steps2": "oh"})
+    assert again.status_code == 422
+    assert f'value="{lessons[0]:,}"' in again.content.decode()
+    assert 'value="oh"' in again.content.decode(), "what is no number stays as it was typed"
+    sent = designer.post(form(team, "arena"), {**typed, "steps1": f"{lessons[0]:,}"})
+    assert sent.status_code == 302
+    assert Job.objects.get(kind="arena").config["lessons"][0]["steps"] == lessons[0]

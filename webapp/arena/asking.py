@@ -69,10 +69,9 @@ class ArenaForm(StudyForm):
         label="Learns by", choices=[(kind, player_menus.learner_words(kind)) for kind in LEARNERS], required=False,
         widget=player_menus.LearnerMenu, help_text="In lessons of your own each player says how it learns.",
     )  # fmt: skip
-    steps: Any = NumberField(
-        label="Decisions to learn from", whole=True, low=1, high=10**12, required=False,
-        help_text="Of all agents and lessons of a course from the list below.",
-    )  # fmt: skip
+    steps: Any = lesson_fields.DecisionsField(
+        label="Decisions to learn from", help_text="Of all agents and lessons of a course from the list below."
+    )
     plan = CardsField(PLANS, label="Course", initial="ladder")
     copies: Any = NumberField(
         label="Copies of every match", whole=True, low=1, high=4096, required=False,

@@ -9,7 +9,9 @@ from django import forms
 
 from webapp.arena import typed
 from webapp.games.fields import NumberField
+from webapp.lib.digits import whole
 from webapp.lib.names import NameField
+from webapp.lib.words import number
 from webapp.training.games import Offer
 
 HELD = 40
@@ -26,6 +28,17 @@ PLACES = {
     "after.best": "then", "after.pool": "then", "after.fork": "copies", "title": "title",
 }  # fmt: skip
 """Fields by places of a lesson."""
+
+
+class DecisionsField(NumberField):
+    """So many decisions: the box shows 1,000,000 and not 1000000."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(whole=True, low=1, high=10**12, required=False, **kwargs)
+
+    def prepare_value(self, value: Any) -> Any:
+        many = value if isinstance(value, int) else whole(str(value or ""))
+        return value if many is None else number(many)
 
 
 def fields(many: int) -> dict[str, Any]:
@@ -59,7 +72,7 @@ def _of(i: int) -> dict[str, Any]:
         "settings": text(
             f"Settings of the game in lesson {i}", "Such as: penalty 0.1. For one match: main vs old (penalty 0.1)."
         ),
-        "steps": NumberField(label=f"Decisions of lesson {i} at most", whole=True, low=1, high=10**12, required=False),
+        "steps": DecisionsField(label=f"Decisions of lesson {i} at most"),
         "until": NumberField(
             label=f"Lesson {i} ends once the first who learns wins", low=0, high=100, unit="%", required=False,
             help_text="Of its last 100 battles.",

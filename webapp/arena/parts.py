@@ -88,6 +88,7 @@ class Lessons(Learning):
             "standings": standings(table) if table else [],
             "complete": table is not None and not table.meta["missing"],
             "against_points": against_points(table) if table else [],
+            "left_out": arena_plan.without_groups(course.config),
             "unrated": unrated(standings(table)) if table else "",
             "sharing": self.crowded(course.config),
         }
