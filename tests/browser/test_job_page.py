@@ -277,6 +277,8 @@ def test_pause_resume_and_stop_without_leaving_the_page(enter: Enter, team: Stud
     expect(page.get_by_role("button", name="Go on after all")).to_be_visible(timeout=SOON)
     page.get_by_role("button", name="Stop and keep results").click()
     expect(page.locator("[data-doing]")).to_contain_text("stopping", timeout=SOON)
+    expect(page.locator("[data-chip]")).to_contain_text("Stopping")
+    expect(page.locator("[data-commanded]")).to_contain_text("This job is stopping.")
     assert Job.objects.get(pk=job.pk).command == "stop"
     journal.append(job, {}, [Entry("stopped", {"reason": "Stopped."}, 8)], status=Status.STOPPED, command="")
     expect(page.get_by_role("button", name="Run again with changes")).to_be_visible(timeout=SOON)

@@ -13,6 +13,9 @@ from engine.arrays import pack
 from tests.browser.conftest import PHONE, let_in
 from tests.browser.looking import overflow, serious_violations
 from tests.factories import Studio, game_version, signed_in
+from tests.webapp.hunted import hunted
+from tests.webapp.styles_bred import bred
+from tests.webapp.test_self_play import played
 from webapp.lib.storage import store
 from webapp.studies.models import Job, Status
 
@@ -59,6 +62,42 @@ def test_buttons_follow_the_job_and_what_was_opened_stays_open(enter: Enter, tea
     expect(page.get_by_role("button", name="Pause")).to_be_hidden(timeout=SOON)
     expect(page.get_by_role("button", name="Stop and keep results")).to_be_hidden()
     assert serious_violations(page) == []
+
+
+@pytest.mark.parametrize("kind", ["hunt", "self-play", "style"])
+def test_a_job_that_is_asked_to_stop_says_so_at_once_and_until_it_has_stopped(
+    enter: Enter, team: Studio, kind: str
+) -> None:
+    job = {"hunt": hunted, "self-play": played, "style": lambda team: bred(team.project, 2)}[kind](team)
+    Job.objects.filter(pk=job.pk).update(status=Status.RUNNING, finished_at=None)
+    page = enter(team.designer, address(job))
+    sign, chip = page.locator("[data-commanded]"), page.locator(".job-now .chip")
+    expect(sign).to_be_empty()
+    page.get_by_role("button", name="Stop and keep results").click()
+    said = "This job is stopping. What it has found so far is kept."
+    expect(sign).to_have_text(said, timeout=SOON)
+    expect(sign).to_have_attribute("role", "status")
+    expect(chip).to_have_text("Stopping", timeout=SOON)
+    expect(page.get_by_role("button", name="Stopping")).to_be_disabled()
+    for name in ("Stop and keep results", "Pause"):
+        expect(page.get_by_role("button", name=name)).to_be_hidden()
+    assert serious_violations(page) == []
+    assert overflow(page) == 0
+    Job.objects.filter(pk=job.pk).update(status=Status.STOPPED, command="")
+    expect(chip).to_have_text("Stopped", timeout=SOON)
+    expect(sign).to_be_empty()
+    expect(page.get_by_role("button", name="Stopping")).to_be_hidden()
+
+
+def test_the_sign_that_a_job_is_stopping_stands_before_the_site_has_answered(
+    enter: Enter, team: Studio, experiment: Job
+) -> None:
+    page = enter(team.designer, address(experiment))
+    form = page.locator("form[data-asks='stop']")
+    form.evaluate("form => form.dispatchEvent(new SubmitEvent('submit'))")
+    expect(page.locator("[data-commanded]")).to_contain_text("This job is stopping.")
+    expect(page.get_by_role("button", name="Stopping")).to_be_disabled()
+    assert Job.objects.get(pk=experiment.pk).command == ""
 
 
 def test_a_phone_shows_worth_and_verdict_of_a_piece_and_minus_signs_are_minus_signs(

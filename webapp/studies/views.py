@@ -25,6 +25,7 @@ from webapp.studies.pictures import job_for
 from webapp.studies.table_rows import TableRows
 
 A_PAGE = 50
+COMMANDS = (Job.Command.STOP, Job.Command.PAUSE)
 LATEST = 60
 
 
@@ -56,7 +57,7 @@ def job(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "project": found.project,
         "may_change": allowed(role_in(signed_in(request), found.project), "write"),
         "history": progress.history(found, LATEST),
-        "chips": [Job(status=status) for status in Status],
+        "chips": [*(Job(status=s) for s in Status), *(Job(status=Status.RUNNING, command=c) for c in COMMANDS)],
     })  # fmt: skip
 
 

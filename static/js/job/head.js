@@ -1,6 +1,7 @@
 // The head of any job's page: its state, the beam with its times, and the small picture of its speed.
 import { whole } from "../charts/format.js";
 import { find, findAll, make } from "../elements.js";
+import { showCommand } from "./commanded.js";
 import { duration, said, span } from "./pace.js";
 import { at, ended, page, state } from "./state.js";
 
@@ -15,12 +16,11 @@ const DOING = { queued: "waits for a worker", waiting: "waits for its turn", pau
 /** The chip, the round it is in (``step`` is what a round is called), what it does (``busy``, while it runs), and why.
  * @param {string} step @param {string} busy */
 export function showState(step, busy) {
-  const chip = find(find(document, "#chips", HTMLTemplateElement).content, `[data-chip-of="${state.status}"]`);
+  const which = state.status === "running" ? state.status + state.command : state.status;
+  const chip = find(find(document, "#chips", HTMLTemplateElement).content, `[data-chip-of="${which}"]`);
   at("chip").replaceChildren(...chip.cloneNode(true).childNodes);
   at("job").dataset.status = state.status;
-  const actions = at("job-actions");
-  actions.dataset.status = state.status;
-  actions.dataset.command = state.command;
+  showCommand(state.status, state.command);
   at("round").textContent = state.ticks ? `${step} ${whole(state.tick)} of ${whole(state.ticks)}` : state.tick ? `${step} ${whole(state.tick)}` : "";
   const ready = page.unfinished && state.status === "waiting" ? "gets ready" : DOING[state.status];
   at("doing").textContent = state.status === "running" ? busy : ready;

@@ -17,7 +17,7 @@ from webapp.games.models import GameVersion
 from webapp.lib import words
 from webapp.lib.words import number, plural
 from webapp.projects.frame import Frame
-from webapp.studies import commanders, kinds
+from webapp.studies import commanders, kinds, warned
 from webapp.studies.commanders import Led
 from webapp.studies.compare.measures import asks, effort
 from webapp.studies.models import Job
@@ -32,6 +32,7 @@ register.filter("effort", effort)
 register.filter("parts", kinds.of)
 register.filter("pace", pace)
 register.filter("took", took_words)
+register.filter("warned", warned.of)
 register.filter("data", commanders.played_on)
 register.filter("may_be_led", commanders.may_be_led)
 
