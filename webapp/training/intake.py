@@ -9,6 +9,7 @@ from django.conf import settings
 
 from engine.config import EvolveConfig, Study, TaskConfig, TrainConfig
 from engine.config.train import TrainGame
+from engine.studies import elsewhere
 from webapp.games.called import asked_for
 from webapp.projects.models import Project
 from webapp.studies import estimates
@@ -29,9 +30,11 @@ class GameIntake(Intake):
         """The study itself."""
         data = self.named(body)
         study, wrong = body.loaded(data, self.workers())
-        body.refuse([*wrong, *self.unfit(data, study, body.project)])
+        wrong += elsewhere(wrong, self.unfit(data, study, body.project))
+        if study is not None and not [*unplayable(data, self.within, body.project)]:
+            wrong += elsewhere(wrong, self.tried(study, body.project))
+        body.refuse(wrong)
         assert study is not None
-        body.refuse(self.tried(study, body.project))
         return study, self.refers(data)
 
     def workers(self) -> int:
