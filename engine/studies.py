@@ -1,9 +1,13 @@
-"""Studies as data: what YAML, the forms, the API and the command line write, parsed by its kind."""
+"""Studies as data: what YAML, the forms, the API and the command line write, parsed by its kind.
+
+Where something is wrong, the rest is read as if that had been left out, again and again: what is wrong with several
+settings together shows only once each of them can be read. So everybody is told of all mistakes at once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from engine.catalog import STUDIES, declared_ends
 from engine.config.base import Study, parse
@@ -11,13 +15,90 @@ from engine.config.evolve import KNOWN_ENDS, EvolveConfig
 from engine.config.sound_goals import out_of_reach
 from engine.errors import ConfigError
 
+Wrong = list[tuple[str, str]]
 USUAL = "search"
 """The kind of a study that names none."""
+LAYERS = 10
+"""How often the rest is read again, at most."""
+
+
+class Reading(NamedTuple):
+    """What was read: the study, and what is wrong with it. Where something is, the study has usual settings in these
+    places, and is only good for finding more that is wrong; None where it cannot do without them."""
+
+    study: Study | None
+    wrong: Wrong
 
 
 def load(data: Mapping[str, Any], *, new: bool = False) -> Study:
     """The study that ``data`` describes; ``new``: it is being written now and was not saved before (see ``parse``).
     Raises ConfigError that lists every problem with its field path."""
+    study, wrong = reading(data, new=new)
+    if wrong or study is None:
+        raise ConfigError(wrong)
+    return study
+
+
+def reading(data: Mapping[str, Any], *, new: bool = False) -> Reading:
+    """The study that ``data`` describes, and everything that is wrong with it, each with its field path."""
+    rest, wrong, gone = data, Wrong(), set[str]()
+    for _ in range(LAYERS):
+        try:
+            return Reading(_parsed(rest, new=new), wrong)
+        except ConfigError as error:
+            problems = error.problems
+        wrong += elsewhere(wrong, problems)
+        if any(f".{place}".endswith(".kind") for place, _ in problems):
+            break  # the rest would be judged as if it were meant for another kind
+        places = {_around(place, gone) for place, _ in problems}
+        less = _without_all(rest, places)
+        if less is rest:
+            break
+        rest, gone = less, gone | places
+    return Reading(None, wrong)
+
+
+def elsewhere(wrong: Iterable[tuple[str, str]], more: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Those of ``more`` that are not about a place where something is wrong already, or about what is in it or around
+    it."""
+    places = [f"{place}." for place, _ in wrong]
+    for place, why in more:
+        if not any(at.startswith(f"{place}.") or f"{place}.".startswith(at) for at in places):
+            yield place, why
+
+
+def _around(place: str, gone: Collection[str]) -> str:
+    """The smallest part around a place that was not left out yet: something else may be missing without it."""
+    while place and place in gone:
+        place = place.rpartition(".")[0]
+    return place
+
+
+def _without_all(data: Mapping[str, Any], places: Iterable[str]) -> Mapping[str, Any]:
+    """The settings without what is at these places."""
+    for place in sorted(places):
+        data = _without(data, place.split("."))
+    return data
+
+
+def _without(part: Any, path: Sequence[str]) -> Any:
+    """A part of the settings without what is at a path; itself where nothing is there. With an item its list goes."""
+    first, *rest = path
+    if isinstance(part, list | tuple) and rest and first.isdecimal() and int(first) < len(part):
+        at = int(first)
+        less = _without(part[at], rest)
+        return part if less is part[at] else [*part[:at], less, *part[at + 1 :]]
+    if not isinstance(part, Mapping) or first not in part:
+        return part
+    inner = part[first]
+    if not rest or (len(rest) == 1 and isinstance(inner, list | tuple)):
+        return {key: value for key, value in part.items() if key != first}
+    less = _without(inner, rest)
+    return part if less is inner else {**part, first: less}
+
+
+def _parsed(data: Mapping[str, Any], *, new: bool) -> Study:
+    """The study. Raises ConfigError for what the models find first."""
     if not isinstance(data, Mapping):
         raise ConfigError([("", "a study is a table of settings; see engine/README.md for an example")])
     kind = data.get("kind", USUAL)

@@ -9,8 +9,9 @@ import pytest
 from engine.catalog import ALGORITHMS
 from engine.config import EvolveConfig, TaskConfig
 from engine.config.genes import Evolvable, express, genes
+from engine.config.self_play import SelfPlayConfig
 from engine.errors import ConfigError
-from engine.studies import load
+from engine.studies import load, reading
 
 
 def settings(**more: Any) -> dict[str, Any]:
@@ -168,7 +169,8 @@ def test_everything_that_does_not_go_together_is_told_at_once_with_everything_el
         behaviour=["length", "length"], task={"game": "pong", "learner": learner},
     )))  # fmt: skip
     assert found.keys() == {
-        "algorithm.population", "ticks", "objectives.2.measure", "behaviour.1", "task.learner.rate"
+        "algorithm.population", "ticks", "objectives.2.measure", "behaviour.1", "task.learner.rate", "noise.racing",
+        "noise.most",
     }  # fmt: skip
     mixed = wrong(settings(algorithm={"kind": "ga", "steady": True}, ticks=0, objectives=goals[:2], noise=noise))
     assert [place for place, _ in mixed] == ["ticks", "noise.racing", "noise.racing", "noise.most"]
@@ -249,3 +251,41 @@ def test_players_race_by_bounds_where_their_goals_have_limits() -> None:
     assert [goal.limits for goal in found.objectives] == [(0, 1), (0, 500)]
     assert load(found.model_dump(mode="json")) == found
     assert "low" not in load(settings(algorithm={"kind": "ga"})).model_dump(mode="json")["objectives"][0]
+
+
+def test_what_is_wrong_with_settings_together_is_told_beside_what_is_wrong_with_one_alone() -> None:
+    """Each mistake is of another layer: one value, a table, two settings of the training, settings of the whole."""
+    task: dict[str, Any] = {"game": "pong", "steps": 1, "colour": "red"}
+    task["learner"] = {"preset": "cartpole-ppo", "rate": "fast", "entropy_weight": [0, 0.1]}
+    opponents = {"choice": "best", "others": {"a": {"kind": "frozen", "policy": "a" * 64}, "agent": {}}}
+    asked = {"kind": "self-play", "task": task, "opponents": opponents, "objectives": [{"measure": "length"}]}
+    study, found = reading(asked, new=True)
+    assert {place for place, _ in found} == {
+        "task.learner.rate", "task.colour", "task.steps", "opponents.choice", "opponents.others.agent",
+        "objectives.0.measure",
+    }  # fmt: skip
+    assert isinstance(study, SelfPlayConfig), "with usual settings in these places, to be looked at further"
+    assert [*study.opponents.others] == ["a"], "what is right stays as it is"
+
+
+@pytest.mark.parametrize(
+    ("data", "places"),
+    [
+        ([], [""]),
+        ({"kind": "prayer"}, ["kind"]),
+        ({"kind": "self-play"}, ["task"]),
+        ({"kind": 3, "seed": "x"}, ["kind"]),
+    ],
+)
+def test_where_nothing_can_be_left_out_the_first_mistakes_are_told(data: Any, places: list[str]) -> None:
+    study, found = reading(data, new=True)
+    assert study is None
+    assert [place for place, _ in found] == places
+
+
+def test_a_mistake_that_stays_about_the_whole_study_ends_the_reading() -> None:
+    """Agents that are not bred go on round by round: that is wrong with the whole hunt, at no place of its own."""
+    asked = {"kind": "hunt", "task": {"game": "maze", "steps": 8192}, "method": "random", "decisions": "many"}
+    study, found = reading({**asked, "algorithm": {"steady": True}, "episodes": 1}, new=True)
+    assert study is None
+    assert [place for place, _ in found] == ["episodes", "decisions", ""]

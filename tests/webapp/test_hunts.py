@@ -75,6 +75,16 @@ class TestHunts(AskedKindContract):
         ({"behaviour": ["jumps"]}, "config.behaviour.0"),
         ({"task": {"game": "pong-two-seats", "steps": 8192}}, "config.task.game.name"),
     )
+    muddled = (
+        {"steps": "10", "stuck_after": "soon", "decisions": "40,000", "most": "1e14"},
+        {"steps", "stuck_after", "decisions", "most"},
+    )
+    mixed = (
+        {"method": "prayer", "task": {"game": "maze", "steps": 1}, "decisions": 200_000, "behaviour": ["jumps"],
+         "oracles": {"soonest": -1, "later": 2}},
+        {"config.method", "config.task.steps", "config.decisions", "config.behaviour.0", "config.oracles.soonest",
+         "config.oracles.later"},
+    )  # fmt: skip
     games = ("maze", "pong")
     not_games = ("pong-two-seats",)
 

@@ -91,6 +91,19 @@ class TestSelfPlay(AskedKindContract):
         ({"task": {**settings()["task"], "game": "connect-four"}}, "config.task.game.name"),
         ({"opponents": {"others": {"a": {"kind": "frozen", "policy": "a" * 64}}}}, "config.opponents.others.a.policy"),
     )
+    muddled = (
+        {"population": "1", "steps": "10", "rate": "0.01", "game": "commanders-two-seats", "title": "a" * 130},
+        {"population", "steps", "rate", "policies", "title"},
+    )  # fmt: skip
+    mixed = (
+        {
+            "task": {**settings()["task"], "steps": 1, "environments": 0},
+            "opponents": {"choice": "best", "others": {"a": {"kind": "frozen", "policy": "a" * 64}}},
+            "objectives": [{"measure": "length"}],
+        },
+        {"config.task.steps", "config.task.environments", "config.opponents.choice",
+         "config.opponents.others.a.policy", "config.objectives.0.measure"},
+    )  # fmt: skip
     games = ("pong-two-seats", "commanders-two-seats", "rock-paper-scissors")
     not_games = ("connect-four",)
 

@@ -117,9 +117,9 @@ class StartsForm(LearningForm):
                     self.errors.pop(f"{column.key}{i}", None)
         return super().clean()
 
-    def look_further(self, user: User) -> None:
+    def find_more(self, user: User) -> None:
         """Wrong boxes go to the study as they were typed: with others in their place, right ones might seem wrong."""
-        if self.errors.keys() & {"game", "learner", "scheduler", "waits"}:
+        if not self.errors or self.errors.keys() & {"game", "learner", "scheduler", "waits"}:
             return
         self.wrong = {name for name in self.errors if name in self.fields}
         self.cleaned_data |= {name: self[name].value() for name in self.wrong}

@@ -81,8 +81,8 @@ def ask(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
         )
         if job is not None:
             return redirect("studies:job", slug, job.pk)
-    elif form.is_bound:
-        form.look_further(signed_in(request))
+    else:
+        form.find_more(signed_in(request))
     _ask_for_files_again(form)
     # What was typed is kept in the browser until as many are started as when it was sent, and one more.
     started = Job.objects.filter(project=project, kind=kind, created_by=signed_in(request)).count()
@@ -130,11 +130,9 @@ def before(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     if kind not in kinds.asked():
         raise Http404("There is no such form.")
     form: Any = (kinds.parts_of(kind).form or SettingsForm)(request.POST, project=project, kind=kind)
-    asked = None
-    if form.is_valid():
-        asked = form.described(user)
-    else:
-        form.look_further(user)
+    if not form.is_valid():
+        form.find_more(user)
+    asked = form.described(user) if form.is_valid() else None
     estimate = form.before(asked[0], user, **asked[1]) if asked else {}
     context = {"before": {**estimate, "wrong": [*_wrong(form)]}, "project": project, "kind": kind}
     return render(request, "studies/partials/before.html", context)

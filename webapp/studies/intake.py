@@ -14,7 +14,7 @@ from engine.config import Study, parse
 from engine.config.base import M
 from engine.config.overrides import placed
 from engine.errors import ConfigError
-from engine.studies import load
+from engine.studies import elsewhere, reading
 from webapp.accounts.models import User
 from webapp.projects.models import Project
 from webapp.studies import checks
@@ -45,20 +45,19 @@ class Body:
             raise ConfigError((f"set.{p.place}", p.message) for p in error.problems) from error
 
     def loaded(self, data: dict[str, Any], workers: int = 0) -> tuple[Study | None, Wrong]:
-        """The study of a table, or what is wrong with it. ``workers``: as many where the table says nothing; 0: as the
-        engine does. Raises ConfigError for a study of another kind."""
+        """The study of a table, and what is wrong with it (``engine.studies.reading``). ``workers``: as many where the
+        table says nothing; 0: as the engine does. Raises ConfigError for a study of another kind."""
         if data.setdefault("kind", self.kind) != self.kind:
             self.refuse([("kind", f"the job is to be of kind {self.kind}")])
         pool = data.setdefault("pool", {}) if workers else None
         if isinstance(pool, dict):
             pool.setdefault("workers", workers)
-        try:
-            study = load(data, new=True)
-        except ConfigError as error:
-            return None, [*error.problems]
-        elsewhere = getattr(getattr(study, "pool", None), "address", "")
-        wrong: Wrong = [("pool.address", "jobs of this site run on its own Ray: leave it out")] if elsewhere else []
-        return study, [*wrong, *checks.crowded(study)]
+        study, wrong = reading(data, new=True)
+        if study is None:
+            return None, wrong
+        away = getattr(getattr(study, "pool", None), "address", "")
+        more: Wrong = [("pool.address", "jobs of this site run on its own Ray: leave it out")] if away else []
+        return study, [*wrong, *elsewhere(wrong, [*more, *checks.crowded(study)])]
 
     def refuse(self, found: Iterable[tuple[str, str]]) -> None:
         """Raise ConfigError for whatever was found, at its place in the body."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from django import forms
+from django.utils.datastructures import MultiValueDict
 
 from engine.errors import ConfigError
 from webapp.balance.forms import sentence
@@ -127,8 +128,28 @@ class StudyForm(forms.Form):
                 self.point_at(place.removeprefix("config."), message)
             return None
 
-    def look_further(self, user: User) -> None:
-        """Something that was typed is wrong: say what is wrong besides, as far as that can be told."""
+    def find_more(self, user: User) -> None:
+        """Beside what is wrong in some fields, also say at its field what is wrong with all the others: the same form
+        is read with these left empty."""
+        mistaken = self.errors.keys() & self.data.keys()
+        if not mistaken:
+            return
+        left = MultiValueDict({name: values for name, values in self._sent().items() if name not in mistaken})
+        rest = type(self)(left, project=self.project, kind=self.kind, initial=self.initial)
+        rest.files = self.files
+        if rest.is_valid():
+            rest.described(user)
+        else:
+            rest.find_more(user)
+        for name, errors in rest.errors.as_data().items():
+            if name not in self.errors:
+                self.add_error(name if name in self.fields else None, errors)
+
+    def _sent(self) -> dict[str, list[Any]]:
+        """What was sent, each field with all of its values."""
+        if isinstance(self.data, MultiValueDict):
+            return dict(self.data.lists())
+        return {name: value if isinstance(value, list) else [value] for name, value in self.data.items()}
 
     def point_at(self, place: str, why: str) -> None:
         """Say what is wrong at a place of the study at its field: of ``places``, or that of its first part's name."""

@@ -9,6 +9,7 @@ from django.conf import settings
 
 from engine.config import EvolveConfig, Study, TaskConfig, TrainConfig
 from engine.config.train import TrainGame
+from engine.studies import elsewhere
 from webapp.games.called import asked_for
 from webapp.projects.models import Project
 from webapp.studies import estimates
@@ -29,15 +30,16 @@ class GameIntake(Intake):
         """The study itself."""
         data = self.named(body)
         study, wrong = self.looked_at(body, data)
+        if study is not None and not [*unplayable(data, self.within, body.project)]:
+            wrong = [*wrong, *elsewhere(wrong, self.tried(study, body.project))]
         body.refuse(wrong)
         assert study is not None
-        body.refuse(self.tried(study, body.project))
         return study, self.refers(data)
 
     def looked_at(self, body: Body, data: dict[str, Any]) -> tuple[Study | None, Wrong]:
         """The study of a table, if it is one, and what speaks against it."""
         study, wrong = body.loaded(data, self.workers())
-        return study, [*wrong, *self.unfit(data, study, body.project)]
+        return study, [*wrong, *elsewhere(wrong, self.unfit(data, study, body.project))]
 
     def workers(self) -> int:
         """As many as the site has processors."""
