@@ -109,12 +109,13 @@ def test_a_worker_that_hangs_is_replaced(ray: RayServer, tmp_path: Path, what: i
 def test_workers_that_are_stopped_for_a_while_are_not_lost(ray: RayServer) -> None:
     asked = requests(300)
     with pool(pause_s=0.01, limits=WorkerLimits(beat_s=0.1, silence_s=PATIENCE_S)) as running:
+        assert eventually(lambda: running.gather(0.1) == [] and len(running.working) == 2)
         running.submit(asked)
-        told = {evaluation.id: evaluation for evaluation in running.finished(PATIENCE_S)}
         for process in ray.workers():
             process.send_signal(signal.SIGSTOP)
+        told: dict[int, Evaluation] = {}
         until = time.monotonic() + PATIENCE_S
-        while min(member.silent_s for member in running._members.values() if member.ready) < 1.0:
+        while min(member.silent_s for member in running._members.values()) < 1.0:
             assert time.monotonic() < until
             told.update((evaluation.id, evaluation) for evaluation in running.finished(0.1))
         for process in ray.workers():
