@@ -4,8 +4,9 @@ Algorithms 1 and 2): each task has a queue of its own, and a bound.
 ``engine.runtime.redis_experience`` carries both between processes, ``ExperienceHere`` within one.
 
 An actor numbers its transitions from 0 on and says with each parcel how many it could not deliver, and why. So a
-learner knows what is missing, whatever happened on the way: ``Lost``. What an actor loses after its last parcel nobody
-knows; ``close`` sends a last one.
+learner knows what is missing, whatever happened on the way: ``Lost``. What an actor loses after its last parcel,
+``close`` says in another one; of an actor that was killed its file says it (``engine.actor_counts``). What it was still
+playing is no experience yet.
 
 Departures from the paper: episodes travel with their transitions, so that no signal arrives apart from them; a queue
 has a bound.
@@ -13,14 +14,15 @@ has a bound.
 
 from __future__ import annotations
 
-import secrets
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.actor_counts import ActorCounts, left
 from engine.arrays import pack, unpack
 from engine.channel import Frame
 from engine.errors import StoreError
@@ -93,18 +95,21 @@ class Lost(NamedTuple):
     """Transitions that were made and never arrived: ``unsent``, as nobody answered; ``refused``, as there was no room,
     or for another reason (``why``: the newest such, in Redis's own words); ``gone``, delivered and given up or lost
     before the learner took them. Beside them ``strange``: parcels that were taken and left out, as they cannot be read
-    or do not fit the learner, so nobody knows of how many transitions."""
+    or do not fit the learner, so nobody knows of how many transitions; and ``uncounted``: actors that were killed on
+    other machines, of which nobody knows what they sent last."""
 
     unsent: int = 0
     refused: int = 0
     gone: int = 0
     why: str = ""
     strange: int = 0
+    uncounted: int = 0
 
     @property
     def counts(self) -> dict[str, int]:
         """How many, by the reason."""
-        return {"unsent": self.unsent, "refused": self.refused, "gone": self.gone, "strange": self.strange}
+        names = ("unsent", "refused", "gone", "strange", "uncounted")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def all(self) -> int:
@@ -112,8 +117,8 @@ class Lost(NamedTuple):
         return self.unsent + self.refused + self.gone
 
     def exceeds(self, other: Lost) -> bool:
-        """Whether something is lost, or strange, that was not yet in ``other``."""
-        return self.all > other.all or self.strange > other.strange
+        """Whether something is lost, strange or uncounted that was not yet in ``other``."""
+        return self.all > other.all or self.strange > other.strange or self.uncounted > other.uncounted
 
     def __str__(self) -> str:
         """A sentence for people; empty where nothing is lost."""
@@ -126,6 +131,10 @@ class Lost(NamedTuple):
         found = [f"{self.all:,} decisions never reached the learner: {'; '.join(reasons)}."] if reasons else []
         if self.strange:
             found.append(f"{self.strange:,} of the messages that arrived are no experience of this study: left out.")
+        if self.uncounted:
+            several = f"{self.uncounted:,} actors sent last that ended on other machines"
+            who = several if self.uncounted > 1 else "an actor sent last that ended on another machine"
+            found.append(f"What {who} is not counted.")
         return " ".join(found)
 
 
@@ -214,11 +223,10 @@ def _check(parcel: Parcel) -> None:
 
 
 class Numbering:
-    """An actor's count of its transitions on ``task``."""
+    """An actor's count of its transitions on ``task``; ``file``: where it is kept, too."""
 
-    def __init__(self, task: int) -> None:
-        self.task, self.actor = task, secrets.token_hex(8)
-        self.first = self.unsent = self.refused = 0
+    def __init__(self, task: int, file: str = "") -> None:
+        self.task, self.counts = task, ActorCounts(file)
         self.why = ""
         self.reported = NOTHING
         """What the last parcel that was delivered said."""
@@ -227,24 +235,29 @@ class Numbering:
         self, columns: Columns, returns: Sequence[float], version: int, episodes: Floats = NO_EPISODES
     ) -> Parcel:
         """These transitions with their numbers."""
-        parcel = Parcel(self.task, dict(columns), np.array(returns, np.float64), version, self.actor, self.first,
-                        self.unsent, self.refused, episodes, self.why)  # fmt: skip
-        self.first += parcel.size
+        counts = self.counts
+        parcel = Parcel(self.task, dict(columns), np.array(returns, np.float64), version, counts.name, counts.made,
+                        counts.unsent, counts.refused, episodes, self.why)  # fmt: skip
+        counts.made += parcel.size
         return parcel
 
     def delivered(self, parcel: Parcel) -> None:
         """It has left."""
         self.reported = Lost(parcel.unsent, parcel.refused)
 
+    def unanswered(self, parcel: Parcel) -> None:
+        """Nobody answered when it was sent."""
+        self.counts.unsent += parcel.size
+
     def refuse(self, parcel: Parcel, why: str) -> None:
         """Redis did not take it; ``why``: in its own words, empty for want of room."""
-        self.refused += parcel.size
+        self.counts.refused += parcel.size
         self.why = why or self.why
 
     @property
     def owes(self) -> bool:
         """Whether something is lost that no parcel has told."""
-        return self.reported != Lost(self.unsent, self.refused)
+        return self.reported != Lost(self.counts.unsent, self.counts.refused)
 
 
 class Arrivals:
@@ -252,20 +265,46 @@ class Arrivals:
 
     def __init__(self, before: Lost = NOTHING) -> None:
         self._before, self._why, self._strange = before, before.why, before.strange
+        self._uncounted = before.uncounted
+        self._next: dict[str, int] = {}
         self._made: dict[str, int] = {}
         self._came: dict[str, int] = {}
         self._reported: dict[str, tuple[int, int]] = {}
+        self._ended: list[tuple[int, str]] = []
 
     def admit(self, parcel: Parcel) -> bool:
         """Count a parcel; False if it has arrived before, or says nothing new."""
-        actor = parcel.actor
-        if parcel.first < self._made.get(actor, 0):
+        actor, end = parcel.actor, parcel.first + parcel.size
+        if parcel.first < self._next.get(actor, 0):
             return False
-        self._made[actor] = parcel.first + parcel.size
+        self._next[actor] = end
         self._came[actor] = self._came.get(actor, 0) + parcel.size
-        self._reported[actor] = parcel.unsent, parcel.refused
+        self._made_by(actor, end, parcel.unsent, parcel.refused)
         self._why = parcel.why or self._why
         return parcel.size > 0
+
+    def _made_by(self, actor: str, made: int, unsent: int, refused: int) -> None:
+        """What is known of an actor by now; what it sent last may arrive after its file was read."""
+        before = self._reported.get(actor, (0, 0))
+        self._made[actor] = max(made, self._made.get(actor, 0))
+        self._reported[actor] = max(unsent, before[0]), max(refused, before[1])
+
+    def ended(self, task: int, file: str) -> None:
+        """An actor of a task was killed; ``file``: what it left. What it sent may still be on its way."""
+        self._ended.append((task, file))
+
+    def taken(self, tasks: Collection[int]) -> None:
+        """All is taken that was on its way from actors of these tasks. What those that were killed made beyond is
+        lost."""
+        for task, file in self._ended:
+            if task not in tasks:
+                continue
+            found, actor = left(file), Path(file).name
+            self._uncounted += not found.known and actor in self._came
+            if found.known:
+                self._came.setdefault(actor, 0)
+                self._made_by(actor, found.made, found.unsent, found.refused)
+        self._ended = [one for one in self._ended if one[0] not in tasks]
 
     def leave_out(self) -> None:
         """Count a parcel that cannot be read or does not fit."""
@@ -285,7 +324,7 @@ class Arrivals:
             full = min(missing, self._reported[actor][1])
             away = min(missing - full, self._reported[actor][0])
             unsent, refused, gone = unsent + away, refused + full, gone + missing - full - away
-        return Lost(unsent, refused, gone, self._why, self._strange)
+        return Lost(unsent, refused, gone, self._why, self._strange, self._uncounted)
 
 
 class ExperienceHere:

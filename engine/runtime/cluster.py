@@ -37,6 +37,8 @@ SETTINGS = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # listen on loopback
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_gcs_rpc_server_reconnect_timeout_s": "5",
+    # Ray would end processes that begin, and begin others, where a busy machine needs more than a minute for one.
+    "RAY_worker_register_timeout_seconds": "1800",
     # Standard output carries the study's events; Ray would print a page there for each lost worker.
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".",
     # Searches yield to pages, the driver that feeds them, and whatever else the designer runs on this machine.

@@ -16,9 +16,10 @@ from engine.runtime.channels import Source
 
 
 class Ready(msgspec.Struct, frozen=True, tag="ready"):
-    """A worker is ready: with an evaluator of so many objectives and metrics, whose ``noun`` names a candidate, or as a
-    relay with ``sources`` of weights, one for its own host and one for those below it."""
+    """A worker with process ``pid`` is ready: with an evaluator of so many objectives and metrics, whose ``noun`` names
+    a candidate, or as a relay with ``sources`` of weights, one for its own host and one for those below it."""
 
+    pid: int
     objectives: int = 0
     metrics: int = 0
     noun: str = "candidate"

@@ -14,12 +14,16 @@ from engine.runtime.codec import Beat
 
 OVERLOADED = "; the machine may be overloaded"
 """Of a worker that is silent: nobody can see from outside why."""
+ENDED = "its process ended suddenly: it crashed or was killed, by somebody or for want of memory"
+MISSED = 2
+"""Heartbeats that may be late before anybody looks why."""
 
 
 class WorkerLimits(msgspec.Struct, frozen=True):
     """Seconds: between heartbeats, without a heartbeat until a worker is given up, without progress in its work, from
     its start to its first message (and, if longer than the limit on progress, from there until it is ready), and of
-    waiting for a processor until that is reported."""
+    waiting for a processor until that is reported. All but the first leave out when a worker could not do anything, as
+    its machine was overloaded."""
 
     beat_s: float = 1.0
     silence_s: float = 15.0
@@ -33,6 +37,15 @@ class Hired(Protocol):
 
     def came(self, pid: int) -> None:
         """Called when it runs as this process."""
+        ...
+
+    @property
+    def ended(self) -> bool:
+        """Whether its process has certainly ended."""
+        ...
+
+    def waited(self, seconds: float) -> float:
+        """Of the last ``seconds`` those in which it had to wait for a processor or a disk."""
         ...
 
     def kill(self) -> None:
@@ -59,28 +72,37 @@ class Recruiter(Protocol):
 
 @dataclass(slots=True)
 class Member:
-    """A worker as seen by the driver; times are from ``time.monotonic``."""
+    """A worker as seen by the driver. ``age``: seconds of its life in which the driver listened and it had a processor
+    if it wanted one; the other times are readings of that clock."""
 
     post: Post
     hired: Hired
-    heard_at: float
+    age: float = 0.0
+    heard_at: float = 0.0
     dealt_at: float = 0.0
     come: bool = False
     ready: bool = False
     beat: Beat = field(default_factory=lambda: Beat(0, False, 0.0))
 
-    def complaint(self, limits: WorkerLimits, now: float, *, holds: bool) -> str:
+    @property
+    def silent_s(self) -> float:
+        """Seconds since its last message."""
+        return self.age - self.heard_at
+
+    def live(self, seconds: float, limits: WorkerLimits) -> None:
+        """The driver listened for so long. Why nothing came is looked into only once heartbeats are missing."""
+        missing = self.silent_s > MISSED * limits.beat_s
+        self.age += max(0.0, seconds - (self.hired.waited(seconds) if missing else 0.0))
+
+    def complaint(self, limits: WorkerLimits, *, holds: bool) -> str:
         """Why a connected worker must be given up; empty if it need not. ``holds``: it has work."""
-        if now - self.heard_at > limits.silence_s:
+        if self.silent_s > MISSED * limits.beat_s and self.hired.ended:
+            return ENDED
+        if self.silent_s > limits.silence_s:
             return f"it gave no sign of life for {limits.silence_s:g} s{OVERLOADED}"
         if self.beat.busy:
             patience = limits.progress_s if self.ready else max(limits.progress_s, limits.start_s)
             stuck = f"its work made no progress for {patience:g} s; it hangs, or the machine is overloaded"
             return stuck * (self.beat.quiet_s > patience)
-        forgotten = holds and min(self.beat.quiet_s, now - self.dealt_at) > limits.silence_s
+        forgotten = holds and min(self.beat.quiet_s, self.age - self.dealt_at) > limits.silence_s
         return "it does not know of the work it was given" if forgotten else ""
-
-    def forgive(self, absent: float, now: float) -> None:
-        """Ignore its silence while the driver did not listen for ``absent`` seconds."""
-        self.heard_at = min(now, self.heard_at + absent)
-        self.dealt_at = min(now, self.dealt_at + absent)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import select
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from engine.errors import ActorLost
+from engine.processor_waits import ProcessorWaits, crowd
 from engine.runtime import answering
 from engine.runtime.answering import ALLOWED, check_factory
 from engine.runtime.broadcast import Broadcast, Post, Relay
 from engine.runtime.channels import TO_HUB, Source, Ticket
 from engine.runtime.cluster import Cluster, Host, connected, load_ray
-from engine.runtime.members import WorkerLimits
+from engine.runtime.members import ENDED, WorkerLimits
 from engine.runtime.supervisor import Supervisor
 from engine.runtime.worker import Worker
 from engine.runtime.zmq_channels import ZmqHub, ZmqPublisher, ZmqSpoke, ZmqSubscriber
@@ -80,12 +82,25 @@ class RayWorker:
         run = self._actor.run.remote(*arguments)
         run.future().add_done_callback(lambda ended: died(_how(ended.exception())))
         self._cluster, self._process = cluster, -1
+        self._waits: ProcessorWaits | None = None
 
     def came(self, pid: int) -> None:
         """Keep a handle of the process if it is on this machine, so that its pid cannot be reused."""
         if not self._cluster.host and self._process < 0:
             with contextlib.suppress(ProcessLookupError):
-                self._process = os.pidfd_open(pid)
+                self._process, self._waits = os.pidfd_open(pid), ProcessorWaits(pid)
+
+    @property
+    def ended(self) -> bool:
+        """As the system says of a process of this machine, before Ray has noticed."""
+        return self._process >= 0 and bool(select.select([self._process], [], [], 0.0)[0])
+
+    def waited(self, seconds: float) -> float:
+        """As the system says; of a process that nobody knows yet, as the machine's load says. Of other machines nobody
+        knows."""
+        if self._cluster.host:
+            return 0.0
+        return min(seconds, self._waits.since()) if self._waits else seconds * (1.0 - 1.0 / crowd())
 
     def kill(self) -> None:
         """End the process unconditionally, even if Ray is gone."""
@@ -191,7 +206,7 @@ def not_orphaned() -> None:
 
 
 EXITS = {
-    "SYSTEM_ERROR": "its process ended suddenly: it crashed or was killed, by somebody or for want of memory",
+    "SYSTEM_ERROR": ENDED,
     "NODE_OUT_OF_MEMORY": "its machine had too little memory",
     "INTENDED": "it was asked to end",
 }  # fmt: skip

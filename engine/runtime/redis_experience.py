@@ -148,8 +148,10 @@ def _check_address(url: str) -> None:
 class RedisActor:
     """An actor's end."""
 
-    def __init__(self, place: Place, task: int, bound: int = BOUND) -> None:
-        self._place, self._bound, self._line, self._numbering = place, bound, RedisLine(place.url), Numbering(task)
+    def __init__(self, place: Place, task: int, bound: int = BOUND, counts: str = "") -> None:
+        """``counts``: the file in which it counts (``engine.actor_counts``)."""
+        self._place, self._bound, self._line = place, bound, RedisLine(place.url)
+        self._numbering = Numbering(task, counts)
         self._version, self._there = -1, -1
         self._open = True
 
@@ -166,7 +168,7 @@ class RedisActor:
             ("GET", self._place.key("version")),
         )
         if answers is None:
-            self._numbering.unsent += parcel.size
+            self._numbering.unanswered(parcel)
             return False
         self._there = _number(answers[3])
         if isinstance(answers[0], Exception):
@@ -230,7 +232,13 @@ class RedisLearner:
         self.untaken = self._waiting() if self._refused["take"] else 0
         if self._network is not None and _number(version) != self._network.version:
             self._send_network()
-        return [parcel for task, queue in enumerate(queues) for parcel in self._read(task, queue)]
+        found = [parcel for task, queue in enumerate(queues) for parcel in self._read(task, queue)]
+        self._arrivals.taken([task for task, queue in enumerate(queues) if _emptied(queue)])
+        return found
+
+    def ended(self, task: int, counts: str) -> None:
+        """An actor of a task was killed; ``counts``: the file in which it counted."""
+        self._arrivals.ended(task, counts)
 
     def publish(self, frame: Frame, version: int) -> None:
         """Replace the network, now or as soon as Redis takes it."""
@@ -255,7 +263,8 @@ class RedisLearner:
         return "; ".join(f"{what[part]} (“{words}”)" for part, words in self._refused.items() if words)
 
     def close(self) -> None:
-        """Remove all keys of the attempt, and close."""
+        """Remove all keys of the attempt, and close. Nobody takes what actors sent that were killed."""
+        self._arrivals.taken(range(self._tasks))
         if self._open:
             self._remove(self._place.attempt)
         self._open = False
@@ -312,6 +321,11 @@ class RedisLearner:
 def _words(error: Exception) -> str:
     """Redis's own words for why it refuses something; empty where it only has no room."""
     return "" if isinstance(error, OutOfMemoryError) else printable(str(error), SAID) or "an error"
+
+
+def _emptied(queue: Any) -> bool:
+    """Whether all parcels of a list were taken."""
+    return queue is None or (isinstance(queue, list) and len(queue) < _MOST)
 
 
 def _number(answer: Any) -> int:

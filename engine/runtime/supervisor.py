@@ -21,7 +21,7 @@ from engine.runtime.broadcast import Broadcast, Post
 from engine.runtime.channels import TO_HUB, Hub, sendable
 from engine.runtime.codec import Beat, Broken, Crashed, Done, Ready, Stream, Work
 from engine.runtime.ledger import HELD, Ledger
-from engine.runtime.members import OVERLOADED, Member, Recruiter, WorkerLimits
+from engine.runtime.members import MISSED, OVERLOADED, Member, Recruiter, WorkerLimits
 from engine.runtime.outcomes import Closed, Streams, Trouble, Verdicts
 
 STILLBORN = 3
@@ -49,6 +49,7 @@ class Supervisor(Closed):
         self._shape, self._stillborn, self._lost, self._shortage_reported = (0, 0), 0, "", False
         self._error: EngineError | None = None
         self._looked_at = self._checked_at = time.monotonic()
+        self._listened = 0.0
         self._fill()
 
     @property
@@ -131,7 +132,7 @@ class Supervisor(Closed):
             ticket, life = self._hub.expect(), self._lives[post]
             self._lives[post] += 1
             hired = self._recruiter.start(post, life, ticket, source, partial(self._died, ticket.name))
-            self._members[ticket.name] = Member(post, hired, time.monotonic())
+            self._members[ticket.name] = Member(post, hired)
 
     def _died(self, name: bytes, reason: str) -> None:
         """Called by other threads."""
@@ -146,7 +147,7 @@ class Supervisor(Closed):
         member = self._members.get(name)
         if member is None:
             return
-        member.heard_at, member.come = time.monotonic(), True
+        member.heard_at, member.come = member.age, True
         if not frames:
             return
         header = codec.header(frames)
@@ -169,6 +170,7 @@ class Supervisor(Closed):
 
     def _hear_ready(self, member: Member, ready: Ready) -> None:
         member.ready, self._stillborn = True, 0
+        member.hired.came(ready.pid)
         if self._broadcast and ready.sources:
             self._broadcast.opened(member.post.host, ready.sources)
             self._fill()
@@ -211,24 +213,27 @@ class Supervisor(Closed):
                 batch = self._ledger.deal(name) if member.ready and not member.post.relay else None
                 if batch is None:
                     continue
-                member.dealt_at = time.monotonic()
+                member.dealt_at = member.age
                 try:
                     self._hub.send(name, codec.message(Work(batch.number), codec.encode_requests(batch.requests)))
                 except ActorLost as error:
                     self._lose(name, str(error))
 
-    def _forgive_absence(self, now: float) -> None:
-        """Ignore the workers' silence while the driver did not listen: between two calls, or during a suspend."""
-        absent = now - self._looked_at
+    def _age(self, now: float) -> None:
+        """Let the workers' clocks go on. What they sent while the driver did not listen waits in the channel, so that
+        counts hardly: between two calls, during a suspend, or where the driver itself waits for a processor."""
+        self._listened += min(now - self._looked_at, MISSED * self._limits.beat_s)
         self._looked_at = now
-        if absent > 2 * self._limits.beat_s:
-            for member in self._members.values():
-                member.forgive(absent, now)
+        if self._listened < self._limits.beat_s / 2:
+            return
+        for member in self._members.values():
+            member.live(self._listened, self._limits)
+        self._listened = 0.0
 
     def _look_after(self) -> None:
         """Replace workers that have died, are silent or make no progress."""
         now = time.monotonic()
-        self._forgive_absence(now)
+        self._age(now)
         while self._deaths:
             name, reason = self._deaths.popleft()
             if name in self._members:
@@ -237,27 +242,27 @@ class Supervisor(Closed):
             if name not in self._members:
                 continue  # lost with its relay
             holds = bool(self._ledger.holds(name))
-            reason = member.complaint(self._limits, now, holds=holds) if member.come else self._late(member, now)
+            reason = member.complaint(self._limits, holds=holds) if member.come else self._late(member)
             if reason:
                 self._lose(name, reason)
         if now - self._checked_at > self._limits.beat_s / 2:
             self._recruiter.check()
             self._checked_at = time.monotonic()
 
-    def _late(self, member: Member, now: float) -> str:
+    def _late(self, member: Member) -> str:
         """Why to give up a worker that has not connected; waiting for a processor is no reason, but is reported
         once."""
-        if now - member.heard_at < self._limits.capacity_s:
+        if member.silent_s < self._limits.capacity_s:
             return ""
         short = self._recruiter.short_of_capacity()
         if short:
-            member.heard_at = max(member.heard_at, now - self._limits.capacity_s)
+            member.heard_at = max(member.heard_at, member.age - self._limits.capacity_s)
             if not self._shortage_reported:
                 self._shortage_reported = True
                 self._verdicts.troubles.append(Trouble("waiting-for-capacity", short))
             return ""
         late = f"it did not start within {self._limits.start_s:g} s{OVERLOADED}"
-        return late * (now - member.heard_at > self._limits.start_s)
+        return late * (member.silent_s > self._limits.start_s)
 
     def _lose(self, name: bytes, reason: str, *, counted: bool = False) -> None:
         """Give up a worker: others take its work, and a new one its post."""

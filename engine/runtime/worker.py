@@ -20,11 +20,13 @@ from typing import Protocol, runtime_checkable
 from engine.channel import Frame, Streamed, Subscriber
 from engine.errors import ActorLost, EngineError, SimulatorError
 from engine.problem import Evaluator, Request
+from engine.processor_waits import ProcessorWaits
 from engine.runtime import answering, codec
 from engine.runtime.answering import Answerer
 from engine.runtime.broadcast import Relay
 from engine.runtime.channels import Spoke, sendable
 from engine.runtime.codec import Beat, Crashed, Done, Ready, Stream, Work
+from engine.runtime.members import MISSED
 
 logger = logging.getLogger(__name__)
 DRIVER_SILENT_S = 600.0  # a driver that examines a policy may not read for minutes
@@ -57,6 +59,7 @@ class Worker:
         self._out: deque[list[Frame]] = deque()
         self._room = threading.Semaphore(1)
         self._busy, self._progress_at, self._hungry_at = True, time.monotonic(), 0.0
+        self._waits, self._looked_at, self._forgiven = ProcessorWaits(os.getpid()), time.monotonic(), (0.0, 0.0)
 
     def run(self) -> None:
         """Build the object and work. Errors that end the work are reported to the driver, and the worker then waits to
@@ -175,16 +178,28 @@ class Worker:
             self._room.release()
 
     def _send_beat(self) -> None:
+        self._forgive_waits()
         try:
             self._spoke.send(codec.message(self._beat()), 0.0)
         except ActorLost:
             logger.debug("The driver is busy; it misses one heartbeat.")
 
+    def _forgive_waits(self) -> None:
+        """No progress is expected of work that waits for a processor. Where it gets on, nobody looks."""
+        before, since, forgiven = self._looked_at, *self._forgiven
+        self._looked_at, progress_at = time.monotonic(), self._progress_at
+        forgiven = forgiven if since == progress_at else 0.0
+        if before - progress_at > MISSED * self._beat_s:
+            forgiven += min(self._looked_at - before, self._waits.since())
+        self._forgiven = progress_at, forgiven
+
     def _beat(self, hungry: bool = False) -> Beat:
-        return Beat(os.getpid(), self._busy, time.monotonic() - self._progress_at, hungry)
+        progress_at, (since, forgiven) = self._progress_at, self._forgiven
+        quiet_s = time.monotonic() - progress_at - (forgiven if since == progress_at else 0.0)
+        return Beat(os.getpid(), self._busy, quiet_s, hungry)
 
 
 def _ready(made: object, answerer: Answerer | None) -> Ready:
     if answerer:
-        return Ready(answerer.objectives, answerer.metrics, answerer.noun)
-    return Ready(sources=made.sources if isinstance(made, Relay) else ())
+        return Ready(os.getpid(), answerer.objectives, answerer.metrics, answerer.noun)
+    return Ready(os.getpid(), sources=made.sources if isinstance(made, Relay) else ())

@@ -173,9 +173,8 @@ class Connection(Conversation):
             return
         with contextlib.suppress(SimulatorError):
             self.send(Cancel(id=request))
-            decoded = self._answer(
-                request, Wait(self._limits.cancel_s, f"the end of {doing} after CANCEL", "did not obey CANCEL", never)
-            )
+            what, missing = f"the end of {doing} after CANCEL", "did not obey CANCEL"
+            decoded = self._answer(request, Wait(self._limits.cancel_s, what, missing, never, forgives=False))
             self.interrupted = isinstance(decoded.message, Error) and decoded.message.code == "cancelled"
 
     def _answer(self, request: int, wait: Wait) -> Decoded:

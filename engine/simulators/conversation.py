@@ -1,9 +1,9 @@
 """The conversation with one running simulator: its process, its line, and every deadline.
 
 The engine binds a line (``engine.simulators.line``); the program is started with its address and a random key in its
-environment and must echo the key. Every wait has a deadline; memory is bounded (few queued messages, a largest frame,
-and a stop when this process grows while it waits). The first failure ends the program and everything it started, and
-the conversation cannot be used any more.
+environment and must echo the key. Every wait has a deadline, which leaves out when the program waited for a processor;
+memory is bounded (few queued messages, a largest frame, and a stop when this process grows while it waits). The first
+failure ends the program and everything it started, and the conversation cannot be used any more.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import zmq
 
 import engine
 from engine.errors import Cancelled, SimulatorError
+from engine.processor_waits import ProcessorWaits
 from engine.simulators import protocol
 from engine.simulators.line import STRANGERS_BYTES, Letter, PathLine, ProgramLine, Transport
 from engine.simulators.port_line import STRANGERS, PortLine
@@ -34,6 +35,8 @@ SWELL_BYTES = 2**28
 """How much this process may grow while it waits for one answer: three frames of the largest size, and as much again."""
 MAX_STRAYS = 256
 REPORTED_AFTER_S = 1.0
+LOOK_S = 1.0
+"""Between two looks whether the program waits for a processor."""
 ENDING_S = 3.0
 """How long a program whose line broke may take to end: how it ended says more than that its line broke."""
 PRINTED = 1200
@@ -68,11 +71,15 @@ class SimulatorLimits(msgspec.Struct, frozen=True):
 
 class Wait:
     """One wait for a message: its start and deadline, its purpose, its stop condition, and what was seen meanwhile.
-    ``missing``: what to say about the program if the message does not come."""
+    ``missing``: what to say about the program if the message does not come; ``forgives``: a program on a busy machine
+    has longer."""
 
-    def __init__(self, seconds: float, awaited: str, missing: str, stopped: Callable[[], bool]) -> None:
+    def __init__(
+        self, seconds: float, awaited: str, missing: str, stopped: Callable[[], bool], *, forgives: bool = True
+    ) -> None:
         self.seconds, self.awaited, self.missing, self.stopped = seconds, awaited, missing, stopped
-        self.began = self.heard = self.pinged = time.monotonic()
+        self.forgives = forgives
+        self.began = self.heard = self.pinged = self.looked = time.monotonic()
         self.until = self.began + seconds
         self.resident = _resident_bytes()
         self.strays = 0
@@ -104,6 +111,7 @@ class Conversation:
         try:
             argv = [part.replace("{endpoint}", self._line.endpoint) for part in command]
             self._process = ReapedProcess(argv, {**variables, **self._given()}, self._dir, Tail)
+            self._waits = ProcessorWaits(self._process.reaper_pid, below=True)
         except BaseException:
             self._line.close()
             with contextlib.suppress(OSError):
@@ -161,6 +169,9 @@ class Conversation:
         now = time.monotonic()
         if wait.stopped():
             raise Cancelled(f"{self.label} was asked to stop")
+        if wait.forgives and now - wait.looked > LOOK_S:
+            waited, wait.looked = min(now - wait.looked, self._waits.since()), now
+            wait.until, wait.heard = wait.until + waited, min(now, wait.heard + waited)
         if now > wait.until:
             self._fail(self._missing(wait), kind=NoConversation)
         if self._watch is not None and not wait.reported and now - wait.began > REPORTED_AFTER_S:

@@ -40,7 +40,7 @@ WAIT_S = 0.02
 class ActorOrder(msgspec.Struct, frozen=True):
     """The payload for an actor: the study, its store's address, the actor's number, how its battles begin, and where
     its experience goes: Redis' address, and the job's and the attempt's part of its keys; empty: to the learner's
-    process."""
+    process. ``counts``: the file in which it counts (``engine.actor_counts``)."""
 
     config: dict[str, object]
     store: str
@@ -49,6 +49,7 @@ class ActorOrder(msgspec.Struct, frozen=True):
     redis: str = ""
     job: str = ""
     attempt: str = ""
+    counts: str = ""
 
 
 def make_actor(
@@ -72,8 +73,8 @@ def make_actor(
 class StreamedEnd:
     """An actor's end whose parcels its worker streams, and whose networks come as weights are published."""
 
-    def __init__(self, task: int) -> None:
-        self._numbering = Numbering(task)
+    def __init__(self, task: int, counts: str = "") -> None:
+        self._numbering = Numbering(task, counts)
         self.parcels: deque[Parcel] = deque()
         self.subscriber: Subscriber | None = None
         self._seen = 0
@@ -139,21 +140,25 @@ def build(payload: bytes) -> Acting:
     config, store = parse(StartsConfig, order.config), open_store(order.store)
     task = config.task_of(order.number)
     if not order.redis:
-        streamed = StreamedEnd(task)
+        streamed = StreamedEnd(task, order.counts)
         return Acting(make_actor(config, store, order.number, streamed, order.beginning), streamed)
     from engine.runtime.redis_experience import Place, RedisActor
 
-    end = RedisActor(Place(order.redis, order.job, order.attempt), task)
+    end = RedisActor(Place(order.redis, order.job, order.attempt), task, counts=order.counts)
     return Acting(make_actor(config, store, order.number, end, order.beginning), None)
 
 
-def workers(config: StartsConfig, store: Store, tick: int, redis: tuple[str, str, str] = ("", "", "")) -> Supervisor:
-    """All actors in processes of their own, from round ``tick`` on; ``redis``: as in ``ActorOrder``. Raises
-    ActorLost."""
+def workers(
+    config: StartsConfig, store: Store, tick: int, begins: Callable[[int], str],
+    redis: tuple[str, str, str] = ("", "", ""),
+) -> Supervisor:  # fmt: skip
+    """All actors in processes of their own, from round ``tick`` on; ``begins``: gives the file in which an actor
+    counts whose process begins; ``redis``: as in ``ActorOrder``. Raises ActorLost."""
     settled = config.model_dump(mode="json")
 
     def payload(number: int, life: int) -> bytes:
-        return msgspec.json.encode(ActorOrder(settled, store.address, number, tick * LIVES + life, *redis))
+        beginning = tick * LIVES + life
+        return msgspec.json.encode(ActorOrder(settled, store.address, number, beginning, *redis, counts=begins(number)))
 
     return pools.workers(
         config.pool, SAMPLERS["starts"], payload, config.samplers, title="Actor", policies=(AGENT,), bound=BOUND,

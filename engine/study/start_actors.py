@@ -4,7 +4,6 @@ which is memory or a Redis."""
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 from engine.channel import Weights, encode_weights
 from engine.config.starts import StartsConfig
@@ -12,22 +11,26 @@ from engine.experience import Arrivals, ExperienceHere, Fits, Lost, anything, de
 from engine.problem import ShouldStop
 from engine.rl.collector import Arrival
 from engine.store import Store
+from engine.study.ended_actors import EndedActors
 from engine.study.pools import RemoteWorkers
 from engine.study.sampler_pool import LIVES
 from engine.study.start_actor import workers
 from engine.study.start_actors_here import LocalActors, arrivals
 from engine.study.start_actors_over_redis import OverRedis, over_redis
 
-if TYPE_CHECKING:
-    from engine.runtime.supervisor import Supervisor
-
 
 class RemoteActors(RemoteWorkers):
-    """Actors in processes of their own that stream parcels to the learner's."""
+    """Actors in processes of their own that stream parcels to the learner's. Where the learner waits for them, one that
+    takes the place of another plays the same again, so nothing is lost with that."""
 
-    def __init__(self, workers: Supervisor, before: Lost) -> None:
-        super().__init__(workers)
-        self._arrivals = Arrivals(before)
+    def __init__(self, config: StartsConfig, store: Store, tick: int, before: Lost) -> None:
+        """Raises ActorLost."""
+        self._config, self._arrivals, self._ended = config, Arrivals(before), EndedActors()
+        try:
+            super().__init__(workers(config, store, tick, self._ended.begins))
+        except BaseException:
+            self._ended.close()
+            raise
 
     @property
     def missing(self) -> Lost:
@@ -40,12 +43,22 @@ class RemoteActors(RemoteWorkers):
 
     def gather(self, timeout_s: float, most: int) -> list[Arrival]:
         """As ``SamplerPool``."""
-        found = []
-        for one in self._workers.gather(timeout_s, most):
+        found, ended = [], self._ended.take() if self._config.sampling == "asynchronous" else ()
+        for number, counts in ended:
+            self._arrivals.ended(self._config.task_of(number), counts)
+        items = self._workers.gather(timeout_s, most)
+        for one in items:
             (epoch,), parcel = json.loads(bytes(one.frames[0])), decode(bytes(one.frames[1]))
             if self._arrivals.admit(parcel):
                 found += arrivals([parcel], epoch, one.worker)
+        if len(items) < most:
+            self._arrivals.taken(range(len(self._config.tasks)))
         return found
+
+    def close(self) -> None:
+        """As ``RemoteWorkers``; also removes the files in which actors count."""
+        super().close()
+        self._ended.close()
 
 
 Actors = LocalActors | RemoteActors | OverRedis
@@ -64,4 +77,4 @@ def open_actors(
     if config.pool.kind == "local":
         here = ExperienceHere(len(config.tasks), before=before)
         return LocalActors(config, store, here, here.actor, tick * LIVES, should_stop)
-    return RemoteActors(workers(config, store, tick), before)
+    return RemoteActors(config, store, tick, before)

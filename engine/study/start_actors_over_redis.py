@@ -13,6 +13,7 @@ from engine.problem import ShouldStop
 from engine.rl.collector import Arrival
 from engine.runtime.outcomes import Closed, Trouble
 from engine.store import Store
+from engine.study.ended_actors import EndedActors
 from engine.study.sampler_pool import LIVES
 from engine.study.start_actor import WAIT_S, workers
 from engine.study.start_actors_here import LocalActors, arrivals
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from engine.runtime.redis_experience import RedisLearner
     from engine.runtime.supervisor import Supervisor
 
-_GOES_ON = "The learner goes on with what it has; what actors play meanwhile is lost, and counted where they live on."
+_GOES_ON = "The learner goes on with what it has; what actors play meanwhile is lost, and counted."
 _SILENT = f"Redis does not answer. {_GOES_ON}"
 _OVER = "Redis answers again, has room, and refuses nothing."
 _FULL = f"Redis has no room for the newest network. {_GOES_ON}"
@@ -50,12 +51,15 @@ class _Redis:
 
 
 class OverRedis(Closed):
-    """Actors whose experience goes over Redis. ``here``: those in this process; ``workers``: those in others."""
+    """Actors whose experience goes over Redis. ``here``: those in this process; ``workers``: those in others, and
+    ``ended`` those of them that were killed."""
 
     def __init__(
-        self, end: RedisLearner, redis: _Redis, *, here: LocalActors | None = None, workers: Supervisor | None = None
-    ) -> None:
+        self, config: StartsConfig, end: RedisLearner, redis: _Redis, *, here: LocalActors | None = None,
+        workers: Supervisor | None = None, ended: EndedActors | None = None,
+    ) -> None:  # fmt: skip
         self.end, self._redis, self._here, self._workers = end, redis, here, workers
+        self._config, self._ended = config, ended
         self._state, self._restarts = "", 0
 
     def publish(self, weights: Weights) -> None:
@@ -71,8 +75,13 @@ class OverRedis(Closed):
         while True:
             found = arrivals(self.end.take())
             self._workers.gather(0.0 if found else WAIT_S, 1)  # nothing streams; the supervisor looks after them
+            self._count_ended()
             if found or time.monotonic() >= until:
                 return found
+
+    def _count_ended(self) -> None:
+        for number, counts in self._ended.take() if self._ended is not None else ():
+            self.end.ended(self._config.task_of(number), counts)
 
     @property
     def missing(self) -> Lost:
@@ -103,7 +112,10 @@ class OverRedis(Closed):
             self._here.close()
         if self._workers is not None:
             self._workers.close()
+        self._count_ended()
         self.end.close()
+        if self._ended is not None:
+            self._ended.close()
         self._redis.close()
 
 
@@ -120,8 +132,14 @@ def over_redis(
         end = RedisLearner(place, len(config.tasks), redis.mend, before, fits)
         if config.pool.kind == "local":
             here = LocalActors(config, store, end, lambda task: RedisActor(place, task), tick * LIVES, should_stop)
-            return OverRedis(end, redis, here=here)
-        return OverRedis(end, redis, workers=workers(config, store, tick, place))
+            return OverRedis(config, end, redis, here=here)
+        ended = EndedActors()
+        try:
+            playing = workers(config, store, tick, ended.begins, place)
+        except BaseException:
+            ended.close()
+            raise
+        return OverRedis(config, end, redis, workers=playing, ended=ended)
     except BaseException:
         redis.close()
         raise

@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from redis import Redis
 
+from engine.actor_counts import left, prepare
 from engine.errors import ConfigError, StoreError
 from engine.experience import ActorEnd, Arrivals, ExperienceHere, LearnerEnd, Lost, Numbering, Parcel, decode, encode
 from engine.rl.task_replays import rings
@@ -314,6 +315,95 @@ def test_another_attempt_has_keys_of_its_own_and_none_stays_behind(place: Place)
     assert client.keys("*") == []
 
 
+@pytest.fixture
+def counts(tmp_path: Path) -> str:
+    """The file of an actor that begins."""
+    prepare(tmp_path / "actor")
+    return str(tmp_path / "actor")
+
+
+def test_what_an_actor_sent_before_it_was_killed_is_lost_only_if_it_is_not_there_any_more(
+    place: Place, counts: str
+) -> None:
+    learner, actor = RedisLearner(place, 1), RedisActor(place, 0, counts=counts)
+    actor.add(columns(10))
+    learner.ended(0, counts)
+    assert [parcel.size for parcel in arrived(learner, 1)] == [10]
+    assert learner.lost == Lost()
+    client = Redis.from_url(place.url)
+    actor.add(columns(20))
+    client.flushall()
+    client.config_set("maxmemory", 1)
+    actor.add(columns(3))
+    client.config_set("maxmemory", "64mb")
+    actor._numbering.parcel(columns(5), (), 0)  # it was about to be sent
+    learner.ended(0, counts)
+    until = time.monotonic() + PATIENCE_S
+    while learner.lost != Lost(refused=3, gone=25):
+        assert learner.take() == []
+        assert time.monotonic() < until
+    learner.close()
+
+
+def test_what_a_killed_actor_sent_last_is_lost_no_more_once_it_arrives(place: Place, counts: str) -> None:
+    learner, actor = RedisLearner(place, 1), RedisActor(place, 0, counts=counts)
+    actor._numbering.parcel(columns(5), (), 0)
+    late = actor._numbering.parcel(columns(7), (), 0)
+    learner.ended(0, counts)
+    until = time.monotonic() + PATIENCE_S
+    while learner.lost != Lost(gone=12):
+        assert learner.take() == []
+        assert time.monotonic() < until
+    Redis.from_url(place.url).rpush(place.key("task:0"), encode(late))
+    assert [parcel.size for parcel in arrived(learner, 1)] == [7]
+    assert learner.lost == Lost(gone=5)
+    learner.close()
+
+
+SENDS = """
+import sys
+import numpy as np
+from engine.runtime.redis_experience import Place, RedisActor
+actor = RedisActor(Place(*sys.argv[1:4]), 0, 8, sys.argv[4])
+print(flush=True)
+while True:
+    actor.add({"a": np.zeros(7)})
+"""
+
+
+def test_all_that_an_actor_made_until_it_was_killed_has_arrived_or_is_lost(place: Place, counts: str) -> None:
+    learner = RedisLearner(place, 1)
+    with subprocess.Popen([sys.executable, "-c", SENDS, *place, counts], stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        process.stdout.readline()
+        came = sum(parcel.size for parcel in arrived(learner, 20))
+        process.kill()
+    learner.ended(0, counts)
+    until = time.monotonic() + PATIENCE_S
+    while (made := left(counts).made) != came + learner.lost.all:
+        came += sum(parcel.size for parcel in learner.take())
+        assert time.monotonic() < until
+    assert made > came, "8 parcels may wait, so some were given up"
+    learner.close()
+
+
+def test_actors_on_other_machines_have_no_file_here_and_it_is_said_how_many_were_killed(
+    place: Place, counts: str
+) -> None:
+    learner, actor = RedisLearner(place, 1), RedisActor(place, 0, counts="/nowhere/other")
+    actor.add(columns(2))
+    arrived(learner, 1)
+    learner.ended(0, counts)  # of one that was killed before it began, and made nothing
+    learner.ended(0, "/nowhere/other")
+    until = time.monotonic() + PATIENCE_S
+    while learner.lost != Lost(uncounted=1):
+        assert learner.take() == []
+        assert time.monotonic() < until
+    assert str(learner.lost) == "What an actor sent last that ended on another machine is not counted."
+    assert learner.lost.exceeds(Lost())
+    learner.close()
+
+
 def test_a_later_attempt_reads_nothing_of_one_that_was_killed_and_removes_what_it_left(place: Place) -> None:
     client = Redis.from_url(place.url)
     killed, survivor = RedisLearner(place, 2), RedisActor(place, 1)
@@ -380,16 +470,16 @@ def test_what_is_lost_is_what_was_made_and_did_not_arrive(fates: list[tuple[int,
     for n, fate in [*fates, (1, "arrives")]:
         parcel = numbering.parcel(columns(n), (), 0)
         if fate in ("unsent", "taken for unsent"):
-            numbering.unsent += n
+            numbering.unanswered(parcel)
         if fate == "refused":
-            numbering.refused += n
+            numbering.refuse(parcel, "")
         if fate in expected:
             expected[fate] += n
             continue
         assert arrivals.admit(parcel)
         assert fate != "twice" or not arrivals.admit(parcel)
     assert arrivals.lost.all == sum(expected.values())
-    assert arrivals.arrived == numbering.first + 3 - sum(expected.values())
+    assert arrivals.arrived == numbering.counts.made + 3 - sum(expected.values())
     if not any(fate == "taken for unsent" for _, fate in fates):
         assert arrivals.lost == Lost(**expected)
 

@@ -21,7 +21,7 @@ from engine.runtime.ray_workers import RayWorkers, _how
 from tests.contracts import evaluators
 from tests.contracts.evaluators import dangerous, requests
 from tests.contracts.pool import PoolContract, check, collect
-from tests.contracts.ray_server import RayServer, all_gone, eventually, ray_server, start_driver
+from tests.contracts.ray_server import PATIENCE_S, RayServer, all_gone, eventually, ray_server, start_driver
 
 FACTORY = "tests.contracts.evaluators:build"
 
@@ -104,6 +104,25 @@ def test_a_worker_that_hangs_is_replaced(ray: RayServer, tmp_path: Path, what: i
     assert ("no progress" if what == evaluators.HANGS else "no sign of life") in trouble.message
     (hung, _) = map(int, (tmp_path / "20").read_text().split())
     assert eventually(lambda: not psutil.pid_exists(hung))
+
+
+def test_workers_that_are_stopped_for_a_while_are_not_lost(ray: RayServer) -> None:
+    asked = requests(300)
+    with pool(pause_s=0.01, limits=WorkerLimits(beat_s=0.1, silence_s=PATIENCE_S)) as running:
+        assert eventually(lambda: running.gather(0.1) == [] and len(running.working) == 2)
+        running.submit(asked)
+        for process in ray.workers():
+            process.send_signal(signal.SIGSTOP)
+        told: dict[int, Evaluation] = {}
+        until = time.monotonic() + PATIENCE_S
+        while min(member.silent_s for member in running._members.values()) < 1.0:
+            assert time.monotonic() < until
+            told.update((evaluation.id, evaluation) for evaluation in running.finished(0.1))
+        for process in ray.workers():
+            process.send_signal(signal.SIGCONT)
+        told.update(collect(running, len(asked) - len(told)))
+        assert running.incidents() == []
+    check(told, asked)
 
 
 def test_a_driver_that_is_busy_elsewhere_blames_no_worker(ray: RayServer) -> None:

@@ -154,6 +154,22 @@ def test_how_far_a_silent_program_came_is_told_at_the_one_deadline_of_its_introd
     assert none_left(mark)
 
 
+@pytest.mark.parametrize("limits", [SHORT, SimulatorLimits(handshake_s=20.0, request_s=600.0, silence_s=1.0)])
+def test_a_program_that_waits_for_a_processor_has_longer_and_a_stop_is_heard_meanwhile(
+    limits: SimulatorLimits, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conversation, "LOOK_S", 0.1)
+    monkeypatch.setattr("engine.processor_waits.ProcessorWaits.since", lambda waits: float("inf"))
+    mark, until = new_mark(), time.monotonic() + 5.0
+    simulator = bad("heartless", mark, limits)
+    simulator.describe()
+    simulator.should_stop = lambda: time.monotonic() > until
+    with pytest.raises(Cancelled):
+        simulator.battles(LEFT[:8], RIGHT[:8], SEEDS[:8], {})
+    simulator.close()
+    assert none_left(mark)
+
+
 def test_a_program_that_promised_heartbeats_and_falls_silent_is_ended_before_its_deadline() -> None:
     mark = new_mark()
     limits = SimulatorLimits(handshake_s=20.0, request_s=600.0, silence_s=1.0, ping_every_s=0.2)

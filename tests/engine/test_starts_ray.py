@@ -4,6 +4,7 @@ nobody waits."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -42,7 +43,7 @@ def test_in_step_they_end_with_the_same_agent_though_one_is_killed(ray: RayServe
     assert without(found) == here
 
 
-def test_over_redis_they_play_on_without_the_one_that_is_killed(ray: RayServer, store: FolderStore) -> None:
+def test_over_redis_they_play_on_without_the_one_that_is_killed(ray: RayServer, store: FolderStore, base: Path) -> None:
     config = study(pool=RAY, sampling="asynchronous", replay={"where": "redis"}, **LONG)
     found: list[AnyEvent] = []
     for event in run(config, store):
@@ -52,4 +53,5 @@ def test_over_redis_they_play_on_without_the_one_that_is_killed(ray: RayServer, 
     assert isinstance(found[-1], Finished), found[-1]
     last = [event.metrics for event in found if isinstance(event, Progressed)][-1]
     assert last["iterations"] == 640
-    assert last["missing_unsent"] == 0
+    assert last["missing_unsent"] == last["missing_uncounted"] == 0
+    assert not list(base.glob("equipoise-counts-*"))

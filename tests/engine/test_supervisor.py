@@ -31,11 +31,15 @@ class Hand:
 
     def __init__(self, ticket: Ticket, died: Callable[[str], None]) -> None:
         self._ticket, self.die = ticket, died
-        self.killed = False
+        self.killed = self.ended = False
         self.pid = 0
+        self.starved = 0.0
 
     def came(self, pid: int) -> None:
         self.pid = pid
+
+    def waited(self, seconds: float) -> float:
+        return seconds * self.starved
 
     def kill(self) -> None:
         self.killed = True
@@ -44,7 +48,7 @@ class Hand:
         """Dial, and build an evaluator."""
         self._spoke = InprocSpoke(self._ticket)
         self.say(Beat(42, True, 0.0))
-        self.say(Ready(2, 3, "lineup"))
+        self.say(Ready(42, 2, 3, "lineup"))
         return self
 
     def say(self, header: codec.Header, *body: bytes) -> None:
@@ -303,6 +307,36 @@ def test_a_worker_tells_that_a_fragment_is_too_large_to_be_sent() -> None:
     (broken,) = (header for header in told if isinstance(header, codec.Broken))
     assert broken.permanent
     assert "fragments shorter" in broken.message
+
+
+@pytest.mark.parametrize("starved", [True, False])
+def test_work_that_waits_for_a_processor_is_not_said_to_make_no_progress(
+    starved: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.processor_waits.ProcessorWaits.since", lambda waits: float("inf") if starved else 0.0)
+    over, hub = threading.Event(), InprocHub()
+
+    def alive() -> None:
+        if over.is_set():
+            raise ActorLost("The test is over.")
+
+    def build() -> object:
+        over.wait()
+        raise SimulatorError("The test is over.")
+
+    worker = Worker(InprocSpoke(hub.expect()), build, 0.05, alive, lambda: None)
+    thread = threading.Thread(target=worker.run)
+    thread.start()
+    beats: list[tuple[float, Beat]] = []
+    while len(beats) < 30:
+        heard = [codec.header(frames) for _, frames in hub.receive(1.0) if frames]
+        beats += [(time.monotonic(), header) for header in heard if isinstance(header, Beat)]
+    over.set()
+    thread.join()
+    hub.close()
+    (began, before), (ended, after) = beats[10], beats[-1]
+    grown, passed = after.quiet_s - before.quiet_s, ended - began
+    assert grown < passed / 2 if starved else grown > passed / 2
 
 
 def test_closing_kills_every_worker_whether_it_came_or_not(pool: Supervisor, hands: Hands) -> None:

@@ -197,9 +197,14 @@ def test_a_page_that_has_no_round_yet_says_so_and_draws_the_starts(team: Studio,
 
 def test_decisions_that_were_lost_are_told(team: Studio, designer: Client) -> None:
     job = played(team)
-    job.metrics |= {"missing_unsent": 1200.0, "missing_gone": 34.0}
+    job.metrics |= {"missing_unsent": 1200.0, "missing_gone": 34.0, "missing_uncounted": 1.0}
     job.save(update_fields=["metrics"])
     assert "At least 1,234 decisions were lost on their way to the learner" in designer.get(page(job)).content.decode()
+    job.metrics |= {"missing_uncounted": 0.0}
+    job.save(update_fields=["metrics"])
+    content = designer.get(page(job)).content.decode()
+    assert "1,234 decisions were lost on their way to the learner" in content
+    assert "At least 1,234" not in content
     job.metrics = {"missing_strange": 3.0}
     job.save(update_fields=["metrics"])
     content = designer.get(page(job)).content.decode()

@@ -263,10 +263,14 @@ class StartsResult:
         each = [self.metrics.get(f"missing_{name}", 0) or 0 for name in ("unsent", "refused", "gone")]
         found = []
         if sum(each):
+            # Earlier jobs did not count what ended players had sent.
+            sure = self.metrics.get("missing_uncounted", 1) == 0
             found.append(
-                f"At least {number(sum(each))} decisions were lost on their way to the learner, which learns without "
-                "them. What a player had sent before it ended itself is not counted."
+                f"{'' if sure else 'At least '}{number(sum(each))} decisions were lost on their way to the learner, "
+                "which learns without them."
             )
+            if not sure:
+                found.append("What a player had sent before it ended itself is not counted.")
         if strange := self.metrics.get("missing_strange", 0):
             found.append(f"{number(strange)} of the messages that arrived are no experience of this study: left out.")
         return " ".join(found)
