@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from engine.arrays import pack
-from engine.catalog import METHODS, ends_of_returns
+from engine.catalog import METHODS, weighted_ends
 from engine.config.aesrl import AESRLConfig
 from engine.config.study import study_hash
 from engine.errors import ConfigError
@@ -97,14 +97,8 @@ class _AESRL(Scheduled):
         replay = SharedReplay(self.lease.shared(self.key), config.learner.capacity, np.random.default_rng())
         theta = self.learner.weights()[: self.learner.model.network.size]
         self.schedule = self._method(theta, replay)
-        self.schedule.ends = self._ends(longest)
-
-    def _ends(self, longest: int) -> tuple[float, float]:
-        """Between what a return lies, which the learner's weight of the one reward multiplies."""
-        weight, game = float(self.learner.terms.weight[0]), self.config.game
-        ends = ends_of_returns(game.name, game.settings, longest)
-        low, high = sorted(weight * end for end in ends) if np.isfinite(ends).all() else ends
-        return low, high
+        weight = float(self.learner.terms.weight[0])
+        self.schedule.ends = weighted_ends(config.game.name, config.game.settings, longest, weight)
 
     def _method(self, theta: np.ndarray, replay: SharedReplay) -> SharedCritic:
         config = self.config

@@ -617,3 +617,10 @@ def test_rounds_too_short_for_an_episode_are_said_to_be_where_agents_wait(
     assert "32 decisions of each were too few" in message
     assert "9,600 decisions or more" in message
     assert "let agents not wait" in message
+
+
+def test_where_a_game_declares_how_far_returns_go_the_range_of_an_evaluation_rests_on_it(store: FolderStore) -> None:
+    """Seven episodes would have no range otherwise that holds for whatever Pendulum can pay in 200 decisions."""
+    (end,) = (e for e in run(study(game="gym:Pendulum-v1", steps=512, episodes=2), store) if isinstance(e, Finished))
+    low, high = (end.summary[f"evaluation_return_{side}"] for side in ("low", "high"))
+    assert -16.28 * 200 <= low < end.summary["evaluation_return"] < high <= 0

@@ -89,7 +89,7 @@ def test_a_page_tells_how_well_they_play_who_takes_over_and_how_far_apart_they_a
     job = played(team)
     content = designer.get(page(job)).content.decode()
     for told in ("4 of 4 rounds", "How well they play", "Who takes over from whom", "They wait for each other",
-                 "of their size. They take over enough", "the average of all agents has a return of"):  # fmt: skip
+                 "of their size. They take over enough", "the average of all agents had a return of"):  # fmt: skip
         assert told in content, told
     assert content.count("marker-end") == 4
     named = [content.index(f">Agent {i}<") for i in range(1, 5)]
@@ -132,10 +132,38 @@ def test_how_far_apart_they_are_is_told_as_a_share_of_the_weights_and_what_the_r
     body = {"counters": counters, "metrics": metrics}
     append(job, {}, [Entry("progressed", body, 5)], tick=5, metrics=metrics, counters=counters)
     content = designer.get(page(job)).content.decode()
-    assert "has a return of 3.5 (range 3 to 4)" in content
+    assert "had a return of 3.5 (range 3 to 4) after 99 decisions" in content
     assert "holds only if no episode goes far beyond" in content
     assert "apart by <b>0.241&nbsp;%</b> of their size" in content
     assert "that it can be 0.5&nbsp;% at most" in content
+
+
+def told(job: Job, tick: int, metrics: dict[str, float]) -> None:
+    """A round of a job that is under way."""
+    counters = {"steps": 1000.0 * tick, "seconds": 9.0}
+    body = {"counters": counters, "metrics": {"distance": 1.0, "size": 20.0, **metrics}}
+    append(job, {}, [Entry("progressed", body, tick)], tick=tick, metrics=body["metrics"], counters=counters)
+
+
+def test_a_score_never_gets_the_range_of_another_evaluation(team: Studio, designer: Client) -> None:
+    """Of the last evaluation no range is known: the page says why, instead of showing that of the one before."""
+    job = actions.submit(team.project, team.designer, study(), title="Two evaluations")
+    told(job, 1, {"evaluation_return": 2.5, "evaluation_return_low": 2.0, "evaluation_return_high": 3.0})
+    content = designer.get(page(job)).content.decode()
+    assert "had a return of 2.5 (range 2 to 3) after 1,000 decisions" in content
+    told(job, 2, {"evaluation_return": 9.5})
+    content = designer.get(page(job)).content.decode()
+    assert "had a return of 9.5 after 2,000 decisions" in content
+    assert "2 to 3" not in content
+    assert "No range is known: there were fewer than seven episodes, or many gave the very same return" in content
+
+
+def test_a_range_is_of_95_percent_where_the_game_says_how_far_returns_go(team: Studio, designer: Client) -> None:
+    job = actions.submit(team.project, team.designer, study(game="gym:Pendulum-v1"), title="Declared")
+    told(job, 1, {"evaluation_return": -900.0, "evaluation_return_low": -1200.0, "evaluation_return_high": -700.0})
+    content = designer.get(page(job)).content.decode()
+    assert "had a return of −900 (95\N{NO-BREAK SPACE}% range −1,200 to −700)" in content
+    assert "Nobody says how far" not in content
 
 
 @pytest.mark.parametrize(

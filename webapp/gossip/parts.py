@@ -16,6 +16,7 @@ from webapp.studies.models import Job
 from webapp.studies.rounds import Columns
 from webapp.studies.table_rows import TableRows, latest
 from webapp.training import curve
+from webapp.training.evaluated import HIGH, LOW, Evaluated, declared
 from webapp.training.first_rounds import ROUND, Rehearsed
 from webapp.training.learning import OneAgent, crowded, of_learner
 from webapp.training.trials import UNSETTLED
@@ -54,6 +55,7 @@ class SideBySide(Rehearsed, OneAgent):
             "lost": links is None and job.tick > 0,
             "curves": _curves(columns),
             "apart": _apart(columns),
+            "evaluated": _evaluated(job, columns),
             "now": _now(columns),
             "sharing": crowded(job.config["agents"], "agent") if apart else "",
             "shared": TOPOLOGIES[job.config["topology"]],
@@ -142,7 +144,19 @@ def _apart(columns: Columns) -> Lines:
 
 def _now(columns: Columns) -> dict[str, str]:
     """The last values that rounds told, as pages have them; those that none told are left out."""
-    names = ("distance", "distance_bound", "waiting", *(f"{curve.EVALUATED}{end}" for end in ("", "_low", "_high")))
+    names = ("distance", "distance_bound", "waiting")
     series = {name: [v for v in columns.get(name, []) if v is not None] for name in names}
     found = {name: shown(values[-1]) for name, values in series.items() if values}
     return found | ({"waiting": percent(series["waiting"][-1])} if series["waiting"] else {})
+
+
+def _evaluated(job: Job, columns: Columns) -> Evaluated | None:
+    """What the last evaluation of the average agent found: its score and its range are of the same round."""
+    means: Column = columns.get(curve.EVALUATED, [])
+    found = [(i, mean) for i, mean in enumerate(means) if mean is not None]
+    if not found:
+        return None
+    i, mean = found[-1]
+    low, high, steps = (columns[name][i] if name in columns else None for name in (LOW, HIGH, "steps"))
+    ends = f"{shown(low)} to {shown(high)}" if low is not None and high is not None else ""
+    return Evaluated(shown(mean), ends, declared(job.config), int(steps or 0), "return")

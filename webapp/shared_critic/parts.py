@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
-from engine.catalog import METHODS, reach_of
+from engine.catalog import METHODS
 from engine.config.aesrl import LEAST_LESSONS, AbsoluteConfig, AESRLConfig
 from engine.config.pool import PoolConfig
 from webapp.lib.words import number
@@ -15,6 +15,8 @@ from webapp.studies.kinds import Found
 from webapp.studies.lines import Lines, shown
 from webapp.studies.models import Job
 from webapp.studies.rounds import Columns
+from webapp.training.curve import EVALUATED
+from webapp.training.evaluated import HIGH, LOW, Evaluated, declared
 from webapp.training.first_rounds import CHANCE, ROUND, Rehearsed
 from webapp.training.learning import Learning, crowded, of_network
 from webapp.training.trials import UNSETTLED
@@ -236,28 +238,14 @@ def _search(rounds: Columns, least: float) -> list[Small]:
     ]
 
 
-class Evaluated(NamedTuple):
-    """What the last evaluation of the centre found: the mean, its range (empty: unknown), and whether that is of 95 %
-    whatever scores are like, because the game says how far they go."""
-
-    mean: str
-    range: str
-    declared: bool
-
-    @property
-    def words(self) -> str:
-        """In brief."""
-        kind = "95\N{NO-BREAK SPACE}% range" if self.declared else "range"
-        return f"{self.mean} ({kind} {self.range})" if self.range else self.mean
-
-
 def _evaluated(job: Job) -> Evaluated | None:
-    metrics, game = job.metrics, job.config["game"]
-    if (mean := metrics.get("evaluation_return")) is None:
+    """What the last evaluation of the centre found."""
+    metrics = job.metrics
+    if (mean := metrics.get(EVALUATED)) is None:
         return None
-    low, high = metrics.get("evaluation_return_low"), metrics.get("evaluation_return_high")
+    low, high = metrics.get(LOW), metrics.get(HIGH)
     ends = f"{number(low, 1)} to {number(high, 1)}" if low is not None and high is not None else ""
-    return Evaluated(number(mean, 1), ends, reach_of(game["name"], game.get("settings", {})) is not None)
+    return Evaluated(number(mean, 1), ends, declared(job.config), int(job.counters.get("steps", 0)), "score")
 
 
 def _moved(metrics: Mapping[str, float]) -> dict[str, Any] | None:
