@@ -103,7 +103,13 @@ class GossipConfig(OneTraining):
     @property
     def every(self) -> int:
         """Updates of each agent in a round."""
-        return max(1, round((self.checkpoint_every or self.steps / 40) / self.together))
+        asked = self.checkpoint_every
+        return -(-asked // self.together) if asked else max(1, round(self.steps / 40 / self.together))
+
+    @property
+    def of_a_battle(self) -> int:
+        """Decisions of each battle in a round."""
+        return self.every * self.fragments * self.learner.fragment
 
     @property
     def ticks(self) -> int:

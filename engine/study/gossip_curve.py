@@ -77,7 +77,7 @@ class GossipCurve(Curve):
         """The numbers of a closed round: of all, of each agent, and how they mixed."""
         found = super().metrics() | self._learned() | {"distance": self.apart, "size": self.size}
         if self.config.waits:
-            found["distance_bound"] = self.ball.epsilon
+            found |= {"distance_bound": self.ball.epsilon, "cut_off": self._cut_off()}
         spent = [report.seconds for each in self._reports for report, _ in each]
         waited = sum(s["waiting_seconds"] for s in spent)
         whole = waited + sum(s["acting_seconds"] for s in spent)
@@ -87,6 +87,11 @@ class GossipCurve(Curve):
             played = curve.played()
             found |= {f"{name_of(i)}/{name}": played[name] for name in OF_EACH if name in played}
         return found
+
+    def _cut_off(self) -> float:
+        """The share of a round's decisions that belong to episodes which its end cut off, as battles then begin afresh:
+        these count nowhere, and long ones are cut off more often."""
+        return 1 - sum(episode.length for episode in self.whole.episodes) / max(self.whole.steps, 1)
 
     def _learned(self) -> Metrics:
         """Means of the learners' metrics over all updates of all agents."""

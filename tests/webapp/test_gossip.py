@@ -24,7 +24,7 @@ from tests.webapp.recorded import recorded
 from webapp.api import tokens
 from webapp.gossip.asking import TOPOLOGIES, WAITS, GossipForm
 from webapp.gossip.drawing import Circle
-from webapp.gossip.parts import _curves
+from webapp.gossip.parts import SideBySide, _curves
 from webapp.lib.storage import store
 from webapp.studies import actions, checks
 from webapp.studies.journal import Entry, append
@@ -167,6 +167,58 @@ def test_a_range_is_of_95_percent_where_the_game_says_how_far_returns_go(team: S
 
 
 @pytest.mark.parametrize(
+    ("game", "longest"),
+    [({"game": "gym:CartPole-v1"}, 500), ({"game": "gymnasium", "gymnasium": "Pendulum-v1"}, 200),
+     ({"game": "atari", "atari": "breakout"}, 0)],
+)  # fmt: skip
+def test_in_step_rounds_are_so_long_that_the_longest_episode_of_the_game_can_end(
+    team: Studio, game: dict[str, str], longest: int
+) -> None:
+    typed = {"topology": "ring", "waits": "step", "steps": "1000000"}
+    asked = GossipForm({**typed, **game}, project=team.project, kind="gossip")
+    assert asked.is_valid(), asked.errors
+    config = load(asked.table() | {"kind": "gossip"}, new=True)
+    assert isinstance(config, GossipConfig)
+    assert config.of_a_battle >= longest
+    assert (SideBySide().short(config) == "") == (longest > 0), "27,000 decisions of Atari do not fit in"
+
+
+def test_before_the_start_the_form_and_the_api_say_that_no_episode_can_end_within_a_round(
+    team: Studio, designer: Client
+) -> None:
+    client = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
+    jobs, notes = f"/api/v1/projects/{team.project.slug}/jobs", []
+    for more in {}, {"staleness": None}, {"checkpoint_every": 50_000}:
+        body = {"kind": "gossip", "config": {"game": "gym:Pendulum-v1", "steps": 100_000, "agents": 2, **more}}
+        assert client.post(jobs, body, content_type="application/json").status_code == 201
+        notes.append(client.get(f"{jobs}/{Job.objects.latest('pk').pk}").json()["notes"])
+    (said,) = [note for note in notes[0] if "episode" in note]
+    assert "an episode of this game can last 200" in said
+    for way in ("training be longer", "fewer battles", "not wait for each other"):
+        assert way in said
+    assert not any("episode" in note for note in [*notes[1], *notes[2]]), "battles go on, or rounds are long enough"
+    typed = {"game": "gym:CartPole-v1", "topology": "ring", "waits": "step", "steps": "20000"}
+    before = designer.post(f"{form(team, 'gossip')}before/", typed).content.decode()
+    assert "an episode of this game can last 500" in before
+
+
+def test_a_page_tells_how_much_was_cut_off_at_the_end_of_a_round_and_what_to_do_where_that_is_much(
+    team: Studio, designer: Client
+) -> None:
+    job = actions.submit(team.project, team.designer, study(), title="Cut off")
+    for tick, share, said, advised in (
+        (1, 0.04, "4\N{NO-BREAK SPACE}% of the decisions of the last round", False),
+        (2, 0.38, "38\N{NO-BREAK SPACE}% of the decisions of the last round", True),
+        (3, 0.0, "", False),
+    ):
+        told(job, tick, {"return": 1.0, "cut_off": share})
+        content = designer.get(page(job)).content.decode()
+        assert (said or "How well they play") in content
+        assert ("its end cut off" in content) == bool(share)
+        assert ("fewer battles be played together" in content) == advised
+
+
+@pytest.mark.parametrize(
     ("rest", "staleness", "ordered"),
     [
         ({"waits": "step"}, 0, True), ({"waits": "some"}, 10, True), ({"waits": "some", "behind": "3"}, 3, True),
@@ -217,7 +269,7 @@ def test_run_again_leaves_empty_what_was_as_usual(team: Studio, designer: Client
 def test_a_program_that_starts_more_agents_than_processors_is_told_what_that_costs(team: Studio) -> None:
     client = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
     for agents in (max(2, settings.CPUS), 2 * settings.CPUS):
-        body = {"kind": "gossip", "config": {"game": "pong", "agents": agents}}
+        body = {"kind": "gossip", "config": {"game": "pong", "agents": agents, "staleness": None}}
         jobs = f"/api/v1/projects/{team.project.slug}/jobs"
         assert client.post(jobs, body, content_type="application/json").status_code == 201
         notes = client.get(f"{jobs}/{Job.objects.latest('pk').pk}").json()["notes"]

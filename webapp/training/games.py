@@ -111,6 +111,12 @@ def longest(offer: Offer, settings: Mapping[str, Any]) -> int:
     return most if isinstance(most, int) else 0
 
 
+def longest_of(name: str, settings: Mapping[str, Any]) -> int:
+    """The same of the game that the engine calls ``name``."""
+    key = ATARI if name.startswith("ale:") else next((o.key for o in OFFERS.values() if o.name == name), GYMNASIUM)
+    return longest(OFFERS[key], settings)
+
+
 def own(project: Project) -> dict[str, str]:
     """The project's simulators in which agents can learn now, by the name that the API takes."""
     return {row.called: str(row) for row in by_moves(project) if not obstacle(row)}
