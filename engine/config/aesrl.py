@@ -157,6 +157,11 @@ class _Method(Config):
         """Whether critics learn beside the individuals that play."""
         return True
 
+    @property
+    def in_rounds(self) -> bool:
+        """Whether individuals wait for one another."""
+        return True
+
 
 class _Drawn(_Method):
     variance_at_first: float = Field(
@@ -194,6 +199,11 @@ class _Together(_Drawn):
     def learns(self) -> bool:
         """As ``_Method.learns``."""
         return self.learning_share > 0
+
+    @property
+    def in_rounds(self) -> bool:
+        """As ``_Method.in_rounds``."""
+        return self.waiting
 
 
 class AESRLMethod(_Together):
@@ -322,6 +332,11 @@ class AESRLConfig(OneTraining):
     def _misfits(self) -> Iterator[tuple[str, str]]:
         yield from _unlearnt(self)
         yield from _unranged(self)
+
+    @property
+    def repeats(self) -> bool:
+        """As for every study, if individuals wait for one another."""
+        return super().repeats and self.method.in_rounds
 
     @property
     def every(self) -> int:

@@ -76,6 +76,11 @@ class GossipConfig(OneTraining):
         yield from self.learner.misfits(self.steps, self.update, synchronous=True)
 
     @property
+    def repeats(self) -> bool:
+        """As for every study, if agents wait for their neighbours."""
+        return super().repeats and self.waits
+
+    @property
     def waits(self) -> bool:
         """Whether agents wait for their neighbours at each update, so that the study is reproducible."""
         return self.staleness == 0
