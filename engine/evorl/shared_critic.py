@@ -3,7 +3,8 @@ and their like. It asks for work, counts every decision, keeps the replay and th
 study is over.
 
 Before anything is learned, episodes played by chance fill the replay. Rounds are decisions, not individuals. The final
-centre, and that of some rounds, is examined on fresh episodes, which are counted apart: nobody uses them.
+centre, and that of some rounds once it has moved, is examined on fresh episodes, which are counted apart: nobody uses
+them.
 """
 
 from __future__ import annotations
@@ -265,7 +266,8 @@ class SharedCritic(ABC):
             return []
         every, before = self.config.evaluate_every, self.tick
         self.tick = tick
-        self.due = not self.done and every > 0 and tick // every > before // every
+        crossed = every > 0 and tick // every > before // every
+        self.due = crossed and not self.done and not np.array_equal(self.centre, self.first)
         return [Progress(tick)]
 
     def metrics(self) -> dict[str, float]:
@@ -275,8 +277,8 @@ class SharedCritic(ABC):
         found |= {f"steps_{role}": float(count) for role, count in self.steps.items() if count}
         found["examined"] = float(self.examined)
         if self.exams:
-            names = ("evaluation_return", "evaluation_return_low", "evaluation_return_high")
-            found |= {name: x for name, x in zip(names, self.exams[-1][1:], strict=True) if np.isfinite(x)}
+            names = ("evaluation_steps", "evaluation_return", "evaluation_return_low", "evaluation_return_high")
+            found |= {name: x for name, x in zip(names, self.exams[-1], strict=True) if np.isfinite(x)}
         if np.isfinite(self.worst):
             found["worst_by_chance"] = float(self.worst)
         if (own := self.played - self.steps["start"]) > 0:  # as ``least_lessons`` counts

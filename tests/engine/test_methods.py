@@ -177,3 +177,17 @@ def test_every_method_has_a_golden_result_and_still_gives_it(name: str) -> None:
     assert (found["steps"], found["learned"]) == (expected["steps"], expected["learned"])
     for part in ("exams", "centre"):
         np.testing.assert_allclose(found[part], expected[part], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_centre_that_has_not_moved_is_not_examined(name: str) -> None:
+    """While only chance plays, every evaluation would be of the same weights."""
+    drive = Drive(started(VARIANTS[name], 7))
+    config, first = drive.method.config, drive.method.centre.copy()
+    learner = config.learner.model_copy(update={"warmup": 700})
+    drive.method.config = config.model_copy(update={"learner": learner})
+    while not drive.method.done:
+        request = drive.step()
+        if drive.method.role(request) == "examine":
+            assert not np.array_equal(request.genome, first)
+    assert len(drive.method.exams) >= 2

@@ -238,7 +238,7 @@ def test_its_page_tells_how_they_score_who_moves_the_centre_and_who_waits(team: 
     shown = designer.get(page(recorded(team, nobody, "Together"))).content.decode()
     for words in (
         "How well they play", "the centre on fresh episodes", "those that only evolve", "Who moves the centre",
-        "Chance that the next one learns", "Who waits for what", "Waiting otherwise", "The centre scores",
+        "Chance that the next one learns", "Who waits for what", "Waiting otherwise", "the centre scored",
         "σ² at its least", "(95\N{NO-BREAK SPACE}% range",
         "nobody begins to play while the critic’s lessons for each decision are below 1: they are",
     ):  # fmt: skip
@@ -286,11 +286,49 @@ def test_a_range_is_of_95_percent_only_where_the_game_says_how_far_scores_go(tea
     )  # fmt: skip
     for game, ends, words, more in cases:
         config = {**job.config, "game": {**job.config["game"], "name": game}}
-        Job.objects.filter(pk=job.pk).update(config=config, metrics={"evaluation_return": 5.0, **ends})
+        Job.objects.filter(pk=job.pk).update(
+            config=config, metrics={"evaluation_steps": 80, "evaluation_return": 5.0, **ends}
+        )
         shown = designer.get(page(job)).content.decode()
         assert words in shown
         said = {sentence for sentence in ("holds only if", "No range is known") if sentence in shown}
         assert said == {sentence for sentence in ("holds only if", "No range is known") if sentence in more}
+
+
+def test_an_evaluation_is_told_and_drawn_where_it_was_asked_for(team: Studio, designer: Client) -> None:
+    """Its answer comes rounds later, and rounds tell it again until the next one."""
+    job = under_way(team, 3)
+    for tick, asked, score in ((4, 0, 0.0), (5, 3500, -900.0), (6, 3500, -900.0), (7, 6000, -500.0)):
+        metrics = {"steps_start": 2000.0, "critic_steps": 9.0, "return_es": -1000.0 + tick, "examined": 50.0}
+        metrics |= {"evaluation_steps": asked, "evaluation_return": score} if asked else {}
+        counters = {"steps": 1000 * tick, "seconds": 10.0 * tick - 18}
+        append(job, {}, [Entry("progressed", {"counters": counters, "metrics": metrics}, tick)], tick=tick,
+               metrics=metrics, counters=counters)  # fmt: skip
+    answer = designer.get(page(job))
+    content = answer.content.decode()
+    assert "After 6,000 decisions the centre scored <b>−500.0</b>" in content
+    assert "7,000 decisions of 20,000, and 50 of evaluations" in content
+    over_decisions, over_time = answer.context["courses"]
+    told = {row[0]: row[-1] for row in over_decisions.rows if row[-1]}
+    assert told == {"3,500": "−900", "6,000": "−500"}
+    assert [row[-1] for row in over_time.rows if row[-1]] == ["−900", "−500"]
+    assert [row[0] for row in over_time.rows if row[-1]] == ["0.283", "0.7"], "minutes at which they were asked for"
+    assert over_decisions.rows[0][0] == "3,500", "rounds in which only chance played have no rows"
+
+
+@pytest.mark.parametrize(
+    ("typed", "every"),
+    [({}, 4), ({"steps": "20000"}, 20), ({"steps": "15000"}, 0),
+     ({"game": "gymnasium", "gymnasium": "HalfCheetah-v5", "steps": "100000"}, 20)],
+)  # fmt: skip
+def test_evaluations_of_a_short_training_take_no_more_decisions_than_the_training(
+    team: Studio, typed: dict[str, str], every: int
+) -> None:
+    asked = TogetherForm({**LEAST, **typed}, project=team.project, kind="aes-rl")
+    assert asked.is_valid(), asked.errors
+    config = load(asked.table() | {"kind": "aes-rl"}, new=True)
+    assert isinstance(config, AESRLConfig)
+    assert config.evaluate_every == every
 
 
 def test_shares_of_the_workers_time_tell_who_waits_for_what_and_sum_up() -> None:

@@ -9,7 +9,7 @@ from django import forms
 from django.conf import settings
 
 from engine.catalog import METHODS
-from engine.config.aesrl import LEAST_LESSONS, SharedTD3Config
+from engine.config.aesrl import LEAST_LESSONS, AESRLConfig, SharedTD3Config
 from webapp.games.fields import NumberField, NumberRange
 from webapp.studies import checks
 from webapp.studies.models import Job
@@ -19,6 +19,9 @@ from webapp.training.intake import AloneIntake
 from webapp.training.learning_form import LayeredForm, as_units
 
 SPREAD = 1000.0
+ROUNDS, LONGEST = 40, 1000
+"""Rounds of a training; decisions of an episode of MuJoCo's games, for those whose longest one is not known."""
+EVERY, EPISODES = (int(AESRLConfig.model_fields[name].default) for name in ("evaluate_every", "episodes"))
 LEARNER = SharedTD3Config()
 """The usual one."""
 USUAL = {"pendulum": 1500.0, "HalfCheetah": 12_000.0, "Hopper": 3600.0, "Walker2d": 5200.0, "Ant": 5800.0,
@@ -235,9 +238,17 @@ class TogetherForm(LayeredForm):
         return {
             "spread": self.cleaned_data["spread"] or spread_of(self.game_name),
             "method": self._method(),
+            **self._evaluations(),
             **({"learner": learner} if learner else {}),
             **({"pool": pool} if pool else {}),
         }
+
+    def _evaluations(self) -> dict[str, int]:
+        """Of a short training fewer: they take no more decisions than it has itself, as far as episodes are known."""
+        steps = self.cleaned_data["steps"] or self.usual_steps
+        longest = games.longest_of(self.game_name, {}) or LONGEST
+        every = -(-ROUNDS * EPISODES * longest // steps)
+        return {} if every <= EVERY else {"evaluate_every": every if every <= ROUNDS // 2 else 0}
 
     def _method(self) -> dict[str, Any]:
         typed, kind = self.cleaned_data, self.cleaned_data["method"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
 from engine.catalog import METHODS
 from engine.config.aesrl import LEAST_LESSONS, AbsoluteConfig, AESRLConfig
 from engine.config.pool import PoolConfig
@@ -12,7 +14,7 @@ from webapp.lib.words import number
 from webapp.shared_critic import pace
 from webapp.shared_critic.asking import TogetherForm, TogetherIntake
 from webapp.studies.kinds import Found
-from webapp.studies.lines import Lines, shown
+from webapp.studies.lines import Lines, known, shown
 from webapp.studies.models import Job
 from webapp.studies.rounds import Columns
 from webapp.training.curve import EVALUATED
@@ -34,6 +36,8 @@ PLAYERS = (
 """Whose scores are drawn: how, what they are, and the metric."""
 MOVERS = (("other", "Those that only evolve", "p_es"), ("first", "Those that learn first", "p_rl"))
 LESSONS = "critic_steps_a_decision"
+ASKED = "evaluation_steps"
+"""Decisions that were played when the last evaluation was asked for."""
 ROLES = {
     "start": "by chance", "es": "of those that only evolve", "rl": "of those that learn first",
     "centre": "of the centre", "measure": "that measure the centre",
@@ -78,7 +82,7 @@ class Together(Rehearsed, Learning):
 
     def shown(self, job: Job) -> dict[str, Any]:
         """The scores as they grow."""
-        rounds = _once(self.rounds(job, ROUNDS)) if job.tick else {}
+        rounds = _placed(self.rounds(job, ROUNDS)) if job.tick else {}
         return {
             "method": METHODS[job.config["method"]["kind"]].label,
             "courses": [course for course in _courses(rounds) if course.lines] if job.tick else [],
@@ -138,7 +142,7 @@ class Together(Rehearsed, Learning):
     def found(self, job: Job) -> Found | None:
         """How the centre plays."""
         score = _evaluated(job)
-        return Found(f"The centre scores {score.words} on fresh episodes.") if score else None
+        return Found(f"The centre scored {score.words} on fresh episodes.") if score else None
 
     def named(self, place: str, text: str) -> str:
         """A method by its name, too."""
@@ -193,12 +197,17 @@ def _fixed_baseline(study: AESRLConfig) -> AbsoluteConfig | None:
     return rule if isinstance(rule, AbsoluteConfig) else None
 
 
-def _once(rounds: Columns) -> Columns:
-    """An evaluation stands in the round that told it first; those after it repeat it."""
-    name = "evaluation_return"
-    scores = rounds.get(name, [])
-    before = [None, *scores[:-1]]
-    return rounds | ({name: [x if x != y else None for x, y in zip(scores, before, strict=True)]} if scores else {})
+def _placed(rounds: Columns) -> Columns:
+    """With each evaluation where it was asked for, in a row of its own between the rounds: these tell it once it is
+    over, and again until the next one."""
+    steps, asked = rounds["steps"], rounds.get(ASKED, [])
+    scores = {at: mean for at, mean in zip(asked, rounds.get(EVALUATED, []), strict=True) if at is not None}
+    rows = sorted([(at or 0.0, i) for i, at in enumerate(steps)] + [(at, -1) for at in scores if at not in steps])
+    found = {name: [column[i] if i >= 0 else None for _, i in rows] for name, column in rounds.items()}
+    x = [at for at, _ in rows]
+    counted, clock = ([value or 0.0 for value in rounds[name]] for name in ("steps", "seconds"))
+    found |= {"steps": [*x], "seconds": [*np.interp(x, counted, clock).tolist()]}
+    return found | {EVALUATED: [scores.pop(at, None) for at, _ in rows]}
 
 
 def _decisions(value: float) -> str:
@@ -209,9 +218,12 @@ def _drawn(
     rounds: Columns, lines: tuple[tuple[str, str, str], ...], by: str = "steps", along: str = "Decisions → more",
     words: Callable[[float], str] = _decisions, unit: float = 1.0, up: tuple[float, float] | None = None,
 ) -> Lines:  # fmt: skip
+    """Of the rows in which one of the lines has something to show: not of those in which only chance played."""
     nothing: list[float | None] = [None] * len(rounds[by])
     columns = [(mark, name, rounds.get(metric, nothing)) for mark, name, metric in lines]
-    return Lines(along, [(at or 0.0) / unit for at in rounds[by]], columns, words, up=up)
+    rows = [i for i in range(len(nothing)) if any(known(column[i]) for _, _, column in columns)]
+    drawn = [(mark, name, [column[i] for i in rows]) for mark, name, column in columns]
+    return Lines(along, [(rounds[by][i] or 0.0) / unit for i in rows], drawn, words, up=up)
 
 
 def _courses(rounds: Columns) -> list[Lines]:
@@ -245,7 +257,7 @@ def _evaluated(job: Job) -> Evaluated | None:
         return None
     low, high = metrics.get(LOW), metrics.get(HIGH)
     ends = f"{number(low, 1)} to {number(high, 1)}" if low is not None and high is not None else ""
-    return Evaluated(number(mean, 1), ends, declared(job.config), int(job.counters.get("steps", 0)), "score")
+    return Evaluated(number(mean, 1), ends, declared(job.config), int(metrics[ASKED]), "score")
 
 
 def _moved(metrics: Mapping[str, float]) -> dict[str, Any] | None:

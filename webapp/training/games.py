@@ -112,8 +112,9 @@ def longest(offer: Offer, settings: Mapping[str, Any]) -> int:
 
 
 def longest_of(name: str, settings: Mapping[str, Any]) -> int:
-    """The same of the game that the engine calls ``name``."""
-    key = ATARI if name.startswith("ale:") else next((o.key for o in OFFERS.values() if o.name == name), GYMNASIUM)
+    """The same of the game that the engine, or the API, calls ``name``."""
+    known = (offer.key for offer in OFFERS.values() if offer.name == full_name(name))
+    key = ATARI if name.startswith("ale:") else next(known, GYMNASIUM)
     return longest(OFFERS[key], settings)
 
 
