@@ -348,6 +348,30 @@ class AESRLConfig(OneTraining):
         """Rounds of the whole training."""
         return -(-self.steps // self.every)
 
+    @property
+    def players(self) -> int:
+        """Individuals that play at once where nobody waits: the critic has a worker of its own."""
+        return max(1, self.pool.processes - self.method.learns)
+
+    @property
+    def by_chance(self) -> int:
+        """Decisions by chance at least: none where nobody learns from them, and no baseline must lie below them."""
+        fixed = isinstance(getattr(self.method, "mean", None), AbsoluteConfig)
+        return self.learner.warmup if self.method.learns or fixed else 0
+
+    def all_by_chance(self, longest: int) -> str:
+        """What is wrong where decisions by chance may be all that are played, with episodes of so many: whole rounds of
+        them where individuals wait for one another, else all that have begun; empty where some are left."""
+        rounds, n = self.method.in_rounds, self.method.population if self.method.in_rounds else self.players
+        episodes = n * -(-self.by_chance // (n * longest)) if rounds else -(-self.by_chance // longest) + n - 1
+        if not self.by_chance or episodes * longest < self.steps:
+            return ""
+        fewer = "individuals in a round" if rounds else "workers"
+        return (
+            f"episodes by chance come first, and {episodes:,} of up to {longest:,} decisions leave none to learn with: "
+            f"give more than {episodes * longest:,}, or fewer {fewer}"
+        )
+
     def mean_rule(self, rule: MeanRule) -> MeanRule:
         """A rule of the mean with its range or baseline, where it leaves that to the spread of scores."""
         if (name := _RANGES.get(rule.kind)) and getattr(rule, name) is None:
@@ -365,8 +389,8 @@ def _unlearnt(config: AESRLConfig) -> Iterator[tuple[str, str]]:
         yield "learner.normalise_observations", "individuals are compared by their weights alone: leave this out"
     if learner.schedule != "constant":
         yield "learner.schedule", "each individual learns from the beginning: leave this constant"
-    if learner.warmup >= config.steps:
-        yield "steps", f"the first {learner.warmup:,} decisions are played by chance: give more than that"
+    if config.by_chance >= config.steps:
+        yield "steps", f"the first {config.by_chance:,} decisions are played by chance: give more than that"
     if learner.capacity < learner.minibatch:
         yield "learner.capacity", f"it must hold at least one minibatch: {learner.minibatch:,} decisions"
 

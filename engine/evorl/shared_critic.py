@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from engine.arrays import Bundle, pack, unpack
 from engine.columns import Arrays
 from engine.config.aesrl import AESRLConfig
-from engine.errors import EvaluationError
+from engine.errors import ConfigError, EvaluationError
 from engine.evolution.algorithm import Parts, Progress, generator_state, load_generator
 from engine.evorl.individuals import CRITIC, LEARNT, PLAYED
 from engine.means import range_of
@@ -128,10 +128,13 @@ class SharedCritic(ABC):
             return
         if self.waiting:
             self._calm = self._state()
-        if (not self.outstanding) if self.over else self.due:
+        if (not self.outstanding and (self.begun or self.late)) if self.over else self.due:
             self.due, self.examining, first = False, self.played, LAST if self.over else 0
             yield self._request("examine", self.centre, EXAMINED + self.tick, self.config.episodes, first)
         if self.over:
+            if not (self.begun or self.late):
+                why = f"all {self.played:,} decisions were played by chance, so nobody has learned: give more"
+                raise ConfigError([("steps", why)])
             return
         if self._starting():
             yield from self._started_by_chance()
@@ -145,7 +148,7 @@ class SharedCritic(ABC):
 
     def _starting(self) -> bool:
         """Whether decisions are still played by chance."""
-        if not self.begun and self.steps["start"] >= self.config.learner.warmup:
+        if not self.begun and self.steps["start"] >= self.config.by_chance:
             self.begun = True
             self._begin()
         return not self.begun
@@ -154,7 +157,7 @@ class SharedCritic(ABC):
         """Called once, when enough decisions by chance are played. Raises ConfigError."""
 
     def _started_by_chance(self) -> Iterator[Request]:
-        if self.steps["start"] < self.config.learner.warmup:
+        if self.steps["start"] < self.config.by_chance:
             for _ in range(self.together - self._playing):
                 yield self._request("start", self.first)
 

@@ -89,6 +89,8 @@ class _AESRL(Scheduled):
             self.learner = made(config, game.spec.seats[0])
             longest = min(game.spec.max_ticks or config.longest, config.longest)
             _keeps_an_episode(config, longest)
+            if game.spec.max_ticks and (why := config.all_by_chance(longest)):
+                raise ConfigError([("steps", why)])
             if saved is None:
                 begin_with(self.learner, "start", config.start, self.store)
                 references.begin(game, config.seed)
@@ -102,9 +104,8 @@ class _AESRL(Scheduled):
 
     def _method(self, theta: np.ndarray, replay: SharedReplay) -> SharedCritic:
         config = self.config
-        actors = max(1, config.pool.processes - config.method.learns)
         make: type[SharedCritic] = METHODS[config.method.kind].load()
-        return make.of(config, theta, actors, self.lease, replay, self.learner.model.network)
+        return make.of(config, theta, config.players, self.lease, replay, self.learner.model.network)
 
     def payload(self) -> bytes:
         return as_json(self.config, self.lease, self.key)

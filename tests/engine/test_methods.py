@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from engine.catalog import METHODS
+from engine.errors import ConfigError
 from engine.evorl.aesrl import AESRL
 from engine.evorl.cemrl import CEMRL
 from engine.evorl.erl import ERL
@@ -191,3 +192,16 @@ def test_a_centre_that_has_not_moved_is_not_examined(name: str) -> None:
         if drive.method.role(request) == "examine":
             assert not np.array_equal(request.genome, first)
     assert len(drive.method.exams) >= 2
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_study_that_chance_played_alone_does_not_end_as_a_success(name: str) -> None:
+    """Where the game does not say how long its episodes are, nobody can know it before."""
+    drive = Drive(started(VARIANTS[name], 7))
+    config = drive.method.config
+    drive.method.config = config.model_copy(update={"steps": 61})
+    if name == "cem":
+        assert drive.run().method.done, "nobody waits for chance there"
+        return
+    with pytest.raises(ConfigError, match="were played by chance"):
+        drive.run()

@@ -62,6 +62,7 @@ class TestTogether(AskedKindContract):
         ({"game": "gymnasium", "gymnasium": "os:Env-v0"}, "gymnasium", "with its version"),
         ({"game": "gymnasium", "gymnasium": "CartPole-v1"}, "game", "One chooses among actions in this game"),
         ({"steps": "5000"}, "steps", "decisions are played by chance: give more than that"),
+        ({"steps": "10200", "population": "60"}, "steps", "give more than 12,000, or fewer individuals in a round"),
         ({"mean": "relative", "baseline": "0"}, "baseline", "above 0"),
         ({"mean": "relative", "baseline": "-3"}, "baseline", "above 0"),
         ({"mean": "absolute", "baseline": ""}, "baseline", "Type a score below any"),
@@ -100,6 +101,10 @@ class TestTogether(AskedKindContract):
         *(({"game": game}, "config.game.name")
           for game in ("command:sh -c id", "python:os:getcwd", "pong", "pong-two-seats")),
         ({"method": {"mean": {"kind": "relative", "baseline": 0}}}, "config.method.mean.baseline"),
+        (
+            {"method": {"kind": "cem-rl", "population": 40}, "learner": {"warmup": 600}, "steps": 6000},
+            "config.steps",
+        ),
     )  # fmt: skip
     games = ("pendulum", "gymnasium")
     not_games = ("cartpole", "pong")
@@ -247,21 +252,23 @@ def test_its_page_tells_how_they_score_who_moves_the_centre_and_who_waits(team: 
 
 
 def under_way(team: Studio, rounds: int, method: str = "aes-rl", minutes: float = 0) -> Job:
-    """So many rounds of 20, of 1,000 decisions each: two by chance that take a second each, then 10 s each."""
+    """So many rounds of 20, of 1,000 decisions each: two by chance that take a second each, where
+    somebody learns from them, then 10 s each."""
+    chance = 0 if method == "cem" else 2
     learner = {"warmup": 2000, "minibatch": 8, "capacity": 4000, "network": {"policy": [8], "critic": [8]}}
     config = study(method={"kind": method}, steps=20_000, learner=learner, minutes=minutes).model_dump(mode="json")
     job = Job.objects.create(project=team.project, kind="aes-rl", config=config, status=Status.RUNNING, ticks=20)
     for tick in range(1, rounds + 1):
-        learned = 1000.0 * max(0, tick - 2) * {"aes-rl": 2.0, "cem-rl": 0.5, "cem": 0.0}[method]
-        counters = {"steps": 1000.0 * tick, "seconds": min(tick, 2) + 10.0 * max(0, tick - 2)}
-        metrics = {"steps_start": min(2000.0, 1000.0 * tick), "critic_steps": learned}
+        learned = 1000.0 * max(0, tick - chance) * {"aes-rl": 2.0, "cem-rl": 0.5, "cem": 0.0}[method]
+        counters = {"steps": 1000.0 * tick, "seconds": min(tick, chance) + 10.0 * max(0, tick - chance)}
+        metrics = {"steps_start": 1000.0 * min(chance, tick), "critic_steps": learned}
         entry = Entry("progressed", {"counters": counters, "metrics": metrics}, tick)
         append(job, {}, [entry], tick=tick, metrics=metrics, counters=counters)
     job.refresh_from_db()
     return job
 
 
-@pytest.mark.parametrize(("method", "first"), [("aes-rl", 4), ("cem-rl", 4), ("cem", 3)])
+@pytest.mark.parametrize(("method", "first"), [("aes-rl", 4), ("cem-rl", 4), ("cem", 2)])
 def test_time_left_is_told_from_the_pace_once_chance_is_over_and_the_critic_learns(
     team: Studio, method: str, first: int
 ) -> None:
@@ -332,13 +339,16 @@ def test_evaluations_of_a_short_training_take_no_more_decisions_than_the_trainin
 
 
 def test_shares_of_the_workers_time_tell_who_waits_for_what_and_sum_up() -> None:
-    told = _busy({"busy_es": 0.25, "busy_critic": 0.125, "busy_learning_critic": 0.25, "held": 0.125})
+    told = _busy({"busy_es": 0.25, "busy_critic": 0.125, "busy_learning_critic": 0.25, "held": 0.125}, learns=True)
     assert dict(told) == {
         "playing": 0.25, "individuals learning": 0, "the critic learning": 0.375,
         "waiting for the critic to catch up": 0.125,
         "waiting otherwise, or at work on what is not back yet": 0.25,
     }  # fmt: skip
-    assert _busy({"return_es": 1.0}) == []
+    assert _busy({"return_es": 1.0}, learns=True) == []
+    assert [words for words, _ in _busy({"busy_es": 0.25}, learns=False)] == [
+        "playing", "waiting otherwise, or at work on what is not back yet",
+    ]  # fmt: skip
 
 
 def test_details_write_numbers_as_pages_do_and_say_in_words_whose_decisions_are_counted(
@@ -377,6 +387,18 @@ def test_lessons_for_each_decision_are_one_number_all_over_the_page_with_the_few
         free = recorded(team, study(method=method), "Together")
         lines = {small.title: small.chart.lines for small in designer.get(page(free)).context["search"]}
         assert [line.mark for line in lines["Lessons of the critic for each decision"]] == ["first"]
+
+
+def test_where_nobody_learns_a_page_speaks_of_no_critic(team: Studio, designer: Client) -> None:
+    alone = recorded(team, study(method={"kind": "aes-rl", "learning_share": 0}), "Only evolving")
+    answer = designer.get(page(alone))
+    shown = answer.content.decode().partition("How well they play")[2].partition("<footer")[0]
+    assert "Who moves the centre" in shown
+    titles = {small.title for small in answer.context["search"]}
+    assert titles == {"How far individuals lie from the centre", "Share of weights that hardly vary any more"}
+    for words in ("for the critic", "critic learning", "individuals learning", "Individuals that learned"):
+        assert words not in shown, words
+    assert "steps_start" not in alone.metrics, "nobody learns from what chance plays"
 
 
 @pytest.mark.parametrize(

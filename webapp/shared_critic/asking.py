@@ -11,7 +11,9 @@ from django.conf import settings
 from engine.catalog import METHODS
 from engine.config.aesrl import LEAST_LESSONS, AESRLConfig, SharedTD3Config
 from webapp.games.fields import NumberField, NumberRange
+from webapp.projects.models import Project
 from webapp.studies import checks
+from webapp.studies.intake import Table
 from webapp.studies.models import Job
 from webapp.studies.study_form import CardsField
 from webapp.training import beginnings, games
@@ -76,6 +78,13 @@ class TogetherIntake(AloneIntake):
     """How the site starts such a training: in a game for one that may be played here and takes numbers."""
 
     actions = games.STEERING
+
+    def unfit(self, data: Table, study: Any, project: Project) -> Iterator[tuple[str, str]]:
+        """Also so few decisions that all may be played by chance, where the longest episode is known."""
+        yield from super().unfit(data, study, project)
+        longest = 0 if study is None else games.longest_of(study.game.name, study.game.settings)
+        if longest and (why := study.all_by_chance(min(longest, study.longest))):
+            yield "steps", why
 
     def title(self, game: str) -> str:
         """What it is called where the body says nothing."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from engine.catalog import METHODS
+from engine.config import parse
 from engine.config.aesrl import LEAST_LESSONS, AbsoluteConfig, AESRLConfig
 from engine.config.pool import PoolConfig
 from webapp.lib.words import number
@@ -36,6 +37,8 @@ PLAYERS = (
 """Whose scores are drawn: how, what they are, and the metric."""
 MOVERS = (("other", "Those that only evolve", "p_es"), ("first", "Those that learn first", "p_rl"))
 LESSONS = "critic_steps_a_decision"
+OF_LEARNING = ("chance_rl", LESSONS)
+"""What means nothing where nobody learns."""
 ASKED = "evaluation_steps"
 """Decisions that were played when the last evaluation was asked for."""
 ROLES = {
@@ -83,14 +86,16 @@ class Together(Rehearsed, Learning):
     def shown(self, job: Job) -> dict[str, Any]:
         """The scores as they grow."""
         rounds = _placed(self.rounds(job, ROUNDS)) if job.tick else {}
+        study = parse(AESRLConfig, job.config)
         return {
             "method": METHODS[job.config["method"]["kind"]].label,
             "courses": [course for course in _courses(rounds) if course.lines] if job.tick else [],
-            "movers": _drawn(rounds, MOVERS) if "p_rl" in rounds else None,
-            "search": _search(rounds, _least(job)) if job.tick else [],
+            "learns": study.method.learns,
+            "movers": _drawn(rounds, MOVERS if study.method.learns else MOVERS[:1]) if "p_rl" in rounds else None,
+            "search": _search(rounds, _least(job), study.method.learns) if job.tick else [],
             "evaluated": _evaluated(job),
             "moved": _moved(job.metrics),
-            "busy": _busy(job.metrics),
+            "busy": _busy(job.metrics, study.method.learns),
             "waits": job.config["method"].get("waiting", True),
             "turns": not job.config["method"].get("parallel", True),
             "least": f"{_least(job):g}" if _least(job) else "",
@@ -231,8 +236,9 @@ def _courses(rounds: Columns) -> list[Lines]:
     return [_drawn(rounds, PLAYERS), _drawn(rounds, PLAYERS, "seconds", "Minutes → later", shown, 60.0)]
 
 
-def _search(rounds: Columns, least: float) -> list[Small]:
-    """How the search goes, in small charts of what the method tells; ``least``: as ``_least``."""
+def _search(rounds: Columns, least: float, learns: bool) -> list[Small]:
+    """How the search goes, in small charts of what the method tells; ``least``: as ``_least``; of learning only where
+    somebody ``learns``."""
     lessons = "Those by chance do not count; the critic learned from them first, so it may begin high."
     charts = (
         ("chance_rl", "Chance that the next one learns", "It rises while fewer have learned than was asked for."),
@@ -246,7 +252,7 @@ def _search(rounds: Columns, least: float) -> list[Small]:
     return [
         Small(title, text, _drawn(drawn, (*lines.get(name, ()), ("first", title, name)), up=SHARES.get(name)))
         for name, title, text in charts
-        if any(value is not None for value in rounds.get(name, ()))
+        if (learns or name not in OF_LEARNING) and any(value is not None for value in rounds.get(name, ()))
     ]
 
 
@@ -284,10 +290,11 @@ def _lessons(metrics: Mapping[str, float]) -> str:
     return shown(lessons) if (lessons := metrics.get(LESSONS)) else ""
 
 
-def _busy(metrics: Mapping[str, float]) -> list[tuple[str, float]]:
-    """Shares of all workers' time."""
+def _busy(metrics: Mapping[str, float], learns: bool) -> list[tuple[str, float]]:
+    """Shares of all workers' time; those of learning only where somebody ``learns``."""
     if not any(name.startswith("busy_") for name in metrics):
         return []
-    found = [(words, sum(metrics.get(name, 0.0) for name in names)) for words, names in BUSY.items()]
+    kinds = [*BUSY.items()] if learns else [*BUSY.items()][:1]
+    found = [(words, sum(metrics.get(name, 0.0) for name in names)) for words, names in kinds]
     found += [("waiting for the critic to catch up", metrics["held"])] if metrics.get("held") else []
     return [*found, ("waiting otherwise, or at work on what is not back yet", max(0.0, 1 - sum(x for _, x in found)))]
