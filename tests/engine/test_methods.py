@@ -205,3 +205,12 @@ def test_a_study_that_chance_played_alone_does_not_end_as_a_success(name: str) -
         return
     with pytest.raises(ConfigError, match="were played by chance"):
         drive.run()
+
+
+def test_a_game_that_pays_as_much_as_a_number_can_be_leaves_estimate_and_centre_numbers(monkeypatch: Any) -> None:
+    paid = iter([1e308, -1e308] * 10**4)
+    monkeypatch.setattr(f"{Drive.__module__}.returned", lambda theta: next(paid))
+    method = Drive(started({"kind": "aes-rl", "waiting": True, "population": 6})).run().method
+    assert isinstance(method, AESRL)
+    assert np.isfinite(method.f.state()).all()
+    assert np.isfinite(method.centre).all()

@@ -81,11 +81,6 @@ class TestTogether(AskedKindContract):
         ({"waiting": "x"}, "waiting", "not one of the available"),
         ({"lessons": "0.25"}, "lessons", "Only where nobody waits"),
         ({"variance": "success"}, "remembered", "Only the fixed rule"),
-        (
-            {"mean": "full-move", "baseline": "", "variance": "adaptive", "remembered": ""},
-            "variance",
-            "nothing is left",
-        ),
         ({"policy": "0 32"}, "policy", "1"),
         (
             {"mean": "absolute", "baseline": "-20", "variance": "elites", "remembered": ""},
@@ -142,6 +137,8 @@ def test_a_method_gets_only_what_it_knows(team: Studio) -> None:
         ),
         ({"kind": "aes-rl", "variance": {"kind": "constant"}, "variance_at_first": 1e-4},
          {"variance": "constant", "first": "0.0001"}),
+        ({"kind": "aes-rl", "mean": {"kind": "full-move"}, "variance": {"kind": "adaptive", "least": 2}},
+         {"mean": "full-move", "variance": "adaptive"}),
         ({"kind": "erl"}, {"method": "erl", **ROUNDS}),
         ({"kind": "cem"}, {"method": "cem", **ROUNDS}),
         ({"kind": "aes-rl", "least_lessons": 0.25}, {"lessons": "0.25"}),
@@ -245,7 +242,7 @@ def test_its_page_tells_how_they_score_who_moves_the_centre_and_who_waits(team: 
         "How well they play", "the centre on fresh episodes", "those that only evolve", "Who moves the centre",
         "Chance that the next one learns", "Who waits for what", "Waiting otherwise", "the centre scored",
         "σ² at its least", "(95\N{NO-BREAK SPACE}% range",
-        "nobody begins to play while the critic’s lessons for each decision are below 1: they are",
+        "nobody begins to play while the critic is 10 lessons or more short of 1 for each decision: it has had",
     ):  # fmt: skip
         assert words in shown, words
     assert "4 of 4 rounds" in shown
@@ -377,7 +374,7 @@ def test_lessons_for_each_decision_are_one_number_all_over_the_page_with_the_few
     Job.objects.filter(pk=job.pk).update(metrics=metrics)
     answer = designer.get(page(job))
     shown = answer.content.decode()
-    assert "below 0.75: they are at 1.9 now" in shown
+    assert "is 20 lessons or more short of 0.75 for each decision: it has had 1.9 so far" in shown
     assert dict(answer.context["specialist"])["Minibatches a decision"] == "1.9"
     lines = {small.title: small.chart.lines for small in answer.context["search"]}
     fewest, lessons = lines["Lessons of the critic for each decision"]

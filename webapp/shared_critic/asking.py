@@ -23,7 +23,9 @@ from webapp.training.learning_form import LayeredForm, as_units
 SPREAD = 1000.0
 ROUNDS, LONGEST = 40, 1000
 """Rounds of a training; decisions of an episode of MuJoCo's games, for those whose longest one is not known."""
-EVERY, EPISODES = (int(AESRLConfig.model_fields[name].default) for name in ("evaluate_every", "episodes"))
+EVERY, EPISODES, CHUNK = (
+    int(AESRLConfig.model_fields[name].default) for name in ("evaluate_every", "episodes", "chunk")
+)
 LEARNER = SharedTD3Config()
 """The usual one."""
 USUAL = {"pendulum": 1500.0, "HalfCheetah": 12_000.0, "Hopper": 3600.0, "Walker2d": 5200.0, "Ant": 5800.0,
@@ -141,8 +143,8 @@ class TogetherForm(LayeredForm):
     )  # fmt: skip
     lessons: Any = NumberField(
         label="Fewest lessons", low=0, high=100, required=False, usual=LEAST_LESSONS,
-        help_text="Of the critic for each decision, where nobody waits for another: while it has had fewer, nobody "
-        "begins to play. 0: nobody ever waits for it.",
+        help_text="Of the critic for each decision, where no individual waits for another: while it is "
+        f"{CHUNK:,} lessons or more short of that, nobody begins to play. 0: nobody ever waits for it.",
     )  # fmt: skip
     population: Any = NumberField(
         label="Individuals in a round", whole=True, low=2, high=1000, required=False, usual=10, help_text="n.",
@@ -221,8 +223,6 @@ class TogetherForm(LayeredForm):
 
     def _unruled(self, method: str, typed: Mapping[str, Any], given: set[str]) -> Iterator[tuple[str, str]]:
         """What does not go with the rules, or the way of waiting, of a method that has both to choose from."""
-        if (typed.get("mean"), typed.get("variance")) == ("full-move", "adaptive"):
-            yield "variance", "After a full move nothing is left of the spread by this rule. Choose another."
         if method == "acem-rl" and "mean" not in given and "baseline" in given:
             yield "baseline", "ACEM-RL’s usual rule, by rank, has no such number. Leave this empty."
         if typed.get("waiting") == "rounds" and "lessons" in given:

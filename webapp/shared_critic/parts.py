@@ -245,7 +245,7 @@ def _search(rounds: Columns, least: float, learns: bool) -> list[Small]:
         ("sigma", "How far individuals lie from the centre", "Smaller: the search closes in."),
         ("floor", "Share of weights that hardly vary any more", "Near 1: nothing new is tried."),
         (LESSONS, "Lessons of the critic for each decision",
-         f"{lessons} Below the dashed line nobody begins to play." if least else lessons),
+         f"{lessons} While it is far below the dashed line, nobody begins to play." if least else lessons),
     )  # fmt: skip
     drawn = rounds | {"least": [least] * len(rounds["steps"])}
     lines = {LESSONS: (("second", "The fewest", "least"),) if least else ()}
