@@ -179,7 +179,7 @@ class _Together(_Drawn):
     waiting: bool = Field(
         False,
         title="Wait for one another",
-        description="rounds of so many individuals: reproducible; otherwise nobody waits",
+        description="rounds of so many individuals: reproducible; otherwise each counts as soon as it is back",
     )
     least_lessons: float = Field(
         LEAST_LESSONS, ge=0, le=100, title="Least lessons for a decision",
@@ -358,19 +358,6 @@ class AESRLConfig(OneTraining):
         """Decisions by chance at least: none where nobody learns from them, and no baseline must lie below them."""
         fixed = isinstance(getattr(self.method, "mean", None), AbsoluteConfig)
         return self.learner.warmup if self.method.learns or fixed else 0
-
-    def all_by_chance(self, longest: int) -> str:
-        """What is wrong where decisions by chance may be all that are played, with episodes of so many: whole rounds of
-        them where individuals wait for one another, else all that have begun; empty where some are left."""
-        rounds, n = self.method.in_rounds, self.method.population if self.method.in_rounds else self.players
-        episodes = n * -(-self.by_chance // (n * longest)) if rounds else -(-self.by_chance // longest) + n - 1
-        if not self.by_chance or episodes * longest < self.steps:
-            return ""
-        fewer = "individuals in a round" if rounds else "workers"
-        return (
-            f"episodes by chance come first, and {episodes:,} of up to {longest:,} decisions leave none to learn with: "
-            f"give more than {episodes * longest:,}, or fewer {fewer}"
-        )
 
     def mean_rule(self, rule: MeanRule) -> MeanRule:
         """A rule of the mean with its range or baseline, where it leaves that to the spread of scores."""

@@ -20,6 +20,7 @@ import numpy as np
 from engine.arrays import pack
 from engine.catalog import METHODS, weighted_ends
 from engine.config.aesrl import AESRLConfig
+from engine.config.chance import all_by_chance
 from engine.config.study import study_hash
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Counters, Logged, Started
@@ -89,7 +90,7 @@ class _AESRL(Scheduled):
             self.learner = made(config, game.spec.seats[0])
             longest = min(game.spec.max_ticks or config.longest, config.longest)
             _keeps_an_episode(config, longest)
-            if game.spec.max_ticks and (why := config.all_by_chance(longest)):
+            if game.spec.max_ticks and (why := all_by_chance(config, longest)):
                 raise ConfigError([("steps", why)])
             if saved is None:
                 begin_with(self.learner, "start", config.start, self.store)

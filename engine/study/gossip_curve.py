@@ -77,7 +77,7 @@ class GossipCurve(Curve):
         """The numbers of a closed round: of all, of each agent, and how they mixed."""
         found = super().metrics() | self._learned() | {"distance": self.apart, "size": self.size}
         if self.config.waits:
-            found |= {"distance_bound": self.ball.epsilon, "cut_off": self._cut_off()}
+            found |= {"beta": self.ball.beta, "distance_bound": self.ball.epsilon, "cut_off": self._cut_off()}
         spent = [report.seconds for each in self._reports for report, _ in each]
         waited = sum(s["waiting_seconds"] for s in spent)
         whole = waited + sum(s["acting_seconds"] for s in spent)

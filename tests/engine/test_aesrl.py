@@ -13,6 +13,7 @@ import pytest
 
 from engine.arrays import unpack
 from engine.config.aesrl import AbsoluteConfig, AESRLConfig
+from engine.config.chance import all_by_chance
 from engine.config.study import study_hash
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, decode, encode
@@ -286,9 +287,9 @@ def test_a_study_that_chance_may_play_alone_is_refused_at_its_field(
     more: dict[str, Any], most: str, store: FolderStore
 ) -> None:
     """Decisions by chance come in whole rounds, so that more are played than the least."""
-    assert study(**more).all_by_chance(20)
+    assert all_by_chance(study(**more), 20)
     (end,) = run(study(**more), store)
     assert isinstance(end, Failed)
     assert end.message.startswith("steps: ")
     assert f"give more than {most}" in end.message
-    assert not study(**{**more, "steps": int(most) + 1}).all_by_chance(20)
+    assert not all_by_chance(study(**{**more, "steps": int(most) + 1}), 20)

@@ -92,6 +92,7 @@ def test_a_page_tells_how_well_they_play_who_takes_over_and_how_far_apart_they_a
                  "of their size. They take over enough", "the average of all agents had a return of"):  # fmt: skip
         assert told in content, told
     assert content.count("marker-end") == 4
+    assert dict(designer.get(page(job)).context["specialist"])["β of the topology"] == "0.707", "cos(π/4) of a ring"
     named = [content.index(f">Agent {i}<") for i in range(1, 5)]
     assert named == sorted(named), "in the table of the curves, too, agents stand in their order"
     free = designer.get(page(played(team, staleness=None))).content.decode()

@@ -20,7 +20,8 @@ from tests.webapp.agents import kept
 from tests.webapp.recorded import recorded
 from webapp.agents.models import Agent
 from webapp.lib.storage import store
-from webapp.shared_critic.asking import TogetherForm, spread_of
+from webapp.shared_critic.asking import TogetherForm
+from webapp.shared_critic.menus import spread_of
 from webapp.shared_critic.parts import _busy
 from webapp.studies import actions, checks
 from webapp.studies.journal import Entry, append
@@ -32,9 +33,9 @@ pytestmark = pytest.mark.django_db
 
 CHOSEN = {"game": "pendulum", "method": "aes-rl", "waiting": "rounds", "steps": "20000", "share": "0.25",
           "mean": "linear", "baseline": "40", "variance": "fixed", "capacity": "5000", "minutes": "2",
-          "remembered": "7", "first": "0.002", "centre": "episodes", "policy": "64 32",
+          "remembered": "7", "first": "0.002", "centre": "episodes", "policy": "64 32", "chance": "4000",
           "critic": "48 48"}  # fmt: skip
-UNRULED = dict.fromkeys(("mean", "baseline", "variance", "remembered", "share", "capacity", "critic"), "")
+UNRULED = dict.fromkeys(("mean", "baseline", "variance", "remembered", "share", "capacity", "critic", "chance"), "")
 """Nothing of what only some methods have."""
 LEAST = {"game": "pendulum", "method": "aes-rl", "waiting": "free"}
 
@@ -47,9 +48,9 @@ class TestTogether(AskedKindContract):
     least = LEAST
     title = "Evolution and learning: Pendulum"
     becomes = {
-        "steps": 20_000, "spread": 1500, "method.learning_share": 0.25, "method.waiting": True, "minutes": 2,
+        "steps": 20_000, "spread": 1200, "method.learning_share": 0.25, "method.waiting": True, "minutes": 2,
         "game.name": "gym:Pendulum-v1", "method.mean": {"kind": "linear", "range": 40, "backward": 0},
-        "method.variance.kind": "fixed", "learner.capacity": 5000,
+        "method.variance.kind": "fixed", "learner.capacity": 5000, "learner.warmup": 4000,
         "method.variance.n": 7, "method.variance_at_first": 0.002, "method.centre": "episodes",
         "learner.network.policy": [64, 32], "learner.network.critic": [48, 48],
     }  # fmt: skip
@@ -61,8 +62,12 @@ class TestTogether(AskedKindContract):
         ({"game": "gymnasium"}, "gymnasium", "with its version"),
         ({"game": "gymnasium", "gymnasium": "os:Env-v0"}, "gymnasium", "with its version"),
         ({"game": "gymnasium", "gymnasium": "CartPole-v1"}, "game", "One chooses among actions in this game"),
-        ({"steps": "5000"}, "steps", "decisions are played by chance: give more than that"),
-        ({"steps": "10200", "population": "60"}, "steps", "give more than 12,000, or fewer individuals in a round"),
+        ({"steps": "4000"}, "steps", "decisions are played by chance: give more than that"),
+        (
+            {"steps": "10200", "population": "60", "chance": ""},
+            "steps",
+            "give more than 12,000, or fewer individuals in a round",
+        ),
         ({"mean": "relative", "baseline": "0"}, "baseline", "above 0"),
         ({"mean": "relative", "baseline": "-3"}, "baseline", "above 0"),
         ({"mean": "absolute", "baseline": ""}, "baseline", "Type a score below any"),
@@ -213,6 +218,7 @@ def test_its_first_rounds_tell_how_long_it_takes_and_what_chance_scores(team: St
     typed = {**LEAST, "mean": "absolute", "baseline": "-1000", "workers": "4"}
     said = designer.post(before, typed).content.decode()
     assert "A few individuals play and learn" in said
+    assert "The first 10,000 of 300,000 decisions are played by chance, before anybody learns." in said
     assert "4 workers share" in said
     trial = Job.objects.for_forms().get()
     assert (trial.config["kind"], trial.config["pool"]["workers"], trial.config["learner"]["warmup"]) == (
@@ -241,11 +247,33 @@ def test_its_page_tells_how_they_score_who_moves_the_centre_and_who_waits(team: 
     for words in (
         "How well they play", "the centre on fresh episodes", "those that only evolve", "Who moves the centre",
         "Chance that the next one learns", "Who waits for what", "Waiting otherwise", "the centre scored",
-        "σ² at its least", "(95\N{NO-BREAK SPACE}% range",
+        "Share of weights whose σ² is at its least", "(95\N{NO-BREAK SPACE}% range",
         "nobody begins to play while the critic is 10 lessons or more short of 1 for each decision: it has had",
     ):  # fmt: skip
         assert words in shown, words
     assert "4 of 4 rounds" in shown
+    assert "Each line is the mean of a round" not in shown
+    assert "The first 60 decisions were played by chance and are not drawn" in shown
+
+
+def test_decisions_beyond_those_that_were_asked_for_are_explained(team: Studio, designer: Client) -> None:
+    job = recorded(team, study(method={"kind": "aes-rl"}), "Together")
+    for counted in 400, 420:
+        Job.objects.filter(pk=job.pk).update(counters={**job.counters, "steps": counted})
+        shown = designer.get(page(job)).content.decode()
+        assert ("400 decisions were asked for" in shown) == (counted > 400)
+
+
+def test_the_form_says_which_games_it_knows_what_chance_plays_and_who_waits(team: Studio, designer: Client) -> None:
+    fields = designer.get(form(team, "aes-rl")).context["form"].fields
+    assert fields["steps"].label == "Decisions in all"
+    assert fields["baseline"].label == "Baseline or range of this rule"
+    assert fields["chance"].widget.attrs["placeholder"] == "10,000"
+    known = fields["spread"].help_text
+    for game in ("Pendulum", "HalfCheetah", "Hopper", "Walker2d", "Ant", "Swimmer", "Humanoid"):
+        assert (game in known) == (spread_of(f"gym:{game}-v5") != 1000), game
+    assert "Nobody" not in " ".join(f"{title} {text}" for name in ("method", "waiting")
+                                    for _, title, text, _ in fields[name].cards)  # fmt: skip
 
 
 def under_way(team: Studio, rounds: int, method: str = "aes-rl", minutes: float = 0) -> Job:
@@ -457,5 +485,5 @@ def test_a_saved_agent_that_does_not_fit_is_refused_at_its_field_before_anything
 
 def test_the_spread_of_scores_is_known_of_the_games_of_the_paper() -> None:
     assert spread_of("gym:HalfCheetah-v5") == 12_000
-    assert spread_of("pendulum") == spread_of("gym:Pendulum-v1") == 1500
+    assert spread_of("pendulum") == spread_of("gym:Pendulum-v1") == 1200
     assert spread_of("gym:Unheard-v0") == 1000

@@ -119,6 +119,7 @@ class SideBySide(Rehearsed, OneAgent):
             ("Algorithm", f"Gossip between n-step A2C agents ({order})"),
             ("Messages", "each read once" if config["ordered"] else "the last one, read or not"),
             ("Topology", config["topology"]),
+            *([("β of the topology", shown(job.metrics["beta"]))] if "beta" in job.metrics else []),
             ("Agents", f"{number(config['agents'])} × {number(config['environments'])} battles"),
             ("Decisions of a return", number(learner["fragment"])),
             *of_learner(learner),

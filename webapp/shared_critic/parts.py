@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, NamedTuple
-
-import numpy as np
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from engine.catalog import METHODS
 from engine.config import parse
 from engine.config.aesrl import LEAST_LESSONS, AbsoluteConfig, AESRLConfig
 from engine.config.pool import PoolConfig
-from webapp.lib.words import number
-from webapp.shared_critic import pace
+from webapp.lib.words import number, percent
+from webapp.shared_critic import charts, pace
 from webapp.shared_critic.asking import TogetherForm, TogetherIntake
 from webapp.studies.kinds import Found
-from webapp.studies.lines import Lines, known, shown
+from webapp.studies.lines import shown
 from webapp.studies.models import Job
-from webapp.studies.rounds import Columns
 from webapp.training.curve import EVALUATED
 from webapp.training.evaluated import HIGH, LOW, Evaluated, declared
 from webapp.training.first_rounds import CHANCE, ROUND, Rehearsed
@@ -28,39 +25,17 @@ ROUNDS = 400
 """Rounds that are drawn, at most about."""
 ENOUGH = 0.02
 """The share of all decisions whose pace tells how long the others take."""
-PLAYERS = (
-    ("other", "Those that only evolve", "return_es"),
-    ("second", "Those that learn first", "return_rl"),
-    ("third", "The centre, as estimated", "return_estimate"),
-    ("first", "The centre on fresh episodes", "evaluation_return"),
-)
-"""Whose scores are drawn: how, what they are, and the metric."""
-MOVERS = (("other", "Those that only evolve", "p_es"), ("first", "Those that learn first", "p_rl"))
-LESSONS = "critic_steps_a_decision"
-OF_LEARNING = ("chance_rl", LESSONS)
-"""What means nothing where nobody learns."""
-ASKED = "evaluation_steps"
-"""Decisions that were played when the last evaluation was asked for."""
 ROLES = {
     "start": "by chance", "es": "of those that only evolve", "rl": "of those that learn first",
     "centre": "of the centre", "measure": "that measure the centre",
 }  # fmt: skip
 """Whose decisions are counted, by their role."""
-SHARES = {"chance_rl": (0.0, 1.0), "floor": (0.0, 1.0)}
 BUSY = {
     "playing": ("busy_start", "busy_es", "busy_rl", "busy_centre", "busy_measure", "busy_examine"),
     "individuals learning": ("busy_learning_rl",),
     "the critic learning": ("busy_learning_critic", "busy_learning_agent", "busy_critic", "busy_agent"),
 }
 """What workers do, by the metrics that say so."""
-
-
-class Small(NamedTuple):
-    """A small chart of one number: what it is, what it means, and the line."""
-
-    title: str
-    text: str
-    chart: Lines
 
 
 class Together(Rehearsed, Learning):
@@ -85,14 +60,17 @@ class Together(Rehearsed, Learning):
 
     def shown(self, job: Job) -> dict[str, Any]:
         """The scores as they grow."""
-        rounds = _placed(self.rounds(job, ROUNDS)) if job.tick else {}
+        rounds = charts.placed(self.rounds(job, ROUNDS)) if job.tick else {}
         study = parse(AESRLConfig, job.config)
         return {
             "method": METHODS[job.config["method"]["kind"]].label,
-            "courses": [course for course in _courses(rounds) if course.lines] if job.tick else [],
+            "courses": [course for course in charts.courses(rounds) if course.lines] if job.tick else [],
             "learns": study.method.learns,
-            "movers": _drawn(rounds, MOVERS if study.method.learns else MOVERS[:1]) if "p_rl" in rounds else None,
-            "search": _search(rounds, _least(job), study.method.learns) if job.tick else [],
+            "chance": int(job.metrics.get("steps_start", 0)),
+            "movers": charts.drawn(rounds, charts.MOVERS if study.method.learns else charts.MOVERS[:1])
+            if "p_rl" in rounds
+            else None,
+            "search": charts.search(rounds, _least(job), study.method.learns) if job.tick else [],
             "evaluated": _evaluated(job),
             "moved": _moved(job.metrics),
             "busy": _busy(job.metrics, study.method.learns),
@@ -161,8 +139,8 @@ class Together(Rehearsed, Learning):
         learner, method = config["learner"], config["method"]
         layers = learner["network"]
         metrics = {
-            "Estimate of f(μ)": "return_estimate", "p_rl": "chance_rl", "Mean σ": "sigma", "σ² at its least": "floor",
-            "Minibatches of the critic": "critic_steps", "Minibatches a decision": LESSONS,
+            "Estimate of f(μ)": "return_estimate", "p_rl": "chance_rl", "Mean σ": "sigma",
+            "Minibatches of the critic": "critic_steps", "Minibatches a decision": charts.LESSONS,
             "Loss of the critic": "critic_loss", "Mean Q": "q",
         }  # fmt: skip
         return [
@@ -170,6 +148,7 @@ class Together(Rehearsed, Learning):
             *((f"{part.title()} rule", _rule(method[part])) for part in ("mean", "variance") if part in method),
             *_switches(method),
             *((name, shown(m[key])) for name, key in metrics.items() if key in m),
+            *([("Share of weights whose σ² is at its least", percent(m["floor"]))] if "floor" in m else []),
             *((f"Decisions {words}", number(m[f"steps_{role}"])) for role, words in ROLES.items()
               if f"steps_{role}" in m),
             *([("Decisions of evaluations, counted apart", number(m["examined"]))] if "examined" in m else []),
@@ -202,68 +181,14 @@ def _fixed_baseline(study: AESRLConfig) -> AbsoluteConfig | None:
     return rule if isinstance(rule, AbsoluteConfig) else None
 
 
-def _placed(rounds: Columns) -> Columns:
-    """With each evaluation where it was asked for, in a row of its own between the rounds: these tell it once it is
-    over, and again until the next one."""
-    steps, asked = rounds["steps"], rounds.get(ASKED, [])
-    scores = {at: mean for at, mean in zip(asked, rounds.get(EVALUATED, []), strict=True) if at is not None}
-    rows = sorted([(at or 0.0, i) for i, at in enumerate(steps)] + [(at, -1) for at in scores if at not in steps])
-    found = {name: [column[i] if i >= 0 else None for _, i in rows] for name, column in rounds.items()}
-    x = [at for at, _ in rows]
-    counted, clock = ([value or 0.0 for value in rounds[name]] for name in ("steps", "seconds"))
-    found |= {"steps": [*x], "seconds": [*np.interp(x, counted, clock).tolist()]}
-    return found | {EVALUATED: [scores.pop(at, None) for at, _ in rows]}
-
-
-def _decisions(value: float) -> str:
-    return number(round(value))
-
-
-def _drawn(
-    rounds: Columns, lines: tuple[tuple[str, str, str], ...], by: str = "steps", along: str = "Decisions → more",
-    words: Callable[[float], str] = _decisions, unit: float = 1.0, up: tuple[float, float] | None = None,
-) -> Lines:  # fmt: skip
-    """Of the rows in which one of the lines has something to show: not of those in which only chance played."""
-    nothing: list[float | None] = [None] * len(rounds[by])
-    columns = [(mark, name, rounds.get(metric, nothing)) for mark, name, metric in lines]
-    rows = [i for i in range(len(nothing)) if any(known(column[i]) for _, _, column in columns)]
-    drawn = [(mark, name, [column[i] for i in rows]) for mark, name, column in columns]
-    return Lines(along, [(rounds[by][i] or 0.0) / unit for i in rows], drawn, words, up=up)
-
-
-def _courses(rounds: Columns) -> list[Lines]:
-    """Over decisions, and over time."""
-    return [_drawn(rounds, PLAYERS), _drawn(rounds, PLAYERS, "seconds", "Minutes → later", shown, 60.0)]
-
-
-def _search(rounds: Columns, least: float, learns: bool) -> list[Small]:
-    """How the search goes, in small charts of what the method tells; ``least``: as ``_least``; of learning only where
-    somebody ``learns``."""
-    lessons = "Those by chance do not count; the critic learned from them first, so it may begin high."
-    charts = (
-        ("chance_rl", "Chance that the next one learns", "It rises while fewer have learned than was asked for."),
-        ("sigma", "How far individuals lie from the centre", "Smaller: the search closes in."),
-        ("floor", "Share of weights that hardly vary any more", "Near 1: nothing new is tried."),
-        (LESSONS, "Lessons of the critic for each decision",
-         f"{lessons} While it is far below the dashed line, nobody begins to play." if least else lessons),
-    )  # fmt: skip
-    drawn = rounds | {"least": [least] * len(rounds["steps"])}
-    lines = {LESSONS: (("second", "The fewest", "least"),) if least else ()}
-    return [
-        Small(title, text, _drawn(drawn, (*lines.get(name, ()), ("first", title, name)), up=SHARES.get(name)))
-        for name, title, text in charts
-        if (learns or name not in OF_LEARNING) and any(value is not None for value in rounds.get(name, ()))
-    ]
-
-
 def _evaluated(job: Job) -> Evaluated | None:
     """What the last evaluation of the centre found."""
     metrics = job.metrics
-    if (mean := metrics.get(EVALUATED)) is None:
+    if (mean := metrics.get(EVALUATED)) is None or charts.ASKED not in metrics:
         return None
     low, high = metrics.get(LOW), metrics.get(HIGH)
     ends = f"{number(low, 1)} to {number(high, 1)}" if low is not None and high is not None else ""
-    return Evaluated(number(mean, 1), ends, declared(job.config), int(metrics[ASKED]), "score")
+    return Evaluated(number(mean, 1), ends, declared(job.config), int(metrics[charts.ASKED]), "score")
 
 
 def _moved(metrics: Mapping[str, float]) -> dict[str, Any] | None:
@@ -287,7 +212,7 @@ def _least(job: Job) -> float:
 
 def _lessons(metrics: Mapping[str, float]) -> str:
     """Lessons that the critic has had for each decision, without those by chance; empty before the first of these."""
-    return shown(lessons) if (lessons := metrics.get(LESSONS)) else ""
+    return shown(lessons) if (lessons := metrics.get(charts.LESSONS)) else ""
 
 
 def _busy(metrics: Mapping[str, float], learns: bool) -> list[tuple[str, float]]:
