@@ -256,6 +256,20 @@ def test_its_page_tells_how_they_score_who_moves_the_centre_and_who_waits(team: 
     assert "The first 60 decisions were played by chance and are not drawn" in shown
 
 
+def test_no_chart_has_rounds_in_which_only_chance_played(team: Studio, designer: Client) -> None:
+    job = under_way(team, 2)
+    answer = designer.get(page(job))
+    assert "The first decisions are played by chance" in answer.content.decode()
+    for tick in 3, 4:
+        metrics = {"steps_start": 2000.0, "return_es": -9.0, "p_es": 0.5, "p_rl": 0.0, "sigma": 0.1}
+        counters = {"steps": 1000 * tick, "seconds": 10.0 * tick}
+        append(job, {}, [Entry("progressed", {"counters": counters, "metrics": metrics}, tick)], tick=tick,
+               metrics=metrics, counters=counters)  # fmt: skip
+    told = designer.get(page(job)).context
+    for chart in (*told["courses"], told["movers"], *(small.chart for small in told["search"])):
+        assert len(chart.rows) == 2, chart.heads
+
+
 def test_decisions_beyond_those_that_were_asked_for_are_explained(team: Studio, designer: Client) -> None:
     job = recorded(team, study(method={"kind": "aes-rl"}), "Together")
     for counted in 400, 420:

@@ -36,6 +36,13 @@ class Small(NamedTuple):
     chart: Lines
 
 
+def after_chance(rounds: Columns) -> Columns:
+    """Without the rounds in which only chance played; empty where there are no others."""
+    start = rounds.get("steps_start", [None] * len(rounds["steps"]))
+    rows = [i for i, at in enumerate(rounds["steps"]) if (at or 0.0) > (start[i] or 0.0)]
+    return placed({name: [column[i] for i in rows] for name, column in rounds.items()}) if rows else {}
+
+
 def placed(rounds: Columns) -> Columns:
     """With each evaluation where it was asked for, in a row of its own between the rounds: these tell it once it is
     over, and again until the next one."""
@@ -57,7 +64,7 @@ def drawn(
     rounds: Columns, lines: tuple[tuple[str, str, str], ...], by: str = "steps", along: str = "Decisions → more",
     words: Callable[[float], str] = _decisions, unit: float = 1.0, up: tuple[float, float] | None = None,
 ) -> Lines:  # fmt: skip
-    """Of the rows in which one of the lines has something to show: not of those in which only chance played."""
+    """Of the rows in which one of the lines has something to show."""
     nothing: list[float | None] = [None] * len(rounds[by])
     columns = [(mark, name, rounds.get(metric, nothing)) for mark, name, metric in lines]
     rows = [i for i in range(len(nothing)) if any(known(column[i]) for _, _, column in columns)]

@@ -60,17 +60,17 @@ class Together(Rehearsed, Learning):
 
     def shown(self, job: Job) -> dict[str, Any]:
         """The scores as they grow."""
-        rounds = charts.placed(self.rounds(job, ROUNDS)) if job.tick else {}
+        rounds = charts.after_chance(self.rounds(job, ROUNDS)) if job.tick else {}
         study = parse(AESRLConfig, job.config)
         return {
             "method": METHODS[job.config["method"]["kind"]].label,
-            "courses": [course for course in charts.courses(rounds) if course.lines] if job.tick else [],
+            "courses": [course for course in charts.courses(rounds) if course.lines] if rounds else [],
             "learns": study.method.learns,
             "chance": int(job.metrics.get("steps_start", 0)),
             "movers": charts.drawn(rounds, charts.MOVERS if study.method.learns else charts.MOVERS[:1])
             if "p_rl" in rounds
             else None,
-            "search": charts.search(rounds, _least(job), study.method.learns) if job.tick else [],
+            "search": charts.search(rounds, _least(job), study.method.learns) if rounds else [],
             "evaluated": _evaluated(job),
             "moved": _moved(job.metrics),
             "busy": _busy(job.metrics, study.method.learns),
