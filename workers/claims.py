@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from webapp.lib import ray_starts
 from webapp.projects.models import Project
-from webapp.studies import journal, playable, retired
+from webapp.studies import checks, journal, playable, retired
 from webapp.studies.journal import Entry, status_entry
 from webapp.studies.models import Job, Status
 from webapp.studies.queue import hold, room_obstacle
@@ -182,8 +182,8 @@ def after_death(job: Job, what: str, *, blameless: bool = False) -> tuple[list[E
 
 
 def _same(job: Job) -> str:
-    """That a death changes no result, where that is so: an asynchronous training goes on with other data."""
-    return "" if job.config.get("sampling") == "asynchronous" else " No result changed."
+    """That a death changes no result, where that is so: where nobody waits, a job goes on with other data."""
+    return " No result changed." if checks.repeats(job.config) else ""
 
 
 def go_on(job: Job) -> str:

@@ -10,7 +10,7 @@ from engine.catalog.entry import imported
 from engine.catalog.games import GAMES, MOMENTS_A_SECOND, built_in, declared_ends, of_two, pace_of
 from engine.catalog.learners import LEARNERS, METHODS
 from engine.catalog.players import PLAYERS
-from engine.catalog.returns import ends_of_returns, reach_of
+from engine.catalog.returns import ends_of_returns, reach_of, weighted_ends
 from engine.catalog.studies import STUDIES, StudyKind
 from engine.catalog.workers import EVALUATORS, SAMPLERS
 
@@ -34,4 +34,5 @@ __all__ = [
     "of_two",
     "pace_of",
     "reach_of",
+    "weighted_ends",
 ]

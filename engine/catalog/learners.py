@@ -92,7 +92,7 @@ LEARNERS: dict[str, Entry] = {
 METHODS: dict[str, Entry] = {
     "aes-rl": Entry(
         "AES-RL",
-        "Nobody waits: each individual moves the centre as soon as it is back. The one to begin with.",
+        "No individual waits for another: each moves the centre as soon as it is back. The one to begin with.",
         AESRLMethod,
         "engine.evorl.aesrl:AESRL",
     ),

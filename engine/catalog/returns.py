@@ -41,6 +41,14 @@ def ends_of_returns(game: str, settings: Mapping[str, Any], longest: int) -> tup
     return (longest * known.least, longest * known.most + known.once) if known else (-math.inf, math.inf)
 
 
+def weighted_ends(game: str, settings: Mapping[str, Any], longest: int, weight: float) -> tuple[float, float]:
+    """The same of returns that a learner multiplies by ``weight``."""
+    low, high = ends_of_returns(game, settings, longest)
+    if not math.isfinite(high - low):
+        return low, high
+    return min(weight * low, weight * high), max(weight * low, weight * high)
+
+
 def reach_of(game: str, settings: Mapping[str, Any]) -> Reach | None:
     """What is known of the rewards of a game, which a study calls so; None where nothing is."""
     kind, _, name = game.strip().rpartition(":")

@@ -157,6 +157,11 @@ class _Method(Config):
         """Whether critics learn beside the individuals that play."""
         return True
 
+    @property
+    def in_rounds(self) -> bool:
+        """Whether individuals wait for one another."""
+        return True
+
 
 class _Drawn(_Method):
     variance_at_first: float = Field(
@@ -174,7 +179,7 @@ class _Together(_Drawn):
     waiting: bool = Field(
         False,
         title="Wait for one another",
-        description="rounds of so many individuals: reproducible; otherwise nobody waits",
+        description="rounds of so many individuals: reproducible; otherwise each counts as soon as it is back",
     )
     least_lessons: float = Field(
         LEAST_LESSONS, ge=0, le=100, title="Least lessons for a decision",
@@ -194,6 +199,11 @@ class _Together(_Drawn):
     def learns(self) -> bool:
         """As ``_Method.learns``."""
         return self.learning_share > 0
+
+    @property
+    def in_rounds(self) -> bool:
+        """As ``_Method.in_rounds``."""
+        return self.waiting
 
 
 class AESRLMethod(_Together):
@@ -324,6 +334,11 @@ class AESRLConfig(OneTraining):
         yield from _unranged(self)
 
     @property
+    def repeats(self) -> bool:
+        """As for every study, if individuals wait for one another."""
+        return super().repeats and self.method.in_rounds
+
+    @property
     def every(self) -> int:
         """Decisions in a round."""
         return self.checkpoint_every or max(1, self.steps // 40)
@@ -332,6 +347,17 @@ class AESRLConfig(OneTraining):
     def ticks(self) -> int:
         """Rounds of the whole training."""
         return -(-self.steps // self.every)
+
+    @property
+    def players(self) -> int:
+        """Individuals that play at once where nobody waits: the critic has a worker of its own."""
+        return max(1, self.pool.processes - self.method.learns)
+
+    @property
+    def by_chance(self) -> int:
+        """Decisions by chance at least: none where nobody learns from them, and no baseline must lie below them."""
+        fixed = isinstance(getattr(self.method, "mean", None), AbsoluteConfig)
+        return self.learner.warmup if self.method.learns or fixed else 0
 
     def mean_rule(self, rule: MeanRule) -> MeanRule:
         """A rule of the mean with its range or baseline, where it leaves that to the spread of scores."""
@@ -350,8 +376,8 @@ def _unlearnt(config: AESRLConfig) -> Iterator[tuple[str, str]]:
         yield "learner.normalise_observations", "individuals are compared by their weights alone: leave this out"
     if learner.schedule != "constant":
         yield "learner.schedule", "each individual learns from the beginning: leave this constant"
-    if learner.warmup >= config.steps:
-        yield "steps", f"the first {learner.warmup:,} decisions are played by chance: give more than that"
+    if config.by_chance >= config.steps:
+        yield "steps", f"the first {config.by_chance:,} decisions are played by chance: give more than that"
     if learner.capacity < learner.minibatch:
         yield "learner.capacity", f"it must hold at least one minibatch: {learner.minibatch:,} decisions"
 

@@ -117,6 +117,11 @@ class ArenaConfig(Study):
                     yield f"matches.{k}.settings.{name}", why
 
     @property
+    def repeats(self) -> bool:
+        """As for every study, if copies wait for each update."""
+        return super().repeats and self.sampling == "synchronous"
+
+    @property
     def learners(self) -> dict[str, AnyLearner]:
         """The learner of each policy that learns, by name, with the fragments of the course."""
         pupils = {name: one for name, one in self.roster.items() if isinstance(one, PupilConfig)}

@@ -88,6 +88,11 @@ class Study(Config):
         exclude_if=lambda wanted: not wanted,
     )  # fmt: skip
 
+    @property
+    def repeats(self) -> bool:
+        """Whether the same seed gives the same end, whoever is faster and wherever it was interrupted."""
+        return not getattr(self, "minutes", 0)
+
     def meant(self, patterns: Sequence[Any]) -> tuple[Any, ...]:
         """Of the patterns that people mean to be so, those that this study takes for that, as its ``intended`` has
         them."""

@@ -204,6 +204,11 @@ class EvolveConfig(Study):
     pool: PoolConfig = Field(default_factory=PoolConfig)
 
     @property
+    def repeats(self) -> bool:
+        """As for every study, if its algorithm has rounds."""
+        return super().repeats and not self.algorithm.without_rounds
+
+    @property
     def candidate(self) -> str:
         """What pages call one of those that are bred."""
         return "player"

@@ -76,6 +76,11 @@ class GossipConfig(OneTraining):
         yield from self.learner.misfits(self.steps, self.update, synchronous=True)
 
     @property
+    def repeats(self) -> bool:
+        """As for every study, if agents wait for their neighbours."""
+        return super().repeats and self.waits
+
+    @property
     def waits(self) -> bool:
         """Whether agents wait for their neighbours at each update, so that the study is reproducible."""
         return self.staleness == 0
@@ -103,7 +108,13 @@ class GossipConfig(OneTraining):
     @property
     def every(self) -> int:
         """Updates of each agent in a round."""
-        return max(1, round((self.checkpoint_every or self.steps / 40) / self.together))
+        asked = self.checkpoint_every
+        return -(-asked // self.together) if asked else max(1, round(self.steps / 40 / self.together))
+
+    @property
+    def of_a_battle(self) -> int:
+        """Decisions of each battle in a round."""
+        return self.every * self.fragments * self.learner.fragment
 
     @property
     def ticks(self) -> int:

@@ -196,6 +196,11 @@ class StartsConfig(OneTraining):
             yield "replay.address", "nothing is sent there from memory: choose redis, or leave this empty"
 
     @property
+    def repeats(self) -> bool:
+        """As for every study, if actors wait for each update."""
+        return super().repeats and self.sampling == "synchronous"
+
+    @property
     def ordered(self) -> tuple[StartTask, ...]:
         """The tasks from the easiest to the hard one, which is last."""
         return tuple(sorted(self.tasks, key=lambda task: task.hard))

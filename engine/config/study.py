@@ -95,6 +95,11 @@ class SearchConfig(BalanceStudy):
         (), max_length=5, title="Stop early", description="At the first that holds."
     )
 
+    @property
+    def repeats(self) -> bool:
+        """As for every study, if its algorithm has rounds."""
+        return super().repeats and not self.algorithm.without_rounds
+
     @field_validator("algorithm")
     @classmethod
     def _searches_lineups(cls, algorithm: SearchAlgorithm, info: ValidationInfo) -> SearchAlgorithm:

@@ -222,6 +222,11 @@ class TrainConfig(OneTraining):
         )
 
     @property
+    def repeats(self) -> bool:
+        """As for every study, if samplers wait for each update."""
+        return super().repeats and self.sampling == "synchronous"
+
+    @property
     def groups(self) -> tuple[tuple[int, ...], ...]:
         """The seats that are steered as one, in the order of their first ones; most often each seat for itself."""
         together = dict.fromkeys(self.policies[name].seats for name in self.policies if self.steers(name))

@@ -67,6 +67,9 @@ F64 = NDArray[np.float64]
 LEAST_P = 1e-3
 """Below this eq. 12 leaves σ² as it is."""
 
+LARGEST = 1e150
+"""Scores are as far from 0 at most, so that their squares are numbers; differences beyond it move as far as it does."""
+
 
 def p_rl(n_rl: int, n_es: int, p_desired: float, K_rl: float) -> float:
     """The chance that the next individual is an RL individual (eq. 3). Departure: nobody counts before the first (the
@@ -93,14 +96,14 @@ def sigmoid(rule: SigmoidConfig, f_z: float, f_mu: float) -> float:
 
 def absolute(rule: AbsoluteConfig, f_z: float, f_mu: float) -> float:
     """Eq. 9."""
-    above, mine = max(f_z - rule.baseline, 0.0), max(f_mu - rule.baseline, 0.0)
+    above, mine = (min(max(f - rule.baseline, 0.0), LARGEST) for f in (f_z, f_mu))
     return above / (above + mine) if above else 0.0
 
 
 def relative(rule: RelativeConfig, f_z: float, f_mu: float) -> float:
     """Eq. 10."""
     f_b = _given(rule.baseline)
-    above = f_z - (f_mu - f_b)
+    above = min(f_z - (f_mu - f_b), LARGEST)
     if above <= -f_b:
         return 0.0
     return _sign(above >= 0, rule.backward) * min(max(above / (f_b + above), -1.0), 1.0)

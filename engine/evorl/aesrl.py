@@ -36,7 +36,7 @@ from engine.arrays import Bundle
 from engine.config.aesrl import AbsoluteConfig, ACEMRLMethod, AESRLMethod
 from engine.errors import ConfigError
 from engine.evolution.algorithm import Parts
-from engine.evorl.aes import AES, Running, p_rl
+from engine.evorl.aes import AES, LARGEST, Running, p_rl
 from engine.evorl.shared_critic import F32, SharedCritic
 from engine.problem import Evaluation, Request
 
@@ -113,7 +113,7 @@ class AESRL(SharedCritic):
         return self._request("es", z)
 
     def _take(self, request: Request, answer: Evaluation) -> None:
-        role, f_z = self.role(request), float(answer.objectives[0])
+        role, f_z = self.role(request), float(np.clip(answer.objectives[0], -LARGEST, LARGEST))
         if role == "measure":
             self.f.f = f_z
             return

@@ -3,7 +3,8 @@ and their like. It asks for work, counts every decision, keeps the replay and th
 study is over.
 
 Before anything is learned, episodes played by chance fill the replay. Rounds are decisions, not individuals. The final
-centre, and that of some rounds, is examined on fresh episodes, which are counted apart: nobody uses them.
+centre, and that of some rounds once it has moved, is examined on fresh episodes, which are counted apart: nobody uses
+them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from engine.arrays import Bundle, pack, unpack
 from engine.columns import Arrays
 from engine.config.aesrl import AESRLConfig
-from engine.errors import EvaluationError
+from engine.errors import ConfigError, EvaluationError
 from engine.evolution.algorithm import Parts, Progress, generator_state, load_generator
 from engine.evorl.individuals import CRITIC, LEARNT, PLAYED
 from engine.means import range_of
@@ -127,10 +128,13 @@ class SharedCritic(ABC):
             return
         if self.waiting:
             self._calm = self._state()
-        if (not self.outstanding) if self.over else self.due:
+        if (not self.outstanding and (self.begun or self.late)) if self.over else self.due:
             self.due, self.examining, first = False, self.played, LAST if self.over else 0
             yield self._request("examine", self.centre, EXAMINED + self.tick, self.config.episodes, first)
         if self.over:
+            if not (self.begun or self.late):
+                why = f"all {self.played:,} decisions were played by chance, so nobody has learned: give more"
+                raise ConfigError([("steps", why)])
             return
         if self._starting():
             yield from self._started_by_chance()
@@ -144,7 +148,7 @@ class SharedCritic(ABC):
 
     def _starting(self) -> bool:
         """Whether decisions are still played by chance."""
-        if not self.begun and self.steps["start"] >= self.config.learner.warmup:
+        if not self.begun and self.steps["start"] >= self.config.by_chance:
             self.begun = True
             self._begin()
         return not self.begun
@@ -153,7 +157,7 @@ class SharedCritic(ABC):
         """Called once, when enough decisions by chance are played. Raises ConfigError."""
 
     def _started_by_chance(self) -> Iterator[Request]:
-        if self.steps["start"] < self.config.learner.warmup:
+        if self.steps["start"] < self.config.by_chance:
             for _ in range(self.together - self._playing):
                 yield self._request("start", self.first)
 
@@ -265,7 +269,8 @@ class SharedCritic(ABC):
             return []
         every, before = self.config.evaluate_every, self.tick
         self.tick = tick
-        self.due = not self.done and every > 0 and tick // every > before // every
+        crossed = every > 0 and tick // every > before // every
+        self.due = crossed and not self.done and not np.array_equal(self.centre, self.first)
         return [Progress(tick)]
 
     def metrics(self) -> dict[str, float]:
@@ -275,8 +280,8 @@ class SharedCritic(ABC):
         found |= {f"steps_{role}": float(count) for role, count in self.steps.items() if count}
         found["examined"] = float(self.examined)
         if self.exams:
-            names = ("evaluation_return", "evaluation_return_low", "evaluation_return_high")
-            found |= {name: x for name, x in zip(names, self.exams[-1][1:], strict=True) if np.isfinite(x)}
+            names = ("evaluation_steps", "evaluation_return", "evaluation_return_low", "evaluation_return_high")
+            found |= {name: x for name, x in zip(names, self.exams[-1], strict=True) if np.isfinite(x)}
         if np.isfinite(self.worst):
             found["worst_by_chance"] = float(self.worst)
         if (own := self.played - self.steps["start"]) > 0:  # as ``least_lessons`` counts

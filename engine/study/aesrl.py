@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from engine.arrays import pack
-from engine.catalog import METHODS, ends_of_returns
+from engine.catalog import METHODS, weighted_ends
 from engine.config.aesrl import AESRLConfig
+from engine.config.chance import all_by_chance
 from engine.config.study import study_hash
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Counters, Logged, Started
@@ -89,6 +90,8 @@ class _AESRL(Scheduled):
             self.learner = made(config, game.spec.seats[0])
             longest = min(game.spec.max_ticks or config.longest, config.longest)
             _keeps_an_episode(config, longest)
+            if game.spec.max_ticks and (why := all_by_chance(config, longest)):
+                raise ConfigError([("steps", why)])
             if saved is None:
                 begin_with(self.learner, "start", config.start, self.store)
                 references.begin(game, config.seed)
@@ -97,20 +100,13 @@ class _AESRL(Scheduled):
         replay = SharedReplay(self.lease.shared(self.key), config.learner.capacity, np.random.default_rng())
         theta = self.learner.weights()[: self.learner.model.network.size]
         self.schedule = self._method(theta, replay)
-        self.schedule.ends = self._ends(longest)
-
-    def _ends(self, longest: int) -> tuple[float, float]:
-        """Between what a return lies, which the learner's weight of the one reward multiplies."""
-        weight, game = float(self.learner.terms.weight[0]), self.config.game
-        ends = ends_of_returns(game.name, game.settings, longest)
-        low, high = sorted(weight * end for end in ends) if np.isfinite(ends).all() else ends
-        return low, high
+        weight = float(self.learner.terms.weight[0])
+        self.schedule.ends = weighted_ends(config.game.name, config.game.settings, longest, weight)
 
     def _method(self, theta: np.ndarray, replay: SharedReplay) -> SharedCritic:
         config = self.config
-        actors = max(1, config.pool.processes - config.method.learns)
         make: type[SharedCritic] = METHODS[config.method.kind].load()
-        return make.of(config, theta, actors, self.lease, replay, self.learner.model.network)
+        return make.of(config, theta, config.players, self.lease, replay, self.learner.model.network)
 
     def payload(self) -> bytes:
         return as_json(self.config, self.lease, self.key)

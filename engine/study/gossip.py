@@ -124,7 +124,7 @@ class _Gossip(Session):
                 references.begin(game, self.config.seed)
         self.states: list[State] = [self.learner.state() for _ in range(self.config.agents)]
         self.learned, self.versions = [0] * self.config.agents, self._stored_versions()
-        self.curve = GossipCurve(self.config, self.seat)
+        self.curve = GossipCurve(self.config, self.seat, self.longest)
 
     def _drive(self, agents: AgentPool) -> Generator[AnyEvent, None, Command]:
         """Train until all updates are made. Returns the command that ended it early."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.catalog import reach_of, weighted_ends
 from engine.columns import Arrays
 from engine.config.gossip import GossipConfig
 from engine.mdp.interface import SeatSpec
@@ -22,11 +23,14 @@ OF_EACH = ("return", "score", "win")
 """What a round tells of each agent alone."""
 
 
-def policy_curve(config: GossipConfig, seat: SeatSpec) -> PolicyCurve:
-    """A learning curve of one of the study's policies."""
-    rewards = config.learner.rewards
+def policy_curve(config: GossipConfig, seat: SeatSpec, longest: int) -> PolicyCurve:
+    """A learning curve of one of the study's policies; ``longest``: decisions of the longest episode, or 0."""
+    rewards, game = config.learner.rewards, config.game
     weights = [rewards[name].weight if name in rewards else 1.0 for name in seat.rewards]
-    return PolicyCurve(seat.rewards, weights, seat.signals, config.game.least_return)
+    curve = PolicyCurve(seat.rewards, weights, seat.signals, game.least_return)
+    if longest and len(weights) == 1 and reach_of(game.name, game.settings):
+        curve.known["return"] = weighted_ends(game.name, game.settings, longest, weights[0])
+    return curve
 
 
 class GossipCurve(Curve):
@@ -34,8 +38,8 @@ class GossipCurve(Curve):
     end of the last round; ``size``: that of as many copies of their mean to zero; ``ball``: the bound of the distance,
     where agents wait for each other; ``links``: of each agent, as it told them last."""
 
-    def __init__(self, config: GossipConfig, seat: SeatSpec) -> None:
-        self.whole, self.each = policy_curve(config, seat), [policy_curve(config, seat) for _ in range(config.agents)]
+    def __init__(self, config: GossipConfig, seat: SeatSpec, longest: int) -> None:
+        self.whole, *self.each = (policy_curve(config, seat, longest) for _ in range(1 + config.agents))
         self.config, self.ball = config, Ball(beta(mixing(config.topology, config.agents)))
         self.apart = self.size = 0.0
         self.links: dict[int, list[Link]] = {}
@@ -73,7 +77,7 @@ class GossipCurve(Curve):
         """The numbers of a closed round: of all, of each agent, and how they mixed."""
         found = super().metrics() | self._learned() | {"distance": self.apart, "size": self.size}
         if self.config.waits:
-            found["distance_bound"] = self.ball.epsilon
+            found |= {"beta": self.ball.beta, "distance_bound": self.ball.epsilon, "cut_off": self._cut_off()}
         spent = [report.seconds for each in self._reports for report, _ in each]
         waited = sum(s["waiting_seconds"] for s in spent)
         whole = waited + sum(s["acting_seconds"] for s in spent)
@@ -83,6 +87,11 @@ class GossipCurve(Curve):
             played = curve.played()
             found |= {f"{name_of(i)}/{name}": played[name] for name in OF_EACH if name in played}
         return found
+
+    def _cut_off(self) -> float:
+        """The share of a round's decisions that belong to episodes which its end cut off, as battles then begin afresh:
+        these count nowhere, and long ones are cut off more often."""
+        return 1 - sum(episode.length for episode in self.whole.episodes) / max(self.whole.steps, 1)
 
     def _learned(self) -> Metrics:
         """Means of the learners' metrics over all updates of all agents."""

@@ -22,15 +22,15 @@ def test_a_method_brings_its_usual_way_of_waiting_along_where_the_chosen_one_doe
     def chosen(method: str) -> None:
         methods.get_by_role("radio", name=method).check()
 
-    nobody, turns = ways.get_by_role("radio", name="Nobody"), ways.get_by_role("radio", name="Each for the one")
-    expect(nobody).to_be_checked()
+    free, turns = ways.get_by_role("radio", name="No individual"), ways.get_by_role("radio", name="Each for the one")
+    expect(free).to_be_checked()
     chosen("CEM-RL Rounds of individuals")
     expect(ways.get_by_role("radio", name="All of a round")).to_be_checked()
     turns.check()
     chosen("Cross-entropy method")
     expect(turns).to_be_checked()
-    chosen("AES-RL Nobody waits")
-    expect(nobody).to_be_checked()
+    chosen("AES-RL No individual waits")
+    expect(free).to_be_checked()
 
 
 def test_what_is_wrong_with_a_detail_stands_above_its_explanation_and_covers_nothing(

@@ -258,3 +258,12 @@ def test_a_search_goes_on_from_its_state() -> None:
         z, f = rng.standard_normal(4), float(rng.standard_normal())
         assert len({search.update(z, f, 0.0) for search in made}) == 1
     assert_allclose(made[0].sigma2, made[1].sigma2, rtol=0)
+
+
+@pytest.mark.parametrize("rule", [AbsoluteConfig(baseline=-5.0), RelativeConfig(baseline=2.0), LinearConfig(range=2.0)])
+def test_scores_at_the_ends_of_what_a_number_can_be_move_the_mean_by_a_number(rule: Any) -> None:
+    ratio = RATIOS[type(rule)]
+    for f_z, f_mu in ((1e308, -1e308), (-1e308, 1e308), (1e308, 1e308), (1e308, 0.0)):
+        assert 0 <= ratio(rule, f_z, f_mu) <= 1, (f_z, f_mu)
+    assert ratio(rule, 1e308, -1e308) == 1
+    assert ratio(rule, -1e308, 1e308) == 0

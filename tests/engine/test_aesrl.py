@@ -13,6 +13,7 @@ import pytest
 
 from engine.arrays import unpack
 from engine.config.aesrl import AbsoluteConfig, AESRLConfig
+from engine.config.chance import all_by_chance
 from engine.config.study import study_hash
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, decode, encode
@@ -112,7 +113,8 @@ def test_every_decision_is_counted_once_and_examinations_apart(method: str, stor
     assert (table["low"] < table["mean"]).all()
     assert table["steps"][-1] == counted
     assert last["critic_steps"] <= counted
-    assert last["critic_steps_a_decision"] == last["critic_steps"] / (counted - last["steps_start"])
+    assert last["critic_steps_a_decision"] == last["critic_steps"] / (counted - last.get("steps_start", 0))
+    assert ("steps_start" in last) == (method != "cem"), "chance plays only for somebody who learns from it"
     assert (last["critic_steps"] > 0) == (method != "cem")
 
 
@@ -267,3 +269,27 @@ def test_what_chance_scored_is_told_in_four_digits_below_which_a_baseline_may_li
         f"chance alone scored about {said} at worst, and the baseline must lie below that"
     )
     assert AbsoluteConfig(baseline=worst - 2).too_high(worst) == ""
+
+
+@pytest.mark.parametrize(
+    ("more", "most"),
+    [
+        ({"method": {"kind": "cem-rl", "population": 40}, "steps": 800}, "800"),
+        ({"method": {"kind": "aes-rl", "waiting": True, "population": 4}, "steps": 80}, "80"),
+        ({"method": {"kind": "aes-rl"}, "steps": 80, "pool": {"kind": "ray", "workers": 3}}, "80"),
+        (
+            {"method": {"kind": "aes-rl", "waiting": True, "mean": {"kind": "absolute", "baseline": -10}},
+             "steps": 150}, "200",
+        ),
+    ],
+)  # fmt: skip
+def test_a_study_that_chance_may_play_alone_is_refused_at_its_field(
+    more: dict[str, Any], most: str, store: FolderStore
+) -> None:
+    """Decisions by chance come in whole rounds, so that more are played than the least."""
+    assert all_by_chance(study(**more), 20)
+    (end,) = run(study(**more), store)
+    assert isinstance(end, Failed)
+    assert end.message.startswith("steps: ")
+    assert f"give more than {most}" in end.message
+    assert not all_by_chance(study(**{**more, "steps": int(most) + 1}), 20)

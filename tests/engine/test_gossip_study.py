@@ -617,3 +617,27 @@ def test_rounds_too_short_for_an_episode_are_said_to_be_where_agents_wait(
     assert "32 decisions of each were too few" in message
     assert "9,600 decisions or more" in message
     assert "let agents not wait" in message
+
+
+def test_where_a_game_declares_how_far_returns_go_the_range_of_an_evaluation_rests_on_it(store: FolderStore) -> None:
+    """Seven episodes would have no range otherwise that holds for whatever Pendulum can pay in 200 decisions."""
+    (end,) = (e for e in run(study(game="gym:Pendulum-v1", steps=512, episodes=2), store) if isinstance(e, Finished))
+    low, high = (end.summary[f"evaluation_return_{side}"] for side in ("low", "high"))
+    assert -16.28 * 200 <= low < end.summary["evaluation_return"] < high <= 0
+
+
+def test_a_round_tells_how_much_of_it_was_cut_off_where_battles_begin_afresh(store: FolderStore) -> None:
+    """Rounds of 48 decisions a battle: 60 do not fit in, and of episodes of 25 decisions at most one is cut off."""
+    for longest, staleness in ((60, 0), (25, 0), (25, None)):
+        game = {"name": "pong", "settings": {"points": 21, "max_ticks": longest}}
+        config = study(game=game, staleness=staleness, steps=1536, checkpoint_every=768, evaluate_every=0)
+        rounds = [e.metrics for e in run(config, store) if isinstance(e, Progressed)]
+        found = {each.get("cut_off") for each in rounds}
+        assert found == {(60, 0): {1.0}, (25, 0): {1 - 25 / 48}, (25, None): {None}}[longest, staleness]
+
+
+@pytest.mark.parametrize("asked", [500, 512, 513])
+def test_a_round_has_as_many_decisions_as_were_asked_for_at_least(asked: int) -> None:
+    config = study(checkpoint_every=asked)
+    assert asked <= config.every * config.together < asked + config.together
+    assert config.of_a_battle * config.environments * config.agents == config.every * config.together

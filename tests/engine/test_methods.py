@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from engine.catalog import METHODS
+from engine.errors import ConfigError
 from engine.evorl.aesrl import AESRL
 from engine.evorl.cemrl import CEMRL
 from engine.evorl.erl import ERL
@@ -177,3 +178,39 @@ def test_every_method_has_a_golden_result_and_still_gives_it(name: str) -> None:
     assert (found["steps"], found["learned"]) == (expected["steps"], expected["learned"])
     for part in ("exams", "centre"):
         np.testing.assert_allclose(found[part], expected[part], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_centre_that_has_not_moved_is_not_examined(name: str) -> None:
+    """While only chance plays, every evaluation would be of the same weights."""
+    drive = Drive(started(VARIANTS[name], 7))
+    config, first = drive.method.config, drive.method.centre.copy()
+    learner = config.learner.model_copy(update={"warmup": 700})
+    drive.method.config = config.model_copy(update={"learner": learner})
+    while not drive.method.done:
+        request = drive.step()
+        if drive.method.role(request) == "examine":
+            assert not np.array_equal(request.genome, first)
+    assert len(drive.method.exams) >= 2
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_study_that_chance_played_alone_does_not_end_as_a_success(name: str) -> None:
+    """Where the game does not say how long its episodes are, nobody can know it before."""
+    drive = Drive(started(VARIANTS[name], 7))
+    config = drive.method.config
+    drive.method.config = config.model_copy(update={"steps": 61})
+    if name == "cem":
+        assert drive.run().method.done, "nobody waits for chance there"
+        return
+    with pytest.raises(ConfigError, match="were played by chance"):
+        drive.run()
+
+
+def test_a_game_that_pays_as_much_as_a_number_can_be_leaves_estimate_and_centre_numbers(monkeypatch: Any) -> None:
+    paid = iter([1e308, -1e308] * 10**4)
+    monkeypatch.setattr(f"{Drive.__module__}.returned", lambda theta: next(paid))
+    method = Drive(started({"kind": "aes-rl", "waiting": True, "population": 6})).run().method
+    assert isinstance(method, AESRL)
+    assert np.isfinite(method.f.state()).all()
+    assert np.isfinite(method.centre).all()

@@ -24,7 +24,7 @@ from tests.webapp.recorded import recorded
 from webapp.api import tokens
 from webapp.gossip.asking import TOPOLOGIES, WAITS, GossipForm
 from webapp.gossip.drawing import Circle
-from webapp.gossip.parts import _curves
+from webapp.gossip.parts import SideBySide, _curves
 from webapp.lib.storage import store
 from webapp.studies import actions, checks
 from webapp.studies.journal import Entry, append
@@ -89,9 +89,10 @@ def test_a_page_tells_how_well_they_play_who_takes_over_and_how_far_apart_they_a
     job = played(team)
     content = designer.get(page(job)).content.decode()
     for told in ("4 of 4 rounds", "How well they play", "Who takes over from whom", "They wait for each other",
-                 "of their size. They take over enough", "the average of all agents has a return of"):  # fmt: skip
+                 "of their size. They take over enough", "the average of all agents had a return of"):  # fmt: skip
         assert told in content, told
     assert content.count("marker-end") == 4
+    assert dict(designer.get(page(job)).context["specialist"])["β of the topology"] == "0.707", "cos(π/4) of a ring"
     named = [content.index(f">Agent {i}<") for i in range(1, 5)]
     assert named == sorted(named), "in the table of the curves, too, agents stand in their order"
     free = designer.get(page(played(team, staleness=None))).content.decode()
@@ -132,10 +133,90 @@ def test_how_far_apart_they_are_is_told_as_a_share_of_the_weights_and_what_the_r
     body = {"counters": counters, "metrics": metrics}
     append(job, {}, [Entry("progressed", body, 5)], tick=5, metrics=metrics, counters=counters)
     content = designer.get(page(job)).content.decode()
-    assert "has a return of 3.5 (range 3 to 4)" in content
+    assert "had a return of 3.5 (range 3 to 4) after 99 decisions" in content
     assert "holds only if no episode goes far beyond" in content
     assert "apart by <b>0.241&nbsp;%</b> of their size" in content
     assert "that it can be 0.5&nbsp;% at most" in content
+
+
+def told(job: Job, tick: int, metrics: dict[str, float]) -> None:
+    """A round of a job that is under way."""
+    counters = {"steps": 1000.0 * tick, "seconds": 9.0}
+    body = {"counters": counters, "metrics": {"distance": 1.0, "size": 20.0, **metrics}}
+    append(job, {}, [Entry("progressed", body, tick)], tick=tick, metrics=body["metrics"], counters=counters)
+
+
+def test_a_score_never_gets_the_range_of_another_evaluation(team: Studio, designer: Client) -> None:
+    """Of the last evaluation no range is known: the page says why, instead of showing that of the one before."""
+    job = actions.submit(team.project, team.designer, study(), title="Two evaluations")
+    told(job, 1, {"evaluation_return": 2.5, "evaluation_return_low": 2.0, "evaluation_return_high": 3.0})
+    content = designer.get(page(job)).content.decode()
+    assert "had a return of 2.5 (range 2 to 3) after 1,000 decisions" in content
+    told(job, 2, {"evaluation_return": 9.5})
+    content = designer.get(page(job)).content.decode()
+    assert "had a return of 9.5 after 2,000 decisions" in content
+    assert "2 to 3" not in content
+    assert "No range is known: there were fewer than seven episodes, or many gave the very same return" in content
+
+
+def test_a_range_is_of_95_percent_where_the_game_says_how_far_returns_go(team: Studio, designer: Client) -> None:
+    job = actions.submit(team.project, team.designer, study(game="gym:Pendulum-v1"), title="Declared")
+    told(job, 1, {"evaluation_return": -900.0, "evaluation_return_low": -1200.0, "evaluation_return_high": -700.0})
+    content = designer.get(page(job)).content.decode()
+    assert "had a return of −900 (95\N{NO-BREAK SPACE}% range −1,200 to −700)" in content
+    assert "Nobody says how far" not in content
+
+
+@pytest.mark.parametrize(
+    ("game", "longest"),
+    [({"game": "gym:CartPole-v1"}, 500), ({"game": "gymnasium", "gymnasium": "Pendulum-v1"}, 200),
+     ({"game": "atari", "atari": "breakout"}, 0)],
+)  # fmt: skip
+def test_in_step_rounds_are_so_long_that_the_longest_episode_of_the_game_can_end(
+    team: Studio, game: dict[str, str], longest: int
+) -> None:
+    typed = {"topology": "ring", "waits": "step", "steps": "1000000"}
+    asked = GossipForm({**typed, **game}, project=team.project, kind="gossip")
+    assert asked.is_valid(), asked.errors
+    config = load(asked.table() | {"kind": "gossip"}, new=True)
+    assert isinstance(config, GossipConfig)
+    assert config.of_a_battle >= longest
+    assert (SideBySide().short(config) == "") == (longest > 0), "27,000 decisions of Atari do not fit in"
+
+
+def test_before_the_start_the_form_and_the_api_say_that_no_episode_can_end_within_a_round(
+    team: Studio, designer: Client
+) -> None:
+    client = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
+    jobs, notes = f"/api/v1/projects/{team.project.slug}/jobs", []
+    for more in {}, {"staleness": None}, {"checkpoint_every": 50_000}:
+        body = {"kind": "gossip", "config": {"game": "gym:Pendulum-v1", "steps": 100_000, "agents": 2, **more}}
+        assert client.post(jobs, body, content_type="application/json").status_code == 201
+        notes.append(client.get(f"{jobs}/{Job.objects.latest('pk').pk}").json()["notes"])
+    (said,) = [note for note in notes[0] if "episode" in note]
+    assert "an episode of this game can last 200" in said
+    for way in ("training be longer", "fewer battles", "not wait for each other"):
+        assert way in said
+    assert not any("episode" in note for note in [*notes[1], *notes[2]]), "battles go on, or rounds are long enough"
+    typed = {"game": "gym:CartPole-v1", "topology": "ring", "waits": "step", "steps": "20000"}
+    before = designer.post(f"{form(team, 'gossip')}before/", typed).content.decode()
+    assert "an episode of this game can last 500" in before
+
+
+def test_a_page_tells_how_much_was_cut_off_at_the_end_of_a_round_and_what_to_do_where_that_is_much(
+    team: Studio, designer: Client
+) -> None:
+    job = actions.submit(team.project, team.designer, study(), title="Cut off")
+    for tick, share, said, advised in (
+        (1, 0.04, "4\N{NO-BREAK SPACE}% of the decisions of the last round", False),
+        (2, 0.38, "38\N{NO-BREAK SPACE}% of the decisions of the last round", True),
+        (3, 0.0, "", False),
+    ):
+        told(job, tick, {"return": 1.0, "cut_off": share})
+        content = designer.get(page(job)).content.decode()
+        assert (said or "How well they play") in content
+        assert ("its end cut off" in content) == bool(share)
+        assert ("fewer battles be played together" in content) == advised
 
 
 @pytest.mark.parametrize(
@@ -189,7 +270,7 @@ def test_run_again_leaves_empty_what_was_as_usual(team: Studio, designer: Client
 def test_a_program_that_starts_more_agents_than_processors_is_told_what_that_costs(team: Studio) -> None:
     client = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
     for agents in (max(2, settings.CPUS), 2 * settings.CPUS):
-        body = {"kind": "gossip", "config": {"game": "pong", "agents": agents}}
+        body = {"kind": "gossip", "config": {"game": "pong", "agents": agents, "staleness": None}}
         jobs = f"/api/v1/projects/{team.project.slug}/jobs"
         assert client.post(jobs, body, content_type="application/json").status_code == 201
         notes = client.get(f"{jobs}/{Job.objects.latest('pk').pk}").json()["notes"]

@@ -20,7 +20,8 @@ from tests.webapp.agents import kept
 from tests.webapp.recorded import recorded
 from webapp.agents.models import Agent
 from webapp.lib.storage import store
-from webapp.shared_critic.asking import TogetherForm, spread_of
+from webapp.shared_critic.asking import TogetherForm
+from webapp.shared_critic.menus import spread_of
 from webapp.shared_critic.parts import _busy
 from webapp.studies import actions, checks
 from webapp.studies.journal import Entry, append
@@ -32,9 +33,9 @@ pytestmark = pytest.mark.django_db
 
 CHOSEN = {"game": "pendulum", "method": "aes-rl", "waiting": "rounds", "steps": "20000", "share": "0.25",
           "mean": "linear", "baseline": "40", "variance": "fixed", "capacity": "5000", "minutes": "2",
-          "remembered": "7", "first": "0.002", "centre": "episodes", "policy": "64 32",
+          "remembered": "7", "first": "0.002", "centre": "episodes", "policy": "64 32", "chance": "4000",
           "critic": "48 48"}  # fmt: skip
-UNRULED = dict.fromkeys(("mean", "baseline", "variance", "remembered", "share", "capacity", "critic"), "")
+UNRULED = dict.fromkeys(("mean", "baseline", "variance", "remembered", "share", "capacity", "critic", "chance"), "")
 """Nothing of what only some methods have."""
 LEAST = {"game": "pendulum", "method": "aes-rl", "waiting": "free"}
 
@@ -47,9 +48,9 @@ class TestTogether(AskedKindContract):
     least = LEAST
     title = "Evolution and learning: Pendulum"
     becomes = {
-        "steps": 20_000, "spread": 1500, "method.learning_share": 0.25, "method.waiting": True, "minutes": 2,
+        "steps": 20_000, "spread": 1200, "method.learning_share": 0.25, "method.waiting": True, "minutes": 2,
         "game.name": "gym:Pendulum-v1", "method.mean": {"kind": "linear", "range": 40, "backward": 0},
-        "method.variance.kind": "fixed", "learner.capacity": 5000,
+        "method.variance.kind": "fixed", "learner.capacity": 5000, "learner.warmup": 4000,
         "method.variance.n": 7, "method.variance_at_first": 0.002, "method.centre": "episodes",
         "learner.network.policy": [64, 32], "learner.network.critic": [48, 48],
     }  # fmt: skip
@@ -61,7 +62,12 @@ class TestTogether(AskedKindContract):
         ({"game": "gymnasium"}, "gymnasium", "with its version"),
         ({"game": "gymnasium", "gymnasium": "os:Env-v0"}, "gymnasium", "with its version"),
         ({"game": "gymnasium", "gymnasium": "CartPole-v1"}, "game", "One chooses among actions in this game"),
-        ({"steps": "5000"}, "steps", "decisions are played by chance: give more than that"),
+        ({"steps": "4000"}, "steps", "decisions are played by chance: give more than that"),
+        (
+            {"steps": "10200", "population": "60", "chance": ""},
+            "steps",
+            "give more than 12,000, or fewer individuals in a round",
+        ),
         ({"mean": "relative", "baseline": "0"}, "baseline", "above 0"),
         ({"mean": "relative", "baseline": "-3"}, "baseline", "above 0"),
         ({"mean": "absolute", "baseline": ""}, "baseline", "Type a score below any"),
@@ -80,11 +86,6 @@ class TestTogether(AskedKindContract):
         ({"waiting": "x"}, "waiting", "not one of the available"),
         ({"lessons": "0.25"}, "lessons", "Only where nobody waits"),
         ({"variance": "success"}, "remembered", "Only the fixed rule"),
-        (
-            {"mean": "full-move", "baseline": "", "variance": "adaptive", "remembered": ""},
-            "variance",
-            "nothing is left",
-        ),
         ({"policy": "0 32"}, "policy", "1"),
         (
             {"mean": "absolute", "baseline": "-20", "variance": "elites", "remembered": ""},
@@ -100,6 +101,10 @@ class TestTogether(AskedKindContract):
         *(({"game": game}, "config.game.name")
           for game in ("command:sh -c id", "python:os:getcwd", "pong", "pong-two-seats")),
         ({"method": {"mean": {"kind": "relative", "baseline": 0}}}, "config.method.mean.baseline"),
+        (
+            {"method": {"kind": "cem-rl", "population": 40}, "learner": {"warmup": 600}, "steps": 6000},
+            "config.steps",
+        ),
     )  # fmt: skip
     games = ("pendulum", "gymnasium")
     not_games = ("cartpole", "pong")
@@ -137,6 +142,8 @@ def test_a_method_gets_only_what_it_knows(team: Studio) -> None:
         ),
         ({"kind": "aes-rl", "variance": {"kind": "constant"}, "variance_at_first": 1e-4},
          {"variance": "constant", "first": "0.0001"}),
+        ({"kind": "aes-rl", "mean": {"kind": "full-move"}, "variance": {"kind": "adaptive", "least": 2}},
+         {"mean": "full-move", "variance": "adaptive"}),
         ({"kind": "erl"}, {"method": "erl", **ROUNDS}),
         ({"kind": "cem"}, {"method": "cem", **ROUNDS}),
         ({"kind": "aes-rl", "least_lessons": 0.25}, {"lessons": "0.25"}),
@@ -211,6 +218,7 @@ def test_its_first_rounds_tell_how_long_it_takes_and_what_chance_scores(team: St
     typed = {**LEAST, "mean": "absolute", "baseline": "-1000", "workers": "4"}
     said = designer.post(before, typed).content.decode()
     assert "A few individuals play and learn" in said
+    assert "The first 10,000 of 300,000 decisions are played by chance, before anybody learns." in said
     assert "4 workers share" in said
     trial = Job.objects.for_forms().get()
     assert (trial.config["kind"], trial.config["pool"]["workers"], trial.config["learner"]["warmup"]) == (
@@ -238,30 +246,68 @@ def test_its_page_tells_how_they_score_who_moves_the_centre_and_who_waits(team: 
     shown = designer.get(page(recorded(team, nobody, "Together"))).content.decode()
     for words in (
         "How well they play", "the centre on fresh episodes", "those that only evolve", "Who moves the centre",
-        "Chance that the next one learns", "Who waits for what", "Waiting otherwise", "The centre scores",
-        "σ² at its least", "(95\N{NO-BREAK SPACE}% range",
-        "nobody begins to play while the critic’s lessons for each decision are below 1: they are",
+        "Chance that the next one learns", "Who waits for what", "Waiting otherwise", "the centre scored",
+        "Share of weights whose σ² is at its least", "(95\N{NO-BREAK SPACE}% range",
+        "nobody begins to play while the critic is 10 lessons or more short of 1 for each decision: it has had",
     ):  # fmt: skip
         assert words in shown, words
     assert "4 of 4 rounds" in shown
+    assert "Each line is the mean of a round" not in shown
+    assert "The first 60 decisions were played by chance and are not drawn" in shown
+
+
+def test_no_chart_has_rounds_in_which_only_chance_played(team: Studio, designer: Client) -> None:
+    job = under_way(team, 2)
+    answer = designer.get(page(job))
+    assert "The first decisions are played by chance" in answer.content.decode()
+    for tick in 3, 4:
+        metrics = {"steps_start": 2000.0, "return_es": -9.0, "p_es": 0.5, "p_rl": 0.0, "sigma": 0.1}
+        counters = {"steps": 1000 * tick, "seconds": 10.0 * tick}
+        append(job, {}, [Entry("progressed", {"counters": counters, "metrics": metrics}, tick)], tick=tick,
+               metrics=metrics, counters=counters)  # fmt: skip
+    told = designer.get(page(job)).context
+    for chart in (*told["courses"], told["movers"], *(small.chart for small in told["search"])):
+        assert len(chart.rows) == 2, chart.heads
+
+
+def test_decisions_beyond_those_that_were_asked_for_are_explained(team: Studio, designer: Client) -> None:
+    job = recorded(team, study(method={"kind": "aes-rl"}), "Together")
+    for counted in 400, 420:
+        Job.objects.filter(pk=job.pk).update(counters={**job.counters, "steps": counted})
+        shown = designer.get(page(job)).content.decode()
+        assert ("400 decisions were asked for" in shown) == (counted > 400)
+
+
+def test_the_form_says_which_games_it_knows_what_chance_plays_and_who_waits(team: Studio, designer: Client) -> None:
+    fields = designer.get(form(team, "aes-rl")).context["form"].fields
+    assert fields["steps"].label == "Decisions in all"
+    assert fields["baseline"].label == "Baseline or range of this rule"
+    assert fields["chance"].widget.attrs["placeholder"] == "10,000"
+    known = fields["spread"].help_text
+    for game in ("Pendulum", "HalfCheetah", "Hopper", "Walker2d", "Ant", "Swimmer", "Humanoid"):
+        assert (game in known) == (spread_of(f"gym:{game}-v5") != 1000), game
+    assert "Nobody" not in " ".join(f"{title} {text}" for name in ("method", "waiting")
+                                    for _, title, text, _ in fields[name].cards)  # fmt: skip
 
 
 def under_way(team: Studio, rounds: int, method: str = "aes-rl", minutes: float = 0) -> Job:
-    """So many rounds of 20, of 1,000 decisions each: two by chance that take a second each, then 10 s each."""
+    """So many rounds of 20, of 1,000 decisions each: two by chance that take a second each, where
+    somebody learns from them, then 10 s each."""
+    chance = 0 if method == "cem" else 2
     learner = {"warmup": 2000, "minibatch": 8, "capacity": 4000, "network": {"policy": [8], "critic": [8]}}
     config = study(method={"kind": method}, steps=20_000, learner=learner, minutes=minutes).model_dump(mode="json")
     job = Job.objects.create(project=team.project, kind="aes-rl", config=config, status=Status.RUNNING, ticks=20)
     for tick in range(1, rounds + 1):
-        learned = 1000.0 * max(0, tick - 2) * {"aes-rl": 2.0, "cem-rl": 0.5, "cem": 0.0}[method]
-        counters = {"steps": 1000.0 * tick, "seconds": min(tick, 2) + 10.0 * max(0, tick - 2)}
-        metrics = {"steps_start": min(2000.0, 1000.0 * tick), "critic_steps": learned}
+        learned = 1000.0 * max(0, tick - chance) * {"aes-rl": 2.0, "cem-rl": 0.5, "cem": 0.0}[method]
+        counters = {"steps": 1000.0 * tick, "seconds": min(tick, chance) + 10.0 * max(0, tick - chance)}
+        metrics = {"steps_start": 1000.0 * min(chance, tick), "critic_steps": learned}
         entry = Entry("progressed", {"counters": counters, "metrics": metrics}, tick)
         append(job, {}, [entry], tick=tick, metrics=metrics, counters=counters)
     job.refresh_from_db()
     return job
 
 
-@pytest.mark.parametrize(("method", "first"), [("aes-rl", 4), ("cem-rl", 4), ("cem", 3)])
+@pytest.mark.parametrize(("method", "first"), [("aes-rl", 4), ("cem-rl", 4), ("cem", 2)])
 def test_time_left_is_told_from_the_pace_once_chance_is_over_and_the_critic_learns(
     team: Studio, method: str, first: int
 ) -> None:
@@ -286,21 +332,62 @@ def test_a_range_is_of_95_percent_only_where_the_game_says_how_far_scores_go(tea
     )  # fmt: skip
     for game, ends, words, more in cases:
         config = {**job.config, "game": {**job.config["game"], "name": game}}
-        Job.objects.filter(pk=job.pk).update(config=config, metrics={"evaluation_return": 5.0, **ends})
+        Job.objects.filter(pk=job.pk).update(
+            config=config, metrics={"evaluation_steps": 80, "evaluation_return": 5.0, **ends}
+        )
         shown = designer.get(page(job)).content.decode()
         assert words in shown
         said = {sentence for sentence in ("holds only if", "No range is known") if sentence in shown}
         assert said == {sentence for sentence in ("holds only if", "No range is known") if sentence in more}
 
 
+def test_an_evaluation_is_told_and_drawn_where_it_was_asked_for(team: Studio, designer: Client) -> None:
+    """Its answer comes rounds later, and rounds tell it again until the next one."""
+    job = under_way(team, 3)
+    for tick, asked, score in ((4, 0, 0.0), (5, 3500, -900.0), (6, 3500, -900.0), (7, 6000, -500.0)):
+        metrics = {"steps_start": 2000.0, "critic_steps": 9.0, "return_es": -1000.0 + tick, "examined": 50.0}
+        metrics |= {"evaluation_steps": asked, "evaluation_return": score} if asked else {}
+        counters = {"steps": 1000 * tick, "seconds": 10.0 * tick - 18}
+        append(job, {}, [Entry("progressed", {"counters": counters, "metrics": metrics}, tick)], tick=tick,
+               metrics=metrics, counters=counters)  # fmt: skip
+    answer = designer.get(page(job))
+    content = answer.content.decode()
+    assert "After 6,000 decisions the centre scored <b>−500.0</b>" in content
+    assert "7,000 decisions of 20,000, and 50 of evaluations" in content
+    over_decisions, over_time = answer.context["courses"]
+    told = {row[0]: row[-1] for row in over_decisions.rows if row[-1]}
+    assert told == {"3,500": "−900", "6,000": "−500"}
+    assert [row[-1] for row in over_time.rows if row[-1]] == ["−900", "−500"]
+    assert [row[0] for row in over_time.rows if row[-1]] == ["0.283", "0.7"], "minutes at which they were asked for"
+    assert over_decisions.rows[0][0] == "3,500", "rounds in which only chance played have no rows"
+
+
+@pytest.mark.parametrize(
+    ("typed", "every"),
+    [({}, 4), ({"steps": "20000"}, 20), ({"steps": "15000"}, 0),
+     ({"game": "gymnasium", "gymnasium": "HalfCheetah-v5", "steps": "100000"}, 20)],
+)  # fmt: skip
+def test_evaluations_of_a_short_training_take_no_more_decisions_than_the_training(
+    team: Studio, typed: dict[str, str], every: int
+) -> None:
+    asked = TogetherForm({**LEAST, **typed}, project=team.project, kind="aes-rl")
+    assert asked.is_valid(), asked.errors
+    config = load(asked.table() | {"kind": "aes-rl"}, new=True)
+    assert isinstance(config, AESRLConfig)
+    assert config.evaluate_every == every
+
+
 def test_shares_of_the_workers_time_tell_who_waits_for_what_and_sum_up() -> None:
-    told = _busy({"busy_es": 0.25, "busy_critic": 0.125, "busy_learning_critic": 0.25, "held": 0.125})
+    told = _busy({"busy_es": 0.25, "busy_critic": 0.125, "busy_learning_critic": 0.25, "held": 0.125}, learns=True)
     assert dict(told) == {
         "playing": 0.25, "individuals learning": 0, "the critic learning": 0.375,
         "waiting for the critic to catch up": 0.125,
         "waiting otherwise, or at work on what is not back yet": 0.25,
     }  # fmt: skip
-    assert _busy({"return_es": 1.0}) == []
+    assert _busy({"return_es": 1.0}, learns=True) == []
+    assert [words for words, _ in _busy({"busy_es": 0.25}, learns=False)] == [
+        "playing", "waiting otherwise, or at work on what is not back yet",
+    ]  # fmt: skip
 
 
 def test_details_write_numbers_as_pages_do_and_say_in_words_whose_decisions_are_counted(
@@ -329,7 +416,7 @@ def test_lessons_for_each_decision_are_one_number_all_over_the_page_with_the_few
     Job.objects.filter(pk=job.pk).update(metrics=metrics)
     answer = designer.get(page(job))
     shown = answer.content.decode()
-    assert "below 0.75: they are at 1.9 now" in shown
+    assert "is 20 lessons or more short of 0.75 for each decision: it has had 1.9 so far" in shown
     assert dict(answer.context["specialist"])["Minibatches a decision"] == "1.9"
     lines = {small.title: small.chart.lines for small in answer.context["search"]}
     fewest, lessons = lines["Lessons of the critic for each decision"]
@@ -339,6 +426,18 @@ def test_lessons_for_each_decision_are_one_number_all_over_the_page_with_the_few
         free = recorded(team, study(method=method), "Together")
         lines = {small.title: small.chart.lines for small in designer.get(page(free)).context["search"]}
         assert [line.mark for line in lines["Lessons of the critic for each decision"]] == ["first"]
+
+
+def test_where_nobody_learns_a_page_speaks_of_no_critic(team: Studio, designer: Client) -> None:
+    alone = recorded(team, study(method={"kind": "aes-rl", "learning_share": 0}), "Only evolving")
+    answer = designer.get(page(alone))
+    shown = answer.content.decode().partition("How well they play")[2].partition("<footer")[0]
+    assert "Who moves the centre" in shown
+    titles = {small.title for small in answer.context["search"]}
+    assert titles == {"How far individuals lie from the centre", "Share of weights that hardly vary any more"}
+    for words in ("for the critic", "critic learning", "individuals learning", "Individuals that learned"):
+        assert words not in shown, words
+    assert "steps_start" not in alone.metrics, "nobody learns from what chance plays"
 
 
 @pytest.mark.parametrize(
@@ -400,5 +499,5 @@ def test_a_saved_agent_that_does_not_fit_is_refused_at_its_field_before_anything
 
 def test_the_spread_of_scores_is_known_of_the_games_of_the_paper() -> None:
     assert spread_of("gym:HalfCheetah-v5") == 12_000
-    assert spread_of("pendulum") == spread_of("gym:Pendulum-v1") == 1500
+    assert spread_of("pendulum") == spread_of("gym:Pendulum-v1") == 1200
     assert spread_of("gym:Unheard-v0") == 1000

@@ -6,12 +6,14 @@ import os
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
+from engine.studies import load
 from tests.workers.conftest import MakeJob
 from webapp.projects.models import Project
 from webapp.studies import queue
@@ -184,3 +186,36 @@ def test_the_third_attempt_without_a_round_fails_the_job(make_job: MakeJob) -> N
     assert job.status == Status.FAILED
     assert "third attempt in a row" in job.message
     assert job.events.last().kind == "failed"
+
+
+TRAIN = {"kind": "train", "game": "pong"}
+GOSSIP = {"kind": "gossip", "game": "pong"}
+AES = {"kind": "aes-rl", "game": "pendulum", "spread": 1000.0}
+
+
+@pytest.mark.parametrize(
+    ("study", "same"),
+    [
+        (TRAIN, True),
+        ({**TRAIN, "sampling": "asynchronous"}, False),
+        ({**TRAIN, "minutes": 5}, False),
+        (GOSSIP, True),
+        ({**GOSSIP, "staleness": 3}, False),
+        ({**GOSSIP, "staleness": None}, False),
+        ({**AES, "method": {"kind": "aes-rl", "waiting": True}}, True),
+        ({**AES, "method": {"kind": "aes-rl", "waiting": False}}, False),
+        ({**AES, "method": {"kind": "cem-rl"}}, True),
+    ],
+)
+def test_a_death_is_said_to_change_no_result_only_where_nobody_was_faster_than_another(
+    study: dict[str, Any], same: bool
+) -> None:
+    """Where nobody waits, or a clock ends it, a job that goes on from its last round ends otherwise."""
+    job = Job(kind=study["kind"], config=load(study).model_dump(mode="json"))
+    (incident, _), _ = claims.after_death(job, "The worker stopped.")
+    assert incident.body["message"].endswith("No result changed.") == same
+
+
+def test_of_a_study_that_cannot_be_read_any_more_nothing_is_said() -> None:
+    (incident, _), _ = claims.after_death(Job(config={"kind": "gone"}), "The worker stopped.")
+    assert incident.body["message"] == "The worker stopped. The job starts again."

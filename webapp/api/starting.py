@@ -98,5 +98,6 @@ def again(job: Job, user: User, changes: Changes, kept: Kept) -> Job:
 
 
 def _submit(project: Project, user: User, study: Study, refers: Refers) -> Job:
-    notes = [*refers.pop("notes", ()), kinds.parts_of(study.kind).crowded(study)]
+    parts = kinds.parts_of(study.kind)
+    notes = [*refers.pop("notes", ()), parts.crowded(study), parts.short(study)]
     return actions.submit(project, user, study, title=study.name, notes=[*filter(None, notes)], **refers)

@@ -157,8 +157,7 @@ class GossipForm(LayeredForm):
     def _rounds(self, battles: int) -> dict[str, int]:
         """Rounds so long that episodes end in them: where agents wait for each other, all battles begin afresh at the
         end of a round. Of a short training a few rounds at least."""
-        offer = games.OFFERS.get(self.cleaned_data["game"])
-        longest, steps = offer.longest if offer else 0, self.cleaned_data["steps"] or self.usual_steps
+        longest, steps = games.longest_of(self.game_name, {}), self.cleaned_data["steps"] or self.usual_steps
         if self.cleaned_data["waits"] != "step" or longest * battles <= steps // USUAL_ROUNDS:
             return {}
         return {"checkpoint_every": max(1, min(longest * battles, steps // FEW_ROUNDS)), "evaluate_every": 2}

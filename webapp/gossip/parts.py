@@ -15,7 +15,8 @@ from webapp.studies.lines import Column, Lines, shown
 from webapp.studies.models import Job
 from webapp.studies.rounds import Columns
 from webapp.studies.table_rows import TableRows, latest
-from webapp.training import curve
+from webapp.training import curve, games
+from webapp.training.evaluated import HIGH, LOW, Evaluated, declared
 from webapp.training.first_rounds import ROUND, Rehearsed
 from webapp.training.learning import OneAgent, crowded, of_learner
 from webapp.training.trials import UNSETTLED
@@ -26,6 +27,14 @@ ROUNDS = 200
 """Rounds of a chart, about."""
 TAGGED = 8
 """Agents whose curves have their numbers, at most: there is no room for more."""
+
+REMEDY = (
+    "Let the training be longer, as its rounds then are too; let fewer battles be played together; or let agents not "
+    "wait for each other."
+)
+"""What lets more episodes end within a round."""
+LARGE = 0.1
+"""From this share of its decisions on, what was cut off changes the curve of a round noticeably."""
 
 
 class SideBySide(Rehearsed, OneAgent):
@@ -54,7 +63,10 @@ class SideBySide(Rehearsed, OneAgent):
             "lost": links is None and job.tick > 0,
             "curves": _curves(columns),
             "apart": _apart(columns),
+            "evaluated": _evaluated(job, columns),
             "now": _now(columns),
+            "cut": _cut(columns),
+            "remedy": REMEDY,
             "sharing": crowded(job.config["agents"], "agent") if apart else "",
             "shared": TOPOLOGIES[job.config["topology"]],
             "waits": job.config["staleness"] == 0,
@@ -71,6 +83,17 @@ class SideBySide(Rehearsed, OneAgent):
     def side_by_side(self, study: GossipConfig) -> int:
         """Each agent has a process."""
         return study.agents
+
+    def short(self, study: GossipConfig) -> str:
+        """Where agents wait for each other, a round may be shorter than an episode."""
+        longest = games.longest_of(study.game.name, study.game.settings)
+        if not study.waits or study.of_a_battle >= longest:
+            return ""
+        return (
+            f"At the end of a round all battles begin afresh. Each has {plural(study.of_a_battle, 'decision')} until "
+            f"then, and an episode of this game can last {number(longest)}: one that has not ended counts in no curve. "
+            f"{REMEDY}"
+        )
 
     def made_of(self, job: Job) -> str:
         """Of all agents."""
@@ -96,6 +119,7 @@ class SideBySide(Rehearsed, OneAgent):
             ("Algorithm", f"Gossip between n-step A2C agents ({order})"),
             ("Messages", "each read once" if config["ordered"] else "the last one, read or not"),
             ("Topology", config["topology"]),
+            *([("β of the topology", shown(job.metrics["beta"]))] if "beta" in job.metrics else []),
             ("Agents", f"{number(config['agents'])} × {number(config['environments'])} battles"),
             ("Decisions of a return", number(learner["fragment"])),
             *of_learner(learner),
@@ -142,7 +166,25 @@ def _apart(columns: Columns) -> Lines:
 
 def _now(columns: Columns) -> dict[str, str]:
     """The last values that rounds told, as pages have them; those that none told are left out."""
-    names = ("distance", "distance_bound", "waiting", *(f"{curve.EVALUATED}{end}" for end in ("", "_low", "_high")))
+    names = ("distance", "distance_bound", "waiting")
     series = {name: [v for v in columns.get(name, []) if v is not None] for name in names}
     found = {name: shown(values[-1]) for name, values in series.items() if values}
     return found | ({"waiting": percent(series["waiting"][-1])} if series["waiting"] else {})
+
+
+def _evaluated(job: Job, columns: Columns) -> Evaluated | None:
+    """What the last evaluation of the average agent found: its score and its range are of the same round."""
+    means: Column = columns.get(curve.EVALUATED, [])
+    found = [(i, mean) for i, mean in enumerate(means) if mean is not None]
+    if not found:
+        return None
+    i, mean = found[-1]
+    low, high, steps = (columns[name][i] if name in columns else None for name in (LOW, HIGH, "steps"))
+    ends = f"{shown(low)} to {shown(high)}" if low is not None and high is not None else ""
+    return Evaluated(shown(mean), ends, declared(job.config), int(steps or 0), "return")
+
+
+def _cut(columns: Columns) -> dict[str, Any] | None:
+    """How much of the last round was of episodes that its end cut off; None where none was, or nobody waits."""
+    share = next((each for each in reversed(columns.get("cut_off", [])) if each is not None), 0.0)
+    return {"share": percent(share), "large": share >= LARGE} if share > 0 else None

@@ -9,50 +9,28 @@ from django import forms
 from django.conf import settings
 
 from engine.catalog import METHODS
-from engine.config.aesrl import LEAST_LESSONS, SharedTD3Config
+from engine.config.aesrl import LEAST_LESSONS, AESRLConfig, SharedTD3Config
+from engine.config.chance import all_by_chance
+from webapp.accounts.models import User
 from webapp.games.fields import NumberField, NumberRange
+from webapp.lib.words import number
+from webapp.projects.models import Project
+from webapp.shared_critic.menus import CENTRES, CODE, MEANS, MISFITS, NUMBERS, VARIANCES, WAITING, spread_of
 from webapp.studies import checks
+from webapp.studies.intake import Table
 from webapp.studies.models import Job
 from webapp.studies.study_form import CardsField
 from webapp.training import beginnings, games
 from webapp.training.intake import AloneIntake
 from webapp.training.learning_form import LayeredForm, as_units
 
-SPREAD = 1000.0
+ROUNDS, LONGEST = 40, 1000
+"""Rounds of a training; decisions of an episode of MuJoCo's games, for those whose longest one is not known."""
+EVERY, EPISODES, CHUNK = (
+    int(AESRLConfig.model_fields[name].default) for name in ("evaluate_every", "episodes", "chunk")
+)
 LEARNER = SharedTD3Config()
 """The usual one."""
-USUAL = {"pendulum": 1500.0, "HalfCheetah": 12_000.0, "Hopper": 3600.0, "Walker2d": 5200.0, "Ant": 5800.0,
-         "Swimmer": 290.0, "Humanoid": 5800.0}  # fmt: skip
-"""Spreads of scores in games whose range the paper names: six times its table 5."""
-WAITING = {
-    "free": ("Nobody", "Each individual counts as soon as it is back. Only AES-RL and ACEM-RL can do that."),
-    "rounds": ("All of a round", "Slower, but the same seed always ends the same."),
-    "turns": (
-        "Each for the one before it",
-        "One at a time: the slowest. Only CEM-RL and the cross-entropy method can do that.",
-    ),
-}
-MISFITS = {
-    "free": "Only AES-RL and ACEM-RL let nobody wait.",
-    "turns": "Only CEM-RL and the cross-entropy method let one play after the other.",
-}
-"""What is wrong where a method does not have such a way."""
-CODE = "sigmoid-code"
-"""The sigmoid rule as the released code has it."""
-MEANS = {
-    "": "As usual for the method", "relative": "Relative baseline", "absolute": "Absolute baseline", "linear": "Linear",
-    "sigmoid": "Sigmoid", CODE: "Sigmoid, as in the released code", "oldest": "By rank", "full-move": "Full move",
-}  # fmt: skip
-NUMBERS = {"relative": "baseline", "absolute": "baseline", "linear": "range", "sigmoid": "range", CODE: "range"}
-"""What the number of a rule of the mean is called in the study."""
-VARIANCES = {
-    "": "As usual for the method", "adaptive": "Adaptive", "fixed": "Fixed", "success": "One in five successes",
-    "constant": "Constant", "elites": "Elites",
-}  # fmt: skip
-CENTRES = {
-    "running": "Estimated",
-    "episodes": "By five episodes",
-}
 STEADY = ("aes-rl", "acem-rl")
 """Methods in which each individual moves the centre by itself."""
 WAYS = {
@@ -65,7 +43,7 @@ ONLY_STEADY = {
     "share": "keep such a share", "lessons": "wait for the critic",
 }  # fmt: skip
 """What only those methods have, by field."""
-LEARNING = ("capacity", "critic")
+LEARNING = ("capacity", "critic", "chance")
 """What only methods have in which somebody learns."""
 
 
@@ -74,15 +52,16 @@ class TogetherIntake(AloneIntake):
 
     actions = games.STEERING
 
+    def unfit(self, data: Table, study: Any, project: Project) -> Iterator[tuple[str, str]]:
+        """Also so few decisions that all may be played by chance, where the longest episode is known."""
+        yield from super().unfit(data, study, project)
+        longest = 0 if study is None else games.longest_of(study.game.name, study.game.settings)
+        if longest and (why := all_by_chance(study, min(longest, study.longest))):
+            yield "steps", why
+
     def title(self, game: str) -> str:
         """What it is called where the body says nothing."""
         return f"Evolution and learning: {game}"
-
-
-def spread_of(game: str) -> float:
-    """The spread of scores in a game, as far as anybody has said."""
-    name = game.removeprefix("gym:").partition("-")[0]
-    return USUAL.get(name.lower() if name == "Pendulum" else name, SPREAD)
 
 
 class TogetherForm(LayeredForm):
@@ -98,7 +77,7 @@ class TogetherForm(LayeredForm):
         ("Which game?", ("game", "gymnasium", "spread")),
         ("How do they find better players?", ("method",)),
         ("Who waits for whom?", ("waiting",)),
-        ("How far?", ("start", "steps", "minutes")),
+        ("How far?", ("start", "steps", "chance", "minutes")),
     )
     folded: ClassVar[tuple[str, ...]] = (
         "share", "lessons", "population", "mean", "baseline", "variance", "remembered", "first", "centre", "capacity",
@@ -110,7 +89,8 @@ class TogetherForm(LayeredForm):
         "method.mean.baseline": "baseline", "method.mean.range": "baseline", "method.mean.kind": "mean",
         "method.variance.kind": "variance", "method.variance.n": "remembered", "method.variance_at_first": "first",
         "method.centre": "centre", "method.waiting": "waiting", "method.kind": "method", "method": "method",
-        "learner.capacity": "capacity", "learner.explore": "explore", "pool.workers": "workers",
+        "learner.capacity": "capacity", "learner.warmup": "chance", "learner.explore": "explore",
+        "pool.workers": "workers",
     }  # fmt: skip
     method = CardsField(
         {k: (m.label, m.explanation) for k, m in METHODS.items()}, label="Method", initial="aes-rl",
@@ -120,8 +100,9 @@ class TogetherForm(LayeredForm):
     spread: Any = NumberField(
         label="How much better can a score get?", low=0, above=True, unit="points", required=False,
         usual="as known for the game",
-        help_text="Points between a player that acts by chance and the best you hope for. A pendulum scores −1,500 by "
-        "chance and almost 0 at best: 1,500. Known for Pendulum and MuJoCo’s games; 1,000 elsewhere.",
+        help_text="Points between a player that acts by chance and the best you hope for. A pendulum scores about "
+        "−1,200 by chance and almost 0 at best: 1,200. Known for Pendulum, HalfCheetah, Hopper, Walker2d, Ant, Swimmer "
+        "and Humanoid; 1,000 elsewhere.",
     )  # fmt: skip
     share: Any = NumberField(
         label="Share that learns", low=0, high=1, required=False, usual=0.5,
@@ -129,18 +110,23 @@ class TogetherForm(LayeredForm):
     )  # fmt: skip
     lessons: Any = NumberField(
         label="Fewest lessons", low=0, high=100, required=False, usual=LEAST_LESSONS,
-        help_text="Of the critic for each decision, where nobody waits for another: while it has had fewer, nobody "
-        "begins to play. 0: nobody ever waits for it.",
+        help_text="Of the critic for each decision, where no individual waits for another: while it is "
+        f"{CHUNK:,} lessons or more short of that, nobody begins to play. 0: nobody ever waits for it.",
     )  # fmt: skip
     population: Any = NumberField(
-        label="Individuals in a round", whole=True, low=2, high=1000, required=False, usual=10, help_text="n.",
+        label="Individuals in a round", whole=True, low=2, high=1000, required=False, usual=10,
+        help_text="n; of rules by rank, the newest that they look at.",
+    )  # fmt: skip
+    chance: Any = NumberField(
+        label="Decisions by chance", whole=True, low=1, high=10**8, required=False, usual=LEARNER.warmup,
+        help_text="They come first, so that the critic has something to learn from, and count as all others do.",
     )  # fmt: skip
     mean = forms.ChoiceField(
         label="How the centre moves", choices=list(MEANS.items()), required=False,
         help_text="The rule for μ, with AES-RL and ACEM-RL.",
     )  # fmt: skip
     baseline: Any = NumberField(
-        label="Its number", unit="points", required=False, usual="a sixth of those above",
+        label="Baseline or range of this rule", unit="points", required=False, usual="a sixth of those above",
         help_text="Relative: f_b below the centre’s score. Absolute: f_b, a score below any that chance gets. Linear "
         "and sigmoid: r.",
     )  # fmt: skip
@@ -173,7 +159,11 @@ class TogetherForm(LayeredForm):
     def prepare(self) -> None:
         super().prepare()
         self.fields["game"].help_text = "Games for one player who steers with numbers."
-        self.fields["steps"].help_text = "All that are played, those that measure the centre included."
+        self.fields["steps"].label = "Decisions in all"
+        self.fields["steps"].help_text = (
+            "All that are played, by chance and to measure the centre, too. Episodes that are under way at the end are "
+            "played out."
+        )
         self.fields["seed"].help_text = "Same seed, same result, where all of a round wait."
         self.fields["workers"].help_text = "As a rule as many as there are processors."
         workers: Any = self.fields["workers"]
@@ -209,35 +199,50 @@ class TogetherForm(LayeredForm):
 
     def _unruled(self, method: str, typed: Mapping[str, Any], given: set[str]) -> Iterator[tuple[str, str]]:
         """What does not go with the rules, or the way of waiting, of a method that has both to choose from."""
-        if (typed.get("mean"), typed.get("variance")) == ("full-move", "adaptive"):
-            yield "variance", "After a full move nothing is left of the spread by this rule. Choose another."
         if method == "acem-rl" and "mean" not in given and "baseline" in given:
             yield "baseline", "ACEM-RL’s usual rule, by rank, has no such number. Leave this empty."
         if typed.get("waiting") == "rounds" and "lessons" in given:
             yield "lessons", "Only where nobody waits for another do they wait for the critic. Leave this empty."
 
-    def _baseline(self, rule: str, number: float | None) -> Iterator[str]:
+    def _baseline(self, rule: str, given: float | None) -> Iterator[str]:
         if "baseline" in self.errors:
             return
-        if rule == "absolute" and number is None:
+        if rule == "absolute" and given is None:
             yield "Type a score below any that a player gets by chance."
-        elif number is not None and rule not in ("", *NUMBERS):
+        elif given is not None and rule not in ("", *NUMBERS):
             yield f"“{MEANS[rule]}” has no such number. Leave this empty."
-        elif number is not None and rule != "absolute" and number <= 0:
+        elif given is not None and rule != "absolute" and given <= 0:
             yield "Type a number above 0: so many points count as much better."
 
     def own(self) -> dict[str, Any]:
         """The method with its settings, the learner, and the workers."""
-        learner, pool = self.typed(capacity="capacity", explore="explore"), self.typed(workers="workers")
+        learner, pool = (
+            self.typed(capacity="capacity", explore="explore", warmup="chance"),
+            self.typed(workers="workers"),
+        )
         usual = LEARNER.network.model_dump()
         network = self.network(usual | {"policy": beginnings.policy_layers(self.begun) or usual["policy"]})
         learner |= {"network": network} if network != usual else {}
         return {
             "spread": self.cleaned_data["spread"] or spread_of(self.game_name),
             "method": self._method(),
+            **self._evaluations(),
             **({"learner": learner} if learner else {}),
             **({"pool": pool} if pool else {}),
         }
+
+    def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
+        """Also how much of it chance plays."""
+        found, chance = super().before(study, user, **refers), number(study.by_chance)
+        said = f"The first {chance} of {number(study.steps)} decisions are played by chance, before anybody learns."
+        return found | ({"lines": [said]} if study.by_chance else {})
+
+    def _evaluations(self) -> dict[str, int]:
+        """Of a short training fewer: they take no more decisions than it has itself, as far as episodes are known."""
+        steps = self.cleaned_data["steps"] or self.usual_steps
+        longest = games.longest_of(self.game_name, {}) or LONGEST
+        every = -(-ROUNDS * EPISODES * longest // steps)
+        return {} if every <= EVERY else {"evaluate_every": every if every <= ROUNDS // 2 else 0}
 
     def _method(self) -> dict[str, Any]:
         typed, kind = self.cleaned_data, self.cleaned_data["method"]

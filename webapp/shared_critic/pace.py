@@ -6,6 +6,8 @@ how long the rest takes.
 
 from __future__ import annotations
 
+from engine.config import parse
+from engine.config.aesrl import AESRLConfig
 from webapp.studies.models import Job
 
 PATIENCE = 0.3
@@ -15,7 +17,9 @@ PATIENCE = 0.3
 def settled(job: Job) -> tuple[float, float] | None:
     """The share of its decisions that were played, and the seconds that it took, when chance was over and the critic
     had caught up with it; None before."""
-    rounds = job.events.filter(kind="progressed", body__metrics__steps_start__gte=job.config["learner"]["warmup"])
+    rounds, chance = job.events.filter(kind="progressed"), parse(AESRLConfig, job.config).by_chance
+    if chance:
+        rounds = rounds.filter(body__metrics__steps_start__gte=chance)
     caught_up = rounds.filter(body__metrics__critic_steps__gte=lessons_of_chance(job))
     first = caught_up.order_by("tick").values_list("body__counters", flat=True).first()
     if first is None and _share(job, job.counters) >= PATIENCE:

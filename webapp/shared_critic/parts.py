@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
-from engine.catalog import METHODS, reach_of
+from engine.catalog import METHODS
+from engine.config import parse
 from engine.config.aesrl import LEAST_LESSONS, AbsoluteConfig, AESRLConfig
 from engine.config.pool import PoolConfig
-from webapp.lib.words import number
-from webapp.shared_critic import pace
+from webapp.lib.words import number, percent
+from webapp.shared_critic import charts, pace
 from webapp.shared_critic.asking import TogetherForm, TogetherIntake
 from webapp.studies.kinds import Found
-from webapp.studies.lines import Lines, shown
+from webapp.studies.lines import shown
 from webapp.studies.models import Job
-from webapp.studies.rounds import Columns
+from webapp.training.curve import EVALUATED
+from webapp.training.evaluated import HIGH, LOW, Evaluated, declared
 from webapp.training.first_rounds import CHANCE, ROUND, Rehearsed
 from webapp.training.learning import Learning, crowded, of_network
 from webapp.training.trials import UNSETTLED
@@ -23,35 +25,17 @@ ROUNDS = 400
 """Rounds that are drawn, at most about."""
 ENOUGH = 0.02
 """The share of all decisions whose pace tells how long the others take."""
-PLAYERS = (
-    ("other", "Those that only evolve", "return_es"),
-    ("second", "Those that learn first", "return_rl"),
-    ("third", "The centre, as estimated", "return_estimate"),
-    ("first", "The centre on fresh episodes", "evaluation_return"),
-)
-"""Whose scores are drawn: how, what they are, and the metric."""
-MOVERS = (("other", "Those that only evolve", "p_es"), ("first", "Those that learn first", "p_rl"))
-LESSONS = "critic_steps_a_decision"
 ROLES = {
     "start": "by chance", "es": "of those that only evolve", "rl": "of those that learn first",
     "centre": "of the centre", "measure": "that measure the centre",
 }  # fmt: skip
 """Whose decisions are counted, by their role."""
-SHARES = {"chance_rl": (0.0, 1.0), "floor": (0.0, 1.0)}
 BUSY = {
     "playing": ("busy_start", "busy_es", "busy_rl", "busy_centre", "busy_measure", "busy_examine"),
     "individuals learning": ("busy_learning_rl",),
     "the critic learning": ("busy_learning_critic", "busy_learning_agent", "busy_critic", "busy_agent"),
 }
 """What workers do, by the metrics that say so."""
-
-
-class Small(NamedTuple):
-    """A small chart of one number: what it is, what it means, and the line."""
-
-    title: str
-    text: str
-    chart: Lines
 
 
 class Together(Rehearsed, Learning):
@@ -76,15 +60,20 @@ class Together(Rehearsed, Learning):
 
     def shown(self, job: Job) -> dict[str, Any]:
         """The scores as they grow."""
-        rounds = _once(self.rounds(job, ROUNDS)) if job.tick else {}
+        rounds = charts.after_chance(self.rounds(job, ROUNDS)) if job.tick else {}
+        study = parse(AESRLConfig, job.config)
         return {
             "method": METHODS[job.config["method"]["kind"]].label,
-            "courses": [course for course in _courses(rounds) if course.lines] if job.tick else [],
-            "movers": _drawn(rounds, MOVERS) if "p_rl" in rounds else None,
-            "search": _search(rounds, _least(job)) if job.tick else [],
+            "courses": [course for course in charts.courses(rounds) if course.lines] if rounds else [],
+            "learns": study.method.learns,
+            "chance": int(job.metrics.get("steps_start", 0)),
+            "movers": charts.drawn(rounds, charts.MOVERS if study.method.learns else charts.MOVERS[:1])
+            if "p_rl" in rounds
+            else None,
+            "search": charts.search(rounds, _least(job), study.method.learns) if rounds else [],
             "evaluated": _evaluated(job),
             "moved": _moved(job.metrics),
-            "busy": _busy(job.metrics),
+            "busy": _busy(job.metrics, study.method.learns),
             "waits": job.config["method"].get("waiting", True),
             "turns": not job.config["method"].get("parallel", True),
             "least": f"{_least(job):g}" if _least(job) else "",
@@ -136,7 +125,7 @@ class Together(Rehearsed, Learning):
     def found(self, job: Job) -> Found | None:
         """How the centre plays."""
         score = _evaluated(job)
-        return Found(f"The centre scores {score.words} on fresh episodes.") if score else None
+        return Found(f"The centre scored {score.words} on fresh episodes.") if score else None
 
     def named(self, place: str, text: str) -> str:
         """A method by its name, too."""
@@ -150,8 +139,8 @@ class Together(Rehearsed, Learning):
         learner, method = config["learner"], config["method"]
         layers = learner["network"]
         metrics = {
-            "Estimate of f(μ)": "return_estimate", "p_rl": "chance_rl", "Mean σ": "sigma", "σ² at its least": "floor",
-            "Minibatches of the critic": "critic_steps", "Minibatches a decision": LESSONS,
+            "Estimate of f(μ)": "return_estimate", "p_rl": "chance_rl", "Mean σ": "sigma",
+            "Minibatches of the critic": "critic_steps", "Minibatches a decision": charts.LESSONS,
             "Loss of the critic": "critic_loss", "Mean Q": "q",
         }  # fmt: skip
         return [
@@ -159,6 +148,7 @@ class Together(Rehearsed, Learning):
             *((f"{part.title()} rule", _rule(method[part])) for part in ("mean", "variance") if part in method),
             *_switches(method),
             *((name, shown(m[key])) for name, key in metrics.items() if key in m),
+            *([("Share of weights whose σ² is at its least", percent(m["floor"]))] if "floor" in m else []),
             *((f"Decisions {words}", number(m[f"steps_{role}"])) for role, words in ROLES.items()
               if f"steps_{role}" in m),
             *([("Decisions of evaluations, counted apart", number(m["examined"]))] if "examined" in m else []),
@@ -191,73 +181,14 @@ def _fixed_baseline(study: AESRLConfig) -> AbsoluteConfig | None:
     return rule if isinstance(rule, AbsoluteConfig) else None
 
 
-def _once(rounds: Columns) -> Columns:
-    """An evaluation stands in the round that told it first; those after it repeat it."""
-    name = "evaluation_return"
-    scores = rounds.get(name, [])
-    before = [None, *scores[:-1]]
-    return rounds | ({name: [x if x != y else None for x, y in zip(scores, before, strict=True)]} if scores else {})
-
-
-def _decisions(value: float) -> str:
-    return number(round(value))
-
-
-def _drawn(
-    rounds: Columns, lines: tuple[tuple[str, str, str], ...], by: str = "steps", along: str = "Decisions → more",
-    words: Callable[[float], str] = _decisions, unit: float = 1.0, up: tuple[float, float] | None = None,
-) -> Lines:  # fmt: skip
-    nothing: list[float | None] = [None] * len(rounds[by])
-    columns = [(mark, name, rounds.get(metric, nothing)) for mark, name, metric in lines]
-    return Lines(along, [(at or 0.0) / unit for at in rounds[by]], columns, words, up=up)
-
-
-def _courses(rounds: Columns) -> list[Lines]:
-    """Over decisions, and over time."""
-    return [_drawn(rounds, PLAYERS), _drawn(rounds, PLAYERS, "seconds", "Minutes → later", shown, 60.0)]
-
-
-def _search(rounds: Columns, least: float) -> list[Small]:
-    """How the search goes, in small charts of what the method tells; ``least``: as ``_least``."""
-    lessons = "Those by chance do not count; the critic learned from them first, so it may begin high."
-    charts = (
-        ("chance_rl", "Chance that the next one learns", "It rises while fewer have learned than was asked for."),
-        ("sigma", "How far individuals lie from the centre", "Smaller: the search closes in."),
-        ("floor", "Share of weights that hardly vary any more", "Near 1: nothing new is tried."),
-        (LESSONS, "Lessons of the critic for each decision",
-         f"{lessons} Below the dashed line nobody begins to play." if least else lessons),
-    )  # fmt: skip
-    drawn = rounds | {"least": [least] * len(rounds["steps"])}
-    lines = {LESSONS: (("second", "The fewest", "least"),) if least else ()}
-    return [
-        Small(title, text, _drawn(drawn, (*lines.get(name, ()), ("first", title, name)), up=SHARES.get(name)))
-        for name, title, text in charts
-        if any(value is not None for value in rounds.get(name, ()))
-    ]
-
-
-class Evaluated(NamedTuple):
-    """What the last evaluation of the centre found: the mean, its range (empty: unknown), and whether that is of 95 %
-    whatever scores are like, because the game says how far they go."""
-
-    mean: str
-    range: str
-    declared: bool
-
-    @property
-    def words(self) -> str:
-        """In brief."""
-        kind = "95\N{NO-BREAK SPACE}% range" if self.declared else "range"
-        return f"{self.mean} ({kind} {self.range})" if self.range else self.mean
-
-
 def _evaluated(job: Job) -> Evaluated | None:
-    metrics, game = job.metrics, job.config["game"]
-    if (mean := metrics.get("evaluation_return")) is None:
+    """What the last evaluation of the centre found."""
+    metrics = job.metrics
+    if (mean := metrics.get(EVALUATED)) is None or charts.ASKED not in metrics:
         return None
-    low, high = metrics.get("evaluation_return_low"), metrics.get("evaluation_return_high")
+    low, high = metrics.get(LOW), metrics.get(HIGH)
     ends = f"{number(low, 1)} to {number(high, 1)}" if low is not None and high is not None else ""
-    return Evaluated(number(mean, 1), ends, reach_of(game["name"], game.get("settings", {})) is not None)
+    return Evaluated(number(mean, 1), ends, declared(job.config), int(metrics[charts.ASKED]), "score")
 
 
 def _moved(metrics: Mapping[str, float]) -> dict[str, Any] | None:
@@ -281,13 +212,14 @@ def _least(job: Job) -> float:
 
 def _lessons(metrics: Mapping[str, float]) -> str:
     """Lessons that the critic has had for each decision, without those by chance; empty before the first of these."""
-    return shown(lessons) if (lessons := metrics.get(LESSONS)) else ""
+    return shown(lessons) if (lessons := metrics.get(charts.LESSONS)) else ""
 
 
-def _busy(metrics: Mapping[str, float]) -> list[tuple[str, float]]:
-    """Shares of all workers' time."""
+def _busy(metrics: Mapping[str, float], learns: bool) -> list[tuple[str, float]]:
+    """Shares of all workers' time; those of learning only where somebody ``learns``."""
     if not any(name.startswith("busy_") for name in metrics):
         return []
-    found = [(words, sum(metrics.get(name, 0.0) for name in names)) for words, names in BUSY.items()]
+    kinds = [*BUSY.items()] if learns else [*BUSY.items()][:1]
+    found = [(words, sum(metrics.get(name, 0.0) for name in names)) for words, names in kinds]
     found += [("waiting for the critic to catch up", metrics["held"])] if metrics.get("held") else []
     return [*found, ("waiting otherwise, or at work on what is not back yet", max(0.0, 1 - sum(x for _, x in found)))]

@@ -3,8 +3,9 @@ Places are the study's own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import comb
+from typing import Any
 
 from django.conf import settings
 
@@ -16,6 +17,7 @@ from engine.formula import goal, parse
 from engine.lineups.rules import feasibility
 from engine.lineups.schema import team_row, unreachable_lines, variables
 from engine.simulators.contract import GameSpec
+from engine.studies import load
 from webapp.lib.words import number, plural
 from webapp.studies.methods import Menu, Method
 
@@ -123,3 +125,11 @@ def _directions(algorithm: NSGA3Config, many: int) -> Iterator[Fault]:
     if directions > algorithm.population:
         why = f"That makes {number(directions)} directions, more than a round has lineups. Type fewer, or 0."
         yield Fault("algorithm.partitions", why)
+
+
+def repeats(config: Mapping[str, Any]) -> bool:
+    """Whether the study of a job gives the same end wherever it was interrupted; not known of an earlier version's."""
+    try:
+        return load(config).repeats
+    except ConfigError:
+        return False

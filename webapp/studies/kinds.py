@@ -177,6 +177,10 @@ class Parts:
         """In a sentence that these have to share processors, and what that costs; empty where each has its own."""
         return ""
 
+    def short(self, study: Any) -> str:
+        """In sentences that episodes may not end within its rounds, and what to do about it; empty where they can."""
+        return ""
+
     def found(self, job: Job) -> Found | None:
         """What an ended one found, in a line, where jobs are listed."""
         return None

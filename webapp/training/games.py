@@ -111,6 +111,13 @@ def longest(offer: Offer, settings: Mapping[str, Any]) -> int:
     return most if isinstance(most, int) else 0
 
 
+def longest_of(name: str, settings: Mapping[str, Any]) -> int:
+    """The same of the game that the engine, or the API, calls ``name``."""
+    known = (offer.key for offer in OFFERS.values() if offer.name == full_name(name))
+    key = ATARI if name.startswith("ale:") else next(known, GYMNASIUM)
+    return longest(OFFERS[key], settings)
+
+
 def own(project: Project) -> dict[str, str]:
     """The project's simulators in which agents can learn now, by the name that the API takes."""
     return {row.called: str(row) for row in by_moves(project) if not obstacle(row)}

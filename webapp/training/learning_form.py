@@ -130,8 +130,9 @@ class LearningForm(StudyForm):
         return Represented(Job(project=job.project, kind=job.kind, game_version=job.game_version, config=config))
 
     def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
-        """Also that they have to share processors, where they have to."""
-        return {**super().before(study, user, **refers), "crowded": kinds.parts_of(self.kind).crowded(study)}
+        """Also that they have to share processors, where they have to, and that episodes may not end."""
+        parts = kinds.parts_of(self.kind)
+        return {**super().before(study, user, **refers), "crowded": parts.crowded(study), "short": parts.short(study)}
 
 
 class LayeredForm(LearningForm):

@@ -1,0 +1,97 @@
+"""The charts of evolution and learning: how everybody scores, who moves the centre, and how the search goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from webapp.lib.words import number
+from webapp.studies.lines import Lines, known, shown
+from webapp.studies.rounds import Columns
+from webapp.training.curve import EVALUATED
+
+PLAYERS = (
+    ("other", "Those that only evolve", "return_es"),
+    ("second", "Those that learn first", "return_rl"),
+    ("third", "The centre, as estimated", "return_estimate"),
+    ("first", "The centre on fresh episodes", "evaluation_return"),
+)
+"""Whose scores are drawn: how, what they are, and the metric."""
+MOVERS = (("other", "Those that only evolve", "p_es"), ("first", "Those that learn first", "p_rl"))
+LESSONS = "critic_steps_a_decision"
+OF_LEARNING = ("chance_rl", LESSONS)
+"""What means nothing where nobody learns."""
+ASKED = "evaluation_steps"
+"""Decisions that were played when the last evaluation was asked for."""
+SHARES = {"chance_rl": (0.0, 1.0), "floor": (0.0, 1.0)}
+
+
+class Small(NamedTuple):
+    """A small chart of one number: what it is, what it means, and the line."""
+
+    title: str
+    text: str
+    chart: Lines
+
+
+def after_chance(rounds: Columns) -> Columns:
+    """Without the rounds in which only chance played; empty where there are no others."""
+    start = rounds.get("steps_start", [None] * len(rounds["steps"]))
+    rows = [i for i, at in enumerate(rounds["steps"]) if (at or 0.0) > (start[i] or 0.0)]
+    return placed({name: [column[i] for i in rows] for name, column in rounds.items()}) if rows else {}
+
+
+def placed(rounds: Columns) -> Columns:
+    """With each evaluation where it was asked for, in a row of its own between the rounds: these tell it once it is
+    over, and again until the next one."""
+    steps, asked = rounds["steps"], rounds.get(ASKED, [])
+    scores = {at: mean for at, mean in zip(asked, rounds.get(EVALUATED, []), strict=False) if at is not None}
+    rows = sorted([(at or 0.0, i) for i, at in enumerate(steps)] + [(at, -1) for at in scores if at not in steps])
+    found = {name: [column[i] if i >= 0 else None for _, i in rows] for name, column in rounds.items()}
+    x = [at for at, _ in rows]
+    counted, clock = ([value or 0.0 for value in rounds[name]] for name in ("steps", "seconds"))
+    found |= {"steps": [*x], "seconds": [*np.interp(x, counted, clock).tolist()]}
+    return found | {EVALUATED: [scores.pop(at, None) for at, _ in rows]}
+
+
+def _decisions(value: float) -> str:
+    return number(round(value))
+
+
+def drawn(
+    rounds: Columns, lines: tuple[tuple[str, str, str], ...], by: str = "steps", along: str = "Decisions → more",
+    words: Callable[[float], str] = _decisions, unit: float = 1.0, up: tuple[float, float] | None = None,
+) -> Lines:  # fmt: skip
+    """Of the rows in which one of the lines has something to show."""
+    nothing: list[float | None] = [None] * len(rounds[by])
+    columns = [(mark, name, rounds.get(metric, nothing)) for mark, name, metric in lines]
+    rows = [i for i in range(len(nothing)) if any(known(column[i]) for _, _, column in columns)]
+    lines_drawn = [(mark, name, [column[i] for i in rows]) for mark, name, column in columns]
+    return Lines(along, [(rounds[by][i] or 0.0) / unit for i in rows], lines_drawn, words, up=up)
+
+
+def courses(rounds: Columns) -> list[Lines]:
+    """Over decisions, and over time."""
+    return [drawn(rounds, PLAYERS), drawn(rounds, PLAYERS, "seconds", "Minutes → later", shown, 60.0)]
+
+
+def search(rounds: Columns, least: float, learns: bool) -> list[Small]:
+    """How the search goes, in small charts of what the method tells; ``least``: as ``_least``; of learning only where
+    somebody ``learns``."""
+    lessons = "Those by chance do not count; the critic learned from them first, so it may begin high."
+    charts = (
+        ("chance_rl", "Chance that the next one learns", "It rises while fewer have learned than was asked for."),
+        ("sigma", "How far individuals lie from the centre", "Smaller: the search closes in."),
+        ("floor", "Share of weights that hardly vary any more", "Near 1: nothing new is tried."),
+        (LESSONS, "Lessons of the critic for each decision",
+         f"{lessons} While it is far below the dashed line, nobody begins to play." if least else lessons),
+    )  # fmt: skip
+    columns = rounds | {"least": [None if value is None else least for value in rounds.get(LESSONS, ())]}
+    lines = {LESSONS: (("second", "The fewest", "least"),) if least else ()}
+    return [
+        Small(title, text, drawn(columns, (*lines.get(name, ()), ("first", title, name)), up=SHARES.get(name)))
+        for name, title, text in charts
+        if (learns or name not in OF_LEARNING) and any(value is not None for value in rounds.get(name, ()))
+    ]
