@@ -36,8 +36,10 @@ os.environ["OMP_NUM_THREADS"] = "1"
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# On a busy machine a generated example may take its time: no test fails for that.
-hypothesis_settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# On a busy machine a generated example may take its time: no test fails for that. Tests that need more say so.
+hypothesis_settings.register_profile(
+    "calm", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 hypothesis_settings.load_profile("calm")
 
 
@@ -69,17 +71,20 @@ RAY = re.compile(r"^\s*(from tests\.contracts\.ray_server import|import ray\b|fr
 """How a file says that it starts Ray."""
 
 LONGEST = (
-    "engine/test_train_ray", "workers/test_whole_site_kills", "engine/test_verdicts", "workers/test_kills",
-    "engine/test_pool_ray", "engine/test_worth", "engine/test_study", "engine/test_patches", "engine/test_train",
-    "workers/test_supervisor", "workers/test_full_disk", "engine/test_rl_learners", "engine/test_masac",
-    "engine/test_lineups", "webapp/test_pages_access", "engine/test_arena", "engine/test_aesrl", "engine/test_starts",
-    "engine/test_gossip_ray", "engine/test_racing", "engine/test_piping", "engine/test_aesrl_ray",
-    "engine/test_numbered", "engine/test_hunt", "webapp/test_accounts", "workers/test_trainings", "engine/test_change",
-    "workers/test_attempts", "workers/test_postgresql", "browser/test_explore", "browser/test_data_pages",
-    "browser/test_explore_hands", "browser/test_frame", "browser/test_training", "browser/test_job_page",
-    "browser/test_explore_words", "browser/test_loop", "browser/test_explore_agrees",
+    "engine/test_train_ray", "engine/test_worth", "workers/test_whole_site_kills", "engine/test_verdicts",
+    "workers/test_kills", "engine/test_masac", "engine/test_pool_ray", "engine/test_study", "engine/test_gossip_ray",
+    "engine/test_arena", "workers/test_full_disk", "engine/test_patches", "engine/test_aesrl_ray", "engine/test_train",
+    "workers/test_trainings", "engine/test_lineups", "engine/test_pool_ray_lost", "engine/test_rl_learners",
+    "workers/test_postgresql", "engine/test_aesrl", "workers/test_supervisor", "engine/test_starts",
+    "workers/test_evolutions", "webapp/test_home_queries", "engine/test_shared_learner", "engine/test_hunt",
+    "webapp/test_redis_away", "webapp/test_pages_access", "workers/test_styles", "webapp/test_stream",
+    "webapp/test_accounts", "engine/test_peers", "webapp/test_shared_critic", "engine/test_starts_ray",
+    "engine/test_racing", "engine/test_piping", "engine/test_numbered", "engine/test_change", "workers/test_agents",
+    "workers/test_attempts", "browser/test_frame", "browser/test_data_pages", "browser/test_training",
+    "browser/test_explore", "browser/test_explore_hands", "browser/test_job_page", "browser/test_loop",
+    "browser/test_evolving", "browser/test_explore_words", "browser/test_new_job", "browser/test_explore_agrees",
 )  # fmt: skip
-"""Those that took a minute and more, the longest first, those that mostly wait for others among those that mostly
+"""Those that took half a minute and more, the longest first, those that mostly wait for others among those that mostly
 compute: of several processes, nobody begins a long one when all others end. Those in a browser come last, right before
 all others in a browser: a process keeps its site and its Chromium from one such file to the next, and only to it."""
 

@@ -89,7 +89,7 @@ class LearnerContract(ABC):
         assert found.returns[:, 0].sum() / found.lengths.sum() > 0.9
 
     def test_the_same_seed_trains_bit_for_bit_the_same(self) -> None:
-        one, two = (training(self.config(), self.game, seed=5, steps=1000) for _ in range(2))
+        one, two = (training(self.config(), self.game, seed=5, steps=600) for _ in range(2))
         assert curve(one) == curve(two)
         assert fingerprint(one) == fingerprint(two)
 
@@ -99,16 +99,16 @@ class LearnerContract(ABC):
         assert not np.array_equal(one.learner.weights(), two.learner.weights())
 
     def test_a_run_that_goes_on_from_a_checkpoint_is_the_run_that_was_never_interrupted(self) -> None:
-        every = 800
+        every, steps = 400, 1000
         config = self.config(normalise_observations=True, schedule="linear")
-        whole = training(config, self.game, steps=2000, every=every)
+        whole = training(config, self.game, steps=steps, every=every)
         updates = whole.run()
         begun = next(update for update in updates if whole.beginning == 1)
         saved = unpack(pack(*reversed(whole.state())))
         expected = told(updates)
-        resumed = training(config, self.game, steps=2000, every=every)
+        resumed = training(config, self.game, steps=steps, every=every)
         resumed.load(saved.arrays, saved.meta)
-        assert begun.steps < 2000
+        assert begun.steps < steps
         assert curve(resumed) == expected
         assert fingerprint(resumed) == fingerprint(whole)
 
@@ -166,7 +166,7 @@ class LearnerContract(ABC):
         def seeing() -> Signals:
             return self.game(masked=True, image=True)
 
-        run = training(config, seeing, steps=1000)
+        run = training(config, seeing, steps=500)
         for update in run.run():
             assert np.isfinite(list(update.metrics.values())).all()
 

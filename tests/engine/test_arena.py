@@ -799,7 +799,7 @@ def test_each_round_says_how_many_decisions_each_policy_has_learned_from(store: 
     assert learned[-1][1] is None, "who only plays learns nothing"
 
 
-@pytest.mark.parametrize(("kind", "players"), [("swiss", 4), ("swiss", 6), ("round-robin", 4), ("round-robin", 5)])
+@pytest.mark.parametrize(("kind", "players"), [("swiss", 5), ("round-robin", 4)])
 def test_a_tournament_whose_pairs_always_or_never_win_has_a_table_after_each_pair(kind: Any, players: int) -> None:
     rng = np.random.default_rng(players)
     whole = Tournament(TournamentConfig(kind=kind), 1, [f"player-{i}" for i in range(players)])

