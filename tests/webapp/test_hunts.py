@@ -24,7 +24,7 @@ from engine.rl.recording import drawing_of
 from engine.simulators import references
 from engine.studies import load
 from engine.study import run
-from tests.contracts.asked_kind import AskedKindContract, form, page
+from tests.contracts.asked_kind import AllMistakesContract, form, page
 from tests.factories import Studio, signed_in
 from tests.webapp.hunted import hunted
 from webapp.accounts.models import User
@@ -47,7 +47,7 @@ def job(team: Studio) -> Job:
     return hunted(team)
 
 
-class TestHunts(AskedKindContract):
+class TestHunts(AllMistakesContract):
     kind = "hunt"
     typed = TYPED
     least = {"game": "maze", "method": "wuji"}

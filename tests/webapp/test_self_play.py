@@ -21,7 +21,7 @@ from engine.config.self_play import SelfPlayConfig
 from engine.config.whole_updates import learned
 from engine.errors import ConfigError
 from engine.studies import load
-from tests.contracts.asked_kind import AskedKindContract, form, page
+from tests.contracts.asked_kind import AllMistakesContract, form, page
 from tests.engine.test_self_play import settings
 from tests.factories import Studio
 from tests.webapp.agents import kept
@@ -65,7 +65,7 @@ def played(team: Studio, rounds: int | None = None) -> Job:
     return recorded(team, study(), "Three of them", rounds)
 
 
-class TestSelfPlay(AskedKindContract):
+class TestSelfPlay(AllMistakesContract):
     kind = "self-play"
     typed = CHOSEN
     least = {"game": "commanders-two-seats", "opponents": "hardest"}

@@ -28,7 +28,7 @@ export function showState(step, busy) {
   at("message").hidden = !state.message || state.status === "stopped";
   at("attempt").textContent = String(state.attempt);
   for (const heading of findAll(document, "[data-going]")) heading.textContent = heading.dataset[ended() ? "ended" : "going"] ?? "";
-  at("goes-on").hidden = !["running", "queued", "waiting"].includes(state.status);
+  at("goes-on").hidden = state.command !== "" || !["running", "queued", "waiting"].includes(state.status);
 }
 
 /** The beam stands at ``share``, in [0, 1], and says ``label``.
