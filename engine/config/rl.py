@@ -459,14 +459,15 @@ the table are those of the released code: trace 0.95, fragments of 50 steps, cli
 """
 
 _PLATFORM = {
-    "normalise_observations": True, "discount": 0.9, "capacity": 10_000, "warmup": 500, "explore": 0.05, "epsilon": 0.01, "start": (3.0, 10.0, 400.0),
+    "normalise_observations": True, "discount": 0.9, "capacity": 10_000, "warmup": 500, "explore": 0.05,
+    "epsilon": 0.01, "start": (3.0, 10.0, 400.0),
 }  # fmt: skip
 """Those of the released code of Bester et al. (2019) for Platform: 1,000 of 20,000 episodes with exploration. What is
 seen is scaled by its mean and spread, there to ±1: in Platform all of it lies between 0 and 1, and all kinks of a new
 network in a corner of that, so that one seed of five unlearned what it could."""
 _GOAL = {
-    "normalise_observations": True, "discount": 0.95, "capacity": 20_000, "warmup": 500, "explore": 0.05, "epsilon": 0.01, "numbers_rate": 1e-5,
-    "max_gradient": 1.0, "rewards": {"score": RewardConfig(weight=0.02)},
+    "normalise_observations": True, "discount": 0.95, "capacity": 20_000, "warmup": 500, "explore": 0.05,
+    "epsilon": 0.01, "numbers_rate": 1e-5, "max_gradient": 1.0, "rewards": {"score": RewardConfig(weight=0.02)},
     "network": ApartConfig(policy=(256,), critic=(256,)),
 }  # fmt: skip
 """The same for Goal."""

@@ -4,7 +4,7 @@ same game with other settings for where an episode begins."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field
@@ -36,10 +36,14 @@ LEAST, LARGEST = "least_score", "largest_score"
 _Replayed = MPDQNConfig | PDQNConfig | PADDPGConfig | DQNConfig | TD3Config | SACConfig
 REPLAYED: tuple[type[ReplayedConfig], ...] = get_args(_Replayed)
 """Learners that keep what they played and learn from it again."""
+SCALED = "normalise_observations"
 
 
 def _preset(given: Any) -> Any:
-    return preset(given, [name for name, learner in PRESETS.items() if type(learner) in REPLAYED])
+    """A preset does without a scale of what is seen, which actors cannot share, unless somebody asks for it."""
+    found = preset(given, [name for name, learner in PRESETS.items() if type(learner) in REPLAYED])
+    asked = found is given or (isinstance(given, Mapping) and SCALED in given)
+    return found if asked else {**found, SCALED: False}
 
 
 ReplayedLearner = Annotated[_Replayed, Field(discriminator="kind"), BeforeValidator(_preset)]

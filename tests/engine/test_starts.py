@@ -19,6 +19,7 @@ from redis import Redis
 from engine.arrays import unpack
 from engine.channel import Frame, Weights, encode_weights
 from engine.config.policies import AGENT
+from engine.config.rl import PRESETS
 from engine.config.starts import StartsConfig
 from engine.errors import ConfigError, SimulatorError
 from engine.events import AnyEvent, Failed, Finished, Incident, Paused, Progressed, Started, Stopped
@@ -300,7 +301,7 @@ def test_when_redis_refuses_what_a_study_needs_it_says_so_with_how_much_waits_an
     client.execute_command("ACL", "SETUSER", "poor", "on", ">word", "~*", "+@all", "-lpop")
     place = Place(server.url.replace("unix://", "unix://poor:word@"), "job", "a")
     config = study(sampling="asynchronous", replay={"where": "redis", "address": server.url})
-    actors = OverRedis(RedisLearner(place, 1), _Redis(config))
+    actors = OverRedis(config, RedisLearner(place, 1), _Redis(config))
     actor = RedisActor(place, 0)
     actor.add({"a": np.zeros(3)})
     assert actors.end.take() == []
@@ -697,3 +698,13 @@ def test_decisions_lost_before_a_study_was_interrupted_are_not_forgotten(store: 
     again.restore(made.checkpoint())
     assert again.missing == Lost(3, 4, 5)
     assert list(again._missing()) == []
+
+
+def test_a_preset_leaves_out_the_scale_that_actors_cannot_share_and_who_asks_for_it_is_told() -> None:
+    given = {name: value for name, value in settings().items() if name != "learner"}
+    assert PRESETS["platform-mpdqn"].normalise_observations, "or this test says nothing"
+    study = load(given | {"learner": "platform-mpdqn"})
+    assert isinstance(study, StartsConfig)
+    assert not study.learner.normalise_observations
+    with pytest.raises(ConfigError, match="share no scale"):
+        load(given | {"learner": {"preset": "platform-mpdqn", "normalise_observations": True}})

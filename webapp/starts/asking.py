@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from django import forms
 
 from engine.catalog import LEARNERS
+from engine.config.starts import SCALED
 from webapp.accounts.models import User
 from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
@@ -134,6 +136,7 @@ class StartsForm(LearningForm):
         self.rows = [row for row, _ in starts]
         sees = OFFERED[game].sees if game in OFFERED else games.NUMBERS
         preset = methods.presets_for(found["learner"], game, sees)[0]
+        preset = replace(preset, learner=preset.learner.model_copy(update={SCALED: False}))
         learner = beginnings.going_on(preset, self.begun).learner.model_dump()
         waits = found["waits"] == "step"
         return {
