@@ -3,7 +3,8 @@
 Values with declared bounds get a range that holds for any noise within them (``confidence.bounds``). Without declared
 bounds, values of which many are equal get no range, because they say nothing of what else may occur; others get one
 from their own spread (``confidence.seen``), from seven of them on at 95 %, and from more where several ranges hold at
-once and each may miss less often. All ranges hold at every look.
+once and each may miss less often. Whoever allows for what no value resembles gets a range of equal ones, too
+(``range_of_like``). All ranges hold at every look.
 """
 
 from __future__ import annotations
@@ -28,13 +29,14 @@ WHY_NOWHERE = (
 
 class Mean:
     """The mean of ``values`` [samples], none of which can be below ``low`` or above ``high``, each the mean of so many
-    ``battles``, which are independent, as each has a seed of its own, but need not be alike."""
+    ``battles``, which are independent, as each has a seed of its own, but need not be alike. ``like``: of values that
+    resemble these alone, so that equal ones tell as much as others."""
 
-    def __init__(self, values: Floats, low: float, high: float, battles: float) -> None:
+    def __init__(self, values: Floats, low: float, high: float, battles: float, like: bool = False) -> None:
         self.values, self.low = values, low
         self.observed = Observed.of(values)
         self.mean = self.observed.mean
-        self.coarse, self.bounded = confidence.coarse(values), math.isfinite(low)
+        self.coarse, self.bounded = not like and confidence.coarse(values), math.isfinite(low)
         self.full = confidence.full(self.mean, low, high, battles)
         self.unknown = not math.isfinite(self.mean) or (self.coarse and not self.bounded)
 
@@ -83,6 +85,15 @@ def range_of(values: Floats, low: float = -math.inf, high: float = math.inf, err
         return confidence.bounds(values, low, high, error)
     found = range_by_battles(values, low, high, 1.0, error)
     return found if math.isfinite(found.high - found.low) else NOWHERE
+
+
+def range_of_like(values: Floats, error: float) -> Range:
+    """Range of the mean of ``values`` [samples] without declared bounds, as far as all others resemble these, of which
+    many or all may be equal: for whoever allows for the rest. NOWHERE where these are few."""
+    if not len(values) or not np.isfinite(values).all():
+        return NOWHERE
+    least, most = (Mean(side, -math.inf, math.inf, 1.0, like=True).least(error / 2) for side in (values, -values))
+    return Range(least, -most) if math.isfinite(least + most) else NOWHERE
 
 
 def range_by_count(mean: float, samples: int, low: float, high: float, error: float = 0.05) -> Range:

@@ -11,7 +11,8 @@ No range holds for a measure without declared ends whatever its distribution is 
 nonexistence of certain statistical procedures in nonparametric problems"): what n episodes did not show may still
 happen in log(1 / error) / n of them (the rule of three: Hanley and Lippman-Hand 1983, "If nothing goes wrong, is
 everything all right?"). So a style holds in such a measure, or is fragile, only if it would be although episodes as
-rare as that go ``FAR`` spans beyond, to either side.
+rare as that go ``FAR`` spans beyond, to either side. What resembles the episodes played has the range that these give
+(``means.range_of_like``): where all shift by the same number it is that number, and the allowance alone decides.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from numpy.typing import NDArray
 from engine.catalog import built_in, of_two
 from engine.confidence import Range, bounds_once
 from engine.config.train import TrainGame
-from engine.means import range_of, widened
+from engine.means import range_of_like, widened
 
 FRAGILE = 0.15
 ERROR = 0.05
@@ -133,13 +134,13 @@ def paired(
 ) -> Shift:
     """From the ``change`` [episodes] against an opponent of each episode on the same seed, of a number of episodes that
     was fixed before the first: one look. ``ends``: between which the measure lies (None: not declared; such a range
-    holds at every look, and is wider for it); ``error``: the probability that the range misses, or
-    the share ``unseen`` is larger."""
+    holds at every look, and is wider for it); ``error``: the probability that the range misses, or the share ``unseen``
+    is larger."""
     width = math.inf if ends is None else ends[1] - ends[0]
     once = math.isfinite(width) and bool(np.isfinite(change).all())
     n, mean = len(change), float(change.mean())
     if not once:
-        return Shift(measure, opponent, mean, *range_of(change, error=error / 2), n, unseen=_unseen(n, error / 2))
+        return Shift(measure, opponent, mean, *range_of_like(change, error / 2), n, unseen=_unseen(n, error / 2))
     spread = float(change.std())
     found = bounds_once(change, -width, width, error)
     return Shift(measure, opponent, mean, *found, n, spread / math.sqrt(n), spread * math.sqrt(2 * math.log(2 / error)))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.stats import binom
 
+from engine.confidence import bounds_once
 from engine.means import range_of
 from engine.study.model_card import _held
 from engine.styles.strangers import ERROR, FRAGILE, Mean, Moved, Shift, moved, paired, shifts_of_means, strangers_of
@@ -133,13 +136,17 @@ def differences(kind: str, rng: np.random.Generator, episodes: int, by: float) -
     if kind.startswith("rare"):
         share = float(kind.removeprefix("rare"))
         return 0.1 * noise[0] + (rng.random(episodes) < share) * by / share
+    if kind.startswith("mostly"):
+        share = float(kind.removeprefix("mostly"))
+        return (rng.random(episodes) < share) * rng.lognormal(-1.125, 1.5, episodes) * by / share
     if kind == "tied":
         return 0.2 * rng.integers(-2, 3, episodes) + by
     return np.full(episodes, by) if kind == "constant" else 0.3 * noise[0] + by
 
 
 RARE = ("rare0.05", "rare0.01", "rare0.0056", "rare0.002")
-OPEN_ENDED = ("normal", "lognormal0.5", "lognormal1.5", *RARE, "tied", "constant")
+MOSTLY = ("mostly0.6", "mostly0.1", "mostly0.006")
+OPEN_ENDED = ("normal", "lognormal0.5", "lognormal1.5", *RARE, *MOSTLY, "tied", "constant")
 
 
 def called(said: str, kind: str, episodes: int, by: float, times: int = 100) -> float:
@@ -175,6 +182,67 @@ def test_without_declared_ends_who_jumps_back_now_and_then_is_seldom_called_frag
             shift = moved([paired("hits", "a", change, None, ERROR)], SPAN)
             wrong += shift is not None and shift.verdict == "fragile"
         assert wrong <= 200 * ERROR
+
+
+def undeclared(change: NDArray[np.float64]) -> Moved:
+    """What this ``change``, in spans, says in a measure without declared ends."""
+    return verdict(paired("hits", "a", 8 * change, None, ERROR))
+
+
+@pytest.mark.parametrize(("by", "episodes", "said", "needed"), [
+    (0.0, 2400, "open", 2500), (0.0, 2500, "holds", 0), (0.05, 3000, "open", 3700), (-0.05, 3700, "holds", 0),
+    (1.0, 430, "open", 440), (1.0, 440, "fragile", 0), (-1.0, 440, "fragile", 0), (30.0, 11, "open", 13),
+    (30.0, 13, "fragile", 0), (FRAGILE, 100_000, "open", 0),
+])  # fmt: skip
+def test_the_same_shift_in_every_episode_decides_once_rare_others_would_not_change_that(
+    by: float, episodes: int, said: str, needed: int
+) -> None:
+    """However many episodes there were, nothing was known of it. Sums of figures may be rounded otherwise each time."""
+    luck = np.random.default_rng(5).normal(size=episodes)
+    for change in (np.full(episodes, by), (luck + by) - luck):
+        found = undeclared(change)
+        assert (found.verdict, found.episodes if by != FRAGILE else 0) == (said, needed)
+        assert found.high == pytest.approx(abs(by) + 100 * math.log(2 / ERROR) / episodes)
+
+
+def test_the_same_shift_in_few_episodes_or_where_agents_span_nothing_says_nothing() -> None:
+    for episodes in (1, 2, 7):
+        assert undeclared(np.full(episodes, 1000.0))[3:6] == (0.0, None, 0)
+    assert undeclared(np.append(np.zeros(5000), np.inf)).verdict == "open"
+    assert moved([paired("hits", "a", np.zeros(5000), None, ERROR)], {"hits": 0.0}) is None
+
+
+def test_the_same_shift_in_every_episode_keeps_its_range_where_ends_are_declared() -> None:
+    for by in (0.0, 0.3):
+        found = paired("explored", "a", np.full(100, by), (0.0, 1.0), ERROR)
+        assert (found.low, found.high) == bounds_once(np.full(100, by), -1.0, 1.0, ERROR)
+        assert (found.unseen, found.low < by < found.high) == (0.0, True)
+
+
+@pytest.mark.parametrize("share", [0.0025, 0.1, 0.5])
+def test_few_or_many_other_episodes_beside_equal_ones_change_no_verdict(share: float) -> None:
+    """As in points, which most episodes win alike; where two in five were equal nothing was known either."""
+
+    def beside(by: float, episodes: int) -> Moved:
+        return undeclared(by + 0.1 * (np.arange(episodes) < share * episodes))
+
+    assert [beside(1.0, 600).verdict, beside(-1.0, 700).verdict] == ["fragile", "fragile"]
+    assert [beside(0.0, 400).verdict, beside(0.0, 6000).verdict] == ["open", "holds"]
+
+
+@pytest.mark.parametrize("far", [5.0, 100.0])
+@pytest.mark.parametrize("times", [0.8, 1.0, 1.1, 2.5])
+def test_equal_episodes_with_rare_ones_far_beyond_are_seldom_judged_wrongly(times: float, far: float) -> None:
+    """Around as often as so many episodes may show none of them, and as far as the promise reaches, with a mean on the
+    line, or just beyond it. By the probability of each number of rare ones, as verdicts do not depend on their order.
+    """
+    for episodes in (9, 20, 100, 400, 3000):
+        share, wrong = min(times * math.log(2 / ERROR) / episodes, 0.55), np.zeros(2)
+        for rare in range(min(episodes, 30) + 1):
+            change = far * ((np.arange(episodes) < rare) - share)
+            verdicts = undeclared(FRAGILE - change).fragile, undeclared(1.001 * FRAGILE + change).verdict == "holds"
+            wrong += binom.pmf(rare, episodes, share) * np.array(verdicts)
+        assert wrong.max() <= ERROR
 
 
 @pytest.mark.parametrize("kind", ["normal", "lognormal0.5", "tied"])
