@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import re
 from typing import Any
 
@@ -25,6 +26,7 @@ from webapp.studies import pending, playable
 from webapp.studies.journal import TIME_IS_UP
 from webapp.studies.models import Job, Status
 from webapp.styles import pictures, scales, weighing
+from webapp.styles.example import OWN_FIELDS, WRITTEN, of_measures
 from webapp.styles.forms import StyleForm
 from webapp.styles.map_words import gene_text
 from webapp.styles.reward_form import NOT_WRITTEN, TOO_FEW_GOALS
@@ -40,6 +42,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 PONG = {"game": "pong", "game.settings": SHORT}
 OWN = {**PONG, "scale": "own", "style": "moved", "goal-1": "score + hits", "goal-1-called": "hits the ball",
        "goal-2": "score"}  # fmt: skip
+EXAMPLE = "These formulas are an example."
 
 
 @pytest.fixture
@@ -235,7 +238,7 @@ def test_every_mistake_of_ones_own_formulas_is_told_at_its_field(team: Studio) -
     assert "jumps" in found["goal-1"][0]
     assert "does not measure luck" in found["behaviour"][0]
     assert "is what is paid for" in wrong(team, **{**OWN, "goal-1-called": "style"})["goal-1"][0]
-    found = wrong(team, **PONG, scale="own")
+    found = wrong(team, **PONG, scale="own", example=WRITTEN)
     assert (found["style"], found["goal-1"]) == ([NOT_WRITTEN], [TOO_FEW_GOALS])
     found = wrong(team, **PONG, scale="own", style="2 * moved - 1", **{"goal-1": "1/0"})
     assert found["goal-2"] == [TOO_FEW_GOALS]
@@ -531,15 +534,85 @@ def test_values_from_a_thousand_on_are_whole_numbers_as_the_form_and_the_map_tel
 def test_what_is_not_written_yet_is_no_mistake_before_anything_is_typed_or_a_start_is_tried(
     team: Studio, client: Client
 ) -> None:
-    opened = post(client, team, "preview", **PONG, scale="own").json()
+    unknown = {"game": "cartpole", "scale": "own"}  # until sample episodes are played there is nothing to begin with
+    opened = post(client, team, "preview", **unknown).json()
     assert not {"style", "goal-1"} & opened["errors"].keys()
+    assert EXAMPLE not in opened["html"]["reward"]
     assert (opened["before"]["time"], CORRECT in opened["before"]["note"]) == ("…", True)
     for more in ({"goal-2": "score"}, {"start_tried": "1"}):
-        found = post(client, team, "preview", **PONG, scale="own", **more).json()["errors"]
+        found = post(client, team, "preview", **unknown, **more).json()["errors"]
         goal = "goal-2" if "goal-2" in more else "goal-1"
         assert (found["style"], found[goal]) == ([NOT_WRITTEN], [TOO_FEW_GOALS])
-    refused = post(client, team, "new", **PONG, scale="own").content.decode()
+    refused = post(client, team, "new", **unknown).content.decode()
     assert '<input type="hidden" name="start_tried" value="1">' in refused
+
+
+def own_fields(made: StyleForm) -> dict[str, str]:
+    """What the page would send back of fields for formulas of one's own."""
+    return {name: str(made.data[name]) for name in (*OWN_FIELDS, "example") if made.data.get(name)}
+
+
+def test_formulas_of_ones_own_begin_with_an_example_that_can_be_started(team: Studio, client: Client) -> None:
+    example = form(team, **PONG, scale="own")
+    assert own_fields(example) | {"example": ""} == {
+        "winning": "score", "style": "2 * moved - 1", "goal-1": "score + moved", "goal-1-called": "busy",
+        "goal-2": "score + (1 - moved)", "goal-2-called": "calm", "example": "",
+    }  # fmt: skip
+    assert example.study is not None
+    assert example.study.behaviour == ("moved",)
+    page = post(client, team, "preview", **PONG, scale="own").json()
+    assert EXAMPLE in page["html"]["reward"]
+    assert 'value="score + moved"' in page["html"]["reward"]
+    assert f'name="example" value="{example.data["example"]}"' in page["html"]["reward"]
+    assert EXAMPLE not in post(client, team, "preview", **OWN).json()["html"]["reward"], "it is somebody's own"
+    scale = post(client, team, "preview", **PONG, scale="busy-calm", **own_fields(example)).json()["html"]["reward"]
+    assert EXAMPLE not in scale
+
+
+def test_an_example_that_nobody_changed_follows_the_game_and_one_that_somebody_changed_stays(team: Studio) -> None:
+    sent = own_fields(form(team, **PONG, scale="own"))
+    assert form(team, game="commanders", scale="own", **sent).data["style"] == "2 * walked - 1"
+    assert form(team, game="commanders", scale="own", **{**sent, "winning": "win"}).data["style"] == "2 * moved - 1"
+    unknown = own_fields(form(team, game="cartpole", scale="own"))
+    assert unknown.keys() == {"example"}
+    assert own_fields(form(team, **PONG, scale="own", **unknown)) == sent
+
+
+def test_fields_that_somebody_cleared_stay_clear(team: Studio, client: Client) -> None:
+    for began in (own_fields(form(team, **PONG, scale="own")), own_fields(form(team, **OWN))):
+        cleared = {**PONG, "scale": "own", "example": began["example"]}
+        assert own_fields(form(team, **cleared)) == {"example": began["example"]}
+        answer = post(client, team, "preview", **cleared, keep="1").json()
+        assert (answer["errors"]["style"], answer["errors"]["goal-1"]) == ([NOT_WRITTEN], [TOO_FEW_GOALS])
+        assert TrainDraft.objects.get().form["example"] == began["example"], "and in the draft"
+        assert own_fields(form(team, **{**cleared, "scale": "busy-calm"})) == {"example": began["example"]}
+
+
+def seen(**measures: list[float]) -> Samples:
+    """Sample episodes with these measures, in a game that tells of each decision only whether it is a jump."""
+    columns = np.array(list(measures.values())).T
+    nobody, jump = np.zeros(1, np.int32), np.ones((1, 1), np.float32)
+    whose = np.zeros(len(columns), np.int32)
+    return Samples(("Random",), ("jump",), tuple(measures), 0, jump, nobody, nobody, nobody, columns, whose)
+
+
+@pytest.mark.parametrize(
+    ("measures", "goals"),
+    [
+        ({"score": [0.0, 0.5, 0.4], "jumps": [7.0, 1.0, 11.0]}, ("score + 0.05 * jumps", "score - 0.05 * jumps")),
+        ({"score": [0.0, 0.0, 0.0], "jumps": [7.0, 1.0, 11.0]}, ("score + jumps", "score - jumps")),
+        ({"score": [0.0, 0.5, 0.4], "lives": [3.0, 3.0, 3.0], "falls": [0.0, 0.5, 0.1]},
+         ("score + falls", "score - falls")),
+        ({"score": [0.1, 0.2, 0.4], "length": [10.0, 20.0, 40.0]}, None),
+        ({"score": [0.1, 0.2, 0.4], "jumps": [math.nan, 2.0, 1.0]}, None),
+    ],
+)  # fmt: skip
+def test_where_no_scale_fits_an_example_is_much_and_little_of_what_tells_agents_apart(
+    measures: dict[str, list[float]], goals: tuple[str, str] | None
+) -> None:
+    samples = seen(**measures)
+    filled = of_measures(scales.known_signals("", samples), samples)
+    assert (filled["goal-1"], filled["goal-2"], filled["style"]) == (*goals, "jump") if goals else filled == {}
 
 
 def test_no_estimate_stands_beside_the_start_button_while_a_formula_is_wrong(team: Studio, client: Client) -> None:

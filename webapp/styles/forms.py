@@ -81,7 +81,7 @@ class StyleForm(RewardForm):
     def shape(self) -> str:
         known = "" if self.samples is None else "played"
         chosen = (self.offer.key, self.game_name, self.shown.key, self.does, self.scale_chosen, self._said("start"))
-        return " ".join((*chosen, known))
+        return " ".join((*chosen, known, self._said("example")))
 
     @property
     def name(self) -> str:

@@ -20,7 +20,7 @@ from webapp.games.models import GameVersion
 from webapp.lib.digits import whole
 from webapp.lib.words import one_of
 from webapp.studies.models import Job
-from webapp.styles import sample_episodes, scales
+from webapp.styles import example, sample_episodes, scales
 from webapp.styles.goal_fields import GoalFields
 from webapp.styles.scales import FURTHEST, MIDDLE, OWN
 from webapp.training.forms import TrainForm
@@ -57,6 +57,8 @@ class RewardForm(GoalFields, TrainForm):
         label="Told apart by", max_length=200, required=False,
         help_text="What says how an agent plays: measures of an episode, with spaces between them.",
     )  # fmt: skip
+    example = forms.CharField(required=False, widget=forms.HiddenInput)
+    """The mark of the example that the page began with: what somebody cleared since stays cleared."""
 
     @property
     def scale_chosen(self) -> str:
@@ -74,8 +76,31 @@ class RewardForm(GoalFields, TrainForm):
     def _scale(self) -> dict[str, Any]:
         """What the chosen scale asks for in this game."""
         assert self.template is not None
+        return self._in_game(self.template)
+
+    def _in_game(self, template: Template) -> dict[str, Any]:
         row = built_in(self.game_name) if self.game_name else None
-        return self.template.settings(self.game_signals.names, row.weights if row is not None else {})
+        return template.settings(self.game_signals.names, row.weights if row is not None else {})
+
+    @property
+    def untouched(self) -> bool:
+        """Whether fields for formulas of one's own hold what the page began with."""
+        return self._said("example") == example.mark(self._own_texts)
+
+    @property
+    def _own_texts(self) -> dict[str, str]:
+        return {name: self._said(name) for name in example.OWN_FIELDS}
+
+    def _begin(self) -> None:
+        """Fill in an example where nobody wrote formulas of one's own; another game has another one."""
+        begun = bool(self._said("example")) or any(self._own_texts.values())
+        if begun and not self.untouched:
+            self.data = {**self.data, "example": self._said("example") or example.WRITTEN}
+            return
+        scale, known = example.first_scale(self.game_signals), (self.game_signals, self.samples)
+        filled = example.of_scale(self._in_game(scale)) if scale else example.of_measures(*known)
+        nothing = dict.fromkeys(example.OWN_FIELDS, "")
+        self.data = {**self.data, **nothing, **filled, "example": example.mark(filled)}
 
     @cached_property
     def samples(self) -> Samples | None:
@@ -163,6 +188,8 @@ class RewardForm(GoalFields, TrainForm):
             self.add_error("behaviour", f"This game does not measure {one_of(strange)}. It measures {measured}.")
 
     def clean(self) -> dict[str, Any]:
+        if not self.template:
+            self._begin()  # what the game tells is known only now
         cleaned = super().clean()
         known, style = self.samples, StyleReward.model_construct(**self.reward)
         for place, message in problems(style, self.aims, known) if known else scales.strange(style, self.game_signals):

@@ -34,7 +34,6 @@ PAGE = TrainDraft.Page.STYLE
 CHOICES = ("algorithms", "presets", "details")
 CORRECT = "Something must be written or corrected first; then stands here how long the search takes."
 UNWRITTEN = (NOT_WRITTEN, TOO_FEW_GOALS)
-GOAL_FIELDS = tuple(f"goal-{i}{end}" for i in range(1, GOALS + 1) for end in ("", "-called"))
 USUAL = {"population": POPULATION, "rounds": ROUNDS, "episodes": EPISODES, "fresh": FRESH, "matters": scales.MIDDLE}
 
 
@@ -68,6 +67,7 @@ def _parts(form: StyleForm) -> dict[str, Any]:
         "scales": game_signals.scales(),
         "own": scales.OWN,
         "writes": form.template is None,
+        "exemplary": form.template is None and form.untouched and bool(form.goals),
         "chosen": form.scale_chosen,
         **_formulas(form, drawn),
         "ways": " ".join(form.ways),
@@ -127,8 +127,8 @@ def preview(request: HttpRequest, slug: str) -> PageJson:
 
 
 def _begun(request: HttpRequest, form: StyleForm) -> bool:
-    """Whether anything is typed of formulas of one's own, or a start was tried."""
-    return bool(request.POST.get("start_tried")) or any(name in form.as_typed for name in (*FORMULAS, *GOAL_FIELDS))
+    """Whether somebody changed what formulas of one's own begin with, or tried a start."""
+    return bool(request.POST.get("start_tried")) or not form.untouched
 
 
 def _written(errors: dict[str, list[str]]) -> dict[str, list[str]]:
