@@ -12,16 +12,19 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from engine.config.evolve import measure_names
 from engine.config.style_reward import StyleReward
 from engine.config.styles import StylesConfig
+from engine.config.train import TrainGame
 from engine.config.whole_updates import learned
+from engine.simulators import references
 from engine.studies import load
 from engine.styles.preview import Samples, Value
 from tests.factories import Studio, game_version, signed_in, studio
 from tests.webapp.bred import GAME, SHORT, breeding, config, sampled
 from tests.webapp.trainings import training
 from webapp.api import tokens
-from webapp.games.models import GameVersion
+from webapp.games.models import GameVersion, Simulator
 from webapp.studies import pending, playable
 from webapp.studies.journal import TIME_IS_UP
 from webapp.studies.models import Job, Status
@@ -485,9 +488,9 @@ def test_run_again_with_changes_says_which_settings_the_form_cannot_hold(team: S
     assert "Trained agents kept (was 7, here 1,000)" in page
 
 
-def api(team: Studio, body: dict[str, Any]) -> Any:
+def api(team: Studio, body: dict[str, Any], beside: str = "") -> Any:
     token = tokens.make(team.designer, "ci", None, 30)[1]
-    address = f"/api/v1/projects/{team.project.slug}/jobs"
+    address = f"/api/v1/projects/{team.project.slug}/jobs{beside}"
     return Client(headers={"Authorization": f"Bearer {token}"}).post(address, body, content_type="application/json")
 
 
@@ -521,6 +524,65 @@ def test_the_api_lets_a_job_wait_for_sample_episodes(team: Studio) -> None:
     job.refresh_from_db()
     assert (job.status, job.attempt) == (Status.FAILED, 0)
     assert "nothing can be learned from it" in job.message
+
+
+def asked(game: str, **more: Any) -> dict[str, Any]:
+    """A body that asks for styles of play in a game, as it is without settings."""
+    plain = config().model_dump(mode="json")
+    plain["task"]["game"] = {"name": game}
+    return {"kind": "style", "config": plain | more}
+
+
+@pytest.mark.parametrize("game", ["pong", "gym:CartPole-v1", "gym:LunarLander-v3", "ale:breakout"])
+def test_the_api_refuses_at_once_what_a_known_game_does_not_tell(team: Studio, game: str) -> None:
+    goals = [{"measure": "angry", "formula": "score + anger"}, {"measure": "luck"}, {"measure": "score"}]
+    body = asked(game, objectives=goals, behaviour=["luck"])
+    body["config"]["task"]["style"]["style"] = "2 * speed"
+    answer = api(team, body)
+    assert answer.status_code == 422, answer.content
+    found = {each["place"]: each["message"] for each in answer.json()["problems"]}
+    places = ("task.style.style", "objectives.0.formula", "objectives.1.measure", "behaviour.0")
+    assert set(found) == {f"config.{place}" for place in places}
+    assert "uses 'anger', which is not known. Known: " in found["config.objectives.0.formula"]
+    assert all("score" in message for message in found.values())
+    assert not Job.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["gym:CartPole-v1", "ale:breakout"])
+def test_games_of_gymnasium_and_atari_tell_what_the_page_says_before_anybody_plays_them(name: str) -> None:
+    known = scales.known_signals(name, None)
+    made = references.make(TrainGame(name=name), 1)
+    seat, longest = made.spec.seats[0], made.spec.max_ticks
+    made.close()
+    assert longest
+    assert [word.name for word in known.signals] == [*seat.rewards, "time"]
+    assert [word.name for word in known.measures] == [*measure_names((), seat.signals)[1:]]
+
+
+def test_of_a_game_that_nobody_played_the_api_notes_what_is_looked_for_and_the_job_fails_before_it_trains(
+    team: Studio,
+) -> None:
+    rows = {"kind": "command", "reference": "command:ours", "everybody": True, "by_moves": True}
+    ours = Simulator.objects.create(name="Ours", status=Simulator.Status.READY, **rows)
+    goals = [{"measure": "angry", "formula": "score + anger"}, {"measure": "calm", "formula": "score - moved * 1e3"}]
+    answer = api(team, asked(f"simulator:{ours.pk}", objectives=goals, behaviour=["luck"]))
+    assert answer.status_code == 201, answer.content
+    (note,) = answer.json()["notes"]
+    assert "is checked once sample episodes have been played, before any training: moved, anger, luck. If" in note
+    job = Job.objects.get(kind="style")
+    assert api(team, {}, f"/{job.pk}/clone").json()["notes"] == [note]
+    done = sampled(team.project)
+    Job.objects.filter(pk=job.awaits_id).update(status=done.status, artifacts=done.artifacts)
+    pending.settle_all()
+    job.refresh_from_db()
+    assert (job.status, job.attempt) == (Status.FAILED, 0)
+    said = "objectives.0.formula: The formula uses 'anger', which is not known. Known: hits, length, moved, score"
+    assert said in job.message
+    assert "behaviour.0: This game does not measure it; it measures score, win, length, moved" in job.message
+    assert "objectives.1" not in job.message
+    assert job.events.filter(kind="failed", body__message=job.message).exists()
+    again = api(team, asked(f"simulator:{ours.pk}", objectives=goals))
+    assert "config.objectives.0.formula" in {each["place"] for each in again.json()["problems"]}, "it was played by now"
 
 
 def test_values_from_a_thousand_on_are_whole_numbers_as_the_form_and_the_map_tell_them() -> None:

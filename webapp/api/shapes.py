@@ -113,8 +113,9 @@ class JobDetail(JobShape):
     summary: dict[str, Any] = Field(description="What the study said when it ended; re-checks change metrics only.")
     results: list[str] = Field(description="What can be fetched: front, archive, policy.zip, policy.onnx, members.zip.")
     notes: list[str] = Field(
-        description="Sentences on how it differs from the job that it is a copy of, and on what it costs it to "
-        "share processors; empty as a rule."
+        description="Sentences on how it differs from the job that it is a copy of, on what it costs it to share "
+        "processors, and on what is checked before it trains anybody because nobody has played its game here yet; "
+        "empty as a rule."
     )
     exit_code: int | None = Field(
         description="As on the command line: 0 done or stopped, 1 may be tried again, 2 cannot be done as asked; of a "

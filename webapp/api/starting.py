@@ -94,6 +94,7 @@ def again(job: Job, user: User, changes: Changes, kept: Kept) -> Job:
         raise actions.Refused(f"Only {able} can be started again.")
     config = public_config(config, job.project)  # so that whoever may not know the program can have the same again
     study, refers = intake.again(Body(job.kind, job.project, user, config, changes.set, {}), job)
+    details["notes"] += refers.pop("notes", ())
     return _submit(job.project, user, study, refers | details)
 
 

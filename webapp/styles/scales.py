@@ -13,7 +13,9 @@ from engine.catalog import PLAYERS, AgentGame, built_in
 from engine.config.evolve import AimConfig
 from engine.config.style_reward import STYLE, TIME, WINNING, StyleReward, formula_of, identifier
 from engine.config.style_templates import TEMPLATES, Template
+from engine.config.styles import StylesConfig
 from engine.errors import ConfigError
+from engine.formula import goal
 from engine.formula_functions import FUNCTIONS, PICKERS, REDUCERS
 from engine.styles.preview import NAMES_NOTHING, Samples, readable
 from engine.text import written
@@ -30,7 +32,9 @@ PLAIN = ("score", "win", "length")
 """Measures of every episode; others say how somebody plays."""
 OUTCOMES = ("score", "win")
 """Measures of how well an episode went, which is no way of playing."""
-_NAME = re.compile(r"[A-Za-z_]\w*")
+_REWARD_ALONE = ("gym", "gymnasium", "ale", "atari")
+"""Kinds of games that pay a score and tell nothing else, whichever game it is (``engine.mdp.gym``)."""
+_NAME = re.compile(r"\b[A-Za-z_]\w*")
 _FUNCTIONS = {*FUNCTIONS, *REDUCERS, *PICKERS}
 _FIRST = ("commanders", "pong", "image-pong", SIMULATOR)
 OFFERS: dict[str, Offer] = {key: ALONE[key] for key in (*_FIRST, *(key for key in ALONE if key not in _FIRST))}
@@ -95,12 +99,19 @@ def aimed_at(aims: Iterable[AimConfig], game_signals: KnownSignals) -> list[str]
     return [name for name in dict.fromkeys(found) if name in names]
 
 
+_SCORE_ONLY = KnownSignals(
+    (Word("score", "what the game pays for a decision"), Word(TIME, TIME_MEANING)),
+    tuple(Word(name, _MEASURES[name]) for name in PLAIN), True, {},
+)  # fmt: skip
+
+
 def known_signals(game: str, samples: Samples | None) -> KnownSignals:
     """What the engine's game of this name tells, by its sample episodes, or by its row of built-in games."""
     row = built_in(game) if game else None
     names = dict(row.names) if row else {}
     if samples is None:
-        return _by_row(row, names)
+        reward_alone = game.partition(":")[0] in _REWARD_ALONE
+        return _SCORE_ONLY if reward_alone else _by_row(row, names)
     meanings = row.meanings if row else {}
     signals = [
         Word(identifier(name), meanings.get(name, ""), _seen(column))
@@ -113,6 +124,15 @@ def known_signals(game: str, samples: Samples | None) -> KnownSignals:
         for name, column in zip(samples.measure_names, samples.measures.T, strict=True)
     ]
     return KnownSignals(tuple(signals), tuple(measures), True, names)
+
+
+def unknown_names(study: StylesConfig) -> list[str]:
+    """What a study wants of its game that not every game has."""
+    style = study.task.style
+    formulas = [*(style.formulas.values() if style else ()), *(aim.formula for aim in study.objectives)]
+    measures = (*(aim.measure for aim in study.objectives if not aim.formula), *study.behaviour)
+    names = dict.fromkeys((*(name for text in formulas for name in _named(text)), *measures))
+    return [name for name in names if name not in (*PLAIN, TIME)]
 
 
 def paid(game_signals: KnownSignals, template: Template | None, name: str) -> str:
@@ -207,6 +227,22 @@ def strange(style: StyleReward, game_signals: KnownSignals) -> list[tuple[str, s
             formula = formula_of(text, known, place)
             if not formula.names and weight != 0:
                 wrong.append((place, NAMES_NOTHING))
+        except ConfigError as error:
+            wrong += [(problem.place, problem.message) for problem in error.problems]
+    return wrong
+
+
+def strange_goals(aims: Iterable[AimConfig], game_signals: KnownSignals) -> list[tuple[str, str]]:
+    """The same of goals."""
+    names, wrong = [word.name for word in game_signals.measures], list[tuple[str, str]]()
+    for i, aim in enumerate(aims):
+        try:
+            if aim.formula:
+                known = names if game_signals.known else _named(aim.formula)
+                formula_of(aim.formula, known, f"objectives.{i}.formula", goal)
+            elif game_signals.known and aim.measure not in names:
+                why = f"{aim.measure!r} is not measured; the game tells {', '.join(names)}"
+                wrong.append((f"objectives.{i}.measure", why))
         except ConfigError as error:
             wrong += [(problem.place, problem.message) for problem in error.problems]
     return wrong

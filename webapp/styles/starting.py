@@ -9,6 +9,7 @@ from engine.config import Study, parse
 from engine.config.episodes import EpisodesConfig
 from engine.config.styles import StylesConfig
 from engine.styles.preview import problems
+from webapp.balance.forms import sentence
 from webapp.projects.models import Project
 from webapp.studies import actions, estimates
 from webapp.studies.intake import Body, Refers
@@ -24,6 +25,11 @@ from webapp.training.starting import TrainingStart
 if TYPE_CHECKING:
     from webapp.accounts.models import User
 
+UNSEEN = (
+    "What this game tells is not known yet, so what you name is checked once sample episodes have been played, before "
+    "any training: {}. If the game lacks one of them, the job fails then, and its message gives the place of each "
+    "wrong one."
+)
 TRYING = "What is paid for is being tried on sample episodes."
 ANEW = (
     "Sample episodes took too long last time, so they are played once more. If that takes too long again, the job "
@@ -84,7 +90,7 @@ class StyleStart(TrainingStart):
         if self.whole is None:
             self.form.point_at(place, message)
         else:
-            self.sentences.append(f"{place}: {worded(place, message)}")
+            self.sentences.append(f"{place}: {sentence(worded(place, message))}")
 
     def unfinished(self) -> StylesConfig:
         """The search: sample episodes only tell whether it can be done."""
@@ -108,11 +114,20 @@ def _ran_out(found: Job | None) -> bool:
     return found is not None and found.message == TIME_IS_UP and sample_episodes.samples_of(found) is None
 
 
+def unseen(study: StylesConfig) -> list[str]:
+    """In a sentence what a study wants of a game of which nobody knows yet whether it has that; empty where it is
+    known."""
+    names = scales.unknown_names(study)
+    known = scales.known_signals(study.task.game.name, None).known
+    return [] if known or not names else [UNSEEN.format(", ".join(names))]
+
+
 def wrong_of(study: StylesConfig, found: Job | None) -> list[tuple[str, str]]:
     """(place, message) of what sample episodes show to be wrong with a study, or why they could not be played."""
     samples = sample_episodes.samples_of(found)
     if samples is not None and study.task.style is not None:
-        return problems(study.task.style, study.objectives, samples)
+        game_signals = scales.known_signals(study.task.game.name, samples)
+        return [*problems(study.task.style, study.objectives, samples), *_unmeasured(study, game_signals)]
     return [(place if place.startswith("game") else f"game.{place}", why) for place, why in estimates.problems(found)]
 
 
@@ -141,7 +156,7 @@ class StylesIntake(SettingsIntake):
             trying = ANEW if _ran_out(sample) else TRYING
             sample = actions.sample(body.project, body.user, config, again=True)
             asked = {"typed": {WHOLE: study.model_dump(mode="json")}, "why": trying}
-            return study, {**refers, "awaits": sample, "asked": asked}
+            return study, {**refers, "awaits": sample, "asked": asked, "notes": unseen(study)}
         return study, refers
 
     def strange(self, study: Any, project: Project) -> Iterator[tuple[str, str]]:
@@ -158,10 +173,12 @@ class StylesIntake(SettingsIntake):
         found = sample_episodes.known(project, config) if config is not None else None
         samples = sample_episodes.samples_of(found)
         game_signals = scales.known_signals(study.task.game.name, samples)
-        if samples is None:
-            wrong = [*scales.strange(study.task.style, game_signals), *unknown_measures(study, project)]
+        if samples is not None:
+            wrong = wrong_of(study, found)
         else:
-            wrong = [*problems(study.task.style, study.objectives, samples), *_unmeasured(study, game_signals)]
+            by_name = _unmeasured(study, game_signals) if game_signals.known else unknown_measures(study, project)
+            goals = scales.strange_goals(study.objectives, game_signals)
+            wrong = [*scales.strange(study.task.style, game_signals), *goals, *by_name]
         return [(place, worded(place, why)) for place, why in wrong]
 
 
