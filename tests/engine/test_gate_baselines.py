@@ -77,7 +77,7 @@ def test_wherever_groups_of_exploits_are_interrupted_they_end_with_the_same_verd
 def test_baseline_teams_that_are_not_there_or_not_of_the_game_are_said_at_their_place(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         replaying({**LINEUP, "met": "job 3"}, met=[{"name": "a", "teams": [WEAK]}, {"name": "a", "teams": [WEAK]}])
-    assert {each.place for each in caught.value.problems} == {"met.1.name"}
+    assert {each.place for each in caught.value.problems} == {"met.1.name", "exploits.0.met"}
     with pytest.raises(ConfigError) as caught:
         replaying({**LINEUP, "met": "job 3"})
     assert "no name in met" in {each.place: each.message for each in caught.value.problems}["exploits.0.met"]

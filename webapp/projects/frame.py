@@ -25,7 +25,9 @@ class Place:
     of_project: bool = True
 
 
-_JOBS = ("studies:", "training:", "styles:", "hunts:", "arena:", "suspects:", "patches:", "changes:", "gates:")
+_JOBS = (
+    "studies:", "training:", "styles:", "hunts:", "self-play:", "arena:", "suspects:", "patches:", "changes:", "gates:",
+)  # fmt: skip
 PLACES = (
     Place("Home", "projects:home", of_project=False),
     Place("Game data", "games:data", ("games:",)),

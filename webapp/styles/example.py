@@ -47,8 +47,10 @@ def of_scale(settings: Mapping[str, Any]) -> Texts:
 
 def of_measures(game_signals: KnownSignals, samples: Samples | None) -> Texts:
     """Much and little of the first measure that says how somebody plays, each beside the score. Nothing while nobody
-    knows what the game tells, and where no measure can tell agents apart by sample episodes."""
+    knows what the game tells, and where no measure can tell agents apart by sample episodes. Without these nobody knows
+    whether an episode's length is more than its score."""
     ways = game_signals.behaviour if game_signals.known else []
+    ways = [way for way in ways if samples is not None or way != "length"]
     weighed = ((way, 1.0 if samples is None else _weight(samples, way)) for way in ways)
     way, weight = next(((way, weight) for way, weight in weighed if weight), ("", 0.0))
     if not way:
