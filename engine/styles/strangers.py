@@ -69,9 +69,9 @@ class Mean(NamedTuple):
 class Moved(NamedTuple):
     """The shift that decides whether a style holds, as a share of the measure's span: ``by``, which ``measure``,
     against whom; it is at least ``low``, and no shift is larger than ``high`` (None: nobody knows). ``episodes``: about
-    how many would tell where these do not; 0: no number is known. ``end``: the upper end of this shift's own range.
-    ``unseen``: that range alone would say that the style holds, but the measure has no declared ends, and these are too
-    few episodes to rule out rare ones far beyond. What earlier versions measured knows no range."""
+    how many would tell where these do not; 0: no number is known. ``start`` and ``end``: this shift's own range.
+    ``unseen``: that range alone would say whether the style holds, but the measure has no declared ends, and these are
+    too few episodes to rule out rare ones far beyond. What earlier versions measured knows no range."""
 
     by: float
     measure: str
@@ -81,6 +81,7 @@ class Moved(NamedTuple):
     episodes: int = 0
     end: float | None = None
     unseen: bool = False
+    start: float | None = None
 
     @property
     def verdict(self) -> Literal["fragile", "holds", "open"]:
@@ -166,12 +167,14 @@ def moved(found: Sequence[Shift], spans: Mapping[str, float]) -> Moved | None:
 def _moved(shift: Shift, span: float) -> Moved:
     """One shift by itself."""
     by, beyond = abs(shift.mean) / span, FAR * shift.unseen
-    low = max(max(shift.low, -shift.high) / span - beyond, 0.0)
+    least = max(shift.low, -shift.high) / span
     end = max(abs(shift.low), abs(shift.high)) / span
+    low, high = max(least - beyond, 0.0), end + beyond
     if not math.isfinite(end):
         return Moved(by, shift.measure, shift.opponent, low)
-    high = end + beyond
-    found = Moved(by, shift.measure, shift.opponent, low, high, end=end, unseen=end <= FRAGILE < high)
+    unseen = end <= FRAGILE < high or low <= FRAGILE < least
+    start = max(least, 0.0)
+    found = Moved(by, shift.measure, shift.opponent, low, high, end=end, unseen=unseen, start=start)
     if found.verdict != "open" or by == FRAGILE:
         return found
     needed = _needed(shift, abs(by - FRAGILE) * span, beyond * span)

@@ -230,6 +230,15 @@ def test_few_or_many_other_episodes_beside_equal_ones_change_no_verdict(share: f
     assert [beside(0.0, 400).verdict, beside(0.0, 6000).verdict] == ["open", "holds"]
 
 
+def test_a_large_shift_that_only_rare_episodes_may_undo_says_that_they_are_why_it_is_not_fragile_yet() -> None:
+    few = undeclared(np.full(200, 1.0))
+    assert (few.verdict, few.unseen, few.low) == ("open", True, 0.0)
+    assert (few.start, few.end) == (pytest.approx(1.0), pytest.approx(1.0))
+    assert few.episodes > 200
+    many = undeclared(np.full(few.episodes, 1.0))
+    assert (many.verdict, many.unseen) == ("fragile", False)
+
+
 @pytest.mark.parametrize("far", [5.0, 100.0])
 @pytest.mark.parametrize("times", [0.8, 1.0, 1.1, 2.5])
 def test_equal_episodes_with_rare_ones_far_beyond_are_seldom_judged_wrongly(times: float, far: float) -> None:

@@ -208,6 +208,8 @@ def test_where_rare_episodes_may_have_gone_unseen_it_cannot_be_told_whether_a_st
     assert words.startswith("Whether its style holds cannot be told yet: against “Random” it changes by 0.02 times the")
     assert f"(0.00 to 0.06). {WHY_UNSEEN} At least about 2,700 fresh episodes would tell" in words
     assert WHY_UNSEEN not in held_words(found._replace(unseen=False))
+    large = held_words(Moved(1.1, "hits", "Random", 0.0, 3.7, 500, 1.3, unseen=True, start=0.9))
+    assert f"by 1.10 times the spread (0.90 to 1.30). {WHY_UNSEEN} At least about 500 fresh" in large
     before = {name: value for name, value in found._replace(high=0.06)._asdict().items() if name != "unseen"}
     for declared, verdict in ((["win"], "open"), (["win", "hits"], "holds")):
         moved = Figures([], {"declared": declared, "moved": before}, [], ("hits",), "pong").moved

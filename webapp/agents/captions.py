@@ -28,7 +28,7 @@ WHY_UNSEEN = (
     "The game does not say how far this measure can go, and so few episodes do not rule out rare ones that go far "
     "beyond those played."
 )
-"""Why a range alone does not say that a style holds."""
+"""Why a range alone does not say whether a style holds."""
 PLAIN = {
     "win": Signal("wins", unit="of episodes"), "score": Signal("scores", share=False),
     "length": Signal("lasts", False, "decisions"),
@@ -235,7 +235,8 @@ def opponent_in(job: Job | None) -> str:
 def held_words(moved: Moved) -> str:
     """Whether a style holds, in sentences; what stands around them says of what its spread is."""
     whom, high = f"against “{moved.opponent}”", f"{moved.high:.2f}" if moved.high is not None else ""
-    own = f" ({moved.low:.2f} to {moved.end:.2f})" if moved.end is not None else ""
+    start = moved.low if moved.start is None else moved.start
+    own = f" ({start:.2f} to {moved.end:.2f})" if moved.end is not None else ""
     change = f"{moved.by:.2f} times the spread{own}"
     if moved.fragile:
         return f"Its style does not hold: {whom} it changes by {change}, surely more than {FRAGILE:g}."
