@@ -44,7 +44,7 @@ FAMILIES: dict[str, set[str]] = {
     "change": LEAVES | {"problem", "evolution.algorithm", "lineups", "simulators.contract", "change"},
     "removal": LEAVES | {"lineups", "removal", "simulators.contract"},
     "sensitivity": LEAVES
-    | {"problem", "columns", "evolution.algorithm", "lineups", "rl.learner", "sensitivity", "simulators", "worth"},
+    | {"problem", "columns", "evolution.algorithm", "lineups", "rl.devices", "sensitivity", "simulators", "worth"},
     "runtime": LEAVES | {"problem", "columns", "runtime"},
     "rl": LEAVES | {"mdp", "rl", "catalog"},
     "styles": LEAVES | {"problem", "columns", "mdp", "catalog", "styles"},

@@ -29,7 +29,8 @@ from engine.config.rl import AnyLearner
 from engine.errors import EngineError
 from engine.mdp.interface import SeatSpec
 from engine.mdp.trajectory import Trajectory, join
-from engine.rl.learner import BaseLearner, Learner, device, on_threads
+from engine.rl.devices import device, on_threads
+from engine.rl.learner import BaseLearner, Learner
 from engine.rl.sampler import Sampler
 from engine.simulators import references
 from engine.store import FolderStore

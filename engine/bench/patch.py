@@ -37,7 +37,7 @@ from engine.lineups.rules import compile_rules
 from engine.lineups.schema import presence
 from engine.patches.finder import Finder
 from engine.patches.table import tabled
-from engine.rl.learner import on_threads
+from engine.rl.devices import on_threads
 from engine.rng import combine64, mix64
 from engine.simulators.contract import Patch
 from engine.store import FolderStore

@@ -25,8 +25,8 @@ from engine.config.rl import AnyLearner, ApartConfig, SACConfig, TD3Config
 from engine.mdp.interface import ArraySpec, Continuous, SeatSpec
 from engine.mdp.trajectory import Trajectory
 from engine.rl.dense import product
+from engine.rl.devices import on_threads
 from engine.rl.factory import make_learner
-from engine.rl.learner import on_threads
 
 NAME = "td3"
 CASES = ("td3", "sac")

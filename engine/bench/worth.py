@@ -38,7 +38,7 @@ from engine.games.herobattle import HeroBattle
 from engine.games.herobattle.planted import EDGE, PAIR, planted_pieces
 from engine.indicators import wilson
 from engine.lineups.rules import compile_rules
-from engine.rl.learner import on_threads
+from engine.rl.devices import on_threads
 from engine.simulators.contract import GameSpec, Patch
 from engine.worth.experiment import Experiment
 from engine.worth.table import tabled

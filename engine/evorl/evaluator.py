@@ -45,9 +45,9 @@ from engine.problem import (
     of_kind,
 )
 from engine.rl.cast import Candidate, Cast
+from engine.rl.devices import on_threads
 from engine.rl.examine import examine
 from engine.rl.factory import make_learner
-from engine.rl.learner import on_threads
 from engine.rl.policy import Policy, PolicySpec
 from engine.rl.seats import Players, nobody_else
 from engine.rl.training import Training

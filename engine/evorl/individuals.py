@@ -50,8 +50,9 @@ from engine.problem import (
     ShouldStop,
     of_kind,
 )
+from engine.rl.devices import on_threads
 from engine.rl.examine import examination_seeds
-from engine.rl.learner import Metrics, averaged, on_threads
+from engine.rl.learner import Metrics, averaged
 from engine.rl.learner import below as named_below
 from engine.rl.optimisers import Adam
 from engine.rl.policy import Actor

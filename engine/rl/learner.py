@@ -10,12 +10,10 @@ Staleness of a sample = (version after the update) − (version that acted): exa
 
 from __future__ import annotations
 
-import contextlib
 import math
-import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 import torch
@@ -24,14 +22,16 @@ from torch import Tensor
 
 from engine.arrays import Bundle
 from engine.config.genes import express
-from engine.config.rl import ACTIONS, ActorCriticConfig, AnyLearner, LearnerConfig
+from engine.config.rl import ACTIONS, AnyLearner
 from engine.errors import ConfigError, EngineError
-from engine.mdp.interface import SeatSpec, members_of
+from engine.mdp.interface import SeatSpec
 from engine.mdp.trajectory import Trajectory
+from engine.rl.devices import device
 from engine.rl.gradient import Gradient
 from engine.rl.normalise import Running
 from engine.rl.optimisers import Optimiser, clip_norm
 from engine.rl.policy import Policy, PolicySpec
+from engine.rl.reward_terms import called, terms
 from engine.rng import generator
 
 F32 = NDArray[np.float32]
@@ -108,47 +108,6 @@ class Learner(Protocol):
     def load(self, state: State) -> None:
         """Continue from a state."""
         ...
-
-
-class Terms(NamedTuple):
-    """Discount, trace and weight of each named reward, float32[R]."""
-
-    gamma: F32
-    lam: F32
-    weight: F32
-
-
-def called(seat: SeatSpec) -> tuple[str, ...]:
-    """What the game calls a seat's rewards: names without the numbers of a group's members."""
-    own = tuple(name for member in members_of(seat) for name in member.rewards)
-    return own if len(own) == len(seat.rewards) else seat.rewards
-
-
-def terms(config: LearnerConfig, names: tuple[str, ...]) -> Terms:
-    """The named rewards' own terms, or else the algorithm's. Raises ConfigError for a reward that the game does not
-    have."""
-    if unknown := sorted(config.rewards.keys() - set(names)):
-        there = ", ".join(dict.fromkeys(names))
-        raise ConfigError([(f"rewards.{name}", f"the game gives no such reward; it gives {there}") for name in unknown])
-    own = [config.rewards.get(name) for name in names]
-
-    def column(field: str, otherwise: float) -> F32:
-        found = [getattr(reward, field) if reward else None for reward in own]
-        return np.array([otherwise if value is None else value for value in found], dtype=np.float32)
-
-    trace = config.trace if isinstance(config, ActorCriticConfig) else 1.0
-    return Terms(column("discount", config.discount), column("trace", trace), column("weight", 1.0))
-
-
-def device() -> torch.device:
-    """The GPU if there is one, set to deterministic algorithms and to convolutions in full float32, as on samplers'
-    CPUs, because the log-probabilities of samplers and learner are compared."""
-    if not torch.cuda.is_available():
-        return torch.device("cpu")
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # otherwise cuBLAS may vary the order of summation
-    torch.use_deterministic_algorithms(True, warn_only=True)
-    torch.backends.cudnn.allow_tf32 = False
-    return torch.device("cuda")
 
 
 class BaseLearner(ABC):
@@ -341,14 +300,3 @@ def averaged(gathered: Sequence[Metrics]) -> Metrics:
     """The mean of each metric over the steps of an update that have it."""
     names = dict.fromkeys(name for metrics in gathered for name in metrics)
     return {name: float(np.mean([metrics[name] for metrics in gathered if name in metrics])) for name in names}
-
-
-@contextlib.contextmanager
-def on_threads(threads: int) -> Iterator[None]:
-    """Context in which torch uses this many CPU threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

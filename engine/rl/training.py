@@ -15,8 +15,9 @@ from engine.config.whole_updates import fragments
 from engine.mdp.trajectory import join
 from engine.mdp.vector import VectorMDP
 from engine.rl.cast import Cast
+from engine.rl.devices import on_threads
 from engine.rl.examine import Examination, examine
-from engine.rl.learner import Arrays, Learner, Metrics, on_threads
+from engine.rl.learner import Arrays, Learner, Metrics
 from engine.rl.sampler import Episode, Sampler
 from engine.rl.seats import Players, nobody_else
 

@@ -19,7 +19,7 @@ from engine.errors import Cancelled, ConfigError
 from engine.lineups.pairing_evaluator import PairingEvaluator, checked
 from engine.lineups.rules import compile_rules
 from engine.problem import Capabilities, Evaluation, Objective, Problem, Request, ShouldStop
-from engine.rl.learner import on_threads
+from engine.rl.devices import on_threads
 from engine.sensitivity.effects import Ground, PartSize
 from engine.sensitivity.plan import ALONG, Planting
 from engine.sensitivity.planted import Break

@@ -28,7 +28,7 @@ from engine.evorl.individuals import as_json, made
 from engine.evorl.shared_critic import SharedCritic
 from engine.evorl.trainings import opened
 from engine.problem import Evaluation, IndividualContext, of_kind
-from engine.rl.learner import on_threads
+from engine.rl.devices import on_threads
 from engine.rl.onnx import exported
 from engine.rl.policy import Policy
 from engine.rl.shared_replay import SharedReplay

@@ -18,7 +18,8 @@ from engine.config.arena import ArenaConfig
 from engine.config.rl import AnyLearner
 from engine.errors import Cancelled, ConfigError, EngineError
 from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Started, Stopped
-from engine.rl.learner import called, on_threads
+from engine.rl.devices import on_threads
+from engine.rl.reward_terms import called
 from engine.simulators import references
 from engine.store import Store
 from engine.study import checkpoint

@@ -22,8 +22,9 @@ from engine.config.policies import AGENT
 from engine.errors import ActorLost, Cancelled, EngineError, SimulatorError
 from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Started, Stopped
 from engine.mdp.interface import SeatSpec
+from engine.rl.devices import on_threads
 from engine.rl.gossip_agent import Report
-from engine.rl.learner import Metrics, State, on_threads
+from engine.rl.learner import Metrics, State
 from engine.rl.onnx import exported
 from engine.rl.policy import Policy
 from engine.simulators import references

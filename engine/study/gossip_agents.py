@@ -15,9 +15,10 @@ from engine.mdp.interface import SeatSpec
 from engine.mdp.vector import in_turns
 from engine.peers import Member, Peers, View
 from engine.problem import ShouldStop
+from engine.rl.devices import on_threads
 from engine.rl.factory import make_learner
 from engine.rl.gossip_agent import Agent
-from engine.rl.learner import Learner, State, on_threads
+from engine.rl.learner import Learner, State
 from engine.simulators import references
 from engine.store import Store
 from engine.stores import open_store

@@ -10,8 +10,9 @@ from engine.errors import ConfigError, StoreError, below
 from engine.mdp.interface import SeatSpec
 from engine.problem import ShouldStop
 from engine.rl.factory import make_learner
-from engine.rl.learner import Learner, called
+from engine.rl.learner import Learner
 from engine.rl.policy import Policy
+from engine.rl.reward_terms import called
 from engine.rl.surgery import grown
 from engine.rng import generator
 from engine.simulators import references

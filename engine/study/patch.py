@@ -14,7 +14,7 @@ from engine.lineups.pairing_evaluator import checked
 from engine.patches.course import Course
 from engine.patches.finder import Finder
 from engine.patches.table import tabled
-from engine.rl.learner import on_threads
+from engine.rl.devices import on_threads
 from engine.runtime.pool import Pool
 from engine.simulators.loaders import opened
 from engine.store import Store

@@ -19,8 +19,8 @@ from engine.errors import ConfigError
 from engine.experience import NO_EPISODES, ActorEnd, Columns, Floats, Network, Numbering, Parcel, encode
 from engine.mdp.vector import in_turns
 from engine.problem import ShouldStop
+from engine.rl.devices import on_threads
 from engine.rl.factory import make_learner
-from engine.rl.learner import on_threads
 from engine.rl.replayed import Replayed
 from engine.rl.task_actor import TaskActor
 from engine.simulators import references

@@ -25,10 +25,11 @@ from engine.events import AnyEvent, Incident, Started
 from engine.experience import NOTHING, Lost, Parcel
 from engine.mdp.interface import SeatSpec
 from engine.rl.collector import Arrival
+from engine.rl.devices import on_threads
 from engine.rl.dpcer import scheduler
 from engine.rl.factory import make_learner
 from engine.rl.learnable_parcels import LearnableParcels
-from engine.rl.learner import Metrics, State, averaged, on_threads
+from engine.rl.learner import Metrics, State, averaged
 from engine.rl.onnx import exported
 from engine.rl.replayed import Replayed
 from engine.rl.task_actor import ACTIVE

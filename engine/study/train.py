@@ -9,7 +9,7 @@ from engine.arrays import Bundle
 from engine.config.train import TrainConfig
 from engine.errors import Cancelled, ConfigError, EngineError
 from engine.events import AnyEvent, Started
-from engine.rl.learner import on_threads
+from engine.rl.devices import on_threads
 from engine.rl.onnx import exported
 from engine.rl.take_home import folders
 from engine.store import Store

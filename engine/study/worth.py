@@ -10,7 +10,7 @@ from engine.config.worth import WorthConfig
 from engine.events import AnyEvent, Counters, Logged, Started
 from engine.lineups.pairing_evaluator import checked
 from engine.lineups.rules import compile_rules
-from engine.rl.learner import on_threads
+from engine.rl.devices import on_threads
 from engine.runtime.pool import Pool
 from engine.simulators.loaders import opened
 from engine.store import Store

@@ -15,8 +15,8 @@ from engine.evolution.nsga2 import NSGA2
 from engine.evolution.operators import RealSpace
 from engine.mdp.trajectory import Trajectory
 from engine.problem import Evaluation, Genome, Objective, Problem, Request, ShouldStop
+from engine.rl.devices import on_threads
 from engine.rl.factory import make_learner, policy_spec
-from engine.rl.learner import on_threads
 from engine.rl.sampler import Sampler
 from engine.runtime.pool import Pool
 from engine.store import Store

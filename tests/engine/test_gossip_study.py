@@ -21,9 +21,9 @@ from engine.config.gossip import GossipConfig
 from engine.errors import ConfigError, EngineError
 from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Started, Stopped
 from engine.peers import Member, PeersHere, View
+from engine.rl.devices import on_threads
 from engine.rl.gossip import LINKS, Ball, beta, distance, mixing
 from engine.rl.gossip_agent import Agent, Link, Report
-from engine.rl.learner import on_threads
 from engine.rl.policy import Policy
 from engine.store import FolderStore
 from engine.studies import load

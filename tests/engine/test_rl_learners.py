@@ -25,10 +25,10 @@ from engine.errors import ConfigError, EngineError
 from engine.games.pong import ImagePong, VectorPong
 from engine.rl import actor_critic
 from engine.rl.a3c import A3C
+from engine.rl.devices import device
 from engine.rl.dqn import DQN
 from engine.rl.factory import gradient_worker
 from engine.rl.gradient import Gradient
-from engine.rl.learner import device
 from engine.rl.ppo import PPO
 from engine.rl.sampler import Sampler
 from tests.contracts.learner import LearnerContract, curve, fingerprint, learner, training
