@@ -47,6 +47,8 @@ PPO = {"learner": {"kind": "ppo", "batch": 64, "minibatch": 32, "network": SMALL
 DQN = {"learner": {"kind": "dqn", "warmup": 100, "capacity": 2000, "minibatch": 16, "network": SMALL}}
 SAC = {"learner": {"kind": "sac", "warmup": 64, "capacity": 2000, "minibatch": 16, "network": SMALL}}
 PONG = {"name": "pong-two-seats", "settings": {"points": 1, "max_ticks": 40}}
+SELDOM = {"learner": {**SAC["learner"], "updates": 0.05}}
+"""For tests of who meets whom, which need no good players."""
 TANKS = {"name": "tanks-two-teams", "settings": {"max_ticks": 20}}
 
 
@@ -872,9 +874,9 @@ def test_a_group_and_single_entities_learn_in_one_battle_however_it_is_sampled(
 
 
 def test_who_steers_less_than_a_side_does_not_enter_the_tournament_and_the_others_meet(store: FolderStore) -> None:
-    team = {"learner": {**SAC["learner"], "kind": "masac"}}
+    team = {"learner": {**SELDOM["learner"], "kind": "masac"}}
     match = [["team"] * 3, "sac", "sac", *["luck"] * 5]
-    roster, told = {"team": team, "sac": SAC, "luck": "random"}, {"episodes": 2, "rungs": True}
+    roster, told = {"team": team, "sac": SELDOM, "luck": "random"}, {"episodes": 2, "rungs": True}
     config = course(roster, [lesson(match, steps=1000)], game=TANKS, tournament=told)
     found = list(run(config, store))
     assert isinstance(found[-1], Finished), found[-1]
@@ -883,18 +885,18 @@ def test_who_steers_less_than_a_side_does_not_enter_the_tournament_and_the_other
     assert [team["name"] for team in table.meta["teams"]] == ["sac", "luck"]
     assert config.entrants == 3, "and its earlier self, where that is another one"
     with pytest.raises(ConfigError, match="tournament: the only player of a whole side meets nobody"):
-        course({"team": team, "sac": SAC}, [lesson([["team"] * 3, *["sac"] * 7])], game=TANKS, tournament=told | {
+        course({"team": team, "sac": SELDOM}, [lesson([["team"] * 3, *["sac"] * 7])], game=TANKS, tournament=told | {
             "rungs": False})  # fmt: skip
 
 
 def test_who_steers_a_whole_side_as_one_meets_everybody_with_all_of_it_on_either_side(store: FolderStore) -> None:
     """As it is and as it was, against another group, a saved one, single entities, and chance that steers a group."""
-    team = {"learner": {**SAC["learner"], "kind": "masac"}}
+    team = {"learner": {**SELDOM["learner"], "kind": "masac"}}
     match = [["team"] * 5, ["other"] * 5]
     before = list(run(course({"team": team, "other": team}, [lesson(match, steps=1000)], game=TANKS), store))[-1]
     assert isinstance(before, Finished), before
     kept = {"kind": "frozen", "policy": before.artifacts["policy_description/other"]}
-    roster = {"team": team, "sac": SAC, "kept": kept, "luck": "random"}
+    roster = {"team": team, "sac": SELDOM, "kept": kept, "luck": "random"}
     lessons = [lesson([["team"] * 5, ["kept"] * 5], [*["sac"] * 5, ["luck"] * 5], steps=1000, times=2)]
     config = course(roster, lessons, game=TANKS, tournament={"episodes": 2, "rungs": True})
     assert config.left_out == frozenset()
