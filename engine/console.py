@@ -11,7 +11,7 @@ from engine.config import arena_plan
 from engine.config.arena import ArenaConfig
 from engine.config.base import Study, parse
 from engine.config.commander import led
-from engine.config.starts import LARGEST, LEAST
+from engine.config.starts import LARGEST, LEAST, StartsConfig, name_of
 from engine.errors import LONGEST_SAID
 from engine.events import AnyEvent, Counters, Failed, Incident, Logged, Paused, Progressed, Started
 from engine.store import Store
@@ -34,7 +34,7 @@ class Wording(Protocol):
         """The work done so far, and the results it went into."""
         ...
 
-    def round(self, metrics: Mapping[str, float]) -> str:
+    def round(self, metrics: Mapping[str, float], study: Settings) -> str:
         """The metrics of one round."""
         ...
 
@@ -47,7 +47,7 @@ def line(event: AnyEvent, study: Settings) -> str:
             how = "Resumed" if event.resumed else "Started"
             text = f"{how} on {many(event.workers, 'worker')}, {words.planned(event, study)} planned"
         case Progressed():
-            text = f"round {event.tick}: {words.done(c)}, {words.round(event.metrics)}"
+            text = f"round {event.tick}: {words.done(c)}, {words.round(event.metrics, study)}"
         case Logged(message=""):
             text = f"round {event.tick + 1}, under way: {words.done(c)}"
         case Logged() | Incident():
@@ -105,7 +105,7 @@ class Searched:
         remembered = f" ({counters.cached:,} from memory)" if counters.cached else ""
         return f"{counters.evaluations:,} evaluated, {many(counters.battles, 'battle')}{remembered}"
 
-    def round(self, metrics: Mapping[str, float]) -> str:
+    def round(self, metrics: Mapping[str, float], study: Settings) -> str:
         """The front."""
         m = metrics
         return f"{m['strong']:.0f} over the line and strong, edge {m['front']:.0f}, volume {m['hypervolume']:.4f}"
@@ -123,7 +123,7 @@ class Trained:
         """Steps."""
         return many(counters.steps, "decision")
 
-    def round(self, metrics: Mapping[str, float]) -> str:
+    def round(self, metrics: Mapping[str, float], study: Settings) -> str:
         """How good each learning policy is, and how fast it learns."""
         speed = f"{metrics['steps_per_second']:,.0f} a second"
         policies = [name.removesuffix("staleness_mean") for name in metrics if name.endswith("staleness_mean")]
@@ -155,11 +155,11 @@ class SideBySide(Trained):
         age = round(m["link_age"])
         return [f"{many(age, 'update')} without mixing at most"] if age else []
 
-    def round(self, metrics: Mapping[str, float]) -> str:
+    def round(self, metrics: Mapping[str, float], study: Settings) -> str:
         """How good the agents are, how fast they learn, and how far apart they are."""
         size = max(metrics["size"], 1e-12)
         bound = f" ({metrics['distance_bound'] / size:.2%} at most)" if "distance_bound" in metrics else ""
-        return f"{super().round(metrics)}, apart by {metrics['distance'] / size:.2%} of the weights{bound}"
+        return f"{super().round(metrics, study)}, apart by {metrics['distance'] / size:.2%} of the weights{bound}"
 
 
 class EasierStarts(Trained):
@@ -170,22 +170,23 @@ class EasierStarts(Trained):
         limit = f" ({study['minutes']:g} minutes at most)" if study.get("minutes") else ""
         return f"{many(len(study['tasks']), 'start')}, {many(study['iterations'], 'minibatch')[:-1]}es{limit}"
 
-    def round(self, metrics: Mapping[str, float]) -> str:
+    def round(self, metrics: Mapping[str, float], study: Settings) -> str:
         """How well it does from each start, easiest first, and what it learns from."""
         m = metrics
         starts = [name.removesuffix("/practised") for name in m if name.endswith("/practised")]
-        each = [f"{self._success(m, start)} of the minibatches {m[f'{start}/practised']:.0%}" for start in starts]
+        each = [f"{self._success(m, start)}, {m[f'{start}/practised']:.0%} of the minibatches" for start in starts]
+        titles = {name_of(i): task.name for i, task in enumerate(parse(StartsConfig, study).ordered)}
         speed, done = f"{m['steps_per_second']:,.0f} a second", f"{m['iterations']:,.0f} minibatches"
-        return "; ".join([done, speed, *(f"{start}: {text}" for start, text in zip(starts, each, strict=True))])
+        return "; ".join([done, speed, *(f"{titles[start]}: {text}" for start, text in zip(starts, each, strict=True))])
 
     def _success(self, m: Mapping[str, float], start: str) -> str:
         """That of the last evaluation, where this round made one; otherwise the score while learning."""
         if f"{start}/success_low" in m:
             low, high = m[f"{start}/success_low"], m[f"{start}/success_high"]
             share = f"{m[f'{start}/success']:.0%} ({low:.0%} to {high:.0%})"
-            way = f"comes {share} of the way from score {m[LEAST]:g} to {m[LARGEST]:g}," if LEAST in m else ""
-            return way or f"succeeds {share},"
-        return f"score {m[f'{start}/score']:.3g}," if f"{start}/score" in m else "no episode ended,"
+            way = f"comes {share} of the way from score {m[LEAST]:g} to {m[LARGEST]:g}" if LEAST in m else ""
+            return way or f"succeeds {share}"
+        return f"score {m[f'{start}/score']:.3g}" if f"{start}/score" in m else "no episode ended"
 
 
 class Courses(Trained):
@@ -201,10 +202,10 @@ class Courses(Trained):
         work = f"{many(config.count, 'lesson')}, {many(config.steps, 'decision')}{'' if config.exact else ' at most'}"
         return f"{work}, on {most.processes} processes by AI Arena’s count ({paper}; here {here})"
 
-    def round(self, metrics: Mapping[str, float]) -> str:
+    def round(self, metrics: Mapping[str, float], study: Settings) -> str:
         """How each policy learns, or how a pair of the tournament met."""
         if "share" not in metrics:
-            return super().round(metrics)
+            return super().round(metrics, study)
         m = metrics
         return f"the first won {100 * m['share']:.0f} % ({100 * m['low']:.0f} to {100 * m['high']:.0f} %)"
 
@@ -220,7 +221,7 @@ class Evolved:
         """Trainings and steps."""
         return f"{counters.evaluations:,} trained, {many(counters.steps, 'decision')}"
 
-    def round(self, metrics: Mapping[str, float]) -> str:
+    def round(self, metrics: Mapping[str, float], study: Settings) -> str:
         """The best value of each objective, and how busy the workers were."""
         m = metrics
         best = [name for name in m if name.startswith("best_") and f"{name}_low" in m]

@@ -183,8 +183,8 @@ def test_a_page_of_a_game_without_wins_says_what_success_means_in_it(team: Studi
     found = kinds.parts_of("starts").found(job)
     assert found is not None
     assert "of the way from 0 to 500 in fresh episodes" in str(found)
-    said = EasierStarts().round(job.metrics)
-    assert re.search(r"task-1: comes \d+% \(\d+% to \d+%\) of the way from score 0 to 500, of the minibatches", said)
+    said = EasierStarts().round(job.metrics, job.config)
+    assert re.search(r"one: comes \d+% \(\d+% to \d+%\) of the way from score 0 to 500, \d+% of the minibatches", said)
 
 
 def test_a_page_that_has_no_round_yet_says_so_and_draws_the_starts(team: Studio, designer: Client) -> None:
