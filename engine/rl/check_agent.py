@@ -15,14 +15,9 @@ import onnxruntime
 WITHIN = 1e-5
 
 
-def apart(found: Any, wanted: Any) -> Any:
-    """By how much they differ; beyond 1 in shares."""
-    return abs(found - wanted) / np.maximum(1.0, abs(wanted))
-
-
-def same_rows(found: Any, wanted: Any) -> int:
-    """In how many rows two lists of actions are the same."""
-    rows = apart(found, wanted).reshape(len(wanted), -1).max(axis=1)
+def same_rows(found: Any, wanted: Any, scale: Any) -> int:
+    """In how many rows two lists of actions are the same, parameters by shares of their ``scale``."""
+    rows = (abs(found - wanted).reshape(len(wanted), -1) / scale).max(axis=1)
     return int((rows <= (0 if wanted.dtype.kind == "i" else WITHIN)).sum())
 
 
@@ -35,7 +30,7 @@ def hold_back(here: Path, agent: Any, vectors: dict[str, Any]) -> bool:
     fed = {name[10:]: array for name, array in vectors.items() if name.startswith("played.in.")}
     good = True
     if fed:
-        same = same_rows(agent.run(["action"], fed)[0], decided)
+        same = same_rows(agent.run(["action"], fed)[0], decided, vectors["scale.action"])
         print(f"{same} of {len(decided)} decisions of played episodes are the same.")
         good = same == len(decided)
     limits = json.loads((here / "card.json").read_text(encoding="utf-8"))["limits"]
@@ -64,9 +59,10 @@ def main() -> int:
     fed = {name[3:]: array for name, array in vectors.items() if name.startswith("in.")}
     found = dict(zip(wanted, agent.run(list(wanted), fed), strict=True))
     count = len(wanted["action"])
-    same = same_rows(found["action"], wanted["action"])
-    largest = max(float(apart(found[name], array).max()) for name, array in wanted.items() if name != "action")
-    print(f"{same} of {count} actions are the same; the numbers differ by {largest:.1e} at most.")
+    same = same_rows(found["action"], wanted["action"], vectors["scale.action"])
+    apart = {name: abs(found[name] - array) / vectors[f"scale.{name}"] for name, array in wanted.items()}
+    largest = max(float(each.max()) for name, each in apart.items() if name != "action")
+    print(f"{same} of {count} actions are the same; the numbers differ by {largest:.1e} of their scale at most.")
     good = same == count and largest <= WITHIN
     return 0 if hold_back(here, agent, vectors) and good else 1
 

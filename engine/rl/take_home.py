@@ -1,10 +1,11 @@
 """What somebody takes home of an agent: one zip file that needs neither this engine nor torch.
 
 ``policy.json`` and ``policy.safetensors`` (the format of ``engine.rl.policy``), ``agent.onnx``
-(``engine.rl.onnx_acting``), ``vectors.npz`` (situations from fresh episodes, what the agent's numbers are in each, and
-its action), ``check.py`` (a program that compares them in onnxruntime), and the model card as ``card.json`` and
-``card.md``. That of an agent with limits also has ``hands.py``, which holds actions back as the engine's hands do, and
-among the vectors a sequence that it played (``engine.rl.played``), by which ``check.py`` checks it.
+(``engine.rl.onnx_acting``), ``vectors.npz`` (situations from fresh episodes, what the agent's numbers are in each, its
+action, and the scales of both), ``check.py`` (a program that compares them in onnxruntime), and the model card as
+``card.json`` and ``card.md``. That of an agent with limits also has ``hands.py``, which holds actions back as the
+engine's hands do, and among the vectors a sequence that it played (``engine.rl.played``), by which ``check.py`` checks
+it.
 """
 
 from __future__ import annotations
@@ -32,14 +33,16 @@ GRAPH = "policy.onnx"
 VECTORS = 1000
 """Situations that go along, where so many were met."""
 WITHIN = 1e-5
-"""The most by which the exported numbers may differ from the agent's own; of numbers beyond 1 it is their share."""
+"""The most by which the exported numbers may differ from the agent's own, as a share of their scale: 1, or the largest
+of an output, because numbers near 0 among large ones are rounded as these are. That of an action's parameter is half
+its range, or the largest where an agent goes beyond."""
 _WARM_UP, _TIMED = 50, 500
 Arrays = dict[str, NDArray[Any]]
 
 
 class Check(NamedTuple):
     """How the exported agent compares in onnxruntime: number of ``situations``, in how many its action is the ``same``,
-    and the largest ``difference`` of a number."""
+    and the largest ``difference`` of a number, as a share of its scale."""
 
     situations: int
     same: int
@@ -83,13 +86,28 @@ def _normals(keys: NDArray[np.uint64], i: int) -> NDArray[np.float32]:
 
 
 def vectors(policy: Policy, seen: Batch, sampled: bool) -> Arrays:
-    """Inputs, named ``in.…``, and what the agent itself makes of them, named ``out.…``."""
+    """Inputs, named ``in.…``, what the agent itself makes of them, ``out.…``, and the scales of that, ``scale.…``."""
     actor = policy.actor(explore=sampled)
     decision = actor(seen)
     outputs = {"action": decision.actions, "policy": actor.numbers(seen)}
     outputs |= {f"{name}_next": array for name, array in decision.state.items()}
     found = {f"in.{name}": array for name, array in inputs(policy, seen, sampled).items()}
-    return found | {f"out.{name}": array for name, array in outputs.items()}
+    found |= {f"out.{name}": array for name, array in outputs.items()}
+    scales = {name: np.maximum(_largest(array).max(initial=0.0), 1.0) for name, array in outputs.items()}
+    scales["action"] = np.maximum(_ranges(policy), _largest(decision.actions.reshape(len(seen.keys), -1)))
+    return found | {f"scale.{name}": np.asarray(scale) for name, scale in scales.items()}
+
+
+def _largest(numbers: Array) -> Array:
+    """The largest of each column, signs and what is not finite left out."""
+    return np.asarray(np.where(np.isfinite(numbers), abs(numbers), 0).max(axis=0, initial=0))
+
+
+def _ranges(policy: Policy) -> Array:
+    """1 for each choice of an action, which must be the same; half its range for each parameter."""
+    low, high = policy.spec.seat.action.bounds
+    half = (high.astype(np.float64) - low) / 2
+    return np.concatenate([np.ones(len(policy.spec.seat.action.choices)), np.where(half > 0, half, 1.0)])
 
 
 def session(model: bytes) -> Any:
@@ -105,15 +123,11 @@ def checked(model: bytes, given: Arrays) -> Check:
     made = session(model).run(list(wanted), _fed(given))
     found: dict[str, Array] = dict(zip(wanted, made, strict=True))
     exact = wanted["action"].dtype.kind == "i"
-    close = [_apart(found[name], array).max(initial=0.0) for name, array in wanted.items() if name != "action"]
-    rows = _apart(found["action"], wanted["action"]).reshape(len(wanted["action"]), -1).max(axis=1)
+    apart = {name: abs(found[name] - array) for name, array in wanted.items()}
+    close = [(each / given[f"scale.{name}"]).max(initial=0.0) for name, each in apart.items() if name != "action"]
+    rows = (apart["action"].reshape(len(apart["action"]), -1) / given["scale.action"]).max(axis=1)
     same = int((rows <= (0 if exact else WITHIN)).sum())
     return Check(len(rows), same, float(max(close, default=0.0)))
-
-
-def _apart(found: Array, wanted: Array) -> Array:
-    """By how much they differ; beyond 1 in shares."""
-    return np.asarray(abs(found - wanted) / np.maximum(1.0, abs(wanted)))
 
 
 def _fed(given: Arrays) -> Arrays:

@@ -230,7 +230,8 @@ class _Measurement(Session):
         check = checked(model, given)
         if not check.good:
             raise ConfigError([("agent", f"the exported agent does not play as the saved one: {check.same:,} of "
-                                f"{check.situations:,} actions are the same; nothing was written")])  # fmt: skip
+                                f"{check.situations:,} actions are the same, and its numbers differ by "
+                                f"{check.difference:.1e} of their scale; nothing was written")])  # fmt: skip
         found = {
             "measures": self._measures(game, 0), "episodes": len(self.values[0]), **self._strangers(game),
             "declared": sorted(self._ends(game)),

@@ -106,7 +106,8 @@ def in_words(card: Mapping[str, Any]) -> str:
         f"{_draws(measured)}{table(rows)}\n{_strangers(card)}"
         "## The same agent\n\n"
         f"In {check['situations']:,} situations of fresh episodes agent.onnx acted alike in {check['same']:,}; "
-        f"its numbers differed by {check['difference']:.1e} at most. `python check.py` compares them again.\n"
+        f"its numbers differed by {check['difference']:.1e} of their scale at most. `python check.py` compares them "
+        "again.\n"
     )
 
 

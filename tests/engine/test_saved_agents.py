@@ -25,6 +25,7 @@ from engine.games.herobattle.commanders.scripts import Commander, HeroHunter
 from engine.games.maze import Maze
 from engine.games.pong import VectorPong
 from engine.games.pong.scripts import Follower
+from engine.mdp.interface import ArraySpec, Continuous, Discrete, SeatSpec
 from engine.mdp.limits import limited
 from engine.mdp.trajectory import Batch
 from engine.means import WHY_NOWHERE
@@ -83,6 +84,37 @@ def test_the_exported_agent_takes_the_same_action_as_the_live_one_under_any_mask
     check = checked(acting(policy, sampled), vectors(policy, seen, sampled))
     assert check.situations == check.same == 1000
     assert check.difference <= 1e-5
+
+
+@pytest.mark.parametrize("kind", ["q", "actor-critic"])
+@pytest.mark.parametrize("seed", range(5))
+def test_large_numbers_are_the_same_up_to_rounding_of_their_size_though_some_are_near_0(kind: str, seed: int) -> None:
+    """As those of who sees pixels from 0 to 1,080: float32 rounds sums of hundreds."""
+    seat = SeatSpec((ArraySpec("o", (8,)),), Discrete(4), ("r",))
+    network = NetworkConfig(policy=(256, 256), critic=(256, 256))
+    spec = PolicySpec(seat, network, kind, duelling=kind == "q")
+    policy = Policy(spec, 4 * spec.model().initial(np.random.default_rng(seed)))
+    seen = batch(policy, 1000)
+    seen.observations["o"][:] *= 500
+    given = vectors(policy, seen, False)
+    assert abs(given["out.policy"]).max() > 100
+    assert checked(acting(policy, False), given).good
+    given["out.policy"][7, 2] += 1e-4 * given["scale.policy"]
+    found = checked(acting(policy, False), given)
+    assert not found.good
+    assert found.difference == pytest.approx(1e-4, rel=0.1)
+
+
+def test_parameters_of_an_action_are_compared_by_their_range() -> None:
+    seat = SeatSpec((ArraySpec("o", (3,)),), Continuous((-2.0, 0.0), (2.0, 1e4), (2,)), ("r",))
+    spec = PolicySpec(seat, NetworkConfig(policy=(16,), critic=(16,)), "squashed")
+    policy = Policy(spec, 5 * spec.model().initial(np.random.default_rng(1)))
+    given = vectors(policy, batch(policy, 2000), False)
+    assert given["scale.action"][0] == 2
+    assert 5000 <= given["scale.action"][1] <= 10_000
+    assert checked(acting(policy, False), given).good
+    given["out.action"][3] += np.array([0.0, 1.0], np.float32)
+    assert checked(acting(policy, False), given).same == 1999
 
 
 def test_a_measurement_tells_means_with_ranges_of_fresh_episodes(store: FolderStore) -> None:
