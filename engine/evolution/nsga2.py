@@ -8,6 +8,8 @@ no pickle. Departures:
 2. Duplicates of population members (by canonical key) are not proposed, where a few tries find something else.
 3. Ties in crowding are broken by age, not at random: the same evaluations always give the same survivors.
 4. Failed evaluations and violations are constraint-dominated (Deb's feasibility rule) and never on a front.
+5. ``steady``: until the first N evaluations have arrived and can be parents, free workers get random candidates, N more
+   at most, so the first selection may be among 2 N.
 """
 
 from __future__ import annotations

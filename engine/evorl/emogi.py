@@ -21,7 +21,7 @@ optimiser is new. All objectives count alike; only the weights of rewards are ge
 5. Whole numbers cross and mutate as rounded real numbers; the code exchanges bits.
 6. The code keeps the best weights of a training (``stopper``); here its last weights are measured and handed on.
 7. A duplicate of a member of the population is not proposed where a few tries find something else, and ties in crowding
-   are broken by age (``NSGA2``).
+   are broken by age; a ``steady`` search begins with up to 2 N random candidates (``NSGA2``).
 8. The style is one formula whose weight may be below 0, which pays for the opposite; the code adds one reward for each
    end of the scale.
 """

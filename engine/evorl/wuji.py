@@ -20,6 +20,9 @@ imbalance). What they see is no objective; it is collected over the whole hunt. 
    moves do not lead away. The decisions that takes are counted.
 7. Bugs are the same where oracle, sentence and place are; the paper's testers judged by hand.
 8. Tournaments, duplicates and ties are as in ``NSGA2``.
+9. The form and the benchmark also pay for new ground where a game does so, and how much that counts is a gene (its
+   authors evolve that of a valid move). So a comparison with learning that is paid for the goal alone is one of two
+   rewards, too; the benchmark's ``curious`` and the form's learning alone are paid for new ground, with a fixed weight.
 """
 
 from __future__ import annotations

@@ -155,6 +155,18 @@ def test_with_usual_settings_every_battle_of_an_agent_that_learns_ends_three_tim
         assert task.environments == 1 or task.steps >= 3 * GAMES[game].longest * task.environments
 
 
+def test_who_learns_alone_is_paid_for_new_ground_as_bred_agents_are_who_weigh_it_themselves(team: Studio) -> None:
+    paid = {}
+    for method in ("wuji", "learning", "evolution", "random"):
+        typed = HuntForm({"game": "maze", "method": method}, project=team.project, kind="hunt")
+        assert typed.is_valid()
+        task = typed.study().task
+        assert ("rewards" in task.game.settings) == (method in ("wuji", "learning"))
+        paid[method] = {name: each.weight for name, each in task.learner.rewards.items()}
+    assert paid["learning"] == {"ground": 0.05}
+    assert paid["wuji"] == {"ground": (0.0, 0.1)}
+
+
 def test_its_page_lists_each_bug_with_its_replay_and_draws_the_map_for_its_team_alone(team: Studio, job: Job) -> None:
     kept = found.of(job)
     assert kept is not None

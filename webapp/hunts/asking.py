@@ -25,6 +25,8 @@ from webapp.training.learned import whole_batches
 USUAL = "maze"
 PAID, GROUND = ("score", "win"), "ground"
 """What games with a reward for new ground pay as a rule, and that reward."""
+PAID_FOR_GROUND: Mapping[str, Any] = {"wuji": [0.0, 0.1], "learning": 0.05}
+"""By method, the weight of that reward for who learns: a range is a gene. As in ``engine.bench.wuji``."""
 OFFERED = {name: game.label for name, game in GAMES.items() if not game.sides and game.sees == games.NUMBERS}
 METHODS = {
     "wuji": "Breed agents that learn", "learning": "Agents that learn, without breeding",
@@ -156,11 +158,12 @@ def _usual_agents(table: dict[str, Any], longest: int) -> int:
 
 
 def _played(game: str, method: str) -> dict[str, Any]:
-    """The game and the learner. Where a game pays for new ground, how much that counts is a gene of bred agents."""
+    """The game and the learner. Who learns is paid for new ground where a game does so; for bred agents its weight is a
+    gene."""
     known = GAMES.get(game)
-    if method != "wuji" or known is None or GROUND not in known.signals:
+    if method not in PAID_FOR_GROUND or known is None or GROUND not in known.signals:
         return {"game": game, "learner": LEARNER}
-    rewards = {GROUND: {"weight": [0.0, 0.1]}}
+    rewards = {GROUND: {"weight": PAID_FOR_GROUND[method]}}
     return {
         "game": {"name": game, "settings": {"rewards": [*PAID, GROUND]}},
         "learner": {**LEARNER, "rewards": rewards},
