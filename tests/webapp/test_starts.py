@@ -153,9 +153,10 @@ def test_specialists_see_reward_length_forecast_and_chance_of_each_start_round_b
     columns = curve.columns(job, 9)
     drawn = {small.title: small.chart for small in figures(StartsResult(job, columns, None))}
     assert list(drawn) == [
-        "Reward of an episode", "Decisions of an episode", "Reward that it expects", "Chance to be practised next",
+        "Reward of an episode", "Decisions of an episode", "Largest reward that it expects",
+        "Chance to be practised next",
     ]  # fmt: skip
-    for what, chart in zip(("return", "length", "q", "chance"), drawn.values(), strict=True):
+    for what, chart in zip(("return", "length", "max_q", "chance"), drawn.values(), strict=True):
         known = [sum(value is not None for value in columns[f"task-{i}/{what}"]) for i in (1, 2, 3)]
         assert [len(line.points) for line in chart.lines] == [count for count in known if count]
     content = designer.get(page(job)).content.decode()
