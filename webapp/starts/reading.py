@@ -19,6 +19,8 @@ from webapp.studies.rounds import Columns
 from webapp.training import games
 
 ALONG = "Learning steps → later"
+ROUNDS = 300
+"""Rounds of a chart, about."""
 
 
 class Band(NamedTuple):
@@ -125,7 +127,7 @@ class StartsResult:
     def __init__(self, job: Job, columns: Columns, table: Bundle | None) -> None:
         self.config = parse(StartsConfig, job.config)
         self.names = [task.name for task in self.config.ordered]
-        self.columns, self.metrics = columns, job.metrics
+        self.columns, self.metrics, self._tick = columns, job.metrics, job.tick
         own = games.starts_of(self.config.game.name, job.project)
         self._heads = {one.name: one.title or one.name for one in own}
         self._x = [value or 0.0 for value in columns.get("iterations", [])]
@@ -164,6 +166,16 @@ class StartsResult:
     def rounds(self) -> int:
         """Rounds that are drawn."""
         return len(self._x)
+
+    @property
+    def together(self) -> str:
+        """That several rounds were told together, in a sentence; empty where each was told by itself."""
+        if self.config.sampling != "synchronous" or not self.rounds < self._tick <= ROUNDS:
+            return ""
+        return (
+            "Players and learner wait for each other, so a round goes on until enough episodes have ended: "
+            f"{plural(self.rounds, 'longer round')} took the place of {number(self._tick)}."
+        )
 
     def lines(
         self, what: str, up: tuple[float, float] | None = None, ranges: Mapping[str, LineRange] | None = None,
