@@ -34,7 +34,7 @@ from engine.rng import generator
 from engine.runtime import redis_server
 from engine.runtime.redis_experience import Place, RedisActor, RedisLearner
 from engine.store import FolderStore
-from engine.studies import load
+from engine.studies import load, reading
 from engine.study import run, start_actors_here
 from engine.study.start_actor import StreamedEnd, build, make_actor
 from engine.study.start_actors import open_actors
@@ -379,6 +379,20 @@ def test_what_is_wrong_is_told_at_its_field(more: dict[str, Any], place: str, wh
         load(given)
     assert place in {problem.place for problem in wrong.value.problems}, wrong.value.problems
     assert why in str(wrong.value)
+
+
+def test_what_a_name_or_an_end_of_a_range_hides_is_found_too_and_nothing_that_is_right_without_them() -> None:
+    tasks = [
+        {"name": "a", "settings": {"ball_y_min": [1], "ball_y_max": -0.9, "apart": 2}},
+        {"name": "a", "settings": {"ball_x_min": 0.5, "ball_x_max": 0.3}},
+        {"name": "hard", "settings": {"apart": 0.5}, "hard": True},
+    ]
+    found = reading({"kind": "starts", "game": "half-field", "learner": "half-field-mpdqn", "tasks": tasks})
+    assert {place for place, _ in found.wrong} == {
+        "tasks.0.settings.ball_y_min", "tasks.0.settings.apart", "tasks.1.name", "tasks.1.settings.ball_x_max",
+    }  # fmt: skip
+    assert isinstance(found.study, StartsConfig)
+    assert found.study.tasks[2].settings == {"apart": 0.5}, "what is right is kept"
 
 
 def test_presets_that_are_named_are_those_of_learners_that_these_studies_take() -> None:
