@@ -111,3 +111,5 @@ def test_the_page_of_a_training_leads_to_those_it_can_be_compared_with(methods: 
     content = designer.get(reverse("starts:compare", args=[methods[0].project.slug])).content.decode()
     assert "Choose trainings" in content
     assert all(f'value="{job.pk}"' in content for job in methods)
+    assert content.count(" learning steps · ") == 2
+    assert "80 learning steps · " in content

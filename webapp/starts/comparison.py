@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine.catalog import LEARNERS
 from engine.config import parse
@@ -63,6 +63,19 @@ class Side:
     def learned(self) -> float:
         """Minibatches so far."""
         return self.job.metrics.get("iterations", 0)
+
+
+class Offered(NamedTuple):
+    """A training that can be chosen; ``why`` it cannot stand beside the first that is."""
+
+    job: Job
+    chosen: bool
+    why: str
+
+    @property
+    def learned(self) -> str:
+        """ "4,000 learning steps"; "0 learning steps" before its first round."""
+        return plural(int(self.job.metrics.get("iterations", 0)), "learning step")
 
 
 class StartsComparison:
@@ -164,13 +177,13 @@ class StartsComparison:
         return f"{plural(same(self.jobs), 'setting')} are the same in all."
 
     @cached_property
-    def offered(self) -> list[tuple[Job, bool, str]]:
-        """(job, whether it is chosen, why it cannot stand beside the first that is) of those that can be chosen."""
+    def offered(self) -> list[Offered]:
+        """Those that can be chosen, and those that cannot stand beside the first that is."""
         latest_ones = self.project.jobs.filter(kind=KIND, tick__gt=0).select_related("project")[:OFFERED]
         rows = {job.pk: job for job in [*self.jobs, *latest_ones]}.values()
         chosen = {job.pk for job in self.jobs}
-        found = [(job, job.pk in chosen, why_apart(job, self.jobs[0]) if self.jobs else "") for job in rows]
-        return sorted(found, key=lambda one: (bool(one[2]), not one[1], -one[0].pk))
+        found = [Offered(job, job.pk in chosen, why_apart(job, self.jobs[0]) if self.jobs else "") for job in rows]
+        return sorted(found, key=lambda one: (bool(one.why), not one.chosen, -one.job.pk))
 
 
 def result_of(job: Job) -> StartsResult:
