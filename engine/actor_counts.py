@@ -26,43 +26,32 @@ class Left(NamedTuple):
     known: bool
 
 
+class _Count:
+    """One of an actor's numbers, by its place among them."""
+
+    def __init__(self, place: int) -> None:
+        self._place = place
+
+    def __get__(self, counts: ActorCounts, owner: type) -> int:
+        return int(counts.numbers[self._place])
+
+    def __set__(self, counts: ActorCounts, n: int) -> None:
+        counts.numbers[self._place] = n
+
+
 class ActorCounts:
-    """An actor's own numbers, in a ``file`` of this machine that ``prepare`` made, or in memory alone."""
+    """An actor's own numbers, in a ``file`` of this machine that ``prepare`` made, or in memory alone: transitions that
+    were ``made`` into parcels; of these ``unsent``, for which nobody answered, and ``refused`` ones."""
+
+    made, unsent, refused = _Count(_MADE), _Count(_UNSENT), _Count(_REFUSED)
 
     def __init__(self, file: str = "") -> None:
         self.name = Path(file).name if file else secrets.token_hex(8)
-        self._numbers = np.zeros(_NUMBERS, np.int64)
+        self.numbers = np.zeros(_NUMBERS, np.int64)
         if file:
             with contextlib.suppress(OSError, ValueError):  # it is on another machine
-                self._numbers = np.memmap(file, np.int64, "r+", shape=(_NUMBERS,))
-        self._numbers[_OPENED] = 1
-
-    @property
-    def made(self) -> int:
-        """Transitions that were made into parcels."""
-        return int(self._numbers[_MADE])
-
-    @made.setter
-    def made(self, n: int) -> None:
-        self._numbers[_MADE] = n
-
-    @property
-    def unsent(self) -> int:
-        """Those of them for which nobody answered."""
-        return int(self._numbers[_UNSENT])
-
-    @unsent.setter
-    def unsent(self, n: int) -> None:
-        self._numbers[_UNSENT] = n
-
-    @property
-    def refused(self) -> int:
-        """Those of them that were refused."""
-        return int(self._numbers[_REFUSED])
-
-    @refused.setter
-    def refused(self, n: int) -> None:
-        self._numbers[_REFUSED] = n
+                self.numbers = np.memmap(file, np.int64, "r+", shape=(_NUMBERS,))
+        self.numbers[_OPENED] = 1
 
 
 def prepare(file: Path) -> None:

@@ -1,7 +1,9 @@
 """Studies as data: what YAML, the forms, the API and the command line write, parsed by its kind.
 
 Where something is wrong, the rest is read as if that had been left out, again and again: what is wrong with several
-settings together shows only once each of them can be read. So everybody is told of all mistakes at once.
+settings together shows only once each of them can be read. So everybody is told of all mistakes at once. Of a range
+both ends are left out, for one alone might not go with the usual other. Where something is missing then, its place
+stands in for it, which does for a name; only what cannot be read with that either is left out with what is around it.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from engine.errors import ConfigError
 Wrong = list[tuple[str, str]]
 USUAL = "search"
 """The kind of a study that names none."""
-LAYERS = 10
+LAYERS = 20
 """How often the rest is read again, at most."""
 
 
@@ -41,20 +43,22 @@ def load(data: Mapping[str, Any], *, new: bool = False) -> Study:
 
 def reading(data: Mapping[str, Any], *, new: bool = False) -> Reading:
     """The study that ``data`` describes, and everything that is wrong with it, each with its field path."""
-    rest, wrong, gone = data, Wrong(), set[str]()
+    # gone: places that were left out; named: those of them that then stood in for what was missing
+    rest, wrong, gone, named = data, Wrong(), set[str](), set[str]()
     for _ in range(LAYERS):
         try:
             return Reading(_parsed(rest, new=new), wrong)
         except ConfigError as error:
             problems = error.problems
-        wrong += elsewhere(wrong, problems)
+        wrong += elsewhere([*wrong, *((place, "") for place in gone)], problems)
         if any(f".{place}".endswith(".kind") for place, _ in problems):
             break  # the rest would be judged as if it were meant for another kind
-        places = {_around(place, gone) for place, _ in problems}
-        less = _without_all(rest, places)
+        again = {place for place, _ in problems} & gone - named
+        places = {end for place, _ in problems if place not in again for end in _ends(_around(place, gone))}
+        less = _without_all(_with_names(rest, again), places)
         if less is rest:
             break
-        rest, gone = less, gone | places
+        rest, gone, named = less, gone | places, named | again
     return Reading(None, wrong)
 
 
@@ -72,6 +76,32 @@ def _around(place: str, gone: Collection[str]) -> str:
     while place and place in gone:
         place = place.rpartition(".")[0]
     return place
+
+
+def _ends(place: str) -> Iterator[str]:
+    """A place, and the other end where it is one end of a range."""
+    yield place
+    for mine, other in (("_min", "_max"), ("_max", "_min")):
+        if place.endswith(mine):
+            yield place.removesuffix(mine) + other
+
+
+def _with_names(data: Mapping[str, Any], places: Iterable[str]) -> Mapping[str, Any]:
+    """The settings with each of these places, which are missing, as what is there."""
+    for place in sorted(places):
+        data = _placed(data, place.split("."), place)
+    return data
+
+
+def _placed(part: Any, path: Sequence[str], value: str) -> Any:
+    """A part of the settings with a value at a path; itself where there is no room for it."""
+    first, *rest = path
+    if isinstance(part, list | tuple) and first.isdecimal() and int(first) < len(part):
+        at = int(first)
+        return [*part[:at], _placed(part[at], rest, value) if rest else value, *part[at + 1 :]]
+    if not isinstance(part, Mapping) or (rest and first not in part):
+        return part
+    return {**part, first: _placed(part[first], rest, value) if rest else value}
 
 
 def _without_all(data: Mapping[str, Any], places: Iterable[str]) -> Mapping[str, Any]:

@@ -17,6 +17,7 @@ urlpatterns = [
     path("", include("webapp.styles.urls")),
     path("", include("webapp.hunts.urls")),
     path("", include("webapp.self_play.urls")),
+    path("", include("webapp.starts.urls")),
     path("", include("webapp.arena.urls")),
     path("", include("webapp.suspects.urls")),
     path("", include("webapp.gates.urls")),

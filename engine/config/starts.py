@@ -33,6 +33,8 @@ MASTERED = 0.9
 """The success from which on a task counts as mastered."""
 LEAST, LARGEST = "least_score", "largest_score"
 """Metrics of an evaluation in which success is told from scores: between what they lie."""
+LARGEST_VALUE = "max_q"
+"""Metric of a round: the largest value of an action, by task."""
 _Replayed = MPDQNConfig | PDQNConfig | PADDPGConfig | DQNConfig | TD3Config | SACConfig
 REPLAYED: tuple[type[ReplayedConfig], ...] = get_args(_Replayed)
 """Learners that keep what they played and learn from it again."""

@@ -109,6 +109,10 @@ class DQN(Replayed):
             best = chooser.argmax(dim=1, keepdim=True)
             return c["reward"] + c["factor"] * theirs.gather(1, best)[:, 0]
 
+    def best(self, s: Mapping[str, Tensor]) -> Tensor:
+        """max_a Q(s, a) [n]."""
+        return self._q(self.model.network.parts(self.theta), s).amax(dim=1)
+
     def _q(self, parts: Mapping[str, Tensor], seen: Mapping[str, Tensor]) -> Tensor:
         """Q(s, ·) [n, K] of scaled observations."""
         return self.model.head.numbers(self.model.network(parts, seen))

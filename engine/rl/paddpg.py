@@ -70,10 +70,17 @@ class PADDPG(MixedReturns):
 
     def value(self, s: Seen, mask: Tensor | None) -> Tensor:
         """Q(s, a, x; φ') [n] of what θ' does."""
-        a, x = torch.split(self.layer.policy_of(self.target, s).policy, [self.K, sum(self.counts)], dim=1)
+        return self._value(self.target, self.phi_target, s, mask)
+
+    def best(self, s: Seen) -> Tensor:
+        """Q(s, a, x; φ) [n] of what θ does, which takes what it holds for the best."""
+        return self._value(self.theta.detach(), self.phi.detach(), s, None)
+
+    def _value(self, theta: Tensor, phi: Tensor, s: Seen, mask: Tensor | None) -> Tensor:
+        a, x = torch.split(self.layer.policy_of(theta, s).policy, [self.K, sum(self.counts)], dim=1)
         if mask is not None:
             a = torch.where(mask | ~mask.any(dim=1, keepdim=True), a, -torch.inf)
-        return self.critic.policy_of(self.phi_target, self.of_critic(s, self.corners(a.argmax(dim=1)), x)).policy[:, 0]
+        return self.critic.policy_of(phi, self.of_critic(s, self.corners(a.argmax(dim=1)), x)).policy[:, 0]
 
     def _minibatch(self) -> Metrics:
         c = self.tensors(self.replay.sample(self.config.minibatch).columns)

@@ -52,11 +52,19 @@ class PDQN(MixedReturns):
 
     def value(self, s: Seen, mask: Tensor | None) -> Tensor:
         """max_k Q(s, k, x(s; θ'_X); θ'_Q) [n] over legal choices."""
-        x, _ = self.network.numbers(self.target[self.network.of_x], s)
-        Q, _ = self.network.worth(self.target[self.network.of_q], s, x)
+        Q = self._worths(self.target, s)
         if mask is not None:
             Q = torch.where(mask | ~mask.any(dim=1, keepdim=True), Q, -torch.inf)
         return Q.amax(dim=1)
+
+    def best(self, s: Seen) -> Tensor:
+        """max_k Q(s, k, x(s; θ_X); θ_Q) [n]."""
+        return self._worths(self.theta.detach(), s).amax(dim=1)
+
+    def _worths(self, theta: Tensor, s: Seen) -> Tensor:
+        """Q(s, ·, x(s)) [n, K] by the networks of such parameters."""
+        x, _ = self.network.numbers(theta[self.network.of_x], s)
+        return self.network.worth(theta[self.network.of_q], s, x)[0]
 
     def _minibatch(self) -> Metrics:
         c = self.tensors(self.replay.sample(self.config.minibatch).columns)

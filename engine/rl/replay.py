@@ -69,6 +69,10 @@ class ReplayBuffer:
         rows = self.rng.integers(0, self.size, size=n)
         return Minibatch(rows, self._take(rows), np.ones(n, dtype=np.float32))
 
+    def spread(self, most: int) -> Arrays:
+        """Columns of ``most`` transitions, evenly spread over all rows, or of all: without a draw."""
+        return self._take(np.unique(np.linspace(0, self.size - 1, most).astype(np.int64)))
+
     def learned(self, rows: NDArray[np.int64], errors: NDArray[np.floating[Any]]) -> None:
         """Record the errors of sampled rows; a uniform buffer ignores them."""
 

@@ -54,6 +54,11 @@ class Replayed(BaseLearner):
         probability or the spread of a noise."""
         raise NotImplementedError(f"{type(self).__name__} has a head that explores by a number: say epsilon")
 
+    def best(self, s: Mapping[str, Tensor]) -> Tensor:
+        """The largest value [n] of an action at scaled observations, by the networks that learn; over all choices, for
+        a replay does not know which were legal."""
+        raise NotImplementedError(f"{type(self).__name__} learns in no study of tasks: say the largest value")
+
     def weights(self) -> F32:
         """θ, the scales of observations, and ε where the head takes one."""
         if self.model.extra:
@@ -68,6 +73,13 @@ class Replayed(BaseLearner):
         """Learn from one minibatch of a replay, which is its own from then on; ``td``: the mean |δ| of it."""
         self.replay = replay
         return self._minibatch()
+
+    def largest(self, replay: ReplayBuffer, most: int) -> float:
+        """The mean of ``best`` where decisions of a replay were made, of ``most`` at most. It draws nothing: learning
+        goes on as if nobody had asked."""
+        with torch.no_grad():
+            now, _ = self.seen(self.tensors(replay.spread(most)))
+            return float(self.best(now).mean())
 
     def arrived(self, versions: NDArray[np.int64], steps: int) -> Metrics:
         """Count an update, from ``steps`` decisions that are in a replay, by policies of these ``versions``."""

@@ -79,6 +79,12 @@ class SAC(TwinLearner):
         normal = -0.5 * xi * xi - log_std - _HALF_LOG_2PI
         return torch.tanh(u), normal - self._log_slope(u)
 
+    def best(self, s: Seen) -> Tensor:
+        """Q_φ1(s, tanh μ_θ(s)) [n]: of what the policy does without drawing."""
+        mu, _ = self.model.head.numbers(self.model.network.policy_of(self.theta, s)).chunk(2, dim=1)
+        value: Tensor = self.critics.first(self.phi, s, torch.tanh(mu) * self.acting(s))
+        return value
+
     @staticmethod
     def _log_slope(u: Tensor) -> Tensor:
         """log(1 − tanh² u)."""

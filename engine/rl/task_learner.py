@@ -25,6 +25,8 @@ from engine.rl.replayed import Replayed
 from engine.rl.task_actor import SCORE, WIN
 from engine.rl.task_replays import TaskReplays
 
+LOOKED_AT = 256
+"""Decisions of a task at which the largest value is looked up."""
 Ends = tuple[float, float]
 """The least and the largest score of an episode."""
 
@@ -77,6 +79,12 @@ class TaskLearner:
             return Practised(metrics, [])
         self.owed = max(float(at_least), self.owed + learner.config.updates * new)
         return Practised(metrics, self._minibatches(at_most))
+
+    def largest(self) -> list[float | None]:
+        """The mean of the largest value that the learner gives an action where decisions of each task were made: what
+        the paper's figures 4 and 6 draw. None for a task of which none has arrived."""
+        replays = [self.replays.of(task) for task in range(self.scheduler.N)]
+        return [self.learner.largest(replay, LOOKED_AT) if replay.size else None for replay in replays]
 
     def _played(self, parcel: Parcel) -> None:
         """Tell the scheduler how a task goes, once enough of its episodes have ended."""

@@ -58,6 +58,11 @@ class TD3(TwinLearner):
         """π_θ(s) [n, D] of scaled observations, in units in which the bounds are ±1."""
         return self.model.head.numbers(self.model.network.policy_of(theta, s))
 
+    def best(self, s: Seen) -> Tensor:
+        """Q_φ1(s, π_θ(s)) [n]."""
+        value: Tensor = self.critics.first(self.phi, s, self.pi(self.theta, s))
+        return value
+
     def critic_step(self, t: Transitions, theta_target: Tensor) -> Metrics:
         """One step of φ, with targets by the policy of the parameters ``theta_target``. φ' does not follow (see
         ``follow_critics``). Raises EngineError when numbers are no longer finite."""

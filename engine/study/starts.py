@@ -19,7 +19,7 @@ import numpy as np
 from engine.arrays import Bundle, pack
 from engine.channel import Weights
 from engine.config.policies import AGENT
-from engine.config.starts import StartsConfig
+from engine.config.starts import LARGEST_VALUE, StartsConfig, name_of
 from engine.errors import Cancelled, ConfigError, EngineError
 from engine.events import AnyEvent, Incident, Started
 from engine.experience import NOTHING, Lost, Parcel
@@ -106,6 +106,11 @@ class TaskTraining(PolicyTraining):
         steps = sum(parcel.size for parcel in parcels)
         self.record.whole.learned(batch, metrics, steps, time.process_time() - began)
         self.record.taken(batch, done.minibatches)
+
+    def largest(self) -> Metrics:
+        """The largest values of each task."""
+        each = enumerate(self.tasks.largest())
+        return {f"{name_of(task)}/{LARGEST_VALUE}": value for task, value in each if value is not None}
 
     @property
     def vectors(self) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float32]]]:
@@ -209,7 +214,8 @@ class _Starts(EvaluatedRounds):
         training = self.config.training(0).model_copy(update={"checkpoint_every": self.config.checkpoint_every})
         yield from self.short(too_short(training, self.curve.steps, self.longest, "actors", "minibatches"))
         yield from self._missing()
-        metrics = self.curve.metrics() | {f"missing_{name}": float(n) for name, n in self.missing.counts.items()}
+        metrics = self.curve.metrics() | self.agent.largest()
+        metrics |= {f"missing_{name}": float(n) for name, n in self.missing.counts.items()}
         self.curve.restart()
         self.losses = 0
         yield from self.close_round(metrics, self.examines(self.config.evaluate_every, before))

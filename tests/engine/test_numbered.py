@@ -258,6 +258,24 @@ def test_pa_ddpg_is_the_published_algorithm_number_by_number() -> None:
     assert np.abs(learning.weights() - start).max() > 1e-3
 
 
+@pytest.mark.parametrize("kind", ["pdqn", "mpdqn"])
+def test_the_largest_value_is_that_of_the_best_choice_where_decisions_were_made_and_asking_draws_nothing(
+    kind: str,
+) -> None:
+    learning = made(kind)
+    drawn(learning)
+    for _ in range(9):
+        learning.practise(learning.replay)
+    before = learning.rng.bit_generator.state
+    now, _ = learning.seen(learning.tensors(learning.replay.spread(learning.replay.size)))
+    network = learning.model.network
+    Q = network(network.parts(learning.theta.detach()), now).policy[:, : len(SIZES)]
+    found = learning.largest(learning.replay, learning.replay.size)
+    assert found == pytest.approx(float(Q.amax(dim=1).mean()), rel=1e-5)
+    assert found > float(Q.mean())
+    assert learning.rng.bit_generator.state == before
+
+
 @every_kind
 def test_a_policy_begins_with_the_numbers_it_was_given_and_the_layer_that_says_so_stays(kind: str) -> None:
     learning = learner(KINDS[kind](start=(0.5, 3.0, 5.9), warmup=1, updates=0.1), Signals(CHOICES))

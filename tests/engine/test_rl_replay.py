@@ -29,6 +29,15 @@ def test_the_oldest_make_room_for_the_newest(kind: str) -> None:
     assert set(replay.columns["x"].tolist()) == {*range(16, 50), *range(100, 130)}
 
 
+def test_transitions_that_are_spread_over_all_begin_with_the_first_row_and_end_with_the_last_without_a_draw() -> None:
+    replay = ReplayBuffer(64, np.random.default_rng(3))
+    replay.add({"action": np.arange(50)})
+    before = replay.rng.bit_generator.state
+    assert replay.spread(8)["action"].tolist() == [0, 7, 14, 21, 28, 35, 42, 49]
+    assert replay.spread(500)["action"].tolist() == list(range(50))
+    assert replay.rng.bit_generator.state == before
+
+
 def test_uniform_frequencies_by_chi_square() -> None:
     counts = np.bincount(filled("uniform").sample(50_000).rows, minlength=50)
     assert chisquare(counts).pvalue > 0.001

@@ -34,7 +34,7 @@ from engine.rng import generator
 from engine.runtime import redis_server
 from engine.runtime.redis_experience import Place, RedisActor, RedisLearner
 from engine.store import FolderStore
-from engine.studies import load
+from engine.studies import load, reading
 from engine.study import run, start_actors_here
 from engine.study.start_actor import StreamedEnd, build, make_actor
 from engine.study.start_actors import open_actors
@@ -113,7 +113,7 @@ def test_a_round_tells_of_each_start_what_was_learned_from_it_and_evaluations_ho
     for metrics in rounds:
         assert sum(metrics[f"task-{i}/practised"] for i in (1, 2, 3)) == pytest.approx(1)
         assert sum(metrics[f"task-{i}/chance"] for i in (1, 2, 3)) == pytest.approx(1)
-        assert {"task-1/td", "task-2/score", "task-3/win"} < metrics.keys()
+        assert {"task-1/td", "task-2/score", "task-3/win", "task-1/max_q", "task-3/max_q"} < metrics.keys()
     assert ["task-3/success" in metrics for metrics in rounds] == [False, True, False, True]
     last = rounds[-1]
     for i in (1, 2, 3):
@@ -198,10 +198,22 @@ def test_every_scheduler_runs_and_the_hard_start_alone_is_played_alone(
 @pytest.mark.parametrize("kind", ["pdqn", "paddpg"])
 def test_other_learners_of_choices_with_numbers_learn_too(kind: str, store: FolderStore) -> None:
     config = study(learner={"preset": f"platform-{kind}"}, iterations=20, evaluate_every=0, episodes=2)
-    assert isinstance(list(run(config, store))[-1], Finished)
+    found = list(run(config, store))
+    assert isinstance(found[-1], Finished)
+    assert any(np.isfinite(e.metrics["task-3/max_q"]) for e in found if isinstance(e, Progressed))
 
 
-@pytest.mark.parametrize(("kind", "game"), [("dqn", "cartpole"), ("td3", "pendulum")])
+def test_a_start_that_is_practised_no_more_still_tells_the_largest_value_so_that_forgetting_shows(
+    store: FolderStore,
+) -> None:
+    config = study(scheduler={"kind": "dbc"}, iterations=80, evaluate_every=0, episodes=2)
+    last = [event.metrics for event in run(config, store) if isinstance(event, Progressed)][-1]
+    assert not last["task-1/practised"]
+    assert "task-1/q" not in last
+    assert np.isfinite(last["task-1/max_q"])
+
+
+@pytest.mark.parametrize(("kind", "game"), [("dqn", "cartpole"), ("td3", "pendulum"), ("sac", "pendulum")])
 def test_ordinary_learners_with_a_replay_learn_where_choices_have_no_numbers(
     kind: str, game: str, store: FolderStore
 ) -> None:
@@ -212,6 +224,7 @@ def test_ordinary_learners_with_a_replay_learn_where_choices_have_no_numbers(
                    "checkpoint_every": 10, "evaluate_every": 0, "episodes": 2, "environments": 2})  # fmt: skip
     found = list(run(config, store))
     assert isinstance(found[-1], Finished), found[-1]
+    assert all(np.isfinite(e.metrics["task-2/max_q"]) for e in found if isinstance(e, Progressed))
 
 
 @pytest.mark.parametrize("where", ["memory", "redis"])
@@ -366,6 +379,20 @@ def test_what_is_wrong_is_told_at_its_field(more: dict[str, Any], place: str, wh
         load(given)
     assert place in {problem.place for problem in wrong.value.problems}, wrong.value.problems
     assert why in str(wrong.value)
+
+
+def test_what_a_name_or_an_end_of_a_range_hides_is_found_too_and_nothing_that_is_right_without_them() -> None:
+    tasks = [
+        {"name": "a", "settings": {"ball_y_min": [1], "ball_y_max": -0.9, "apart": 2}},
+        {"name": "a", "settings": {"ball_x_min": 0.5, "ball_x_max": 0.3}},
+        {"name": "hard", "settings": {"apart": 0.5}, "hard": True},
+    ]
+    found = reading({"kind": "starts", "game": "half-field", "learner": "half-field-mpdqn", "tasks": tasks})
+    assert {place for place, _ in found.wrong} == {
+        "tasks.0.settings.ball_y_min", "tasks.0.settings.apart", "tasks.1.name", "tasks.1.settings.ball_x_max",
+    }  # fmt: skip
+    assert isinstance(found.study, StartsConfig)
+    assert found.study.tasks[2].settings == {"apart": 0.5}, "what is right is kept"
 
 
 def test_presets_that_are_named_are_those_of_learners_that_these_studies_take() -> None:

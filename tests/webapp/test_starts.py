@@ -35,6 +35,7 @@ from webapp.starts.reading import Practised, StartsResult
 from webapp.starts.rows import COLUMNS, OFFERED
 from webapp.studies import actions, again, estimates, kinds
 from webapp.studies.models import Job, Status
+from webapp.studies.rounds import evenly
 from webapp.training import curve
 
 pytestmark = pytest.mark.django_db
@@ -153,14 +154,32 @@ def test_specialists_see_reward_length_forecast_and_chance_of_each_start_round_b
     columns = curve.columns(job, 9)
     drawn = {small.title: small.chart for small in figures(StartsResult(job, columns, None))}
     assert list(drawn) == [
-        "Reward of an episode", "Decisions of an episode", "Reward that it expects", "Chance to be practised next",
+        "Reward of an episode", "Decisions of an episode", "Largest reward that it expects",
+        "Chance to be practised next",
     ]  # fmt: skip
-    for what, chart in zip(("return", "length", "q", "chance"), drawn.values(), strict=True):
+    for what, chart in zip(("return", "length", "max_q", "chance"), drawn.values(), strict=True):
         known = [sum(value is not None for value in columns[f"task-{i}/{what}"]) for i in (1, 2, 3)]
         assert [len(line.points) for line in chart.lines] == [count for count in known if count]
     content = designer.get(page(job)).content.decode()
     details = content[content.index("Details for specialists") :]
     assert all(title in details for title in drawn)
+
+
+def test_rounds_that_were_told_together_are_said_to_be_fewer_and_longer(team: Studio, designer: Client) -> None:
+    apart = designer.get(page(played(team))).content.decode()
+    assert "took the place" not in apart
+    job = played(team, checkpoint_every=4)
+    rounds = job.events.filter(kind="progressed").count()
+    assert 1 < rounds < job.tick == 20, "an update has more learning steps than a round"
+    assert f"{rounds} longer rounds took the place of 20." in designer.get(page(job)).content.decode()
+
+
+def test_of_many_rounds_those_are_drawn_that_were_told(team: Studio) -> None:
+    job = played(team, checkpoint_every=1, iterations=240, evaluate_every=0)
+    ticks = [*job.events.filter(kind="progressed").values_list("tick", flat=True)]
+    assert {job.tick} < evenly(job, 3) <= {*ticks}
+    assert 2 <= len(evenly(job, 3)) <= 4
+    assert evenly(job, 1000) == {*range(1, 241)}
 
 
 def test_the_beginning_of_a_long_training_is_drawn_by_itself_too(team: Studio) -> None:

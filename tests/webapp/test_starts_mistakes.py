@@ -12,7 +12,6 @@ from tests.contracts.asked_kind import form
 from tests.factories import Studio
 from tests.webapp.test_starts import CHOSEN
 from webapp.api import tokens
-from webapp.starts.rest import news, rest
 from webapp.studies import checks
 from webapp.studies.models import Job
 
@@ -61,6 +60,8 @@ def test_what_goes_with_a_wrong_box_is_not_taken_for_wrong(team: Studio, designe
     for change, wrong in (
         ({"ball_x_max1": "far"}, {"ball_x_max1"}),
         ({"ball_x_max1": "far", "ball_x_min1": "3"}, {"ball_x_max1", "ball_x_min1"}),
+        ({"ball_y_min1": "left", "ball_y_max1": "-0.9"}, {"ball_y_min1"}),
+        ({"name2": "At the goal", "ball_y_max3": "-0.9"}, {"name2", "ball_y_max3"}),
         ({"hard": "9"}, {"hard"}),
         ({"low": "few"}, {"low"}),
         ({"game": "pong", "ball_x_min2": "2"}, {"game"}),
@@ -109,14 +110,3 @@ def test_more_starts_than_a_site_has_room_for_are_told_at_all_of_them(team: Stud
     settings.CPUS = 1
     tasks = [{"name": f"s{i}", "hard": i == 5} for i in range(6)]
     assert asked(team, tasks=tasks)["tasks"].startswith("There may be 4 at most: each has a player of its own")
-
-
-def test_without_a_game_nothing_is_told_of_what_is_left() -> None:
-    assert rest({"game": "x", "tasks": []}, ["game.name"]) is None
-    assert rest({"tasks": 3}, ["tasks"]) == {"tasks": [{"name": "it", "hard": True}]}
-    assert rest({"tasks": [4], "seed": 1}, ["tasks.0", "seed"]) == {"tasks": [{"name": "start 1"}]}
-
-
-def test_of_what_is_left_only_that_is_told_which_is_not_wrong_for_want_of_the_rest() -> None:
-    more = [("tasks", "none is the hard one"), ("tasks.0.name", "two"), ("learner.warmup", "too few"), ("seed", "no")]
-    assert news(more, {"tasks.1": "no table", "iterations": "no"}) == {"tasks.0.name": "two", "seed": "no"}

@@ -26,7 +26,8 @@ class Place:
 
 
 _JOBS = (
-    "studies:", "training:", "styles:", "hunts:", "self-play:", "arena:", "suspects:", "patches:", "changes:", "gates:",
+    "studies:", "training:", "styles:", "hunts:", "self-play:", "starts:", "arena:", "suspects:", "patches:",
+    "changes:", "gates:",
 )  # fmt: skip
 PLACES = (
     Place("Home", "projects:home", of_project=False),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from engine.config.starts import LARGEST_VALUE
 from webapp.starts.reading import StartsResult
 from webapp.studies.lines import Lines
 
@@ -15,7 +16,11 @@ EARLY = 4
 DRAWN = (
     ("return", "Reward of an episode", "While it learns, the mean of the episodes that ended in a round."),
     ("length", "Decisions of an episode", "Of the same episodes: the fewer, the sooner it reaches its goal."),
-    ("q", "Reward that it expects", "Mean forecast for the decisions that it learned from; a fall shows forgetting."),
+    (
+        LARGEST_VALUE,
+        "Largest reward that it expects",
+        "Forecast for its best action, the mean over decisions that it remembers; a fall may show forgetting.",
+    ),
     ("chance", "Chance to be practised next", "As it stood at the end of each round."),
 )
 """Column of a start in a round, the title of its chart, and what it is."""

@@ -8,17 +8,15 @@ from typing import Any
 from django.conf import settings
 
 from engine.catalog import built_in
-from engine.config import Study
 from engine.config.agent_games import of_seat
 from engine.config.starts import StartsConfig, StartTask
 from engine.starting import value_problems
 from webapp.lib.words import plural
 from webapp.projects.models import Project
 from webapp.starts import rows
-from webapp.starts.rest import news, rest
 from webapp.starts.rows import OFFERED
 from webapp.studies import checks
-from webapp.studies.intake import Body, Table, Wrong
+from webapp.studies.intake import Table
 from webapp.training import games, methods
 from webapp.training.intake import AloneIntake
 
@@ -35,17 +33,6 @@ class StartsIntake(AloneIntake):
     def title(self, game: str) -> str:
         """What it is called where the body says nothing."""
         return f"Easier starts: {game}"
-
-    def looked_at(self, body: Body, data: dict[str, Any]) -> tuple[Study | None, Wrong]:
-        """Also what is wrong with the rest, where something wrong hides it."""
-        study, wrong = super().looked_at(body, data)
-        found, left, whole = dict(wrong), rest(data, dict(wrong)), study
-        while whole is None and left is not None:
-            whole, more = super().looked_at(body, left)
-            new = news(more, found)
-            found |= new
-            left = rest(left, new) if new else None
-        return study, [*wrong, *((place, why) for place, why in found.items() if place not in dict(wrong))]
 
     def unfit(self, data: Table, study: Any, project: Project) -> Iterator[tuple[str, str]]:
         """Also games without starts, settings that a game does not have, learners that cannot act in it, and a Redis of

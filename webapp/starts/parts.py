@@ -12,7 +12,7 @@ from webapp.lib.words import number, percent
 from webapp.starts.asking import SCHEDULERS, SIGNALS, StartsForm
 from webapp.starts.figures import figures
 from webapp.starts.intake import StartsIntake
-from webapp.starts.reading import StartsResult, score_ends
+from webapp.starts.reading import ROUNDS, StartsResult, score_ends
 from webapp.studies.kinds import Found, Rows
 from webapp.studies.models import Job
 from webapp.studies.table_rows import TableRows, latest
@@ -23,8 +23,6 @@ from webapp.training.trials import UNSETTLED
 
 HEADS = ("start", "hard", "success", "low", "high", "perhaps", "surely", "forgotten")
 """Columns of the starts for programs."""
-ROUNDS = 300
-"""Rounds of a chart, about."""
 FEW = 200
 """Minibatches in a round of first rounds, and decisions before learning at most."""
 

@@ -19,6 +19,8 @@ from webapp.studies.rounds import Columns
 from webapp.training import games
 
 ALONG = "Learning steps → later"
+ROUNDS = 300
+"""Rounds of a chart, about."""
 
 
 class Band(NamedTuple):
@@ -125,7 +127,7 @@ class StartsResult:
     def __init__(self, job: Job, columns: Columns, table: Bundle | None) -> None:
         self.config = parse(StartsConfig, job.config)
         self.names = [task.name for task in self.config.ordered]
-        self.columns, self.metrics = columns, job.metrics
+        self.columns, self.metrics, self._tick = columns, job.metrics, job.tick
         own = games.starts_of(self.config.game.name, job.project)
         self._heads = {one.name: one.title or one.name for one in own}
         self._x = [value or 0.0 for value in columns.get("iterations", [])]
@@ -146,7 +148,7 @@ class StartsResult:
         of = plural(self.config.episodes, "episode")
         each = enumerate(self.names)
         ranges = {
-            name: LineRange(self._column(i, "success_low"), self._column(i, "success_high"), with_ends, of)
+            name: LineRange(self.column(i, "success_low"), self.column(i, "success_high"), with_ends, of)
             for i, name in each
         }
         chart = self.lines("success", (0.0, 1.0), ranges)
@@ -165,31 +167,42 @@ class StartsResult:
         """Rounds that are drawn."""
         return len(self._x)
 
+    @property
+    def together(self) -> str:
+        """That several rounds were told together, in a sentence; empty where each was told by itself."""
+        if self.config.sampling != "synchronous" or not self.rounds < self._tick <= ROUNDS:
+            return ""
+        return (
+            "Players and learner wait for each other, so a round goes on until enough episodes have ended: "
+            f"{plural(self.rounds, 'longer round')} took the place of {number(self._tick)}."
+        )
+
     def lines(
         self, what: str, up: tuple[float, float] | None = None, ranges: Mapping[str, LineRange] | None = None,
         first: int | None = None,
     ) -> Lines:  # fmt: skip
         """A line for each start of what rounds tell of it; ``first``: of the first rounds alone."""
         lines = [
-            (f"start-{min(i + 1, MARKS)}", name, self._column(i, what)[:first]) for i, name in enumerate(self.names)
+            (f"start-{min(i + 1, MARKS)}", name, self.column(i, what)[:first]) for i, name in enumerate(self.names)
         ]  # fmt: skip
         called = {mark: name for mark, name, column in lines if any(map(known, column))}  # as people wrote them
         x = self._x[:first]
         return Lines(ALONG, x, lines, whole, called, up, across=ends([0.0, *x]), ranges=ranges)
 
-    def _column(self, task: int, what: str) -> Column:
+    def column(self, task: int, what: str) -> Column:
+        """What rounds tell of a start."""
         return self.columns.get(f"{name_of(task)}/{what}", [None] * len(self._x))
 
     @property
     def practised(self) -> Practised:
         """What is learned from, round by round."""
-        return Practised(self.names, self._x, [self._column(i, "practised") for i in range(len(self.names))])
+        return Practised(self.names, self._x, [self.column(i, "practised") for i in range(len(self.names))])
 
     @property
     def rows(self) -> list[StartRow]:
         """The starts, the hardest first."""
         order = sorted(range(len(self.names)), key=self._hardness, reverse=True)
-        return [self._row(i) for i in order]
+        return [self.row(i) for i in order]
 
     def _hardness(self, i: int) -> tuple[float, float, int]:
         """What was mastered late is hard, and so is what fails most."""
@@ -208,7 +221,8 @@ class StartsResult:
         value = None if column is None else column[i]
         return value if known(value) else None
 
-    def _row(self, i: int) -> StartRow:
+    def row(self, i: int) -> StartRow:
+        """A start, by its place among ``names``."""
         share = self.metrics.get(f"{name_of(i)}/practised")
         lost = self._value("forgotten", i)
         task = self.config.ordered[i]

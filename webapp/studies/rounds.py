@@ -11,9 +11,13 @@ Columns = dict[str, list[float | None]]
 
 
 def evenly(job: Job, most: int) -> set[int]:
-    """At most about ``most`` rounds, evenly spread; the last is one of them."""
-    step = max(1, -(-job.tick // most))
-    return {*range(step, job.tick + 1, step), job.tick} - {0}
+    """Of the rounds that were told at most about ``most``, evenly spread; the last is one of them. Of a training
+    several rounds may be told together, with the number of the last."""
+    if job.tick <= most:
+        return {*range(1, job.tick + 1)}
+    ticks = [*job.events.filter(kind="progressed", tick__lte=job.tick).order_by("tick").values_list("tick", flat=True)]
+    step = max(1, -(-len(ticks) // most))
+    return {*ticks[step - 1 :: step], *ticks[-1:]}
 
 
 def columns(job: Job, ticks: set[int], counters: Sequence[str], metrics: Sequence[str] | None = None) -> Columns:

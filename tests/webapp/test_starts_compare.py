@@ -1,0 +1,115 @@
+"""Trainings from easier starts side by side: what is drawn of several, and which do not fit together."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from tests.contracts.asked_kind import page
+from tests.engine.test_starts import TASKS, cart
+from tests.factories import Studio, search_job
+from tests.webapp.recorded import recorded
+from tests.webapp.test_starts import played
+from webapp.starts.comparison import StartsComparison, why_apart
+from webapp.studies.models import Job
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def methods(team: Studio) -> list[Job]:
+    """The same hard start learned in two ways; the second without the start halfway."""
+    return [played(team), played(team, scheduler={"kind": "uniform"}, tasks=[TASKS[0], TASKS[2]])]
+
+
+def address(*jobs: Job, more: str = "") -> str:
+    asked = "&".join(f"job={job.pk}" for job in jobs)
+    return f"{reverse('starts:compare', args=[jobs[0].project.slug])}?{asked}{more}"
+
+
+def test_success_from_the_hard_start_is_a_line_with_its_range_for_each_training_and_a_table(
+    methods: list[Job], designer: Client
+) -> None:
+    found = StartsComparison(methods[0].project, [job.pk for job in methods])
+    assert [side.name for side in found.sides] == [
+        f"{methods[0].pk}: Where it learns most, MP-DQN", f"{methods[1].pk}: All equally often, MP-DQN",
+    ]  # fmt: skip
+    for line, job, hard in zip(found.success.lines, methods, ("task-3", "task-2"), strict=True):
+        rounds = job.events.filter(kind="progressed").values_list("body__metrics", flat=True)
+        evaluated = [metrics["iterations"] for metrics in rounds if f"{hard}/success" in metrics]
+        assert len(line.tips) == len(evaluated) == 2
+        assert line.band
+    assert found.success.heads == ["Learning steps", *(side.name for side in found.sides)]
+    content = designer.get(address(*methods)).content.decode()
+    for said in ("How often it succeeds from the hard start", "All equally often, MP-DQN, ", "The same as a table",
+                 "What was set differently", '<th scope="row">How it learns</th>'):  # fmt: skip
+        assert said in content, said
+    assert content.count('<a href="' + page(methods[1])) == 1
+
+
+def test_a_chart_goes_along_learning_steps_or_decisions(methods: list[Job], designer: Client) -> None:
+    found = StartsComparison(methods[0].project, [job.pk for job in methods], "decisions")
+    steps = max(job.counters["steps"] for job in methods)
+    assert found.success.rows[-1][0] == f"{steps:,}"
+    assert "Decisions → later" in designer.get(address(*methods, more="&along=decisions")).content.decode()
+    assert designer.get(address(*methods, more="&along=time")).status_code == 404
+
+
+def test_starts_that_several_have_are_drawn_too_and_those_of_one_alone_are_not(methods: list[Job]) -> None:
+    drawn = {
+        small.title: small.chart for small in StartsComparison(methods[0].project, [j.pk for j in methods]).figures
+    }
+    assert list(drawn) == [
+        "Reward of an episode", "Decisions of an episode", "Largest reward that they expect",
+        "Success: The last platform",
+    ]  # fmt: skip
+    assert all(len(chart.lines) == 2 for chart in drawn.values())
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"tasks": [TASKS[0], {"name": "hard", "hard": True, "settings": {"first": 2}}]}, "begins elsewhere"),
+        ({"game": {"name": "platform", "settings": {"max_ticks": 40}}}, "begins elsewhere, or its game"),
+        ({"scheduler": {"low": 0.0, "high": 2.0}}, "between other scores"),
+    ],
+)
+def test_what_does_not_learn_the_same_is_said_and_not_drawn(
+    more: dict[str, Any], why: str, team: Studio, designer: Client
+) -> None:
+    one, other = played(team), played(team, **more)
+    content = designer.get(address(one, other)).content.decode()
+    assert "These do not learn the same." in content
+    assert why in content
+    assert "lines-chart" not in content
+    assert "What was set differently" in content
+    chosen = designer.get(address(one)).content.decode()
+    assert re.search(rf'value="{other.pk}" disabled', chosen)
+    assert f'value="{one.pk}" checked' in chosen
+
+
+def test_other_games_and_other_jobs_are_left_out(team: Studio, designer: Client) -> None:
+    one, other = played(team), recorded(team, cart(), "Cart")
+    assert why_apart(other, one) == "it learns another game"
+    search = search_job(team.project)
+    content = designer.get(address(one, search)).content.decode()
+    assert f"job {search.pk}</a>" in content
+    assert "Only trainings from easier starts are compared here" in content
+
+
+def test_a_setting_that_is_written_out_as_it_usually_is_makes_no_difference(team: Studio) -> None:
+    usual = played(team, tasks=[TASKS[0], {"name": "hard", "hard": True, "settings": {"first": 1}}])
+    assert why_apart(usual, played(team)) == ""
+
+
+def test_the_page_of_a_training_leads_to_those_it_can_be_compared_with(methods: list[Job], designer: Client) -> None:
+    assert f'href="{address(methods[0])}"' in designer.get(page(methods[0])).content.decode()
+    content = designer.get(reverse("starts:compare", args=[methods[0].project.slug])).content.decode()
+    assert "Choose trainings" in content
+    assert all(f'value="{job.pk}"' in content for job in methods)
+    assert content.count(" learning steps · ") == 2
+    assert "80 learning steps · " in content

@@ -1,0 +1,220 @@
+"""Trainings that learn the same hard start, side by side: how well each does, a line for each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from engine.catalog import LEARNERS
+from engine.config import parse
+from engine.config.agent_games import SETTINGS
+from engine.config.starts import LARGEST_VALUE, StartsConfig, StartTask
+from engine.errors import ConfigError
+from webapp.lib.words import plural
+from webapp.projects.models import Project
+from webapp.starts.asking import SCHEDULERS
+from webapp.starts.figures import SmallChart
+from webapp.starts.reading import ALONG, ROUNDS, StartRow, StartsResult, SuccessWords, whole, with_ends
+from webapp.studies.compare.differences import Difference, differences, same
+from webapp.studies.lines import Column, LineRange, Lines, ends, known
+from webapp.studies.models import Job
+from webapp.studies.table_rows import latest
+from webapp.training import curve
+
+MOST = 8
+"""As many as there are colours."""
+KIND = "starts"
+OFFERED = 60
+"""The latest trainings, which can be chosen."""
+DECISIONS = "decisions"
+_ALONG = {"": ("iterations", ALONG), DECISIONS: ("steps", "Decisions → later")}
+"""By the word of an address: the column that a chart goes along, and what that is."""
+_FROM_HARD = (
+    ("return", "Reward of an episode", "From the hard start, the mean of the episodes that ended in a round."),
+    ("length", "Decisions of an episode", "Of the same episodes: the fewer, the sooner they reach the goal."),
+    (LARGEST_VALUE, "Largest reward that they expect", "From the hard start, for what each takes for the best action."),
+)  # fmt: skip
+"""Column of a start in a round, the title of its chart, and what it is."""
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """A training; ``number``: its colour, from 1; ``name``: its line."""
+
+    job: Job
+    number: int
+    name: str
+    reading: StartsResult
+
+    @property
+    def method(self) -> str:
+        """From which start it learns next, and how it learns."""
+        return _method(self.job)
+
+    @property
+    def hard(self) -> StartRow:
+        """How it does from the hard start."""
+        return self.reading.row(len(self.reading.names) - 1)
+
+    @property
+    def learned(self) -> float:
+        """Minibatches so far."""
+        return self.job.metrics.get("iterations", 0)
+
+
+class Offered(NamedTuple):
+    """A training that can be chosen; ``why`` it cannot stand beside the first that is."""
+
+    job: Job
+    chosen: bool
+    why: str
+
+    @property
+    def learned(self) -> str:
+        """ "4,000 learning steps"; "0 learning steps" before its first round."""
+        return plural(int(self.job.metrics.get("iterations", 0)), "learning step")
+
+
+class StartsComparison:
+    """``jobs``: those of the asked ones that learn from easier starts, in that order; ``others``: the project's others.
+    ``along``: a word of ``_ALONG``. ``obstacle``: why they do not learn the same, or nothing."""
+
+    def __init__(self, project: Project, asked: Sequence[int], along: str = "") -> None:
+        rows = {job.pk: job for job in project.jobs.filter(pk__in=asked).select_related("project", "game_version")}
+        found = [rows[pk] for pk in dict.fromkeys(asked) if pk in rows]
+        self.project = project
+        self.jobs = [job for job in found if job.kind == KIND][:MOST]
+        self.others = [job for job in found if job.kind != KIND]
+        self._x, self.along = _ALONG[along]
+        self.by_decisions = along == DECISIONS
+        self.obstacle = next((why for job in self.jobs[1:] if (why := self._why_not(job))), "")
+
+    def _why_not(self, job: Job) -> str:
+        first = self.jobs[0]
+        why = why_apart(job, first)
+        return f"Beside “{first.title}” ({first.pk}), “{job.title}” ({job.pk}) does not fit: {why}." if why else ""
+
+    @cached_property
+    def sides(self) -> list[Side]:
+        """Those that can be compared; none where something is in the way."""
+        if len(self.jobs) < 2 or self.obstacle:
+            return []
+        alike = len({_method(job) for job in self.jobs}) == 1  # then it tells none of them from another
+        return [
+            Side(job, i, f"{job.pk}: {job.title if alike else _method(job)}", result_of(job))
+            for i, job in enumerate(self.jobs, 1)
+        ]
+
+    @property
+    def words(self) -> SuccessWords:
+        """What success is in their game."""
+        return self.sides[0].reading.words
+
+    @cached_property
+    def success(self) -> Lines:
+        """How well each does from the hard start, by evaluations on fresh episodes, with their ranges."""
+        return self._chart({side: len(side.reading.names) - 1 for side in self.sides}, "success", ranged=True)
+
+    @property
+    def figures(self) -> list[SmallChart]:
+        """What the paper draws of several methods, from the hard start, and the success of each start that several
+        have."""
+        hard = {side: len(side.reading.names) - 1 for side in self.sides}
+        found = [SmallChart(title, text, self._chart(hard, what)) for what, title, text in _FROM_HARD]
+        found += [
+            SmallChart(f"Success: {name}", text, self._chart(tasks, "success"))
+            for name, text, tasks in self._shared()
+        ]  # fmt: skip
+        return [each for each in found if each.chart.lines]
+
+    def _shared(self) -> list[tuple[str, str, dict[Side, int]]]:
+        """(name, who calls it otherwise, place in each that has it) of every easier start that several have."""
+        places: dict[str, dict[Side, int]] = {}
+        for side in self.sides:
+            for i, task in enumerate(side.reading.config.ordered[:-1]):
+                places.setdefault(_where(side.reading.config, task), {})[side] = i
+        found = []
+        for tasks in places.values():
+            names = list(dict.fromkeys(side.reading.names[i] for side, i in tasks.items()))
+            text = "An easier start" + (f", also called {' and '.join(names[1:])}." if names[1:] else ".")
+            found += [(names[0], text, tasks)] * (len(tasks) > 1)
+        return found
+
+    def _chart(self, tasks: Mapping[Side, int], what: str, *, ranged: bool = False) -> Lines:
+        """A line for each side of what its rounds tell of a start; where nobody told anything is no place of it."""
+        each = [(side, self._by_place(side, task, what)) for side, task in tasks.items()]
+        x = sorted({place for _, by in each for place in by})
+        lines: list[tuple[str, str, Column]] = [
+            (f"start-{side.number}", side.name, [*map(by.get, x)]) for side, by in each
+        ]
+        called = {mark: name for mark, name, column in lines if any(map(known, column))}
+        ranges = {side.name: self._range(side, task, what, x) for side, task in tasks.items() if ranged}
+        up = (0.0, 1.0) if what == "success" else None
+        return Lines(self.along, x, lines, whole, called, up, across=ends([0.0, *x]), ranges=ranges)
+
+    def _by_place(self, side: Side, task: int, what: str) -> dict[float, float]:
+        """What its rounds tell of a start, by the place along the axis."""
+        pairs = zip(side.reading.columns.get(self._x, []), side.reading.column(task, what), strict=True)
+        return {place: value for place, value in pairs if place is not None and value is not None and known(value)}
+
+    def _range(self, side: Side, task: int, what: str, x: Sequence[float]) -> LineRange:
+        low, high = (self._by_place(side, task, f"{what}_{end}") for end in ("low", "high"))
+        of = plural(side.reading.config.episodes, "episode")
+        return LineRange([*map(low.get, x)], [*map(high.get, x)], with_ends, of)
+
+    @cached_property
+    def differences(self) -> list[Difference]:
+        """What is set otherwise in each of them, which way to learn first: that is a kind, and kinds have no title."""
+        learns = Difference("How it learns", tuple(_method(job) for job in self.jobs))
+        return [learns] * (len(set(learns.values)) > 1) + differences(self.jobs)
+
+    @property
+    def same(self) -> str:
+        """ "21 settings are the same in all." """
+        return f"{plural(same(self.jobs), 'setting')} are the same in all."
+
+    @cached_property
+    def offered(self) -> list[Offered]:
+        """Those that can be chosen, and those that cannot stand beside the first that is."""
+        latest_ones = self.project.jobs.filter(kind=KIND, tick__gt=0).select_related("project")[:OFFERED]
+        rows = {job.pk: job for job in [*self.jobs, *latest_ones]}.values()
+        chosen = {job.pk for job in self.jobs}
+        found = [Offered(job, job.pk in chosen, why_apart(job, self.jobs[0]) if self.jobs else "") for job in rows]
+        return sorted(found, key=lambda one: (bool(one.why), not one.chosen, -one.job.pk))
+
+
+def result_of(job: Job) -> StartsResult:
+    """What a job's page tells."""
+    return StartsResult(job, curve.columns(job, ROUNDS), latest(job))
+
+
+def why_apart(job: Job, first: Job) -> str:
+    """Why success in one is not what it is in the other; nothing where it is the same."""
+    try:
+        mine, theirs = (parse(StartsConfig, each.config) for each in (job, first))
+    except ConfigError:
+        return "the settings of one cannot be read any more"
+    if mine.game.name != theirs.game.name:
+        return "it learns another game"
+    if _where(mine, mine.ordered[-1]) != _where(theirs, theirs.ordered[-1]):
+        return "its hard start begins elsewhere, or its game has other settings"
+    if mine.scheduler.ends != theirs.scheduler.ends:
+        return "its success is measured between other scores"
+    return ""
+
+
+def _where(config: StartsConfig, task: StartTask) -> str:
+    """All settings of the game as they are in a start, those too that nobody has set."""
+    found: dict[str, Any] = {**config.game.settings, **task.settings}
+    model = SETTINGS.get(config.game.name.removeprefix("builtin:"))
+    if model is not None:
+        found |= parse(model, {name: found[name] for name in found.keys() & model.model_fields}).model_dump()
+    return json.dumps(found, sort_keys=True)
+
+
+def _method(job: Job) -> str:
+    kind, learner = job.config["scheduler"]["kind"], job.config["learner"]["kind"]
+    return f"{SCHEDULERS[kind][0]}, {LEARNERS[learner].label}"
