@@ -115,6 +115,10 @@ def test_the_member_that_a_self_play_has_left_is_one_agent_whether_kept_from_the
     number = leader(job)
     assert number is not None
     designer.post(reverse("agents:keep", args=[team.project.slug, job.pk]), {"of": "", "name": "Ada"})
+    shown = designer.get(page(job)).content.decode()
+    ada = reverse("agents:agent", args=[team.project.slug, Agent.objects.get().pk])
+    assert f'kept as <a href="{ada}">Ada</a>' in shown
+    assert f'"{keep(job, number)}"' not in shown
     designer.post(keep(job, number))
     assert [agent.name for agent in Agent.objects.all()] == ["Ada"]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from engine.errors import StoreError
 from engine.styles.agents import files_of
 from webapp.accounts.models import User
@@ -12,7 +14,7 @@ from webapp.lib.storage import store
 from webapp.self_play.reading import LadderPlayer, SelfPlayResult
 from webapp.studies.actions import Refused
 from webapp.studies.models import Job
-from webapp.training.learned import learned_step_by_step
+from webapp.training.learned import leader, learned_step_by_step
 
 NETWORKS = "pool"
 """What a job calls the networks of everybody on its ladder."""
@@ -60,8 +62,16 @@ def usual_name(job: Job, player: LadderPlayer) -> str:
 
 
 def kept(job: Job) -> dict[str, Agent]:
-    """The agents that were kept from a job's ladder, by whom they were there."""
-    return {agent.origin["member"]: agent for agent in Agent.objects.kept().filter(job=job) if "member" in agent.origin}
+    """The agents that take the likeliest action and were kept of members of a job's ladder, by whom they are there;
+    also the one that the job has left, where that was kept from elsewhere on its page."""
+    agents = list(Agent.objects.kept().filter(job=job, sampled=False))
+    found = {agent.origin["member"]: agent for agent in agents if "member" in agent.origin}
+    left = next((agent for agent in agents if agent.policy == job.artifacts.get("policy_description")), None)
+    version = leader(job) if left is not None and "member" not in left.origin else None
+    if left is not None and version is not None:
+        with suppress(LookupError):
+            found[_on_ladder(SelfPlayResult.of(job), version).full] = left
+    return found
 
 
 def _on_ladder(reading: SelfPlayResult | None, version: int) -> LadderPlayer:
