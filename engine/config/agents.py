@@ -45,6 +45,8 @@ class OriginConfig(Config):
     agent: int | None = Field(
         None, ge=0, title="Its number in the search that bred it", exclude_if=lambda agent: agent is None
     )
+    member: Title = Field("", exclude_if=lambda member: not member, title="Who it was in its population")
+    strength: Title = Field("", exclude_if=lambda strength: not strength, title="How strong it was there")
     spans: dict[Measure, float] = Field(
         default_factory=dict, max_length=6, exclude_if=lambda spans: not spans, title="Span of its style",
         description="by measure, how far apart the agents lie that the same search bred",

@@ -86,11 +86,11 @@ class CandidateMeasures(NamedTuple):
 
 
 class PlayerEvaluator:
-    """Holds games, but no state on which a result depends."""
+    """Holds games, but no state on which a result depends. ``should_stop``: asked while the first game begins."""
 
-    def __init__(self, config: EvolveConfig, trainings: Trainings) -> None:
+    def __init__(self, config: EvolveConfig, trainings: Trainings, should_stop: ShouldStop = never) -> None:
         self.config, self.trainings = config, trainings
-        self._should_stop: ShouldStop = never
+        self._should_stop = should_stop
         self._games: dict[str, tuple[int, tuple[TrainGame, StyleReward | None], VectorMDP]] = {}
         game = self._game("measuring", config.episodes, example(config.task))
         self.problem, self.space = problem_of(config, game, trainings.lease)
@@ -305,12 +305,12 @@ def _across(stranger: str, game: VectorMDP) -> dict[str, Any]:
     return {"cast": cast, "players": {stranger: player}.__getitem__}
 
 
-def build(payload: bytes) -> PlayerEvaluator:
-    """The evaluator of an encoded ``Setup``. Raises ConfigError, SimulatorError."""
+def build(payload: bytes, should_stop: ShouldStop = never) -> PlayerEvaluator:
+    """The evaluator of an encoded ``Setup``. Raises ConfigError, SimulatorError, Cancelled."""
     setup = msgspec.json.decode(payload, type=Setup)
     config = load(setup.study)
     assert isinstance(config, EvolveConfig)
-    return PlayerEvaluator(config, Trainings(leased(setup.lease)))
+    return PlayerEvaluator(config, Trainings(leased(setup.lease)), should_stop)
 
 
 def as_json(config: EvolveConfig, trainings: Trainings) -> bytes:

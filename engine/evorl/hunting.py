@@ -60,11 +60,11 @@ class HuntEvaluator(PlayerEvaluator):
 
     config: HuntConfig
 
-    def __init__(self, config: HuntConfig, trainings: Trainings) -> None:
+    def __init__(self, config: HuntConfig, trainings: Trainings, should_stop: ShouldStop = never) -> None:
         self.found = Findings()
         self.oracles = oracles_of(config.oracles)
         self.shown = Replays(self._for_replays, self.oracles)
-        super().__init__(config, trainings)
+        super().__init__(config, trainings, should_stop)
         longest = self._game("measuring", config.episodes, example(config.task)).spec.max_ticks
         self.stepwise, self.rounds = config.method == "learning", max(1, config.buys(longest))
 
@@ -154,9 +154,9 @@ def _examined(over: list[Ended]) -> Examination:
     return Examination(returns, score, win, signals, lengths)
 
 
-def build(payload: bytes) -> HuntEvaluator:
-    """The evaluator of an encoded ``Setup``. Raises ConfigError, SimulatorError."""
+def build(payload: bytes, should_stop: ShouldStop = never) -> HuntEvaluator:
+    """The evaluator of an encoded ``Setup``. Raises ConfigError, SimulatorError, Cancelled."""
     setup = msgspec.json.decode(payload, type=Setup)
     config = load(setup.study)
     assert isinstance(config, HuntConfig)
-    return HuntEvaluator(config, Trainings(leased(setup.lease)))
+    return HuntEvaluator(config, Trainings(leased(setup.lease)), should_stop)

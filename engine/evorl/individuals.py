@@ -60,6 +60,7 @@ from engine.rl.shared_replay import SharedReplay
 from engine.rl.td3 import TD3
 from engine.rng import battle_seeds, generator
 from engine.simulators import references
+from engine.simulators.conversation import never
 from engine.store import Artifacts, Lease
 from engine.stores import leased
 from engine.studies import load
@@ -138,12 +139,14 @@ class Weights:
 class IndividualEvaluator:
     """``store``: where artifacts are put and found; ``replay``: the file of the replay."""
 
-    def __init__(self, config: AESRLConfig, store: Artifacts, replay: Path) -> None:
+    def __init__(
+        self, config: AESRLConfig, store: Artifacts, replay: Path, should_stop: ShouldStop = never
+    ) -> None:  # fmt: skip
         if not replay.exists():
             why = "its workers share a replay in memory: let them run on the machine of the study"
             raise ConfigError([("pool.address", why)])
         self.config, self.store = config, store
-        self.game = references.make_for_one(config.game, 1)
+        self.game = references.make_for_one(config.game, 1, should_stop)
         self.learner = made(config, self.game.spec.seats[0])
         self.replay = SharedReplay(replay, config.learner.capacity, np.random.default_rng())
         self.learner.replay = self.replay
@@ -273,12 +276,12 @@ class Setup(msgspec.Struct, frozen=True):
     replay: str
 
 
-def build(payload: bytes) -> IndividualEvaluator:
-    """The evaluator of an encoded ``Setup``. Raises ConfigError, SimulatorError."""
+def build(payload: bytes, should_stop: ShouldStop = never) -> IndividualEvaluator:
+    """The evaluator of an encoded ``Setup``. Raises ConfigError, SimulatorError, Cancelled."""
     setup = msgspec.json.decode(payload, type=Setup)
     config, lease = load(setup.study), leased(setup.lease)
     assert isinstance(config, AESRLConfig)
-    return IndividualEvaluator(config, lease, lease.shared(setup.replay))
+    return IndividualEvaluator(config, lease, lease.shared(setup.replay), should_stop)
 
 
 def as_json(config: AESRLConfig, lease: Lease, replay: str) -> bytes:

@@ -30,6 +30,7 @@ from engine.rl.examine import examination_seeds, examine
 from engine.rl.opposition import Opposition
 from engine.rl.policy import Policy, PolicySpec
 from engine.rl.seats import Player, Players, slowed
+from engine.simulators.conversation import never
 from engine.stores import leased
 from engine.studies import load
 
@@ -111,9 +112,9 @@ def _tallied(names: list[str], who: Any, shares: Floats) -> dict[str, tuple[floa
     return found
 
 
-def build(payload: bytes) -> SelfPlayEvaluator:
-    """The evaluator of an encoded ``Setup``. Raises ConfigError, SimulatorError."""
+def build(payload: bytes, should_stop: ShouldStop = never) -> SelfPlayEvaluator:
+    """The evaluator of an encoded ``Setup``. Raises ConfigError, SimulatorError, Cancelled."""
     setup = msgspec.json.decode(payload, type=Setup)
     config = load(setup.study)
     assert isinstance(config, SelfPlayConfig)
-    return SelfPlayEvaluator(config, Trainings(leased(setup.lease)))
+    return SelfPlayEvaluator(config, Trainings(leased(setup.lease)), should_stop)

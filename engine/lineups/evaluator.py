@@ -22,6 +22,7 @@ from engine.lineups.schema import OTHER_GAME, check_patch, team_costs, team_row,
 from engine.problem import Evaluation, LineupContext, Problem, Request, ShouldStop, failed, of_kind
 from engine.simulators.commanded import load_from
 from engine.simulators.contract import GameSpec, LineupSimulator, content_hash
+from engine.simulators.conversation import never
 from engine.simulators.loaders import heed
 
 MEANT = 1.0
@@ -194,7 +195,7 @@ def _strangers(spec: GameSpec, baselines: Baselines) -> Iterator[tuple[str, str]
             yield from error.problems
 
 
-def build(payload: bytes) -> LineupEvaluator:
-    """The evaluator for an encoded ``Setup``; loads the simulator. Raises ConfigError, SimulatorError."""
+def build(payload: bytes, should_stop: ShouldStop = never) -> LineupEvaluator:
+    """The evaluator for an encoded ``Setup``; loads the simulator. Raises ConfigError, SimulatorError, Cancelled."""
     setup = msgspec.json.decode(payload, type=Setup)
-    return LineupEvaluator(setup, load_from(STUDY.validate_python(setup.study).game, setup.store))
+    return LineupEvaluator(setup, load_from(STUDY.validate_python(setup.study).game, setup.store, should_stop))

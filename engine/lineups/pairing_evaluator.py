@@ -19,6 +19,7 @@ from engine.lineups.schema import OTHER_GAME, check_patch
 from engine.problem import Evaluation, Genome, Objective, PatchedContext, Problem, Request, ShouldStop, of_kind
 from engine.rng import combine64
 from engine.simulators.contract import OK, GameSpec, LineupSimulator, Patch, content_hash
+from engine.simulators.conversation import never
 from engine.simulators.loaders import heed, load
 from engine.text import written
 
@@ -123,19 +124,20 @@ def checked(config: Played, simulator: LineupSimulator) -> GameSpec:
     return patched
 
 
-def build(payload: bytes) -> PairingEvaluator:
-    """The evaluator for an experiment given as JSON; loads the simulator. Raises ConfigError, SimulatorError."""
+def build(payload: bytes, should_stop: ShouldStop = never) -> PairingEvaluator:
+    """The evaluator for an experiment given as JSON; loads the simulator. Raises ConfigError, SimulatorError and
+    Cancelled."""
     config = WorthConfig.model_validate(msgspec.json.decode(payload))
-    return PairingEvaluator(config, load(config.game.simulator))
+    return PairingEvaluator(config, heed(load(config.game.simulator), should_stop))
 
 
-def build_patched(payload: bytes) -> PairingEvaluator:
+def build_patched(payload: bytes, should_stop: ShouldStop = never) -> PairingEvaluator:
     """The same for a search for changes."""
     config = PatchConfig.model_validate(msgspec.json.decode(payload))
-    return PairingEvaluator(config, load(config.game.simulator))
+    return PairingEvaluator(config, heed(load(config.game.simulator), should_stop))
 
 
-def build_meetings(payload: bytes) -> PairingEvaluator:
+def build_meetings(payload: bytes, should_stop: ShouldStop = never) -> PairingEvaluator:
     """The same for a round robin."""
     config = MetagameConfig.model_validate(msgspec.json.decode(payload))
-    return PairingEvaluator(config, load(config.game.simulator))
+    return PairingEvaluator(config, heed(load(config.game.simulator), should_stop))

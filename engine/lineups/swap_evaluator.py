@@ -8,7 +8,9 @@ from engine.config.study import STUDY
 from engine.lineups.encoding import Lineups
 from engine.lineups.evaluator import LineupEvaluator, Setup
 from engine.lineups.matches import PlayedBattles
-from engine.simulators.loaders import load
+from engine.problem import ShouldStop
+from engine.simulators.conversation import never
+from engine.simulators.loaders import heed, load
 
 
 class SwapEvaluator(LineupEvaluator):
@@ -22,7 +24,7 @@ class SwapEvaluator(LineupEvaluator):
         return after, self.matches.play(after, first, last, fidelity, before)
 
 
-def build(payload: bytes) -> SwapEvaluator:
-    """The evaluator for an encoded ``Setup``; loads the simulator. Raises ConfigError, SimulatorError."""
+def build(payload: bytes, should_stop: ShouldStop = never) -> SwapEvaluator:
+    """The evaluator for an encoded ``Setup``; loads the simulator. Raises ConfigError, SimulatorError, Cancelled."""
     setup = msgspec.json.decode(payload, type=Setup)
-    return SwapEvaluator(setup, load(STUDY.validate_python(setup.study).game.simulator))
+    return SwapEvaluator(setup, heed(load(STUDY.validate_python(setup.study).game.simulator), should_stop))

@@ -21,6 +21,7 @@ from engine.lineups.schema import check_patch
 from engine.problem import Evaluation, LineupContext, Problem, Request, ShouldStop, of_kind
 from engine.simulators.commanded import load_from
 from engine.simulators.contract import GameSpec, LineupSimulator
+from engine.simulators.conversation import never
 
 CHANGED = "changed"
 """What ``LineupContext.patch`` says of requests for the changed version; empty: the game as it is."""
@@ -107,11 +108,11 @@ def _nothing(config: ChangeConfig) -> tuple[str, str]:
     return "change", "changes nothing: these are the game’s numbers already"
 
 
-def build(payload: bytes) -> VersionEvaluator:
-    """The evaluator for encoded ``Versions``; loads the simulator. Raises ConfigError, SimulatorError."""
+def build(payload: bytes, should_stop: ShouldStop = never) -> VersionEvaluator:
+    """The evaluator for encoded ``Versions``; loads the simulator. Raises ConfigError, SimulatorError, Cancelled."""
     versions = msgspec.json.decode(payload, type=Versions)
     study = ChangeConfig.model_validate(versions.study)
-    simulator = load_from(study.game, versions.store)
+    simulator = load_from(study.game, versions.store, should_stop)
     if study.game.commander == study.changed.commander:
         return VersionEvaluator(versions, simulator)
-    return VersionEvaluator(versions, simulator, load_from(study.changed, versions.store))
+    return VersionEvaluator(versions, simulator, load_from(study.changed, versions.store, should_stop))

@@ -28,13 +28,16 @@ class Closing(Protocol):
         ...
 
 
-def build(factory: str, payload: bytes, allowed: Sequence[str] = ALLOWED) -> Any:
-    """The object that ``module:function`` makes from a JSON payload, such as an evaluator. Raises EngineError for a
-    path outside ``allowed``, and ConfigError or SimulatorError from the factory."""
+def build(
+    factory: str, payload: bytes, allowed: Sequence[str] = ALLOWED, should_stop: ShouldStop | None = None
+) -> Any:  # fmt: skip
+    """The object that ``module:function`` makes from a JSON payload, such as an evaluator; one of these may take long
+    and is given ``should_stop``, where there is one. Raises EngineError for a path outside ``allowed``, ConfigError or
+    SimulatorError from the factory, and Cancelled once it should stop."""
     module, _, name = check_factory(factory, allowed).partition(":")
-    make = cast("Callable[[bytes], Any]", getattr(importlib.import_module(module), name))
+    make = cast("Callable[..., Any]", getattr(importlib.import_module(module), name))
     json.loads(payload)
-    return make(payload)
+    return make(payload) if should_stop is None else make(payload, should_stop)
 
 
 def check_factory(factory: str, allowed: Sequence[str] = ALLOWED) -> str:

@@ -24,7 +24,8 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 import engine
-from engine.errors import ActorLost, ConfigError
+from engine.errors import ActorLost, Cancelled, ConfigError
+from engine.problem import ShouldStop
 from engine.runtime import ray_daemons
 from engine.runtime.folders import PrivateFolder
 
@@ -133,10 +134,13 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def connected(address: str = "", workers: int = 1) -> Iterator[Cluster]:
+def connected(
+    address: str = "", workers: int = 1, should_stop: ShouldStop = lambda: False
+) -> Iterator[Cluster]:  # fmt: skip
     """Join the Ray at ``address``, at EQUIPOISE_RAY_ADDRESS or at the address in EQUIPOISE_RAY_ADDRESS_FILE; without
     any of them start one for ``workers`` workers and stop it at the end. An existing connection of this process is used
-    and kept. Raises ConfigError for a malformed address, ActorLost when nothing answers there."""
+    and kept. Raises ConfigError for a malformed address, ActorLost when nothing answers there, and Cancelled once
+    ``should_stop`` returns True before something does."""
     find = _finder(address or os.environ.get(ADDRESS, ""))
     if not find and "ray" not in sys.modules and not AUTHENTICATION & os.environ.keys():
         os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
@@ -144,14 +148,14 @@ def connected(address: str = "", workers: int = 1) -> Iterator[Cluster]:
     if ray.is_initialized():
         yield Cluster()
         return
-    with _joined(find) if find else _started(workers) as cluster:
+    with _joined(find, should_stop) if find else _started(workers) as cluster:
         yield cluster
 
 
 @contextlib.contextmanager
-def _joined(find: Callable[[], str]) -> Iterator[Cluster]:
+def _joined(find: Callable[[], str], should_stop: ShouldStop) -> Iterator[Cluster]:
     ray = load_ray()
-    _init(address=_reachable(find))
+    _init(address=_reachable(find, should_stop))
     cluster = None
     try:
         cluster = Cluster()
@@ -229,7 +233,7 @@ def _finder(address: str) -> Callable[[], str] | None:
     return None
 
 
-def _reachable(find: Callable[[], str]) -> str:
+def _reachable(find: Callable[[], str], should_stop: ShouldStop) -> str:
     """The address, once something answers there."""
     until = time.monotonic() + PATIENCE_S
     while True:
@@ -239,6 +243,8 @@ def _reachable(find: Callable[[], str]) -> str:
         if time.monotonic() > until:
             where = f"at {address}" if address else f"(its address is not in {os.environ.get(ADDRESS_FILE)})"
             raise ActorLost(f"There is no Ray {where}. Start it, or correct the address; the job can then go on.")
+        if should_stop():
+            raise Cancelled("The study was asked to end before it reached Ray.")
         time.sleep(0.25)
 
 

@@ -139,14 +139,15 @@ def open_pool(
     """The pool of a study. ``factory`` is ``module:function`` below one of ``allowed``; with it every worker builds its
     own evaluator from ``payload`` (JSON). ``succeeded``: evaluations of the study succeeded before it was resumed, so
     that candidates are blamed for failures from now on. Raises EngineError, ConfigError or SimulatorError when building
-    fails here, ActorLost when there is no Ray at the address."""
+    fails here, ActorLost when there is no Ray at the address, and Cancelled once ``should_stop`` returns True before
+    the evaluator is built here, or Ray is reached."""
     check_factory(factory, allowed)
     if config.kind == "local":
-        evaluator = build(factory, payload, allowed)
+        evaluator = build(factory, payload, allowed, should_stop)
         return LocalPool(evaluator, batch_ms=config.batch_ms, should_stop=should_stop, owned=True, succeeded=succeeded)
     from engine.runtime.ray_workers import RayWorkers  # a local study loads neither Ray nor ZeroMQ
 
     return RayWorkers(
         factory, lambda number, life: payload, config.workers, address=config.address, batch_ms=config.batch_ms,
-        allowed=allowed, succeeded=succeeded,
+        allowed=allowed, succeeded=succeeded, should_stop=should_stop,
     )  # fmt: skip

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from engine.errors import ActorLost
+from engine.problem import ShouldStop
 from engine.processor_waits import ProcessorWaits, crowd
 from engine.runtime import answering
 from engine.runtime.answering import ALLOWED, check_factory
@@ -153,20 +154,21 @@ class RayWorkers(Supervisor):
     ``address``: see ``engine.runtime.cluster.connected``; ``hosts``: by default those of the
     cluster (a test names one several times).
 
-    Raises EngineError for a factory that is not allowed, ActorLost when there is no Ray.
+    Raises EngineError for a factory that is not allowed, ActorLost when there is no Ray, and Cancelled once
+    ``should_stop`` returns True while Ray is waited for.
     """
 
     def __init__(
         self, factory: str, payload: Payload, workers: int = 2, *, policies: Sequence[str] = (), address: str = "",
         batch_ms: int = 100, flat: bool = False, bound: int = TO_HUB, title: str = "Worker",
         allowed: Sequence[str] = ALLOWED, limits: WorkerLimits | None = None, succeeded: bool = False,
-        together: bool = False,
+        together: bool = False, should_stop: ShouldStop = lambda: False,
         hosts: Callable[[Cluster], Sequence[Host]] = lambda cluster: cluster.hosts,
     ) -> None:  # fmt: skip
         check_factory(factory, allowed)
         limits = limits or WorkerLimits()
         with contextlib.ExitStack() as stack:
-            cluster = stack.enter_context(connected(address, workers))
+            cluster = stack.enter_context(connected(address, workers, should_stop))
             found = list(hosts(cluster))
             host = found[0].address if len(found) > 1 else ""
             hub = ZmqHub(host, bound)

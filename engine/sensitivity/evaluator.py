@@ -25,6 +25,7 @@ from engine.sensitivity.plan import ALONG, Planting
 from engine.sensitivity.planted import Break
 from engine.sensitivity.tuning import Tuning
 from engine.simulators.contract import LineupSimulator
+from engine.simulators.conversation import never
 from engine.simulators.loaders import heed, load
 from engine.worth.experiment import BLOCK, Experiment
 from engine.worth.prices import cost_bounds
@@ -165,10 +166,10 @@ def _answer(request: Request, metrics: NDArray[np.float64], values: NDArray[np.f
     )
 
 
-def build(payload: bytes) -> PlantingEvaluator:
-    """The evaluator for a study given as JSON; loads the simulator. Raises ConfigError, SimulatorError."""
+def build(payload: bytes, should_stop: ShouldStop = never) -> PlantingEvaluator:
+    """The evaluator for a study given as JSON; loads the simulator. Raises ConfigError, SimulatorError, Cancelled."""
     config = SensitivityConfig.model_validate(msgspec.json.decode(payload))
-    simulator = load(config.game.simulator)
+    simulator = heed(load(config.game.simulator), should_stop)
     try:
         return PlantingEvaluator(config, simulator)
     except ConfigError:

@@ -11,6 +11,7 @@ from engine.errors import ConfigError, StoreError
 from engine.problem import ShouldStop
 from engine.simulators import loaders
 from engine.simulators.contract import LineupSimulator
+from engine.simulators.conversation import never
 from engine.store import Artifacts
 from engine.stores import open_store
 
@@ -30,16 +31,15 @@ def load(game: GameConfig, store: Artifacts | None) -> LineupSimulator:
         raise
 
 
-def load_from(game: GameConfig, address: str) -> LineupSimulator:
-    """``load``, with the store at an address; for actors."""
-    return load(game, open_store(address) if address else None)
+def load_from(game: GameConfig, address: str, should_stop: ShouldStop = never) -> LineupSimulator:
+    """``load`` and ``heed``, with the store at an address; for actors."""
+    return loaders.heed(load(game, open_store(address) if address else None), should_stop)
 
 
 @contextlib.contextmanager
 def opened(game: GameConfig, store: Artifacts, should_stop: ShouldStop = lambda: False) -> Iterator[LineupSimulator]:
     """``loaders.opened``, for a game as its study says."""
-    simulator = load(game, store)
-    loaders.heed(simulator, should_stop)
+    simulator = loaders.heed(load(game, store), should_stop)
     try:
         yield simulator
     finally:

@@ -142,18 +142,18 @@ def close(simulator: LineupSimulator) -> None:
         simulator.close()
 
 
-def heed(simulator: LineupSimulator, should_stop: ShouldStop) -> None:
+def heed(simulator: LineupSimulator, should_stop: ShouldStop) -> LineupSimulator:
     """Make the start and the battles of an external program raise Cancelled once ``should_stop`` returns True, because
-    they may take long; for a simulator in this process there is no need."""
+    they may take long; for a simulator in this process there is no need. Gives the simulator."""
     if isinstance(simulator, ExternalSimulator):
         simulator.should_stop = should_stop
+    return simulator
 
 
 @contextlib.contextmanager
 def opened(reference: str, should_stop: ShouldStop = lambda: False) -> Iterator[LineupSimulator]:
     """``load`` and ``heed`` as a context manager that ends everything it started."""
-    simulator = load(reference)
-    heed(simulator, should_stop)
+    simulator = heed(load(reference), should_stop)
     try:
         yield simulator
     finally:

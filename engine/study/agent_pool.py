@@ -177,6 +177,6 @@ def open_agents(
 
     apart = workers(
         config.pool, SAMPLERS["gossip"], payload, config.agents, title="Agent", policies=(VIEW,), bound=BOUND,
-        together=True, allowed=allowed,
+        together=True, should_stop=should_stop, allowed=allowed,
     )  # fmt: skip
     return RemoteAgents(apart, config)

@@ -288,4 +288,4 @@ def open_lesson(lesson: Lesson, store: Store, tick: int, should_stop: ShouldStop
         beginning = tick * LIVES + life
         return msgspec.json.encode(LessonOrder(settled, store.address, number, beginning, lesson.number, *known))
 
-    return remote(lesson, SAMPLERS["arena"], payload, together=lesson.sampling == "synchronous")
+    return remote(lesson, SAMPLERS["arena"], payload, should_stop, together=lesson.sampling == "synchronous")

@@ -67,6 +67,12 @@ def _decisions(origin: Mapping[str, Any]) -> str:
     return f"{origin['steps']:,} decisions" if origin["steps"] else f"a number of decisions that was {NOT_RECORDED}"
 
 
+def _population(origin: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Who it was in a population that trained against itself, and how strong; nothing where it was in none."""
+    said = ", ".join(filter(None, (origin.get("member"), origin.get("strength"))))
+    return [("In its population", said)] if said else []
+
+
 def _against(config: MeasureConfig, found: Mapping[str, Any]) -> dict[str, Any]:
     """How it does against strangers, and whether it is fragile there (None: nobody can say yet)."""
     moved = found["moved"]
@@ -89,6 +95,7 @@ def in_words(card: Mapping[str, Any]) -> str:
         ("Limits", limits_in_words(card["limits"])),
         ("Measured against", card["opponent"] or card["others"]),
         ("From", origin["job"] or NOT_RECORDED),
+        *_population(origin),
         ("Game data", origin["data"] or "the game's own"),
         ("Learned from", f"{_decisions(origin)}, seed {origin['seed']}"),
         ("Learner", origin["learner"] or NOT_RECORDED),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from engine.config.train import TrainPool
+from engine.problem import ShouldStop
 from engine.runtime.outcomes import Closed, Trouble
 
 if TYPE_CHECKING:
@@ -49,14 +50,15 @@ class RemoteWorkers(Closed):
 
 def workers(
     pool: TrainPool, factory: str, payload: Callable[[int, int], bytes], count: int, *, title: str,
-    policies: Sequence[str], bound: int, together: bool, allowed: Sequence[str] = ("engine.",),
+    policies: Sequence[str], bound: int, together: bool, should_stop: ShouldStop, allowed: Sequence[str] = ("engine.",),
 ) -> Supervisor:  # fmt: skip
     """``count`` workers, each made by ``factory`` from ``payload(number, life)``. Raises ActorLost when there is no Ray
-    at the address."""
+    at the address, and Cancelled once ``should_stop`` returns True while it is waited for."""
     from engine.runtime.members import WorkerLimits
     from engine.runtime.ray_workers import RayWorkers  # a local study loads neither Ray nor ZeroMQ
 
     return RayWorkers(
         factory, payload, count, policies=policies, address=pool.address, flat=pool.layout == "flat", bound=bound,
         title=title, allowed=allowed, limits=WorkerLimits(**PATIENCE), together=together,
+        should_stop=should_stop,
     )  # fmt: skip

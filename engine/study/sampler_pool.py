@@ -173,20 +173,20 @@ def open_samplers(
             SamplerOrder(config.model_dump(mode="json"), store.address, number, tick * LIVES + life)
         )
 
-    return remote(config, SAMPLERS["train"], payload, allowed)
+    return remote(config, SAMPLERS["train"], payload, should_stop, allowed)
 
 
 def remote(
-    config: Sampled, factory: str, payload: Callable[[int, int], bytes], allowed: Sequence[str] = ("engine.",),
-    *, together: bool = False,
+    config: Sampled, factory: str, payload: Callable[[int, int], bytes], should_stop: ShouldStop,
+    allowed: Sequence[str] = ("engine.",), *, together: bool = False,
 ) -> RemoteSamplers:  # fmt: skip
     """Samplers in actors, each made by ``factory`` from ``payload(number, life)``. Raises ActorLost when there is no
-    Ray at the address."""
+    Ray at the address, and Cancelled."""
     ahead = 1 if config.sampling == "synchronous" else max(1, config.max_staleness - 1)
     bound = max(2, min(config.fragments * ahead * len(config.learners), BOUND) - 1)  # the sampler holds one more
     return RemoteSamplers(
         workers(
             config.pool, factory, payload, config.samplers, title="Sampler", policies=list(config.learners),
-            bound=bound, together=together, allowed=allowed,
+            bound=bound, together=together, should_stop=should_stop, allowed=allowed,
         )
     )  # fmt: skip

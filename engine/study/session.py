@@ -116,11 +116,12 @@ class PoolSession(Session):
             if saved:
                 self.load(saved)
                 self.saved = resume
+            opened = self._open()
         except Cancelled:
             yield not_begun(self.control, resume)
             return
-        config, factory = self.pool, EVALUATORS[self.evaluator]
-        with open_pool(config, factory, self.payload(), should_stop=self.stopped, succeeded=self.succeeded) as pool:
+        config = self.pool
+        with opened as pool:
             workers, kind = config.processes, config.kind
             yield self.say(Started, workers=workers, pool=kind, resumed=bool(saved), **self.plan()._asdict())
             if not saved and (note := self.note()):
@@ -132,6 +133,11 @@ class PoolSession(Session):
             except EngineError:
                 yield from self.troubles(pool)
                 raise
+
+    def _open(self) -> Pool:
+        """The pool of its workers. Raises as ``open_pool``."""
+        factory = EVALUATORS[self.evaluator]
+        return open_pool(self.pool, factory, self.payload(), should_stop=self.stopped, succeeded=self.succeeded)
 
     def finished(self, pool: Pool) -> list[Evaluation]:
         """The evaluations that the pool has finished. If it dies after a command to end, that is no error: the command

@@ -149,11 +149,11 @@ def build(payload: bytes) -> Acting:
 
 
 def workers(
-    config: StartsConfig, store: Store, tick: int, begins: Callable[[int], str],
+    config: StartsConfig, store: Store, tick: int, begins: Callable[[int], str], should_stop: ShouldStop,
     redis: tuple[str, str, str] = ("", "", ""),
 ) -> Supervisor:  # fmt: skip
     """All actors in processes of their own, from round ``tick`` on; ``begins``: gives the file in which an actor
-    counts whose process begins; ``redis``: as in ``ActorOrder``. Raises ActorLost."""
+    counts whose process begins; ``redis``: as in ``ActorOrder``. Raises ActorLost, Cancelled."""
     settled = config.model_dump(mode="json")
 
     def payload(number: int, life: int) -> bytes:
@@ -162,5 +162,5 @@ def workers(
 
     return pools.workers(
         config.pool, SAMPLERS["starts"], payload, config.samplers, title="Actor", policies=(AGENT,), bound=BOUND,
-        together=True,
+        together=True, should_stop=should_stop,
     )  # fmt: skip

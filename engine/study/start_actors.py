@@ -23,11 +23,11 @@ class RemoteActors(RemoteWorkers):
     """Actors in processes of their own that stream parcels to the learner's. Where the learner waits for them, one that
     takes the place of another plays the same again, so nothing is lost with that."""
 
-    def __init__(self, config: StartsConfig, store: Store, tick: int, before: Lost) -> None:
-        """Raises ActorLost."""
+    def __init__(self, config: StartsConfig, store: Store, tick: int, before: Lost, should_stop: ShouldStop) -> None:
+        """Raises ActorLost, Cancelled."""
         self._config, self._arrivals, self._ended = config, Arrivals(before), EndedActors()
         try:
-            super().__init__(workers(config, store, tick, self._ended.begins))
+            super().__init__(workers(config, store, tick, self._ended.begins, should_stop))
         except BaseException:
             self._ended.close()
             raise
@@ -77,4 +77,4 @@ def open_actors(
     if config.pool.kind == "local":
         here = ExperienceHere(len(config.tasks), before=before)
         return LocalActors(config, store, here, here.actor, tick * LIVES, should_stop)
-    return RemoteActors(config, store, tick, before)
+    return RemoteActors(config, store, tick, before, should_stop)

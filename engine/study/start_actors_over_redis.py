@@ -135,7 +135,7 @@ def over_redis(
             return OverRedis(config, end, redis, here=here)
         ended = EndedActors()
         try:
-            playing = workers(config, store, tick, ended.begins, place)
+            playing = workers(config, store, tick, ended.begins, should_stop, place)
         except BaseException:
             ended.close()
             raise

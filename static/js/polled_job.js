@@ -1,4 +1,5 @@
-// A job's page that asks for itself anew every few seconds: the buttons in its head follow, and what is open stays open.
+// A job's page that asks for itself anew every few seconds: the buttons in its head follow, what is open stays open,
+// and what is read stays where it is, also where more stands above it now.
 import { find, findAll } from "./elements.js";
 import { showCommand } from "./job/commanded.js";
 
@@ -7,9 +8,24 @@ const folds = () => findAll(content(), "details", HTMLDetailsElement);
 /** @type {boolean[]} */
 let open = [];
 
-document.addEventListener("htmx:beforeSwap", () => (open = folds().map((fold) => fold.open)));
+/** The first heading in sight, once how far the job is has left it; and its place. @type {{ id: string, top: number } | null} */
+let read = null;
+const topOf = (/** @type {Element} */ element) => element.getBoundingClientRect().top;
+function inSight() {
+  const above = content().firstElementChild;
+  const heading = findAll(content(), "h2[id]").find((title) => topOf(title) >= 0);
+  return heading && above && above.getBoundingClientRect().bottom < 0 ? { id: heading.id, top: topOf(heading) } : null;
+}
+
+document.addEventListener("htmx:beforeSwap", () => {
+  open = folds().map((fold) => fold.open);
+  read = inSight();
+});
 document.addEventListener("htmx:afterSwap", () => {
   folds().forEach((fold, i) => (fold.open = open[i] ?? fold.open));
+  const heading = read && document.getElementById(read.id);
+  if (read && heading) scrollBy({ top: topOf(heading) - read.top, behavior: "instant" });
+  read = null;
   const { status = "", command = "" } = content().dataset;
   showCommand(status, command);
 });

@@ -80,6 +80,27 @@ def test_the_page_follows_the_job(enter: Enter, team: Studio) -> None:
     expect(page.locator("[data-incidents]")).to_have_text("1 incident, no result changed")
 
 
+def test_warnings_stand_above_what_a_running_job_has_found_as_soon_as_they_come(enter: Enter, team: Studio) -> None:
+    job = played(team.project, 12)
+    page = enter(team.designer, path(job))
+    expect_round(page, 12)
+    warned, found = page.locator("[data-warned]"), page.locator("#found-title")
+    expect(warned).to_be_hidden()
+    found.evaluate("title => scrollBy(0, title.getBoundingClientRect().top - 20)")
+    before = found.evaluate("title => title.getBoundingClientRect().top")
+    lost = Entry("incident", {"what": "lost-worker", "message": "A worker stopped."})
+    journal.append(job, {}, [Entry("incident", {"what": "short-trainings", "message": "They are short."})])
+    journal.append(job, {}, [lost, lost, journal.note("It plays on two workers.")])
+    for said in ("They are short.", "A worker stopped. This happened 2 times, last at", "It plays on two workers."):
+        expect(warned).to_contain_text(said, timeout=SOON)
+    assert warned.locator("p").count() == 3
+    assert abs(found.evaluate("title => title.getBoundingClientRect().top") - before) < 2, "nothing jumps"
+    assert warned.bounding_box()["y"] < page.locator(".figures").bounding_box()["y"]  # type: ignore[index]
+    journal.append(job, {}, [Entry("finished", {})], status=Status.FINISHED)
+    expect(warned).not_to_contain_text("A worker stopped.", timeout=SOON)
+    expect(warned).to_contain_text("They are short.")
+
+
 def test_the_main_button_of_a_search_that_ended_opens_its_explorer(enter: Enter, team: Studio) -> None:
     job = search_job(team.project)
     page = enter(team.designer, path(job))

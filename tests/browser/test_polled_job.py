@@ -17,6 +17,8 @@ from tests.webapp.hunted import hunted
 from tests.webapp.styles_bred import bred
 from tests.webapp.test_self_play import played
 from webapp.lib.storage import store
+from webapp.studies import journal
+from webapp.studies.journal import Entry
 from webapp.studies.models import Job, Status
 
 Enter = Callable[..., Page]
@@ -127,3 +129,20 @@ def test_numbers_below_each_other_stand_at_the_right_in_figures_of_one_width(
     )
     assert {align for align, _ in styles} == {"end"}
     assert {figures for _, figures in styles} >= {"tabular-nums"}
+
+
+@pytest.mark.parametrize("kind", ["hunt", "style"])
+def test_a_warning_that_comes_while_somebody_reads_further_down_does_not_move_what_is_read(
+    enter: Enter, team: Studio, kind: str
+) -> None:
+    job = {"hunt": hunted, "style": lambda team: bred(team.project, 2)}[kind](team)
+    Job.objects.filter(pk=job.pk).update(status=Status.RUNNING, finished_at=None)
+    page = enter(team.designer, address(job))
+    page.set_viewport_size({"width": 1000, "height": 400})
+    warned, read = page.locator("[data-warned]"), page.locator("#bugs-title, #evidence-title")
+    expect(warned).to_be_hidden()
+    read.evaluate("title => scrollBy(0, title.getBoundingClientRect().top - 20)")
+    before = read.evaluate("title => title.getBoundingClientRect().top")
+    journal.append(job, {}, [Entry("incident", {"what": "short-trainings", "message": "Nobody saw an episode end."})])
+    expect(warned).to_contain_text("Nobody saw an episode end.", timeout=SOON)
+    assert abs(read.evaluate("title => title.getBoundingClientRect().top") - before) < 2

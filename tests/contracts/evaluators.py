@@ -29,6 +29,7 @@ from engine.problem import (
     ShouldStop,
     TrainingContext,
 )
+from engine.simulators.conversation import never
 
 PLAIN, POISON, DIES_AT_FIRST, RAISES, HANGS, SLOW, SIMULATOR_DIES, SIMULATOR_BROKEN, NO_ANSWER, FREEZES = range(10)
 STREAMS, STREAM_BREAKS = 10, 11
@@ -131,12 +132,12 @@ class Dangerous:
         return len(marks.read_text().splitlines()) - 1
 
 
-def build(payload: bytes) -> Dangerous:
+def build(payload: bytes, should_stop: ShouldStop = never) -> Dangerous:
     """The factory the pools are given."""
     return Dangerous(**json.loads(payload))
 
 
-def build_refused(payload: bytes) -> Dangerous:
+def build_refused(payload: bytes, should_stop: ShouldStop = never) -> Dangerous:
     """A factory whose configuration is wrong."""
     raise ConfigError([("game.patch", "There is no hero 99.")])
 

@@ -11,13 +11,18 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
-from engine.errors import ActorLost, ConfigError
+from engine.errors import ActorLost, Cancelled, ConfigError
+from engine.events import Stopped
 from engine.runtime import cluster
 from engine.runtime.ray_workers import RayWorkers
+from engine.store import FolderStore
+from engine.studies import load
+from engine.study import run
 from tests.contracts.ray_server import HOME, all_gone, eventually, ray_server, start_driver
 from tests.engine.test_train import settings
 
@@ -68,6 +73,29 @@ def test_an_address_where_nobody_listens_is_told_without_waiting_for_ray(monkeyp
     with pytest.raises(ActorLost, match=r"no Ray at 127\.0\.0\.1:9"):
         RayWorkers(FACTORY, lambda number, life: b"{}", address="127.0.0.1:9", allowed=("tests.",))
     assert time.monotonic() - began < 30
+
+
+def test_who_waits_for_ray_hears_that_the_study_is_to_end() -> None:
+    asked: list[int] = []
+    with pytest.raises(Cancelled):
+        RayWorkers(FACTORY, lambda number, life: b"{}", address="127.0.0.1:9", allowed=("tests.",),
+                   should_stop=lambda: bool(asked.append(1)) or len(asked) == 2)  # fmt: skip
+    assert len(asked) == 2, "it tries again until then"
+
+
+@pytest.mark.parametrize(
+    "study",
+    [{"kind": "search", "game": {"simulator": "builtin:herobattle"}}, settings()],
+    ids=lambda study: study["kind"],
+)
+def test_a_study_hears_it_while_no_ray_answers_it(
+    study: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(cluster.Endpoint, "probe", lambda endpoint: asked.append(1) or OSError("nobody is there"))
+    pool = {"kind": "ray", "address": "127.0.0.1:9"}
+    (end,) = run(load({**study, "pool": pool}), FolderStore(tmp_path), "", lambda: "stop" if asked else "")
+    assert isinstance(end, Stopped), end
 
 
 def test_a_missing_address_file_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

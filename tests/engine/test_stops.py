@@ -66,6 +66,39 @@ def test_a_study_whose_program_never_describes_its_game_hears_that_it_is_to_end(
     assert isinstance(end, Stopped), end  # left alone it would be Failed, once the program's time is up
 
 
+HUNTED = [{"measure": "return"}, {"measure": "places"}]
+AT_FIRST = """mkdir "$0.met" 2> /dev/null && exec {python} -m engine.simulators.serve {game}
+touch "$0.silent"
+exec sleep 600
+"""
+"""A program that is honest where it is started for the first time, and then silent."""
+
+
+@pytest.mark.parametrize(
+    ("game", "study"),
+    [
+        ("tests.engine.sample_simulators:TugOfWar", {"kind": "search"}),
+        ("tests.engine.sample_simulators:TugOfWar", {"kind": "worth"}),
+        ("tests.engine.crashing_game:Stairs", {"kind": "evolve"}),
+        ("tests.engine.crashing_game:Stairs", {"kind": "hunt", "objectives": HUNTED}),
+    ],
+    ids=["search", "worth", "evolve", "hunt"],
+)  # fmt: skip
+def test_a_study_hears_that_it_is_to_end_while_its_worker_starts_its_program_anew(
+    game: str, study: dict[str, Any], tmp_path: Path
+) -> None:
+    script = tmp_path / "program"
+    script.write_text(AT_FIRST.format(python=sys.executable, game=game))
+    named = f"command:/bin/sh {script}"
+    task = {"game": named, "learner": LEARNER, "steps": 64, "environments": 2}
+    plays = {"game": {"simulator": named}} if "TugOfWar" in game else {"task": task}
+    asked = {**study, **plays, "pool": LOCAL}
+    silent = tmp_path / "program.silent"
+    (end,) = run(load(asked), FolderStore(tmp_path / "store"), "", lambda: "stop" if silent.exists() else "")
+    assert isinstance(end, Stopped), end
+    assert silent.exists()
+
+
 def test_a_training_that_is_paused_before_its_game_is_described_can_go_on(tmp_path: Path) -> None:
     (end,) = ended({"kind": "train", "game": program("silent"), "pool": LOCAL}, tmp_path, "pause")
     assert isinstance(end, Paused)
@@ -111,9 +144,8 @@ LEARNER: dict[str, Any] = {
     ("made", "study"),
     [
         (PlayerEvaluator, {"kind": "evolve"}),
-        (HuntEvaluator, {"kind": "hunt", "objectives": [{"measure": "return"}, {"measure": "places"}]}),
-        (HuntEvaluator, {"kind": "hunt", "objectives": [{"measure": "return"}, {"measure": "places"}],
-                         "method": "random"}),
+        (HuntEvaluator, {"kind": "hunt", "objectives": HUNTED}),
+        (HuntEvaluator, {"kind": "hunt", "objectives": HUNTED, "method": "random"}),
     ],
     ids=["evolve", "hunt", "random hunt"],
 )  # fmt: skip

@@ -148,6 +148,25 @@ def test_axes_say_in_words_which_way_is_which_and_in_which_unit(team: Studio) ->
     assert axes(own)["mine"].title == "Goal “Mine” = score × moved"
 
 
+def test_the_menus_of_the_axes_call_goals_by_their_names_and_cut_formulas_without_one(
+    team: Studio, designer: Client
+) -> None:
+    job = bred(team.project)
+    formula = "score + moved / 2 + " * 20 + "1"
+    whole = [("busy", "score * moved + 1"), ("calm", ""), ("goal 3", formula), ("goal 4", "score * 2")]
+    goals = [{"measure": name, "formula": text, "direction": "max"} for name, text in whole]
+    known = axes({**job.config, "objectives": goals})
+    assert [known[name].brief for name, _ in whole] == [
+        "Goal “Busy”", "Goal “Calm”", "Goal 3: score + moved / 2 + score +…", "Goal 4: score × 2",
+    ]  # fmt: skip
+    assert known["goal 3"].title == f"Goal “Goal 3” = {formula}", "the axis has room for more"
+    assert known["moved"].brief == "Moves (% of the time)"
+    shown = page(designer, job)
+    title = "Goal “Busy”, score and style together"
+    assert shown.count(f'<option value="busy" title="{title}"') == 2
+    assert shown.count(">Goal “Busy”</option>") == 2
+
+
 def test_where_both_ends_count_alike_the_head_says_that_the_edge_proves_nothing(team: Studio, designer: Client) -> None:
     said = "the edge by itself proves nothing"
     job = bred(team.project)

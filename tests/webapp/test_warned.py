@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from tests.contracts.asked_kind import page
-from tests.factories import Studio
+from tests.factories import Studio, search_job
 from tests.webapp.hunted import hunted
 from tests.webapp.styles_bred import bred
 from tests.webapp.test_self_play import played
@@ -45,6 +45,17 @@ def test_the_gravest_warning_stands_above_the_charts_while_the_job_runs_and_once
         assert OLD not in shown
         assert shown.count("This happened 2 times, last at") == losses
         assert not losses or shown.index(SHORT) < shown.index(LOST)
+
+
+def test_a_search_says_above_what_it_found_what_it_was_warned_of_and_asks_for_more_itself(
+    team: Studio, designer: Client
+) -> None:
+    job = search_job(team.project)
+    Job.objects.filter(pk=job.pk).update(status=Status.RUNNING)
+    journal.append(job, {}, [incident("lost-worker", LOST)])
+    shown = above(designer.get(page(job)).content.decode())
+    assert LOST in shown
+    assert f'hx-get="{page(job)}" hx-trigger="warned" hx-select="#job-warned > *"' in shown
 
 
 @pytest.mark.parametrize(

@@ -135,14 +135,10 @@ def keep(job: Job, user: User, of: str, name: str, sampled: bool) -> Agent:
     return _keep_policy(job, user, left.policy, name=called, seat=_seat(job, of), origin=origin, sampled=sampled)
 
 
-def bred(
-    job: Job, user: User, policy: str, name: str, *, steps: int, number: int, spans: dict[str, float]
-) -> Agent:  # fmt: skip
-    """As ``keep``, an agent that a search has bred, whether or not the search has ended: it takes the likeliest action,
-    as it did where it was measured. ``steps``: decisions that its network has learned from; ``number``: its own there;
-    ``spans``: how far apart the search's agents lie in each measure of its style."""
-    origin = {**_origin(job), "steps": steps, "agent": number, **({"spans": spans} if spans else {})}
-    return _keep_policy(job, user, policy, name=name, seat=0, origin=origin, sampled=False)
+def keep_one_of(job: Job, user: User, policy: str, name: str, own: dict[str, Any]) -> Agent:
+    """As ``keep``, one of all agents that a job has trained, whether or not the job has ended: it takes the likeliest
+    action. ``own``: what it has of its own in its origin, such as the decisions that its network has learned from."""
+    return _keep_policy(job, user, policy, name=name, seat=0, origin={**_origin(job), **own}, sampled=False)
 
 
 def _keep_policy(
@@ -176,7 +172,11 @@ def _tensors(policy: str) -> str:
 
 def usual_name(job: Job, of: str, best: kinds.BestCandidate | None) -> str:
     """What an agent of a job is called where nobody says otherwise; ``best``: who it is among many."""
-    which = _words(of) or (best.name.lower() if best else "")
+    return name_of(job, _words(of) or (best.name.lower() if best else ""))
+
+
+def name_of(job: Job, which: str) -> str:
+    """What one of a job's agents is called: by the job, and by what it is called there (empty: nothing)."""
     return f"{job.title[: NAME - len(which) - 2]}: {which}" if which else job.title[:NAME]
 
 

@@ -9,6 +9,7 @@ from django.core.paginator import Paginator
 from django.db.models import Prefetch
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -19,8 +20,9 @@ from webapp.accounts.people import signed_in
 from webapp.agents import data, edits, keeping
 from webapp.agents.captions import Figures, opponent_in
 from webapp.agents.edits import DELETED, NameTaken, as_typed, merged
-from webapp.agents.forms import KeepForm, TextForm
+from webapp.agents.forms import TextForm
 from webapp.agents.models import Agent, Measurement
+from webapp.agents.naming import WRONG, keep_named, page_of
 from webapp.agents.playable import OTHER_GAME, breeds, obstacle
 from webapp.games.models import GameVersion
 from webapp.lib.page_json import PageJson
@@ -36,7 +38,7 @@ from webapp.studies.models import Job
 from webapp.studies.pictures import FOR_GOOD, job_for
 from webapp.training import games, hands
 
-WRONG, CHANGED_MEANWHILE = 422, 409
+CHANGED_MEANWHILE = 409
 A_PAGE = 60
 
 
@@ -220,32 +222,12 @@ def keep(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     if request.method != "POST":
         return render(request, "agents/keep.html", _left(request, job_for(request, slug, pk)))
     job = job_for(request, slug, pk, "write")
-    chooses, of, form = (
-        one_of(request, "chooses", "", "best", "chance"),
-        request.POST.get("of", ""),
-        KeepForm(request.POST),
-    )
-    if not form.is_valid():
-        return ask_for_name(request, job, form, of=of, chooses=chooses)
-    name = form.cleaned_data["name"]
-    try:
-        kept = keeping.keep(job, signed_in(request), of, name, chooses == "chance")
-    except NameTaken as taken:
-        form.add_error("name", str(taken))
-        return ask_for_name(request, job, form, of=of, chooses=chooses)
-    except Refused as refused:
-        messages.warning(request, str(refused))
-        return redirect("studies:job", slug, pk)
-    if said := edits.kept_before(kept, name):
-        messages.info(request, said)
-    return redirect("agents:agent", slug, kept.pk)
+    chooses, of = one_of(request, "chooses", "", "best", "chance"), request.POST.get("of", "")
 
+    def keep_it(name: str) -> Agent:
+        return keeping.keep(job, signed_in(request), of, name, chooses == "chance")
 
-def ask_for_name(request: HttpRequest, job: Job, form: KeepForm, **beside: str) -> HttpResponse:
-    """A page that asks anew what an agent of a job is called, with what is wrong with the name that was typed;
-    ``beside``: what else was sent."""
-    context = {"project": job.project, "job": job, "form": form, "beside": beside.items()}
-    return render(request, "agents/name.html", context, status=WRONG)
+    return page_of(keep_named(request, job, keep_it, reverse("studies:job", args=[slug, pk]), of=of, chooses=chooses))
 
 
 def _left(request: HttpRequest, job: Job) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from django.urls import reverse
+from django.utils.text import slugify
 
 from webapp.agents.keeping import left_by
 from webapp.agents.models import Agent
@@ -51,8 +52,8 @@ def _kept(agent: Agent, slug: str) -> Watched:
 
 
 def _unkept(job: Job, player: Mapping[str, Any]) -> Watched:
-    """Its card on the map that it was watched from, where it can be kept and bred on from, or the page of the job that
-    has left it, where it can be kept; nowhere without one."""
+    """Its card on the map that it was watched from, where it can be kept and bred on from; or where it can be kept on
+    the page of the job that has left it, or that has it on its ladder; nowhere without one."""
     if job.parent is None:
         return Watched("")
     slug, number = job.project.slug, OF_A_MAP.fullmatch(player.get("title", ""))
@@ -60,12 +61,17 @@ def _unkept(job: Job, player: Mapping[str, Any]) -> Watched:
         return Watched(reverse("styles:map-agent", args=[slug, job.parent.pk, number[1]]), breeds=True)
     if player.get("policy") in {left.policy for left in left_by(job.parent)}:
         return Watched(left_of(job.parent))
-    return Watched("")
+    return Watched(member_of(job.parent, player.get("title", "")) if job.parent.kind == "self-play" else "")
 
 
 def ladder_of(job: Job) -> str:
     """The address of the ladder of a population that trains against itself, where each member can be watched."""
     return f"{reverse('studies:job', args=[job.project.slug, job.pk])}#ladder-title"
+
+
+def member_of(job: Job, title: str) -> str:
+    """The address where a member of such a population can be kept, by what it is called on the ladder."""
+    return f"{reverse('studies:job', args=[job.project.slug, job.pk])}#{slugify(title)}"
 
 
 def left_of(job: Job) -> str:

@@ -61,6 +61,7 @@ class Playing(Learning):
             "whole": whole_batches(job.config["task"], "a member"),
             "against": CHOICES[job.config["opponents"]["choice"]],
             "unwatched": members.obstacle(job),
+            "kept": members.kept(job),
             "lost": reading is None and job.tick > 0,
         }
 

@@ -75,6 +75,13 @@ class LadderPlayer(NamedTuple):
             return "no upper end known"
         return "no lower end known" if math.isfinite(self.high) else "range not known"
 
+    @property
+    def standing(self) -> str:
+        """ "strength +120 (+80 to +160), 61 % of its meetings won"; empty where nobody can be compared."""
+        if not self.known:
+            return ""
+        return f"strength {self.strength} ({self.range_words}), {percent(self.share)} of its meetings won"
+
 
 class Copy(NamedTuple):
     """In this round a member went on from another one as it was after the round before."""

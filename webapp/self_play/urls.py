@@ -6,4 +6,9 @@ from webapp.self_play import views
 
 app_name = "self-play"
 
-urlpatterns = [path("p/<slug:slug>/jobs/<int:pk>/members/<int:version>/watch/", views.watch, name="watch")]
+_MEMBER = "p/<slug:slug>/jobs/<int:pk>/members/<int:version>/"
+
+urlpatterns = [
+    path(f"{_MEMBER}watch/", views.watch, name="watch"),
+    path(f"{_MEMBER}keep/", views.keep, name="keep"),
+]

@@ -76,7 +76,7 @@ def message(event: JobEvent) -> dict[str, Any]:
         "serious": event.kind in SERIOUS and body.get("what") != SHORT,
         "waits": body.get("what") == SHORT or body.get("status") == Status.WAITING,
     }
-    fields |= {key: body[key] for key in ("counters", "metrics", "ticks", "command", "attempt") if key in body}
+    fields |= {key: body[key] for key in ("counters", "metrics", "ticks", "command", "attempt", "note") if key in body}
     if event.kind == "started":
         fields["planned"] = body.get("battles", 0)
     if event.kind == "finished":

@@ -50,10 +50,9 @@ def keep(job: Job, user: User, agents: Agents, row: int, name: str) -> Agent:
     """The agent of a row, kept, and measured from now on; the one that was kept before. Raises Refused."""
     agent = int(agents.id[row])
     policy = stored(job, agent, int(agents.tick[row]))
-    return keeping.bred(
-        job, user, policy, name or usual_name(job, agents, row), steps=learned_by(job, agent), number=agent,
-        spans=agents.spans,
-    )  # fmt: skip
+    spans = {"spans": agents.spans} if agents.spans else {}
+    own = {"steps": learned_by(job, agent), "agent": agent, **spans}
+    return keeping.keep_one_of(job, user, policy, name or usual_name(job, agents, row), own)
 
 
 def chosen(job: Job, numbers: list[str]) -> list[Unkept]:

@@ -13,11 +13,10 @@ from django.views.decorators.http import require_safe
 from engine.errors import StoreError
 from webapp.accounts.models import User
 from webapp.accounts.people import signed_in
-from webapp.agents import edits, unkept
-from webapp.agents.edits import NameTaken
-from webapp.agents.forms import KeepForm
+from webapp.agents import unkept
 from webapp.agents.models import Agent
-from webapp.agents.views import agent_for, ask_for_name
+from webapp.agents.naming import keep_named, page_of
+from webapp.agents.views import agent_for
 from webapp.lib.digits import whole
 from webapp.lib.posts import one_of, posts_only
 from webapp.lib.text import judges_names
@@ -95,23 +94,13 @@ def keep(request: HttpRequest, slug: str, pk: int, agent: int) -> HttpResponse:
     job = _job(request, slug, pk, "write")
     agents, row = _row(job, agent)
     then = one_of(request, "then", "", "breed")
-    user, form = signed_in(request), KeepForm(request.POST)
-    if not form.is_valid():
-        return ask_for_name(request, job, form, then=then)
-    name = form.cleaned_data["name"]
-    try:
-        kept = map_taken.keep(job, user, agents, row, name)
-    except NameTaken as taken:
-        form.add_error("name", str(taken))
-        return ask_for_name(request, job, form, then=then)
-    except actions.Refused as refused:
-        messages.warning(request, str(refused))
-        return redirect(JOB, slug, pk)
-    if said := edits.kept_before(kept, name):
-        messages.info(request, said)
-    if then != "breed":
-        return redirect("agents:agent", slug, kept.pk)
-    return _bred_on(kept, user)
+    user = signed_in(request)
+
+    def keep_it(name: str) -> Agent:
+        return map_taken.keep(job, user, agents, row, name)
+
+    kept = keep_named(request, job, keep_it, reverse(JOB, args=[slug, pk]), then=then)
+    return _bred_on(kept, user) if then == "breed" and isinstance(kept, Agent) else page_of(kept)
 
 
 @posts_only("agents:agent", "slug", "pk")

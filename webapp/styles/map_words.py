@@ -21,6 +21,10 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 WIN, DRAWS = "win", " (a draw is half a win)"
 PLAIN_WIN = Signal("wins", unit="of episodes, a draw as half")
 UNKNOWN = "range not known"
+_UNNAMED = re.compile(r"goal \d+")
+"""What a goal is called whose formula nobody gave a name."""
+BRIEF = 36
+"""Most characters of what a menu calls a measure: so many fit on a phone."""
 FAR = 100.0
 """Values from here on are told without decimals."""
 
@@ -28,7 +32,8 @@ FAR = 100.0
 class MeasureAxis(NamedTuple):
     """A measure along which the map can be drawn: its title with its unit, what its low and high end are called, and
     whether values are shares, told in percent. ``declared``: the game, or the goal, says between what its values lie,
-    so that its ranges are of 95 %; ``reach``: what the score, or a goal's formula, cannot go beyond."""
+    so that its ranges are of 95 %; ``reach``: what the score, or a goal's formula, cannot go beyond; ``called``: its
+    title without what a goal with a name is made of."""
 
     name: str
     title: str
@@ -37,6 +42,12 @@ class MeasureAxis(NamedTuple):
     share: bool
     declared: bool
     reach: tuple[float, float]
+    called: str
+
+    @property
+    def brief(self) -> str:
+        """What a menu calls it: short enough for a phone."""
+        return self.called if len(self.called) <= BRIEF else f"{self.called[: BRIEF - 1].rstrip()}…"
 
     @property
     def along(self) -> str:
@@ -57,23 +68,26 @@ def axes(config: dict[str, Any]) -> dict[str, MeasureAxis]:
     for aim in config["objectives"]:
         name, more = aim["measure"], aim["direction"] == "max"
         formula = aim.get("formula", "")  # left out where the measure alone counts
-        title = f"Goal “{title_of(name)}”{_made_of(formula, template_of(config))}{DRAWS if name == WIN else ''}"
+        goal, made_of = f"Goal “{title_of(name)}”", _made_of(formula, template_of(config))
+        title = f"{goal}{made_of}{DRAWS if name == WIN else ''}"
+        called = f"{title_of(name)}: {_in_words(formula)}" if formula and _UNNAMED.fullmatch(name) else goal
         found[name] = MeasureAxis(
             name, title, "less good" if more else "better", "better" if more else "less good", False,
             {aim.get("low"), aim.get("high")}.isdisjoint({None}) or (not formula and name in ends),
             reach_of(formula or identifier(name), {identifier(each): known for each, known in ends.items()}),
+            called,
         )  # fmt: skip
     whole = game is not None and game.ends.get(SCORE) == (0.0, 1.0)
     title = "Score (0 to 1)" if whole else "Score"
     found[SCORE] = MeasureAxis(
-        SCORE, title, "plays worse", "plays better", False, SCORE in ends, ends.get(SCORE, (-inf, inf))
+        SCORE, title, "plays worse", "plays better", False, SCORE in ends, ends.get(SCORE, (-inf, inf)), title
     )
     for name in config["behaviour"]:
         words = PLAIN_WIN if name == WIN else captions.get(name, Signal(title_of(name), share=False))
         unit = f"% {words.per}" if words.share else words.per or "mean of an episode"
         low, high = _ends(config, name)
         title = f"{words.words[:1].upper()}{words.words[1:]} ({unit})"
-        found[name] = MeasureAxis(name, title, low, high, words.share, name in ends, (-inf, inf))
+        found[name] = MeasureAxis(name, title, low, high, words.share, name in ends, (-inf, inf), title)
     goals = [aim["measure"] for aim in config["objectives"]]
     return {name: found[name] for name in (*(name for name in found if name not in goals), *goals)}
 

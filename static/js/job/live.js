@@ -5,6 +5,7 @@ import { toast } from "../toast.js";
 import { showIncidents, showPlace, report } from "./history.js";
 import { embedded, find, findAll } from "../elements.js";
 import { apply, at, links, page, readRounds, state } from "./state.js";
+import { heed, showWarned } from "./warned.js";
 /** @import { Message } from "../events.js" */
 /** @import { JobEvent } from "./state.js" */
 
@@ -42,6 +43,7 @@ function show() {
   showFigures();
   showIncidents();
   showPlace();
+  showWarned();
 }
 let shown = 0;
 function showSoon() {
@@ -58,6 +60,7 @@ function next(event) {
   const worth = apply(event);
   if (worth) report({ ...event, words: worth });
   report(event);
+  heed(event);
 }
 
 /** @type {Promise<void> | null} */

@@ -76,7 +76,7 @@ import { embedded, find, findOptional } from "../elements.js";
 
 /** An event of a job as the server tells it.
  * @typedef {JobNews & Partial<State> & { kind: string, at: number, words: string, serious?: boolean, waits?: boolean,
- *   found?: Found, planned?: number, fresh?: boolean, fresh_map?: boolean, fresh_coverage?: number | null }} JobEvent */
+ *   note?: boolean, found?: Found, planned?: number, fresh?: boolean, fresh_map?: boolean, fresh_coverage?: number | null }} JobEvent */
 
 /** @type {Page} */
 export const page = embedded("job-page");
