@@ -575,6 +575,18 @@ def test_settings_that_make_no_hunt_are_refused_at_their_fields(change: dict[str
     assert said in {problem.place: problem.message for problem in caught.value.problems}[place]
 
 
+@pytest.mark.parametrize(
+    ("formula", "said"), [("score / 0", "is never a number, whatever is measured"), ("0 * score", "is 0 whatever")]
+)
+def test_a_hunt_with_a_goal_that_prefers_nobody_ends_before_anybody_plays(
+    formula: str, said: str, store: FolderStore
+) -> None:
+    aims = [{"measure": "x", "formula": formula}, {"measure": "places"}]
+    (ended,) = run(study(objectives=aims), store)
+    assert isinstance(ended, Failed)
+    assert f"objectives.0.formula: {said}" in ended.message
+
+
 def test_the_batch_may_be_a_range() -> None:
     learner = {**settings()["task"]["learner"], "batch": [16, 64]}
     assert study(task={"learner": learner}).task.learner.batch == (16, 64)
