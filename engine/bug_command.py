@@ -7,13 +7,13 @@ import contextlib
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from engine.arrays import unpack
 from engine.config.base import parse
-from engine.config.hunt import BUG_FORMAT, LONGEST, OraclesConfig, lost_crashes, many
+from engine.config.hunt import BUG_FORMAT, LONGEST, OraclesConfig, lost_crashes, many, place_words
 from engine.config.train import TrainGame
 from engine.errors import LONGEST_SAID, ConfigError, EngineError
 from engine.job_folder import last_events, store_of
@@ -28,8 +28,8 @@ _SEED = re.compile(r"[0-9]{1,20}")
 
 
 class BugFile(msgspec.Struct, forbid_unknown_fields=True):
-    """One bug, and the game that it is in. ``where``: for people; ``seed`` is text, because not everything that reads
-    JSON has whole numbers of 64 bits."""
+    """One bug, and the game that it is in. ``where``: for people who read the file, nothing is told by it; ``seed`` is
+    text, because not everything that reads JSON has whole numbers of 64 bits."""
 
     format: str
     game: dict[str, Any]
@@ -41,6 +41,14 @@ class BugFile(msgspec.Struct, forbid_unknown_fields=True):
     moves: list[Any]
     seen: int = 1
     where: str = ""
+
+
+class Replayed(NamedTuple):
+    """A bug after its replays: its place, as the game that was played has it, and after how many decisions each replay
+    showed it (0: it did not)."""
+
+    where: str
+    shown: list[int]
 
 
 def add(commands: Any) -> None:
@@ -67,9 +75,9 @@ def run(args: argparse.Namespace) -> int:
             bug.game |= {"name": args.game}
         elif not whole:
             _starts_no_program(bug)
-        shown = replayed(bug)
-        results += shown
-        print(printable(_line(bug, shown), LONGEST_SAID), flush=True)
+        found = replayed(bug)
+        results += map(bool, found.shown)
+        print(printable(_line(bug, found), LONGEST_SAID), flush=True)
     if not bugs:
         print("This hunt has found no bug yet.")
     for said in lost:
@@ -77,11 +85,19 @@ def run(args: argparse.Namespace) -> int:
     return 0 if all(results) else GONE
 
 
-def _line(bug: BugFile, shown: list[bool]) -> str:
-    after = f", after {many(len(bug.moves), 'decision')}" if any(shown) else ""
-    how = f"It showed in {sum(shown)} of {many(len(shown), 'replay')}{after}."
-    where, what = (printable(text, LONGEST_PART) for text in (bug.where or str(bug.place), bug.what))
-    return f"{bug.kind} at {where}: {what} {how}"
+def _line(bug: BugFile, found: Replayed) -> str:
+    times = sum(map(bool, found.shown))
+    how = f"It showed in {times} of {many(len(found.shown), 'replay')}{_after(found.shown)}."
+    return f"{bug.kind} at {found.where}: {printable(bug.what, LONGEST_PART)} {how}"
+
+
+def _after(shown: list[int]) -> str:
+    """ ", after 4 decisions"; ", after 4 to 9 decisions" where replays differ."""
+    counts = sorted({decisions for decisions in shown if decisions})
+    if not counts:
+        return ""
+    first = f"{counts[0]:,} to " if len(counts) > 1 else ""
+    return f", after {first}{many(counts[-1], 'decision')}"
 
 
 def _starts_no_program(bug: BugFile) -> None:
@@ -92,11 +108,12 @@ def _starts_no_program(bug: BugFile) -> None:
         raise ConfigError([("game", f"this bug was found in {name}, {why}")])
 
 
-def replayed(file: BugFile) -> list[bool]:
-    """Whether each replay of a bug shows it. Raises ConfigError, SimulatorError."""
+def replayed(file: BugFile) -> Replayed:
+    """A bug, played again. Raises ConfigError, SimulatorError."""
     from engine.evorl.findings import Bug
     from engine.evorl.hunting import oracles_of, watchable
     from engine.evorl.replays import replays
+    from engine.mdp.places import walls_of
 
     fields = {"kind": file.kind, "what": file.what, "place": file.place, "seed": int(file.seed), "moves": file.moves}
     try:
@@ -108,7 +125,10 @@ def replayed(file: BugFile) -> list[bool]:
         def games(battles: int) -> VectorMDP:
             return made.enter_context(contextlib.closing(watchable(parse(TrainGame, file.game), battles)))
 
-        return [*replays(bug, games, oracles_of(parse(OraclesConfig, file.oracles)))]
+        alone, oracles = games(1), oracles_of(parse(OraclesConfig, file.oracles))
+        shown = [*replays(bug, lambda battles: alone if battles == 1 else games(battles), oracles)]
+        walls = walls_of(alone)
+        return Replayed(place_words(bug.place, 0 if walls is None else walls.shape[1]), shown)
 
 
 def _of_file(path: Path) -> BugFile:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from decimal import Decimal
 
 TURNING = "\u202a-\u202e\u2066-\u2069"
@@ -78,6 +79,18 @@ def printable(text: str, most: int, *, lines: bool = False, last: bool = False) 
         return f"… {kept}" if kept else f"(a word of {len(text):,} characters)"
     kept = "".join(clean[:most].rsplit(maxsplit=1)[:-1])
     return f"{kept} …" if kept else f"(a word of {len(text):,} characters)"
+
+
+def apart(names: Iterable[str]) -> list[str]:
+    """Names of which no two are the same: "Twin", "Twin (2)"."""
+    found = list[str]()
+    for plain in names:
+        name, again = plain, 1
+        while name in found:
+            again += 1
+            name = f"{plain} ({again})"
+        found.append(name)
+    return found
 
 
 def figures(value: float) -> str:

@@ -21,7 +21,7 @@ from engine.config.learners import Learner
 from engine.config.noise import NoiseConfig, StepsRule, StopRule
 from engine.config.pool import PoolConfig
 from engine.config.rl import PPOConfig
-from engine.config.sound_goals import equal, out_of_reach
+from engine.config.sound_goals import equal, idle, out_of_reach
 from engine.config.style_reward import StyleReward
 from engine.config.train import Game
 from engine.formula import LONGEST
@@ -239,7 +239,7 @@ class EvolveConfig(Study):
         measures = [aim.measure for aim in objectives]
         refuse((f"{i}.measure", "each goal needs a measure of its own") for i in _again(measures))
         if newly_written(info):
-            refuse([*out_of_reach(objectives, KNOWN_ENDS), *equal(objectives)])
+            refuse([*out_of_reach(objectives, KNOWN_ENDS), *equal(objectives), *idle(objectives)])
         return objectives
 
     @field_validator("behaviour")

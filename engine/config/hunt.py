@@ -151,6 +151,14 @@ class HuntConfig(EvolveConfig):
         return self
 
 
+def place_words(place: int, columns: int) -> str:
+    """A place as people read it: a cell of a map with so many columns; 0: the game has no map."""
+    if not columns:
+        return f"place {place & 0xFFFFFF:06x}"
+    row, column = divmod(place, columns)
+    return f"row {row}, column {column}"
+
+
 def lost_crashes(lost: Mapping[str, int], partial: Mapping[str, int]) -> list[str]:
     """Sentences on each message of crashes that no replay showed, the most frequent first; on all beyond
     ``MOST_MESSAGES`` together. ``lost``: how many, by message; ``partial``: after how many of these some battles were

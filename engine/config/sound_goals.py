@@ -1,4 +1,5 @@
-"""What is wrong with goals taken together with their game: bounds that no episode reaches, and one goal twice."""
+"""What is wrong with goals taken together with their game: bounds that no episode reaches, one goal twice, and formulas
+that are never a number or always the same one."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from engine.config.style_reward import identifier
 from engine.errors import ConfigError
 from engine.formula import goal, read
-from engine.text import figures
+from engine.text import figures, written
 
 if TYPE_CHECKING:
     from engine.config.evolve import AimConfig
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 POINTS = 64
 """Made-up episodes on which two goals are held against each other."""
 SAME = 1e-9
+TRIED = 4096
+"""Made-up episodes on which a formula is never a number, or always the same one, before it is called so."""
+OFTEN = (-1.0, 0.0, 0.5, 1.0)
+"""Values that measures often have exactly, such as that of a win."""
 Floats = NDArray[np.float64]
 
 
@@ -71,3 +76,38 @@ def _drawn(name: str) -> Floats:
     """Values of a measure, of both signs, [``POINTS``, 1]."""
     rng = np.random.default_rng(list(name.encode()))
     return rng.uniform(-3.0, 3.0, (POINTS, 1))
+
+
+def idle(objectives: Sequence[AimConfig]) -> Iterator[tuple[str, str]]:
+    """(place, sentence) of goals whose formula prefers nobody, whatever a game measures: it is never a number, or
+    always the same one. What cannot be read is told elsewhere."""
+    for i, aim in enumerate(objectives):
+        values = _tried(aim.formula) if aim.formula else None
+        if values is None:
+            continue
+        numbers = values[np.isfinite(values)]
+        if not len(numbers):
+            yield f"{i}.formula", "is never a number, whatever is measured, so nobody can be compared by it"
+        elif len(numbers) == len(values) and np.ptp(numbers) <= SAME:
+            yield f"{i}.formula", f"is {written(numbers[0] + 0.0, 'g')} whatever happens, so it selects nobody"
+
+
+def _tried(text: str) -> Floats | None:
+    """A formula on made-up episodes [``TRIED``], of measures of any size, and of values that episodes often have or
+    that the formula itself names; None where it cannot be read."""
+    try:
+        nodes = [*ast.walk(read(text))]
+        names = {node.id for node in nodes if isinstance(node, ast.Name)}
+        known = [float(n.value) for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, int | float)]
+        exact = np.array([*OFTEN, *(value + step for value in known for step in (-1.0, 0.0, 1.0))])
+        return goal(text, frozenset(), names).evaluate({name: _any_size(name, exact) for name in sorted(names)})
+    except (ConfigError, SyntaxError, ValueError, RecursionError, OverflowError):
+        return None
+
+
+def _any_size(name: str, exact: Floats) -> Floats:
+    """Values of a measure, of both signs, [``TRIED``, 1]: a third of them ``exact`` ones, a third small."""
+    rng = np.random.default_rng(list(name.encode()))
+    sizes = 10.0 ** rng.uniform(-3, 6, TRIED) * rng.choice([-1.0, 1.0], TRIED)
+    kinds = [rng.choice(exact, TRIED), rng.uniform(-3.0, 3.0, TRIED), sizes]
+    return np.choose(rng.integers(0, len(kinds), TRIED), kinds)[:, None]

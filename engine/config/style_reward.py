@@ -74,3 +74,12 @@ def formula_of(text: str, names: Iterable[str], place: str, read: Callable[..., 
         both = " and ".join(f"“{name}”" for name in meant[double[0]])
         raise ConfigError([(place, f"{double[0]} stands for {both}: the game must name them further apart")])
     return formula
+
+
+def misread(text: str, names: Iterable[str], place: str, read: Callable[..., Formula] = parse) -> list[tuple[str, str]]:
+    """(place, sentence) of what is wrong with a formula over these names."""
+    try:
+        formula_of(text, names, place, read)
+    except ConfigError as error:
+        return [(problem.place, problem.message) for problem in error.problems]
+    return []

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from engine.catalog import declared_ends
 from engine.config.evolve import AimConfig, EvolveConfig, measure_names
-from engine.config.style_reward import formula_of, identifier
-from engine.errors import ConfigError
+from engine.config.style_reward import formula_of, identifier, misread
 from engine.formula import Formula, goal
 from engine.mdp.interface import SeatSpec
 from engine.means import range_of
@@ -43,18 +42,11 @@ class Measures:
         ]
         taken = "the game has a measure of this name: give the formula another"
         wrong += [(place, taken) for place, aim in made.items() if aim.measure in self.names]
-        return wrong + [p for i, aim in enumerate(config.objectives) for p in self._unread(i, aim)]
+        formulas = {f"objectives.{i}.formula": aim.formula for i, aim in enumerate(config.objectives) if aim.formula}
+        return wrong + [each for place, text in formulas.items() for each in misread(text, self.names, place, goal)]
 
-    def _unread(self, i: int, aim: AimConfig) -> list[tuple[str, str]]:
-        """What is wrong with a goal's formula."""
-        try:
-            self._formula(aim, f"objectives.{i}.formula")
-        except ConfigError as error:
-            return [(problem.place, problem.message) for problem in error.problems]
-        return []
-
-    def _formula(self, aim: AimConfig, place: str = "formula") -> Formula | None:
-        return formula_of(aim.formula, self.names, place, goal) if aim.formula else None
+    def _formula(self, aim: AimConfig) -> Formula | None:
+        return formula_of(aim.formula, self.names, "formula", goal) if aim.formula else None
 
     def goals(self, config: EvolveConfig, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The goals float64[n, goals] of n episodes with these measures."""

@@ -28,14 +28,16 @@ Games = Callable[[int], VectorMDP]
 """Gives the game for so many battles."""
 
 
-def replays(bug: Bug, games: Games, oracles: Oracles) -> Iterator[bool]:
-    """Whether each replay of a bug's seed and moves shows it; of being stuck, also whether nothing else leads away. A
-    program that crashes by chance may do so once more: its crash is replayed ``CRASHES`` times, all else once."""
+def replays(bug: Bug, games: Games, oracles: Oracles) -> Iterator[int]:
+    """After how many decisions each replay of a bug's seed and moves shows it, 0 for one that does not; of being stuck,
+    it is also to be shown that nothing else leads away. A program that crashes by chance may do so once more: its crash
+    is replayed ``CRASHES`` times, all else once."""
     game = games(1)
     moves = _rows(bug, game)
     for _ in range(_times(bug, game)):
-        shown = _is_shown(bug, moves, game, oracles)
-        yield shown and (bug.kind != "stuck" or _is_held(bug, moves, games(TRIES), oracles))
+        shown = _shown_after(bug, moves, game, oracles)
+        held = not shown or bug.kind != "stuck" or _is_held(bug, moves[:shown], games(TRIES), oracles)
+        yield shown if held else 0
 
 
 def shows_again(bug: Bug, games: Games, oracles: Oracles) -> bool:
@@ -52,14 +54,18 @@ def _rows(bug: Bug, game: VectorMDP) -> list[Array]:
     return [moved(game.spec.seats[0], move, 1, f"moves.{i}") for i, move in enumerate(bug.moves)]
 
 
-def _is_shown(bug: Bug, moves: list[Array], game: VectorMDP, oracles: Oracles) -> bool:
-    """Whether an oracle sees the bug again."""
+def _shown_after(bug: Bug, moves: list[Array], game: VectorMDP, oracles: Oracles) -> int:
+    """After how many decisions an oracle sees the bug again; 0: at none of them, or not in the episode of its seed."""
     seen = Findings()
     watched = Watched(game, oracles, seen)
     watched.reset(np.array([bug.seed], np.uint64))
-    for move in moves:
-        watched.step([move])
-    return bug.key in seen.bugs
+    for played, move in enumerate(moves, 1):
+        step = watched.step([move])
+        if bug.key in seen.bugs:
+            return played
+        if step.ended is not None:
+            return 0
+    return 0
 
 
 def _is_held(bug: Bug, moves: list[Array], game: VectorMDP, oracles: Oracles) -> bool:

@@ -214,7 +214,7 @@ class Words:
         """Decisions."""
         return f"{counters.steps:,} decisions"
 
-    def round(self, metrics: Mapping[str, float]) -> str:
+    def round(self, metrics: Mapping[str, float], study: Mapping[str, Any]) -> str:
         """What individuals returned, and the centre."""
         named = {
             "return_estimate": "centre about", "return_es": "evolving", "return_rl": "learning",

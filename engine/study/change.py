@@ -179,7 +179,7 @@ class Words:
         """Battles."""
         return f"{counters.battles:,} battles"
 
-    def round(self, metrics: Mapping[str, float]) -> str:
+    def round(self, metrics: Mapping[str, float], study: Mapping[str, Any]) -> str:
         """What is told by now."""
         over, under = int(metrics["confirmed"]), int(metrics["refuted"])
         left = int(metrics["more"] + metrics["close"])

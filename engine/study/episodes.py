@@ -64,6 +64,6 @@ class Words:
         """Episodes and decisions."""
         return f"{counters.evaluations:,} episodes, {counters.steps:,} decisions"
 
-    def round(self, metrics: Mapping[str, float]) -> str:
+    def round(self, metrics: Mapping[str, float], study: Mapping[str, Any]) -> str:
         """There is only one."""
         return ""

@@ -14,8 +14,9 @@ import numpy as np
 from engine.arrays import Bundle, pack, unpack
 from engine.columns import Arrays
 from engine.config.evolve import EvolveConfig, TaskConfig
+from engine.config.sound_goals import idle
 from engine.config.study import study_hash
-from engine.errors import below
+from engine.errors import ConfigError, below
 from engine.events import AnyEvent, Finished, Incident
 from engine.evolution.algorithm import Individual, Parts, Progress
 from engine.evolution.survival import Survival, search_in
@@ -102,7 +103,9 @@ class Evolve(Drive):
         return None
 
     def inspect(self) -> None:
-        """Further checks before a study begins. Raises ConfigError."""
+        """Checks before a study begins, of what no game is needed for. Raises ConfigError."""
+        if wrong := [(f"objectives.{place}", why) for place, why in idle(self.config.objectives)]:
+            raise ConfigError(wrong)
 
     def fit(self, game: VectorMDP) -> None:
         """Further checks of the game. Raises ConfigError."""

@@ -290,7 +290,7 @@ class Words:
         """Battles."""
         return f"{counters.battles:,} battles"
 
-    def round(self, metrics: Mapping[str, float]) -> str:
+    def round(self, metrics: Mapping[str, float], study: Mapping[str, Any]) -> str:
         """What is known by now."""
         if "over" not in metrics:
             return f"part {int(metrics['part'])} of {int(metrics['parts'])}"

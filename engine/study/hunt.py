@@ -184,6 +184,6 @@ class Words:
         """Agents and decisions."""
         return f"{counters.evaluations:,} agents, {counters.steps:,} decisions"
 
-    def round(self, metrics: Mapping[str, float]) -> str:
+    def round(self, metrics: Mapping[str, float], study: Mapping[str, Any]) -> str:
         """Bugs and places so far."""
         return f"{metrics['bugs']:,.0f} bugs, {metrics['places_covered']:,.0f} places"

@@ -329,6 +329,6 @@ class Words:
         """Episodes."""
         return f"{counters.battles:,} episodes"
 
-    def round(self, metrics: Mapping[str, float]) -> str:
+    def round(self, metrics: Mapping[str, float], study: Mapping[str, Any]) -> str:
         """The means so far."""
         return ", ".join(f"{name} {value:.3g}" for name, value in metrics.items())

@@ -28,6 +28,7 @@ from engine.study.control import Control
 from engine.study.failures import with_failure
 from engine.study.scheduled import Scheduled
 from engine.study.session import Totals
+from engine.text import apart
 
 Rows = NDArray[np.int32]
 LEFT_OUT = (
@@ -117,15 +118,7 @@ def rows_of(config: MetagameConfig, spec: GameSpec) -> Rows:
 
 def names_of(config: MetagameConfig, spec: GameSpec, rows: Rows) -> list[str]:
     """A unique name for each team."""
-    names = list[str]()
-    for team, row in zip(config.teams, rows, strict=True):
-        plain = team.name or team_name(spec, row)
-        name, again = plain, 1
-        while name in names:
-            again += 1
-            name = f"{plain} ({again})"
-        names.append(name)
-    return names
+    return apart(team.name or team_name(spec, row) for team, row in zip(config.teams, rows, strict=True))
 
 
 class Words:
@@ -139,7 +132,7 @@ class Words:
         """Battles."""
         return f"{counters.battles:,} battles"
 
-    def round(self, metrics: Mapping[str, float]) -> str:
+    def round(self, metrics: Mapping[str, float], study: Mapping[str, Any]) -> str:
         """The sure findings so far."""
         if not metrics:
             return "playing"

@@ -118,7 +118,7 @@ class Words:
         """Battles."""
         return f"{counters.battles:,} battles"
 
-    def round(self, metrics: Mapping[str, float]) -> str:
+    def round(self, metrics: Mapping[str, float], study: Mapping[str, Any]) -> str:
         """What is known by now."""
         if not metrics:
             return "measuring what each piece is worth"

@@ -174,6 +174,6 @@ class Words:
         """Battles."""
         return f"{counters.battles:,} battles"
 
-    def round(self, metrics: Mapping[str, float]) -> str:
+    def round(self, metrics: Mapping[str, float], study: Mapping[str, Any]) -> str:
         """Decisions of the battle."""
         return f"{metrics['moves']:,.0f} decisions"

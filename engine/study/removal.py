@@ -179,6 +179,6 @@ class Words:
         """Battles."""
         return f"{counters.battles:,} battles"
 
-    def round(self, metrics: Mapping[str, float]) -> str:
+    def round(self, metrics: Mapping[str, float], study: Mapping[str, Any]) -> str:
         """How far it is."""
         return f"{metrics['exchanged']:.0f} suspects exchanged, {metrics['banned']:.0f} banned"

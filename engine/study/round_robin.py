@@ -220,7 +220,7 @@ class Words:
         """Episodes."""
         return f"{counters.battles:,} episodes"
 
-    def round(self, metrics: Mapping[str, float]) -> str:
+    def round(self, metrics: Mapping[str, float], study: Mapping[str, Any]) -> str:
         """The pair's result."""
         m = metrics
         return f"the first of this pair won {100 * m['share']:.1f} % ({100 * m['low']:.1f} to {100 * m['high']:.1f} %)"

@@ -86,7 +86,7 @@ class Words:
         """Battles."""
         return f"{counters.battles:,} battles"
 
-    def round(self, metrics: Mapping[str, float]) -> str:
+    def round(self, metrics: Mapping[str, float], study: Mapping[str, Any]) -> str:
         """What was found so far."""
         if not metrics:
             return "planting"

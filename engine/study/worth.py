@@ -130,7 +130,7 @@ class Words:
         """Battles."""
         return f"{counters.battles:,} battles"
 
-    def round(self, metrics: Mapping[str, float]) -> str:
+    def round(self, metrics: Mapping[str, float], study: Mapping[str, Any]) -> str:
         """The findings so far."""
         count = int(metrics.get("told", 0))
         return f"{count} of {int(metrics['looked_at']):,} pieces and pairs stand out" if metrics else "screening"

@@ -345,7 +345,7 @@ def test_the_command_line_tells_how_far_it_is(whole: tuple[list[AnyEvent], Bundl
     assert isinstance(started, Started)
     assert isinstance(end, Finished)
     assert Words().planned(started, config().model_dump()).startswith("5 lineups, ")
-    assert " over the line" in Words().round(end.summary)
+    assert " over the line" in Words().round(end.summary, {})
 
 
 def test_two_workers_give_the_same_table(whole: tuple[list[AnyEvent], Bundle], store: FolderStore) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from engine.catalog import STUDIES, imported
 from engine.cli import main
-from engine.console import line, work
+from engine.console import Wording, line, work
 from engine.events import AnyEvent, Counters, Finished, Incident, Logged, Progressed, Started, Stopped
 
 TRAIN, EVOLVE, SEARCH = {"kind": "train", "steps": 50_000, "minutes": 0.0}, {"kind": "evolve"}, {"kind": "search"}
@@ -45,6 +47,14 @@ def started(workers: int, ticks: int, battles: int) -> Started:
 )
 def test_a_study_is_told_in_what_it_does(event: AnyEvent, study: dict[str, Any], said: str) -> None:
     assert line(event, study).endswith(said)
+
+
+@pytest.mark.parametrize("kind", STUDIES)
+def test_every_kind_of_study_words_its_lines_from_what_the_command_line_gives(kind: str) -> None:
+    words = imported(STUDIES[kind].console)
+    for name in ("planned", "done", "round"):
+        own, given = (inspect.signature(getattr(made, name)).parameters for made in (words, Wording))
+        assert [*own] == [*given]
 
 
 @pytest.mark.parametrize(

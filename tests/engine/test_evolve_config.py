@@ -114,9 +114,13 @@ def test_what_cannot_be_evolved_is_said_in_words(change: dict[str, Any], said: s
          "objectives.1.measure: prefers whom “b” prefers"),
         ({"task": {"game": "maze", "steps": [99, 999]}, "objectives": [{"measure": "moved", "low": 3}]},
          "objectives.0.low: no episode reaches a floor of 3: moved is from 0 to 1"),
+        ({"objectives": [{"measure": "a", "formula": "score / 0"}]}, "objectives.0.formula: is never a number"),
+        ({"objectives": [{"measure": "a", "formula": "sqrt(-1 - abs(score))"}]}, "objectives.0.formula: is never a"),
+        ({"objectives": [{"measure": "a", "formula": "0 * score"}]}, "objectives.0.formula: is 0 whatever happens"),
+        ({"objectives": [{"measure": "a", "formula": "1 + win - win"}]}, "objectives.0.formula: is 1 whatever happens"),
     ],
 )  # fmt: skip
-def test_bounds_that_nobody_reaches_and_one_goal_twice_are_refused(change: dict[str, Any], said: str) -> None:
+def test_goals_that_prefer_nobody_and_bounds_that_nobody_reaches_are_refused(change: dict[str, Any], said: str) -> None:
     study = settings(**{"algorithm": {"kind": "nsga2"}, **change})
     with pytest.raises(ConfigError, match=said):
         load(study, new=True)
@@ -131,6 +135,15 @@ def test_goals_that_pull_apart_are_two_goals() -> None:
     ]
     goals.append({"measure": "win", "low": 0, "high": 1})
     assert load(settings(objectives=goals, algorithm={"kind": "nsga2"}), new=True)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    ["win == 1", "max(0, length - 100)", "length == 137", "score > 0.999", "sqrt(score)", "log1p(-2 - score)",
+     "where(win == 0.5, length > 40, 0)", "1 / (score - 0.5)", "length > 90000"],
+)  # fmt: skip
+def test_a_goal_that_tells_some_apart_is_one_however_seldom(formula: str) -> None:
+    assert load(settings(objectives=[{"measure": "a", "formula": formula}], algorithm={"kind": "ga"}), new=True)
 
 
 @pytest.mark.parametrize(

@@ -387,6 +387,54 @@ def test_bugs_of_a_folder_and_of_a_file_show_again_on_the_command_line(
         assert cli.main(["replay-bug", str(taken)]) == 2
 
 
+def taken(folder: Path, cell: tuple[int, int], kind: int, **forged: Any) -> Path:
+    """The file of a bug of the maze."""
+    (bug,) = stumbled(cell, kind).bugs.values()
+    beside = {"format": "equipoise-bug-1", "game": {"name": "maze"}, "seed": str(bug.seed),
+              "oracles": {"stuck_after": ORACLES.stuck_after}}  # fmt: skip
+    (folder / "bug.json").write_text(json.dumps({**msgspec.to_builtins(bug), **beside, **forged}))
+    return folder / "bug.json"
+
+
+def test_where_a_bug_is_is_told_by_the_game_and_not_by_what_its_file_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cell = tuple(np.argwhere(Maze().layout.planted == CRASH)[0].tolist())
+    assert cli.main(["replay-bug", str(taken(tmp_path, cell, CRASH, where="row 99, column 99"))]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"crash at row {cell[0]}, column {cell[1]}: ")
+    assert "99" not in said
+
+
+@pytest.mark.parametrize("kind", [CRASH, PIT])
+def test_a_replay_ends_with_its_bug_whatever_its_file_goes_on_with(
+    kind: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cell = tuple(np.argwhere(Maze().layout.planted == kind)[0].tolist())
+    (bug,) = stumbled(cell, kind).bugs.values()
+    longer = [*bug.moves, *([0] * 900)]
+    assert cli.main(["replay-bug", str(taken(tmp_path, cell, kind, moves=longer))]) == 0
+    assert capsys.readouterr().out.endswith(f"It showed in 1 of 1 replay, after {len(bug.moves):,} decisions.\n")
+
+
+def test_a_bug_does_not_show_in_an_episode_after_that_of_its_seed() -> None:
+    game = Maze()
+    cell, other = (tuple(each.tolist()) for each in np.argwhere(game.layout.planted == CRASH)[:2])
+    (bug,) = stumbled(cell, CRASH).bugs.values()
+    first = way(game.layout, begun(game), other)
+    for move in first:
+        game.step([np.array([move])])
+    row, column = divmod(int(game.places()[0]), len(game.layout.walls))
+    later = msgspec.structs.replace(bug, moves=[*first, *way(game.layout, (row, column), cell)])
+    seen = Findings()
+    watching = Watched(Maze(), ORACLES, seen)
+    watching.reset(np.array([bug.seed], np.uint64))
+    for move in later.moves:
+        watching.step([np.array([move])])
+    assert bug.key in seen.bugs, "it is in the second episode"
+    assert not shows_again(later, lambda battles: Maze(), ORACLES)
+
+
 @pytest.mark.parametrize("move", ["1.7", '"1"', "true", "1.0", "NaN", "1e999", "null", "1" * 30, str(2**63 - 1), "-1"])
 def test_a_bug_whose_decision_is_no_move_of_its_game_is_refused_with_its_place(
     move: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -525,6 +573,18 @@ def test_settings_that_make_no_hunt_are_refused_at_their_fields(change: dict[str
     with pytest.raises(ConfigError) as caught:
         study(**change)
     assert said in {problem.place: problem.message for problem in caught.value.problems}[place]
+
+
+@pytest.mark.parametrize(
+    ("formula", "said"), [("score / 0", "is never a number, whatever is measured"), ("0 * score", "is 0 whatever")]
+)
+def test_a_hunt_with_a_goal_that_prefers_nobody_ends_before_anybody_plays(
+    formula: str, said: str, store: FolderStore
+) -> None:
+    aims = [{"measure": "x", "formula": formula}, {"measure": "places"}]
+    (ended,) = run(study(objectives=aims), store)
+    assert isinstance(ended, Failed)
+    assert f"objectives.0.formula: {said}" in ended.message
 
 
 def test_the_batch_may_be_a_range() -> None:

@@ -180,4 +180,4 @@ def test_the_command_line_says_what_is_planned_and_what_is_sure(store: FolderSto
     assert words.planned(events[0], config().model_dump()) == "5 teams, 400 battles"
     end = events[-1]
     assert isinstance(end, Finished)
-    assert words.round(end.summary) == "10 pairs with a sure winner, 100 % of what decides goes in rings"
+    assert words.round(end.summary, {}) == "10 pairs with a sure winner, 100 % of what decides goes in rings"

@@ -347,4 +347,4 @@ def test_the_command_line_says_how_far_it_is() -> None:
         words.planned(Started(workers=1, pool="local", ticks=5, battles=12_000), {"suspects": [1]})
         == "1 suspect, 12,000 battles at most"
     )
-    assert words.round({"exchanged": 2.0, "banned": 1.0}) == "2 suspects exchanged, 1 banned"
+    assert words.round({"exchanged": 2.0, "banned": 1.0}, {}) == "2 suspects exchanged, 1 banned"

@@ -361,7 +361,7 @@ def test_large_breaks_are_found_small_ones_are_not_and_the_study_says_how_many(s
     assert small["innocent"] == 0
     assert end.counters.battles <= started.battles
     assert end.summary == {"planted": 8.0, "found": 4.0}
-    assert Words().round(end.summary) == "4 of 8 breaks found"
+    assert Words().round(end.summary, {}) == "4 of 8 breaks found"
 
 
 @pytest.fixture

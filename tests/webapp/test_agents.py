@@ -508,6 +508,25 @@ def test_two_agents_are_recorded_on_the_same_seed_and_the_same_wish_is_recorded_
     assert len(data["battles"][0]) == 46
 
 
+def test_whose_settings_are_played_is_said_where_agents_learned_with_different_ones(
+    team: Studio, designer: Client
+) -> None:
+    ada, bea, cleo = (kept(team.project, name) for name in ("Ada", "Bea", "Cleo"))
+    Agent.objects.filter(pk=bea.pk).update(game={"name": "pong", "settings": {"mirror": True}})
+    Agent.objects.filter(pk=cleo.pk).update(game={"name": "pong", "settings": {"points": 3, "rewards": ["moved"]}})
+    said = "All battles here are played with points {}, mirror {}. {} learned with points {}, mirror {}."
+    for agents, opponent, words in (
+        ([ada, bea], "", said.format(3, "no", "Bea", 11, "yes")),
+        ([bea, ada], "", said.format(11, "yes", "Ada", 3, "no")),
+        ([ada], f"agent:{bea.pk}", said.format(3, "no", "Bea", 11, "yes")),
+    ):
+        assert words in watch(designer, agents, opponent=opponent).content.decode()
+    recorded(Job.objects.filter(config__kind="record").earliest("pk"))
+    assert said.format(3, "no", "Bea", 11, "yes") in watch(designer, [ada, bea]).content.decode(), "once it is recorded"
+    Agent.objects.filter(pk=ada.pk).update(game={"name": "pong", "settings": {"points": 3, "mirror": False}})
+    assert "are played with" not in watch(designer, [ada, cleo]).content.decode(), "what is paid for changes no battle"
+
+
 @pytest.mark.parametrize(
     ("opponent", "game"), [("script:random", "pong-two-seats"), ("script:pong-follower", "pong-two-seats")]
 )

@@ -249,6 +249,16 @@ def test_the_pairs_are_taken_away_as_rows_and_as_csv(team: Studio, played: Job) 
     assert float(line["share"]) == row["share"]
 
 
+def test_players_of_one_title_are_told_apart() -> None:
+    ones = np.array([[np.nan, 0.7], [0.3, np.nan]])
+    shares = {name: ones for name in ("share", "low", "high", "drawn")}
+    meta = {"titles": ["Calm", "Calm"], "episodes": 40}
+    table = Bundle(meta, {"overall": np.full((2, 3), 0.5), "beats": np.zeros((2, 2)), **shares})
+    assert [each.title for each in parts.standings(table)] == ["Calm", "Calm (2)"]
+    (row,) = parts.pairs(table)
+    assert (row["first"], row["second"]) == ("Calm", "Calm (2)")
+
+
 def test_whoever_sees_the_page_takes_the_pairs_away_from_it(team: Studio, played: Job, designer: Client) -> None:
     address = reverse("studies:results", args=[team.project.slug, played.pk])
     assert f'href="{address}"' in designer.get(page(played)).content.decode()

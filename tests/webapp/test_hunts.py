@@ -72,6 +72,18 @@ class TestHunts(AllMistakesContract):
         ({"method": "prayer"}, "config.method"),
         ({"decisions": 200_000}, "config.decisions"),
         ({"objectives": [{"measure": "kills"}, {"measure": "places"}]}, "config.objectives.0.measure"),
+        (
+            {"objectives": [{"measure": "x", "formula": "score / 0"}, {"measure": "places"}]},
+            "config.objectives.0.formula",
+        ),
+        (
+            {"objectives": [{"measure": "x", "formula": "0 * score"}, {"measure": "places"}]},
+            "config.objectives.0.formula",
+        ),
+        (
+            {"objectives": [{"measure": "x", "formula": "score + kills"}, {"measure": "places"}]},
+            "config.objectives.0.formula",
+        ),
         ({"behaviour": ["jumps"]}, "config.behaviour.0"),
         ({"task": {"game": "pong-two-seats", "steps": 8192}}, "config.task.game.name"),
     )

@@ -230,6 +230,18 @@ def test_everybody_is_a_row_for_programs(team: Studio, designer: Client) -> None
     assert all(float(low or "-inf") < float(middle) < float(high or "inf") for low, middle, high in ends)
 
 
+def test_nobody_from_outside_is_called_like_a_member_or_like_another_one(team: Studio) -> None:
+    script = {"kind": "scripted", "player": "random"}
+    titles = {"a": "Member 1", "b": "Anything", "c": "Anything", "d": "member 12"}
+    others = {name: {**script, "title": title} for name, title in titles.items()}
+    config = load(settings(opponents={"others": others}))
+    reading = SelfPlayResult.of(recorded(team, config, "Four outside", 1))
+    assert reading is not None
+    outside = [player.name for player in reading.players if not player.round]
+    assert outside == ["Member 1 (from outside)", "Anything", "Anything (2)", "member 12 (from outside)"]
+    assert len({player.name for player in reading.standing}) == len(reading.standing)
+
+
 def test_the_strongest_leads_only_as_far_as_differences_tell(team: Studio) -> None:
     reading = SelfPlayResult.of(played(team))
     assert reading is not None

@@ -97,7 +97,8 @@ class WatchForm(forms.Form):
     agents = forms.MultipleChoiceField(
         label="Who plays", error_messages={"required": "Choose one agent at least."},
         widget=forms.CheckboxSelectMultiple,
-        help_text="One to four, side by side on the same seed. Where a game has two sides, each plays on the left.",
+        help_text="One to four, side by side on the same seed. Where a game has two sides, each plays on the left. "
+        "If they learned with different settings of the game, those of the first one are played.",
     )  # fmt: skip
     opponent = forms.ChoiceField(label="Against", required=False, error_messages={"invalid_choice": OTHER},
                                  widget=OpponentSelect)  # fmt: skip

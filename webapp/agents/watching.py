@@ -23,6 +23,7 @@ from webapp.agents import unkept
 from webapp.agents.captions import opponent_in
 from webapp.agents.choices import Chosen, chosen
 from webapp.agents.forms import OWN_PLAYER, USUAL_SEED, WatchForm
+from webapp.agents.house_rules import house_rules
 from webapp.agents.keeping import left_by, unplayable
 from webapp.agents.watched import OF_A_MAP, Watched, everybody, kept_players, ladder_of, left_of, player_key
 from webapp.lib.digits import whole
@@ -154,7 +155,7 @@ def battles(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "choose_others": _others(job), "may_write": allowed(role_in(signed_in(request), job.project), "write"),
         "next_seed": seed + 1 if seed < LAST_SEED else USUAL_SEED,
         "longest": max((each.length for each in recorded), default=0),
-        "noted": job.config["agents"][0]["kind"] == NOTED,
+        "noted": job.config["agents"][0]["kind"] == NOTED, "house_rules": house_rules(job),
     }  # fmt: skip
     return render(request, "agents/battles.html", context)
 

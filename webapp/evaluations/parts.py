@@ -11,6 +11,7 @@ from django.shortcuts import render
 
 from engine.arrays import Bundle
 from engine.config.evaluate import EvaluateConfig
+from engine.text import apart
 from webapp.accounts.models import User
 from webapp.evaluations.asking import EvaluationForm, EvaluationIntake
 from webapp.games.commands import is_program
@@ -114,7 +115,7 @@ class Evaluating(Parts):
 
 def standings(bundle: Bundle) -> list[PolicyStanding]:
     """The policies that have played, the one that won most first; columns are in the same order."""
-    arrays, titles = bundle.arrays, bundle.meta["titles"]
+    arrays, titles = bundle.arrays, apart(bundle.meta["titles"])
     shares, lows, highs = arrays["overall"].T.tolist()
     met = [i for i in range(len(titles)) if not math.isnan(shares[i])]
     order = sorted(met, key=lambda i: -shares[i])
@@ -132,7 +133,7 @@ def _cell(bundle: Bundle, i: int, j: int) -> WinCell | None:
 
 def pairs(bundle: Bundle) -> list[dict[str, Any]]:
     """A row for each pair that has played, the stronger first."""
-    rows, arrays, titles = [], bundle.arrays, bundle.meta["titles"]
+    rows, arrays, titles = [], bundle.arrays, apart(bundle.meta["titles"])
     for i in range(len(titles)):
         for j in range(i + 1, len(titles)):
             a, b = (i, j) if not arrays["share"][i, j] < 0.5 else (j, i)

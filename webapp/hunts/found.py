@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.arrays import Bundle, unpack
-from engine.config.hunt import BUG_FORMAT, LONGEST, lost_crashes
+from engine.config.hunt import BUG_FORMAT, LONGEST, lost_crashes, place_words
 from engine.errors import StoreError
 from webapp.games.called import called
 from webapp.lib.storage import store
@@ -139,10 +139,7 @@ class Kept(NamedTuple):
     def where(self, place: int) -> str:
         """A place as people read it."""
         walls = self.bundle.arrays.get("walls")
-        if walls is None:
-            return f"place {place & 0xFFFFFF:06x}"
-        row, column = divmod(place, walls.shape[1])
-        return f"row {row}, column {column}"
+        return place_words(place, 0 if walls is None else walls.shape[1])
 
     @property
     def listed(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from engine.arrays import Bundle, unpack
 from engine.catalog import PLAYERS
 from engine.errors import StoreError
+from engine.text import apart
 from webapp.lib.storage import store
 from webapp.lib.words import NBSP, number, percent
 from webapp.studies.kinds import BestCandidate
@@ -21,6 +23,8 @@ HEADS = ("player", "round", "present", "rating", "rating_low", "rating_high", "s
 BY = {"win": "won", "score": "scored"}
 SHOWN = 10
 """Earlier members that the page lists, the most played first."""
+MEMBER = re.compile(r"\s*member\s*\d", re.IGNORECASE)
+"""What members are called, or hardly differs from it."""
 ROOM = 0.08
 """Beyond all that is drawn of strength, as a share of it."""
 
@@ -98,7 +102,7 @@ class SelfPlayResult:
     def __init__(self, ladder: Bundle, lineage: Bundle, outside: dict[str, str]) -> None:
         nowhere = np.zeros(len(ladder.arrays["id"]), np.int8)  # earlier versions compared nobody
         self.columns, self.whole, self.lineage = {"beside": nowhere, **ladder.arrays}, lineage, lineage.arrays
-        names = [outside.get(name, name) for name in ladder.meta["outside"]]
+        names = apart(_unlike_members(outside.get(name, name)) for name in ladder.meta["outside"])
         self.players = [self._player(k, names) for k in range(len(self.columns["id"]))]
         self.members = sorted((p for p in self.players if p.present), key=lambda p: (not p.known, -p.rating, p.member))
         others = [p for p in self.players if not p.round and p.known]
@@ -212,6 +216,11 @@ class SelfPlayResult:
             }
             for p in self.players
         ]  # fmt: skip
+
+
+def _unlike_members(name: str) -> str:
+    """The name of a player outside, which nobody takes for a member."""
+    return f"{name} (from outside)" if MEMBER.match(name) else name
 
 
 def signed(rating: float) -> str:

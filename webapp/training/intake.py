@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from django.conf import settings
 
 from engine.config import EvolveConfig, Study, TaskConfig, TrainConfig
+from engine.config.style_reward import misread
 from engine.config.train import TrainGame
+from engine.formula import goal
 from engine.studies import elsewhere
 from webapp.games.called import asked_for
 from webapp.projects.models import Project
@@ -31,7 +33,7 @@ class GameIntake(Intake):
         data = self.named(body)
         study, wrong = self.looked_at(body, data)
         if study is not None and not [*unplayable(data, self.within, body.project)]:
-            wrong = [*wrong, *elsewhere(wrong, self.tried(study, body.project))]
+            wrong = [*wrong, *_elsewhere(wrong, self.tried(study, body.project))]
         body.refuse(wrong)
         assert study is not None
         return study, self.refers(data)
@@ -39,7 +41,7 @@ class GameIntake(Intake):
     def looked_at(self, body: Body, data: dict[str, Any]) -> tuple[Study | None, Wrong]:
         """The study of a table, if it is one, and what speaks against it."""
         study, wrong = body.loaded(data, self.workers())
-        return study, [*wrong, *elsewhere(wrong, self.unfit(data, study, body.project))]
+        return study, [*wrong, *_elsewhere(wrong, self.unfit(data, study, body.project))]
 
     def workers(self) -> int:
         """As many as the site has processors."""
@@ -155,6 +157,11 @@ class SettingsIntake(TrainingIntake):
         return []
 
 
+def _elsewhere(wrong: Wrong, more: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """As ``elsewhere``; a goal whose formula is wrong was read without it, and nothing is true of what is left."""
+    return elsewhere([(place.removesuffix(".formula"), why) for place, why in wrong], more)
+
+
 def _task(data: Table, within: str) -> Any:
     """The part of a table that describes a training."""
     return data.get(within) if within else data
@@ -209,14 +216,21 @@ def _ill_seated(trained: TrainConfig, offer: games.Offer) -> Iterator[tuple[str,
 
 
 def unknown_measures(study: EvolveConfig, project: Project, more: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
-    """Measures that the game is known not to tell; ``more``: those that this kind of study adds to a game's."""
+    """Measures that the game is known not to tell, and formulas over such; ``more``: those that this kind of study adds
+    to a game's."""
     game = study.task.game.model_dump(mode="json")
     signals = goals.signals_of(project, game) or goals.measures_of(game)
+    if not signals:
+        return
+    known = (*signals, *more)
     places = {f"objectives.{i}.measure": aim.measure for i, aim in enumerate(study.objectives) if not aim.formula}
     places |= {f"behaviour.{i}": name for i, name in enumerate(study.behaviour)}
     for place, name in places.items():
-        if signals and name not in (known := (*signals, *more)):
+        if name not in known:
             yield place, f"the game does not tell {name!r}; it tells {', '.join(known)}"
+    for i, aim in enumerate(study.objectives):
+        if aim.formula:
+            yield from misread(aim.formula, known, f"objectives.{i}.formula", goal)
 
 
 def _unpaid(study: Any, within: str) -> Iterator[tuple[str, str]]:
