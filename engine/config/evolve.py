@@ -228,11 +228,6 @@ class EvolveConfig(Study):
         """Measures that artifacts have with 95 % ranges, beside the goals."""
         return ()
 
-    def ends(self, goal: AimConfig) -> tuple[float, float]:
-        """The goal's ``ends``, narrowed by what is known of the game."""
-        low, high = goal.ends
-        return max(low, self.task.game.least_return) if goal.measure in RETURNS else low, high
-
     @field_validator("objectives")
     @classmethod
     def _each_its_own(cls, objectives: tuple[AimConfig, ...], info: ValidationInfo) -> tuple[AimConfig, ...]:

@@ -108,6 +108,16 @@ def test_a_style_is_bred_and_every_trained_agent_is_kept(store: FolderStore) -> 
     assert len(unpack(store.get(left["population"])).arrays["id"]) == 4
 
 
+def test_the_range_of_a_goal_that_is_a_measure_alone_lies_where_the_game_says(store: FolderStore) -> None:
+    goals = [{"measure": "score"}, {"measure": "moved"}]
+    left = results(list(run(study(objectives=goals, ticks=1), store)))
+    archive = unpack(store.get(left["archive"]))
+    for end in ("low", "high"):
+        columns = [archive.meta["measures"].index(f"{goal['measure']}.{end}") for goal in goals]
+        np.testing.assert_array_equal(archive.arrays[end], archive.arrays["measure"][:, columns])
+        assert ((archive.arrays[end] >= 0) & (archive.arrays[end] <= 1)).all()
+
+
 def test_who_stayed_is_measured_on_the_same_seeds_against_opponents_that_nobody_learned_against(
     store: FolderStore,
 ) -> None:

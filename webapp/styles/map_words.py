@@ -73,7 +73,7 @@ def axes(config: dict[str, Any]) -> dict[str, MeasureAxis]:
         unit = f"% {words.per}" if words.share else words.per or "mean of an episode"
         low, high = _ends(config, name)
         title = f"{words.words[:1].upper()}{words.words[1:]} ({unit})"
-        found[name] = MeasureAxis(name, title, low, high, words.share, name in ends, (-inf, inf))
+        found[name] = MeasureAxis(name, title, low, high, words.share, name in ends, ends.get(name, (-inf, inf)))
     goals = [aim["measure"] for aim in config["objectives"]]
     return {name: found[name] for name in (*(name for name in found if name not in goals), *goals)}
 
