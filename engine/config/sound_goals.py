@@ -52,16 +52,22 @@ def equal(objectives: Sequence[AimConfig]) -> Iterator[tuple[str, str]]:
                 break
 
 
-def _preference(aim: AimConfig) -> Floats | None:
-    """How good made-up episodes are by a goal, from 0 to 1 [``POINTS``]; None where it is no formula that can be read,
-    or no number somewhere. A measure has the same made-up values in all goals."""
-    text = aim.formula or identifier(aim.measure)
+def made_up(text: str) -> Floats | None:
+    """A formula in made-up episodes [``POINTS``], in which a measure has the same values for all formulas; None where
+    it is none that can be read, or no number somewhere."""
     try:
         names = {node.id for node in ast.walk(read(text)) if isinstance(node, ast.Name)}
         values = goal(text, frozenset(), names).evaluate({name: _drawn(name) for name in names})
     except (ConfigError, SyntaxError, ValueError, RecursionError):
         return None
-    if not np.isfinite(values).all() or np.ptp(values) == 0:
+    return values if np.isfinite(values).all() else None
+
+
+def _preference(aim: AimConfig) -> Floats | None:
+    """How good made-up episodes are by a goal, from 0 to 1 [``POINTS``]; None where it is no formula that can be read,
+    or no number somewhere."""
+    values = made_up(aim.formula or identifier(aim.measure))
+    if values is None or np.ptp(values) == 0:
         return None
     scaled: Floats = (values - values.min()) / np.ptp(values)
     return scaled if aim.direction == "max" else 1.0 - scaled
