@@ -149,6 +149,23 @@ def test_axes_say_in_words_which_way_is_which_and_in_which_unit(team: Studio) ->
     assert axes(own)["mine"].title == "Goal “Mine” = score × moved"
 
 
+@pytest.mark.parametrize(
+    ("formula", "said"),
+    [
+        ("score**3", "score³"),
+        ("2 * (score + moved) ** 2 - 1", "2 × (score + moved)² − 1"),
+        ("score××12", "score¹²"),
+        ("score ** -1", "score to the power of −1"),
+        ("score**0.5 * moved", "score to the power of 0.5 × moved"),
+    ],
+)
+def test_a_power_in_a_goal_is_printed_as_one(team: Studio, formula: str, said: str) -> None:
+    goals = [{"measure": "mine", "formula": formula, "direction": "max"}]
+    task = {"game": {"name": "pong"}}
+    known = axes({"task": task, "objectives": goals, "behaviour": ["moved"]})
+    assert known["mine"].title == f"Goal “Mine” = {said}"
+
+
 def test_where_both_ends_count_alike_the_head_says_that_the_edge_proves_nothing(team: Studio, designer: Client) -> None:
     said = "the edge by itself proves nothing"
     job = bred(team.project)
