@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from engine.config.style_reward import identifier
 from engine.errors import ConfigError
-from engine.formula import goal, read
+from engine.formula import Formula, goal, read
 from engine.text import figures
 
 if TYPE_CHECKING:
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 POINTS = 64
 """Made-up episodes on which two goals are held against each other."""
+FEWEST = 16
+"""Of these, in which goals must be numbers to be judged by them."""
 SAME = 1e-9
+PREFERS = "prefers the same episodes as “{}”: two goals must differ"
 Floats = NDArray[np.float64]
 
 
@@ -42,35 +45,71 @@ def _out_of_reach(aim: AimConfig, least: float, most: float) -> Iterator[tuple[s
 
 
 def equal(objectives: Sequence[AimConfig]) -> Iterator[tuple[str, str]]:
-    """(place, sentence) of goals that prefer whom an earlier one prefers: score upwards and −score downwards."""
-    known = [_preference(aim) for aim in objectives]
-    for i, mine in enumerate(known):
-        for j, other in enumerate(known[:i]):
-            if mine is not None and other is not None and np.allclose(mine, other, rtol=0, atol=SAME):
+    """(place, sentence) of goals that prefer the episodes that an earlier one prefers: score upwards and −score
+    downwards, or score and its third power."""
+    known = [(_preference(aim), only_measure(aim)) for aim in objectives]
+    for i, (mine, measure) in enumerate(known):
+        for j, (other, its) in enumerate(known[:i]):
+            if mine is not None and other is not None and alike(mine, other, in_order=measure == its != ""):
                 place = f"{i}.{'formula' if objectives[i].formula else 'measure'}"
-                yield place, f"prefers whom “{objectives[j].measure}” prefers: two goals must differ"
+                yield place, PREFERS.format(objectives[j].measure)
                 break
+
+
+def alike(one: Floats, other: Floats, *, in_order: bool) -> bool:
+    """Whether two goals prefer the same of made-up episodes, of which higher values are better: where both are numbers
+    they differ in unit and beginning alone, or, if it counts who is ``in_order``, put all in one order. That counts for
+    goals of one measure only: a second one that weighs little changes no order. Of few episodes nobody can tell."""
+    both = np.isfinite(one) & np.isfinite(other)
+    if both.sum() < FEWEST:
+        return False
+    a, b = one[both], other[both]
+    if in_order and np.array_equal(_ranks(a), _ranks(b)):
+        return True
+    return np.allclose(_scaled(a), _scaled(b), rtol=0, atol=SAME)
+
+
+def _ranks(values: Floats) -> NDArray[np.intp]:
+    """The place of each from below, equals having one place."""
+    return np.unique(values, return_inverse=True)[1]
+
+
+def _scaled(values: Floats) -> Floats:
+    """From 0 to 1; no number where all are the same."""
+    with np.errstate(all="ignore"):
+        return np.asarray((values - values.min()) / np.ptp(values))
 
 
 def made_up(text: str) -> Floats | None:
     """A formula in made-up episodes [``POINTS``], in which a measure has the same values for all formulas; None where
     it is none that can be read, or no number somewhere."""
+    formula = _read(text)
+    values = None if formula is None else formula.evaluate({name: _drawn(name) for name in formula.names})
+    return values if values is not None and np.isfinite(values).all() else None
+
+
+def only_measure(aim: AimConfig) -> str:
+    """The measure that a goal is made of, as formulas write it; empty where it is made of several, or unreadable."""
+    formula = _read(aim.formula or identifier(aim.measure))
+    names = [] if formula is None else [*formula.names]
+    return names[0] if len(names) == 1 else ""
+
+
+def _read(text: str) -> Formula | None:
+    """A formula of whatever measures; None where it cannot be read."""
     try:
         names = {node.id for node in ast.walk(read(text)) if isinstance(node, ast.Name)}
-        values = goal(text, frozenset(), names).evaluate({name: _drawn(name) for name in names})
+        return goal(text, frozenset(), names)
     except (ConfigError, SyntaxError, ValueError, RecursionError):
         return None
-    return values if np.isfinite(values).all() else None
 
 
 def _preference(aim: AimConfig) -> Floats | None:
-    """How good made-up episodes are by a goal, from 0 to 1 [``POINTS``]; None where it is no formula that can be read,
-    or no number somewhere."""
+    """Values of made-up episodes by a goal, more being better; None where they are not known or all the same."""
     values = made_up(aim.formula or identifier(aim.measure))
     if values is None or np.ptp(values) == 0:
         return None
-    scaled: Floats = (values - values.min()) / np.ptp(values)
-    return scaled if aim.direction == "max" else 1.0 - scaled
+    return values if aim.direction == "max" else -values
 
 
 def _drawn(name: str) -> Floats:

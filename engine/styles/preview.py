@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from engine.arrays import pack, unpack
 from engine.columns import Arrays
 from engine.config.evolve import AimConfig
+from engine.config.sound_goals import FEWEST, PREFERS, alike, only_measure
 from engine.config.style_reward import STYLE, TIME, WINNING, StyleReward, formula_of, identifier
 from engine.errors import ConfigError
 from engine.formula import Formula, goal, parse
@@ -28,8 +29,6 @@ CANCELS = "pays the same in every decision, for winning and the style cancel out
 NAMES_NOTHING = "is the same in every decision, for it names no signal: name what the game is to pay for"
 POINTS = 64
 """Made-up episodes in which goals are compared with one another."""
-FEWEST = 16
-"""Of these, in which a goal must be a number to be judged by them."""
 WIDEST = 6.0
 """Digits of the largest measure of a made-up episode."""
 LARGEST = 1e9
@@ -180,11 +179,10 @@ def _idle_goals(objectives: Sequence[AimConfig], samples: Samples) -> list[tuple
         if np.nanmax(now) == np.nanmin(now):
             found.append((place, f"is {written(np.nanmax(now) + 0.0, 'g')} whatever happens, so it selects nobody"))
             continue
-        scaled = (now - np.nanmin(now)) / (np.nanmax(now) - np.nanmin(now))
-        scaled = scaled if aim.direction == "max" else 1.0 - scaled
-        same = (other.measure for other, then in before if np.allclose(scaled, then, rtol=0, atol=1e-9, equal_nan=True))
-        found += [(place, f"prefers whom “{name}” prefers: two goals must differ") for name in islice(same, 1)]
-        before.append((aim, scaled))
+        now, only = now if aim.direction == "max" else -now, only_measure(aim)
+        same = (o.measure for o, then in before if alike(now, then, in_order=only_measure(o) == only != ""))
+        found += [(place, PREFERS.format(name)) for name in islice(same, 1)]
+        before.append((aim, now))
     return found
 
 

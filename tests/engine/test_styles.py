@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from engine.arrays import unpack
 from engine.config import StylesConfig, TaskConfig, parse
 from engine.config.evolve import AimConfig
+from engine.config.sound_goals import equal
 from engine.config.style_reward import StyleReward, formula_of, identifier
 from engine.config.style_templates import TEMPLATES, offered
 from engine.config.train import TrainGame
@@ -408,11 +409,12 @@ def test_a_goal_that_is_a_number_is_refused(tmp_path: Path) -> None:
     [
         ([("moved", "score + moved")], "objectives.0.measure", "the game has a measure of this name"),
         ([("none", "score * 0"), ("score", "")], "objectives.0.formula", "is 0 whatever happens"),
-        ([("score", ""), ("b", "score")], "objectives.1.formula", "prefers whom “score” prefers"),
+        ([("score", ""), ("b", "score")], "objectives.1.formula", "prefers the same episodes as “score”"),
+        ([("score", ""), ("b", "2 * score**3 - 1")], "objectives.1.formula", "prefers the same episodes as “score”"),
         (
             [("a", "score + moved"), ("b", "2 * (moved + score) - 1")],
             "objectives.1.formula",
-            "prefers whom “a” prefers",
+            "prefers the same episodes as “a”",
         ),
     ],
 )
@@ -426,6 +428,17 @@ def test_a_goal_that_cannot_select_is_said_before_the_start(
     assert sentence in said[place]
     written = [{"measure": name, "formula": formula} for name, formula in [*goals, ("length", "")][:2]]
     assert f"{place}: " in failed(tmp_path, objectives=written)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("score + 0.0001 * moved", "score - 0.0001 * moved"), ("score", "score + 1e-7 * moved"), ("score", "score**2")],
+)
+def test_goals_that_nearly_agree_are_two(one: str, other: str, samples: preview.Samples) -> None:
+    style = parse(StyleReward, {"style": "moved", "w2": 1})
+    aims = [AimConfig(measure=name, formula=text) for name, text in (("a", one), ("b", other))]
+    assert not preview.problems(style, aims, samples)
+    assert not [*equal(aims)]
 
 
 @pytest.mark.parametrize("formula", ["max(score, -15)", "min(score, -5)", "where(score > 0, 1, 0)"])
