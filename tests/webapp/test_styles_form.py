@@ -248,8 +248,26 @@ def test_every_mistake_of_ones_own_formulas_is_told_at_its_field(team: Studio) -
     assert "the same number for all" in found["goal-1"][0], "and not how many goals there must be"
 
 
-def test_a_signal_that_the_game_does_not_have_is_told_before_anything_is_played(team: Studio) -> None:
-    assert "speed" in wrong(team, **{**OWN, "style": "speed"})["style"][0]
+def test_what_the_game_does_not_have_is_told_before_anything_is_played(team: Studio) -> None:
+    found = wrong(team, **{**OWN, "style": "speed", "goal-1": "score + jumps", "behaviour": "luck"})
+    assert "speed" in found["style"][0]
+    assert "jumps" in found["goal-1"][0]
+    assert "does not measure luck" in found["behaviour"][0]
+
+
+@pytest.mark.parametrize("played", [False, True])
+def test_of_rewards_only_the_one_that_is_paid_tells_agents_apart(team: Studio, played: bool) -> None:
+    if played:
+        sampled(team.project)
+    for name in ("reward.foo", "returns", "reward.score"):
+        assert f"does not measure {name}" in wrong(team, **{**OWN, "behaviour": name})["behaviour"][0]
+        plain = {**config().model_dump(mode="json"), "behaviour": [name]}
+        answer = api(team, {"kind": "style", "config": plain})
+        assert answer.status_code == 422, answer.content
+        assert "config.behaviour.0" in answer.content.decode()
+    assert not Job.objects.filter(kind="style").exists()
+    paid = built(team, **{**OWN, "behaviour": "return, reward.style, moved"})
+    assert paid.behaviour == ("return", "reward.style", "moved")
 
 
 def test_a_reward_that_names_no_signal_is_refused_before_anything_is_played(team: Studio) -> None:

@@ -256,9 +256,9 @@ def _named(text: str) -> list[str]:
 
 
 def unmeasured(ways: Iterable[str], game_signals: KnownSignals) -> list[str]:
-    """Measures that a game is known not to have; every game has returns and its rewards."""
-    names = [word.name for word in game_signals.measures]
-    return [way for way in ways if way not in names and not way.startswith(("return", "reward."))]
+    """Measures that a game is known not to have; beside its own there is what agents are paid, which is one reward."""
+    names = {*(word.name for word in game_signals.measures), "return", f"reward.{STYLE}"}
+    return [way for way in ways if way not in names] if game_signals.known else []
 
 
 def players_of(game: str) -> str:
