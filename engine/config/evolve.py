@@ -234,7 +234,7 @@ class EvolveConfig(Study):
         measures = [aim.measure for aim in objectives]
         refuse((f"{i}.measure", "each goal needs a measure of its own") for i in _again(measures))
         if newly_written(info):
-            refuse([*out_of_reach(objectives, KNOWN_ENDS), *equal(objectives)])
+            refuse([*out_of_reach(objectives, KNOWN_ENDS), *equal(objectives, KNOWN_ENDS)])
         return objectives
 
     @field_validator("behaviour")

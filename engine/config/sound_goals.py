@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,10 +24,12 @@ FEWEST = 16
 """Of these, in which goals must be numbers to be judged by them."""
 SAME = 1e-9
 PREFERS = "prefers the same episodes as “{}”: two goals must differ"
+WIDE, UNKNOWN = 3.0, (-np.inf, np.inf)
 Floats = NDArray[np.float64]
+Ends = Mapping[str, tuple[float, float]]
 
 
-def out_of_reach(objectives: Sequence[AimConfig], ends: Mapping[str, tuple[float, float]]) -> Iterator[tuple[str, str]]:
+def out_of_reach(objectives: Sequence[AimConfig], ends: Ends) -> Iterator[tuple[str, str]]:
     """(place, sentence) of each bound beyond the ``ends`` of a measure, by name, and of those that make all equal."""
     for i, aim in enumerate(objectives):
         if not aim.formula and aim.measure in ends:
@@ -44,10 +47,11 @@ def _out_of_reach(aim: AimConfig, least: float, most: float) -> Iterator[tuple[s
         yield "high", f"every episode counts as {figures(least)}, so nobody is better: {aim.measure} is {between}"
 
 
-def equal(objectives: Sequence[AimConfig]) -> Iterator[tuple[str, str]]:
+def equal(objectives: Sequence[AimConfig], ends: Ends) -> Iterator[tuple[str, str]]:
     """(place, sentence) of goals that prefer the episodes that an earlier one prefers: score upwards and −score
-    downwards, or score and its third power."""
-    known = [(_preference(aim), only_measure(aim)) for aim in objectives]
+    downwards, or score and its third power. ``ends``: between what measures lie, as far as that is known: of those that
+    are never below 0 the second power prefers the same, too."""
+    known = [(_preference(aim, ends), only_measure(aim)) for aim in objectives]
     for i, (mine, measure) in enumerate(known):
         for j, (other, its) in enumerate(known[:i]):
             if mine is not None and other is not None and alike(mine, other, in_order=measure == its != ""):
@@ -80,11 +84,12 @@ def _scaled(values: Floats) -> Floats:
         return np.asarray((values - values.min()) / np.ptp(values))
 
 
-def made_up(text: str) -> Floats | None:
-    """A formula in made-up episodes [``POINTS``], in which a measure has the same values for all formulas; None where
-    it is none that can be read, or no number somewhere."""
-    formula = _read(text)
-    values = None if formula is None else formula.evaluate({name: _drawn(name) for name in formula.names})
+def made_up(text: str, ends: Ends = MappingProxyType({})) -> Floats | None:
+    """A formula in made-up episodes [``POINTS``], in which a measure has the same values for all formulas, within its
+    ``ends``; None where it is none that can be read, or no number somewhere."""
+    formula, known = _read(text), {identifier(name): each for name, each in ends.items()}
+    drawn = {} if formula is None else {name: _drawn(name, *known.get(name, UNKNOWN)) for name in formula.names}
+    values = None if formula is None else formula.evaluate(drawn)
     return values if values is not None and np.isfinite(values).all() else None
 
 
@@ -104,15 +109,16 @@ def _read(text: str) -> Formula | None:
         return None
 
 
-def _preference(aim: AimConfig) -> Floats | None:
+def _preference(aim: AimConfig, ends: Ends) -> Floats | None:
     """Values of made-up episodes by a goal, more being better; None where they are not known or all the same."""
-    values = made_up(aim.formula or identifier(aim.measure))
+    values = made_up(aim.formula or identifier(aim.measure), ends)
     if values is None or np.ptp(values) == 0:
         return None
     return values if aim.direction == "max" else -values
 
 
-def _drawn(name: str) -> Floats:
-    """Values of a measure, of both signs, [``POINTS``, 1]."""
+def _drawn(name: str, low: float, high: float) -> Floats:
+    """Values of a measure [``POINTS``, 1], as far as nobody knows its ends of both signs."""
     rng = np.random.default_rng(list(name.encode()))
-    return rng.uniform(-3.0, 3.0, (POINTS, 1))
+    first = low if np.isfinite(low) else min(-WIDE, high - WIDE)
+    return rng.uniform(first, high if np.isfinite(high) else max(WIDE, first + WIDE), (POINTS, 1))
