@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from engine.catalog import STUDIES, declared_ends
 from engine.config.base import Study, parse
 from engine.config.evolve import KNOWN_ENDS, EvolveConfig
-from engine.config.sound_goals import out_of_reach
+from engine.config.sound_goals import equal, out_of_reach
 from engine.errors import ConfigError
 
 Wrong = list[tuple[str, str]]
@@ -136,16 +136,17 @@ def _parsed(data: Mapping[str, Any], *, new: bool) -> Study:
         raise ConfigError([("kind", f"its kind must be one of {', '.join(STUDIES)}, not {str(kind)[:40]!r}")])
     study = parse(STUDIES[kind].config, {**data, "kind": kind, **_chosen(STUDIES[kind].config, data)}, new=new)
     if new and isinstance(study, EvolveConfig):
-        _check_bounds(study)
+        _check_goals(study)
     return study
 
 
-def _check_bounds(study: EvolveConfig) -> None:
-    """Raises ConfigError for bounds of goals beyond what the game declares; what holds in any game is checked with the
-    settings themselves."""
+def _check_goals(study: EvolveConfig) -> None:
+    """Raises ConfigError for bounds of goals beyond what the game declares, and for goals that prefer the same within
+    it; what holds in any game is checked with the settings themselves."""
     declared = declared_ends(study.task.game.name)
     own = {name: ends for name, ends in declared.items() if name not in KNOWN_ENDS}
-    if wrong := [(f"objectives.{place}", why) for place, why in out_of_reach(study.objectives, own)]:
+    found = [*out_of_reach(study.objectives, own), *equal(study.objectives, {**KNOWN_ENDS, **declared})]
+    if wrong := [(f"objectives.{place}", why) for place, why in found]:
         raise ConfigError(wrong)
 
 

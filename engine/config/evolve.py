@@ -228,18 +228,13 @@ class EvolveConfig(Study):
         """Measures that artifacts have with 95 % ranges, beside the goals."""
         return ()
 
-    def ends(self, goal: AimConfig) -> tuple[float, float]:
-        """The goal's ``ends``, narrowed by what is known of the game."""
-        low, high = goal.ends
-        return max(low, self.task.game.least_return) if goal.measure in RETURNS else low, high
-
     @field_validator("objectives")
     @classmethod
     def _each_its_own(cls, objectives: tuple[AimConfig, ...], info: ValidationInfo) -> tuple[AimConfig, ...]:
         measures = [aim.measure for aim in objectives]
         refuse((f"{i}.measure", "each goal needs a measure of its own") for i in _again(measures))
         if newly_written(info):
-            refuse([*out_of_reach(objectives, KNOWN_ENDS), *equal(objectives), *idle(objectives)])
+            refuse([*out_of_reach(objectives, KNOWN_ENDS), *equal(objectives, KNOWN_ENDS), *idle(objectives)])
         return objectives
 
     @field_validator("behaviour")

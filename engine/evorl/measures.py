@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.catalog import declared_ends
-from engine.config.evolve import AimConfig, EvolveConfig, measure_names
+from engine.config.evolve import RETURNS, AimConfig, EvolveConfig, measure_names
 from engine.config.style_reward import formula_of, identifier, misread
 from engine.formula import Formula, goal
 from engine.mdp.interface import SeatSpec
-from engine.means import range_of
+from engine.means import NOWHERE, range_of
 from engine.rl.examine import Examination
 
 TIMES = ("began", "busy", "seconds")
@@ -68,6 +68,15 @@ class Measures:
     def behaviour(self, config: EvolveConfig) -> list[int]:
         """Columns of the behaviour descriptors."""
         return [self.names.index(name) for name in config.behaviour]
+
+
+def goal_ends(config: EvolveConfig, aim: AimConfig) -> tuple[float, float]:
+    """The goal's ``ends``, narrowed by what is known of the game: a plain measure lies where the game says."""
+    low, high = aim.ends
+    least, most = NOWHERE if aim.formula else declared_ends(config.task.game.name).get(aim.measure, NOWHERE)
+    if aim.measure in RETURNS:
+        least = max(least, config.task.game.least_return)
+    return max(low, least), min(high, most)
 
 
 def range_names(config: EvolveConfig) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from engine.config.evolve import EvolveConfig
 from engine.evolution.algorithm import Individual
 from engine.evolution.record import Record
 from engine.evolution.survival import Survival
-from engine.evorl.measures import TIMES
+from engine.evorl.measures import TIMES, goal_ends
 from engine.evorl.space import PlayerSpace
 from engine.means import NOWHERE, range_by_count, range_of
 from engine.problem import PLAIN, TRAINED, Evaluation, Floats, Genome, Problem, Request, TrainingContext
@@ -87,7 +87,7 @@ class PlayerRecord(Record):
 
     def _range(self, e: Evaluation, j: int, error: float = 0.05) -> Range:
         """Range of one goal, that misses with this probability; none for failed evaluations."""
-        ends = self.config.ends(self.config.objectives[j])
+        ends = goal_ends(self.config, self.config.objectives[j])
         if e.status == "failed":
             return NOWHERE
         if e.values is None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from engine.arrays import pack, unpack
 from engine.columns import Arrays
 from engine.config.evolve import AimConfig
+from engine.config.sound_goals import FEWEST, PREFERS, alike, only_measure
 from engine.config.style_reward import STYLE, TIME, WINNING, StyleReward, formula_of, identifier
 from engine.errors import ConfigError
 from engine.formula import Formula, goal, parse
@@ -25,11 +26,9 @@ Floats = NDArray[np.float64]
 CANCELLED = 1e-6
 """Share of what is paid for winning that may remain of rewards that cancel out: single precision tells no less."""
 CANCELS = "pays the same in every decision, for winning and the style cancel out: nothing can be learned from it"
-NAMES_NOTHING = "is the same in every decision, for it names no signal: nothing can be learned from it"
+NAMES_NOTHING = "is the same in every decision, for it names no signal: name what the game is to pay for"
 POINTS = 64
 """Made-up episodes in which goals are compared with one another."""
-FEWEST = 16
-"""Of these, in which a goal must be a number to be judged by them."""
 WIDEST = 6.0
 """Digits of the largest measure of a made-up episode."""
 LARGEST = 1e9
@@ -116,9 +115,9 @@ def _values(read: _Read, samples: Samples) -> list[Value]:
 
 def problems(style: StyleReward, objectives: Sequence[AimConfig], samples: Samples) -> list[tuple[str, str]]:
     """(place, sentence) for each formula that names what the game does not have, each reward and goal that is not a
-    number or too large somewhere, each reward that is the same in all decisions of sample episodes, and each goal that
-    cannot select: whose formula gives one number whatever is measured, or what another goal gives. What is learned from
-    is no goal: it does not select."""
+    number or too large somewhere, each reward that is the same in all decisions of sample episodes and adds up to the
+    same in each, and each goal that cannot select: whose formula gives one number whatever is measured, or what another
+    goal gives. What is learned from is no goal: it does not select."""
     read = _read(style, objectives, samples)
     wrong = list(read.wrong)
     for name, paid in read.rewards.items():
@@ -128,7 +127,7 @@ def problems(style: StyleReward, objectives: Sequence[AimConfig], samples: Sampl
         if not sentence and weight != 0:
             sentence = _same(paid, samples) or ("" if named else NAMES_NOTHING)
         wrong.append((place, sentence))
-    if not any(sentence for _, sentence in wrong) and _cancels(style, read):
+    if not any(sentence for _, sentence in wrong) and _cancels(style, read, samples):
         wrong.append(("task.style", CANCELS))
     for i, aim in enumerate(objectives):
         if (each := read.goals.get(aim.measure)) is not None:
@@ -138,20 +137,34 @@ def problems(style: StyleReward, objectives: Sequence[AimConfig], samples: Sampl
     return [(place, sentence) for place, sentence in wrong if sentence]
 
 
-def _cancels(style: StyleReward, read: _Read) -> bool:
-    """Whether winning and style together pay the same for every decision, by any weights that an agent may have."""
+def _cancels(style: StyleReward, read: _Read, samples: Samples) -> bool:
+    """Whether winning and style together pay the same for every decision, by any weights that an agent may have, and
+    nothing or the same for every episode."""
     winning, own = (read.rewards.get(name, np.empty(0)) for name in (WINNING, STYLE))
     if not len(winning) or len(winning) != len(own):
         return False
     pairs = [(w1 * winning, w2 * own) for w1 in _numbers(style.w1) for w2 in _numbers(style.w2)]
-    return all(np.ptp(a) > 0 and np.ptp(a + b) <= CANCELLED * np.ptp(a) for a, b in pairs)
+    last = _last_alike(samples)
+    return all(_lost(a, a + b, last) for a, b in pairs)
+
+
+def _lost(winning: Floats, whole: Floats, last: bool) -> bool:
+    """Whether of what is paid for winning nothing remains that differs; ``last``: all episodes last equally long."""
+    size = float(np.ptp(winning) or np.abs(winning[0])) * CANCELLED
+    return size > 0 and bool(np.ptp(whole) <= size and (last or np.abs(whole).max() <= size))
+
+
+def _last_alike(samples: Samples) -> bool:
+    """Whether all sample episodes ended, after equally many decisions. Else what pays the same for each decision pays
+    more for a longer episode, which can be learned."""
+    owns = (samples.player == number for number in range(len(samples.players)))
+    lasted = np.concatenate([np.bincount(samples.episode[own]) for own in owns])
+    return 0 < len(lasted) == len(samples.measures) and bool(np.ptp(lasted) == 0)
 
 
 def _numbers(weight: Any) -> list[float]:
     """A weight, or the ends of its range."""
-    return (
-        [float(end) for end in weight if isinstance(end, int | float)] if isinstance(weight, tuple | list) else [weight]
-    )
+    return [float(w) for w in weight if isinstance(w, int | float)] if isinstance(weight, tuple | list) else [weight]
 
 
 def _idle_goals(objectives: Sequence[AimConfig], samples: Samples) -> list[tuple[str, str]]:
@@ -166,11 +179,10 @@ def _idle_goals(objectives: Sequence[AimConfig], samples: Samples) -> list[tuple
         if np.nanmax(now) == np.nanmin(now):
             found.append((place, f"is {written(np.nanmax(now) + 0.0, 'g')} whatever happens, so it selects nobody"))
             continue
-        scaled = (now - np.nanmin(now)) / (np.nanmax(now) - np.nanmin(now))
-        scaled = scaled if aim.direction == "max" else 1.0 - scaled
-        same = (other.measure for other, then in before if np.allclose(scaled, then, rtol=0, atol=1e-9, equal_nan=True))
-        found += [(place, f"prefers whom “{name}” prefers: two goals must differ") for name in islice(same, 1)]
-        before.append((aim, scaled))
+        now, only = now if aim.direction == "max" else -now, only_measure(aim)
+        same = (o.measure for o, then in before if alike(now, then, in_order=only_measure(o) == only != ""))
+        found += [(place, PREFERS.format(name)) for name in islice(same, 1)]
+        before.append((aim, now))
     return found
 
 
@@ -271,9 +283,11 @@ def _too_large(each: Floats) -> str:
 
 
 def _same(paid: Floats, samples: Samples) -> str:
-    """Whether a reward never changes, as single precision tells it to who learns; where no episode ended, a change may
-    be yet to come."""
+    """Whether a reward never changes, as single precision tells it to who learns, and pays no longer episode more;
+    where no episode ended, a change may be yet to come."""
     if not len(samples.measures) or np.ptp(paid.astype(np.float32)) > 0:
+        return ""
+    if np.float32(paid[0]) != 0 and not _last_alike(samples):
         return ""
     players, where = " and ".join(samples.players), f"in all {len(paid):,} decisions of sample episodes"
     return f"is {written(np.float32(paid[0]), 'g')} {where} ({players}): nothing can be learned from it"

@@ -45,7 +45,7 @@ def test_a_style_is_composed_and_its_value_on_sample_episodes_follows_what_is_ty
     page.keyboard.press("ArrowLeft")
     expect(page.get_by_label("How much the style matters")).to_have_value("")
     style.fill("3")
-    expect(page.locator('[data-errors="style"]')).to_contain_text("nothing can be learned from it", timeout=SOON)
+    expect(page.locator('[data-errors="style"]')).to_contain_text("it names no signal", timeout=SOON)
     style.fill("stayed +")
     expect(page.locator('[data-errors="style"] p')).to_have_count(1, timeout=SOON)
     page.get_by_role("group", name="Names that formulas of a decision may use").get_by_role(

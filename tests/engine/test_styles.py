@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from engine.arrays import unpack
 from engine.config import StylesConfig, TaskConfig, parse
 from engine.config.evolve import AimConfig
+from engine.config.sound_goals import equal
 from engine.config.style_reward import StyleReward, formula_of, identifier
 from engine.config.style_templates import TEMPLATES, offered
 from engine.config.train import TrainGame
@@ -106,6 +107,16 @@ def test_a_style_is_bred_and_every_trained_agent_is_kept(store: FolderStore) -> 
     told = json.loads(kept[-1].meta["descriptions"][0])
     assert told["seat"]["rewards"] == ["style"]
     assert len(unpack(store.get(left["population"])).arrays["id"]) == 4
+
+
+def test_the_range_of_a_goal_that_is_a_measure_alone_lies_where_the_game_says(store: FolderStore) -> None:
+    goals = [{"measure": "score"}, {"measure": "moved"}]
+    left = results(list(run(study(objectives=goals, ticks=1), store)))
+    archive = unpack(store.get(left["archive"]))
+    for end in ("low", "high"):
+        columns = [archive.meta["measures"].index(f"{goal['measure']}.{end}") for goal in goals]
+        np.testing.assert_array_equal(archive.arrays[end], archive.arrays["measure"][:, columns])
+        assert ((archive.arrays[end] >= 0) & (archive.arrays[end] <= 1)).all()
 
 
 def test_who_stayed_is_measured_on_the_same_seeds_against_opponents_that_nobody_learned_against(
@@ -352,7 +363,7 @@ def test_a_reward_is_shown_with_its_value_on_sample_episodes_of_each_player(samp
     [
         ({"style": "dealt", "w2": 1}, "task.style.style", "uses 'dealt', which is not known. Known: hit, moved, score"),
         ({"style": "moved / (1 - moved)", "w2": 1}, "task.style.style", "is not a number in"),
-        ({"style": "moved - moved + 3", "w2": 1}, "task.style.style", "is 3 in all"),
+        ({"style": "moved - moved", "w2": 1}, "task.style.style", "is 0 in all"),
         ({"winning": "0 * score", "style": "moved", "w2": 1}, "task.style.winning", "is 0 in all"),
         (
             {"style": "moved * 1e15 ** 3", "w2": 1},
@@ -398,11 +409,12 @@ def test_a_goal_that_is_a_number_is_refused(tmp_path: Path) -> None:
     [
         ([("moved", "score + moved")], "objectives.0.measure", "the game has a measure of this name"),
         ([("none", "score * 0"), ("score", "")], "objectives.0.formula", "is 0 whatever happens"),
-        ([("score", ""), ("b", "score")], "objectives.1.formula", "prefers whom “score” prefers"),
+        ([("score", ""), ("b", "score")], "objectives.1.formula", "prefers the same episodes as “score”"),
+        ([("score", ""), ("b", "2 * score**3 - 1")], "objectives.1.formula", "prefers the same episodes as “score”"),
         (
             [("a", "score + moved"), ("b", "2 * (moved + score) - 1")],
             "objectives.1.formula",
-            "prefers whom “a” prefers",
+            "prefers the same episodes as “a”",
         ),
     ],
 )
@@ -416,6 +428,17 @@ def test_a_goal_that_cannot_select_is_said_before_the_start(
     assert sentence in said[place]
     written = [{"measure": name, "formula": formula} for name, formula in [*goals, ("length", "")][:2]]
     assert f"{place}: " in failed(tmp_path, objectives=written)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("score + 0.0001 * moved", "score - 0.0001 * moved"), ("score", "score + 1e-7 * moved"), ("score", "score**2")],
+)
+def test_goals_that_nearly_agree_are_two(one: str, other: str, samples: preview.Samples) -> None:
+    style = parse(StyleReward, {"style": "moved", "w2": 1})
+    aims = [AimConfig(measure=name, formula=text) for name, text in (("a", one), ("b", other))]
+    assert not preview.problems(style, aims, samples)
+    assert not [*equal(aims, {})]
 
 
 @pytest.mark.parametrize("formula", ["max(score, -15)", "min(score, -5)", "where(score > 0, 1, 0)"])
@@ -445,11 +468,51 @@ def test_a_reward_that_names_no_signal_is_refused_where_no_sample_episode_ended(
 def test_a_reward_in_which_winning_and_style_cancel_out_is_refused(samples: preview.Samples) -> None:
     goals = study().objectives
     for weights in ({"w1": 1, "w2": 1}, {"w1": 0.3, "w2": 0.3}):
-        style = parse(StyleReward, {"winning": "moved", "style": "1 - moved", **weights})
+        style = parse(StyleReward, {"winning": "moved", "style": "0 - moved", **weights})
         assert preview.problems(style, goals, samples) == [("task.style", preview.CANCELS)]
     for weights in ({"w1": 1, "w2": 0.9}, {"w1": 1, "w2": [0.5, 1]}, {"w1": 0, "w2": 1}):
-        style = parse(StyleReward, {"winning": "moved", "style": "1 - moved", **weights})
+        style = parse(StyleReward, {"winning": "moved", "style": "0 - moved", **weights})
         assert not preview.problems(style, goals, samples)
+
+
+def lasting(samples: preview.Samples, *lengths: int) -> preview.Samples:
+    """Random episodes of so many decisions each in which winning pays 1 for each and a player moves every second."""
+    n = sum(lengths)
+    ticks = np.concatenate([np.arange(length, dtype=np.int32) for length in lengths])
+    columns = {"score": np.ones(n), "moved": ticks % 2, "stayed": (ticks + 1) % 2, "hit": np.zeros(n)}
+    measures = np.zeros((len(lengths), len(samples.measure_names)))
+    measures[:, samples.measure_names.index("score")] = lengths
+    return samples._replace(
+        players=("random",), ticks=ticks, player=np.zeros(n, np.int32), measures=measures,
+        signals=np.stack([columns[name] for name in samples.signal_names], axis=1).astype(np.float32),
+        episode=np.repeat(np.arange(len(lengths), dtype=np.int32), lengths), whose=np.zeros(len(lengths), np.int32),
+    )  # fmt: skip
+
+
+def test_a_reward_for_each_decision_is_refused_only_where_all_episodes_last_equally_long(
+    samples: preview.Samples,
+) -> None:
+    style = parse(StyleReward, {"winning": "score", "style": "moved", "w2": 1})
+    apart, alike = lasting(samples, 14, 35), lasting(samples, 14, 14)
+    assert not preview.problems(style, [], apart), "who keeps the pole up longer is paid more"
+    said = "is 1 in all 28 decisions of sample episodes (random): nothing can be learned from it"
+    assert preview.problems(style, [], alike) == [("task.style.winning", said)]
+    unended = alike._replace(measures=alike.measures[:1], whose=alike.whose[:1])
+    assert not preview.problems(style, [], unended), "an episode that has not ended may last longer"
+    nothing = parse(StyleReward, {"winning": "score - 1", "style": "moved", "w2": 1})
+    assert "is 0 in all" in dict(preview.problems(nothing, [], apart))["task.style.winning"]
+
+
+def test_winning_and_style_cancel_out_where_what_remains_is_nothing_or_the_same_for_every_episode(
+    samples: preview.Samples,
+) -> None:
+    apart, alike = lasting(samples, 14, 35), lasting(samples, 14, 14)
+    rest = parse(StyleReward, {"winning": "moved", "style": "1 - moved", "w1": 1, "w2": 1})
+    assert not preview.problems(rest, [], apart), "1 for each decision is more in a longer episode"
+    assert preview.problems(rest, [], alike) == [("task.style", preview.CANCELS)]
+    for winning, style in (("moved", "0 - moved"), ("score", "0 - score")):
+        none = parse(StyleReward, {"winning": winning, "style": style, "w1": 1, "w2": 1})
+        assert preview.problems(none, [], apart) == [("task.style", preview.CANCELS)]
 
 
 def test_a_reward_without_weight_may_be_constant(samples: preview.Samples) -> None:

@@ -14,6 +14,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from engine.arrays import Bundle, unpack
 from engine.config import StylesConfig
 from engine.config.agents import MeasureConfig, RecordConfig
 from engine.config.limits import LimitsConfig
@@ -31,7 +32,7 @@ from webapp.studies.models import Job, Status
 from webapp.styles import map_page
 from webapp.styles.forms import StyleForm
 from webapp.styles.learned import learned_by, learned_from, trainings
-from webapp.styles.map_agents import Agents, Estimates, _edge, agents_of, parents_of
+from webapp.styles.map_agents import Agents, Estimates, _edge, agents_in, agents_of, parents_of
 from webapp.styles.map_levels import levels
 from webapp.styles.map_reach import ANYWHERE, reach_of
 from webapp.styles.map_strangers import held, met
@@ -165,6 +166,23 @@ def test_the_menus_of_the_axes_call_goals_by_their_names_and_cut_formulas_withou
     title = "Goal “Busy”, score and style together"
     assert shown.count(f'<option value="busy" title="{title}"') == 2
     assert shown.count(">Goal “Busy”</option>") == 2
+
+
+@pytest.mark.parametrize(
+    ("formula", "said"),
+    [
+        ("score**3", "score³"),
+        ("2 * (score + moved) ** 2 - 1", "2 × (score + moved)² − 1"),
+        ("score××12", "score¹²"),
+        ("score ** -1", "score to the power of −1"),
+        ("score**0.5 * moved", "score to the power of 0.5 × moved"),
+    ],
+)
+def test_a_power_in_a_goal_is_printed_as_one(team: Studio, formula: str, said: str) -> None:
+    goals = [{"measure": "mine", "formula": formula, "direction": "max"}]
+    task = {"game": {"name": "pong"}}
+    known = axes({"task": task, "objectives": goals, "behaviour": ["moved"]})
+    assert known["mine"].title == f"Goal “Mine” = {said}"
 
 
 def test_where_both_ends_count_alike_the_head_says_that_the_edge_proves_nothing(team: Studio, designer: Client) -> None:
@@ -588,6 +606,20 @@ def test_a_range_of_a_goal_of_ones_own_ends_where_its_formula_does(team: Studio,
     agents = made_up([0.01, 0.9], [0.0, 1.0], half=0.5)
     cell = map_page.cell_of(agents, 0, axis)
     assert cell.ends == "0.00 to 0.51"
+
+
+def test_a_goal_that_is_a_measure_alone_has_the_range_of_that_measure(team: Studio) -> None:
+    job = bred(team.project)
+    meta, arrays = unpack(store().get(job.artifacts["archive"]))
+    said, n = {**meta, "objectives": ["score", "moved"]}, len(arrays["id"])
+    wide = {"low": np.full((n, 2), -0.2), "high": np.full((n, 2), 1.2)}  # as if nobody knew between what they lie
+    job.config["objectives"] = [{"measure": name, "direction": "max"} for name in said["objectives"]]
+    agents = agents_in(Bundle(said, {**arrays, **wide}), job)
+    assert agents is not None
+    ends = arrays["measure"][:, meta["measures"].index("moved.high")]
+    assert agents.measures["moved"].high.tolist() == ends.tolist()
+    assert 0 <= agents.score.low.min() <= agents.score.high.max() <= 1, "the skill band goes by these"
+    assert axes(job.config)["moved"].reach == (0, 1)
 
 
 def test_it_is_said_when_ranges_are_too_wide_for_the_skill_band(team: Studio, designer: Client) -> None:

@@ -248,8 +248,26 @@ def test_every_mistake_of_ones_own_formulas_is_told_at_its_field(team: Studio) -
     assert "the same number for all" in found["goal-1"][0], "and not how many goals there must be"
 
 
-def test_a_signal_that_the_game_does_not_have_is_told_before_anything_is_played(team: Studio) -> None:
-    assert "speed" in wrong(team, **{**OWN, "style": "speed"})["style"][0]
+def test_what_the_game_does_not_have_is_told_before_anything_is_played(team: Studio) -> None:
+    found = wrong(team, **{**OWN, "style": "speed", "goal-1": "score + jumps", "behaviour": "luck"})
+    assert "speed" in found["style"][0]
+    assert "jumps" in found["goal-1"][0]
+    assert "does not measure luck" in found["behaviour"][0]
+
+
+@pytest.mark.parametrize("played", [False, True])
+def test_of_rewards_only_the_one_that_is_paid_tells_agents_apart(team: Studio, played: bool) -> None:
+    if played:
+        sampled(team.project)
+    for name in ("reward.foo", "returns", "reward.score"):
+        assert f"does not measure {name}" in wrong(team, **{**OWN, "behaviour": name})["behaviour"][0]
+        plain = {**config().model_dump(mode="json"), "behaviour": [name]}
+        answer = api(team, {"kind": "style", "config": plain})
+        assert answer.status_code == 422, answer.content
+        assert "config.behaviour.0" in answer.content.decode()
+    assert not Job.objects.filter(kind="style").exists()
+    paid = built(team, **{**OWN, "behaviour": "return, reward.style, moved"})
+    assert paid.behaviour == ("return", "reward.style", "moved")
 
 
 def test_a_reward_that_names_no_signal_is_refused_before_anything_is_played(team: Studio) -> None:
@@ -260,7 +278,7 @@ def test_a_reward_that_names_no_signal_is_refused_before_anything_is_played(team
 @pytest.mark.parametrize(
     ("style", "why"),
     [
-        ("3", "What is paid for the style is 3 in all"),
+        ("moved - moved", "What is paid for the style is 0 in all"),
         ("1 / moved", "What is paid for the style is not a number"),
         ("exp(700 * moved)", "What is paid for the style is as large as"),
     ],
@@ -439,7 +457,7 @@ def test_what_is_wrong_is_refused_and_nothing_typed_is_lost(team: Studio, client
     assert not Job.objects.filter(kind="style").exists()
     for kept in ('value="3"', 'value="7"', 'value="Mine"', 'value="hits the ball"'):
         assert kept in page
-    assert "nothing can be learned from it" in page
+    assert "names no signal: name what the game is to pay for" in page
 
 
 def test_a_job_whose_sample_episodes_are_not_played_waits_and_is_refused_before_it_starts(
@@ -500,7 +518,7 @@ def test_the_api_refuses_what_sample_episodes_show_to_be_wrong(team: Studio) -> 
     plain["task"]["style"]["style"] = "3"
     answer = api(team, {"kind": "style", "config": plain})
     assert answer.status_code == 422, answer.content
-    assert "nothing can be learned from it" in answer.content.decode()
+    assert "names no signal: name what the game is to pay for" in answer.content.decode()
     assert "config.task.style.style" in answer.content.decode()
     plain["behaviour"] = ["luck"]
     plain["task"]["style"]["style"] = "moved"
@@ -591,6 +609,12 @@ def test_values_from_a_thousand_on_are_whole_numbers_as_the_form_and_the_map_tel
     samples = Samples(("Random",), (), ("length",), 0, nothing, nobody, nobody, nobody, lengths, np.zeros(2, np.int32))
     assert [word.seen for word in scales.known_signals("", samples).measures] == ["603 to 3,070"]
     assert [gene_text(value) for value in (0.00031, 24_576.0)] == ["0.00031", "24,576"]
+
+
+def test_a_measure_that_was_no_number_in_sample_episodes_is_said_to_be_none() -> None:
+    samples = seen(score=[14.0, 35.0], win=[math.nan, math.nan], falls=[math.nan, 2.0])
+    words = {word.name: word.seen for word in scales.known_signals("cartpole", samples).measures}
+    assert words == {"score": "14 to 35", "win": "no number", "falls": "2 or no number"}
 
 
 def test_what_is_not_written_yet_is_no_mistake_before_anything_is_typed_or_a_start_is_tried(

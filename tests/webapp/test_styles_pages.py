@@ -26,6 +26,7 @@ from webapp.studies.models import Job, Status
 from webapp.styles import control, course, evidence
 from webapp.styles.corner import corner
 from webapp.styles.map_words import axes
+from webapp.styles.ties import tied
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -64,7 +65,7 @@ def test_the_page_of_an_ended_search_shows_spread_and_skill_and_offers_the_contr
     assert agents is not None
     assert again is not None
     assert (len(agents.score), agents.ways, agents.goals.shape) == (4, ("moved",), (4, 2))
-    assert agents.tied
+    assert tied(job)
     rounds = course.rounds(job)
     assert [each.tick for each in rounds] == [1, 2]
     assert rounds[-1].best == agents.best
@@ -207,13 +208,38 @@ def test_goals_that_a_script_gave_without_a_formula_are_told_by_their_names(team
 
 def test_goals_that_do_not_add_up_are_not_called_tied(team: Studio) -> None:
     goals = [{"measure": "score"}, {"measure": "busy", "formula": "score + moved * moved"}]
-    agents = evidence.of(bred(team.project, config(objectives=goals)))
+    assert not tied(bred(team.project, config(objectives=goals)))
+
+
+def test_goals_that_add_up_to_the_same_for_these_agents_alone_are_not_called_tied(
+    team: Studio, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = bred(team.project, config(objectives=[{"measure": "score"}, {"measure": "length"}]))
+    agents = evidence.of(job)
     assert agents is not None
-    assert not agents.tied
+    one = agents._replace(goals=np.stack([agents.score, np.full(len(agents.score), 300.0)], axis=1))
+    flat = one._replace(score=np.full_like(one.score, 0.5), goals=np.full_like(one.goals, 0.5))
+    for alike in (one, flat):
+        monkeypatch.setattr(evidence, "of", lambda job, alike=alike: alike)
+        assert not tied(job)
+    assert "whatever it does" not in page(client, job)
+    assert "whatever they do" not in page(client, job)
+
+
+def test_goals_whose_caps_part_agents_of_equal_score_are_not_called_tied(
+    team: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = bred(team.project)
+    agents = evidence.of(job)
+    assert agents is not None
+    assert tied(job)
+    capped = agents._replace(goals=np.minimum(agents.goals, agents.goals.min() + 0.01))
+    monkeypatch.setattr(evidence, "of", lambda job: capped)
+    assert not tied(job)
 
 
 @pytest.mark.parametrize(
-    ("goal", "names", "tied", "counts"),
+    ("goal", "names", "said", "counts"),
     [
         ("win", {"skill": "win"}, "that win equally often", "Agents whose share of wins is within 0.1 of the best"),
         ("score", {"skill": "win"}, "of equal score", "Agents whose share of wins is within 0.1 of the best"),
@@ -222,24 +248,21 @@ def test_goals_that_do_not_add_up_are_not_called_tied(team: Studio) -> None:
     ],
 )
 def test_agents_are_called_equal_and_counted_by_what_says_skill_in_their_game(
-    team: Studio, client: Client, monkeypatch: pytest.MonkeyPatch, goal: str, names: dict[str, str], tied: str,
+    team: Studio, client: Client, monkeypatch: pytest.MonkeyPatch, goal: str, names: dict[str, str], said: str,
     counts: str,
 ) -> None:  # fmt: skip
-    """In so short a Pong scores and wins are the same, so what the goals do not add is made another."""
     monkeypatch.setitem(GAMES, "pong", GAMES["pong"]._replace(names=names))
     goals = [{"measure": "busy", "formula": f"{goal} + moved"}, {"measure": "calm", "formula": f"{goal} + (1 - moved)"}]
     job = bred(team.project, config(objectives=goals))
     agents = evidence.of(job)
     assert agents is not None
     assert agents.by == names.get("skill", "score")
-    other = np.add(agents.score, [0.0, 0.1, 0.3, 0.2])
-    others = {"score": other, **({} if names else {"skill": other})} if goal == "win" else {"skill": other}
-    assert agents._replace(**others).tied == tied
+    assert tied(job) == said
     shown = page(client, job)
     assert counts in shown
-    if agents.tied:
-        assert f"add up to the same for all agents {agents.tied}, so none" in shown
-        assert f"so of agents {agents.tied} none is better than another" in shown
+    if said:
+        assert f"add up to the same for all agents {said}, so none" in shown
+        assert f"so of agents {said} none is better than another" in shown
     fresh = evidence.again(job)
     assert fresh is not None
     wins = fresh._replace(skill=np.array([0.9, 0.85, 0.2, 0.1]))

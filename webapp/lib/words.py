@@ -39,6 +39,11 @@ def unbroken(version: object) -> str:
     return str(version).replace(", version ", ", version\xa0")
 
 
+def raised(exponent: int) -> str:
+    """A whole exponent as it is printed: 3 → "³"."""
+    return str(exponent).translate(_RAISED)
+
+
 def power_of_ten(value: float) -> str:
     """Two digits of a large number: 113208652 → "1.1 × 10⁸"; below a million in full, rounded: 16246 → "16,000"."""
     if not isfinite(value) or value <= 0:
@@ -46,7 +51,7 @@ def power_of_ten(value: float) -> str:
     mantissa, _, exponent = f"{value:.1e}".partition("e")
     if int(exponent) < 6:
         return f"{float(f'{value:.1e}'):,.0f}"
-    return f"{mantissa} × 10{str(int(exponent)).translate(_RAISED)}"
+    return f"{mantissa} × 10{raised(int(exponent))}"
 
 
 def percent(share: float | None, digits: int | None = None) -> str:

@@ -28,10 +28,6 @@ from webapp.styles.corner import FRESH, Corner
 
 SKILLED = 0.1
 """An agent plays nearly as well as the best that is at most so far below in what says skill."""
-EQUAL = {"win": "that win equally often"}
-"""Agents that are alike in a measure, where that is not "of equal score"."""
-SAME = 1e-6
-"""Two goals whose sum depends on the score alone differ by no more than rounding."""
 ENDS = ("score.low", "score.high")
 ERROR = 0.05
 Floats = NDArray[np.float64]
@@ -78,18 +74,6 @@ class Population(NamedTuple):
     def best(self) -> float:
         """The best score."""
         return float(self.score.max())
-
-    @property
-    def tied(self) -> str:
-        """Of which agents none beats another, as two goals add up to the same for them: "of equal score", or those of
-        equal skill; empty where there are no such."""
-        if self.goals.shape[1] != 2 or len(self.score) < 3:
-            return ""
-        for name, values in ((self.by, self.skill), ("score", self.score)):
-            total = self.goals.sum(axis=1) - 2 * values
-            if np.ptp(total) <= SAME * max(1.0, float(np.abs(total).max())):
-                return EQUAL.get(name, f"of equal {name}")
-        return ""
 
 
 def of(job: Job) -> Population | None:

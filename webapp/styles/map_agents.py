@@ -132,11 +132,14 @@ def _read(arrays: dict[str, NDArray[Any]], meta: dict[str, Any], job: Job) -> Ag
     def column(name: str) -> Floats:
         return np.asarray(arrays["measure"][:, places[name]], np.float64)
 
-    own = {
-        name: Estimates(*(arrays[part][:, j] for part in ("objective", "low", "high"))) for j, name in enumerate(goals)
-    }
     measures = {
         name: Estimates(column(name), column(f"{name}.low"), column(f"{name}.high")) for name in (SCORE, *behaviour)
+    }
+    cut = {aim["measure"] for aim in job.config["objectives"] if {aim.get("low"), aim.get("high")} != {None}}
+    own = {
+        name: Estimates(*(arrays[part][:, j] for part in ("objective", "low", "high")))
+        for j, name in enumerate(goals)
+        if name not in measures or name in cut  # others are such a measure, whose range knows between what it lies
     }
     population = _ids(_latest(job, "population"))
     return Agents(

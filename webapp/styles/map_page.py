@@ -19,6 +19,7 @@ from webapp.styles.map_form import BAND, EDGE
 from webapp.styles.map_genes import genes_of, titles
 from webapp.styles.map_strangers import Met, held, met
 from webapp.styles.map_words import CellText, MeasureAxis, axes, cell_of
+from webapp.styles.ties import tied
 
 ROWS = 200
 """Agents on a page of the table."""
@@ -120,7 +121,7 @@ def map_of(job: Job, agents: Agents, wanted: MapQuery, control: Job | None) -> M
     beside = agents_of(control) if control is not None else None
     shown = {BAND: able, EDGE: agents.edge}.get(wanted.show, np.ones(len(agents.id), np.bool_))
     order = _ordered(agents, np.flatnonzero(shown).tolist(), picked, wanted)
-    last, strangers = evidence.of(job), met(job)
+    strangers = met(job)
     holds = _held(agents, strangers)
     pages = max(1, -(-len(order) // ROWS))
     page = min(wanted.page, pages)
@@ -131,7 +132,7 @@ def map_of(job: Job, agents: Agents, wanted: MapQuery, control: Job | None) -> M
         key(job), rows, known, titles(job.config, agents.paths), len(agents.id), int(agents.edge.sum()),
         int(able.sum()), _close(agents, wanted.within), agents.samples,
         few_episodes.words(agents.samples, agents.score.low, agents.score.high, wanted.within),
-        last.tied if last is not None else "",
+        tied(job),
         beside is not None, len(picked),
         _holds(tuple(strangers.others), list(holds.values())),
         {**drawing, "held": [found.verdict if (found := holds.get(row)) is not None else None for row in order]},

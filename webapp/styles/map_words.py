@@ -11,13 +11,15 @@ import numpy as np
 from engine.catalog import Signal, built_in, declared_ends
 from engine.config.style_reward import formula_of, identifier
 from engine.config.style_templates import TEMPLATES, Template
-from webapp.lib.words import number
+from webapp.lib.words import number, raised
 from webapp.styles.map_agents import SCORE, Agents
 from webapp.styles.map_reach import reach_of
 from webapp.styles.scales import figure
 from webapp.training.goals import title_of
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_POWER = re.compile(r"\s*[*×·]{2}\s*")
+_WHOLE_POWER = re.compile(_POWER.pattern + r"(\d+)(?![\d.e])", re.IGNORECASE)
 WIN, DRAWS = "win", " (a draw is half a win)"
 PLAIN_WIN = Signal("wins", unit="of episodes, a draw as half")
 UNKNOWN = "range not known"
@@ -87,7 +89,8 @@ def axes(config: dict[str, Any]) -> dict[str, MeasureAxis]:
         unit = f"% {words.per}" if words.share else words.per or "mean of an episode"
         low, high = _ends(config, name)
         title = f"{words.words[:1].upper()}{words.words[1:]} ({unit})"
-        found[name] = MeasureAxis(name, title, low, high, words.share, name in ends, (-inf, inf), title)
+        reach = ends.get(name, (-inf, inf))
+        found[name] = MeasureAxis(name, title, low, high, words.share, name in ends, reach, title)
     goals = [aim["measure"] for aim in config["objectives"]]
     return {name: found[name] for name in (*(name for name in found if name not in goals), *goals)}
 
@@ -100,7 +103,9 @@ def _made_of(formula: str, scale: Template | None) -> str:
 
 
 def _in_words(formula: str) -> str:
-    return formula.replace("*", "×").replace("-", "−").replace("_", " ")
+    """A formula as one reads it in print: "score³ − 2 × length"."""
+    whole = _WHOLE_POWER.sub(lambda found: raised(int(found[1])), formula)
+    return _POWER.sub(" to the power of ", whole).replace("*", "×").replace("-", "−").replace("_", " ")
 
 
 def template_of(config: dict[str, Any]) -> Template | None:

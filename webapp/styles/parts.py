@@ -21,6 +21,7 @@ from webapp.styles.map_agents import SCORE
 from webapp.styles.map_words import MeasureAxis, axes
 from webapp.styles.starting import StylesIntake, StyleStart
 from webapp.styles.stayed import stayed
+from webapp.styles.ties import tied
 from webapp.training import beginnings, games, hands
 from webapp.training.goals import title_of
 from webapp.training.learned import leader, whole_batches
@@ -78,7 +79,7 @@ class StyleSearches(SettingsSearches):
 
 def _proved(job: Job) -> dict[str, Any]:
     """What says whether the styles differ: the agents that stayed, beside those of the control."""
-    run, chosen = control.of(job), evidence.of(job)
+    run = control.of(job)
     compared, corner = evidence.compared(job, run), corner_of(job, run or _searched(job))
     return {
         "mine": evidence.compared(job, None).mine,
@@ -90,7 +91,7 @@ def _proved(job: Job) -> dict[str, Any]:
         "corner": corner,
         "sides": evidence.sides(compared, job, run, corner),
         "stayed": stayed(compared.mine, compared.control, _way(job), axes(job.config)[SCORE]),
-        "tied": chosen.tied if chosen is not None else "",
+        "tied": tied(job),
         "selects": job.config["selection"],
         "chose": control.chose(job),
         "all_stay": control.ALL_STAY,

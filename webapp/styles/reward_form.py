@@ -182,7 +182,7 @@ class RewardForm(GoalFields, TrainForm):
         for goal in self.goals:
             if goal["measure"] in FORMULAS:
                 self.add_error(goal["field"], f"“{goal['measure']}” is what is paid for. Call this goal otherwise.")
-        strange = scales.unmeasured(self.ways, self.game_signals) if self.samples is not None else []
+        strange = scales.unmeasured(self.ways, self.game_signals)
         if strange:
             measured = ", ".join(word.name for word in self.game_signals.measures)
             self.add_error("behaviour", f"This game does not measure {one_of(strange)}. It measures {measured}.")
@@ -192,9 +192,14 @@ class RewardForm(GoalFields, TrainForm):
             self._begin()  # what the game tells is known only now
         cleaned = super().clean()
         known, style = self.samples, StyleReward.model_construct(**self.reward)
-        for place, message in problems(style, self.aims, known) if known else scales.strange(style, self.game_signals):
+        for place, message in problems(style, self.aims, known) if known else self._strange(style):
             self.point_at(place, message)
         return cleaned
+
+    def _strange(self, style: StyleReward) -> list[tuple[str, str]]:
+        """What is wrong with formulas while no sample episodes are played."""
+        known = self.game_signals
+        return [*scales.strange(style, known), *scales.strange_goals(self.aims, known)]
 
     def point_at(self, place: str, message: str) -> None:
         if place == "objectives" and len(self.goals) < 2:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.catalog import PLAYERS, AgentGame, built_in
 from engine.config.evolve import AimConfig
@@ -165,11 +166,12 @@ def _measured(name: str, row: AgentGame | None) -> str:
     return f"{_MEASURES[name]}{span}" if name in _MEASURES else ""
 
 
-def _seen(column: Any) -> str:
-    if not len(column):
-        return ""
-    low, high = float(column.min()), float(column.max())
-    return " to ".join(dict.fromkeys(figure(end) for end in (low, high)))
+def _seen(column: NDArray[Any]) -> str:
+    """Between what a word lay in sample episodes, and whether it was no number in some."""
+    known = column[np.isfinite(column)]
+    ends = (float(known.min()), float(known.max())) if len(known) else ()
+    between = " to ".join(dict.fromkeys(figure(end) for end in ends))
+    return " or ".join(filter(None, (between, "no number" if len(known) < len(column) else "")))
 
 
 def figure(value: float) -> str:
@@ -254,9 +256,9 @@ def _named(text: str) -> list[str]:
 
 
 def unmeasured(ways: Iterable[str], game_signals: KnownSignals) -> list[str]:
-    """Measures that a game is known not to have; every game has returns and its rewards."""
-    names = [word.name for word in game_signals.measures]
-    return [way for way in ways if way not in names and not way.startswith(("return", "reward."))]
+    """Measures that a game is known not to have; beside its own there is what agents are paid, which is one reward."""
+    names = {*(word.name for word in game_signals.measures), "return", f"reward.{STYLE}"}
+    return [way for way in ways if way not in names] if game_signals.known else []
 
 
 def players_of(game: str) -> str:
