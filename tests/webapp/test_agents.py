@@ -117,6 +117,21 @@ def test_an_agent_that_draws_its_moves_is_another_one_and_one_without_odds_canno
     assert Agent.objects.count() == 2
 
 
+def test_trainings_that_left_the_same_agent_keep_one_each(team: Studio, designer: Client) -> None:
+    first, second = trained_at_pong(team.project), trained_at_pong(team.project)
+    keep(designer, first)
+    assert "Ada" not in text(designer, at("keep", second.pk)), "another job’s agent is not its own"
+    keep(designer, second, name="Bea")
+    bea, ada = Agent.objects.all()
+    assert [(each.name, each.job) for each in (ada, bea)] == [("Ada", first), ("Bea", second)]
+    for each in (ada, bea):
+        measured(each)
+    job = watched(team.project, [ada, bea])
+    page = text(designer, at("battles", job.pk))
+    assert [page.count(f'href="{at("agent", each.pk)}"') for each in (ada, bea)] == [1, 1], "each by its own name"
+    assert f"agent={ada.pk}&amp;agent={bea.pk}" in page, "and so for those who choose others"
+
+
 def test_each_agent_of_a_training_of_two_sides_can_be_kept_and_is_measured_against_a_script(
     team: Studio, designer: Client
 ) -> None:

@@ -23,6 +23,7 @@ from engine.studies import load
 from engine.study import run
 from engine.study.evolve import apart
 from tests.factories import Studio, signed_in
+from tests.webapp.agents import recorded
 from tests.webapp.bred import sampled
 from tests.webapp.styles_bred import bred, complete, search
 from webapp.agents.models import Agent
@@ -363,6 +364,26 @@ def test_an_agent_is_kept_once_with_what_its_network_learned_from_and_can_be_mea
     assert study.style == ("moved",)
     assert [other.title for other in study.strangers] == ["Random", "Looks ahead"]
     assert "Kept as" in text(designer, at("map-agent", job, child))
+
+
+def test_searches_that_bred_the_same_agent_keep_one_each_and_watch_their_own(team: Studio, designer: Client) -> None:
+    """As searches of one seed do whose first networks are the same: each says what its own agent was bred for."""
+    first, second = bred(team.project, title="Busy and calm"), bred(team.project, title="Rusher and builder")
+    designer.post(at("map-keep", first, 4), {"name": "Ada", "then": ""})
+    assert "Kept as" in text(designer, at("map-agent", first, 4))
+    assert "Kept as" not in text(designer, at("map-agent", second, 4)), "another search’s agent is not its own"
+    seen = [designer.post(at("map-watch", job), {"agent": ["4"]})["Location"] for job in (first, second)]
+    parents = [Job.objects.for_forms().get(pk=place.split("/")[-2]).parent for place in seen]
+    assert parents == [first, second], "battles are gone on with from the map that they were asked for on"
+    found = recorded(Job.objects.for_forms().get(parent=second))
+    battles = text(designer, reverse("agents:battles", args=["herobattle", found.pk]))
+    assert at("map-agent", second, 4) in battles
+    assert "Ada" not in battles
+    designer.post(at("map-keep", second, 4), {"name": "Bea", "then": ""})
+    ada, bea = Agent.objects.order_by("pk")
+    assert ada.policy == bea.policy
+    assert [(each.name, each.job) for each in (ada, bea)] == [("Ada", first), ("Bea", second)]
+    assert [each.origin["job"] for each in (ada, bea)] == [f"Job {job.pk}: {job.title}" for job in (first, second)]
 
 
 def test_an_agent_keeps_the_limits_that_it_learned_with(team: Studio, designer: Client) -> None:

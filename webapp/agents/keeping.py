@@ -64,7 +64,7 @@ def left_by(job: Job) -> list[Left]:
     if job.status not in TERMINAL or job.for_form:
         return []
     kept: dict[str, list[Agent]] = {}
-    for agent in job.project.agents.kept():
+    for agent in Agent.objects.kept().filter(job=job):
         kept.setdefault(agent.policy, []).append(agent)
     roles = ((role.partition("/"), digest) for role, digest in job.artifacts.items())
     found = [Left(name, digest, kept.get(digest, [])) for (role, _, name), digest in roles if role == ROLE]
@@ -157,7 +157,7 @@ def _keep_policy(
            "name": name, "created_by": user}  # fmt: skip
     with transaction.atomic():
         edits.lock(job.project)
-        agent = Agent.objects.filter(project=job.project, policy=policy, sampled=sampled).first()
+        agent = Agent.objects.filter(job=job, policy=policy, sampled=sampled).first()
         if agent is not None:
             agent.name = edits.put_back(agent)
             return agent

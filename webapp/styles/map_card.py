@@ -163,4 +163,4 @@ def _kept(job: Job, agent: int, tick: int) -> tuple[Agent | None, str]:
         policy = hashlib.sha256(files(job, agent, tick).description).hexdigest()
     except StoreError as error:
         return None, str(error)
-    return job.project.agents.kept().filter(policy=policy, sampled=False).first(), ""
+    return Agent.objects.kept().filter(job=job, policy=policy, sampled=False).first(), ""
