@@ -20,6 +20,7 @@ from webapp.agents import data, edits, keeping
 from webapp.agents.captions import Figures, opponent_in
 from webapp.agents.edits import DELETED, NameTaken, as_typed, merged
 from webapp.agents.forms import KeepForm, TextForm
+from webapp.agents.lifetimes import other_times
 from webapp.agents.models import Agent, Measurement
 from webapp.agents.playable import OTHER_GAME, breeds, obstacle
 from webapp.games.models import GameVersion
@@ -74,7 +75,7 @@ def _old(agent: Agent, newest: GameVersion | None) -> bool:
 def _to_measure(project: Project, newest: GameVersion | None) -> list[Agent]:
     """Those that were measured on other numbers than those of this data, and are not being measured anew."""
     kept = _all(project).kept()
-    return [each for each in kept if _old(each, newest) and not (each.measuring and each.measuring.active)]
+    return [each for each in kept if _old(each, newest) and (each.measuring is None or each.measuring.terminal)]
 
 
 @require_safe
@@ -148,7 +149,7 @@ def _shown(request: HttpRequest, found: Agent, form: TextForm, status: int = 200
                "may_write": _writes(request, found.project), "opponent": opponent_in(found.measured or found.measuring),
                "breeds": breeds(found),
                "playable": not why, "unplayable": "" if why == OTHER_GAME else why,
-               "hands": hands.words(found.game), "newest": newest, "times": keeping.other_times(found),
+               "hands": hands.words(found.game), "newest": newest, "times": other_times(found),
                "episodes": [(each, number(each)) for each in keeping.EPISODES]}  # fmt: skip
     return render(request, "agents/agent.html", context, status=status)
 
@@ -188,8 +189,6 @@ def measure(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     if found.deleted_at is not None:
         messages.warning(request, DELETED.format(found.name))
         return redirect("agents:agent", slug, pk)
-    if found.measuring is not None and not found.measuring.terminal:
-        return redirect("agents:agent", slug, pk)  # it is under way
     said = one_of(request, "episodes", "", *map(str, keeping.EPISODES))
     try:
         keeping.measure(found, signed_in(request), int(said or keeping.EPISODES[0]))
