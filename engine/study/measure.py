@@ -265,14 +265,14 @@ class _Measurement(Session):
         return {"against": against, "moved": None if found is None else found._asdict()}
 
     def _shifts(self, game: Game, titles: Sequence[str]) -> tuple[list[Shift], dict[str, float]]:
-        """How far each measure of its style shifts against each stranger, and the span of each: of its search, or else
-        of all that was measured here."""
+        """How far each measure of its style shifts against each stranger, and the span of each: of its search, also
+        where that is 0, or else of all that was measured here."""
         names, found, spans = self._named(game), list[Shift](), dict[str, float]()
         ends_of = self._ends(game)
         style = [name for name in self.config.style if name in names]
         for name in style:
             own, *others = (each[:, names.index(name)] for each in self.values)
-            spans[name] = self.config.origin.spans.get(name) or float(np.ptp([own, *others]))
+            spans[name] = self.config.origin.spans.get(name, float(np.ptp([own, *others])))
             error = ERROR / (len(style) * len(others))
             for title, other in zip(titles, others, strict=True):
                 found.append(paired(name, title, other - own, ends_of.get(name), error))

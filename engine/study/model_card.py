@@ -14,7 +14,7 @@ from engine.means import WHY_NOWHERE
 from engine.rl.onnx import OPSET
 from engine.rl.policy import FORMAT, Policy
 from engine.rl.take_home import table
-from engine.styles.strangers import FRAGILE, Moved
+from engine.styles.strangers import FRAGILE, Moved, who_lie_apart
 from engine.text import written
 
 VERDICTS = {"fragile": True, "holds": False, "open": None}
@@ -156,25 +156,25 @@ def _strangers(card: Mapping[str, Any]) -> str:
     ]
     return (
         f"## Against opponents it never learned against\n\nOn as many episodes with the same seeds; ranges in "
-        f"brackets.\n\n{table([head, *rows])}\n{_held(against)}\n\n"
+        f"brackets.\n\n{table([head, *rows])}\n{_held(against, card['origin'].get('spans', {}))}\n\n"
     )
 
 
-def _held(against: Mapping[str, Any]) -> str:
-    """Whether its style holds there, in a sentence."""
+def _held(against: Mapping[str, Any], spans: Mapping[str, float]) -> str:
+    """Whether its style holds there, in sentences; ``spans``: those of the search that bred it."""
     moved = against["moved"]
     if moved is None:
         return "Nobody bred it for a style that could shift."
     within = f", {moved['low']:.2f} to {moved['high']:.2f}" if moved["high"] is not None else ""
     far = f"Its style shifts by {moved['by']:.2f} of its span ({moved['measure']}, against {moved['opponent']}{within})"
     line = f"{against['fragile_beyond']:g}"
+    span = f"Its span is how far {who_lie_apart(moved['measure'], spans)} lie apart."
     if against["fragile"] is None:
         more = f"; at least about {moved['episodes']:,} episodes would tell" if moved["episodes"] else ""
         why = ", for the game does not say how far this measure can go" if moved["unseen"] else ""
-        return f"{far}. Whether that is more than {line} cannot be told yet{why}{more}."
-    return f"{far}: " + (
-        f"more than {line}, it is **fragile**." if against["fragile"] else f"not above {line}, it holds."
-    )
+        return f"{far}. Whether that is more than {line} cannot be told yet{why}{more}. {span}"
+    verdict = f"more than {line}, it is **fragile**." if against["fragile"] else f"not above {line}, it holds."
+    return f"{far}: {verdict} {span}"
 
 
 def names(game: str) -> dict[str, str]:

@@ -164,6 +164,12 @@ def moved(found: Sequence[Shift], spans: Mapping[str, float]) -> Moved | None:
     return farthest._replace(high=most, episodes=max(needed, default=0) if all(needed) else 0)
 
 
+def who_lie_apart(measure: str, spans: Mapping[str, float]) -> str:
+    """Whose distance the span of a measure is that a style was judged by, in words; ``spans``: those of its search.
+    Where one was 0, earlier versions took that of the episodes."""
+    return "the agents of its search" if spans.get(measure) else "the measured episodes"
+
+
 def _moved(shift: Shift, span: float) -> Moved:
     """One shift by itself."""
     by, beyond = abs(shift.mean) / span, FAR * shift.unseen

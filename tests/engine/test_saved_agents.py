@@ -179,6 +179,26 @@ def test_an_agent_meets_strangers_on_the_same_seeds_and_its_card_says_whether_it
     )
 
 
+def test_a_style_that_no_agent_of_the_search_differs_in_is_not_judged_by_how_far_episodes_differ(
+    store: FolderStore,
+) -> None:
+    met = [{"kind": "scripted", "player": "random"}]
+    agent = kept(untrained(), store)
+    for style, spans, judged in (
+        (["moved", "hits"], {"moved": 0.0, "hits": 0.0}, ""),
+        (["moved", "hits"], {"moved": 0.4, "hits": 0.0}, "moved"),
+        (["moved"], {}, "moved"),
+    ):
+        study = measurement(agent, strangers=met, style=style, episodes=50, origin={"spans": spans})
+        *_, end = run(study, store)
+        moved = measured(store, end).meta["moved"]
+        assert (moved or {"measure": ""})["measure"] == judged, spans
+        with zipfile.ZipFile(io.BytesIO(store.get(end.artifacts["take_home"]))) as taken:
+            words = taken.read("card.md").decode()
+        apart = "the agents of its search" if spans else "the measured episodes"
+        assert (f"Its span is how far {apart} lie apart." in words) == bool(judged)
+
+
 def test_the_card_of_an_agent_that_drew_says_what_a_draw_counts(store: FolderStore) -> None:
     policy = kept(untrained(), store)
     for draws, said in ((0, False), (3, True)):

@@ -257,6 +257,16 @@ def test_an_agent_whose_style_does_not_hold_against_strangers_is_marked_on_the_l
     assert fragile.measurements.get().job.ticks == 12, "as many episodes against each"
 
 
+def test_the_spread_is_said_to_be_that_of_the_search_only_where_it_was(team: Studio, designer: Client) -> None:
+    """Where no agent of the search differed, earlier versions judged by how far the measured episodes lie apart."""
+    agent = kept(team.project, by=0.1)
+    job = agent.measurements.get().job
+    for spans, whose in (({"moved": 0.4}, "agents of its search"), ({"moved": 0.0}, "measured episodes")):
+        Job.objects.filter(pk=job.pk).update(config={**job.config, "origin": {**job.config["origin"], "spans": spans}})
+        Agent.objects.update(origin={**agent.origin, "spans": spans})
+        assert f"The spread is how far the {whose} lie apart." in text(designer, at("agent", agent.pk))
+
+
 def test_a_new_data_version_marks_who_was_measured_on_the_old_one_and_one_click_measures_them_anew(
     team: Studio, designer: Client
 ) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from engine.arrays import unpack
 from engine.catalog import Signal, built_in, declared_ends
 from engine.errors import StoreError
 from engine.means import WHY_NOWHERE
-from engine.styles.strangers import FRAGILE, Moved
+from engine.styles.strangers import FRAGILE, Moved, who_lie_apart
 from engine.text import written
 from webapp.agents.choices import Chosen, chosen, counted
 from webapp.lib.figures import worth_one_more
@@ -105,7 +106,7 @@ class MeasureList(NamedTuple):
 class Figures(NamedTuple):
     """The figures of one measurement. ``abroad``: strangers, by what they are called, with the same measures against
     them; ``style``: measures of the style that it was bred for; ``game``: as studies call it; ``limited``: it has
-    limits of its own."""
+    limits of its own; ``spans``: how far apart the agents of its search lie in each measure of the style."""
 
     measures: list[Measure]
     meta: dict[str, Any]
@@ -113,6 +114,7 @@ class Figures(NamedTuple):
     style: tuple[str, ...]
     game: str
     limited: bool = False
+    spans: Mapping[str, float] = MappingProxyType({})
 
     @classmethod
     def of(cls, job: Job | None) -> Figures | None:
@@ -131,7 +133,8 @@ class Figures(NamedTuple):
         found = _measures(meta["measures"], known)
         others = [(o["opponent"], _measures(o["measures"], known)) for o in meta.get("against", ())]
         limited, style = bool(job.config["agent"].get("limits")), tuple(job.config.get("style", ()))
-        return cls(found, meta, others, style, job.config["game"]["name"], limited)
+        spans = job.config.get("origin", {}).get("spans", {})
+        return cls(found, meta, others, style, job.config["game"]["name"], limited, spans)
 
     @property
     def caption(self) -> str:
@@ -187,7 +190,9 @@ class Figures(NamedTuple):
         change = ""
         if here is not None and there is not None:
             change = f"Against “{moved.opponent}” it {there.words.words} {there.value} instead of {here.amount}. "
-        return change + held_words(moved)
+        return (
+            f"{change}{held_words(moved)} The spread is how far {who_lie_apart(moved.measure, self.spans)} lie apart."
+        )
 
     @property
     def compared(self) -> list[list[Measure]]:
