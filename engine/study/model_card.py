@@ -14,7 +14,7 @@ from engine.means import WHY_NOWHERE
 from engine.rl.onnx import OPSET
 from engine.rl.policy import FORMAT, Policy
 from engine.rl.take_home import table
-from engine.styles.strangers import FRAGILE, Moved, who_lie_apart
+from engine.styles.strangers import FRAGILE, Moved, who_lie_apart, why_unjudged
 from engine.text import written
 
 VERDICTS = {"fragile": True, "holds": False, "open": None}
@@ -156,15 +156,18 @@ def _strangers(card: Mapping[str, Any]) -> str:
     ]
     return (
         f"## Against opponents it never learned against\n\nOn as many episodes with the same seeds; ranges in "
-        f"brackets.\n\n{table([head, *rows])}\n{_held(against, card['origin'].get('spans', {}))}\n\n"
+        f"brackets.\n\n{table([head, *rows])}\n{_held(card)}\n\n"
     )
 
 
-def _held(against: Mapping[str, Any], spans: Mapping[str, float]) -> str:
-    """Whether its style holds there, in sentences; ``spans``: those of the search that bred it."""
+def _held(card: Mapping[str, Any]) -> str:
+    """Whether its style holds there, in sentences."""
+    against, spans = card["against_strangers"], card["origin"].get("spans", {})
     moved = against["moved"]
     if moved is None:
-        return "Nobody bred it for a style that could shift."
+        everywhere = [card["measured"]["measures"], *(other["measures"] for other in against["opponents"])]
+        measured = set.intersection(*({each["name"] for each in measures} for measures in everywhere))
+        return why_unjudged(against["style"], measured, spans)
     within = f", {moved['low']:.2f} to {moved['high']:.2f}" if moved["high"] is not None else ""
     far = f"Its style shifts by {moved['by']:.2f} of its span ({moved['measure']}, against {moved['opponent']}{within})"
     line = f"{against['fragile_beyond']:g}"

@@ -170,6 +170,19 @@ def who_lie_apart(measure: str, spans: Mapping[str, float]) -> str:
     return "the agents of its search" if spans.get(measure) else "the measured episodes"
 
 
+def why_unjudged(style: Sequence[str], measured: Container[str], spans: Mapping[str, float]) -> str:
+    """Why nothing is said of a style (``moved`` gives None), in a sentence; ``measured``: what was measured against
+    everybody, ``spans``: those of its search."""
+    if not style:
+        return "It was not bred for a style, so nothing is called fragile."
+    known = [name for name in style if name in measured]
+    if not known:
+        return "What its style is judged by was not measured here, so nobody can say whether it holds."
+    if all(name in spans for name in known):
+        return "All agents of its search do the same, so no style can shift."
+    return "It did the same in all of these episodes, so its style did not shift."
+
+
 def _moved(shift: Shift, span: float) -> Moved:
     """One shift by itself."""
     by, beyond = abs(shift.mean) / span, FAR * shift.unseen

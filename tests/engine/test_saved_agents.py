@@ -184,10 +184,12 @@ def test_a_style_that_no_agent_of_the_search_differs_in_is_not_judged_by_how_far
 ) -> None:
     met = [{"kind": "scripted", "player": "random"}]
     agent = kept(untrained(), store)
-    for style, spans, judged in (
-        (["moved", "hits"], {"moved": 0.0, "hits": 0.0}, ""),
-        (["moved", "hits"], {"moved": 0.4, "hits": 0.0}, "moved"),
-        (["moved"], {}, "moved"),
+    for style, spans, judged, why in (
+        (["moved", "hits"], {"moved": 0.0, "hits": 0.0}, "", "All agents of its search do the same, so no style can"),
+        (["moved", "hits"], {"moved": 0.4, "hits": 0.0}, "moved", "Its style shifts by"),
+        (["moved"], {}, "moved", "Its style shifts by"),
+        ([], {}, "", "It was not bred for a style"),
+        (["unheard"], {}, "", "What its style is judged by was not measured here"),
     ):
         study = measurement(agent, strangers=met, style=style, episodes=50, origin={"spans": spans})
         *_, end = run(study, store)
@@ -195,6 +197,7 @@ def test_a_style_that_no_agent_of_the_search_differs_in_is_not_judged_by_how_far
         assert (moved or {"measure": ""})["measure"] == judged, spans
         with zipfile.ZipFile(io.BytesIO(store.get(end.artifacts["take_home"]))) as taken:
             words = taken.read("card.md").decode()
+        assert why in words
         apart = "the agents of its search" if spans else "the measured episodes"
         assert (f"Its span is how far {apart} lie apart." in words) == bool(judged)
 

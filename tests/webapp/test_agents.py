@@ -27,7 +27,7 @@ from tests.webapp.agents import (
     watched_in_a_maze,
 )
 from tests.webapp.trainings import finished, two_sided
-from webapp.agents import edits
+from webapp.agents import edits, keeping
 from webapp.agents.captions import PLAIN, WHY_UNSEEN, Figures, Measure, _plain, held_words, opponent_in
 from webapp.agents.choices import chosen, counted
 from webapp.agents.forms import WatchForm
@@ -265,6 +265,31 @@ def test_the_spread_is_said_to_be_that_of_the_search_only_where_it_was(team: Stu
         Job.objects.filter(pk=job.pk).update(config={**job.config, "origin": {**job.config["origin"], "spans": spans}})
         Agent.objects.update(origin={**agent.origin, "spans": spans})
         assert f"The spread is how far the {whose} lie apart." in text(designer, at("agent", agent.pk))
+
+
+def test_an_agent_that_was_bred_for_a_style_that_cannot_be_judged_is_not_called_bred_for_none(
+    team: Studio, designer: Client
+) -> None:
+    agent = kept(team.project)
+    job = agent.measurements.get().job
+    none = "It was not bred for a style, so nothing is called fragile."
+    assert none in text(designer, at("agent", agent.pk))
+    for spans, why in (
+        ({"moved": 0.0}, "All agents of its search do the same, so no style can shift."),
+        ({}, "It did the same in all of these episodes, so its style did not shift."),
+    ):
+        origin = {**job.config["origin"], "spans": spans}
+        Job.objects.filter(pk=job.pk).update(config={**job.config, "style": ["moved"], "origin": origin})
+        page = text(designer, at("agent", agent.pk))
+        assert why in page
+        assert none not in page
+
+
+def test_an_agent_whose_search_is_gone_is_still_measured_for_the_style_that_it_was_bred_for(team: Studio) -> None:
+    agent = kept(team.project)
+    agent.job, agent.origin = None, {**agent.origin, "spans": {"moved": 0.4}}
+    agent.save()
+    assert keeping.measure(agent, team.designer).config["style"] == ["moved"]
 
 
 def test_a_new_data_version_marks_who_was_measured_on_the_old_one_and_one_click_measures_them_anew(

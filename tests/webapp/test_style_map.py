@@ -181,6 +181,18 @@ def test_map_table_and_card_say_whose_style_does_not_hold_against_strangers(team
     assert not any(drawn(page(designer, bred(team.project, 1)))["held"])
 
 
+def test_where_all_agents_do_the_same_those_who_met_strangers_are_not_said_to_have_met_none(
+    team: Studio, designer: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = bred(team.project)
+    met_somebody = sum(each is not None for each in drawn(page(designer, job))["held"])
+    monkeypatch.setattr(Agents, "spans", property(lambda agents: dict.fromkeys(agents.behaviour, 0.0)))
+    shown = page(designer, job)
+    assert "how far their style shifts cannot be told, for all do the same" in shown
+    assert shown.count(">all do the same</span>") == met_somebody
+    assert shown.count(">not met</span>") == len(drawn(shown)["agents"]) - met_somebody
+
+
 def test_shifts_are_told_by_the_differences_between_episodes_on_the_same_seeds_where_these_were_kept(
     team: Studio,
 ) -> None:

@@ -13,7 +13,7 @@ from engine.arrays import unpack
 from engine.catalog import Signal, built_in, declared_ends
 from engine.errors import StoreError
 from engine.means import WHY_NOWHERE
-from engine.styles.strangers import FRAGILE, Moved, who_lie_apart
+from engine.styles.strangers import FRAGILE, Moved, who_lie_apart, why_unjudged
 from engine.text import written
 from webapp.agents.choices import Chosen, chosen, counted
 from webapp.lib.figures import worth_one_more
@@ -180,11 +180,13 @@ class Figures(NamedTuple):
 
     @property
     def moved_words(self) -> str:
-        """What it does otherwise against a stranger, and whether its style holds, in sentences; empty where that cannot
-        be said."""
+        """What it does otherwise against a stranger, and whether its style holds, in sentences; or why that cannot be
+        said."""
         moved = self.moved
         if moved is None:
-            return ""
+            everywhere = [self.measures, *(measures for _, measures in self.abroad)]
+            measured = set.intersection(*({each.name for each in measures} for measures in everywhere))
+            return why_unjudged(self.style, measured, self.spans)
         stranger = next((measures for who, measures in self.abroad if who == moved.opponent), [])
         here, there = (next((m for m in of if m.name == moved.measure), None) for of in (self.measures, stranger))
         change = ""

@@ -245,7 +245,8 @@ def _abroad(agent: Agent) -> dict[str, Any]:
     """Opponents that it never learned against, and the style it was bred for, which must hold there."""
     met = strangers_of(agent.game["name"]) if agent.seat == 0 else ()
     strangers = [{"kind": "scripted", "player": name, "title": PLAYERS[name].label} for name in met]
-    return {"strangers": strangers, "style": list(agent.job.config.get("behaviour", ())) if agent.job else []}
+    style = agent.job.config.get("behaviour", ()) if agent.job else agent.origin.get("spans", ())
+    return {"strangers": strangers, "style": list(style)}
 
 
 def unplayable(game: str, project: Project) -> str:
