@@ -398,6 +398,26 @@ def test_searches_that_bred_the_same_agent_keep_one_each_and_watch_their_own(tea
     assert [each.origin["job"] for each in (ada, bea)] == [f"Job {job.pk}: {job.title}" for job in (first, second)]
 
 
+def test_the_card_of_a_kept_agent_says_how_far_its_measurement_is(team: Studio, designer: Client) -> None:
+    job = bred(team.project)
+    designer.post(at("map-keep", job, 4), {"name": "Ada", "then": ""})
+    agent, under_way = Agent.objects.get(), "It is being measured; then its page has the file to download."
+    again = 'action="' + reverse("agents:measure", args=["herobattle", agent.pk])
+    for status, said, ended in (
+        (Status.RUNNING, under_way, False),
+        (Status.PAUSED, "Its measurement was paused, so there is no file to download yet. Let <a", False),
+        (Status.STOPPED, "Its measurement was stopped, so there is no file to download yet. Have it measured", True),
+        (Status.FAILED, "Its measurement has failed, so there is no file to download yet. Have it measured", True),
+    ):
+        Job.objects.filter(kind="measure").update(status=status)
+        card = text(designer, at("map-agent", job, 4))
+        assert said in card
+        assert (under_way in card) == (status == Status.RUNNING)
+        assert (again in text(designer, reverse("agents:agent", args=["herobattle", agent.pk]))) == ended
+    agent.measurements.all().delete()
+    assert "It has not been measured, so there is no file to download yet." in text(designer, at("map-agent", job, 4))
+
+
 def test_an_agent_keeps_the_limits_that_it_learned_with(team: Studio, designer: Client) -> None:
     job = bred(team.project)
     job.config["task"]["game"]["limits"] = {"delay": 8, "apart": 8}

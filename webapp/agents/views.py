@@ -67,6 +67,11 @@ class Card(NamedTuple):
         """Whether it is being measured."""
         return self.measuring is not None and self.measuring.active
 
+    @property
+    def begun(self) -> bool:
+        """Whether a measurement of it has begun and not ended, also where somebody has paused it."""
+        return self.measuring is not None and not self.measuring.terminal
+
 
 def _old(agent: Agent, newest: GameVersion | None) -> bool:
     return agent.measured is not None and data.differs(agent.measured.config["game"], newest)
