@@ -15,6 +15,7 @@ import pytest
 
 from engine.arrays import Bundle, unpack
 from engine.catalog import STUDIES
+from engine.config.agents import MeasureConfig
 from engine.config.limits import LimitsConfig
 from engine.config.rl import DRAWING, NetworkConfig
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed
@@ -241,6 +242,31 @@ def test_the_card_names_measures_in_words_and_says_what_is_not_known_and_why(sto
     assert "| Measured against | nobody: it plays alone |" in by_its_label
     certain = {**found, "measures": measures[:1], "against": []}
     assert "unknown" not in in_words(card_of(measurement(kept(untrained(), store)), untrained(), certain))
+
+
+def test_what_people_have_named_is_no_mark_of_the_card(store: FolderStore) -> None:
+    evil = "a | b <img src=x> [c](d) `e` *f*"
+    kept_plain = r"a \| b \<img src=x\> \[c\](d) \`e\` \*f\*"
+    measures = [{"name": name, "mean": 0.5, "low": 0.4, "high": 0.6} for name in ("moved", evil)]
+    found = {
+        "game": "pong", "game_version": evil, "sampled": False, "idle": 0, "episodes": 50, "measures": measures,
+        "milliseconds": 0.1, "processor": "", "against": [{"opponent": evil, "measures": measures}],
+        "moved": {"by": 0.3, "measure": "moved", "opponent": evil, "low": 0.2, "high": 0.4, "episodes": 0,
+                  "unseen": False},
+        "draws": 0, "check": {"situations": 1, "same": 1, "difference": 0.0},
+    }  # fmt: skip
+    agent = {"policy": kept(untrained(), store), "title": evil}
+    study = load({
+        "kind": "measure", "game": {"name": "pong", "settings": SHORT}, "agent": agent, "style": ["moved"],
+        "opponent": {"kind": "scripted", "player": "random", "title": evil}, "origin": {"job": evil, "data": evil},
+    })  # fmt: skip
+    assert isinstance(study, MeasureConfig)
+    words = in_words(card_of(study, untrained(), found))
+    assert words.startswith(f"# {kept_plain}\n")
+    for row in ("Measured against", "From", "Game data"):
+        assert f"| {row} | {kept_plain} |" in words
+    assert evil not in words
+    assert f"| {kept_plain} | 0.5 | 0.4 to 0.6 |" in words
 
 
 def test_a_processor_is_called_by_its_model_or_not_at_all(tmp_path: Path) -> None:

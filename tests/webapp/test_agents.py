@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import json
+import zipfile
 from typing import Any
 
 import pytest
@@ -519,6 +522,23 @@ def test_the_download_is_the_file_that_was_measured(team: Studio) -> None:
     assert f'"zoe-1-{agent.pk}.zip"' in answer["Content-Disposition"]
     Job.objects.filter(kind="measure").update(artifacts={})
     assert signed_in(team.producer).get(at("take-home", agent.pk)).status_code == 404
+
+
+def test_an_agent_that_was_renamed_is_taken_home_under_its_name_of_now(team: Studio, designer: Client) -> None:
+    agent = kept(team.project, "Ada")
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("card.json", json.dumps({"name": "Ada", "format": 1}))
+        archive.writestr("card.md", "# Ada\n\nWhat it does\n")
+        archive.writestr("agent.onnx", b"a network")
+    Job.objects.filter(kind="measure").update(artifacts={"take_home": store().put(packed.getvalue())})
+    assert designer.get(at("take-home", agent.pk)).content == packed.getvalue()
+    edited(designer, agent, {"name": "Bea | <b>", "notes": "", "tags": ""})
+    with zipfile.ZipFile(io.BytesIO(designer.get(at("take-home", agent.pk)).content)) as taken:
+        assert json.loads(taken.read("card.json")) == {"name": "Bea | <b>", "format": 1}
+        assert taken.read("card.md").decode() == "# Bea \\| \\<b\\>\n\nWhat it does\n"
+        assert taken.read("agent.onnx") == b"a network"
+        assert taken.namelist() == ["card.json", "card.md", "agent.onnx"]
 
 
 def test_what_an_agent_needs_stays_in_the_store_without_the_job_it_came_from(team: Studio) -> None:

@@ -18,6 +18,7 @@ from engine.errors import StoreError
 from webapp.accounts.people import signed_in
 from webapp.agents import data, edits, keeping
 from webapp.agents.captions import Figures, opponent_in
+from webapp.agents.downloads import renamed
 from webapp.agents.edits import DELETED, NameTaken, as_typed, merged
 from webapp.agents.forms import KeepForm, TextForm
 from webapp.agents.lifetimes import other_times
@@ -283,6 +284,8 @@ def take_home(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         data = store().get(job.artifacts["take_home"])
     except (StoreError, KeyError) as error:
         raise Http404("This file is not in the store any more. Measure the agent again.") from error
+    called = job.config["agent"]["title"]
+    data = data if found.name == called else renamed(data, found.name)
     answer = HttpResponse(data, content_type="application/zip")
     answer["Content-Disposition"] = f'attachment; filename="{slugify(found.name) or "agent"}-{found.pk}.zip"'
     answer["Cache-Control"] = "no-store"
