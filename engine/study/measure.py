@@ -261,7 +261,7 @@ class _Measurement(Session):
         """How it does against strangers, and whether its style holds there."""
         titles = [other.title or "a saved agent" for other in self.config.strangers]
         against = [{"opponent": t, "measures": self._measures(game, i)} for i, t in enumerate(titles, 1)]
-        found = moved(*self._shifts(game, titles))
+        found = moved(*self._shifts(game, titles), self.config.origin.spans_episodes)
         return {"against": against, "moved": None if found is None else found._asdict()}
 
     def _shifts(self, game: Game, titles: Sequence[str]) -> tuple[list[Shift], dict[str, float]]:

@@ -14,7 +14,7 @@ from engine.means import WHY_NOWHERE
 from engine.rl.onnx import OPSET
 from engine.rl.policy import FORMAT, Policy
 from engine.rl.take_home import table
-from engine.styles.strangers import FRAGILE, Moved, who_lie_apart, why_unjudged
+from engine.styles.strangers import ENOUGH, FRAGILE, Moved, who_lie_apart, why_unjudged
 from engine.text import in_markdown, written
 
 VERDICTS = {"fragile": True, "holds": False, "open": None}
@@ -172,13 +172,21 @@ def _held(card: Mapping[str, Any]) -> str:
     which = in_markdown(f"{moved['measure']}, against {moved['opponent']}")
     far = f"Its style shifts by {moved['by']:.2f} of its span ({which}{within})"
     line = f"{against['fragile_beyond']:g}"
-    span = f"Its span is how far {who_lie_apart(moved['measure'], spans)} lie apart."
+    span = f"Its span is how far {who_lie_apart(moved['measure'], spans)} lie apart{_rests(card['origin'])}."
+    if moved.get("few"):
+        return f"{far}. {span} So few do not tell whether it shifts by more than {line}: {ENOUGH} are the least."
     if against["fragile"] is None:
         more = f"; at least about {moved['episodes']:,} episodes would tell" if moved["episodes"] else ""
         why = ", for the game does not say how far this measure can go" if moved["unseen"] else ""
         return f"{far}. Whether that is more than {line} cannot be told yet{why}{more}. {span}"
     verdict = f"more than {line}, it is **fragile**." if against["fragile"] else f"not above {line}, it holds."
     return f"{far}: {verdict} {span}"
+
+
+def _rests(origin: Mapping[str, Any]) -> str:
+    """On how many episodes of each agent a search's span rests; empty where that was not recorded."""
+    episodes = origin.get("spans_episodes", 0)
+    return f", by {episodes:,} episodes of each, and is taken as it was measured there" if episodes else ""
 
 
 def names(game: str) -> dict[str, str]:

@@ -38,6 +38,7 @@ from engine.rl.take_home import checked, processor, vectors
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study.model_card import NOT_RECORDED, card_of, in_words, limits_in_words, own_player
+from engine.styles.strangers import Shift, moved
 from tests.engine.test_rl_policy import POLICIES, batch
 from tests.engine.test_rl_policy import policy as made
 
@@ -147,7 +148,7 @@ def test_an_agent_meets_strangers_on_the_same_seeds_and_its_card_says_whether_it
 ) -> None:
     met = [{"kind": "scripted", "player": name, "title": name} for name in ("random", "pong-follower")]
     study = measurement(kept(untrained(), store), strangers=met, style=["moved"], episodes=50,
-                        origin={"spans": {"moved": 0.4}})  # fmt: skip
+                        origin={"spans": {"moved": 0.4}, "spans_episodes": 60})  # fmt: skip
     assert study.ticks == 3
     found: list[AnyEvent] = []
     for event in STUDIES["measure"].load()(
@@ -242,6 +243,28 @@ def test_the_card_names_measures_in_words_and_says_what_is_not_known_and_why(sto
     assert "| Measured against | nobody: it plays alone |" in by_its_label
     certain = {**found, "measures": measures[:1], "against": []}
     assert "unknown" not in in_words(card_of(measurement(kept(untrained(), store)), untrained(), certain))
+
+
+@pytest.mark.parametrize(("rests", "said", "verdict"), [
+    (2, ", by 2 episodes of each, and is taken as it was measured there. So few do not tell whether", None),
+    (60, ", by 60 episodes of each, and is taken as it was measured there.", True),
+    (0, "agents of its search lie apart.", True),
+])  # fmt: skip
+def test_the_card_says_on_how_many_episodes_the_span_rests_and_gives_no_verdict_by_few(
+    store: FolderStore, rests: int, said: str, verdict: bool | None
+) -> None:
+    shift = moved([Shift("moved", "Random", 0.3, 0.2, 0.4, 100)], {"moved": 0.5}, rests)
+    assert shift is not None
+    found = {
+        "game": "pong", "game_version": "1", "sampled": False, "idle": 0, "episodes": 50, "measures": [],
+        "milliseconds": 0.1, "processor": "", "against": [{"opponent": "Random", "measures": []}],
+        "moved": shift._asdict(), "draws": 0, "check": {"situations": 1, "same": 1, "difference": 0.0},
+    }  # fmt: skip
+    study = measurement(kept(untrained(), store), origin={"spans": {"moved": 0.5}, "spans_episodes": rests})
+    card = card_of(study, untrained(), found)
+    assert card["against_strangers"]["fragile"] is verdict
+    assert said in in_words(card)
+    assert ("**fragile**" in in_words(card)) == bool(verdict)
 
 
 def test_what_people_have_named_is_no_mark_of_the_card(store: FolderStore) -> None:

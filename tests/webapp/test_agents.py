@@ -264,10 +264,15 @@ def test_the_spread_is_said_to_be_that_of_the_search_only_where_it_was(team: Stu
     """Where no agent of the search differed, earlier versions judged by how far the measured episodes lie apart."""
     agent = kept(team.project, by=0.1)
     job = agent.measurements.get().job
-    for spans, whose in (({"moved": 0.4}, "agents of its search"), ({"moved": 0.0}, "measured episodes")):
-        Job.objects.filter(pk=job.pk).update(config={**job.config, "origin": {**job.config["origin"], "spans": spans}})
-        Agent.objects.update(origin={**agent.origin, "spans": spans})
-        assert f"The spread is how far the {whose} lie apart." in text(designer, at("agent", agent.pk))
+    taken = ", by 60 episodes of each; it is taken as it was measured there"
+    for known, whose in (
+        ({"spans": {"moved": 0.4}, "spans_episodes": 60}, f"agents of its search lie apart{taken}"),
+        ({"spans": {"moved": 0.4}}, "agents of its search lie apart"),
+        ({"spans": {"moved": 0.0}}, "measured episodes lie apart"),
+    ):
+        Job.objects.filter(pk=job.pk).update(config={**job.config, "origin": {**job.config["origin"], **known}})
+        Agent.objects.update(origin={**agent.origin, **known})
+        assert f"The spread is how far the {whose}." in text(designer, at("agent", agent.pk))
 
 
 def test_an_agent_that_was_bred_for_a_style_that_cannot_be_judged_is_not_called_bred_for_none(

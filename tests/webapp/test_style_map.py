@@ -174,7 +174,9 @@ def test_map_table_and_card_say_whose_style_does_not_hold_against_strangers(team
     number = next(n for n, verdict in judged if verdict == "open")
     card = text(designer, at("map-agent", job, number))
     assert "Whether its style holds cannot be told yet: against" in card
-    assert re.search(r"At least about [\d,]+ fresh episodes would tell|Measure it on more episodes", card)
+    assert "The spread rests on only 6 episodes of each agent, and no style is judged by fewer than 20." in card
+    assert "1 would be as far as all agents of this search lie apart, by 6 episodes of each; it is taken as" in card
+    assert not any(verdict in ("fragile", "holds") for _, verdict in judged), "so few do not tell"
     assert card.count('<th scope="row">Looks ahead</th>') == 1
     gone = next(n for n, each in zip(told["agents"], told["held"], strict=True) if each is None)
     assert "It did not stay to the end" in text(designer, at("map-agent", job, gone))
@@ -374,6 +376,7 @@ def test_an_agent_is_kept_once_with_what_its_network_learned_from_and_can_be_mea
     assert isinstance(study, MeasureConfig)
     assert study.agent.policy == agent.policy
     assert study.style == ("moved",)
+    assert study.origin.spans_episodes == 6, "of each agent, by which the search knows how far they lie apart"
     assert [other.title for other in study.strangers] == ["Random", "Looks ahead"]
     assert "Kept as" in text(designer, at("map-agent", job, child))
 

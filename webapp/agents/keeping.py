@@ -104,12 +104,14 @@ def keep(job: Job, user: User, of: str, name: str, sampled: bool) -> Agent:
 
 
 def bred(
-    job: Job, user: User, policy: str, name: str, *, steps: int, number: int, spans: dict[str, float]
+    job: Job, user: User, policy: str, name: str, *, steps: int, number: int, spans: dict[str, float], episodes: int = 0
 ) -> Agent:  # fmt: skip
     """As ``keep``, an agent that a search has bred, whether or not the search has ended: it takes the likeliest action,
     as it did where it was measured. ``steps``: decisions that its network has learned from; ``number``: its own there;
-    ``spans``: how far apart the search's agents lie in each measure of its style."""
-    origin = {**_origin(job), "steps": steps, "agent": number, **({"spans": spans} if spans else {})}
+    ``spans``: how far apart the search's agents lie in each measure of its style, by so many ``episodes`` of each (0:
+    not known)."""
+    known = {"spans": spans, "spans_episodes": episodes} if spans else {}
+    origin = {**_origin(job), "steps": steps, "agent": number, **known}
     return _keep_policy(job, user, policy, name=name, seat=0, origin=origin, sampled=False)
 
 

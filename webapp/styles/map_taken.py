@@ -52,7 +52,7 @@ def keep(job: Job, user: User, agents: Agents, row: int, name: str) -> Agent:
     policy = stored(job, agent, int(agents.tick[row]))
     return keeping.bred(
         job, user, policy, name or usual_name(job, agents, row), steps=learned_by(job, agent), number=agent,
-        spans=agents.spans,
+        spans=agents.spans, episodes=agents.samples,
     )  # fmt: skip
 
 
