@@ -16,6 +16,7 @@ _INVISIBLE = re.compile(f"[{TURNING}{WIDTHLESS}]")
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]P^_X][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
 """What a terminal obeys instead of showing it."""
 _UNPRINTABLE = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff{TURNING}{WIDTHLESS}]")
+_MARKS = re.compile(r"[\\`*_~\[\]<>|&#$]")
 LARGEST = 1e21
 """From here on numbers are not written in full."""
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
@@ -59,6 +60,11 @@ def shown(text: str) -> str:
 def clear(text: str) -> str:
     """``text`` without escape sequences, and with "�" for characters that cannot be seen or that turn text."""
     return _UNPRINTABLE.sub("�", _ESCAPE.sub("", text))
+
+
+def in_markdown(text: str) -> str:
+    """``text`` as Markdown shows it: nothing in it is a mark, an end of a table's cell, or HTML."""
+    return _MARKS.sub(r"\\\g<0>", text)
 
 
 def printable(text: str, most: int, *, lines: bool = False, last: bool = False) -> str:

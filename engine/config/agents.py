@@ -51,6 +51,10 @@ class OriginConfig(Config):
         default_factory=dict, max_length=6, exclude_if=lambda spans: not spans, title="Span of its style",
         description="by measure, how far apart the agents lie that the same search bred",
     )  # fmt: skip
+    spans_episodes: int = Field(
+        0, ge=0, title="Episodes behind the span", exclude_if=lambda episodes: not episodes,
+        description="of each agent, that the search measured spans by; 0: not recorded",
+    )  # fmt: skip
 
 
 class MeasureConfig(Study):

@@ -262,18 +262,18 @@ class _Measurement(Session):
         """How it does against strangers, and whether its style holds there."""
         titles = [other.title or "a saved agent" for other in self.config.strangers]
         against = [{"opponent": t, "measures": self._measures(game, i)} for i, t in enumerate(titles, 1)]
-        found = moved(*self._shifts(game, titles))
+        found = moved(*self._shifts(game, titles), self.config.origin.spans_episodes)
         return {"against": against, "moved": None if found is None else found._asdict()}
 
     def _shifts(self, game: Game, titles: Sequence[str]) -> tuple[list[Shift], dict[str, float]]:
-        """How far each measure of its style shifts against each stranger, and the span of each: of its search, or else
-        of all that was measured here."""
+        """How far each measure of its style shifts against each stranger, and the span of each: of its search, also
+        where that is 0, or else of all that was measured here."""
         names, found, spans = self._named(game), list[Shift](), dict[str, float]()
         ends_of = self._ends(game)
         style = [name for name in self.config.style if name in names]
         for name in style:
             own, *others = (each[:, names.index(name)] for each in self.values)
-            spans[name] = self.config.origin.spans.get(name) or float(np.ptp([own, *others]))
+            spans[name] = self.config.origin.spans.get(name, float(np.ptp([own, *others])))
             error = ERROR / (len(style) * len(others))
             for title, other in zip(titles, others, strict=True):
                 found.append(paired(name, title, other - own, ends_of.get(name), error))

@@ -14,8 +14,8 @@ from engine.means import WHY_NOWHERE
 from engine.rl.onnx import OPSET
 from engine.rl.policy import FORMAT, Policy
 from engine.rl.take_home import table
-from engine.styles.strangers import FRAGILE, Moved
-from engine.text import written
+from engine.styles.strangers import ENOUGH, FRAGILE, Moved, who_lie_apart, why_unjudged
+from engine.text import in_markdown, written
 
 VERDICTS = {"fragile": True, "holds": False, "open": None}
 PLAIN = {"win": "wins", "score": "scores", "length": "lasts, in decisions"}
@@ -59,7 +59,7 @@ def card_of(config: MeasureConfig, policy: Policy, found: Mapping[str, Any]) -> 
 
 
 def _time(card: Mapping[str, Any]) -> str:
-    on = f" ({card['processor']})" if card["processor"] else ", of a processor that does not say its model"
+    on = f" ({in_markdown(card['processor'])})" if card["processor"] else ", of a processor that does not say its model"
     return f"{card['processor_milliseconds_per_decision']:.3f} ms for a decision on one thread{on}"
 
 
@@ -70,7 +70,7 @@ def _decisions(origin: Mapping[str, Any]) -> str:
 def _population(origin: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Who it was in a population that trained against itself, and how strong; nothing where it was in none."""
     said = ", ".join(filter(None, (origin.get("member"), origin.get("strength"))))
-    return [("In its population", said)] if said else []
+    return [("In its population", in_markdown(said))] if said else []
 
 
 def _against(config: MeasureConfig, found: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,23 +90,23 @@ def in_words(card: Mapping[str, Any]) -> str:
     origin, measured, check = card["origin"], card["measured"], card["vectors"]
     facts = [
         ("", ""),
-        ("Game", f"{card['game']['name']}, version {card['game']['version']}"),
+        ("Game", in_markdown(f"{card['game']['name']}, version {card['game']['version']}")),
         ("Chooses", f"It {card['chooses']}."),
         ("Limits", limits_in_words(card["limits"])),
-        ("Measured against", card["opponent"] or card["others"]),
-        ("From", origin["job"] or NOT_RECORDED),
+        ("Measured against", in_markdown(card["opponent"]) or card["others"]),
+        ("From", in_markdown(origin["job"]) or NOT_RECORDED),
         *_population(origin),
-        ("Game data", origin["data"] or "the game's own"),
+        ("Game data", in_markdown(origin["data"]) or "the game's own"),
         ("Learned from", f"{_decisions(origin)}, seed {origin['seed']}"),
-        ("Learner", origin["learner"] or NOT_RECORDED),
-        ("Signals", ", ".join(card["seat"]["signals"]) or "none"),
+        ("Learner", in_markdown(origin["learner"]) or NOT_RECORDED),
+        ("Signals", in_markdown(", ".join(card["seat"]["signals"])) or "none"),
         ("ONNX", f"opset {card['onnx_opset']}; observations are scaled inside, and `legal` forbids actions"),
         ("Processor time", _time(card)),
     ]  # fmt: skip
     called = card["measure_names"]
     rows = [("Measure", "Mean", "Range"), *(_measure(each, called) for each in measured["measures"])]
     return (
-        f"# {card['name']}\n\n{table(facts)}\n## What it does\n\n"
+        f"# {in_markdown(card['name'])}\n\n{table(facts)}\n## What it does\n\n"
         f"{measured['episodes']:,} fresh episodes, seed {measured['seed']}. Ranges of wins and shares are of 95 % and "
         "hold for whatever may happen; those of other measures hold only if no episode goes far beyond the ones that "
         f"were played.{_unknown(card)}\n\n"
@@ -156,7 +156,7 @@ def _strangers(card: Mapping[str, Any]) -> str:
     called = card["measure_names"]
     own = [each["name"] for each in card["measured"]["measures"]]
     by = [{m["name"]: _measure(m, called) for m in other["measures"]} for other in against["opponents"]]
-    head = ("Measure", *(other["opponent"] for other in against["opponents"]))
+    head = ("Measure", *(in_markdown(other["opponent"]) for other in against["opponents"]))
     rows = [
         (by[0][name][0], *(f"{each[name][1]} ({each[name][2]})" for each in by))
         for name in own
@@ -164,25 +164,37 @@ def _strangers(card: Mapping[str, Any]) -> str:
     ]
     return (
         f"## Against opponents it never learned against\n\nOn as many episodes with the same seeds; ranges in "
-        f"brackets.\n\n{table([head, *rows])}\n{_held(against)}\n\n"
+        f"brackets.\n\n{table([head, *rows])}\n{_held(card)}\n\n"
     )
 
 
-def _held(against: Mapping[str, Any]) -> str:
-    """Whether its style holds there, in a sentence."""
+def _held(card: Mapping[str, Any]) -> str:
+    """Whether its style holds there, in sentences."""
+    against, spans = card["against_strangers"], card["origin"].get("spans", {})
     moved = against["moved"]
     if moved is None:
-        return "Nobody bred it for a style that could shift."
+        everywhere = [card["measured"]["measures"], *(other["measures"] for other in against["opponents"])]
+        measured = set.intersection(*({each["name"] for each in measures} for measures in everywhere))
+        return why_unjudged(against["style"], measured, spans)
     within = f", {moved['low']:.2f} to {moved['high']:.2f}" if moved["high"] is not None else ""
-    far = f"Its style shifts by {moved['by']:.2f} of its span ({moved['measure']}, against {moved['opponent']}{within})"
+    which = in_markdown(f"{moved['measure']}, against {moved['opponent']}")
+    far = f"Its style shifts by {moved['by']:.2f} of its span ({which}{within})"
     line = f"{against['fragile_beyond']:g}"
+    span = f"Its span is how far {who_lie_apart(moved['measure'], spans)} lie apart{_rests(card['origin'])}."
+    if moved.get("few"):
+        return f"{far}. {span} So few do not tell whether it shifts by more than {line}: {ENOUGH} are the least."
     if against["fragile"] is None:
         more = f"; at least about {moved['episodes']:,} episodes would tell" if moved["episodes"] else ""
         why = ", for the game does not say how far this measure can go" if moved["unseen"] else ""
-        return f"{far}. Whether that is more than {line} cannot be told yet{why}{more}."
-    return f"{far}: " + (
-        f"more than {line}, it is **fragile**." if against["fragile"] else f"not above {line}, it holds."
-    )
+        return f"{far}. Whether that is more than {line} cannot be told yet{why}{more}. {span}"
+    verdict = f"more than {line}, it is **fragile**." if against["fragile"] else f"not above {line}, it holds."
+    return f"{far}: {verdict} {span}"
+
+
+def _rests(origin: Mapping[str, Any]) -> str:
+    """On how many episodes of each agent a search's span rests; empty where that was not recorded."""
+    episodes = origin.get("spans_episodes", 0)
+    return f", by {episodes:,} episodes of each, and is taken as it was measured there" if episodes else ""
 
 
 def names(game: str) -> dict[str, str]:
@@ -200,9 +212,18 @@ def _unknown(card: Mapping[str, Any]) -> str:
 
 def _measure(each: Mapping[str, Any], called: Mapping[str, str]) -> tuple[str, str, str]:
     name, known = each["name"], each["low"] is not None and each["high"] is not None
-    words = f"sum of the reward “{name.removeprefix(RETURN)}”" if name.startswith(RETURN) else called.get(name, "")
+    words = (
+        f"sum of the reward “{in_markdown(name.removeprefix(RETURN))}”"
+        if name.startswith(RETURN)
+        else called.get(name, "")
+    )
     return (
-        f"{words} (`{name}`)" if words else f"`{name}`",
+        f"{words} ({_code(name)})" if words else _code(name),
         written(each["mean"], ".4g"),
         f"{written(each['low'], '.4g')} to {written(each['high'], '.4g')}" if known else "range unknown",
     )
+
+
+def _code(name: str) -> str:
+    """A name from a file as Markdown's code, where that can hold it."""
+    return in_markdown(name) if set(name) & {"`", "|"} else f"`{name}`"

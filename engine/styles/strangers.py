@@ -30,6 +30,9 @@ from engine.config.train import TrainGame
 from engine.means import range_of_like, widened
 
 FRAGILE = 0.15
+ENOUGH = 20
+"""Episodes of each agent: a span that rests on fewer is too rough to judge by. One that rests on more is taken as it
+was measured, though chance has a part in it."""
 ERROR = 0.05
 """Probability that any of an agent's shifts lies outside its range."""
 FAR = 100.0
@@ -71,7 +74,8 @@ class Moved(NamedTuple):
     against whom; it is at least ``low``, and no shift is larger than ``high`` (None: nobody knows). ``episodes``: about
     how many would tell where these do not; 0: no number is known. ``start`` and ``end``: this shift's own range.
     ``unseen``: that range alone would say whether the style holds, but the measure has no declared ends, and these are
-    too few episodes to rule out rare ones far beyond. What earlier versions measured knows no range."""
+    too few episodes to rule out rare ones far beyond. ``few``: episodes of each agent that the span rests on, where
+    they are too few to judge by it; 0: they are enough, or not known. What earlier versions measured knows no range."""
 
     by: float
     measure: str
@@ -82,10 +86,13 @@ class Moved(NamedTuple):
     end: float | None = None
     unseen: bool = False
     start: float | None = None
+    few: int = 0
 
     @property
     def verdict(self) -> Literal["fragile", "holds", "open"]:
         """``open``: nobody can tell yet."""
+        if self.few:
+            return "open"
         if self.low > FRAGILE:
             return "fragile"
         return "holds" if self.high is not None and self.high <= FRAGILE else "open"
@@ -147,9 +154,14 @@ def paired(
     return Shift(measure, opponent, mean, *found, n, spread / math.sqrt(n), spread * math.sqrt(2 * math.log(2 / error)))
 
 
-def moved(found: Sequence[Shift], spans: Mapping[str, float]) -> Moved | None:
-    """What shifts whose ranges hold at once say of a style; ``spans``: how far apart agents lie in each measure. None
-    where nothing of it can be judged."""
+def moved(found: Sequence[Shift], spans: Mapping[str, float], rests: int = 0) -> Moved | None:
+    """What shifts whose ranges hold at once say of a style; ``spans``: how far apart agents lie in each measure, by
+    ``rests`` episodes of each agent (0: not known). None where nothing of it can be judged."""
+    said = _said(found, spans)
+    return said if said is None or not 0 < rests < ENOUGH else said._replace(few=rests, episodes=0)
+
+
+def _said(found: Sequence[Shift], spans: Mapping[str, float]) -> Moved | None:
     judged = [_moved(each, spans[each.measure]) for each in found if spans.get(each.measure, 0.0) > 0]
     if not judged:
         return None
@@ -162,6 +174,25 @@ def moved(found: Sequence[Shift], spans: Mapping[str, float]) -> Moved | None:
     farthest = max(unsure or judged, key=lambda each: each.by)
     needed = [farthest.episodes] if farthest.by > FRAGILE else [each.episodes for each in unsure]
     return farthest._replace(high=most, episodes=max(needed, default=0) if all(needed) else 0)
+
+
+def who_lie_apart(measure: str, spans: Mapping[str, float]) -> str:
+    """Whose distance the span of a measure is that a style was judged by, in words; ``spans``: those of its search.
+    Where one was 0, earlier versions took that of the episodes."""
+    return "the agents of its search" if spans.get(measure) else "the measured episodes"
+
+
+def why_unjudged(style: Sequence[str], measured: Container[str], spans: Mapping[str, float]) -> str:
+    """Why nothing is said of a style (``moved`` gives None), in a sentence; ``measured``: what was measured against
+    everybody, ``spans``: those of its search."""
+    if not style:
+        return "It was not bred for a style, so nothing is called fragile."
+    known = [name for name in style if name in measured]
+    if not known:
+        return "What its style is judged by was not measured here, so nobody can say whether it holds."
+    if all(name in spans for name in known):
+        return "All agents of its search do the same, so no style can shift."
+    return "It did the same in all of these episodes, so its style did not shift."
 
 
 def _moved(shift: Shift, span: float) -> Moved:

@@ -15,6 +15,7 @@ import pytest
 
 from engine.arrays import Bundle, unpack
 from engine.catalog import STUDIES
+from engine.config.agents import MeasureConfig
 from engine.config.limits import LimitsConfig
 from engine.config.rl import DRAWING, NetworkConfig
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed
@@ -38,6 +39,7 @@ from engine.rl.take_home import checked, processor, vectors
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study.model_card import NOT_RECORDED, card_of, in_words, limits_in_words, own_player
+from engine.styles.strangers import Shift, moved
 from tests.engine.test_rl_policy import POLICIES, batch
 from tests.engine.test_rl_policy import policy as made
 
@@ -178,7 +180,7 @@ def test_an_agent_meets_strangers_on_the_same_seeds_and_its_card_says_whether_it
 ) -> None:
     met = [{"kind": "scripted", "player": name, "title": name} for name in ("random", "pong-follower")]
     study = measurement(kept(untrained(), store), strangers=met, style=["moved"], episodes=50,
-                        origin={"spans": {"moved": 0.4}})  # fmt: skip
+                        origin={"spans": {"moved": 0.4}, "spans_episodes": 60})  # fmt: skip
     assert study.ticks == 3
     found: list[AnyEvent] = []
     for event in STUDIES["measure"].load()(
@@ -209,6 +211,29 @@ def test_an_agent_meets_strangers_on_the_same_seeds_and_its_card_says_whether_it
         f"Its style shifts by {told['moved']['by']:.2f} of its span (moved, against {told['moved']['opponent']},"
         in words
     )
+
+
+def test_a_style_that_no_agent_of_the_search_differs_in_is_not_judged_by_how_far_episodes_differ(
+    store: FolderStore,
+) -> None:
+    met = [{"kind": "scripted", "player": "random"}]
+    agent = kept(untrained(), store)
+    for style, spans, judged, why in (
+        (["moved", "hits"], {"moved": 0.0, "hits": 0.0}, "", "All agents of its search do the same, so no style can"),
+        (["moved", "hits"], {"moved": 0.4, "hits": 0.0}, "moved", "Its style shifts by"),
+        (["moved"], {}, "moved", "Its style shifts by"),
+        ([], {}, "", "It was not bred for a style"),
+        (["unheard"], {}, "", "What its style is judged by was not measured here"),
+    ):
+        study = measurement(agent, strangers=met, style=style, episodes=50, origin={"spans": spans})
+        *_, end = run(study, store)
+        moved = measured(store, end).meta["moved"]
+        assert (moved or {"measure": ""})["measure"] == judged, spans
+        with zipfile.ZipFile(io.BytesIO(store.get(end.artifacts["take_home"]))) as taken:
+            words = taken.read("card.md").decode()
+        assert why in words
+        apart = "the agents of its search" if spans else "the measured episodes"
+        assert (f"Its span is how far {apart} lie apart." in words) == bool(judged)
 
 
 def test_the_card_of_an_agent_that_drew_says_what_a_draw_counts(store: FolderStore) -> None:
@@ -250,6 +275,53 @@ def test_the_card_names_measures_in_words_and_says_what_is_not_known_and_why(sto
     assert "| Measured against | nobody: it plays alone |" in by_its_label
     certain = {**found, "measures": measures[:1], "against": []}
     assert "unknown" not in in_words(card_of(measurement(kept(untrained(), store)), untrained(), certain))
+
+
+@pytest.mark.parametrize(("rests", "said", "verdict"), [
+    (2, ", by 2 episodes of each, and is taken as it was measured there. So few do not tell whether", None),
+    (60, ", by 60 episodes of each, and is taken as it was measured there.", True),
+    (0, "agents of its search lie apart.", True),
+])  # fmt: skip
+def test_the_card_says_on_how_many_episodes_the_span_rests_and_gives_no_verdict_by_few(
+    store: FolderStore, rests: int, said: str, verdict: bool | None
+) -> None:
+    shift = moved([Shift("moved", "Random", 0.3, 0.2, 0.4, 100)], {"moved": 0.5}, rests)
+    assert shift is not None
+    found = {
+        "game": "pong", "game_version": "1", "sampled": False, "idle": 0, "episodes": 50, "measures": [],
+        "milliseconds": 0.1, "processor": "", "against": [{"opponent": "Random", "measures": []}],
+        "moved": shift._asdict(), "draws": 0, "check": {"situations": 1, "same": 1, "difference": 0.0},
+    }  # fmt: skip
+    study = measurement(kept(untrained(), store), origin={"spans": {"moved": 0.5}, "spans_episodes": rests})
+    card = card_of(study, untrained(), found)
+    assert card["against_strangers"]["fragile"] is verdict
+    assert said in in_words(card)
+    assert ("**fragile**" in in_words(card)) == bool(verdict)
+
+
+def test_what_people_have_named_is_no_mark_of_the_card(store: FolderStore) -> None:
+    evil = "a | b <img src=x> [c](d) `e` *f*"
+    kept_plain = r"a \| b \<img src=x\> \[c\](d) \`e\` \*f\*"
+    measures = [{"name": name, "mean": 0.5, "low": 0.4, "high": 0.6} for name in ("moved", evil)]
+    found = {
+        "game": "pong", "game_version": evil, "sampled": False, "idle": 0, "episodes": 50, "measures": measures,
+        "milliseconds": 0.1, "processor": "", "against": [{"opponent": evil, "measures": measures}],
+        "moved": {"by": 0.3, "measure": "moved", "opponent": evil, "low": 0.2, "high": 0.4, "episodes": 0,
+                  "unseen": False},
+        "draws": 0, "check": {"situations": 1, "same": 1, "difference": 0.0},
+    }  # fmt: skip
+    agent = {"policy": kept(untrained(), store), "title": evil}
+    study = load({
+        "kind": "measure", "game": {"name": "pong", "settings": SHORT}, "agent": agent, "style": ["moved"],
+        "opponent": {"kind": "scripted", "player": "random", "title": evil}, "origin": {"job": evil, "data": evil},
+    })  # fmt: skip
+    assert isinstance(study, MeasureConfig)
+    words = in_words(card_of(study, untrained(), found))
+    assert words.startswith(f"# {kept_plain}\n")
+    for row in ("Measured against", "From", "Game data"):
+        assert f"| {row} | {kept_plain} |" in words
+    assert evil not in words
+    assert f"| {kept_plain} | 0.5 | 0.4 to 0.6 |" in words
 
 
 def test_a_processor_is_called_by_its_model_or_not_at_all(tmp_path: Path) -> None:

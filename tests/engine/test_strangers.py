@@ -43,6 +43,19 @@ def test_a_shift_is_a_share_of_what_agents_span_and_its_range_decides() -> None:
     assert verdict(unsure._replace(low=0.0103)).episodes == 390, "of 389, two digits"
 
 
+@pytest.mark.parametrize(("rests", "said"), [(2, "open"), (19, "open"), (20, "fragile"), (0, "fragile")])
+def test_a_span_that_rests_on_few_episodes_gives_no_verdict(rests: int, said: str) -> None:
+    """0: an earlier version did not record how many."""
+    far, near = (Shift("explored", "Ada", by, by - 0.006, by + 0.006, 100) for by in (0.03, 0.002))
+    found, holds = moved([far], SPAN, rests), moved([near], SPAN, rests)
+    assert found is not None
+    assert holds is not None
+    assert found.verdict == said
+    assert holds.verdict == ("open" if said == "open" else "holds")
+    assert found.few == (rests if said == "open" else 0)
+    assert not found.few or not found.episodes, "more episodes of this measurement would not tell"
+
+
 def test_where_a_range_or_a_span_is_not_known_nothing_is_claimed() -> None:
     unknown = Shift("hits", "Ada", 5.0, -np.inf, np.inf, 3)
     assert verdict(unknown)[3:6] == (0.0, None, 0)
@@ -268,10 +281,12 @@ def test_without_declared_ends_ordinary_episodes_still_tell(kind: str) -> None:
 
 def test_the_model_card_says_why_nobody_can_tell_yet_where_rare_episodes_may_have_gone_unseen() -> None:
     found = Moved(0.02, "hits", "Ada", 0.0, 3.7, 2700, 0.06, unseen=True)._asdict()
-    card = {"moved": found, "fragile": None, "fragile_beyond": FRAGILE}
+    against = {"moved": found, "fragile": None, "fragile_beyond": FRAGILE}
+    card = {"against_strangers": against, "origin": {}}
+    ordinary = {**card, "against_strangers": {**against, "moved": {**found, "unseen": False}}}
     said = "cannot be told yet, for the game does not say how far this measure can go"
     assert f"{said}; at least about 2,700 episodes would tell." in _held(card)
-    assert "how far this measure can go" not in _held({**card, "moved": {**found, "unseen": False}})
+    assert "how far this measure can go" not in _held(ordinary)
 
 
 def settled(kind: str, rng: np.random.Generator, by: float, episodes: int) -> Moved:

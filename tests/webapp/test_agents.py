@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import json
+import zipfile
 from typing import Any
 
 import pytest
@@ -27,7 +30,7 @@ from tests.webapp.agents import (
     watched_in_a_maze,
 )
 from tests.webapp.trainings import finished, two_sided
-from webapp.agents import edits
+from webapp.agents import edits, keeping
 from webapp.agents.captions import PLAIN, WHY_UNSEEN, Figures, Measure, _plain, held_words, opponent_in
 from webapp.agents.choices import chosen, counted
 from webapp.agents.forms import WatchForm
@@ -115,6 +118,21 @@ def test_an_agent_that_draws_its_moves_is_another_one_and_one_without_odds_canno
     assert "How it chooses" not in text(designer, at("keep", knows.pk))
     assert "has no odds" in keep(designer, knows, chooses="chance").content.decode()
     assert Agent.objects.count() == 2
+
+
+def test_trainings_that_left_the_same_agent_keep_one_each(team: Studio, designer: Client) -> None:
+    first, second = trained_at_pong(team.project), trained_at_pong(team.project)
+    keep(designer, first)
+    assert "Ada" not in text(designer, at("keep", second.pk)), "another job’s agent is not its own"
+    keep(designer, second, name="Bea")
+    bea, ada = Agent.objects.all()
+    assert [(each.name, each.job) for each in (ada, bea)] == [("Ada", first), ("Bea", second)]
+    for each in (ada, bea):
+        measured(each)
+    job = watched(team.project, [ada, bea])
+    page = text(designer, at("battles", job.pk))
+    assert [page.count(f'href="{at("agent", each.pk)}"') for each in (ada, bea)] == [1, 1], "each by its own name"
+    assert f"agent={ada.pk}&amp;agent={bea.pk}" in page, "and so for those who choose others"
 
 
 def test_each_agent_of_a_training_of_two_sides_can_be_kept_and_is_measured_against_a_script(
@@ -240,6 +258,46 @@ def test_an_agent_whose_style_does_not_hold_against_strangers_is_marked_on_the_l
     study = load(job.config)
     assert [other.player for other in study.strangers] == ["random", "pong-interceptor"]  # type: ignore[attr-defined]
     assert fragile.measurements.get().job.ticks == 12, "as many episodes against each"
+
+
+def test_the_spread_is_said_to_be_that_of_the_search_only_where_it_was(team: Studio, designer: Client) -> None:
+    """Where no agent of the search differed, earlier versions judged by how far the measured episodes lie apart."""
+    agent = kept(team.project, by=0.1)
+    job = agent.measurements.get().job
+    taken = ", by 60 episodes of each; it is taken as it was measured there"
+    for known, whose in (
+        ({"spans": {"moved": 0.4}, "spans_episodes": 60}, f"agents of its search lie apart{taken}"),
+        ({"spans": {"moved": 0.4}}, "agents of its search lie apart"),
+        ({"spans": {"moved": 0.0}}, "measured episodes lie apart"),
+    ):
+        Job.objects.filter(pk=job.pk).update(config={**job.config, "origin": {**job.config["origin"], **known}})
+        Agent.objects.update(origin={**agent.origin, **known})
+        assert f"The spread is how far the {whose}." in text(designer, at("agent", agent.pk))
+
+
+def test_an_agent_that_was_bred_for_a_style_that_cannot_be_judged_is_not_called_bred_for_none(
+    team: Studio, designer: Client
+) -> None:
+    agent = kept(team.project)
+    job = agent.measurements.get().job
+    none = "It was not bred for a style, so nothing is called fragile."
+    assert none in text(designer, at("agent", agent.pk))
+    for spans, why in (
+        ({"moved": 0.0}, "All agents of its search do the same, so no style can shift."),
+        ({}, "It did the same in all of these episodes, so its style did not shift."),
+    ):
+        origin = {**job.config["origin"], "spans": spans}
+        Job.objects.filter(pk=job.pk).update(config={**job.config, "style": ["moved"], "origin": origin})
+        page = text(designer, at("agent", agent.pk))
+        assert why in page
+        assert none not in page
+
+
+def test_an_agent_whose_search_is_gone_is_still_measured_for_the_style_that_it_was_bred_for(team: Studio) -> None:
+    agent = kept(team.project)
+    agent.job, agent.origin = None, {**agent.origin, "spans": {"moved": 0.4}}
+    agent.save()
+    assert keeping.measure(agent, team.designer).config["style"] == ["moved"]
 
 
 def test_a_new_data_version_marks_who_was_measured_on_the_old_one_and_one_click_measures_them_anew(
@@ -469,6 +527,23 @@ def test_the_download_is_the_file_that_was_measured(team: Studio) -> None:
     assert f'"zoe-1-{agent.pk}.zip"' in answer["Content-Disposition"]
     Job.objects.filter(kind="measure").update(artifacts={})
     assert signed_in(team.producer).get(at("take-home", agent.pk)).status_code == 404
+
+
+def test_an_agent_that_was_renamed_is_taken_home_under_its_name_of_now(team: Studio, designer: Client) -> None:
+    agent = kept(team.project, "Ada")
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("card.json", json.dumps({"name": "Ada", "format": 1}))
+        archive.writestr("card.md", "# Ada\n\nWhat it does\n")
+        archive.writestr("agent.onnx", b"a network")
+    Job.objects.filter(kind="measure").update(artifacts={"take_home": store().put(packed.getvalue())})
+    assert designer.get(at("take-home", agent.pk)).content == packed.getvalue()
+    edited(designer, agent, {"name": "Bea | <b>", "notes": "", "tags": ""})
+    with zipfile.ZipFile(io.BytesIO(designer.get(at("take-home", agent.pk)).content)) as taken:
+        assert json.loads(taken.read("card.json")) == {"name": "Bea | <b>", "format": 1}
+        assert taken.read("card.md").decode() == "# Bea \\| \\<b\\>\n\nWhat it does\n"
+        assert taken.read("agent.onnx") == b"a network"
+        assert taken.namelist() == ["card.json", "card.md", "agent.onnx"]
 
 
 def test_what_an_agent_needs_stays_in_the_store_without_the_job_it_came_from(team: Studio) -> None:

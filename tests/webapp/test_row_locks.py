@@ -18,10 +18,14 @@ from django.test import Client
 from django.urls import reverse
 
 from engine.config import GameConfig, SampleConfig
-from tests.factories import Studio, search_job
+from tests.factories import Studio, game_version, search_job
+from tests.webapp.agents import ada, measured
 from tests.webapp.games_data import SPEC, simulator, with_data
 from webapp.accounts import throttle
 from webapp.accounts.models import User
+from webapp.agents import keeping
+from webapp.agents import views as agents_views
+from webapp.agents.models import Agent
 from webapp.balance import saving
 from webapp.games import handshake, versions
 from webapp.projects import members
@@ -31,6 +35,7 @@ from webapp.studies.explore_build import explored
 from webapp.studies.explore_shortlist import decide
 from webapp.studies.journal import Entry
 from webapp.studies.models import Job, Status
+from webapp.training.games import DATA
 from workers import claims
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -119,6 +124,38 @@ def test_of_two_who_ask_for_one_re_check_at_once_the_second_is_told_of_the_first
     first, second = at_once(lambda: _again(job, team.owner, 32), lambda: _again(job, team.designer, 32))
     assert isinstance(second, actions.PlayedAlready)
     assert second.job == first
+
+
+@pytest.mark.parametrize("page", ["measure", "measure-old"])
+def test_people_who_press_measure_together_start_one_measurement(
+    team: Studio, monkeypatch: pytest.MonkeyPatch, page: str
+) -> None:
+    agent = measured_on_old_numbers(team)
+    together = Barrier(4)  # each has seen that nobody measures it yet
+    monkeypatch.setattr(agents_views.keeping, "measure", _after(together, keeping.measure))
+    address = reverse(f"agents:{page}", args=[team.project.slug, *([agent.pk] if page == "measure" else [])])
+
+    def press(user: User) -> int:
+        client = Client()
+        client.force_login(user)
+        return client.post(address).status_code
+
+    with ThreadPoolExecutor(4) as pool:
+        waiting = [pool.submit(in_a_thread, lambda user=user: press(user)) for user in (team.owner, team.designer) * 2]
+        assert [answer.result(60) for answer in waiting] == [302] * 4
+    assert agent.measurements.count() == 2, "the one of before, and one more"
+    first, second = agent.measurements.order_by("pk")
+    assert first.job.config["seed"] != second.job.config["seed"]
+
+
+def measured_on_old_numbers(team: Studio) -> Agent:
+    game_version(team.project)
+    agent = ada(team.project)
+    keeping.measure(agent, team.designer)
+    job = measured(agent)
+    config = {**job.config, "game": {**job.config["game"], "settings": {DATA: ["battle.time_limit=200.0"]}}}
+    Job.objects.filter(pk=job.pk).update(config=config)
+    return agent
 
 
 def test_a_reason_that_is_sent_twice_at_once_is_written_down_once(team: Studio) -> None:

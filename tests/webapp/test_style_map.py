@@ -24,6 +24,7 @@ from engine.studies import load
 from engine.study import run
 from engine.study.evolve import apart
 from tests.factories import Studio, signed_in
+from tests.webapp.agents import recorded
 from tests.webapp.bred import sampled
 from tests.webapp.styles_bred import bred, complete, search
 from webapp.agents.models import Agent
@@ -210,11 +211,25 @@ def test_map_table_and_card_say_whose_style_does_not_hold_against_strangers(team
     number = next(n for n, verdict in judged if verdict == "open")
     card = text(designer, at("map-agent", job, number))
     assert "Whether its style holds cannot be told yet: against" in card
-    assert re.search(r"At least about [\d,]+ fresh episodes would tell|Measure it on more episodes", card)
+    assert "The spread rests on only 6 episodes of each agent, and no style is judged by fewer than 20." in card
+    assert "1 would be as far as all agents of this search lie apart, by 6 episodes of each; it is taken as" in card
+    assert not any(verdict in ("fragile", "holds") for _, verdict in judged), "so few do not tell"
     assert card.count('<th scope="row">Looks ahead</th>') == 1
     gone = next(n for n, each in zip(told["agents"], told["held"], strict=True) if each is None)
     assert "It did not stay to the end" in text(designer, at("map-agent", job, gone))
     assert not any(drawn(page(designer, bred(team.project, 1)))["held"])
+
+
+def test_where_all_agents_do_the_same_those_who_met_strangers_are_not_said_to_have_met_none(
+    team: Studio, designer: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = bred(team.project)
+    met_somebody = sum(each is not None for each in drawn(page(designer, job))["held"])
+    monkeypatch.setattr(Agents, "spans", property(lambda agents: dict.fromkeys(agents.behaviour, 0.0)))
+    shown = page(designer, job)
+    assert "how far their style shifts cannot be told, for all do the same" in shown
+    assert shown.count(">all do the same</span>") == met_somebody
+    assert shown.count(">not met</span>") == len(drawn(shown)["agents"]) - met_somebody
 
 
 def test_shifts_are_told_by_the_differences_between_episodes_on_the_same_seeds_where_these_were_kept(
@@ -398,8 +413,49 @@ def test_an_agent_is_kept_once_with_what_its_network_learned_from_and_can_be_mea
     assert isinstance(study, MeasureConfig)
     assert study.agent.policy == agent.policy
     assert study.style == ("moved",)
+    assert study.origin.spans_episodes == 6, "of each agent, by which the search knows how far they lie apart"
     assert [other.title for other in study.strangers] == ["Random", "Looks ahead"]
     assert "Kept as" in text(designer, at("map-agent", job, child))
+
+
+def test_searches_that_bred_the_same_agent_keep_one_each_and_watch_their_own(team: Studio, designer: Client) -> None:
+    """As searches of one seed do whose first networks are the same: each says what its own agent was bred for."""
+    first, second = bred(team.project, title="Busy and calm"), bred(team.project, title="Rusher and builder")
+    designer.post(at("map-keep", first, 4), {"name": "Ada", "then": ""})
+    assert "Kept as" in text(designer, at("map-agent", first, 4))
+    assert "Kept as" not in text(designer, at("map-agent", second, 4)), "another search’s agent is not its own"
+    seen = [designer.post(at("map-watch", job), {"agent": ["4"]})["Location"] for job in (first, second)]
+    parents = [Job.objects.for_forms().get(pk=place.split("/")[-2]).parent for place in seen]
+    assert parents == [first, second], "battles are gone on with from the map that they were asked for on"
+    found = recorded(Job.objects.for_forms().get(parent=second))
+    battles = text(designer, reverse("agents:battles", args=["herobattle", found.pk]))
+    assert at("map-agent", second, 4) in battles
+    assert "Ada" not in battles
+    designer.post(at("map-keep", second, 4), {"name": "Bea", "then": ""})
+    ada, bea = Agent.objects.order_by("pk")
+    assert ada.policy == bea.policy
+    assert [(each.name, each.job) for each in (ada, bea)] == [("Ada", first), ("Bea", second)]
+    assert [each.origin["job"] for each in (ada, bea)] == [f"Job {job.pk}: {job.title}" for job in (first, second)]
+
+
+def test_the_card_of_a_kept_agent_says_how_far_its_measurement_is(team: Studio, designer: Client) -> None:
+    job = bred(team.project)
+    designer.post(at("map-keep", job, 4), {"name": "Ada", "then": ""})
+    agent, under_way = Agent.objects.get(), "It is being measured; then its page has the file to download."
+    again = 'action="' + reverse("agents:measure", args=["herobattle", agent.pk])
+    for status, said, ended in (
+        (Status.RUNNING, under_way, False),
+        (Status.PAUSED, "Its measurement was paused, so there is no file to download yet. Let <a", False),
+        (Status.STOPPED, "Its measurement was stopped, so there is no file to download yet. Have it measured", True),
+        (Status.FAILED, "Its measurement has failed, so there is no file to download yet. Have it measured", True),
+    ):
+        Job.objects.filter(kind="measure").update(status=status)
+        card = text(designer, at("map-agent", job, 4))
+        assert said in card
+        assert (under_way in card) == (status == Status.RUNNING)
+        assert (again in text(designer, reverse("agents:agent", args=["herobattle", agent.pk]))) == ended
+    agent.measurements.all().delete()
+    assert "It has not been measured, so there is no file to download yet." in text(designer, at("map-agent", job, 4))
 
 
 def test_an_agent_keeps_the_limits_that_it_learned_with(team: Studio, designer: Client) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,12 +13,12 @@ from engine.arrays import unpack
 from engine.catalog import Signal, built_in, declared_ends
 from engine.errors import StoreError
 from engine.means import WHY_NOWHERE
-from engine.styles.strangers import FRAGILE, Moved
+from engine.styles.strangers import ENOUGH, FRAGILE, Moved, who_lie_apart, why_unjudged
 from engine.text import written
 from webapp.agents.choices import Chosen, chosen, counted
 from webapp.lib.figures import worth_one_more
 from webapp.lib.storage import store
-from webapp.lib.words import number
+from webapp.lib.words import number, plural
 from webapp.studies.models import Job
 
 MOST = 2
@@ -105,7 +106,8 @@ class MeasureList(NamedTuple):
 class Figures(NamedTuple):
     """The figures of one measurement. ``abroad``: strangers, by what they are called, with the same measures against
     them; ``style``: measures of the style that it was bred for; ``game``: as studies call it; ``limited``: it has
-    limits of its own."""
+    limits of its own; ``spans``: how far apart the agents of its search lie in each measure of the style, by
+    ``spans_episodes`` of each (0: not recorded)."""
 
     measures: list[Measure]
     meta: dict[str, Any]
@@ -113,6 +115,8 @@ class Figures(NamedTuple):
     style: tuple[str, ...]
     game: str
     limited: bool = False
+    spans: Mapping[str, float] = MappingProxyType({})
+    spans_episodes: int = 0
 
     @classmethod
     def of(cls, job: Job | None) -> Figures | None:
@@ -131,7 +135,9 @@ class Figures(NamedTuple):
         found = _measures(meta["measures"], known)
         others = [(o["opponent"], _measures(o["measures"], known)) for o in meta.get("against", ())]
         limited, style = bool(job.config["agent"].get("limits")), tuple(job.config.get("style", ()))
-        return cls(found, meta, others, style, job.config["game"]["name"], limited)
+        origin = job.config.get("origin", {})
+        spans, rests = origin.get("spans", {}), origin.get("spans_episodes", 0)
+        return cls(found, meta, others, style, job.config["game"]["name"], limited, spans, rests)
 
     @property
     def caption(self) -> str:
@@ -177,17 +183,20 @@ class Figures(NamedTuple):
 
     @property
     def moved_words(self) -> str:
-        """What it does otherwise against a stranger, and whether its style holds, in sentences; empty where that cannot
-        be said."""
+        """What it does otherwise against a stranger, and whether its style holds, in sentences; or why that cannot be
+        said."""
         moved = self.moved
         if moved is None:
-            return ""
+            everywhere = [self.measures, *(measures for _, measures in self.abroad)]
+            measured = set.intersection(*({each.name for each in measures} for measures in everywhere))
+            return why_unjudged(self.style, measured, self.spans)
         stranger = next((measures for who, measures in self.abroad if who == moved.opponent), [])
         here, there = (next((m for m in of if m.name == moved.measure), None) for of in (self.measures, stranger))
         change = ""
         if here is not None and there is not None:
             change = f"Against “{moved.opponent}” it {there.words.words} {there.value} instead of {here.amount}. "
-        return change + held_words(moved)
+        spread = f"The spread is how far {who_lie_apart(moved.measure, self.spans)} lie apart"
+        return f"{change}{held_words(moved)} {spread}{rests_words(self.spans_episodes)}."
 
     @property
     def compared(self) -> list[list[Measure]]:
@@ -244,12 +253,22 @@ def held_words(moved: Moved) -> str:
         most = f"it changes by {high} times the spread at most, most {whom}"
         return f"Its style holds: {most}. Beyond {FRAGILE:g} it would be fragile."
     sentence = f"Whether its style holds cannot be told yet: {whom} it changes by {change}."
+    if moved.few:
+        rests = plural(moved.few, "episode")
+        return (
+            f"{sentence} The spread rests on only {rests} of each agent, and no style is judged by fewer than {ENOUGH}."
+        )
     if moved.unseen:
         sentence += f" {WHY_UNSEEN}"
     if moved.episodes:
         episodes = number(moved.episodes)
         return f"{sentence} At least about {episodes} fresh episodes would tell whether that is more than {FRAGILE:g}."
     return f"{sentence} Measure it on more episodes."
+
+
+def rests_words(episodes: int) -> str:
+    """On how many episodes of each agent the spread of a search rests; empty where that was not recorded."""
+    return f", by {plural(episodes, 'episode')} of each; it is taken as it was measured there" if episodes else ""
 
 
 def half_won(wins: NDArray[np.float64]) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from engine.config.agent_games import SETTINGS
 from engine.text import written
 from webapp.agents.models import Agent
-from webapp.agents.watched import kept_players, player_key
+from webapp.agents.watched import kept_players
 from webapp.lib.words import plural
 from webapp.studies.models import Job
 from webapp.training.games import DATA
@@ -20,9 +20,8 @@ PAID = "rewards"
 def house_rules(job: Job) -> str:
     """Sentences on a recording's settings, and on those of each kept agent in it that learned with others; empty where
     all learned with these."""
-    kept, game = kept_players(job.project), job.config["game"]
-    players = [*job.config["agents"], *filter(None, [job.config.get("opponent")])]
-    found = {agent.pk: agent for each in players if (agent := kept.get(player_key(each)))}
+    game, players = job.config["game"], [*job.config["agents"], *filter(None, [job.config.get("opponent")])]
+    found = {agent.pk: agent for agent in kept_players(job, players) if agent is not None}
     others = {agent: settings for agent in found.values() if (settings := _other(agent, game))}
     if not others:
         return ""

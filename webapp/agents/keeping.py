@@ -18,6 +18,7 @@ from engine.styles.strangers import strangers_of
 from webapp.accounts.models import User
 from webapp.agents import data, edits
 from webapp.agents.models import NAME, Agent, Measurement
+from webapp.games.models import GameVersion
 from webapp.games.simulators import obstacle, registration
 from webapp.lib.names import wrong_name
 from webapp.lib.storage import store
@@ -64,44 +65,11 @@ def left_by(job: Job) -> list[Left]:
     if job.status not in TERMINAL or job.for_form:
         return []
     kept: dict[str, list[Agent]] = {}
-    for agent in job.project.agents.kept():
+    for agent in Agent.objects.kept().filter(job=job):
         kept.setdefault(agent.policy, []).append(agent)
     roles = ((role.partition("/"), digest) for role, digest in job.artifacts.items())
     found = [Left(name, digest, kept.get(digest, [])) for (role, _, name), digest in roles if role == ROLE]
     return sorted(found, key=lambda left: [_counted(part) for part in left.name.partition("@")])
-
-
-class Lifetime(NamedTuple):
-    """An agent as it was at another time of its job: its name there, for people; the agent that was kept of it, if any;
-    how strong it is, in words; ``here``: whether it is the one that is looked at."""
-
-    called: str
-    kept: Agent | None
-    strength: str
-    here: bool
-
-
-def other_times(agent: Agent) -> list[Lifetime]:
-    """The same agent as it was after each lesson of its course, in order; nothing where only one of them was left."""
-    left = [] if agent.job is None else left_by(agent.job)
-    mine = [_whose(each, left) for each in left if each.policy == agent.policy]
-    own = [each for each in left if mine and _whose(each, left) == mine[0]]
-    own = sorted(own, key=lambda each: "@" not in each.name)  # as it is at the end comes last
-    once = [each for i, each in enumerate(own) if each.policy not in {later.policy for later in own[i + 1 :]}]
-    if agent.job is None or len(once) < 2:
-        return []
-    records = kinds.of(agent.job).agent_records(agent.job)
-    strengths = {each.name: records[each.name].strength if each.name in records else "" for each in own}
-    return [
-        Lifetime(each.called, next(iter(each.kept), None), strengths[each.name], each.policy == agent.policy)
-        for each in once
-    ]
-
-
-def _whose(one: Left, left: list[Left]) -> str:
-    """Which agent of a job one of those that it left once was: only one may have no name."""
-    named = {policy for each in left if (policy := each.name.partition("@")[0])}
-    return one.name.partition("@")[0] or (named.pop() if len(named) == 1 else "")
 
 
 def _counted(name: str) -> list[str | int]:
@@ -153,7 +121,7 @@ def _keep_policy(
            "name": name, "created_by": user}  # fmt: skip
     with transaction.atomic():
         edits.lock(job.project)
-        agent = Agent.objects.filter(project=job.project, policy=policy, sampled=sampled).first()
+        agent = Agent.objects.filter(job=job, policy=policy, sampled=sampled).first()
         if agent is not None:
             agent.name = edits.put_back(agent)
             return agent
@@ -241,34 +209,44 @@ def _start(config: dict[str, Any], of: str) -> str:
 
 
 def measure(agent: Agent, user: User | None, episodes: int = EPISODES[0]) -> Job:
-    """A job that measures it on so many fresh episodes: the seed is made of the agent and of how often it was measured.
-    Raises Refused where its game cannot be played now."""
+    """A job that measures it on so many fresh episodes, or the one that has begun and not ended. Raises Refused where
+    its game cannot be played now."""
     if why := unplayable(agent.game["name"], agent.project):
         raise actions.Refused(why)
-    before = agent.measurements.count()
+    with transaction.atomic():
+        edits.lock(agent.project)  # of two clicks at once, the second finds what the first began
+        measurements = Measurement.objects.filter(agent=agent).order_by("-pk")
+        last = measurements.select_related("job").first()
+        if last is not None and not last.job.terminal:
+            return last.job
+        version = data.version_of(agent.game["name"], agent.project)
+        config = _measurement(agent, version, episodes, before=measurements.count())
+        job = actions.submit(agent.project, user, config, title=config.name, template="measure", parent=agent.job,
+                             game_version=version)  # fmt: skip
+        Measurement.objects.create(agent=agent, job=job)
+    return job
+
+
+def _measurement(agent: Agent, version: GameVersion | None, episodes: int, before: int) -> MeasureConfig:
+    """Its seed is made of the agent and of how often it was measured ``before``. Raises Refused."""
     seed = int.from_bytes(hashlib.sha256(f"measurement {before} of {agent.policy}".encode()).digest()[:6])
-    name, version = f"Measurement: {agent.name}"[:120], data.version_of(agent.game["name"], agent.project)
     try:
-        config = parse(MeasureConfig, {
-            "name": name, "seed": seed, "game": data.on(agent.played, version), "seat": agent.seat,
-            "agent": agent.config.model_dump(),
+        return parse(MeasureConfig, {
+            "name": f"Measurement: {agent.name}"[:120], "seed": seed, "game": data.on(agent.played, version),
+            "seat": agent.seat, "agent": agent.config.model_dump(),
             "opponent": usual_opponent(agent.game["name"]), "origin": agent.origin, "episodes": episodes,
             **_abroad(agent),
         })  # fmt: skip
     except ConfigError as error:
         raise actions.Refused(str(error)) from error
-    with transaction.atomic():
-        job = actions.submit(agent.project, user, config, title=name, template="measure", parent=agent.job,
-                             game_version=version)  # fmt: skip
-        Measurement.objects.create(agent=agent, job=job)
-    return job
 
 
 def _abroad(agent: Agent) -> dict[str, Any]:
     """Opponents that it never learned against, and the style it was bred for, which must hold there."""
     met = strangers_of(agent.game["name"]) if agent.seat == 0 else ()
     strangers = [{"kind": "scripted", "player": name, "title": PLAYERS[name].label} for name in met]
-    return {"strangers": strangers, "style": list(agent.job.config.get("behaviour", ())) if agent.job else []}
+    style = agent.job.config.get("behaviour", ()) if agent.job else agent.origin.get("spans", ())
+    return {"strangers": strangers, "style": list(style)}
 
 
 def unplayable(game: str, project: Project) -> str:

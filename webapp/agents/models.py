@@ -24,8 +24,9 @@ class Agents(models.QuerySet["Agent"]):
 
 
 class Agent(models.Model):
-    """A policy that a job left, under a name. ``game`` also has the limits that it learned with; ``before``: name,
-    notes and tags as they were before the last edit."""
+    """A policy that a job left, under a name: jobs that leave the same one have an agent each, for the job says what
+    style it was bred for. ``game`` also has the limits that it learned with; ``before``: name, notes and tags as they
+    were before the last edit."""
 
     project = models.ForeignKey("projects.Project", on_delete=models.CASCADE, related_name="agents")
     job = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL, related_name="agents")
@@ -49,7 +50,7 @@ class Agent(models.Model):
         ordering = ["-pk"]
         constraints = [
             models.UniqueConstraint(
-                fields=["project", "policy", "sampled"], name="one_agent_a_policy_and_way_to_choose"
+                fields=["job", "policy", "sampled"], name="one_agent_a_policy_of_a_job_and_way_to_choose"
             )
         ]
 

@@ -19,8 +19,10 @@ from engine.errors import StoreError
 from webapp.accounts.people import signed_in
 from webapp.agents import data, edits, keeping
 from webapp.agents.captions import Figures, opponent_in
+from webapp.agents.downloads import renamed
 from webapp.agents.edits import DELETED, NameTaken, as_typed, merged
 from webapp.agents.forms import TextForm
+from webapp.agents.lifetimes import other_times
 from webapp.agents.models import Agent, Measurement
 from webapp.agents.naming import WRONG, keep_named, page_of
 from webapp.agents.playable import OTHER_GAME, breeds, obstacle
@@ -68,6 +70,11 @@ class Card(NamedTuple):
         """Whether it is being measured."""
         return self.measuring is not None and self.measuring.active
 
+    @property
+    def begun(self) -> bool:
+        """Whether a measurement of it has begun and not ended, also where somebody has paused it."""
+        return self.measuring is not None and not self.measuring.terminal
+
 
 def _old(agent: Agent, newest: GameVersion | None) -> bool:
     return agent.measured is not None and data.differs(agent.measured.config["game"], newest)
@@ -76,7 +83,7 @@ def _old(agent: Agent, newest: GameVersion | None) -> bool:
 def _to_measure(project: Project, newest: GameVersion | None) -> list[Agent]:
     """Those that were measured on other numbers than those of this data, and are not being measured anew."""
     kept = _all(project).kept()
-    return [each for each in kept if _old(each, newest) and not (each.measuring and each.measuring.active)]
+    return [each for each in kept if _old(each, newest) and (each.measuring is None or each.measuring.terminal)]
 
 
 @require_safe
@@ -150,7 +157,7 @@ def _shown(request: HttpRequest, found: Agent, form: TextForm, status: int = 200
                "may_write": _writes(request, found.project), "opponent": opponent_in(found.measured or found.measuring),
                "breeds": breeds(found),
                "playable": not why, "unplayable": "" if why == OTHER_GAME else why,
-               "hands": hands.words(found.game), "newest": newest, "times": keeping.other_times(found),
+               "hands": hands.words(found.game), "newest": newest, "times": other_times(found),
                "episodes": [(each, number(each)) for each in keeping.EPISODES]}  # fmt: skip
     return render(request, "agents/agent.html", context, status=status)
 
@@ -190,8 +197,6 @@ def measure(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     if found.deleted_at is not None:
         messages.warning(request, DELETED.format(found.name))
         return redirect("agents:agent", slug, pk)
-    if found.measuring is not None and not found.measuring.terminal:
-        return redirect("agents:agent", slug, pk)  # it is under way
     said = one_of(request, "episodes", "", *map(str, keeping.EPISODES))
     try:
         keeping.measure(found, signed_in(request), int(said or keeping.EPISODES[0]))
@@ -261,6 +266,8 @@ def take_home(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         data = store().get(job.artifacts["take_home"])
     except (StoreError, KeyError) as error:
         raise Http404("This file is not in the store any more. Measure the agent again.") from error
+    called = job.config["agent"]["title"]
+    data = data if found.name == called else renamed(data, found.name)
     answer = HttpResponse(data, content_type="application/zip")
     answer["Content-Disposition"] = f'attachment; filename="{slugify(found.name) or "agent"}-{found.pk}.zip"'
     answer["Cache-Control"] = "no-store"

@@ -4,7 +4,7 @@ the jobs that have left them."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from django.urls import reverse
@@ -13,11 +13,12 @@ from django.utils.text import slugify
 from webapp.agents.keeping import left_by
 from webapp.agents.models import Agent
 from webapp.agents.playable import breeds, obstacle
-from webapp.projects.models import Project
 from webapp.studies.models import Job
 
 OF_A_MAP = re.compile(r"Agent (\d+)")
 """How agents are called that are watched from a map of styles."""
+OF_MANY_JOBS = "arena"
+"""Jobs of this kind have saved agents of other jobs among those that are watched from their pages."""
 
 
 class Watched(NamedTuple):
@@ -30,20 +31,30 @@ class Watched(NamedTuple):
     breeds: bool = False
 
 
-def kept_players(project: Project) -> dict[tuple[str, bool], Agent]:
-    """A project's agents by what recordings know of them."""
-    return {(agent.policy, agent.sampled): agent for agent in project.agents.kept()}
+def kept_players(job: Job, players: Iterable[Mapping[str, Any]]) -> list[Agent | None]:
+    """The saved agent that each of a recording's players is; None where it is none. Jobs may leave the same policy:
+    then it is the one of the job that it was watched from, or else the one of the player's name, if there are such."""
+    players = list(players)
+    kept = Agent.objects.kept().filter(project=job.project, policy__in=[each.get("policy", "") for each in players])
+    if job.parent is not None and job.parent.kind != OF_MANY_JOBS:
+        kept = kept.filter(job=job.parent)
+    return [_kept_player(kept, player, job.parent) for player in players]
 
 
-def player_key(player: Mapping[str, Any]) -> tuple[str, bool]:
-    """What a recording knows of somebody who plays."""
-    return player.get("policy", ""), player.get("sampled", False)
+def _kept_player(kept: Iterable[Agent], player: Mapping[str, Any], parent: Job | None) -> Agent | None:
+    key = player.get("policy", ""), player.get("sampled", False)
+    same = [agent for agent in kept if (agent.policy, agent.sampled) == key]
+
+    def likely(agent: Agent) -> tuple[bool, bool]:
+        return parent is not None and agent.job_id == parent.pk, agent.name == player.get("title")
+
+    return max(same, key=likely, default=None)
 
 
 def everybody(job: Job) -> list[Watched]:
     """Those of a recording who play, in its order."""
-    kept, slug = kept_players(job.project), job.project.slug
-    found = [(kept.get(player_key(player)), player) for player in job.config["agents"]]
+    players, slug = job.config["agents"], job.project.slug
+    found = zip(kept_players(job, players), players, strict=True)
     return [_unkept(job, player) if agent is None else _kept(agent, slug) for agent, player in found]
 
 

@@ -25,7 +25,7 @@ from webapp.agents.choices import Chosen, chosen
 from webapp.agents.forms import OWN_PLAYER, USUAL_SEED, WatchForm
 from webapp.agents.house_rules import house_rules
 from webapp.agents.keeping import left_by, unplayable
-from webapp.agents.watched import OF_A_MAP, Watched, everybody, kept_players, ladder_of, left_of, player_key
+from webapp.agents.watched import OF_A_MAP, Watched, everybody, kept_players, ladder_of, left_of
 from webapp.lib.digits import whole
 from webapp.lib.page_json import PageJson
 from webapp.lib.posts import one_of, posts_only
@@ -178,17 +178,14 @@ def _others(job: Job) -> str:
 
 def _kept(job: Job) -> str:
     """Those of a recording who are still kept, as the form reads them in its address."""
-    kept = kept_players(job.project)
-
-    def key(player: dict[str, Any]) -> str:
-        agent = kept.get(player_key(player))
-        return "" if agent is None else str(agent.pk)
-
-    other = job.config.get("opponent")
+    other = job.config.get("opponent") or {}
+    *agents, rival = (
+        "" if each is None else str(each.pk) for each in kept_players(job, [*job.config["agents"], other])
+    )
     opponent = OWN_PLAYER
     if other:
-        opponent = f"script:{other['player']}" if other["kind"] == "scripted" else f"agent:{key(other)}"
-    ticked = [("agent", pk) for agent in job.config["agents"] if (pk := key(agent))]
+        opponent = f"script:{other['player']}" if other["kind"] == "scripted" else f"agent:{rival}"
+    ticked = [("agent", pk) for pk in agents if pk]
     return urlencode([*ticked, *([("opponent", opponent)] if opponent != "agent:" else [])])
 
 

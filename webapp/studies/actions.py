@@ -113,7 +113,7 @@ def sample(project: Project, user: User | None, config: Study, *, again: bool = 
 
 def _sample(project: Project, user: User | None, config: Study, *, again: bool, **refers: Any) -> Job:
     mine = Job.objects.for_forms().filter(project=project)
-    known = mine.filter(config_hash=study_hash(config)).order_by("-pk").first()
+    known = mine.filter(config_hash=study_hash(config), parent=refers.get("parent")).order_by("-pk").first()
     if known is not None and known.active:
         return known
     aside = known is not None and known.status == Status.PAUSED

@@ -9,7 +9,7 @@ from engine.confidence import Range
 from engine.errors import StoreError
 from engine.styles.likeness import ALIKE, Likeness
 from engine.styles.strangers import Moved
-from webapp.agents.captions import held_words
+from webapp.agents.captions import held_words, rests_words
 from webapp.agents.models import Agent
 from webapp.lib.words import number, percent
 from webapp.studies.models import Job
@@ -76,6 +76,11 @@ class Card(NamedTuple):
     def held_words(self) -> str:
         """Whether its style holds, in sentences."""
         return "" if self.held is None else held_words(self.held)
+
+    @property
+    def rests(self) -> str:
+        """On how many episodes of each agent the spread rests."""
+        return rests_words(self.samples)
 
     @property
     def weighed(self) -> list[Gene]:
@@ -163,4 +168,4 @@ def _kept(job: Job, agent: int, tick: int) -> tuple[Agent | None, str]:
         policy = hashlib.sha256(files(job, agent, tick).description).hexdigest()
     except StoreError as error:
         return None, str(error)
-    return job.project.agents.kept().filter(policy=policy, sampled=False).first(), ""
+    return Agent.objects.kept().filter(job=job, policy=policy, sampled=False).first(), ""

@@ -30,7 +30,7 @@ DIGITS = 6
 
 class AgentRow(NamedTuple):
     """An agent in the table. ``picked``: its place among those that were picked, from 1; 0: it was not. ``held``: how
-    far its style shifts against strangers; None where it met none."""
+    far its style shifts against strangers; None where it has not ``met`` any, or where all agents do the same."""
 
     agent: int
     tick: int
@@ -40,6 +40,7 @@ class AgentRow(NamedTuple):
     cells: list[CellText]
     genes: list[str]
     held: Moved | None
+    met: bool
 
 
 class Holds(NamedTuple):
@@ -126,7 +127,7 @@ def map_of(job: Job, agents: Agents, wanted: MapQuery, control: Job | None) -> M
     pages = max(1, -(-len(order) // ROWS))
     page = min(wanted.page, pages)
     here = order[(page - 1) * ROWS : page * ROWS]
-    rows = [_row(job, agents, row, known, able, picked)._replace(held=holds.get(row)) for row in here]
+    rows = [_row(job, agents, row, known, able, picked)._replace(held=holds.get(row), met=row in holds) for row in here]
     drawing = drawn(agents, order, known, able, picked, beside)
     return Map(
         key(job), rows, known, titles(job.config, agents.paths), len(agents.id), int(agents.edge.sum()),
@@ -172,7 +173,15 @@ def _row(job: Job, agents: Agents, row: int, known: list[MeasureAxis], able: Any
     genes = [gene.words for gene in genes_of(job.config, agents.paths, agents.genes[row].tolist())]
     cells = [cell_of(agents, row, axis) for axis in known]
     return AgentRow(
-        int(agents.id[row]), int(agents.tick[row]), bool(agents.edge[row]), bool(able[row]), place, cells, genes, None
+        int(agents.id[row]),
+        int(agents.tick[row]),
+        bool(agents.edge[row]),
+        bool(able[row]),
+        place,
+        cells,
+        genes,
+        None,
+        False,
     )
 
 

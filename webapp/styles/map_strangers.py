@@ -101,7 +101,7 @@ def held(agents: Agents, row: int, known: Met) -> Moved | None:
     episodes, or by a version that kept no single ones."""
     number = int(agents.id[row])
     if shifts := known.shifts.get(number):
-        return moved([each for each in shifts if np.isfinite(each.mean)], agents.spans)
+        return moved([each for each in shifts if np.isfinite(each.mean)], agents.spans, agents.samples)
     rows = {title: (each, at) for title, each in known.others.items() if (at := each.row(number)) is not None}
     if not rows:
         return None
@@ -110,7 +110,8 @@ def held(agents: Agents, row: int, known: Met) -> Moved | None:
     others = {title: _means(each, place) for title, (each, place) in rows.items()}
     episodes = min([usual.samples, *(each.samples for each, _ in rows.values())])
     declared = declared_ends(known.game)
-    return moved(shifts_of_means(_means(usual, at), others, agents.behaviour, episodes, declared), agents.spans)
+    shifts = shifts_of_means(_means(usual, at), others, agents.behaviour, episodes, declared)
+    return moved(shifts, agents.spans, agents.samples)
 
 
 def _means(agents: Agents, row: int) -> dict[str, Mean]:

@@ -50,7 +50,7 @@ def keep(job: Job, user: User, agents: Agents, row: int, name: str) -> Agent:
     """The agent of a row, kept, and measured from now on; the one that was kept before. Raises Refused."""
     agent = int(agents.id[row])
     policy = stored(job, agent, int(agents.tick[row]))
-    spans = {"spans": agents.spans} if agents.spans else {}
+    spans = {"spans": agents.spans, "spans_episodes": agents.samples} if agents.spans else {}
     own = {"steps": learned_by(job, agent), "agent": agent, **spans}
     return keeping.keep_one_of(job, user, policy, name or usual_name(job, agents, row), own)
 
