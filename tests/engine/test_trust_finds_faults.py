@@ -95,7 +95,7 @@ def test_it_finds_ladders_that_take_all_match_ups_for_equally_sure(monkeypatch: 
         return float(ladders.misses("both", "98", 50, rng)[:-1].mean())
 
     def twins(rng: np.random.Generator) -> float:
-        return float(ladders.told_apart("98", 50, rng)[0])
+        return float(ladders.set_apart("98", 50, rng)[0])
 
     assert not found(case)
     assert not found(twins)

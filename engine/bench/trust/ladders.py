@@ -63,7 +63,7 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     shape, luck, many = case.removeprefix("ladders-").split("-")
     counted: Callable[[np.random.Generator], Floats] = partial(misses, shape, luck, int(many))
     if shape == "twins":
-        counted = partial(told_apart, luck, int(many))
+        counted = partial(set_apart, luck, int(many))
     runs = RUNS // 10 if quick else RUNS
     found = np.array([counted(np.random.default_rng(seed)) for seed in range(runs)])
     of_each = found[:, : len(SHAPES[shape])].mean(axis=1)
@@ -72,7 +72,7 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     if shape != "twins":
         players = found[:, :-1].mean(axis=0)
         detail += f"; of one player at most {players.max():.2g}; wrong leaders {found[:, -1].mean():.2g}"
-    unit = "of the twins told apart" if shape == "twins" else "of the ranges wrong"
+    unit = "of the twins set apart" if shape == "twins" else "of the ranges wrong"
     yield row("trust", case, share, unit, goal=f"<= {ERROR:g}", meets=share <= ERROR + 3 * error, seeds=[0, runs - 1],
               detail=detail)  # fmt: skip
 
@@ -88,7 +88,7 @@ def misses(shape: str, luck: str, many: int, rng: np.random.Generator) -> Floats
     return np.append((truth < ladder.low - 1e-9) | (ladder.high + 1e-9 < truth), wrong).astype(np.float64)
 
 
-def told_apart(luck: str, many: int, rng: np.random.Generator) -> Floats:
+def set_apart(luck: str, many: int, rng: np.random.Generator) -> Floats:
     """Whether one of two twins is said to be surely stronger."""
     skill, pairs = np.array(SHAPES["twins"]), pairs_of(len(SHAPES["twins"]))
     met = ~(np.isin(pairs.first, TWINS) & np.isin(pairs.second, TWINS))
@@ -101,7 +101,7 @@ def told_apart(luck: str, many: int, rng: np.random.Generator) -> Floats:
 def played(skill: Floats, luck: str, many: int, pairs: Pairs, rng: np.random.Generator) -> Meetings:
     """Meetings of two battles. Unequals draw as many fewer as the weaker one's chance is less than even."""
     odds = expit(skill[pairs.first] - skill[pairs.second])[:, None, None]
-    draws = 2 * np.minimum(odds, 1 - odds) * (int(luck) / 100 if luck.isdigit() else 0.0)
+    draws = 2 * np.minimum(odds, 1 - odds) * (int(luck) / 100 if luck.isdecimal() else 0.0)
     drawn, won = rng.random((len(odds), many, 1 if luck == "alike" else 2)), odds - draws / 2
     share = np.where(drawn < won, 1.0, np.where(drawn < won + draws, 0.5, 0.0)).mean(axis=2)
     if luck == "seats":
