@@ -35,11 +35,12 @@ with j. A meeting is two battles, one from each seat; its result is the first on
   error of 5 % in all, though the same meetings say who is highest (Hsu 1984, "Constrained simultaneous confidence
   intervals for multiple comparisons with the best").
 
-Measured, 200 ladders of each of 22 kinds (2 to 6 players, 2 to 200 meetings of a pair, up to 98 % of the battles of
-equals drawn): ranges miss in at most 5.6 %, those of a single player in at most 7.5 % (by the pooled scale alone 21 and
-38 %); of two equals 3 above the four others, whom alone they met, one is called surely stronger in 3.5 to 5.5 % (9 to
-34 %). The price: where all match-ups vary alike, ranges are up to 5 % wider; where hardly any battle is decided they
-are up to 1.7 times as wide, and miss in 0.6 %. So what holds is about 95 %, and no proof covers few meetings.
+Measured (``python -m engine.bench trust``, cases ``ladders-…``), 500 ladders of each of 37 kinds (2 to 9 players, 2 to
+200 meetings of a pair, up to 98 % of the battles of equals drawn, some with one who wins or loses everything): ranges
+miss in at most 5.4 % (standard error 0.4), those of a single player in at most 6.8 % (1.1), and in less than 1 % in
+some kinds with few meetings or levels far apart; of six equals the leader is called surely stronger than another in
+4.2 % (0.9). Of two equals 3 above the four others, whom alone they met, one is called surely stronger in 3.4 to 4.6 %
+(0.9). So what holds is about 95 %, and no proof covers few meetings.
 
 Departures: leverages are those at the estimate, along the whole profile; results of different match-ups count as
 independent, though the same seeds may be in them.
