@@ -137,7 +137,7 @@ def test_no_name_of_the_table_is_cut_off(enter: Enter, team: Studio, teams: int,
     assert len(set(rows)) == 1, "a row is higher than those that scroll by"
 
 
-def test_single_teams_that_are_called_alike_are_told_apart_by_their_other_pieces(enter: Enter, team: Studio) -> None:
+def test_single_teams_that_are_called_alike_are_set_apart_by_their_other_pieces(enter: Enter, team: Studio) -> None:
     page = explorer(enter, team, one_team(team), OPEN)
     names = page.locator(".lineups tbody tr[id] .name-cell > span").all_inner_texts()
     assert len({name.split(",")[0] for name in names}) == 1

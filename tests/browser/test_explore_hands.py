@@ -338,7 +338,7 @@ def test_3d_is_walked_turned_and_opened_by_keyboard(explore: Explore) -> None:
     expect(page.locator("#drawer-title")).to_be_focused()
 
 
-def test_parallel_lines_can_be_told_apart_and_dragging_leaves_the_rest_behind_faint(explore: Explore) -> None:
+def test_parallel_lines_can_be_set_apart_and_dragging_leaves_the_rest_behind_faint(explore: Explore) -> None:
     page = explore("?view=lines&show=under,unsure,strong")
     canvas = "document.querySelector('[data-lines] canvas')"
     solid = (

@@ -204,7 +204,7 @@ def test_head_and_shortlist_follow_a_moved_line_and_say_so(enter: Enter, team: S
     assert head.inner_text() == own
 
 
-def test_the_random_lineups_of_the_search_are_told_apart_from_those_of_new_job(enter: Enter, team: Studio) -> None:
+def test_the_random_lineups_of_the_search_are_set_apart_from_those_of_new_job(enter: Enter, team: Studio) -> None:
     page = explorer(enter, team, search_job(team.project, rows=ROWS))
     said = page.locator("[data-line-said]").first
     expect(said).to_contain_text("random ones it began with (a different sample from the one on New job):")
@@ -338,7 +338,7 @@ def test_a_re_check_of_an_empty_shortlist_is_not_offered_and_says_what_is_missin
         ([2.5, 99.0, 20.0], [0.5, 1.0, 9.0], "Not sure yet", "On average over the line, but not sure yet"),
     ],
 )
-def test_what_the_search_is_sure_of_and_what_not_is_told_apart(
+def test_what_the_search_is_sure_of_and_what_not_is_set_apart(
     enter: Enter, team: Studio, mean: list[float], error: list[float], short: str, says: str
 ) -> None:
     columns = archive(60)

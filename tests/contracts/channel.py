@@ -129,13 +129,13 @@ class ChannelContract(ABC):
             timer.join()
         spoke.close()
 
-    def test_a_spoke_that_does_not_read_is_told_apart_instead_of_filling_the_memory(self, hub: Hub) -> None:
+    def test_a_spoke_that_does_not_read_is_set_apart_instead_of_filling_the_memory(self, hub: Hub) -> None:
         name, spoke = self.join(hub)
         with pytest.raises(ActorLost):
             flood(lambda: hub.send(name, [bytes(100_000)]))
         spoke.close()
 
-    def test_a_hub_that_does_not_read_is_told_apart_instead_of_filling_the_memory(self, hub: Hub) -> None:
+    def test_a_hub_that_does_not_read_is_set_apart_instead_of_filling_the_memory(self, hub: Hub) -> None:
         _, spoke = self.join(hub)
         with pytest.raises(ActorLost, match="not read"):
             flood(lambda: spoke.send([bytes(100_000)], 0.05))

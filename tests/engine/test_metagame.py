@@ -320,7 +320,7 @@ def test_a_worse_copy_is_dominated_and_who_has_an_answer_is_not() -> None:
     assert dominant(matchups(8, played(ladder(3 * LADDER), 200))).tolist() == [True] + [False] * 7
 
 
-def test_teams_of_one_strength_are_hardly_ever_told_apart() -> None:
+def test_teams_of_one_strength_are_hardly_ever_set_apart() -> None:
     even = np.full((4, 4), 0.5)
     assert sum(bool(tiers(4, played(even, 50, seed)).tier.any()) for seed in range(15)) <= 2
     assert not dominates(matchups(4, played(even, 50))).any()

@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
+from engine.bench.trust.strangers import OPEN_ENDED, RARE, differences
 from engine.confidence import bounds_once
 from engine.means import range_of
 from engine.study.model_card import _held
@@ -138,28 +139,6 @@ def _judged(rng: np.random.Generator, by: float, episodes: int) -> Moved:
     found = moved(shifts, SPAN)
     assert found is not None
     return found
-
-
-def differences(kind: str, rng: np.random.Generator, episodes: int, by: float) -> NDArray[np.float64]:
-    """By how much episodes differ on the same seeds, in spans of a measure without declared ends, of this mean."""
-    noise = rng.normal(size=(2, episodes))
-    if kind.startswith("lognormal"):
-        wide = np.exp(float(kind.removeprefix("lognormal")) * noise)
-        return np.asarray(0.1 * (wide[0] - wide[1]) + by)
-    if kind.startswith("rare"):
-        share = float(kind.removeprefix("rare"))
-        return 0.1 * noise[0] + (rng.random(episodes) < share) * by / share
-    if kind.startswith("mostly"):
-        share = float(kind.removeprefix("mostly"))
-        return (rng.random(episodes) < share) * rng.lognormal(-1.125, 1.5, episodes) * by / share
-    if kind == "tied":
-        return 0.2 * rng.integers(-2, 3, episodes) + by
-    return np.full(episodes, by) if kind == "constant" else 0.3 * noise[0] + by
-
-
-RARE = ("rare0.05", "rare0.01", "rare0.0056", "rare0.002")
-MOSTLY = ("mostly0.6", "mostly0.1", "mostly0.006")
-OPEN_ENDED = ("normal", "lognormal0.5", "lognormal1.5", *RARE, *MOSTLY, "tied", "constant")
 
 
 def called(said: str, kind: str, episodes: int, by: float, times: int = 100) -> float:

@@ -7,12 +7,16 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
 from scipy.stats import t as student
 
 from engine import confidence, means
-from engine.bench.trust import examinations, ratios, undeclared
+from engine.bench.trust import examinations, ladders, ratios, strangers, undeclared
 from engine.bench.trust import verdicts as trust
 from engine.confidence import Range
+from engine.metagame.ladder import Ladder
+from engine.metagame.profiles import Profiles
+from engine.styles import strangers as of_strangers
 from engine.verdicts import Sample, most_extreme
 
 RUNS = 40
@@ -84,3 +88,39 @@ def test_it_finds_ranges_that_only_what_was_seen_makes(monkeypatch: pytest.Monke
     monkeypatch.setattr(confidence, "FEW", 0.0)
     monkeypatch.setattr(confidence, "OPEN_REACH", 0.5)
     assert found(case)
+
+
+def test_it_finds_ladders_that_take_all_match_ups_for_equally_sure(monkeypatch: pytest.MonkeyPatch) -> None:
+    def case(rng: np.random.Generator) -> float:
+        return float(ladders.misses("both", "98", 50, rng)[:-1].mean())
+
+    def twins(rng: np.random.Generator) -> float:
+        return float(ladders.set_apart("98", 50, rng)[0])
+
+    assert not found(case)
+    assert not found(twins)
+    monkeypatch.setattr(Ladder, "_wanted", lambda self, contrast, careful: float(ndtri(careful.error)) ** 2)
+    assert found(case)
+    assert found(twins)
+
+
+def test_it_finds_ranges_of_ladders_that_end_half_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    def case(rng: np.random.Generator) -> float:
+        return float(ladders.misses("winner8", "95", 30, rng)[:-1].mean())
+
+    end = Profiles.end
+    assert not found(case)
+    monkeypatch.setattr(Profiles, "end", lambda self, contrast, deep: end(self, contrast, deep / 4))
+    assert found(case)
+
+
+@pytest.mark.parametrize("kind", ["rare0.0056", "back0.005"])
+def test_it_finds_styles_that_are_judged_by_what_was_seen_alone(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    said, by = ("holds", 0.16) if kind.startswith("rare") else ("fragile", 0.999 * strangers.FRAGILE)
+
+    def wrong() -> float:
+        return strangers.called(said, kind, 100, by, RUNS)
+
+    assert wrong() <= strangers.ERROR
+    monkeypatch.setattr(of_strangers, "FAR", 0.0)
+    assert wrong() > 0.3

@@ -153,7 +153,7 @@ def test_a_team_whose_name_does_not_tell_that_it_holds_the_suspect_says_so(searc
         assert strongest.startswith("Frost Captain with Warhorn")
 
 
-def test_lineups_of_one_name_are_told_apart_by_their_numbers(search: Job) -> None:
+def test_lineups_of_one_name_are_set_apart_by_their_numbers(search: Job) -> None:
     spec, (genome, *_) = source.spec(search), unpack(store().get(search.artifacts["archive"])).arrays["genome"].tolist()
     other = [list(team) for team in genome]
     counts = [s for s, slot in enumerate(spec.slots) if slot.kind == "count"]

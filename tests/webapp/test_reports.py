@@ -209,7 +209,7 @@ def test_what_the_game_did_not_finish_is_told(search: Job) -> None:
     assert "The game did not finish 431 of 2,000 battles" in " ".join(content(search)["untested"])
 
 
-def test_decisions_and_the_shortlist_are_told_apart_with_who_made_them(team: Studio, search: Job) -> None:
+def test_decisions_and_the_shortlist_are_set_apart_with_who_made_them(team: Studio, search: Job) -> None:
     experiment(search)
     decisions.decide(search, PAIR, "Frost Captain + Warhorn", team.designer, "fix")
     decisions.decide(search, PAIR, "Frost Captain + Warhorn", team.owner, "none")

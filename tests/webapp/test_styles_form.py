@@ -209,7 +209,7 @@ def test_formulas_of_ones_own_that_begin_with_a_scale_make_the_same_job(team: St
         assert [(a.measure, a.formula) for a in own.objectives] == [(a.measure, a.formula) for a in scale.objectives]
 
 
-def test_agents_are_told_apart_by_what_goals_name_whether_or_not_samples_are_played(
+def test_agents_are_set_apart_by_what_goals_name_whether_or_not_samples_are_played(
     team: Studio, client: Client
 ) -> None:
     goals = {

@@ -1,5 +1,5 @@
-"""Whether statistical promises are kept: error rates and coverage over 5,000 runs and more, on noise that is hard for
-usual tests. One module for each family of promises; a case is named after its family (``racing-lognormal``).
+"""Whether statistical promises are kept: error rates and coverage on noise that is hard for usual tests, mostly over
+5,000 runs. One module for each family of promises; a case is named after its family (``racing-lognormal``).
 
 A case meets its goal when what it counts is no more than promised, but for three standard errors of the count itself.
 """
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from engine.bench.trust import examinations, racing, ratios, undeclared, verdicts
+from engine.bench.trust import examinations, ladders, racing, ratios, strangers, undeclared, verdicts
 
 NAME = "trust"
-FAMILIES = (racing, verdicts, undeclared, ratios, examinations)
+FAMILIES = (racing, verdicts, undeclared, ratios, examinations, ladders, strangers)
 CASES = tuple(case for family in FAMILIES for case in family.CASES)
 
 
