@@ -105,7 +105,8 @@ def context(job: Job, given: QueryDict) -> dict[str, Any]:
     return {
         "above": evidence.compared(job, None),
         "map_form": form, "map": found, "map_lost": lost, "map_key": key(job), "asked": wanted, "control": control,
-        "compares": controls.chose(job),
+        "compares": job.config["selection"] and controls.chose(job),
+        "chosen_by": controls.chosen_by(job),
         "map_axes": list(known.values()),
         "newer_data": newest if data.differs(game, newest) else None,
         "ticked": wanted.ticked,

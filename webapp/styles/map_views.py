@@ -25,7 +25,7 @@ from webapp.projects.access import allowed, role_in
 from webapp.studies import actions
 from webapp.studies.models import Job
 from webapp.studies.pictures import job_for
-from webapp.styles import map_page, map_taken, typed
+from webapp.styles import control, map_page, map_taken, typed
 from webapp.styles.map_agents import Agents, agents_of
 from webapp.styles.map_card import card_of, levels_of
 from webapp.styles.map_words import axes
@@ -76,7 +76,7 @@ def card(request: HttpRequest, slug: str, pk: int, agent: int) -> HttpResponse:
     except StoreError as error:
         raise Http404(str(error)) from error
     context = {"project": job.project, "job": job, "card": shown, "may_change": _may_write(request, job),
-               "usual_name": map_taken.usual_name(job, agents, row)}  # fmt: skip
+               "chosen_by": control.chosen_by(job), "usual_name": map_taken.usual_name(job, agents, row)}  # fmt: skip
     return render(request, "styles/map_agent.html", context)
 
 
