@@ -28,7 +28,7 @@ from tests.webapp.styles_bred import bred, complete, search
 from webapp.agents.models import Agent
 from webapp.lib.storage import store
 from webapp.studies.models import Job, Status
-from webapp.styles import map_page
+from webapp.styles import evidence, map_page
 from webapp.styles.forms import StyleForm
 from webapp.styles.learned import learned_by, learned_from, trainings
 from webapp.styles.map_agents import Agents, Estimates, _edge, agents_of, parents_of
@@ -325,13 +325,26 @@ def test_the_best_agent_is_kept_from_the_page_of_its_search_with_what_it_learned
 ) -> None:
     job = bred(team.project)
     number = leader(job)
+    agents = evidence.of(job)
     assert number is not None
+    assert agents is not None
+    assert number == agents.ids[agents.score.argmax()] == getattr(evidence.best_of(job), "agent", None)
+    assert f"of agent {number}, which scored best of those that stayed; here on 6 fresh" in page(designer, job)
     shown = text(designer, reverse("agents:keep", args=["herobattle", job.pk]))
-    assert f"It is agent {number} of the map: nobody is better by the first goal, “Busy”." in shown
+    assert f"It is agent {number} of the map: of those that stayed after the last round, it scored best then." in shown
     assert f'value="Busy and calm: agent {number}"' in shown
     Job.objects.filter(pk=job.pk).update(counters={"steps": 10**6})
     designer.post(reverse("agents:keep", args=["herobattle", job.pk]), {"of": ""})
     assert Agent.objects.get().origin["steps"] == learned_by(job, number) in (64, 128, 192)
+
+
+def test_what_an_earlier_version_left_as_the_best_by_the_first_goal_is_called_so(
+    team: Studio, designer: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = bred(team.project)
+    monkeypatch.setattr(evidence, "best_of", lambda job: evidence.Best(99, 0.5, None, True, 6))
+    shown = text(designer, reverse("agents:keep", args=["herobattle", job.pk]))
+    assert f"It is agent {leader(job)} of the map: nobody is better by the first goal, “Busy”." in shown
 
 
 def test_a_card_says_that_no_other_difficulty_exists(team: Studio, designer: Client) -> None:

@@ -74,7 +74,9 @@ def test_the_page_of_an_ended_search_shows_spread_and_skill_and_offers_the_contr
     assert f"{side.skilled} of 4" in shown
     assert f"By {again.samples} fresh episodes of each agent" in shown
     best = evidence.best(job, agents, again)
-    assert shown.count("of the agent that was measured best during the search, on 4 fresh episodes") == 2
+    assert shown.count("which scored best of those that stayed; here on 4 fresh episodes") == 1
+    assert f"of agent {best.agent}, which scored best" in shown
+    assert "of the agent that scored best of those that stayed; here on 4 fresh episodes" in shown
     assert again.few.startswith("4 episodes say little: a score may be about 0.")
     assert again.few in shown
     assert (best.fresh, best.score) == (True, again.score[again.ids == agents.ids[agents.score.argmax()]][0])
@@ -108,7 +110,7 @@ def test_lists_count_those_who_play_nearly_as_well_as_the_best_as_the_page_does_
 def test_a_search_in_which_nobody_plays_well_says_so_and_what_helps(
     team: Studio, client: Client, monkeypatch: pytest.MonkeyPatch, ends: tuple[float, float] | None, says: bool
 ) -> None:
-    monkeypatch.setattr(evidence, "best_of", lambda job: evidence.Best(0.05, ends, True, 100))
+    monkeypatch.setattr(evidence, "best_of", lambda job: evidence.Best(0, 0.05, ends, True, 100))
     shown = page(client, bred(team.project))
     assert ("even the best one scores 0.05, where 0 is the worst and 1 the best" in shown) == says
 

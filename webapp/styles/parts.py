@@ -56,11 +56,14 @@ class StyleSearches(SettingsSearches):
         return typed.values_of(job, job.project)
 
     def best(self, job: Job) -> BestCandidate | None:
-        """The agent of the edge that is best by the first goal."""
-        number, goal = leader(job), title_of(job.config["objectives"][0]["measure"])
+        """The agent that scored best of those that stayed; earlier versions left the best by the first goal."""
+        number, found = leader(job), evidence.best_of(job)
         if number is None:
             return None
-        words = f"It is agent {number} of the map: nobody is better by the first goal, “{goal}”."
+        words = f"It is agent {number} of the map: of those that stayed after the last round, it scored best then."
+        if found is not None and found.agent != number:
+            goal = title_of(job.config["objectives"][0]["measure"])
+            words = f"It is agent {number} of the map: nobody is better by the first goal, “{goal}”."
         return BestCandidate(f"Agent {number}", words, learned_by(job, number))
 
     def found(self, job: Job) -> Found | None:
