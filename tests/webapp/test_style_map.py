@@ -398,15 +398,21 @@ def test_an_agent_keeps_the_limits_that_it_learned_with(team: Studio, designer: 
     assert '"delay": 8, "apart": 8' in played or '"delay":8,"apart":8' in played
 
 
-def test_the_usual_name_says_to_which_end_an_agent_is_drawn_and_is_unlike_all_others(
-    team: Studio, designer: Client
-) -> None:
+def test_the_usual_name_says_near_which_end_an_agent_was_measured_and_not_to_which_it_was_drawn(team: Studio) -> None:
+    job = search(team.project)
+    agents = made_up([0.9, 0.1, 0.5, 0.5, 0.3], [0.96, 0.80, 0.51, 0.45, 0.20])
+    drawn_to_calm = agents._replace(paths=("style.w2",), genes=np.full((5, 1), -0.4))
+    for found in (agents, drawn_to_calm):
+        names = [usual_name(job, found, row) for row in range(5)]
+        assert names == ["Busy 0", "Busy 1", "Agent 2", "Calm 3", "Calm 4"]
+    alike = made_up([0.9, 0.1], [0.5, 0.5])
+    assert usual_name(job, alike, 0) == "Agent 0", "nobody is calmer than the others"
+
+
+def test_the_usual_name_is_unlike_all_others(team: Studio, designer: Client) -> None:
     job = bred(team.project)
     found = agents_of(job)
     assert found is not None
-    weights = found.genes[:, found.paths.index("style.w2")]
-    for row, weight in enumerate(weights):
-        assert usual_name(job, found, row) == f"{'Busy' if weight >= 0 else 'Calm'} {int(found.id[row])}"
     first = usual_name(job, found, 0)
     designer.post(at("map-keep", job, int(found.id[1])), {"name": first})
     assert usual_name(job, found, 0) == f"{first}, job {job.pk}"
@@ -424,7 +430,7 @@ def test_breeding_on_keeps_the_agent_and_opens_the_form_filled_in_with_its_searc
     answer = designer.post(at("map-keep", job, 4), {"then": "breed"}, follow=True)
     assert answer.request["PATH_INFO"] == reverse("styles:new", args=["herobattle"])
     agent = Agent.objects.get()
-    assert re.fullmatch("(Busy|Calm) 4", agent.name), "the end of the scale that it is drawn to, and its number"
+    assert re.fullmatch("(Busy|Calm|Agent) 4", agent.name), "the end of the scale that it is near, and its number"
     shown = html.unescape(answer.content.decode())
     assert f'<option value="{agent.pk}" selected>{agent.name}</option>' in shown
     typed = TrainDraft.objects.get().form
