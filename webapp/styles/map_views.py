@@ -26,8 +26,10 @@ from webapp.studies import actions
 from webapp.studies.models import Job
 from webapp.studies.pictures import job_for
 from webapp.styles import control, map_page, map_taken, typed
+from webapp.styles.freshest import freshest
 from webapp.styles.map_agents import Agents, agents_of
 from webapp.styles.map_card import card_of, levels_of
+from webapp.styles.map_strangers import met
 from webapp.styles.map_words import axes
 from webapp.training import drafts
 from webapp.training.models import TrainDraft
@@ -84,7 +86,12 @@ def card(request: HttpRequest, slug: str, pk: int, agent: int) -> HttpResponse:
 def difficulties(request: HttpRequest, slug: str, pk: int, agent: int) -> HttpResponse:
     """The same style at other difficulties, as a part of a saved agent's page."""
     job = _job(request, slug, pk)
-    found = levels_of(*_row(job, agent), axes(job.config))
+    agents, row = _row(job, agent)
+    try:
+        known = freshest(job, agents, met(job).own)
+    except StoreError as error:
+        raise Http404(str(error)) from error
+    found = levels_of(known, row, axes(job.config))
     return render(request, "styles/partials/levels.html", {"project": job.project, "job": job, "levels": found})
 
 
