@@ -102,8 +102,26 @@ def test_lists_count_those_who_play_nearly_as_well_as_the_best_as_the_page_does_
     assert found is not None
     assert "0 of the 4 that stayed score within 0.1 of the best" in found.words
     assert "of those that stayed, by their means on fresh episodes" in shown
-    assert "only those that stayed, and by their means on fresh episodes." in shown
-    assert "The table above counts" not in page(client, breeding(team.project))
+    assert (
+        "The skill band of the map below counts agents in another way: all agents that were trained, not only those "
+        "that stayed; by the episodes of every round, not by fresh ones; by their ranges, not by their means." in shown
+    )
+    assert "data-two-counts" not in page(client, breeding(team.project)), "there is no table yet"
+
+
+def test_where_the_table_counts_by_wins_that_is_the_reason_why_the_map_counts_otherwise(
+    team: Studio, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a first round the same agents are counted by the same episodes: only scores and wins differ, and ranges."""
+    monkeypatch.setitem(GAMES, "pong", GAMES["pong"]._replace(names={"skill": "win"}))
+    job = bred(team.project)
+    first = job.events.filter(kind="progressed", tick=1)
+    job.events.filter(kind="progressed").exclude(pk__in=first).delete()
+    Job.objects.filter(pk=job.pk).update(status=Status.RUNNING, artifacts={}, tick=1)
+    shown = page(client, job)
+    assert "another way: by their scores, not by their share of wins; by their ranges, not by their means." in shown
+    told = client.get(reverse("styles:map", args=[team.project.slug, job.pk])).content.decode()
+    assert "table above" not in told, "the map is asked for by itself, and must not speak of what may not be there yet"
 
 
 @pytest.mark.parametrize(("ends", "says"), [((0.02, 0.09), True), ((0.4, 0.6), False), (None, True)])

@@ -14,7 +14,7 @@ from webapp.studies.job_page import worker_words
 from webapp.studies.kinds import BestCandidate, Found, Parts
 from webapp.studies.models import TERMINAL, Job, Status
 from webapp.studies.setting_fields import is_range, range_text
-from webapp.styles import control, course, evidence, map_page, typed
+from webapp.styles import control, course, evidence, map_page, two_counts, typed
 from webapp.styles.corner import corner as corner_of
 from webapp.styles.learned import learned_by
 from webapp.styles.map_agents import SCORE
@@ -49,7 +49,10 @@ class StyleSearches(SettingsSearches):
         own = {**_proved(job), **_went(job), "ended": job.status in TERMINAL,
                "now": course.now(job), "began": _began(job), "specialist": _specialist(job),
                "whole": whole_batches(job.config["task"], "an agent")}  # fmt: skip
-        return render(request, "styles/job.html", context | own | map_page.context(job, request.GET))
+        below = map_page.context(job, request.GET)
+        if own["mine"] is not None and below["map"] is not None:
+            own["two_counts"] = two_counts.why(own["mine"], own["compared"].fresh, below["map"])
+        return render(request, "styles/job.html", context | own | below)
 
     def typed(self, job: Job) -> dict[str, Any]:
         """As the page of styles has them."""
