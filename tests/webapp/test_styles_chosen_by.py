@@ -10,8 +10,10 @@ from django.urls import reverse
 
 from tests.factories import Studio
 from tests.webapp.styles_bred import bred
+from webapp.agents.models import Agent
 from webapp.studies.models import Job, Status
 from webapp.styles import control
+from webapp.training.models import TrainDraft
 
 pytestmark = pytest.mark.django_db
 BY_EPISODES = ("which also chose who stays", "that chose who stays", "flatter the search")
@@ -68,3 +70,16 @@ def test_after_a_first_round_pages_say_that_nobody_has_had_to_leave(
     shown, card = pages(designer, job)
     assert "Nobody has had to leave. Still," in shown
     assert "Nobody has had to leave. Still," in card
+
+
+def test_breeding_on_from_an_agent_of_a_control_is_a_search_that_chooses_who_stays(
+    team: Studio, designer: Client
+) -> None:
+    job = bred(team.project, selection=False)
+    designer.post(reverse("styles:map-keep", args=["herobattle", job.pk, 0]), {"then": "breed"})
+    typed = TrainDraft.objects.get().form
+    assert typed["start"] == str(Agent.objects.get().pk)
+    assert "control" not in typed
+    TrainDraft.objects.all().delete()
+    designer.post(reverse("styles:breed", args=["herobattle", Agent.objects.get().pk]))
+    assert TrainDraft.objects.get().form == typed

@@ -132,9 +132,11 @@ def breed(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _bred_on(agent: Agent, user: User) -> HttpResponse:
-    """Its form, filled in: as the search that bred it, or with its game alone."""
+    """Its form, filled in: as the search that bred it, or with its game alone. Also from an agent of a control, it is a
+    search that chooses who stays."""
     if agent.job is not None and agent.job.kind == "style":
         values = typed.values_of(agent.job, agent.project)
+        values.pop("control", None)
     else:
         values = typed.values_of_game(agent.game, agent.project)
     values |= {"start": str(agent.pk), "title": f"{agent.name}, bred on"}
