@@ -130,8 +130,10 @@ def test_the_band_and_the_edge_are_filters_and_what_is_wrong_is_said_at_its_fiel
     assert shown.count("field-invalid") == 2
     assert len(drawn(shown)["agents"]) == 18, "the map is there all the same"
     shown = page(designer, job, "?within=0&k=50&pick=1")
-    assert "So the map is that of the skill band 0, and nobody is picked." in shown
+    assert "“Pick a diverse few”: Type a number from 2 to 12. Until then the map is that of the skill band 0" in shown
     assert not any(drawn(shown)["picked"])
+    shown = text(designer, f"{at('map', job)}?within=-1&k=abc&pick=1")
+    assert "“Skill band”: Type a number from 0 to 1,000,000. “Pick a diverse few”: abc is not a number." in shown
 
 
 def test_axes_say_in_words_which_way_is_which_and_in_which_unit(team: Studio) -> None:
