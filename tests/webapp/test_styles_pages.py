@@ -278,6 +278,13 @@ def test_a_search_that_was_stopped_before_its_first_round_promises_nothing(team:
     assert "not complete yet" not in shown
 
 
+def test_of_one_round_lines_are_promised_only_while_more_follow(team: Studio, client: Client) -> None:
+    job = bred(team.project, config(ticks=1))
+    assert "Only one round was complete when it ended; lines need two." in page(client, job)
+    Job.objects.filter(pk=job.pk).update(status=Status.RUNNING, ticks=3)
+    assert "One round is complete. From the second on, lines show how it goes." in page(client, job)
+
+
 def test_a_search_that_is_put_aside_before_anybody_is_trained_is_not_called_ended(team: Studio, client: Client) -> None:
     job = breeding(team.project, status=Status.PAUSED)
     assert "Nobody is trained yet. Resume the job to go on." in page(client, job)
