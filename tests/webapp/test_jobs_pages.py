@@ -259,4 +259,5 @@ def test_a_row_says_what_kind_of_job_and_which_game_it_is_unless_its_title_does(
     assert kind_and_game(Job(kind="hunt", title="Bugs", config={"game": {"name": "maze"}})) == (
         "Hunt for bugs · Maze with planted bugs"
     )
+    assert kind_and_game(Job(kind="measure", title="Measurement: Busy 7", config={"game": game})) == "Pong, numbers"
     assert kind_and_game(Job(kind="search", title="Herobattle search", config={"game": {}})) == ""

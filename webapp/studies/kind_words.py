@@ -15,5 +15,6 @@ def kind_and_game(job: Job) -> str:
     task = job.config.get("task") or job.config
     game = task.get("game") or {}
     found = built_in(str(game.get("name", ""))) if isinstance(game, dict) else None
-    said = (known.label if known else "", found.label if found else "")
-    return " · ".join(each for each in said if each and folded(each) not in folded(job.title))
+    kind, title = known.label if known else "", folded(job.title)
+    said = [kind] if folded(kind.partition(" of ")[0]) not in title else []  # a “Measurement: Busy 7” says it
+    return " · ".join(said + ([found.label] if found and folded(found.label) not in title else []))
