@@ -162,18 +162,24 @@ class Evolve(Drive):
         return super().finished(pool)
 
     def results(self) -> dict[str, str]:
-        """The networks of the edge, the best of them as a policy, and those of all members; the whole lineage, or the
-        grid."""
+        """The networks of the edge and of the best, the best as a policy, and the networks of all members; the whole
+        lineage, or the grid."""
         front = [i for i in self.algorithm.front() if self.trainings.lease.has(trained(i.evaluation))]
         _, found = self.extras(front)
         if not front:
             return found
-        weights = [self.trainings.weights(trained(i.evaluation)) for i in front]
-        policies = [Policy(self.space.expressed(i.genome)[1], w) for i, w in zip(front, weights, strict=True)]
-        found["policies"] = self.store.put(together([i.evaluation.id for i in front], policies))
-        description, tensors = policies[self.record.leader(front)].pack()
+        best = self.leader(front)
+        kept = {i.evaluation.id: i for i in (*front, best)}
+        weights = [self.trainings.weights(trained(i.evaluation)) for i in kept.values()]
+        policies = [Policy(self.space.expressed(i.genome)[1], w) for i, w in zip(kept.values(), weights, strict=True)]
+        found["policies"] = self.store.put(together(list(kept), policies))
+        description, tensors = policies[list(kept).index(best.evaluation.id)].pack()
         found |= {"policy": self.store.put(tensors), "policy_description": self.store.put(description)}
         return found | self._members()
+
+    def leader(self, front: Sequence[Individual]) -> Individual:
+        """Whose policy the study leaves as its best: the one of the edge that is best by the first goal."""
+        return front[self.record.leader(front)]
 
     def _members(self) -> dict[str, str]:
         """The networks of all members, where these are trained on and on."""

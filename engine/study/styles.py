@@ -89,6 +89,13 @@ class _Styles(Evolve):
             artifacts |= self._agents()
         return metrics, artifacts
 
+    def leader(self, front: Sequence[Individual]) -> Individual:
+        """Who scored best of those that stayed: one end of a scale is no better than the other."""
+        everybody = self.search.P.individuals if self.search.P else front
+        stayed = [i for i in everybody if self.trainings.lease.has(trained(i.evaluation))]
+        at = self.record.problem.metrics.index("score")
+        return max(stayed, key=lambda i: float(i.evaluation.metrics[at]))
+
     def _fresh(self, pool: Pool) -> Generator[AnyEvent, None, dict[str, str]]:
         """Also measures the rest of the population, which is what a control is compared with, and who stayed against
         opponents that nobody learned against; all on the same fresh seeds."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -199,7 +200,7 @@ def test_somebody_commands_a_team_by_key_and_by_pointer_to_the_end_and_watches_i
     expect(begin).to_be_enabled(timeout=60_000)
     expect(begin).to_have_text("Begin")
     teams = page.locator("[data-team]").all_inner_texts()
-    assert all(" with " in team for team in teams), "who is on the field"
+    assert all(re.search(r" with .*; [A-Z][\w ]* ×\d", team) for team in teams), "who is on the field, and how many"
     begin.press("Enter")
     page.keyboard.press("2")
     page.keyboard.press("e")

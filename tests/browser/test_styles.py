@@ -11,7 +11,7 @@ from engine.config import parse
 from engine.config.styles import StylesConfig
 from tests.browser.test_evolving import SOON, well_made
 from tests.factories import Studio
-from tests.webapp.bred import SHORT, bred, sampled
+from tests.webapp.bred import SHORT, bred, config, sampled
 from webapp.studies.models import Job
 from webapp.training.models import TrainDraft
 
@@ -90,3 +90,19 @@ def test_the_page_of_a_search_for_styles_shows_what_it_proves(enter: Enter, team
     page.reload()
     expect(page.get_by_role("columnheader", name="Control")).to_be_visible(timeout=SOON)
     well_made(page)
+
+
+def test_a_short_table_is_read_whole_and_a_long_one_has_a_shade_where_it_goes_on(enter: Enter, team: Studio) -> None:
+    job = bred(team.project, config(algorithm={"kind": "nsga2", "population": 6}))
+    page = enter(team.designer, f"/p/{team.project.slug}/jobs/{job.pk}/")
+    page.set_viewport_size({"width": 1400, "height": 900})
+    page.locator(".style-pair summary", has_text="The same as a table").click()
+    table = page.get_by_role("region", name="Those that stayed")
+    expect(table.locator("tbody tr")).to_have_count(6)
+    assert table.evaluate("box => box.scrollHeight <= box.clientHeight")
+    table.locator("tbody").evaluate("body => body.append(...[...body.rows].map((row) => row.cloneNode(true)))")
+    assert table.evaluate("box => box.scrollHeight > box.clientHeight")
+    backgrounds = table.evaluate("box => getComputedStyle(box).backgroundImage")
+    assert backgrounds.count("to top") == 2, "a shade at the lower end, and its cover"
+    apart = page.get_by_role("region", name="Spread and skill").locator("td.number", has_text="apart")
+    assert apart.evaluate("cell => getComputedStyle(cell).whiteSpace") == "nowrap"

@@ -47,6 +47,9 @@ GOALS = [
     {"measure": "calm", "formula": "score + (1 - moved)", "low": 0, "high": 2},
 ]
 
+STRAIGHT = [{"measure": "moved"}, {"measure": "length"}]
+"""Goals of which neither counts the score: whoever scores best may be off the edge."""
+
 
 def settings(**more: Any) -> dict[str, Any]:
     """Three rounds of four agents that take a moment."""
@@ -117,6 +120,18 @@ def test_the_range_of_a_goal_that_is_a_measure_alone_lies_where_the_game_says(st
         columns = [archive.meta["measures"].index(f"{goal['measure']}.{end}") for goal in goals]
         np.testing.assert_array_equal(archive.arrays[end], archive.arrays["measure"][:, columns])
         assert ((archive.arrays[end] >= 0) & (archive.arrays[end] <= 1)).all()
+
+
+@pytest.mark.parametrize(("goals", "selection"), [(GOALS, True), (GOALS, False), (STRAIGHT, True)])
+def test_the_best_agent_is_the_one_that_scored_best_of_those_that_stayed_on_the_edge_or_not(
+    goals: list[dict[str, Any]], selection: bool, store: FolderStore
+) -> None:
+    left = results(list(run(study(objectives=goals, selection=selection, fresh=0), store)))
+    stayed = unpack(store.get(left["population"]))
+    score = stayed.arrays["measure"][:, stayed.meta["measures"].index("score")]
+    best = int(stayed.arrays["id"][score.argmax()])
+    known = {number: policy.pack()[0] for number, policy in apart(store.get(left["policies"]))}
+    assert known[best] == store.get(left["policy_description"])
 
 
 def test_who_stayed_is_measured_on_the_same_seeds_against_opponents_that_nobody_learned_against(

@@ -334,6 +334,8 @@ def test_name_notes_and_tags_are_edited_undone_and_what_is_wrong_is_said_where_i
     assert Agent.objects.get().texts == {"name": "Bea", "notes": "Sleepy", "tags": ["calm", "level 3"]}
     assert "Bea" in text(designer, f"{at('list')}?tag=calm")
     assert "No agent has this tag" in text(designer, f"{at('list')}?tag=busy")
+    edited(designer, agent, {"name": "Bea", "notes": "Sleepy", "tags": "calm, level 3, CALM"})
+    assert Agent.objects.get().tags == ["calm", "level 3"], "one tag, whatever the case of its letters"
     answer = edited(designer, agent, {"name": "", "notes": "kept as typed", "tags": "x" * 31})
     page = answer.content.decode()
     assert answer.status_code == 422
@@ -944,3 +946,17 @@ def test_choices_have_their_names_also_where_a_setting_leaves_the_last_one_out()
     (told,) = chosen([1, 1, 2], "half-field")
     assert told.shares == [("dash", 0.25), ("turn", 0.25), ("kick", 0.5)]
     assert [name for name, _ in chosen([1, 1, 1, 1], "half-field")[0].shares] == ["dash", "turn", "kick", "tackle"]
+
+
+def test_tags_that_differ_only_in_the_case_of_their_letters_are_one_filter(team: Studio, designer: Client) -> None:
+    ada = kept(team.project, "Ada")
+    (other,) = copied(ada, 1)
+    Agent.objects.filter(pk=ada.pk).update(tags=["calm"])
+    Agent.objects.filter(pk=other.pk).update(tags=["Calm", "level 3"])
+    everybody = text(designer, at("list"))
+    assert everybody.count('href="?tag=calm"') + everybody.count('href="?tag=Calm"') == 1
+    for tag in ("calm", "Calm"):
+        shown = text(designer, f"{at('list')}?tag={tag}")
+        assert shown.count('<h2><a class="card-link"') == 2
+        assert shown.count('aria-current="true"') == everybody.count('aria-current="true"')
+    assert text(designer, f"{at('list')}?tag=level%203").count('<h2><a class="card-link"') == 1

@@ -17,6 +17,7 @@ from tests.webapp.rounds import played
 from webapp.lib.storage import store
 from webapp.studies import front, journal, progress, wire
 from webapp.studies.journal import Entry, status_entry
+from webapp.studies.kind_words import kind_and_game
 from webapp.studies.models import Job, JobEvent, Status
 
 pytestmark = pytest.mark.django_db
@@ -243,3 +244,20 @@ def test_details_count_the_workers_that_the_history_counts(client: Client, team:
     job.save()
     page = client.get(f"/p/herobattle/jobs/{job.pk}/").content.decode()
     assert "<dt>Workers</dt><dd>1, in the job’s own process</dd>" in page
+
+
+def test_a_row_says_what_kind_of_job_and_which_game_it_is_unless_its_title_does(client: Client, team: Studio) -> None:
+    game = {"name": "pong", "settings": {}}
+    for title, status in (("U13", "running"), ("Lazy ones", "finished"), ("Styles of play: Pong, numbers", "finished")):
+        Job.objects.create(
+            project=team.project, kind="style", title=title, config={"task": {"game": game}, "algorithm": {}},
+            config_hash="", status=status,
+        )  # fmt: skip
+    page = client.get(reverse("studies:jobs", args=[team.project.slug])).content.decode()
+    assert page.count("Styles of play · Pong, numbers · ") == 2
+    assert kind_and_game(Job.objects.get(title="Styles of play: Pong, numbers")) == ""
+    assert kind_and_game(Job(kind="hunt", title="Bugs", config={"game": {"name": "maze"}})) == (
+        "Hunt for bugs · Maze with planted bugs"
+    )
+    assert kind_and_game(Job(kind="measure", title="Measurement: Busy 7", config={"game": game})) == "Pong, numbers"
+    assert kind_and_game(Job(kind="search", title="Herobattle search", config={"game": {}})) == ""

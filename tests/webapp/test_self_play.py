@@ -186,6 +186,10 @@ def test_its_page_tells_who_is_strongest_and_who_went_on_from_whom(team: Studio,
     for text in TOLD:
         assert text in content.replace("\xa0", " "), text
     assert len(re.findall(r'<path class="(?:first|other)"', content)) == 3, "a line for each member"
+    decisions = f"{int(job.counters['steps']):,} decisions"
+    assert f"3 members, {decisions}, meetings included" in content
+    jobs = designer.get(reverse("studies:jobs", args=[job.project.slug])).content.decode()
+    assert f"{decisions}, meetings included" in jobs
     for jargon in ("PFSP", "exploit", "lineage", "hypervolume"):
         assert jargon not in content.partition("Details for specialists")[0]
 

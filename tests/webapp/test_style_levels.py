@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import html
+
 import numpy as np
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from engine.styles.likeness import Likeness
-from tests.webapp.styles_bred import config
+from tests.factories import Studio
+from tests.webapp.agents import measured
+from tests.webapp.styles_bred import bred, config, search
 from tests.webapp.test_style_map import made_up
-from webapp.styles.map_agents import Agents, Estimates
+from webapp.agents.models import Agent
+from webapp.studies.models import Job
+from webapp.styles.freshest import freshest
+from webapp.styles.map_agents import Agents, Estimates, agents_of
 from webapp.styles.map_card import alike_words, levels_of
 from webapp.styles.map_levels import levels, same_style
 from webapp.styles.map_words import axes
@@ -66,3 +75,61 @@ def test_a_range_that_holds_for_all_at_once_does_not_go_beyond_what_a_score_can_
     assert levels(agents, 0)[1].score.low < 0
     words = [level.words for level in levels_of(agents, 0, axes(config().model_dump(mode="json")))]
     assert "Score (0 to 1): 0.01 (0.00 to 0.03" in words[1]
+
+
+@pytest.mark.django_db
+def test_whoever_was_measured_on_fresh_episodes_is_judged_by_these(team: Studio) -> None:
+    """By few episodes nobody is surely better than anybody else; by more fresh ones some are."""
+    agents = made_up([0.7, 0.6, 0.5], [0.3, 0.31, 0.3], half=0.3)
+    assert list(levels(agents, 0)) == [0]
+    fresh = made_up([0.8, 0.2], [0.3, 0.31], half=0.05)._replace(id=np.array([0, 2]), samples=100)
+    found = freshest(search(team.project), agents, fresh)
+    assert found.score.mean.tolist() == [0.8, 0.6, 0.2]
+    assert found.measures["moved"].mean.tolist() == [0.3, 0.31, 0.31]
+    assert list(levels(found, 0)) == [0, 2]
+    assert agents.score.mean.tolist() == [0.7, 0.6, 0.5], "what the search measured stays what it was"
+    unknown = fresh._replace(measures={**fresh.measures, "score": Estimates(*[np.full(2, np.nan)] * 3)})
+    assert freshest(search(team.project), agents, unknown).score.mean.tolist() == [0.7, 0.6, 0.5]
+
+
+@pytest.mark.django_db
+def test_a_kept_agent_is_judged_by_its_own_measurement_on_the_numbers_that_it_was_bred_on(
+    team: Studio, designer: Client
+) -> None:
+    job = bred(team.project)
+    agents = agents_of(job)
+    assert agents is not None
+    designer.post(reverse("styles:map-keep", args=["herobattle", job.pk, 3]), {"then": ""})
+    measured(Agent.objects.get(), moved=0.12)
+    row, again = agents.row(3), agents._replace(samples=6)
+    assert row is not None
+    found = freshest(job, agents, again)
+    assert (found.score.mean[row], found.score.low[row], found.score.high[row]) == (0.8, 0.7, 0.9)
+    assert found.measures["moved"].mean[row] == 0.12
+    more = freshest(job, agents, agents._replace(samples=1000))
+    assert more.score.mean[row] == agents.score.mean[row], "the search played more fresh episodes"
+    game = {"name": "pong", "settings": {"changes": ["ball.speed=2.0"]}}
+    run = Job.objects.get(kind="measure")
+    Job.objects.filter(pk=run.pk).update(config={**run.config, "game": game})
+    assert freshest(job, agents, None).score.mean[row] == agents.score.mean[row], "other numbers, another game"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("place", ["map-agent", "map-difficulties"])
+def test_cards_and_pages_of_saved_agents_show_difficulties_by_fresh_episodes(
+    team: Studio, designer: Client, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    job = bred(team.project)
+    agents = agents_of(job)
+    assert agents is not None
+    where = np.arange(len(agents.id))
+    known = {"score": np.where(where == 0, 0.91, 0.12), "moved": np.full(len(where), 0.3)}
+    measures = {name: Estimates(mean, mean - 0.001, mean + 0.001) for name, mean in known.items()}
+    told = agents._replace(measures={**agents.measures, **measures})
+    for module in ("map_card", "map_views"):
+        monkeypatch.setattr(f"webapp.styles.{module}.freshest", lambda job, agents, again: told)
+    address = reverse(f"styles:{place}", args=["herobattle", job.pk, int(agents.id[0])])
+    shown = html.unescape(designer.get(address).content.decode())
+    assert "0.91 (0.9" in shown
+    assert "0.12 (0.1" in shown
+    assert "Whoever was measured on fresh episodes is judged by these." in shown

@@ -30,7 +30,7 @@ from tests.webapp.styles_bred import bred, complete, search
 from webapp.agents.models import Agent
 from webapp.lib.storage import store
 from webapp.studies.models import Job, Status
-from webapp.styles import map_page
+from webapp.styles import evidence, map_page
 from webapp.styles.forms import StyleForm
 from webapp.styles.learned import learned_by, learned_from, trainings
 from webapp.styles.map_agents import Agents, Estimates, _edge, agents_in, agents_of, parents_of
@@ -132,8 +132,10 @@ def test_the_band_and_the_edge_are_filters_and_what_is_wrong_is_said_at_its_fiel
     assert shown.count("field-invalid") == 2
     assert len(drawn(shown)["agents"]) == 18, "the map is there all the same"
     shown = page(designer, job, "?within=0&k=50&pick=1")
-    assert "So the map is that of the skill band 0, and nobody is picked." in shown
+    assert "“Pick a diverse few”: Type a number from 2 to 12. Until then the map is that of the skill band 0" in shown
     assert not any(drawn(shown)["picked"])
+    shown = text(designer, f"{at('map', job)}?within=-1&k=abc&pick=1")
+    assert "“Skill band”: Type a number from 0 to 1,000,000. “Pick a diverse few”: abc is not a number." in shown
 
 
 def test_axes_say_in_words_which_way_is_which_and_in_which_unit(team: Studio) -> None:
@@ -377,13 +379,26 @@ def test_the_best_agent_is_kept_from_the_page_of_its_search_with_what_it_learned
 ) -> None:
     job = bred(team.project)
     number = leader(job)
+    agents = evidence.of(job)
     assert number is not None
+    assert agents is not None
+    assert number == agents.ids[agents.score.argmax()] == getattr(evidence.best_of(job), "agent", None)
+    assert f"of agent {number}, which scored best of those that stayed; here on 6 fresh" in page(designer, job)
     shown = text(designer, reverse("agents:keep", args=["herobattle", job.pk]))
-    assert f"It is agent {number} of the map: nobody is better by the first goal, “Busy”." in shown
+    assert f"It is agent {number} of the map: of those that stayed after the last round, it scored best then." in shown
     assert f'value="Busy and calm: agent {number}"' in shown
     Job.objects.filter(pk=job.pk).update(counters={"steps": 10**6})
     designer.post(reverse("agents:keep", args=["herobattle", job.pk]), {"of": ""})
     assert Agent.objects.get().origin["steps"] == learned_by(job, number) in (64, 128, 192)
+
+
+def test_what_an_earlier_version_left_as_the_best_by_the_first_goal_is_called_so(
+    team: Studio, designer: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = bred(team.project)
+    monkeypatch.setattr(evidence, "best_of", lambda job: evidence.Best(99, 0.5, None, True, 6))
+    shown = text(designer, reverse("agents:keep", args=["herobattle", job.pk]))
+    assert f"It is agent {leader(job)} of the map: nobody is better by the first goal, “Busy”." in shown
 
 
 def test_a_card_says_that_no_other_difficulty_exists(team: Studio, designer: Client) -> None:
@@ -478,15 +493,21 @@ def test_an_agent_keeps_the_limits_that_it_learned_with(team: Studio, designer: 
     assert '"delay": 8, "apart": 8' in played or '"delay":8,"apart":8' in played
 
 
-def test_the_usual_name_says_to_which_end_an_agent_is_drawn_and_is_unlike_all_others(
-    team: Studio, designer: Client
-) -> None:
+def test_the_usual_name_says_near_which_end_an_agent_was_measured_and_not_to_which_it_was_drawn(team: Studio) -> None:
+    job = search(team.project)
+    agents = made_up([0.9, 0.1, 0.5, 0.5, 0.3], [0.96, 0.80, 0.51, 0.45, 0.20])
+    drawn_to_calm = agents._replace(paths=("style.w2",), genes=np.full((5, 1), -0.4))
+    for found in (agents, drawn_to_calm):
+        names = [usual_name(job, found, row) for row in range(5)]
+        assert names == ["Busy 0", "Busy 1", "Agent 2", "Calm 3", "Calm 4"]
+    alike = made_up([0.9, 0.1], [0.5, 0.5])
+    assert usual_name(job, alike, 0) == "Agent 0", "nobody is calmer than the others"
+
+
+def test_the_usual_name_is_unlike_all_others(team: Studio, designer: Client) -> None:
     job = bred(team.project)
     found = agents_of(job)
     assert found is not None
-    weights = found.genes[:, found.paths.index("style.w2")]
-    for row, weight in enumerate(weights):
-        assert usual_name(job, found, row) == f"{'Busy' if weight >= 0 else 'Calm'} {int(found.id[row])}"
     first = usual_name(job, found, 0)
     designer.post(at("map-keep", job, int(found.id[1])), {"name": first})
     assert usual_name(job, found, 0) == f"{first}, job {job.pk}"
@@ -504,7 +525,7 @@ def test_breeding_on_keeps_the_agent_and_opens_the_form_filled_in_with_its_searc
     answer = designer.post(at("map-keep", job, 4), {"then": "breed"}, follow=True)
     assert answer.request["PATH_INFO"] == reverse("styles:new", args=["herobattle"])
     agent = Agent.objects.get()
-    assert re.fullmatch("(Busy|Calm) 4", agent.name), "the end of the scale that it is drawn to, and its number"
+    assert re.fullmatch("(Busy|Calm|Agent) 4", agent.name), "the end of the scale that it is near, and its number"
     shown = html.unescape(answer.content.decode())
     assert f'<option value="{agent.pk}" selected>{agent.name}</option>' in shown
     typed = TrainDraft.objects.get().form

@@ -75,7 +75,9 @@ def test_the_page_of_an_ended_search_shows_spread_and_skill_and_offers_the_contr
     assert f"{side.skilled} of 4" in shown
     assert f"By {again.samples} fresh episodes of each agent" in shown
     best = evidence.best(job, agents, again)
-    assert shown.count("of the agent that was measured best during the search, on 4 fresh episodes") == 2
+    assert shown.count("which scored best of those that stayed; here on 4 fresh episodes") == 1
+    assert f"of agent {best.agent}, which scored best" in shown
+    assert "of the agent that scored best of those that stayed; here on 4 fresh episodes" in shown
     assert again.few.startswith("4 episodes say little: a score may be about 0.")
     assert again.few in shown
     assert (best.fresh, best.score) == (True, again.score[again.ids == agents.ids[agents.score.argmax()]][0])
@@ -101,15 +103,33 @@ def test_lists_count_those_who_play_nearly_as_well_as_the_best_as_the_page_does_
     assert found is not None
     assert "0 of the 4 that stayed score within 0.1 of the best" in found.words
     assert "of those that stayed, by their means on fresh episodes" in shown
-    assert "only those that stayed, and by their means on fresh episodes." in shown
-    assert "The table above counts" not in page(client, breeding(team.project))
+    assert (
+        "The skill band of the map below counts agents in another way: all agents that were trained, not only those "
+        "that stayed; by the episodes of every round, not by fresh ones; by their ranges, not by their means." in shown
+    )
+    assert "data-two-counts" not in page(client, breeding(team.project)), "there is no table yet"
+
+
+def test_where_the_table_counts_by_wins_that_is_the_reason_why_the_map_counts_otherwise(
+    team: Studio, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a first round the same agents are counted by the same episodes: only scores and wins differ, and ranges."""
+    monkeypatch.setitem(GAMES, "pong", GAMES["pong"]._replace(names={"skill": "win"}))
+    job = bred(team.project)
+    first = job.events.filter(kind="progressed", tick=1)
+    job.events.filter(kind="progressed").exclude(pk__in=first).delete()
+    Job.objects.filter(pk=job.pk).update(status=Status.RUNNING, artifacts={}, tick=1)
+    shown = page(client, job)
+    assert "another way: by their scores, not by their share of wins; by their ranges, not by their means." in shown
+    told = client.get(reverse("styles:map", args=[team.project.slug, job.pk])).content.decode()
+    assert "table above" not in told, "the map is asked for by itself, and must not speak of what may not be there yet"
 
 
 @pytest.mark.parametrize(("ends", "says"), [((0.02, 0.09), True), ((0.4, 0.6), False), (None, True)])
 def test_a_search_in_which_nobody_plays_well_says_so_and_what_helps(
     team: Studio, client: Client, monkeypatch: pytest.MonkeyPatch, ends: tuple[float, float] | None, says: bool
 ) -> None:
-    monkeypatch.setattr(evidence, "best_of", lambda job: evidence.Best(0.05, ends, True, 100))
+    monkeypatch.setattr(evidence, "best_of", lambda job: evidence.Best(0, 0.05, ends, True, 100))
     shown = page(client, bred(team.project))
     assert ("even the best one scores 0.05, where 0 is the worst and 1 the best" in shown) == says
 
@@ -279,6 +299,13 @@ def test_a_search_that_was_stopped_before_its_first_round_promises_nothing(team:
     shown = page(client, breeding(team.project, status=Status.STOPPED))
     assert "It ended before its first round was complete" in shown
     assert "not complete yet" not in shown
+
+
+def test_of_one_round_lines_are_promised_only_while_more_follow(team: Studio, client: Client) -> None:
+    job = bred(team.project, config(ticks=1))
+    assert "Only one round was complete when it ended; lines need two." in page(client, job)
+    Job.objects.filter(pk=job.pk).update(status=Status.RUNNING, ticks=3)
+    assert "One round is complete. From the second on, lines show how it goes." in page(client, job)
 
 
 def test_a_search_that_is_put_aside_before_anybody_is_trained_is_not_called_ended(team: Studio, client: Client) -> None:

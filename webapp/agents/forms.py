@@ -16,6 +16,7 @@ from webapp.agents.captions import by_itself
 from webapp.agents.edits import as_typed
 from webapp.agents.keeping import opponents, unplayable
 from webapp.agents.models import NAME, NOTES, TAG, TAGS, Agent
+from webapp.agents.tags import one_of_each
 from webapp.games.fields import NumberField
 from webapp.lib.names import NameField
 from webapp.lib.text import seen
@@ -72,8 +73,8 @@ class TextForm(forms.Form):
     )
 
     def clean_tags(self) -> list[str]:
-        """Each once, in the order in which they were typed."""
-        found = list(dict.fromkeys(filter(None, (tag.strip() for tag in self.cleaned_data["tags"].split(",")))))
+        """Each once, whatever the case of its letters, in the order in which they were typed."""
+        found = one_of_each(filter(None, (tag.strip() for tag in self.cleaned_data["tags"].split(","))))
         if len(found) > TAGS:
             raise forms.ValidationError(f"There are {len(found)} tags; {TAGS} are the most.")
         if long := next((tag for tag in found if len(tag) > TAG), None):

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from engine.catalog import MOMENTS_A_SECOND
 from engine.config.agents import PART
 from engine.errors import StoreError
+from engine.text import folded
 from webapp.accounts.people import signed_in
 from webapp.agents import data, edits, keeping
 from webapp.agents.captions import Figures, opponent_in
@@ -26,6 +27,7 @@ from webapp.agents.lifetimes import other_times
 from webapp.agents.models import Agent, Measurement
 from webapp.agents.naming import WRONG, keep_named, page_of
 from webapp.agents.playable import OTHER_GAME, breeds, obstacle
+from webapp.agents.tags import as_listed, has_tag, one_of_each
 from webapp.games.models import GameVersion
 from webapp.lib.page_json import PageJson
 from webapp.lib.posts import one_of, posts_only
@@ -91,13 +93,14 @@ def agents(request: HttpRequest, slug: str) -> HttpResponse:
     """The agents of a project, newest first; ``tag``: those that have it."""
     project = project_for(request, slug)
     tagged = dict(project.agents.kept().values_list("pk", "tags"))
-    tag, newest = request.GET.get("tag", ""), data.newest(project)
-    found = _all(project).filter(pk__in=[pk for pk, tags in tagged.items() if not tag or tag in tags])
+    tags = sorted(one_of_each(each for own in tagged.values() for each in own), key=folded)
+    tag, newest = as_listed(request.GET.get("tag", ""), tags), data.newest(project)
+    found = _all(project).filter(pk__in=[pk for pk, own in tagged.items() if not tag or has_tag(own, tag)])
     page = Paginator(found, A_PAGE).get_page(request.GET.get("page"))
     cards = [Card.of(agent, newest) for agent in page]
     context = {
         "project": project, "cards": cards, "page": page, "tag": tag, "waits": any(card.waits for card in cards),
-        "tags": sorted({each for tags in tagged.values() for each in tags}),
+        "tags": tags,
         "old": len(_to_measure(project, newest)) if newest is not None else 0, "newest": newest,
         "may_write": _writes(request, project),
         "deleted": project.agents.exclude(deleted_at=None).order_by("-deleted_at")[:20],

@@ -47,6 +47,7 @@ class Playing(Learning):
     results: ClassVar[tuple[str, ...]] = ("table",)
     files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy"}
     gives = "strongest member"
+    decided = "decisions, meetings included"
     counted, speed_in = "evaluations", "decisions learned from"
     on_top = "The last meetings of the strongest member come on top."
     trying = "Two members train and meet to see how fast this goes …"

@@ -25,6 +25,14 @@ def chose(job: Job) -> bool:
     return int(job.tick if job.terminal else job.config["ticks"]) > 1
 
 
+def chosen_by(job: Job) -> str:
+    """What has decided which of a job's agents stay: the ``episodes`` that measured them, or ``chance``; empty while
+    nobody has had to leave, as after a first round."""
+    if job.tick < 2:
+        return ""
+    return "episodes" if job.config["selection"] else "chance"
+
+
 def of(job: Job) -> Job | None:
     """The control of a search: the latest that was not stopped and did not fail; none where nobody was selected."""
     if not chose(job):

@@ -121,9 +121,10 @@ def _read(digest: str, skill: str) -> Population | None:
 
 
 class Best(NamedTuple):
-    """The best score of a search with its 95 % range (None: unknown) by so many ``episodes``; ``fresh``: they did not
-    choose it."""
+    """The best score of those that stayed, whose ``agent`` it is, with its 95 % range (None: unknown) by so many
+    ``episodes``; ``fresh``: they did not choose it."""
 
+    agent: int
     score: float
     ends: tuple[float, float] | None
     fresh: bool
@@ -134,15 +135,16 @@ def best(job: Job, mine: Population, again: Population | None) -> Best:
     """The agent of the best score: on fresh episodes, where it was measured on such; else with a range that holds for
     everybody measured so far at once, for the best of many is lucky."""
     row = int(mine.score.argmax())
-    if again is not None and mine.ids[row] in again.ids:
-        at = int(np.flatnonzero(again.ids == mine.ids[row])[0])
-        return Best(float(again.score[at]), _known(again.ends[at]), True, again.samples)
+    agent = int(mine.ids[row])
+    if again is not None and agent in again.ids:
+        at = int(np.flatnonzero(again.ids == agent)[0])
+        return Best(agent, float(again.score[at]), _known(again.ends[at]), True, again.samples)
     among = max(int(job.counters.get("evaluations", 0)), len(mine.score))
     score, known = float(mine.score[row]), built_in(job.config["task"]["game"]["name"])
     low, high = known.ends.get("score", (-np.inf, np.inf)) if known is not None else (-np.inf, np.inf)
     wide = widened(score, Range(*mine.ends[row].tolist()), ERROR / among)
     ends = _known(np.clip(wide, low, high)) if np.isfinite(wide).all() else None
-    return Best(score, ends, False, mine.samples)
+    return Best(agent, score, ends, False, mine.samples)
 
 
 def weak(job: Job) -> tuple[float, float] | None:

@@ -14,13 +14,14 @@ from webapp.styles.map_form import EVERYBODY, PICKED, WITHIN, MapForm
 class MapQuery(NamedTuple):
     """What was asked for, where it is not wrong. ``sort``: the measure by which the table is sorted, the most first;
     ``page`` of the table, from 1; ``ticked``: agents that are. ``picks``: whether a diverse few shall be
-    picked; ``wrong``: something that was typed cannot be used, so the usual stands for it and nobody is picked."""
+    picked; ``wrong``: what was typed that cannot be used, and what can, in sentences that name the fields; the usual
+    stands for it then, and nobody is picked."""
 
     within: float
     show: str
     k: int
     picks: bool
-    wrong: bool
+    wrong: str
     sort: str = "score"
     page: int = 1
     ticked: tuple[int, ...] = ()
@@ -56,7 +57,7 @@ def asked(given: QueryDict) -> tuple[MapForm, MapQuery]:
     """The form as it was filled in, with what is usual where nothing, or something wrong, was typed."""
     usual = {"within": f"{WITHIN:g}", "show": EVERYBODY, "k": str(PICKED)}
     form = MapForm({name: given.get(name, each) for name, each in usual.items()})
-    wrong = not form.is_valid()
+    wrong = " ".join(f"“{form[name].label}”: {error}" for name, found in form.errors.items() for error in found)
     typed = form.cleaned_data
     within, k = typed.get("within"), typed.get("k")
     return form, MapQuery(

@@ -15,6 +15,7 @@ from webapp.lib.words import number, percent
 from webapp.studies.models import Job
 from webapp.styles import few_episodes
 from webapp.styles.evidence import SKILLED
+from webapp.styles.freshest import freshest
 from webapp.styles.learned import Parents, learned_from, trainings
 from webapp.styles.map_agents import SCORE, Agents, files, parents_of
 from webapp.styles.map_genes import Gene, fixed, genes_of
@@ -103,7 +104,8 @@ def card_of(job: Job, agents: Agents, row: int) -> Card:
         0 if again is None or fresh_row is None else again.samples,
         _few(agents, row) if again is None or fresh_row is None else _few(again, fresh_row), genes,
         parents.get(agent, ()),
-        _lineage(job, agents, agent, parents), levels_of(agents, row, known), against(strangers, agent, known),
+        _lineage(job, agents, agent, parents),
+        levels_of(freshest(job, agents, again), row, known), against(strangers, agent, known),
         [known[name].title for name in known if name in shown(agents)],
         min((each.samples for each in strangers.others.values()), default=0), held(agents, row, strangers),
         bool(strangers.others), kept, lost, job.config["networks"],

@@ -2,7 +2,8 @@
 play better or worse.
 
 The strongest and the weakest of many look further apart than they are. So scores are compared, and told, with ranges
-that hold at once for everybody of a search."""
+that hold at once for everybody of a search. Whoever was measured on fresh episodes is judged by these
+(``webapp.styles.freshest``)."""
 
 from __future__ import annotations
 

@@ -105,9 +105,9 @@ def context(job: Job, given: QueryDict) -> dict[str, Any]:
     known, game = axes(job.config), job.config["task"]["game"]
     newest = data.version_of(game["name"], job.project)
     return {
-        "above": evidence.compared(job, None),
         "map_form": form, "map": found, "map_lost": lost, "map_key": key(job), "asked": wanted, "control": control,
-        "compares": controls.chose(job),
+        "compares": job.config["selection"] and controls.chose(job),
+        "chosen_by": controls.chosen_by(job),
         "map_axes": list(known.values()),
         "newer_data": newest if data.differs(game, newest) else None,
         "ticked": wanted.ticked,

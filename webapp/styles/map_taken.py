@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import chain
 
+import numpy as np
+
 from engine.errors import StoreError
 from webapp.accounts.models import User
 from webapp.agents import edits, keeping, unkept
@@ -14,27 +16,36 @@ from webapp.lib.digits import whole
 from webapp.studies import actions
 from webapp.studies.models import Job
 from webapp.styles.learned import learned_by
-from webapp.styles.map_agents import Agents, agents_of, files
+from webapp.styles.map_agents import Agents, Floats, agents_of, files
 from webapp.styles.map_words import template_of
 
-STYLE_WEIGHT = "style.w2"
-"""The gene that says to which end of its scale an agent is drawn, and how strongly."""
+END = 1 / 3
+"""So much of what all agents span is named after the end of the scale there; whoever lies between is just an agent."""
+ROUNDING = 1e-9
 
 
 def usual_name(job: Job, agents: Agents, row: int) -> str:
-    """What a kept agent is called where nobody says otherwise: by the end of the scale that it is drawn to and by its
-    number, such as "Busy 7", and unlike all others of its project."""
+    """What a kept agent is called where nobody says otherwise: by the end of the scale that it was measured near and by
+    its number, such as "Busy 7", and unlike all others of its project."""
     plain = f"{_end(job, agents, row)} {int(agents.id[row])}"
     return edits.free_name(job.project, chain([plain], edits.numbered(f"{plain}, job {job.pk}")))
 
 
 def _end(job: Job, agents: Agents, row: int) -> str:
-    """What the end of the scale is called that an agent is drawn to; of formulas of one's own, just an agent."""
+    """What the end of the scale is called near which an agent was measured, among all agents of the search: what it
+    was paid for it may not do. Just an agent between the ends, and of formulas of one's own."""
     template = template_of(job.config)
     if template is None:
         return "Agent"
-    weight = agents.settings(row).get(STYLE_WEIGHT, job.config["task"]["style"]["w2"])
-    return template.one if weight >= 0 else template.other
+    one, other = (agents.measures[goal].mean for goal in agents.goals)
+    place = _place(one - other, row)  # the score is in both goals, so this is what the agent does
+    return "Agent" if END < place < 1 - END else template.one if place > 0.5 else template.other
+
+
+def _place(values: Floats, row: int) -> float:
+    """Where one of these values lies between the least (0) and the most (1); in the middle where all are alike."""
+    span = float(np.ptp(values))
+    return (float(values[row]) - float(values.min())) / span if span > ROUNDING else 0.5
 
 
 def stored(job: Job, agent: int, tick: int) -> str:

@@ -24,9 +24,11 @@ from webapp.projects.access import allowed, role_in
 from webapp.studies import actions
 from webapp.studies.models import Job
 from webapp.studies.pictures import job_for
-from webapp.styles import map_page, map_taken, typed
+from webapp.styles import control, map_page, map_taken, typed
+from webapp.styles.freshest import freshest
 from webapp.styles.map_agents import Agents, agents_of
 from webapp.styles.map_card import card_of, levels_of
+from webapp.styles.map_strangers import met
 from webapp.styles.map_words import axes
 from webapp.training import drafts
 from webapp.training.models import TrainDraft
@@ -75,7 +77,7 @@ def card(request: HttpRequest, slug: str, pk: int, agent: int) -> HttpResponse:
     except StoreError as error:
         raise Http404(str(error)) from error
     context = {"project": job.project, "job": job, "card": shown, "may_change": _may_write(request, job),
-               "usual_name": map_taken.usual_name(job, agents, row)}  # fmt: skip
+               "chosen_by": control.chosen_by(job), "usual_name": map_taken.usual_name(job, agents, row)}  # fmt: skip
     return render(request, "styles/map_agent.html", context)
 
 
@@ -83,7 +85,12 @@ def card(request: HttpRequest, slug: str, pk: int, agent: int) -> HttpResponse:
 def difficulties(request: HttpRequest, slug: str, pk: int, agent: int) -> HttpResponse:
     """The same style at other difficulties, as a part of a saved agent's page."""
     job = _job(request, slug, pk)
-    found = levels_of(*_row(job, agent), axes(job.config))
+    agents, row = _row(job, agent)
+    try:
+        known = freshest(job, agents, met(job).own)
+    except StoreError as error:
+        raise Http404(str(error)) from error
+    found = levels_of(known, row, axes(job.config))
     return render(request, "styles/partials/levels.html", {"project": job.project, "job": job, "levels": found})
 
 
@@ -114,9 +121,11 @@ def breed(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _bred_on(agent: Agent, user: User) -> HttpResponse:
-    """Its form, filled in: as the search that bred it, or with its game alone."""
+    """Its form, filled in: as the search that bred it, or with its game alone. Also from an agent of a control, it is a
+    search that chooses who stays."""
     if agent.job is not None and agent.job.kind == "style":
         values = typed.values_of(agent.job, agent.project)
+        values.pop("control", None)
     else:
         values = typed.values_of_game(agent.game, agent.project)
     values |= {"start": str(agent.pk), "title": f"{agent.name}, bred on"}

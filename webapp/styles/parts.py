@@ -14,7 +14,7 @@ from webapp.studies.job_page import worker_words
 from webapp.studies.kinds import BestCandidate, Found, Parts
 from webapp.studies.models import TERMINAL, Job, Status
 from webapp.studies.setting_fields import is_range, range_text
-from webapp.styles import control, course, evidence, map_page, typed
+from webapp.styles import control, course, evidence, map_page, two_counts, typed
 from webapp.styles.corner import corner as corner_of
 from webapp.styles.learned import learned_by
 from webapp.styles.map_agents import SCORE
@@ -50,18 +50,24 @@ class StyleSearches(SettingsSearches):
         own = {**_proved(job), **_went(job), "ended": job.status in TERMINAL,
                "now": course.now(job), "began": _began(job), "specialist": _specialist(job),
                "whole": whole_batches(job.config["task"], "an agent")}  # fmt: skip
-        return render(request, "styles/job.html", context | own | map_page.context(job, request.GET))
+        below = map_page.context(job, request.GET)
+        if own["mine"] is not None and below["map"] is not None:
+            own["two_counts"] = two_counts.why(own["mine"], own["compared"].fresh, below["map"])
+        return render(request, "styles/job.html", context | own | below)
 
     def typed(self, job: Job) -> dict[str, Any]:
         """As the page of styles has them."""
         return typed.values_of(job, job.project)
 
     def best(self, job: Job) -> BestCandidate | None:
-        """The agent of the edge that is best by the first goal."""
-        number, goal = leader(job), title_of(job.config["objectives"][0]["measure"])
+        """The agent that scored best of those that stayed; earlier versions left the best by the first goal."""
+        number, found = leader(job), evidence.best_of(job)
         if number is None:
             return None
-        words = f"It is agent {number} of the map: nobody is better by the first goal, “{goal}”."
+        words = f"It is agent {number} of the map: of those that stayed after the last round, it scored best then."
+        if found is not None and found.agent != number:
+            goal = title_of(job.config["objectives"][0]["measure"])
+            words = f"It is agent {number} of the map: nobody is better by the first goal, “{goal}”."
         return BestCandidate(f"Agent {number}", words, learned_by(job, number))
 
     def found(self, job: Job) -> Found | None:

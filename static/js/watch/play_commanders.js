@@ -31,11 +31,11 @@ function say(element, words) {
   if (element.textContent !== words) element.textContent = words;
 }
 
-/** "Frost Captain with Comet Volley, Warhorn and Coil Bow; 5 Pikes and 2 Bows".
+/** "Frost Captain with Comet Volley, Warhorn and Coil Bow; Pikes ×5 and Bows ×2".
  * @param {Team} team @param {string[]} names of the side */
 function teamWords(team, [hero, skill, one, other, first, second]) {
-  const more = second ? ` and ${team[7]} ${second}` : "";
-  return `${hero} with ${skill}, ${one} and ${other}; ${team[5]} ${first}${more}`;
+  const more = second ? ` and ${second} ×${team[7]}` : "";
+  return `${hero} with ${skill}, ${one} and ${other}; ${first} ×${team[5]}${more}`;
 }
 
 class Match {

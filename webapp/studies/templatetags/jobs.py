@@ -20,6 +20,7 @@ from webapp.projects.frame import Frame
 from webapp.studies import commanders, kinds, warned
 from webapp.studies.commanders import Led
 from webapp.studies.compare.measures import asks, effort
+from webapp.studies.kind_words import kind_and_game
 from webapp.studies.models import Job
 from webapp.studies.overview import pace
 from webapp.studies.took import took_words
@@ -31,6 +32,7 @@ register.filter("asks", asks)
 register.filter("effort", effort)
 register.filter("parts", kinds.of)
 register.filter("pace", pace)
+register.filter("kind_and_game", kind_and_game)
 register.filter("took", took_words)
 register.filter("warned", warned.of)
 register.filter("data", commanders.played_on)
