@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import html
 import json
 import re
@@ -22,6 +23,7 @@ from engine.rl.policy import Policy
 from engine.studies import load
 from engine.study import run
 from engine.study.evolve import apart
+from engine.styles.agents import files_of
 from tests.factories import Studio, signed_in
 from tests.webapp.bred import sampled
 from tests.webapp.styles_bred import bred, complete, search
@@ -251,6 +253,36 @@ def test_children_appear_one_by_one_and_can_be_taken_once_their_round_is_complet
     answer = designer.post(at("map-keep", job, young), {"then": ""}, follow=True)
     assert f"Agent {young} has just been trained." in html.unescape(answer.content.decode())
     assert not Agent.objects.exists()
+
+
+@pytest.mark.parametrize("status", [Status.PAUSED, Status.STOPPED])
+def test_an_agent_of_the_round_that_a_pause_or_a_stop_cut_off_is_watched_and_kept(
+    team: Studio, designer: Client, status: Status
+) -> None:
+    job, whole = bred(team.project, 1), bred(team.project)
+    round_two = whole.events.get(kind="progressed", tick=2).body["artifacts"]
+    left = {"arrived": round_two["chunk"], "arrived_agents": round_two["agents"]}
+    Job.objects.filter(pk=job.pk).update(artifacts={**job.artifacts, **left}, status=status)
+    young = max(drawn(text(designer, at("map", job)))["agents"])
+    card = text(designer, at("map-agent", job, young))
+    assert "Keep this agent" in card
+    assert "Watch it" in card
+    assert "Breed on from this one" in card
+    designer.post(at("map-watch", job), {"agent": [str(young)]})
+    assert Job.objects.for_forms().exists()
+    designer.post(at("map-keep", job, young), {"then": ""})
+    found = files_of(store().get(round_two["agents"]), young)
+    assert found is not None
+    assert Agent.objects.get().policy == hashlib.sha256(found.description).hexdigest()
+
+
+def test_an_agent_that_a_crash_took_says_so_and_offers_nothing(team: Studio, designer: Client) -> None:
+    job, whole = bred(team.project, 1), bred(team.project)
+    chunk = whole.events.get(kind="progressed", tick=2).body["artifacts"]["chunk"]
+    Job.objects.filter(pk=job.pk).update(artifacts={**job.artifacts, "arrived": chunk}, status=Status.FAILED)
+    card = text(designer, at("map-agent", job, 11))
+    assert "its search ended abruptly, before the round was complete." in card
+    assert "Keep it to have it measured" not in card
 
 
 def test_the_card_of_an_agent_has_ranges_weights_parents_and_fresh_numbers(team: Studio, designer: Client) -> None:
