@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from engine.arrays import Bundle, unpack
 from engine.catalog import STUDIES
@@ -28,6 +29,7 @@ from engine.games.pong.scripts import Follower
 from engine.mdp.limits import limited
 from engine.mdp.trajectory import Batch
 from engine.means import WHY_NOWHERE
+from engine.rl.devices import on_threads
 from engine.rl.observed import Observed
 from engine.rl.onnx_acting import acting
 from engine.rl.players import RandomPlayer
@@ -36,6 +38,7 @@ from engine.rl.recording import record
 from engine.rl.take_home import checked, processor, vectors
 from engine.store import FolderStore
 from engine.studies import load
+from engine.study.measure import _Measurement
 from engine.study.model_card import NOT_RECORDED, card_of, in_words, limits_in_words, own_player
 from tests.engine.test_rl_policy import POLICIES, batch
 from tests.engine.test_rl_policy import policy as made
@@ -98,6 +101,22 @@ def test_a_measurement_tells_means_with_ranges_of_fresh_episodes(store: FolderSt
     assert (clip["drawing"], clip["pace"]) == ("pong", 40.0)
     assert 6 * 40 + 1 >= len(clip["positions"]) > 40, "some seconds"
     assert sum(told.meta["moves"]) == 1000
+
+
+def test_episodes_are_played_on_one_thread_and_afterwards_torch_has_its_own_again(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads, plays = list[int](), _Measurement._played
+
+    def noted(self: _Measurement, *given: Any) -> Any:
+        threads.append(torch.get_num_threads())
+        return plays(self, *given)
+
+    monkeypatch.setattr(_Measurement, "_played", noted)
+    with on_threads(2):
+        run(measurement(kept(untrained(), store)), store)
+        assert torch.get_num_threads() == 2
+    assert set(threads) == {1}
 
 
 def test_an_interrupted_measurement_ends_with_the_same_figures(store: FolderStore) -> None:

@@ -78,6 +78,14 @@ def test_an_agent_is_kept_of_a_job_that_has_ended_and_its_measurement_begins(tea
     assert study.agent.policy == job.artifacts["policy_description"]
     assert study.opponent is None, "this Pong brings its own player"
     assert study.origin.steps == 100_000
+    for page in (at("list"), at("agent", agent.pk)):
+        assert "It has not been measured yet. Its measurement waits for its turn." in text(designer, page)
+    measurement = Job.objects.get(kind="measure")
+    Job.objects.filter(pk=measurement.pk).update(status=Status.WAITING, message="Waits for a free place.")
+    waits = text(designer, at("agent", agent.pk))
+    assert "Waits for a free place." in waits
+    assert f'href="{reverse("studies:job", args=[job.project.slug, measurement.pk])}"' in waits
+    Job.objects.filter(pk=measurement.pk).update(status=Status.RUNNING, message="")
     assert "Being measured: 0 of 600 episodes" in text(designer, at("list"))
     keep(designer, job)
     assert (Agent.objects.count(), Job.objects.filter(kind="measure").count()) == (1, 1), "two clicks keep it once"
@@ -424,7 +432,9 @@ def test_measured_again_it_shows_the_old_figures_until_the_new_ones_are_there(te
     assert agent.measuring.config["seed"] != seed, "its episodes are new ones"
     page = text(designer, at("agent", agent.pk))
     assert "Moves 12 % of the time" in page
-    assert "Measured again: 0 of 600 episodes" in page
+    assert "It is to be measured again. Its measurement waits for its turn." in page
+    Job.objects.filter(pk=agent.measuring.pk).update(status=Status.RUNNING)
+    assert "Measured again: 0 of 600 episodes" in text(designer, at("agent", agent.pk))
     measured(agent, moved=0.5)
     assert "Moves 50 %" in text(designer, at("agent", agent.pk))
 
@@ -459,7 +469,7 @@ def test_a_measurement_that_failed_is_told_with_its_reason(team: Studio, designe
     Job.objects.filter(kind="measure").update(status=Status.FAILED, message="The game went away.")
     assert "The measurement failed. The game went away." in text(designer, at("list"))
     designer.post(at("measure", Agent.objects.get().pk))
-    assert "Being measured" in text(designer, at("list"))
+    assert "Its measurement waits for its turn." in text(designer, at("list"))
 
 
 def test_the_download_is_the_file_that_was_measured(team: Studio) -> None:
