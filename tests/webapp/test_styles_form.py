@@ -407,6 +407,8 @@ def test_without_sample_episodes_the_longest_episode_of_the_game_says_whether_on
         "7,680 decisions or more."
     )
     assert form(team, **PONG, **small, steps="7680").too_few == ""
+    more = form(team, **PONG, **small, steps="650").too_few
+    assert more.startswith("Each agent would see 20 decisions of"), "it learns from 640 at a time, so from 1,280"
 
 
 @pytest.mark.parametrize("game", [offer.key for offer in OFFERS.values() if offer.name])
