@@ -48,6 +48,7 @@ def card_of(config: MeasureConfig, policy: Policy, found: Mapping[str, Any]) -> 
         "measured": {
             "episodes": found["episodes"],
             "seed": config.seed,
+            "data": config.data,
             "draws": found["draws"],
             "measures": found["measures"],
         },
@@ -61,6 +62,11 @@ def card_of(config: MeasureConfig, policy: Policy, found: Mapping[str, Any]) -> 
 def _time(card: Mapping[str, Any]) -> str:
     on = f" ({card['processor']})" if card["processor"] else ", of a processor that does not say its model"
     return f"{card['processor_milliseconds_per_decision']:.3f} ms for a decision on one thread{on}"
+
+
+def _data(learned: str, measured: str) -> str:
+    trained = learned or "the game's own"
+    return f"trained on {trained}, measured on {measured}" if measured not in ("", learned) else trained
 
 
 def _decisions(origin: Mapping[str, Any]) -> str:
@@ -89,7 +95,7 @@ def in_words(card: Mapping[str, Any]) -> str:
         ("Limits", limits_in_words(card["limits"])),
         ("Measured against", card["opponent"] or card["others"]),
         ("From", origin["job"] or NOT_RECORDED),
-        ("Game data", origin["data"] or "the game's own"),
+        ("Game data", _data(origin["data"], measured["data"])),
         ("Learned from", f"{_decisions(origin)}, seed {origin['seed']}"),
         ("Learner", origin["learner"] or NOT_RECORDED),
         ("Signals", ", ".join(card["seat"]["signals"]) or "none"),

@@ -239,6 +239,29 @@ def test_the_card_names_measures_in_words_and_says_what_is_not_known_and_why(sto
     assert "unknown" not in in_words(card_of(measurement(kept(untrained(), store)), untrained(), certain))
 
 
+@pytest.mark.parametrize(
+    ("learned", "data", "said"),
+    [
+        ("Spring, version 1", "Spring, version 2", "trained on Spring, version 1, measured on Spring, version 2"),
+        ("", "Spring, version 2", "trained on the game's own, measured on Spring, version 2"),
+        ("Spring, version 1", "Spring, version 1", "| Spring, version 1 "),
+        ("Spring, version 1", "", "| Spring, version 1 "),
+        ("", "", "| the game's own "),
+    ],
+)
+def test_the_card_names_the_data_that_it_learned_on_and_the_data_that_it_was_measured_on(
+    learned: str, data: str, said: str, store: FolderStore
+) -> None:
+    found = {
+        "game": "pong", "game_version": "1", "idle": 0, "sampled": False, "milliseconds": 0.1, "processor": "",
+        "measures": [], "episodes": 50, "against": [], "moved": None, "draws": 0, "declared": [],
+        "check": {"situations": 1, "same": 1, "difference": 0.0},
+    }  # fmt: skip
+    config = measurement(kept(untrained(), store), origin={"data": learned}, data=data)
+    (line,) = [row for row in in_words(card_of(config, untrained(), found)).splitlines() if "Game data" in row]
+    assert said in line
+
+
 def test_a_processor_is_called_by_its_model_or_not_at_all(tmp_path: Path) -> None:
     told = tmp_path / "cpuinfo"
     told.write_text("processor\t: 0\nmodel name\t: Some CPU @ 2 GHz\nflags\t: fpu\n")

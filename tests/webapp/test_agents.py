@@ -272,8 +272,12 @@ def test_a_new_data_version_marks_who_was_measured_on_the_old_one_and_one_click_
     assert pong.measurements.count() == 1, "Pong has no data"
     designer.post(at("measure-old"))
     assert commander.measurements.count() == 3, "it is under way"
+    assert study.data == str(newest)  # type: ignore[attr-defined]
     measured(Agent.objects.get(pk=commander.pk))
     assert "measured on other numbers" not in text(designer, at("list"))
+    Agent.objects.filter(pk=commander.pk).update(origin={**commander.origin, "data": "Spring data, version 14"})
+    page = text(designer, at("agent", commander.pk))
+    assert f"<dd>trained on Spring data, version 14, measured on {newest}</dd>" in page
 
 
 def test_name_notes_and_tags_are_edited_undone_and_what_is_wrong_is_said_where_it_was_typed(

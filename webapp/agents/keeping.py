@@ -253,7 +253,7 @@ def measure(agent: Agent, user: User | None, episodes: int = EPISODES[0]) -> Job
             "name": name, "seed": seed, "game": data.on(agent.played, version), "seat": agent.seat,
             "agent": agent.config.model_dump(),
             "opponent": usual_opponent(agent.game["name"]), "origin": agent.origin, "episodes": episodes,
-            **_abroad(agent),
+            "data": str(version or "")[:120], **_abroad(agent),
         })  # fmt: skip
     except ConfigError as error:
         raise actions.Refused(str(error)) from error
