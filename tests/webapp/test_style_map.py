@@ -40,6 +40,7 @@ from webapp.styles.map_strangers import held, met
 from webapp.styles.map_taken import usual_name
 from webapp.styles.map_words import axes
 from webapp.styles.starting import StylesIntake
+from webapp.training.games import title_of
 from webapp.training.learned import leader
 from webapp.training.models import TrainDraft
 
@@ -459,6 +460,23 @@ def test_breeding_on_keeps_the_agent_and_opens_the_form_filled_in_with_its_searc
     assert form._data(form.cleaned_data)["start"] == agent.policy
     other = StyleForm({**typed, "game": "commanders"}, project=team.project)
     assert "plays another game" in str(other.errors.get("start"))
+
+
+def test_agents_to_begin_with_are_listed_by_their_games_where_they_have_learned_several(
+    team: Studio, designer: Client
+) -> None:
+    job = bred(team.project)
+    for number in (4, 5):
+        designer.post(at("map-keep", job, number), {"then": "", "name": f"Agent {number}"})
+    first, second = Agent.objects.order_by("pk")
+    listed = StyleForm({"game": "pong"}, project=team.project).fields["start"].choices
+    both = {(str(first.pk), "Agent 4"), (str(second.pk), "Agent 5")}
+    assert listed[0] == ("", "New networks")
+    assert set(listed[1:]) == both
+    Agent.objects.filter(pk=second.pk).update(game={"name": "commanders", "settings": {}})
+    listed = StyleForm({"game": "pong"}, project=team.project).fields["start"].choices
+    pong, commanders = (title_of(name, team.project) for name in ("pong", "commanders"))
+    assert dict(listed[1:]) == {pong: [(str(first.pk), "Agent 4")], commanders: [(str(second.pk), "Agent 5")]}
 
 
 def test_agents_with_equal_goals_that_nobody_beats_are_all_on_the_edge() -> None:
