@@ -28,11 +28,9 @@ def too_few(task: TaskConfig, samples: Samples | None, longest: int, usual: int)
 
 
 def _learned(task: TaskConfig) -> int:
-    """The decisions that an agent really learns from, many at a time; where a range decides how many these are, those
-    that are asked for. 0 where these are a range."""
-    if not isinstance(task.steps, int):
-        return 0
+    """The decisions that an agent really learns from, many at a time; those that are asked for where a range decides
+    how many these are, and 0 where that is a range itself."""
     try:
         return learned(task)
     except KeyError:
-        return task.steps
+        return task.steps if isinstance(task.steps, int) else 0
