@@ -25,6 +25,10 @@ from workers.launch import Unreadable
 ENVELOPE = ("schema", "job", "attempt", "sequence", "tick", "at", "kind", "arrived")
 ARRIVED = "arrived"
 """Role of what has come back in the round under way."""
+UNDER_WAY = (ARRIVED, "arrived_agents")
+"""Roles that the round leaves only until it is complete: then they are in what it leaves itself."""
+AT_A_PAUSE = ("policies", "policy", "policy_description", "members", "pool")
+"""Roles that a search for players leaves when it is put aside; the first round of its going on makes them old."""
 _PLACE = re.compile(r"^[a-z_]+(\.[\w-]+)+: ")
 _NAMELESS = re.compile(r"^[a-z_]+(?:\.[\w-]+)*\.([\w-]+): (must )")
 NEXT = "Who may register simulators can test its handshake on the Simulators page; “Try again” then goes on."
@@ -117,9 +121,13 @@ class Relay:
             return  # played again after a death; the same round is already in the books
         self.tick = event.tick
         self.metrics = dict(event.metrics)
-        self._artifacts.pop(ARRIVED, None)  # it is in the round's chunk
+        self._forget_under_way()
         self._note(event, tick=event.tick, metrics=event.metrics)
         self._keep(event.artifacts)
+
+    def _forget_under_way(self) -> None:
+        for role in (*UNDER_WAY, *(AT_A_PAUSE if AT_A_PAUSE[0] in self._artifacts else ())):
+            self._artifacts.pop(role, None)
 
     def _keep(self, artifacts: Mapping[str, str]) -> None:
         kept = {role: digest for role, digest in artifacts.items() if digest and role not in ("chunk", "checkpoint")}
@@ -146,6 +154,7 @@ class Relay:
         self._own_up()
         self._note(event)
         if isinstance(event, events.Logged) and event.arrived:
+            self._forget_under_way()
             self._keep({ARRIVED: event.arrived})
 
     def _own_up(self) -> None:
@@ -162,7 +171,8 @@ class Relay:
             self._entries.append(status_entry(Status.QUEUED))
             self._end(status=Status.QUEUED, message="", enqueued_at=None, stalled_attempts=0)
             return
-        self._note(event)
+        lasting = {role: digest for role, digest in event.artifacts.items() if role not in UNDER_WAY}
+        self._note(event, {"artifacts": lasting})
         self._end(status=Status.PAUSED, command="", message="")
 
     def _stop(self, event: events.Stopped) -> None:
@@ -175,7 +185,8 @@ class Relay:
             self._die(f"Something outside the site asked the {self.claim.job.study.noun} to stop.")
 
     def _finish(self, event: events.Stopped | events.Finished, status: Status, message: str = "") -> None:
-        self._artifacts.pop(ARRIVED, None)
+        if event.artifacts.keys() - {"checkpoint"}:  # else it was stopped before it went on, and has left nothing new
+            self._forget_under_way()
         self._keep(event.artifacts)
         names = [*SETTLED, *(name for name in COUNTED if name in self.metrics)]
         metrics = self.metrics | {name: event.summary[name] for name in names if name in event.summary}

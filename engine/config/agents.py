@@ -80,6 +80,10 @@ class MeasureConfig(Study):
         (), max_length=6, title="Style", description="measures that say how it plays; empty: no style was asked for"
     )
     origin: OriginConfig = OriginConfig()
+    data: Title = Field(
+        "", title="Version of the game data that it is measured on", exclude_if=lambda data: not data,
+        description="as the model card tells it; empty: the one that it learned on",
+    )  # fmt: skip
 
     @property
     def ticks(self) -> int:

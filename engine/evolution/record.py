@@ -67,11 +67,19 @@ class Record:
         if request.candidate >= 0:
             self.further.append((request.candidate, evaluation))
             return
-        self.totals["evaluations"] += 1
-        self.totals["failed"] += evaluation.status != "ok"
-        self.given_up += evaluation.reason.startswith(GIVEN_UP)
-        self.waiting.append(self.reported(Individual(request.genome, evaluation, tick)))
+        self._wait(self.reported(Individual(request.genome, evaluation, tick)))
         self.each = self.each or evaluation.cost
+
+    def add_reported(self, i: Individual) -> None:
+        """Record an individual as an earlier attempt reported it."""
+        self.totals[self.unit] += i.evaluation.cost
+        self._wait(i)
+
+    def _wait(self, i: Individual) -> None:
+        self.totals["evaluations"] += 1
+        self.totals["failed"] += i.evaluation.status != "ok"
+        self.given_up += i.evaluation.reason.startswith(GIVEN_UP)
+        self.waiting.append(i)
 
     def close_chunk(self) -> str:
         """Store the arrivals since the last chunk (in order of birth) and revised estimates of older candidates;

@@ -63,6 +63,10 @@ class Drive(PoolSession):
         """Called before the study is paused or stopped in the middle of a tick."""
         yield from ()
 
+    def cut_off(self, command: Command) -> dict[str, str]:
+        """Artifacts of the round under way, which this command cuts off."""
+        return {}
+
     def asked(self, room: int) -> list[Request]:
         """Requests to hand out next."""
         return self.algorithm.ask(room)
@@ -86,10 +90,11 @@ class Drive(PoolSession):
 
     def end(self, pool: Pool, command: Command) -> Iterator[AnyEvent]:
         if command == "pause":
-            yield self.say(Paused, artifacts={"checkpoint": self.saved})
+            yield self.say(Paused, artifacts=self.cut_off(command) | {"checkpoint": self.saved})
             return
         if command == "stop":
-            results, summary = self._results(), self._summary()
+            left = self.cut_off(command)  # before the results, which count what waits among them
+            results, summary = left | self._results(), self._summary()
             yield self.say(Stopped, reason="Stopped by request.", artifacts=results, summary=summary)
             return
         if reason := self.record.termination.reason:

@@ -34,7 +34,7 @@ from engine.simulators import references
 from engine.store import Store
 from engine.study.algorithm_views import views_of
 from engine.study.checkpoint import Checkpoint
-from engine.study.control import Control
+from engine.study.control import Command, Control
 from engine.study.drive import Drive, searching
 from engine.study.failures import with_failure
 from engine.study.session import Totals, Troubled
@@ -160,6 +160,10 @@ class Evolve(Drive):
         """Also renews the lease, at every poll of the pool."""
         self.trainings.lease.renew()
         return super().finished(pool)
+
+    def cut_off(self, command: Command) -> dict[str, str]:
+        """The results so far, for a study that is put aside may never go on."""
+        return self.results() if command == "pause" else {}
 
     def results(self) -> dict[str, str]:
         """The networks of the edge and of the best, the best as a policy, and the networks of all members; the whole

@@ -28,6 +28,7 @@ from engine.mdp.trajectory import Batch
 from engine.mdp.vector import Game, in_turns
 from engine.means import range_of
 from engine.rl.cast import Candidate, Cast
+from engine.rl.devices import on_threads
 from engine.rl.examine import ends_by_settings, first_episodes, first_in_turns
 from engine.rl.observed import Observed, arrays_of, batch_of
 from engine.rl.onnx_acting import acting
@@ -163,10 +164,10 @@ class _Measurement(Session):
         first = len(self.values[which])
         seeds = battle_seeds(self.config.seed, np.array([MEASUREMENT], np.uint64), first, first + PART)[0]
         me, (game, opponent) = Observed(self.policy.actor(self.config.agent.sampled), VECTORS), grounds[which]
+        players = {_MINE: on_seats(self.policy, me), **({_OTHER: opponent} if opponent else {})}
         try:
-            found = self._played(
-                game, {_MINE: on_seats(self.policy, me), **({_OTHER: opponent} if opponent else {})}, seeds
-            )
+            with on_threads(1):  # a small network only waits for further threads, the longer the busier the machine is
+                found = self._played(game, players, seeds)
         except Cancelled:
             return
         self.values[which] = found if not first else np.concatenate([self.values[which], found])

@@ -48,6 +48,7 @@ def card_of(config: MeasureConfig, policy: Policy, found: Mapping[str, Any]) -> 
         "measured": {
             "episodes": found["episodes"],
             "seed": config.seed,
+            "data": config.data,
             "draws": found["draws"],
             "measures": found["measures"],
         },
@@ -61,6 +62,11 @@ def card_of(config: MeasureConfig, policy: Policy, found: Mapping[str, Any]) -> 
 def _time(card: Mapping[str, Any]) -> str:
     on = f" ({in_markdown(card['processor'])})" if card["processor"] else ", of a processor that does not say its model"
     return f"{card['processor_milliseconds_per_decision']:.3f} ms for a decision on one thread{on}"
+
+
+def _data(learned: str, measured: str) -> str:
+    trained, now = in_markdown(learned) or "the game's own", in_markdown(measured)
+    return f"trained on {trained}, measured on {now}" if measured not in ("", learned) else trained
 
 
 def _decisions(origin: Mapping[str, Any]) -> str:
@@ -96,7 +102,7 @@ def in_words(card: Mapping[str, Any]) -> str:
         ("Measured against", in_markdown(card["opponent"]) or card["others"]),
         ("From", in_markdown(origin["job"]) or NOT_RECORDED),
         *_population(origin),
-        ("Game data", in_markdown(origin["data"]) or "the game's own"),
+        ("Game data", _data(origin["data"], measured["data"])),
         ("Learned from", f"{_decisions(origin)}, seed {origin['seed']}"),
         ("Learner", in_markdown(origin["learner"]) or NOT_RECORDED),
         ("Signals", in_markdown(", ".join(card["seat"]["signals"])) or "none"),

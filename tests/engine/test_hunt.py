@@ -458,8 +458,9 @@ def test_the_file_of_a_bug_starts_no_program(tmp_path: Path, capsys: pytest.Capt
     assert not mark.exists()
 
 
-def test_what_was_found_in_a_round_that_a_stop_cuts_off_is_not_lost(
-    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("command", "last"), [("stop", Stopped), ("pause", Paused)])
+def test_what_was_found_in_a_round_that_a_stop_or_a_pause_cuts_off_is_not_lost(
+    command: str, last: type[Stopped | Paused], store: FolderStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     learnt, learn = list[Evaluation](), Evolve.learn
 
@@ -468,9 +469,10 @@ def test_what_was_found_in_a_round_that_a_stop_cuts_off_is_not_lost(
         return learn(self, evaluation)
 
     monkeypatch.setattr(Evolve, "learn", noted)
-    seen = list(run(study(method="random"), store, control=lambda: "stop" if learnt else ""))
+    seen = list(run(study(method="random"), store, control=lambda: command if learnt else ""))  # type: ignore[arg-type,return-value]
     assert not [event for event in seen if isinstance(event, Progressed)], "no round is complete"
-    assert isinstance(seen[-1], Stopped)
+    assert isinstance(seen[-1], last)
+    assert isinstance(seen[-1], Stopped | Paused)
     assert Findings.unpacked(store.get(seen[-1].artifacts["found"])).visits
 
 

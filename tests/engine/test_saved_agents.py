@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from engine.arrays import Bundle, unpack
 from engine.catalog import STUDIES
@@ -30,6 +31,7 @@ from engine.mdp.interface import ArraySpec, Continuous, Discrete, SeatSpec
 from engine.mdp.limits import limited
 from engine.mdp.trajectory import Batch
 from engine.means import WHY_NOWHERE
+from engine.rl.devices import on_threads
 from engine.rl.observed import Observed
 from engine.rl.onnx_acting import acting
 from engine.rl.players import RandomPlayer
@@ -38,6 +40,7 @@ from engine.rl.recording import record
 from engine.rl.take_home import checked, processor, vectors
 from engine.store import FolderStore
 from engine.studies import load
+from engine.study.measure import _Measurement
 from engine.study.model_card import NOT_RECORDED, card_of, in_words, limits_in_words, own_player
 from engine.styles.strangers import Shift, moved
 from tests.engine.test_rl_policy import POLICIES, batch
@@ -132,6 +135,22 @@ def test_a_measurement_tells_means_with_ranges_of_fresh_episodes(store: FolderSt
     assert (clip["drawing"], clip["pace"]) == ("pong", 40.0)
     assert 6 * 40 + 1 >= len(clip["positions"]) > 40, "some seconds"
     assert sum(told.meta["moves"]) == 1000
+
+
+def test_episodes_are_played_on_one_thread_and_afterwards_torch_has_its_own_again(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads, plays = list[int](), _Measurement._played
+
+    def noted(self: _Measurement, *given: Any) -> Any:
+        threads.append(torch.get_num_threads())
+        return plays(self, *given)
+
+    monkeypatch.setattr(_Measurement, "_played", noted)
+    with on_threads(2):
+        run(measurement(kept(untrained(), store)), store)
+        assert torch.get_num_threads() == 2
+    assert set(threads) == {1}
 
 
 def test_an_interrupted_measurement_ends_with_the_same_figures(store: FolderStore) -> None:
@@ -322,6 +341,29 @@ def test_what_people_have_named_is_no_mark_of_the_card(store: FolderStore) -> No
         assert f"| {row} | {kept_plain} |" in words
     assert evil not in words
     assert f"| {kept_plain} | 0.5 | 0.4 to 0.6 |" in words
+
+
+@pytest.mark.parametrize(
+    ("learned", "data", "said"),
+    [
+        ("Spring, version 1", "Spring, version 2", "trained on Spring, version 1, measured on Spring, version 2"),
+        ("", "Spring, version 2", "trained on the game's own, measured on Spring, version 2"),
+        ("Spring, version 1", "Spring, version 1", "| Spring, version 1 "),
+        ("Spring, version 1", "", "| Spring, version 1 "),
+        ("", "", "| the game's own "),
+    ],
+)
+def test_the_card_names_the_data_that_it_learned_on_and_the_data_that_it_was_measured_on(
+    learned: str, data: str, said: str, store: FolderStore
+) -> None:
+    found = {
+        "game": "pong", "game_version": "1", "idle": 0, "sampled": False, "milliseconds": 0.1, "processor": "",
+        "measures": [], "episodes": 50, "against": [], "moved": None, "draws": 0, "declared": [],
+        "check": {"situations": 1, "same": 1, "difference": 0.0},
+    }  # fmt: skip
+    config = measurement(kept(untrained(), store), origin={"data": learned}, data=data)
+    (line,) = [row for row in in_words(card_of(config, untrained(), found)).splitlines() if "Game data" in row]
+    assert said in line
 
 
 def test_a_processor_is_called_by_its_model_or_not_at_all(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from engine.rng import combine64
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
+from engine.study.evolve import apart
 from tests.contracts.algorithm import ONE, AlgorithmContract, Task
 from tests.contracts.mdp import VectorContract
 
@@ -262,6 +263,9 @@ def test_it_is_paused_killed_and_resumed_to_the_same_end(choice: str, store: Fol
 
     paused = list(run(config, store, killed.artifacts["checkpoint"], control=soon))
     assert isinstance(paused[-1], Paused)
+    left = paused[-1].artifacts
+    assert [i for i, _ in apart(store.get(left["members"]))], "it may never go on"
+    assert {"pool", "policy", "policy_description"} <= left.keys()
     assert results(list(run(config, store, paused[-1].artifacts["checkpoint"]))) == whole
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +20,8 @@ from engine.config.sound_goals import equal
 from engine.config.style_reward import StyleReward, formula_of, identifier
 from engine.config.style_templates import TEMPLATES, offered
 from engine.config.train import TrainGame
-from engine.errors import ConfigError
-from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed
+from engine.errors import ConfigError, EvaluationError
+from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Stopped
 from engine.evorl.emogi import EMOGI, Unselected
 from engine.evorl.evaluator import PlayerEvaluator
 from engine.evorl.trainings import opened
@@ -28,7 +30,7 @@ from engine.problem import Evaluation, Request
 from engine.rl.policy import Policy
 from engine.rng import combine64
 from engine.runtime.pool import Pool
-from engine.store import FolderStore
+from engine.store import LEASE_S, FolderStore
 from engine.studies import load
 from engine.study import run
 from engine.study.evolve import Evolve, apart
@@ -192,6 +194,89 @@ def test_who_has_come_back_is_told_before_the_round_is_complete(
     chunk = unpack(store.get(first.artifacts["chunk"])).arrays
     np.testing.assert_array_equal(told[2]["measure"], chunk["measure"][:3])
     assert {row.tolist()[0] for row in (arrays["tick"] for arrays in told)} == {1, 2}
+
+
+def cut_off(
+    command: str, after: int, monkeypatch: pytest.MonkeyPatch, store: FolderStore, resume: str = ""
+) -> AnyEvent:
+    """How a study ends that gets this command once so many agents have come back, one at a time."""
+    waiting: list[Evaluation] = []
+    told: list[int] = []
+    answered = Evolve.finished
+
+    def one_at_a_time(self: Evolve, pool: Pool) -> list[Evaluation]:
+        waiting.extend(() if waiting else answered(self, pool))
+        told.extend([waiting[0].id] if waiting else [])
+        return [waiting.pop(0)] if waiting else []
+
+    events: list[AnyEvent] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(Evolve, "finished", one_at_a_time)
+        for event in run(study(), store, resume, control=lambda: command if events and len(told) >= after else ""):  # type: ignore[arg-type,return-value]
+            events.append(event)
+    return events[-1]
+
+
+@pytest.mark.parametrize("rounds", [0, 1])
+def test_every_agent_of_the_round_that_a_stop_cuts_off_stays_with_its_weights(
+    rounds: int, store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = [event for event in run(study(), store) if isinstance(event, Progressed)][rounds]
+    last = cut_off("stop", 4 * rounds + 3, monkeypatch, FolderStore(store.folder / "stopped"))
+    assert isinstance(last, Stopped)
+    left = FolderStore(store.folder / "stopped")
+    there = unpack(left.get(last.artifacts["archive"])).arrays
+    assert there["id"].tolist() == list(range(4 * rounds + 3))
+    for agent in there["id"][4 * rounds :].tolist():
+        found = files_of(left.get(last.artifacts["arrived_agents"]), agent)
+        assert found is not None
+        assert found == files_of(store.get(whole.artifacts["agents"]), agent)
+
+
+def test_an_agent_of_the_round_that_a_pause_cuts_off_is_told_with_its_weights_and_its_parents(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = cut_off("pause", 6, monkeypatch, store)
+    assert isinstance(last, Paused)
+    told = unpack(store.get(last.artifacts["arrived"])).arrays
+    assert told["id"].tolist() == [4, 5]
+    assert {4, 5} <= set(unpack(store.get(last.artifacts["parents"])).arrays["child"].tolist())
+    assert all(files_of(store.get(last.artifacts["arrived_agents"]), agent) for agent in (4, 5))
+    whole = results(list(run(study(), FolderStore(store.folder / "whole"))))
+    again = results(list(run(study(), store, last.artifacts["checkpoint"])))
+    assert again == whole
+    assert "arrived_agents" not in whole
+
+
+@pytest.mark.parametrize("rounds", [0, 1])
+def test_who_came_back_before_a_pause_stays_where_a_stop_comes_before_it_comes_back_again(
+    rounds: int, store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paused = cut_off("pause", 4 * rounds + 2, monkeypatch, store)
+    assert isinstance(paused, Paused)
+    for lease in store.folder.glob("leases/*/*"):
+        os.utime(lease, 2 * (time.time() - 2 * LEASE_S,))
+    stopped = cut_off("stop", 0, monkeypatch, store, paused.artifacts["checkpoint"])
+    assert isinstance(stopped, Stopped)
+    assert unpack(store.get(stopped.artifacts["archive"])).arrays["id"].tolist() == list(range(4 * rounds + 2))
+    assert stopped.counters.evaluations == paused.counters.evaluations
+    assert stopped.counters.steps == paused.counters.steps
+    assert files_of(store.get(stopped.artifacts["arrived_agents"]), 4 * rounds + 1)
+
+
+def test_an_agent_that_could_not_be_trained_leaves_no_weights_and_the_search_goes_on(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = PlayerEvaluator._answer
+
+    def fails(self: PlayerEvaluator, request: Request, should_stop: Any) -> Evaluation | None:
+        if request.id == 1:
+            raise EvaluationError("It breaks.")
+        return answer(self, request, should_stop)
+
+    monkeypatch.setattr(PlayerEvaluator, "_answer", fails)
+    first = next(event for event in run(study(), store) if isinstance(event, Progressed))
+    assert unpack(store.get(first.artifacts["agents"])).arrays["id"].tolist() == [0, 2, 3]
 
 
 def test_both_ends_of_a_style_add_up_to_twice_the_score_and_the_weight(store: FolderStore) -> None:

@@ -81,6 +81,14 @@ def test_an_agent_is_kept_of_a_job_that_has_ended_and_its_measurement_begins(tea
     assert study.agent.policy == job.artifacts["policy_description"]
     assert study.opponent is None, "this Pong brings its own player"
     assert study.origin.steps == 100_000
+    for page in (at("list"), at("agent", agent.pk)):
+        assert "It has not been measured yet. Its measurement waits for its turn." in text(designer, page)
+    measurement = Job.objects.get(kind="measure")
+    Job.objects.filter(pk=measurement.pk).update(status=Status.WAITING, message="Waits for a free place.")
+    waits = text(designer, at("agent", agent.pk))
+    assert "Waits for a free place." in waits
+    assert f'href="{reverse("studies:job", args=[job.project.slug, measurement.pk])}"' in waits
+    Job.objects.filter(pk=measurement.pk).update(status=Status.RUNNING, message="")
     assert "Being measured: 0 of 600 episodes" in text(designer, at("list"))
     keep(designer, job)
     assert (Agent.objects.count(), Job.objects.filter(kind="measure").count()) == (1, 1), "two clicks keep it once"
@@ -322,8 +330,12 @@ def test_a_new_data_version_marks_who_was_measured_on_the_old_one_and_one_click_
     assert pong.measurements.count() == 1, "Pong has no data"
     designer.post(at("measure-old"))
     assert commander.measurements.count() == 3, "it is under way"
+    assert study.data == str(newest)  # type: ignore[attr-defined]
     measured(Agent.objects.get(pk=commander.pk))
     assert "measured on other numbers" not in text(designer, at("list"))
+    Agent.objects.filter(pk=commander.pk).update(origin={**commander.origin, "data": "Spring data, version 14"})
+    page = text(designer, at("agent", commander.pk))
+    assert f"<dd>trained on Spring data, version 14, measured on {newest}</dd>" in page
 
 
 def test_name_notes_and_tags_are_edited_undone_and_what_is_wrong_is_said_where_it_was_typed(
@@ -484,7 +496,9 @@ def test_measured_again_it_shows_the_old_figures_until_the_new_ones_are_there(te
     assert agent.measuring.config["seed"] != seed, "its episodes are new ones"
     page = text(designer, at("agent", agent.pk))
     assert "Moves 12 % of the time" in page
-    assert "Measured again: 0 of 600 episodes" in page
+    assert "It is to be measured again. Its measurement waits for its turn." in page
+    Job.objects.filter(pk=agent.measuring.pk).update(status=Status.RUNNING)
+    assert "Measured again: 0 of 600 episodes" in text(designer, at("agent", agent.pk))
     measured(agent, moved=0.5)
     assert "Moves 50 %" in text(designer, at("agent", agent.pk))
 
@@ -519,7 +533,7 @@ def test_a_measurement_that_failed_is_told_with_its_reason(team: Studio, designe
     Job.objects.filter(kind="measure").update(status=Status.FAILED, message="The game went away.")
     assert "The measurement failed. The game went away." in text(designer, at("list"))
     designer.post(at("measure", Agent.objects.get().pk))
-    assert "Being measured" in text(designer, at("list"))
+    assert "Its measurement waits for its turn." in text(designer, at("list"))
 
 
 def test_the_download_is_the_file_that_was_measured(team: Studio) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import html
 import json
 import re
@@ -23,6 +24,7 @@ from engine.rl.policy import Policy
 from engine.studies import load
 from engine.study import run
 from engine.study.evolve import apart
+from engine.styles.agents import files_of
 from tests.factories import Studio, signed_in
 from tests.webapp.agents import recorded
 from tests.webapp.bred import sampled
@@ -40,6 +42,7 @@ from webapp.styles.map_strangers import held, met
 from webapp.styles.map_taken import usual_name
 from webapp.styles.map_words import axes
 from webapp.styles.starting import StylesIntake
+from webapp.training.games import title_of
 from webapp.training.learned import leader
 from webapp.training.models import TrainDraft
 
@@ -307,6 +310,36 @@ def test_children_appear_one_by_one_and_can_be_taken_once_their_round_is_complet
     assert not Agent.objects.exists()
 
 
+@pytest.mark.parametrize("status", [Status.PAUSED, Status.STOPPED])
+def test_an_agent_of_the_round_that_a_pause_or_a_stop_cut_off_is_watched_and_kept(
+    team: Studio, designer: Client, status: Status
+) -> None:
+    job, whole = bred(team.project, 1), bred(team.project)
+    round_two = whole.events.get(kind="progressed", tick=2).body["artifacts"]
+    left = {"arrived": round_two["chunk"], "arrived_agents": round_two["agents"]}
+    Job.objects.filter(pk=job.pk).update(artifacts={**job.artifacts, **left}, status=status)
+    young = max(drawn(text(designer, at("map", job)))["agents"])
+    card = text(designer, at("map-agent", job, young))
+    assert "Keep this agent" in card
+    assert "Watch it" in card
+    assert "Breed on from this one" in card
+    designer.post(at("map-watch", job), {"agent": [str(young)]})
+    assert Job.objects.for_forms().exists()
+    designer.post(at("map-keep", job, young), {"then": ""})
+    found = files_of(store().get(round_two["agents"]), young)
+    assert found is not None
+    assert Agent.objects.get().policy == hashlib.sha256(found.description).hexdigest()
+
+
+def test_an_agent_that_a_crash_took_says_so_and_offers_nothing(team: Studio, designer: Client) -> None:
+    job, whole = bred(team.project, 1), bred(team.project)
+    chunk = whole.events.get(kind="progressed", tick=2).body["artifacts"]["chunk"]
+    Job.objects.filter(pk=job.pk).update(artifacts={**job.artifacts, "arrived": chunk}, status=Status.FAILED)
+    card = text(designer, at("map-agent", job, 11))
+    assert "its search ended abruptly, before the round was complete." in card
+    assert "Keep it to have it measured" not in card
+
+
 def test_the_card_of_an_agent_has_ranges_weights_parents_and_fresh_numbers(team: Studio, designer: Client) -> None:
     job = bred(team.project)
     child, (mother, father) = next(iter(parents_of(job).items()))
@@ -541,6 +574,23 @@ def test_breeding_on_keeps_the_agent_and_opens_the_form_filled_in_with_its_searc
     assert form._data(form.cleaned_data)["start"] == agent.policy
     other = StyleForm({**typed, "game": "commanders"}, project=team.project)
     assert "plays another game" in str(other.errors.get("start"))
+
+
+def test_agents_to_begin_with_are_listed_by_their_games_where_they_have_learned_several(
+    team: Studio, designer: Client
+) -> None:
+    job = bred(team.project)
+    for number in (4, 5):
+        designer.post(at("map-keep", job, number), {"then": "", "name": f"Agent {number}"})
+    first, second = Agent.objects.order_by("pk")
+    listed = StyleForm({"game": "pong"}, project=team.project).fields["start"].choices
+    both = {(str(first.pk), "Agent 4"), (str(second.pk), "Agent 5")}
+    assert listed[0] == ("", "New networks")
+    assert set(listed[1:]) == both
+    Agent.objects.filter(pk=second.pk).update(game={"name": "commanders", "settings": {}})
+    listed = StyleForm({"game": "pong"}, project=team.project).fields["start"].choices
+    pong, commanders = (title_of(name, team.project) for name in ("pong", "commanders"))
+    assert dict(listed[1:]) == {pong: [(str(first.pk), "Agent 4")], commanders: [(str(second.pk), "Agent 5")]}
 
 
 def test_agents_with_equal_goals_that_nobody_beats_are_all_on_the_edge() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 import re
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from webapp.games.models import GameVersion, Simulator
 from webapp.studies import pending, playable
 from webapp.studies.journal import TIME_IS_UP
 from webapp.studies.models import Job, Status
+from webapp.studies.took import took_words
 from webapp.styles import pictures, scales, weighing
 from webapp.styles.example import OWN_FIELDS, WRITTEN, of_measures
 from webapp.styles.forms import StyleForm
@@ -369,9 +371,16 @@ def test_an_estimate_says_how_long_it_takes_and_of_what_that_consists(team: Stud
     breeding(team.project, built(team, game="commanders"), **(ended | {"counters": {"seconds": 9e9}}))
     again = post(client, team, "preview", **PONG).json()["before"]
     assert again["time"] == "7 min to 8 min".replace(" min", "\u00a0min")
-    assert "The last search in this game took 7\u00a0min" in again["note"]
+    assert "The last search in this game took 7\u00a0min 34\u00a0s" in again["note"]
     twice = post(client, team, "preview", **PONG, rounds="16").json()["before"]["time"]
     assert twice == "13 min to 17 min".replace(" min", "\u00a0min")
+    done = Job.objects.get(kind="style", counters__seconds=454.0)
+    began = done.created_at
+    Job.objects.filter(pk=done.pk).update(started_at=began, finished_at=began + timedelta(seconds=478), attempt=1)
+    done.refresh_from_db()
+    by_its_page = post(client, team, "preview", **PONG).json()["before"]["note"]
+    assert f"The last search in this game took {took_words(done)};" in by_its_page
+    assert took_words(done) == "7\u00a0min 58\u00a0s"
 
 
 def test_sample_episodes_that_took_too_long_say_so_and_can_be_tried_again(team: Studio, client: Client) -> None:
@@ -425,6 +434,8 @@ def test_without_sample_episodes_the_longest_episode_of_the_game_says_whether_on
         "7,680 decisions or more."
     )
     assert form(team, **PONG, **small, steps="7680").too_few == ""
+    more = form(team, **PONG, **small, steps="650").too_few
+    assert more.startswith("Each agent would see 20 decisions of"), "it learns from 640 at a time, so from 1,280"
 
 
 @pytest.mark.parametrize("game", [offer.key for offer in OFFERS.values() if offer.name])

@@ -247,6 +247,33 @@ def test_what_came_back_in_a_round_is_at_hand_until_the_round_is_complete_and_no
     assert "arrived" not in run_to_the_end(died).artifacts
 
 
+def told(job: Job, command: str, event: type[events.Paused | events.Stopped], **left: str) -> Job:
+    """The job after an attempt that has obeyed a command."""
+    Job.objects.filter(pk=job.pk).update(command=command)
+    claimed = claims.take(job.pk, "a worker")
+    assert claimed is not None
+    more: dict[str, Any] = {"reason": "Stopped by request."} if event is events.Stopped else {}
+    Relay(claimed).take([events.encode(event(job=job.pk, attempt=job.attempt + 1, artifacts=left, **more))])
+    return Job.objects.get(pk=job.pk)
+
+
+def test_what_a_pause_cut_off_stays_until_the_job_has_gone_on_and_left_something_new(make_job: MakeJob) -> None:
+    first, agents, later = (store().put(text) for text in (b"arrived", b"agents", b"more agents"))
+    cut_off = {"arrived": first, "arrived_agents": agents, "policies": later, "policy": later}
+    paused = told(make_job(), "pause", events.Paused, **cut_off)
+    assert (paused.status, paused.artifacts) == ("paused", cut_off)
+    assert agents not in str(paused.events.get(kind="paused").body), "no event holds on to it"
+    stopped = told(back_in_the_queue(paused), "stop", events.Stopped)
+    assert (stopped.status, stopped.artifacts) == ("stopped", cut_off), "it was stopped before it went on"
+    again = told(back_in_the_queue(paused), "stop", events.Stopped, archive=first, arrived_agents=later)
+    assert again.artifacts == {"archive": first, "arrived_agents": later}
+
+
+def back_in_the_queue(job: Job) -> Job:
+    Job.objects.filter(pk=job.pk).update(status="queued")
+    return Job.objects.get(pk=job.pk)
+
+
 def test_stop_keeps_what_was_found(make_job: MakeJob) -> None:
     job = make_job(ticks=1000, pace=0.02)
     ended = beside(job, lambda: actions.stop(job))

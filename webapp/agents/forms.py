@@ -23,6 +23,7 @@ from webapp.lib.text import seen
 from webapp.projects.models import Project
 from webapp.training import games
 from webapp.training.entrants import maker
+from webapp.training.start_field import by_game
 
 MOST = 4
 """Agents side by side."""
@@ -113,7 +114,7 @@ class WatchForm(forms.Form):
         self.project = project
         self.saved = {str(agent.pk): agent for agent in project.agents.kept()}
         choices: Any = self.fields["agents"]
-        choices.choices = self._players()
+        choices.choices = by_game(self.saved, self.project)
         against: Any = self.fields["opponent"]
         against.choices = [*self._of_game(), *self._others()]
         self._narrow(against.widget)
@@ -150,13 +151,6 @@ class WatchForm(forms.Form):
     def narrowing(self) -> dict[str, Any]:
         """For the page: the game of each agent, and who can play it."""
         return {"games": {pk: _played(agent) for pk, agent in self.saved.items()}, "rivals": self.rivals}
-
-    def _players(self) -> list[tuple[str, Any]]:
-        """By game, for only agents of one game can be watched together."""
-        groups: dict[str, list[tuple[str, str]]] = {}
-        for pk, agent in self.saved.items():
-            groups.setdefault(games.title_of(agent.game["name"], self.project), []).append((pk, agent.name))
-        return list(groups.items()) if len(groups) > 1 else [pair for pairs in groups.values() for pair in pairs]
 
     def _others(self) -> list[tuple[str, Any]]:
         """Who plays several games, and then by game, for nobody plays against somebody of another one; games without

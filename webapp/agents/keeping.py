@@ -235,7 +235,7 @@ def _measurement(agent: Agent, version: GameVersion | None, episodes: int, befor
             "name": f"Measurement: {agent.name}"[:120], "seed": seed, "game": data.on(agent.played, version),
             "seat": agent.seat, "agent": agent.config.model_dump(),
             "opponent": usual_opponent(agent.game["name"]), "origin": agent.origin, "episodes": episodes,
-            **_abroad(agent),
+            "data": str(version or "")[:120], **_abroad(agent),
         })  # fmt: skip
     except ConfigError as error:
         raise actions.Refused(str(error)) from error

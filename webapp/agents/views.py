@@ -153,12 +153,18 @@ def agent(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     return _shown(request, found, form, CHANGED_MEANWHILE)
 
 
+def _measured_on(agent: Agent) -> str:
+    """The game data of its latest measurement; empty where it learned on the same."""
+    on = "" if agent.measured is None else str(agent.measured.game_version or "")
+    return "" if on == agent.origin.get("data", "") else on
+
+
 def _shown(request: HttpRequest, found: Agent, form: TextForm, status: int = 200) -> HttpResponse:
     newest, why = data.newest(found.project), obstacle(found)
     card = Card.of(found, newest)
     context = {"project": found.project, "card": card, "agent": found, "form": form,
                "may_write": _writes(request, found.project), "opponent": opponent_in(found.measured or found.measuring),
-               "breeds": breeds(found),
+               "breeds": breeds(found), "measured_on": _measured_on(found),
                "playable": not why, "unplayable": "" if why == OTHER_GAME else why,
                "hands": hands.words(found.game), "newest": newest, "times": other_times(found),
                "episodes": [(each, number(each)) for each in keeping.EPISODES]}  # fmt: skip

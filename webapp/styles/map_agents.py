@@ -19,6 +19,7 @@ from webapp.studies.models import Job
 
 SCORE = "score"
 NOT_KEPT = "The numbers of agent {} were not kept: of so many, those of some rounds only stay in the store."
+CUT_OFF = "Agent {} can be neither watched nor kept: its search ended abruptly, before the round was complete."
 JUST_BACK = "Agent {} has just been trained. Once its round is complete it can be watched, kept and bred on from."
 
 Floats = NDArray[np.float64]
@@ -173,11 +174,18 @@ def parents_of(job: Job) -> dict[int, tuple[int, int]]:
 
 def files(job: Job, agent: int, tick: int) -> Files:
     """The policy of an agent that was trained in a round. Raises StoreError with a sentence where it is not there."""
-    if tick > job.tick and job.active:
-        raise StoreError(JUST_BACK.format(agent))
-    bodies = job.events.filter(kind="progressed", tick=tick).values_list("body__artifacts__agents", flat=True)
-    digest = next((each for each in bodies if each), "")
+    digest = _in_store(job, tick)
     found = files_of(store().get(digest), agent) if digest else None
-    if found is None:
-        raise StoreError(NOT_KEPT.format(agent))
-    return found
+    if found is not None:
+        return found
+    missing = NOT_KEPT if tick <= job.tick else JUST_BACK if job.active else CUT_OFF
+    raise StoreError(missing.format(agent))
+
+
+def _in_store(job: Job, tick: int) -> str:
+    """What a round left of its agents. Of the one that a pause or a stop cut off, what the job itself has; while it
+    goes on, the same numbers may be given again."""
+    if tick > job.tick:
+        return "" if job.active else str(job.artifacts.get("arrived_agents", ""))
+    bodies = job.events.filter(kind="progressed", tick=tick).values_list("body__artifacts__agents", flat=True)
+    return next((str(each) for each in bodies if each), "")

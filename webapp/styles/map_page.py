@@ -12,7 +12,7 @@ from engine.styles.strangers import Moved
 from webapp.agents import data
 from webapp.studies.models import Job
 from webapp.styles import control as controls
-from webapp.styles import evidence, few_episodes
+from webapp.styles import few_episodes
 from webapp.styles.map_agents import Agents, agents_of
 from webapp.styles.map_asked import MapQuery, asked
 from webapp.styles.map_form import BAND, EDGE

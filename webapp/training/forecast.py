@@ -9,10 +9,11 @@ from engine.config import EvolveConfig, TaskConfig, TrainConfig, parse
 from engine.config.genes import Gene, express, genes
 from engine.config.whole_updates import learned
 from engine.errors import ConfigError
-from webapp.lib.words import about, number, plural, when
+from webapp.lib.words import duration, number, plural, when
 from webapp.projects.models import Project
 from webapp.studies.estimates import FASTER, SLOWER, Estimate
 from webapp.studies.models import Job, Status
+from webapp.studies.took import took
 from webapp.training import trials
 from webapp.training.learned import whole_batches
 from webapp.training.trials import UNSETTLED, MoveTime
@@ -77,7 +78,7 @@ def estimate(
         f"{when(trial.finished_at or trial.created_at)}."
     )
     if earlier:
-        note += f" The last search in this game took {about(earlier[0].seconds)}; this one is reckoned from it."
+        note += f" The last search in this game took {duration(earlier[0].seconds)}; this one is reckoned from it."
     if whole := whole_batches(study.task, f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"):
         note += f" {whole}"
     if study.noise.used:
@@ -105,7 +106,7 @@ def _earlier(
             config = parse(type(study), job.config)
         except ConfigError:  # of an earlier version of the engine
             continue
-        task, seconds = middle(config), float(job.counters["seconds"])
+        task, seconds = middle(config), took(job) or float(job.counters["seconds"])
         if task is not None and not config.stop:
             said = [START_S + _seconds(config, learned(task), pace, length) for length in lengths]
             found.append(EarlierSearch(seconds, [seconds / each for each in said]))

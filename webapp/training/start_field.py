@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 
 from webapp.lib.digits import whole
 from webapp.projects.models import Project
+from webapp.training import games
 
 LARGER = (
     "A saved agent goes on learning, by the settings chosen here. They may give it a larger network: what is added "
@@ -32,11 +34,10 @@ class StartField(forms.ChoiceField):
     def offer(self, project: Project, said: str) -> None:
         """Offer what a project has; ``said``: the number that was chosen."""
         kept = {str(agent.pk): agent for agent in project.agents.kept()}
-        names = {number: agent.name for number, agent in kept.items()}
         self.chosen, self.gone = kept.get(said), _deleted(said, project)
-        if self.gone:
-            names[said] = f"{self.gone} (deleted)"
-        self.choices, self.offers = [("", self.new), *names.items()], bool(names)
+        gone = [(said, f"{self.gone} (deleted)")] if self.gone else []
+        self.choices = [("", self.new), *gone, *by_game(kept, project)]
+        self.offers = bool(gone or kept)
 
     def validate(self, value: Any) -> None:
         """Raises ValidationError with what to do about an agent that is not there."""
@@ -45,6 +46,15 @@ class StartField(forms.ChoiceField):
             raise forms.ValidationError(f"“{self.gone}” was deleted. {instead}")
         if value and self.chosen is None:
             raise forms.ValidationError(NOT_HERE)
+
+
+def by_game(agents: Mapping[str, Any], project: Project) -> list[Any]:
+    """Choices of agents by number, under the titles of their games where they have learned several: agents of one game
+    only play together, or begin one another."""
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for number, agent in agents.items():
+        groups.setdefault(games.title_of(agent.game["name"], project), []).append((number, agent.name))
+    return list(groups.items()) if len(groups) > 1 else [pair for pairs in groups.values() for pair in pairs]
 
 
 def _deleted(number: str, project: Project) -> str:
