@@ -17,13 +17,15 @@ Departures:
 4. While there is no version, everybody plays against the players outside, the random script if there are no others.
 5. A ``steady`` search measures members on whoever is the latest when their steps are planned, so on different
    opponents.
+6. At the end the members as they are then meet one another, too; these meetings count for the ladder alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+import msgspec
 import numpy as np
 
 from engine.arrays import Bundle
@@ -31,7 +33,7 @@ from engine.config.self_play import OpponentsConfig
 from engine.evolution.algorithm import Individual, Parts
 from engine.evolution.pbt import PBT
 from engine.evorl.opponents import Faced, remembered, restored, shares
-from engine.problem import WEIGHTS, Genome, Request, SelfPlayContext, of_kind
+from engine.problem import WEIGHTS, Evaluation, Genome, Request, SelfPlayContext, of_kind
 
 Table = dict[str, list[float]]
 Row = TypeVar("Row")
@@ -110,6 +112,32 @@ class SelfPlay(PBT):
         self.pool.append(self.present[step.member])
         self.faced[i] = remembered(self.faced.get(step.parent, {}), context.faced)
         self.results[i] = {name: list(numbers) for name, numbers in context.met.items()}
+
+    def round_robin(self, first: int, meetings: int) -> list[Request]:
+        """Requests that let each of the members as they are now meet each other, and each player outside, about so many
+        times on seeds from ``first`` on. Members of a round are measured on those of the round before, so who is
+        strongest shows only then. Of a pair the younger version is asked."""
+        members = sorted(self.present.values())
+        each = [self._meeting(version, members[:k], first, meetings) for k, version in enumerate(members)]
+        return [request for request in each if request is not None]
+
+    def _meeting(self, version: Version, others: Sequence[Version], first: int, meetings: int) -> Request | None:
+        """None for whose last step failed, and where there is nobody to meet."""
+        i, digests = self.latest[version.member], {each.name: each.digest for each in others}
+        names = [*digests, *self.opponents.outside]
+        if i.evaluation.id != version.id or not names:
+            return None
+        opponents = {name: (digests.get(name, ""), 0.0, 1 / len(names)) for name in names}
+        context = of_kind(i.evaluation.context, SelfPlayContext)
+        wanted = msgspec.structs.replace(context, opponents=opponents, faced={}, met={})
+        return Request(version.id, i.genome, first, first + meetings * len(names), self.seed, wanted)
+
+    def meet(self, evaluations: Iterable[Evaluation]) -> None:
+        """Add the meetings of further evaluations to those of the versions."""
+        for evaluation in evaluations:
+            table = self.results[evaluation.id]
+            for name, more in of_kind(evaluation.context, SelfPlayContext).met.items():
+                table[name] = [a + b for a, b in zip(table.get(name, [0.0, 0.0, 0.0]), more, strict=True)]
 
     def _leave(self) -> None:
         """The oldest leave a pool that is too large; of who is neither in it nor present nothing is kept."""

@@ -3,7 +3,8 @@ of them by strength."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,16 +16,19 @@ from engine.config.self_play import SelfPlayConfig
 from engine.errors import below
 from engine.events import AnyEvent
 from engine.evolution.algorithm import Individual
+from engine.evorl.record import trained
 from engine.evorl.self_play import SelfPlay
 from engine.mdp.vector import VectorMDP
 from engine.metagame.ladder import Ladder, Meetings
 from engine.metagame.matchups import Pairs
 from engine.metagame.split import ELO
 from engine.rl.policy import Policy
+from engine.runtime.pool import Pool
 from engine.store import Store
 from engine.study.casting import check_limits, player_of
 from engine.study.checkpoint import Checkpoint
 from engine.study.control import Control
+from engine.study.drive import FRESH
 from engine.study.evolve import Evolve, together
 from engine.study.failures import with_failure
 
@@ -64,13 +68,33 @@ class _SelfPlay(Evolve):
         metrics, artifacts = super().extras(front)
         if not self.search.pool:
             return metrics, artifacts
+        return metrics | {"pool": float(len(self.search.pool))}, artifacts | self._ladder()
+
+    def _ladder(self) -> dict[str, str]:
         meta = {"outside": list(self.config.opponents.outside)}
-        ladder = {"table": self.store.put(pack(meta, ladder_of(self.search)))}
-        return metrics | {"pool": float(len(self.search.pool))}, artifacts | ladder
+        return {"table": self.store.put(pack(meta, ladder_of(self.search)))} if self.search.pool else {}
+
+    def _fresh(self, pool: Pool) -> Generator[AnyEvent, None, dict[str, str]]:
+        """The members meet one another, too."""
+        found = yield from super()._fresh(pool)
+        asked = self.search.round_robin(FRESH, self.config.episodes) if self.config.fresh and not self.control() else []
+        if len(asked) > 1 or (asked and self.config.opponents.outside):
+            what = f"The {len(self.search.present)} members meet one another, about {self.config.episodes} times each."
+            answers = yield from self._measured(pool, asked, what, last=False)
+            self.search.meet(each.evaluation for each in answers)
+        return found
+
+    def leader(self, front: Sequence[Individual]) -> Individual:
+        """Who stands highest on the ladder of the members as they are now."""
+        ladder = ladder_of(self.search)
+        rated = dict(zip(ladder["id"].tolist(), ladder["rating"].tolist(), strict=True))
+        members = [i for i in self.search.latest.values() if self.trainings.lease.has(trained(i.evaluation))]
+        able = [i for i in members if math.isfinite(rated.get(i.evaluation.id, math.nan))]
+        return max(able, key=lambda i: rated[i.evaluation.id], default=None) or super().leader(front)
 
     def results(self) -> dict[str, str]:
-        """Adds the policies of the pool."""
-        found, pool = super().results(), self.search.pool
+        """Adds the policies of the pool, and the ladder with the last meetings."""
+        found, pool = super().results() | self._ladder(), self.search.pool
         policies = [Policy(self.space.spec, self.trainings.weights(version.digest)) for version in pool]
         return found | ({"pool": self.store.put(together([v.id for v in pool], policies))} if pool else {})
 

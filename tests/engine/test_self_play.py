@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, ClassVar
 
+import msgspec
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from engine.arrays import Bundle, unpack
 from engine.config.self_play import Choice, OpponentsConfig, SelfPlayConfig
 from engine.errors import ConfigError
-from engine.events import AnyEvent, Failed, Finished, Paused, Progressed
+from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed
 from engine.evorl.opponents import MET, Faced, remembered, restored, shares
 from engine.evorl.self_play import SelfPlay
 from engine.evorl.self_play_evaluator import SelfPlayEvaluator
@@ -21,15 +22,15 @@ from engine.evorl.trainings import opened
 from engine.games.rock_paper_scissors import PAYOFF, RockPaperScissors
 from engine.mdp.vector import VectorMDP
 from engine.metagame.equilibrium import shares as nash
-from engine.problem import Request, SelfPlayContext
+from engine.problem import PLAIN, TRAINED, WEIGHTS, Evaluation, Request, SelfPlayContext, of_kind
 from engine.rl.opposition import Opposition
-from engine.rl.policy import Policy
 from engine.rng import combine64
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
 from engine.study.evolve import apart
-from tests.contracts.algorithm import ONE, AlgorithmContract, Task
+from engine.study.self_play import ladder_of
+from tests.contracts.algorithm import ONE, AlgorithmContract, Task, answer
 from tests.contracts.mdp import VectorContract
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "self_play.json"
@@ -232,14 +233,17 @@ def test_a_population_learns_from_itself_and_leaves_a_ladder_its_lineage_and_its
     assert (columns["rating_low"] < columns["rating"]).all()
     assert (columns["rating"] < columns["rating_high"]).all()
     assert set(columns["beside"][columns["present"] == 0][1:].tolist()) == {0}, "only who stands on it is looked at"
-    assert columns["meetings"][0] == 18, "the first three met the script six times each"
-    assert columns["meetings"].sum() == 2 * 9 * 6
+    assert columns["meetings"].sum() == 2 * (9 * 6 + 6 * (1 + 2 + 3)), "in the end the last three met each other"
+    assert (columns["meetings"][-3:] > 6).all()
+    assert "The 3 members meet one another, about 6 times each." in [e.message for e in found if isinstance(e, Logged)]
     assert abs(columns["rating"][columns["present"] == 1].mean()) < 1e-6
     lineage = bundle(store, left["lineage"]).arrays
     assert (lineage["copied"] >= 0).sum() == 2, "the last one of three goes on from the first in each round"
     for role, ids in (("members", [6, 7, 8]), ("pool", list(range(9)))):
         assert bundle(store, left[role]).arrays["id"].tolist() == ids
-    Policy.unpack(store.get(left["policy_description"]), store.get(left["policy"]))
+    networks = {number: policy.pack()[0] for number, policy in apart(store.get(left["members"]))}
+    highest = max(networks, key=lambda number: columns["rating"][columns["id"] == number])
+    assert store.get(left["policy_description"]) == networks[highest]
     assert found[-1].counters.steps >= 9 * (64 + 12)
     assert not list((store.folder / "leases").iterdir())
 
@@ -247,6 +251,33 @@ def test_a_population_learns_from_itself_and_leaves_a_ladder_its_lineage_and_its
 def test_with_a_small_pool_the_oldest_leave_and_the_latest_stay(store: FolderStore) -> None:
     left = results(list(run(study(opponents={"capacity": 2, "choice": "uniform"}, fresh=0), store)))
     assert bundle(store, left["table"]).arrays["id"].tolist() == [-1, 4, 5, 6, 7, 8]
+
+
+def met_in(request: Request, met: dict[str, tuple[float, float, float]]) -> Evaluation:
+    """An answer of a member that met these."""
+    context = of_kind(request.context, SelfPlayContext)
+    digests = {TRAINED: f"training {request.id}", WEIGHTS: f"weights {request.id}"}
+    return answer(request, ONE)._replace(context=msgspec.structs.replace(context, artifacts=digests, met=met))
+
+
+def test_members_that_won_everything_are_told_apart_once_they_meet_one_another() -> None:
+    """Members of a round are measured on those of the round before, and so never on one another."""
+    search = TestSelfPlay.algorithm(ONE.problem, 3, 1, 1, 4, PLAIN)
+    for request in search.ask(10):
+        search.tell(met_in(request, {"random": (4.0, 4.0, 4.0)}))
+    assert len(set(ladder_of(search)["rating"][1:].round(6))) == 1
+    asked = search.round_robin(1000, 5)
+    assert [(r.id, r.first, r.last) for r in asked] == [(0, 1000, 1005), (1, 1000, 1010), (2, 1000, 1015)]
+    against = [of_kind(r.context, SelfPlayContext).opponents for r in asked]
+    assert [list(each) for each in against] == [["random"], ["0", "random"], ["0", "1", "random"]]
+    assert against[2]["1"] == ("weights 1", 0.0, 1 / 3)
+    for request, names in zip(asked, against, strict=True):
+        search.meet(
+            [met_in(request, {name: (5.0, 5.0, 5.0) if name == "random" else (5.0, 0.0, 0.0) for name in names})]
+        )
+    assert search.results[1] == {"random": [9.0, 9.0, 9.0], "0": [5.0, 0.0, 0.0]}
+    first, second, third = ladder_of(search)["rating"][1:]
+    assert first > second > third, "as they beat one another"
 
 
 @pytest.mark.parametrize("choice", ["latest", "hardest"])

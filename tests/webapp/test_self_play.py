@@ -305,7 +305,7 @@ def test_it_says_which_member_is_kept_and_that_one_knows_what_it_learned_from(te
     name = f"Member {reading.lineage['member'][row] + 1}"
     keep = reverse("agents:keep", args=[team.project.slug, job.pk])
     shown = " ".join(designer.get(keep).content.decode().split())
-    said = f"It is {name} as it is after round 3: of all members, it won most in that round’s meetings."
+    said = f"It is {name} as it is after round 3: who stands first on the ladder above."
     assert said in shown
     assert f'value="Three of them: {name.lower()}"' in shown
     best = reading.best(job.config, number)

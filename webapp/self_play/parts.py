@@ -46,10 +46,10 @@ class Playing(Learning):
     )
     results: ClassVar[tuple[str, ...]] = ("table",)
     files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy"}
-    gives = "strongest member"
+    gives = "member that stands first"
     decided = "decisions, meetings included"
     counted, speed_in = "evaluations", "decisions learned from"
-    on_top = "The last meetings of the strongest member come on top."
+    on_top = "Last, the members meet one another; these meetings come on top."
     trying = "Two members train and meet to see how fast this goes …"
     help_section = "self-play"
 
@@ -98,7 +98,7 @@ class Playing(Learning):
         return study.pool.processes
 
     def best(self, job: Job) -> BestCandidate | None:
-        """The member that won most of the meetings of its last round."""
+        """The member whose policy was left: who stands first on the ladder."""
         number, reading = leader(job), SelfPlayResult.of(job)
         return None if number is None or reading is None else reading.best(job.config, number)
 

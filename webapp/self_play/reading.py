@@ -20,7 +20,6 @@ from webapp.studies.table_rows import latest, newest
 from webapp.training.learned import learned_step_by_step
 
 HEADS = ("player", "round", "present", "rating", "rating_low", "rating_high", "share", "meetings", "copied_from")
-BY = {"win": "won", "score": "scored"}
 SHOWN = 10
 """Earlier members that the page lists, the most played first."""
 MEMBER = re.compile(r"\s*member\s*\d", re.IGNORECASE)
@@ -196,14 +195,12 @@ class SelfPlayResult:
         if row is None:
             return None
         member, after = int(self.lineage["member"][row]), int(self.lineage["step"][row]) + 1
-        name, goal = f"Member {member + 1}", config["objectives"][0]
-        most = f"{BY[goal['measure']]} {'most' if goal['direction'] == 'max' else 'least'}"
-        words = (
-            f"It is {name} as it is after round {number(after)}: of all members, it {most} in that round’s meetings."
-        )
-        first = self.members[0] if self.members else None
-        if first is not None and first.known and first.member != member:
-            words += f" {first.name} stands first on the ladder, which counts the meetings of all rounds."
+        name, first = f"Member {member + 1}", self.members[0] if self.members else None
+        words = f"It is {name} as it is after round {number(after)}: "
+        if first is None or not first.known or first.member == member:
+            words += "who stands first on the ladder above."
+        else:  # left before the last members met one another
+            words += f"the best by that round’s meetings. {first.name} stands first on the ladder."
         return BestCandidate(name, words, learned_step_by_step(config["task"], self.whole, version))
 
     def rows(self) -> list[dict[str, Any]]:
