@@ -132,7 +132,7 @@ class _Styles(Evolve):
         everybody = self.search.P.individuals if self.search.P else front
         stayed = [i for i in everybody if self.trainings.lease.has(trained(i.evaluation))]
         at = self.record.problem.metrics.index("score")
-        return max(stayed, key=lambda i: float(i.evaluation.metrics[at]))
+        return max(stayed or front, key=lambda i: float(i.evaluation.metrics[at]))
 
     def _fresh(self, pool: Pool) -> Generator[AnyEvent, None, dict[str, str]]:
         """Also measures the rest of the population, which is what a control is compared with, and who stayed against
