@@ -32,7 +32,7 @@ class Told:
     def done(self, counters: Counters) -> str:
         return f"counted {counters.steps}"
 
-    def round(self, metrics: Mapping[str, float]) -> str:
+    def round(self, metrics: Mapping[str, float], study: Mapping[str, Any]) -> str:
         return f"square {metrics['square']:.0f}"
 
 

@@ -509,6 +509,7 @@ def test_it_is_measured_on_as_many_episodes_as_somebody_chooses(team: Studio, de
     assert designer.post(at("measure", agent.pk), {"episodes": "17"}).status_code == 400
     assert designer.post(at("measure", agent.pk), {"episodes": "2000"}).status_code == 302
     assert Agent.objects.get().measuring.config["episodes"] == 2000
+    Job.objects.filter(kind="measure").update(status=Status.RUNNING)
     assert "0 of 6,000 episodes" in text(designer, at("agent", agent.pk)), "those against two strangers among them"
 
 
