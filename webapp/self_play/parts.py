@@ -119,7 +119,7 @@ class Playing(Learning):
         config = job.config
         task, rule, method = config["task"], config["opponents"], config["algorithm"]
         settings = LEARNERS[task["learner"]["kind"]].config.model_fields
-        ranges = [(settings[name].title, range_text(v)) for name, v in task["learner"].items() if is_range(v)]
+        ranges = [(settings[name].title or name, range_text(v)) for name, v in task["learner"].items() if is_range(v)]
         return [
             ("Algorithm", f"Population based training, {task['learner']['kind'].upper()}"),
             ("Opponents", rule["choice"]),
