@@ -149,7 +149,7 @@ def test_the_form_says_what_the_decisions_buy_and_has_as_many_agents_as_make_a_f
 
 def test_the_form_says_how_long_it_takes_once_two_agents_have_explored_the_game(team: Studio, designer: Client) -> None:
     before, typed = f"{form(team, 'hunt')}before/", {**TYPED, "decisions": "600,000"}
-    assert "Two agents explore it" in designer.post(before, typed).content.decode()
+    assert "Two agents explore the game" in designer.post(before, typed).content.decode()
     trial = Job.objects.for_forms().get()
     first = parse(HuntConfig, trial.config)
     assert (first.algorithm.population, first.task.steps, first.pool.processes) == (2, 2048, 1)

@@ -44,7 +44,7 @@ class Hunting(Learning):
     )
     plays = "episode"
     counted = "steps"
-    trying = "Two agents explore it to see how fast this goes …"
+    trying = "Two agents explore the game to see how fast this goes …"
     help_section = "hunts"
     results: ClassVar[tuple[str, ...]] = ("bugs",)
 
