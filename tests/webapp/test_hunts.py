@@ -147,6 +147,14 @@ def test_the_form_says_what_the_decisions_buy_and_has_as_many_agents_as_make_a_f
     assert said in designer.post(asked, {"game": "maze", "method": "wuji", **typed}).content.decode()
 
 
+def test_what_the_form_says_before_the_start_stands_beside_its_questions(team: Studio, designer: Client) -> None:
+    content = designer.get(form(team, "hunt")).content.decode()
+    questions, beside = content.split("Before you start")
+    assert "columns-side" in questions
+    assert all(f'name="{name}"' in questions for name in ("game", "method", "decisions", "population", "most"))
+    assert "You can pause or stop at any time. What was found stays." in beside
+
+
 def test_the_form_says_how_long_it_takes_once_two_agents_have_explored_the_game(team: Studio, designer: Client) -> None:
     before, typed = f"{form(team, 'hunt')}before/", {**TYPED, "decisions": "600,000"}
     assert "Two agents explore the game" in designer.post(before, typed).content.decode()

@@ -59,9 +59,12 @@ class HuntIntake(SettingsIntake):
 class HuntForm(StudyForm):
     """Which game, by what method, and for how long."""
 
+    groups: ClassVar[tuple[tuple[str, tuple[str, ...]], ...]] = (
+        ("Which game, and how?", ("game", "method")),
+        ("How far?", ("decisions",)),
+    )
     folded: ClassVar[tuple[str, ...]] = ("population", "steps", "episodes", "stuck_after", "soonest", "most", "seed")
     usual: ClassVar[Mapping[str, Any]] = {"game": USUAL, "method": "wuji"}
-    tells = True
     places: ClassVar[Mapping[str, str]] = {
         "task.game.name": "game", "task.game": "game", "task.steps": "steps", "algorithm.population": "population",
         **{f"oracles.{name}": name for name in ("stuck_after", "soonest", "most")},
