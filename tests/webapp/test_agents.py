@@ -928,7 +928,8 @@ def test_each_part_of_an_order_has_a_histogram_of_its_own(team: Studio, designer
     job = watched_commanders(team.project, ("Ada", "Bea"))
     page = text(designer, at("battles", job.pk))
     assert page.count("How often it gave each order") == 2
-    assert page.count("<caption") == 2 * len(GAMES["commanders"].orders) == 10
+    assert page.count('<table class="actions-table"') == 2, "columns of all parts are in line"
+    assert page.count('scope="rowgroup"') == 2 * len(GAMES["commanders"].orders) == 10
     bundle = unpack(store().get(job.artifacts["recording"]))
     attack, *_, skill = bundle.meta["battles"][1]["counts"]
     assert sum(attack) == sum(skill) == bundle.meta["battles"][1]["length"]

@@ -16,8 +16,9 @@ from django.utils import timezone
 from engine import cli
 from engine.arrays import pack
 from engine.catalog import GAMES
+from engine.config.base import parse
 from engine.config.evolve import measure_names
-from engine.config.hunt import LONGEST
+from engine.config.hunt import LONGEST, HuntConfig
 from engine.config.train import TrainGame
 from engine.events import Finished
 from engine.rl.recording import drawing_of
@@ -26,13 +27,14 @@ from engine.studies import load
 from engine.study import run
 from tests.contracts.asked_kind import AllMistakesContract, form, page
 from tests.factories import Studio, signed_in
+from tests.webapp.first_rounds import counted
 from tests.webapp.hunted import hunted
 from webapp.accounts.models import User
 from webapp.api import tokens
 from webapp.hunts import found
 from webapp.hunts.asking import OFFERED, HuntForm
 from webapp.lib.storage import store
-from webapp.studies import kinds
+from webapp.studies import estimates, kinds
 from webapp.studies.models import Job, Status
 from webapp.training import goals
 
@@ -143,6 +145,32 @@ def test_the_form_says_what_the_decisions_buy_and_has_as_many_agents_as_make_a_f
 ) -> None:
     asked = f"{form(team, 'hunt')}before/"
     assert said in designer.post(asked, {"game": "maze", "method": "wuji", **typed}).content.decode()
+
+
+def test_what_the_form_says_before_the_start_stands_beside_its_questions(team: Studio, designer: Client) -> None:
+    content = designer.get(form(team, "hunt")).content.decode()
+    questions, beside = content.split("Before you start")
+    assert "columns-side" in questions
+    assert all(f'name="{name}"' in questions for name in ("game", "method", "decisions", "population", "most"))
+    assert "You can pause or stop at any time. What was found stays." in beside
+
+
+def test_the_form_says_how_long_it_takes_once_two_agents_have_explored_the_game(team: Studio, designer: Client) -> None:
+    before, typed = f"{form(team, 'hunt')}before/", {**TYPED, "decisions": "600,000"}
+    assert "Two agents explore the game" in designer.post(before, typed).content.decode()
+    trial = Job.objects.for_forms().get()
+    first = parse(HuntConfig, trial.config)
+    assert (first.algorithm.population, first.task.steps, first.pool.processes) == (2, 2048, 1)
+    assert not list(first.too_small(0)), "it may always begin, however long episodes are"
+    counted(trial, *({"steps": 5000 * tick, "seconds": 4.0 + 5 * tick} for tick in (1, 2, 3)))
+    assert kinds.of(trial).tells_enough(Job.objects.get(pk=trial.pk), {})
+    said = designer.post(before, typed).content.decode().replace("\xa0", " ")
+    assert "1,000 decisions a second on one processor" in said
+    assert "600,000 decisions buy up to" in said, "what the decisions buy is still there"
+    asked = parse(HuntConfig, {**trial.config, "decisions": 600_000, "pool": {"kind": "local", "workers": 1}})
+    found = estimates.estimate(asked, trial, team.project)
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx((8 + 0.85 * 600, 8 + 1.5 * 600))
 
 
 @pytest.mark.parametrize("method", ["wuji", "evolution", "learning", "random"])

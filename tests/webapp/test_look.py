@@ -40,6 +40,13 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
+def test_walls_of_a_maze_are_darker_than_its_floor_in_both_themes() -> None:
+    for colour in (tokens("light"), tokens("dark")):
+        assert luminance(colour["wall"]) < luminance(colour["floor"])
+        assert contrast(colour["wall"], colour["floor"]) >= 3
+        assert contrast(colour["accent"], colour["floor"]) >= 3, "who plays in it, and where it has been"
+
+
 def render(source: str, **context: object) -> str:
     return Template("{% load equipoise %}" + source).render(Context(context))
 

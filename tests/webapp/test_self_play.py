@@ -194,6 +194,19 @@ def test_its_page_tells_who_is_strongest_and_who_went_on_from_whom(team: Studio,
         assert jargon not in content.partition("Details for specialists")[0]
 
 
+def test_details_for_specialists_say_in_words_who_copies_whom_and_call_settings_as_forms_do(team: Studio) -> None:
+    job = played(team)
+    job.config["task"] |= {"steps": 40_000, "learner": {**job.config["task"]["learner"], "rate": [0.0001, 0.01, "log"]}}
+    job.config["algorithm"] |= {"exploit": "both", "share": 0.2, "level": 0.05}
+    said = {name: str(text).replace("\xa0", " ") for name, text in Playing().specialist(job)}
+    assert said["Decisions a member, each round"] == "40,000"
+    assert said["Learning rate"] == "0.0001 to 0.01 log"
+    assert said["Copying"] == (
+        "the lowest 20 % copy one of the highest 20 %; others copy a rival drawn at random where it is surely better "
+        "(Welch’s t-test, chance of error below 5 %)"
+    )
+
+
 def test_the_form_tells_how_long_it_takes_once_two_members_have_played(team: Studio, designer: Client) -> None:
     before = f"{form(team, 'self-play')}before/"
     assert before in designer.get(form(team, "self-play")).content.decode(), "the page asks for it"

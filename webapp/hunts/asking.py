@@ -14,9 +14,8 @@ from engine.config.whole_episodes import battles_that_end
 from webapp.accounts.models import User
 from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
-from webapp.lib.words import about, number, plural
+from webapp.lib.words import plural
 from webapp.projects.models import Project
-from webapp.studies.models import Status
 from webapp.studies.study_form import StudyForm
 from webapp.training import games
 from webapp.training.intake import SettingsIntake, unknown_measures
@@ -60,9 +59,12 @@ class HuntIntake(SettingsIntake):
 class HuntForm(StudyForm):
     """Which game, by what method, and for how long."""
 
+    groups: ClassVar[tuple[tuple[str, tuple[str, ...]], ...]] = (
+        ("Which game, and how?", ("game", "method")),
+        ("How far?", ("decisions",)),
+    )
     folded: ClassVar[tuple[str, ...]] = ("population", "steps", "episodes", "stuck_after", "soonest", "most", "seed")
     usual: ClassVar[Mapping[str, Any]] = {"game": USUAL, "method": "wuji"}
-    tells = True
     places: ClassVar[Mapping[str, str]] = {
         "task.game.name": "game", "task.game": "game", "task.steps": "steps", "algorithm.population": "population",
         **{f"oracles.{name}": name for name in ("stuck_after", "soonest", "most")},
@@ -102,12 +104,12 @@ class HuntForm(StudyForm):
 
     def prepare(self) -> None:
         self.offer("game", [*OFFERED.items(), *games.own(self.project).items()])
-        self.takes = _takes(self.project)
 
     def before(self, study: Any, user: User, **refers: Any) -> dict[str, Any]:
-        """What the decisions buy."""
+        """Also what the decisions buy."""
+        found = super().before(study, user, **refers)
         whole = whole_batches(study.task, "an agent") if study.learns else ""
-        return {"note": f"{self._buys(study)} {whole}".strip()}
+        return {**found, "note": " ".join(filter(None, (self._buys(study), whole, found.get("note", ""))))}
 
     def _buys(self, study: HuntConfig) -> str:
         longest = _longest(self.cleaned_data["game"])
@@ -168,14 +170,3 @@ def _played(game: str, method: str) -> dict[str, Any]:
         "game": {"name": game, "settings": {"rewards": [*PAID, GROUND]}},
         "learner": {**LEARNER, "rewards": rewards},
     }
-
-
-def _takes(project: Project) -> str:
-    """How long a hunt takes, by the last one."""
-    last = project.jobs.listed().filter(kind="hunt", status__in=(Status.FINISHED, Status.STOPPED)).first()
-    steps, seconds = (last.counters.get(name, 0) for name in ("steps", "seconds")) if last else (0, 0)
-    if last is None or not steps or not seconds:
-        return "Once it has begun, its page says how long it takes."
-    title, million = games.title_of(last.config["task"]["game"]["name"], project), about(1e6 * seconds / steps)
-    pace = number(round(steps / seconds))
-    return f"The last hunt, in {title}, made {pace} decisions a second: a million take {million}."

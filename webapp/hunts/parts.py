@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from engine.config.hunt import BREEDING, LEARNING
+from engine.config.genes import genes
+from engine.config.hunt import BREEDING, LEARNING, HuntConfig
+from engine.config.pool import PoolConfig
 from webapp.accounts.models import User
 from webapp.hunts import found, watching
 from webapp.hunts.asking import METHODS, HuntForm, HuntIntake
@@ -16,6 +19,8 @@ from webapp.training.learned import whole_batches
 from webapp.training.learning import Learning
 from webapp.training.methods import ALGORITHMS
 
+LEARNED, ROUNDS, ENOUGH = 2048, 1000, 3
+"""Decisions that an agent learns from in a first round, how many rounds there are at most, and how many tell enough."""
 HEADS = ("number", "kind", "what", "where", "seen", "moves", "shown_again")
 """Columns of the bugs for programs."""
 
@@ -38,6 +43,8 @@ class Hunting(Learning):
         "that nobody gets out of, broken rules, and wins that come too easily."
     )
     plays = "episode"
+    counted = "steps"
+    trying = "Two agents explore the game to see how fast this goes …"
     help_section = "hunts"
     results: ClassVar[tuple[str, ...]] = ("bugs",)
 
@@ -60,6 +67,32 @@ class Hunting(Learning):
         if job.status == Status.FINISHED:
             return 1.0
         return float(min(1.0, job.counters.get("steps", 0) / job.config["decisions"]))
+
+    def amount(self, study: HuntConfig) -> float:
+        """The decisions that it may take."""
+        return study.decisions
+
+    def first_rounds(self, study: HuntConfig) -> HuntConfig:
+        """Short rounds of two agents in one process, measured in proportion."""
+        largest = {gene.place: gene.high for gene in genes(study.task)}
+        batch = int(largest.get("learner.batch", study.task.learner.least_batch))
+        steps = min(study.task.steps, max(LEARNED, 2 * batch))
+        changes = {
+            "name": f"speed of {study.task.game.name}"[:120], "ticks": ROUNDS, "stop": (), "seed": 1,
+            "decisions": 10**12, "task": study.task.model_copy(update={"steps": steps}),
+            "episodes": max(2, round(study.episodes * steps / study.task.steps)),
+            "algorithm": study.algorithm.model_copy(update={"population": 2}),
+            "pool": PoolConfig(kind="local", workers=1),
+        }  # fmt: skip
+        return study.model_copy(update=changes)
+
+    def tells_enough(self, job: Job, counters: Mapping[str, float]) -> bool:
+        """Rounds enough for its speed to be known."""
+        return job.tick >= ENOUGH
+
+    def side_by_side(self, study: HuntConfig) -> int:
+        """Each worker has a process."""
+        return study.pool.processes
 
     def found(self, job: Job) -> Found | None:
         """How many bugs."""

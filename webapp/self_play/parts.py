@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from math import ceil
 from typing import Any, ClassVar
 
+from engine.catalog import LEARNERS
 from engine.config.genes import genes
 from engine.config.pool import PoolConfig
 from engine.config.self_play import SelfPlayConfig
 from engine.config.whole_updates import most_learned
 from webapp.accounts.models import User
+from webapp.lib.words import number, percent
 from webapp.self_play import members
 from webapp.self_play.asking import SelfPlayForm, SelfPlayIntake
 from webapp.self_play.drawing import StrengthCurves
@@ -116,13 +118,24 @@ class Playing(Learning):
         """Every technical word."""
         config = job.config
         task, rule, method = config["task"], config["opponents"], config["algorithm"]
-        ranges = [(name.replace("_", " "), range_text(v)) for name, v in task["learner"].items() if is_range(v)]
+        settings = LEARNERS[task["learner"]["kind"]].config.model_fields
+        ranges = [(settings[name].title or name, range_text(v)) for name, v in task["learner"].items() if is_range(v)]
         return [
             ("Algorithm", f"Population based training, {task['learner']['kind'].upper()}"),
             ("Opponents", rule["choice"]),
-            ("Earlier members kept", rule["capacity"]),
-            ("Copying", f"{method['exploit']}, share {method['share']}, p below {method['level']}"),
-            ("Decisions a member, each round", task["steps"]),
-            ("Meetings a member, each round", config["episodes"]),
+            ("Earlier members kept", number(rule["capacity"])),
+            ("Copying", _copying(method)),
+            ("Decisions a member, each round", number(task["steps"])),
+            ("Meetings a member, each round", number(config["episodes"])),
             *ranges,
         ]
+
+
+def _copying(method: Mapping[str, Any]) -> str:
+    """Who copies whom."""
+    share, error = percent(method["share"]), percent(method["level"])
+    ranked = f"the lowest {share} copy one of the highest {share}"
+    tested = f"a rival drawn at random where it is surely better (Welch’s t-test, chance of error below {error})"
+    return {
+        "truncation": ranked, "welch": f"each copies {tested}", "both": f"{ranked}; others copy {tested}",
+    }[method["exploit"]]  # fmt: skip

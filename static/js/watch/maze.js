@@ -7,7 +7,7 @@ export const between = (row, next, _before, share) =>
   row.map((value, i) => (i < 2 ? value + (next[i] - value) * share : value));
 
 /** @param {CanvasRenderingContext2D} c @param {number} width @param {number} height @param {number[]} row
- * @param {{ own: string, wall: string, trail: string, goal: string }} ink
+ * @param {{ own: string, floor: string, wall: string, trail: string, goal: string }} ink
  * @param {{ scenery: number[][], rows: number[][], whole: number }} scene */
 export function draw(c, width, height, row, ink, { scenery: walls, rows, whole }) {
   const size = Math.min(width, height) / walls.length;
@@ -20,9 +20,12 @@ export function draw(c, width, height, row, ink, { scenery: walls, rows, whole }
     c.fillRect(left + across * size + rim, top + down * size + rim, size * share, size * share);
   };
   c.clearRect(0, 0, width, height);
+  c.fillStyle = ink.floor;
+  c.fillRect(left, top, size * walls.length, size * walls.length);
   walls.forEach((line, down) => line.forEach((wall, across) => wall && cell(ink.wall, down, across, 1.02)));
-  for (const [down, across] of rows.slice(0, whole + 1)) cell(ink.trail, down, across, 0.5);
+  for (const [down, across] of rows.slice(0, whole + 1)) cell(ink.trail, down, across, 0.4);
   cell(ink.goal, walls.length - 2, walls.length - 2, 0.9);
+  cell(ink.floor, walls.length - 2, walls.length - 2, 0.45);
   cell(ink.own, row[0], row[1], 0.9);
 }
 
@@ -31,7 +34,7 @@ export function draw(c, width, height, row, ink, { scenery: walls, rows, whole }
 export function colours(element) {
   const style = getComputedStyle(element);
   const of = (/** @type {string} */ name) => style.getPropertyValue(name);
-  return { own: of("--accent"), wall: of("--control-edge"), trail: of("--context-mark"), goal: of("--ink") };
+  return { own: of("--accent"), floor: of("--floor"), wall: of("--wall"), trail: of("--accent"), goal: of("--ink") };
 }
 
 /** How much was seen, in words.
