@@ -42,9 +42,9 @@ def ray() -> Iterator[RayServer]:
 
 
 class Struck(_AESRL):
-    """A study that loses a worker while it is at work on each of some ``roles``. Workers are stopped before work is
-    handed out, so that none can have ended it, and one that took its work later before it is killed, so that no answer
-    is on its way."""
+    """A study that loses a worker while it is at work on each of some ``roles``, whichever comes first. Workers are
+    stopped before work is handed out, so that none can have ended it, and one that took its work later before it is
+    killed, so that no answer is on its way."""
 
     def __init__(self, config: AESRLConfig, store: FolderStore, roles: list[str]) -> None:
         super().__init__(config, store, lambda: "")
@@ -58,7 +58,7 @@ class Struck(_AESRL):
             worker.suspend()
         super()._hand_out(pool)
         if (holder := self._holder(pool)) in workers:
-            self._kill(workers.pop(holder))
+            self._kill(workers.pop(holder), self._role(pool, holder))
         for worker in workers.values():
             worker.resume()
 
@@ -70,24 +70,24 @@ class Struck(_AESRL):
         worker = psutil.Process(pool._members[holder].beat.pid)
         worker.suspend()
         found = super().finished(pool)
-        if self._runs(pool, holder):
-            self._kill(worker)
+        if (role := self._role(pool, holder)) in self.roles:
+            self._kill(worker, role)
         else:
             worker.resume()
         return found
 
-    def _kill(self, worker: psutil.Process) -> None:
-        self.roles = self.roles[1:]
+    def _kill(self, worker: psutil.Process, role: str) -> None:
+        self.roles = [each for each in self.roles if each != role]
         worker.kill()
         assert all_gone([worker])
 
     def _holder(self, pool: RayWorkers) -> bytes | None:
-        return next((name for name in pool._members if self._runs(pool, name)), None)
+        return next((name for name in pool._members if self._role(pool, name) in self.roles), None)
 
-    def _runs(self, pool: RayWorkers, worker: bytes) -> bool:
-        """Whether a worker is at work on the next of the roles."""
+    def _role(self, pool: RayWorkers, worker: bytes) -> str:
+        """What a worker is at work on; empty where it waits."""
         held = pool._ledger.holds(worker)
-        return bool(held and self.roles) and self.schedule.role(held[0].requests[0]) == self.roles[0]
+        return self.schedule.role(held[0].requests[0]) if held else ""
 
 
 def struck(store: FolderStore, roles: list[str], method: dict[str, Any]) -> Finished:
