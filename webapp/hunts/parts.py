@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from engine.config.genes import genes
 from engine.config.hunt import BREEDING, LEARNING, HuntConfig
-from engine.config.pool import PoolConfig
 from webapp.accounts.models import User
 from webapp.hunts import found, watching
 from webapp.hunts.asking import METHODS, HuntForm, HuntIntake
@@ -18,9 +16,10 @@ from webapp.studies.table_rows import TableRows
 from webapp.training.learned import whole_batches
 from webapp.training.learning import Learning
 from webapp.training.methods import ALGORITHMS
+from webapp.training.trial_rounds import ENOUGH, trial_rounds
 
-LEARNED, ROUNDS, ENOUGH = 2048, 1000, 3
-"""Decisions that an agent learns from in a first round, how many rounds there are at most, and how many tell enough."""
+LEARNED = 2048
+"""Decisions that an agent learns from in a first round."""
 HEADS = ("number", "kind", "what", "where", "seen", "moves", "shown_again")
 """Columns of the bugs for programs."""
 
@@ -74,17 +73,7 @@ class Hunting(Learning):
 
     def first_rounds(self, study: HuntConfig) -> HuntConfig:
         """Short rounds of two agents in one process, measured in proportion."""
-        largest = {gene.place: gene.high for gene in genes(study.task)}
-        batch = int(largest.get("learner.batch", study.task.learner.least_batch))
-        steps = min(study.task.steps, max(LEARNED, 2 * batch))
-        changes = {
-            "name": f"speed of {study.task.game.name}"[:120], "ticks": ROUNDS, "stop": (), "seed": 1,
-            "decisions": 10**12, "task": study.task.model_copy(update={"steps": steps}),
-            "episodes": max(2, round(study.episodes * steps / study.task.steps)),
-            "algorithm": study.algorithm.model_copy(update={"population": 2}),
-            "pool": PoolConfig(kind="local", workers=1),
-        }  # fmt: skip
-        return study.model_copy(update=changes)
+        return trial_rounds(study, LEARNED, decisions=10**12)
 
     def tells_enough(self, job: Job, counters: Mapping[str, float]) -> bool:
         """Rounds enough for its speed to be known."""

@@ -7,8 +7,6 @@ from math import ceil
 from typing import Any, ClassVar
 
 from engine.catalog import LEARNERS
-from engine.config.genes import genes
-from engine.config.pool import PoolConfig
 from engine.config.self_play import SelfPlayConfig
 from engine.config.whole_updates import most_learned
 from webapp.accounts.models import User
@@ -23,9 +21,10 @@ from webapp.studies.setting_fields import is_range, range_text
 from webapp.studies.table_rows import TableRows
 from webapp.training.learned import leader, whole_batches
 from webapp.training.learning import Learning
+from webapp.training.trial_rounds import ENOUGH, trial_rounds
 
-LEARNED, ROUNDS, ENOUGH = 10_000, 1000, 3
-"""Decisions that a member learns from in a first round, how many rounds there are at most, and how many tell enough."""
+LEARNED = 10_000
+"""Decisions that a member learns from in a first round."""
 CHOICES = {
     "hardest": "those they beat least, now and in earlier rounds",
     "mostly-latest": "mostly each other as they are now, at times as they were",
@@ -79,17 +78,7 @@ class Playing(Learning):
 
     def first_rounds(self, study: SelfPlayConfig) -> SelfPlayConfig:
         """Short rounds of two members in one process, measured in proportion."""
-        largest = {gene.place: gene.high for gene in genes(study.task)}
-        batch = int(largest.get("learner.batch", study.task.learner.least_batch))
-        whole = most_learned(study.task)
-        task = study.task.model_copy(update={"steps": min(whole, max(LEARNED, 2 * batch))})
-        changes = {
-            "name": f"speed of {study.task.game.name}"[:120], "ticks": ROUNDS, "fresh": 0, "stop": (), "seed": 1,
-            "task": task, "episodes": max(2, round(study.episodes * most_learned(task) / whole)),
-            "algorithm": study.algorithm.model_copy(update={"population": 2}),
-            "pool": PoolConfig(kind="local", workers=1),
-        }  # fmt: skip
-        return study.model_copy(update=changes)
+        return trial_rounds(study, LEARNED)
 
     def tells_enough(self, job: Job, counters: Mapping[str, float]) -> bool:
         """Rounds enough for its speed to be known."""
