@@ -18,7 +18,7 @@ from torch import Tensor
 
 from engine.arrays import Bundle
 from engine.config.rl import ReplayedConfig
-from engine.errors import ConfigError
+from engine.errors import ConfigError, EngineError
 from engine.mdp.interface import Array, SeatSpec
 from engine.mdp.trajectory import Trajectory
 from engine.rl.learner import BaseLearner, Data, Metrics, State, averaged
@@ -56,8 +56,8 @@ class Replayed(BaseLearner):
 
     def best(self, s: Mapping[str, Tensor]) -> Tensor:
         """The largest value [n] of an action at scaled observations, by the networks that learn; over all choices, for
-        a replay does not know which were legal."""
-        raise NotImplementedError(f"{type(self).__name__} learns in no study of tasks: say the largest value")
+        a replay does not know which were legal. Raises EngineError where a learner values no single player's action."""
+        raise EngineError(f"{type(self).__name__} values what a whole group does, and no action of one player.")
 
     def weights(self) -> F32:
         """θ, the scales of observations, and ε where the head takes one."""

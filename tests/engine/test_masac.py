@@ -16,7 +16,7 @@ from torch import nn
 
 from engine.channel import Weights
 from engine.config.rl import AnyLearner, ApartConfig, MADDPGConfig, MASACConfig, RewardConfig, SACConfig
-from engine.errors import ConfigError
+from engine.errors import ConfigError, EngineError
 from engine.mdp.interface import ActionSpec
 from engine.mdp.trajectory import Batch, Trajectory
 from engine.mdp.vector import noise_keys
@@ -349,3 +349,8 @@ def golden_run(kind: str) -> list[dict[str, float]]:
     updates = list(training(config, lambda: game, seed=7, steps=320).run())  # type: ignore[arg-type,return-value]
     names = {"policy_loss", "critic_loss", "entropy", "gradient", "q", "alpha"}
     return [{name: value for name, value in u.metrics.items() if name in names} for u in updates]
+
+
+def test_who_values_what_a_group_does_says_that_it_values_no_action_of_one_player() -> None:
+    with pytest.raises(EngineError, match="MADDPG values what a whole group does"):
+        made("maddpg").best({})
