@@ -15,10 +15,11 @@ import onnxruntime
 WITHIN = 1e-5
 
 
-def same_rows(found: Any, wanted: Any, scale: Any) -> int:
-    """In how many rows two lists of actions are the same, parameters by shares of their ``scale``."""
+def same_rows(found: Any, wanted: Any, scale: Any, clear: Any) -> int:
+    """In how many rows two lists of actions are the same, parameters by shares of their ``scale``, or a choice is not
+    ``clear``: another is worth the same up to rounding."""
     rows = (abs(found - wanted).reshape(len(wanted), -1) / scale).max(axis=1)
-    return int((rows <= (0 if wanted.dtype.kind == "i" else WITHIN)).sum())
+    return int(((rows <= (0 if wanted.dtype.kind == "i" else WITHIN)) | ~clear).sum())
 
 
 def hold_back(here: Path, agent: Any, vectors: dict[str, Any]) -> bool:
@@ -30,7 +31,8 @@ def hold_back(here: Path, agent: Any, vectors: dict[str, Any]) -> bool:
     fed = {name[10:]: array for name, array in vectors.items() if name.startswith("played.in.")}
     good = True
     if fed:
-        same = same_rows(agent.run(["action"], fed)[0], decided, vectors["scale.action"])
+        made = agent.run(["action"], fed)[0]
+        same = same_rows(made, decided, vectors["scale.action"], vectors["played.clear"])
         print(f"{same} of {len(decided)} decisions of played episodes are the same.")
         good = same == len(decided)
     limits = json.loads((here / "card.json").read_text(encoding="utf-8"))["limits"]
@@ -59,7 +61,7 @@ def main() -> int:
     fed = {name[3:]: array for name, array in vectors.items() if name.startswith("in.")}
     found = dict(zip(wanted, agent.run(list(wanted), fed), strict=True))
     count = len(wanted["action"])
-    same = same_rows(found["action"], wanted["action"], vectors["scale.action"])
+    same = same_rows(found["action"], wanted["action"], vectors["scale.action"], vectors["clear"])
     apart = {name: abs(found[name] - array) / vectors[f"scale.{name}"] for name, array in wanted.items()}
     largest = max(float(each.max()) for name, each in apart.items() if name != "action")
     print(f"{same} of {count} actions are the same; the numbers differ by {largest:.1e} of their scale at most.")

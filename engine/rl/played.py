@@ -16,7 +16,7 @@ from engine.rl.cast import Candidate, Cast
 from engine.rl.policy import Policy
 from engine.rl.seats import Player, Seats, nobody_else
 from engine.rl.squads import on_seats
-from engine.rl.take_home import Arrays, inputs
+from engine.rl.take_home import Arrays, clear, inputs
 
 MOST = 100
 """Decisions of an episode that go along; an end that comes sooner begins the next."""
@@ -47,7 +47,7 @@ def played(
 ) -> Arrays:
     """The first ``MOST`` decisions of an episode for each seed, one row a decision: ``played.decision``,
     ``played.done`` by the hands, ``played.begins`` bool where an episode begins, and ``played.in.…``, inputs of
-    the exported agent. Of a side of several seats it is the first seat, without inputs. ``game``: with its limits."""
+    the exported agent, with ``played.clear``. Of a side of several seats it is the first seat, without these two. ``game``: with its limits."""
     seen = _Seen(policy.actor(sampled))
     names = [_MINE if seat in own else _OTHER for seat in range(len(game.spec.seats))]
     players: dict[str, Player] = {_MINE: on_seats(policy, seen)} | ({} if opponent is None else {_OTHER: opponent})
@@ -70,6 +70,7 @@ def played(
     if len(own) > 1:
         return found
     fed = [inputs(policy, batch, sampled) for batch in seen.batches]
+    found["played.clear"] = np.concatenate([clear(policy, batch, sampled) for batch in seen.batches])
     return found | {f"played.in.{name}": np.concatenate([each[name] for each in fed]) for name in fed[0]}
 
 

@@ -146,9 +146,13 @@ class Actor:
     def __call__(self, batch: Batch) -> Decision:
         """Actions (parameters are not clipped), their log-probabilities, and the new recurrent state."""
         numbers, kept = self._forward(batch)
+        return self.decided(numbers, batch)._replace(state=kept)
+
+    def decided(self, numbers: F32, batch: Batch) -> Decision:
+        """What it does where the numbers of its head are these."""
         if self.explore:
-            return self.model.head.decide(numbers, self._log_std, self._epsilon, batch)._replace(state=kept)
-        return self.model.head.best(numbers, batch)._replace(state=kept)
+            return self.model.head.decide(numbers, self._log_std, self._epsilon, batch)
+        return self.model.head.best(numbers, batch)
 
     def numbers(self, batch: Batch) -> F32:
         """The numbers of its head that decide, [n, K]."""

@@ -118,7 +118,8 @@ def in_words(card: Mapping[str, Any]) -> str:
         f"were played.{_unknown(card)}\n\n"
         f"{_draws(measured)}{table(rows)}\n{_strangers(card)}"
         "## The same agent\n\n"
-        f"In {check['situations']:,} situations of fresh episodes agent.onnx acted alike in {check['same']:,}; "
+        f"In {check['situations']:,} situations of fresh episodes agent.onnx acted alike in {check['same']:,} "
+        "(where two choices are worth the same up to rounding, either is alike); "
         f"its numbers differed by {check['difference']:.1e} of their scale at most. `python check.py` compares them "
         "again.\n"
     )

@@ -163,7 +163,8 @@ def test_long_names_of_goals_stay_within_the_chart_and_are_read_whole_where_some
             page.get_by_role("combobox", name="Up").select_option(up)
             shown = LONG if up == "busy" else "score+moved/2+1"
             expect(chart.locator(".ytitle title")).to_contain_text(shown)
-            assert chart.evaluate(OUTSIDE) == []
+            handle = chart.element_handle()
+            page.wait_for_function(f"(chart) => !({OUTSIDE})(chart).length", arg=handle)
     expect(chart.locator(".xtitle title")).to_have_text(f"{LONG}:  less good … better")
     expect(chart).to_contain_text("…")
 

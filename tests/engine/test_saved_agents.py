@@ -591,3 +591,15 @@ def test_situations_are_kept_evenly_whatever_the_batches_were() -> None:
     assert one == many
     assert len(one) == 10
     assert max(one) > 500
+
+
+@pytest.mark.parametrize("sampled", [False, True])
+def test_a_choice_that_rounding_may_turn_is_alike_either_way_and_no_other_is(sampled: bool) -> None:
+    seat = SeatSpec((ArraySpec("o", (2,)),), Discrete(3), ("r",))
+    spec = PolicySpec(seat, NetworkConfig(policy=(), critic=()), "actor-critic")
+    policy = Policy(spec, np.zeros_like(spec.model().initial(np.random.default_rng(1))))
+    seen = batch(policy, 3)
+    given = vectors(policy, seen, sampled)
+    assert sampled == given["clear"].all(), "all choices are worth the same; what is drawn is clear"
+    given["out.action"][1] = (given["out.action"][1] + 1) % 3
+    assert checked(acting(policy, sampled), given).good != sampled
