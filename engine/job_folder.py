@@ -242,11 +242,11 @@ def _keep_results(folder: Path, event: Finished | Stopped | Paused) -> None:
     (folder / "results.json").write_text(json.dumps(event.artifacts, indent=1), encoding="utf-8")
 
 
-def last_events(folder: Path) -> dict[str, AnyEvent]:
-    """The last event that matters of each sort: ``saved`` (with a checkpoint), ``end``, ``last``."""
-    from engine.events import TERMINAL, decode
+def events_of(folder: Path) -> Iterator[AnyEvent]:
+    """The events that a folder keeps, of all attempts, in their order. Raises ConfigError where it holds no study."""
+    from engine.events import decode
 
-    path, found = folder / "events.jsonl", dict[str, AnyEvent]()
+    path = folder / "events.jsonl"
     if not path.exists():
         raise ConfigError([("folder", f"{folder} holds no study")])
     for line in path.read_bytes().splitlines():
@@ -254,6 +254,16 @@ def last_events(folder: Path) -> dict[str, AnyEvent]:
             event = decode(line)
         except ValueError:
             continue  # the last line of a killed study may be torn
+        yield event
+
+
+def last_events(folder: Path) -> dict[str, AnyEvent]:
+    """The last event that matters of each sort: ``saved`` (with a checkpoint), ``end``, ``last``. Raises ConfigError
+    where the folder holds no study."""
+    from engine.events import TERMINAL
+
+    found = dict[str, AnyEvent]()
+    for event in events_of(folder):
         if not isinstance(event, Failed):  # which counts nothing
             found["last"] = event
         if getattr(event, "artifacts", {}).get("checkpoint"):

@@ -14,18 +14,21 @@ evaluation of 100 episodes: 99 of them; −1: never).
 ``alone`` and ``goalkeeper`` have the paper's four actions, tackles too; ``shaped`` has the three of its baseline
 (Bester et al. 2019). The script never tackles.
 
-The curves of figures 3 to 8 are the rounds in ``events.jsonl`` of each study (``engine.bench.kept``), and whoever is
-killed goes on with the next call. ``--quick``: EXP3 and DB, 400 minibatches, which teach nothing.
+Figures 3 to 8 are drawn from the rounds of all studies (``engine.bench.half_field_figures``), beside what is kept of
+them, and whoever is killed goes on with the next call. ``--quick``: EXP3 and DB, 400 minibatches, which teach nothing.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from engine.bench.half_field import played
+from engine.bench.half_field_figures import draw, rounds
 from engine.bench.kept import ended, folder
 from engine.bench.row import row
 from engine.catalog import GAMES, PLAYERS
@@ -74,6 +77,8 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     found = {
         method: [_found(config(case, method, seed, quick)) for seed in seeds] for method, seeds in plan.items()
     }  # fmt: skip
+    if case != "shaped":
+        print(*_drawn(case, plan, quick), sep="\n", file=sys.stderr)
     script = _script(case, 100 if quick else FRESH)
     for method, each in found.items():
         yield _row(case, method, each, script, found.get("db", []))
@@ -105,9 +110,25 @@ def _game(case: str) -> str:
     return "half-field-keeper" if case == "goalkeeper" else "half-field"
 
 
+def _drawn(case: str, plan: dict[str, tuple[int, ...]], quick: bool) -> list[Path]:
+    """The figures of a case."""
+    studies = [
+        rounds(method, seed, _own(config(case, method, seed, quick)), len(TASKS))
+        for method, seeds in plan.items()
+        for seed in seeds
+    ]
+    return draw(
+        case, studies, [task["name"] for task in TASKS], folder(NAME) / ("quick" if quick else "figures") / case
+    )
+
+
+def _own(study: StartsConfig) -> Path:
+    return folder(NAME) / f"{study.kind}-{study_hash(study)[:12]}"
+
+
 def _found(study: StartsConfig) -> FromHardStart:
     table = ended(NAME, study, "table").found.arrays
-    own = folder(NAME) / f"{study.kind}-{study_hash(study)[:12]}"
+    own = _own(study)
     end = last_events(own)["end"]
     assert isinstance(end, Finished)
     policy = Policy.stored(FolderStore(own / "store"), end.artifacts["policy_description"])

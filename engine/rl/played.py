@@ -47,7 +47,8 @@ def played(
 ) -> Arrays:
     """The first ``MOST`` decisions of an episode for each seed, one row a decision: ``played.decision``,
     ``played.done`` by the hands, ``played.begins`` bool where an episode begins, and ``played.in.…``, inputs of
-    the exported agent, with ``played.clear``. Of a side of several seats it is the first seat, without these two. ``game``: with its limits."""
+    the exported agent, with ``played.clear``. Of a side of several seats it is the first seat, without these two.
+    ``game``: with its limits."""
     seen = _Seen(policy.actor(sampled))
     names = [_MINE if seat in own else _OTHER for seat in range(len(game.spec.seats))]
     players: dict[str, Player] = {_MINE: on_seats(policy, seen)} | ({} if opponent is None else {_OTHER: opponent})
