@@ -132,7 +132,7 @@ def _found(study: StartsConfig) -> FromHardStart:
     end = last_events(own)["end"]
     assert isinstance(end, Finished)
     policy = Policy.stored(FolderStore(own / "store"), end.artifacts["policy_description"])
-    episodes = played(GAMES[study.game.name].load()(**study.game.settings), policy.actor(), FRESH)
+    episodes = played(GAMES[study.game.name].load()(**study.game.settings), policy.actor(explore=False), FRESH)
     return FromHardStart(episodes.win, episodes.length[episodes.win == 1.0], table["surely"].tolist())
 
 

@@ -74,8 +74,8 @@ def test_a_start_is_mastered_when_it_surely_is_and_agents_are_played_with_the_ac
     monkeypatch.setattr(bench, "folder", lambda name: tmp_path)
     end = Finished(tick=1, at=0.0, artifacts={"policy_description": "p"}, summary={})
     monkeypatch.setattr(bench, "last_events", lambda own: {"end": end})
-    games: list[Any] = []
-    policy = SimpleNamespace(actor=lambda: None)
+    games, explored = list[Any](), list[bool]()
+    policy = SimpleNamespace(actor=lambda explore: explored.append(explore))
     monkeypatch.setattr(bench.Policy, "stored", lambda *_: policy)
     results = EpisodeResults(np.ones(2), np.ones(2), np.ones(2), np.array([60.0, 70.0]))
     monkeypatch.setattr(bench, "played", lambda game, *_: games.append(game) or results)
@@ -83,3 +83,4 @@ def test_a_start_is_mastered_when_it_surely_is_and_agents_are_played_with_the_ac
         method = "mpdqn" if case == "shaped" else "exp3"
         assert bench._found(bench.config(case, method, 1, quick=True)).mastered == [8, -1]
         assert len(games[-1].spec.seats[0].action.sizes) == choices, case
+    assert explored == [False] * 3, "the agent is judged, not its exploration"
