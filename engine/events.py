@@ -73,9 +73,11 @@ class Incident(Event, frozen=True, kw_only=True, tag="incident"):
 
 
 class Paused(Event, frozen=True, kw_only=True, tag="paused"):
-    """Checkpointed and all resources released; ``resume`` continues from ``artifacts['checkpoint']``."""
+    """Checkpointed and all resources released; ``resume`` continues from ``artifacts['checkpoint']``. The ``summary``
+    counts the round that was cut off, too, as it stays if nobody resumes."""
 
     artifacts: dict[str, str]
+    summary: dict[str, Any] = {}
 
 
 class Stopped(Event, frozen=True, kw_only=True, tag="stopped"):

@@ -75,18 +75,22 @@ LONGEST = (
     "workers/test_kills", "engine/test_masac", "engine/test_pool_ray", "engine/test_study", "engine/test_gossip_ray",
     "engine/test_arena", "workers/test_full_disk", "engine/test_patches", "engine/test_aesrl_ray", "engine/test_train",
     "workers/test_trainings", "engine/test_lineups", "engine/test_pool_ray_lost", "engine/test_rl_learners",
-    "workers/test_postgresql", "engine/test_aesrl", "workers/test_supervisor", "engine/test_starts",
+    "engine/test_styles", "webapp/test_agents", "workers/test_postgresql", "engine/test_aesrl",
+    "workers/test_supervisor", "engine/test_starts", "webapp/test_commanders", "webapp/test_old_site",
     "workers/test_evolutions", "webapp/test_home_queries", "engine/test_shared_learner", "engine/test_hunt",
-    "webapp/test_redis_away", "webapp/test_pages_access", "workers/test_styles", "webapp/test_stream",
-    "webapp/test_accounts", "engine/test_peers", "webapp/test_shared_critic", "engine/test_starts_ray",
-    "engine/test_racing", "engine/test_piping", "engine/test_numbered", "engine/test_change", "workers/test_agents",
-    "workers/test_attempts", "browser/test_frame", "browser/test_data_pages", "browser/test_training",
-    "browser/test_explore", "browser/test_explore_hands", "browser/test_job_page", "browser/test_loop",
-    "browser/test_evolving", "browser/test_explore_words", "browser/test_new_job", "browser/test_explore_agrees",
+    "engine/test_styles_likeness", "engine/test_td3", "webapp/test_redis_away", "webapp/test_pages_access",
+    "workers/test_styles", "webapp/test_stream", "webapp/test_accounts", "engine/test_peers", "engine/test_cast",
+    "engine/test_turns", "webapp/test_shared_critic", "engine/test_starts_ray", "engine/test_racing",
+    "engine/test_piping", "engine/test_numbered", "engine/test_change", "workers/test_agents", "workers/test_attempts",
+    "engine/test_worth_bench", "engine/test_worth_forecast", "workers/test_bootstrap", "workers/test_private",
+    "browser/test_frame", "browser/test_data_pages", "browser/test_training", "browser/test_explore",
+    "browser/test_explore_hands", "browser/test_job_page", "browser/test_loop", "browser/test_evolving",
+    "browser/test_explore_words", "browser/test_new_job", "browser/test_explore_agrees",
 )  # fmt: skip
-"""Those that took half a minute and more, the longest first, those that mostly wait for others among those that mostly
-compute: of several processes, nobody begins a long one when all others end. Those in a browser come last, right before
-all others in a browser: a process keeps its site and its Chromium from one such file to the next, and only to it."""
+"""Those that took some half a minute and more, the longest first, those that mostly wait for others among those that
+mostly compute: of several processes, nobody begins a long one when all others end. Those in a browser come last, right
+before all others in a browser: a process keeps its site and its Chromium from one such file to the next, and only to
+it."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

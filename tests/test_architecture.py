@@ -147,6 +147,14 @@ def nodes(path: Path) -> tuple[ast.AST, ...]:
     return tuple(ast.walk(tree(path)))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _no_trees_later() -> Iterator[None]:
+    """What was read for the tests of this file burdens none of other files, whose garbage is looked for in less."""
+    yield
+    tree.cache_clear()
+    nodes.cache_clear()
+
+
 def imports(path: Path) -> Iterator[str]:
     """Every module a file imports, at the top or later; ``from a import b`` counts as a.b and as a."""
     for node in nodes(path):

@@ -6,7 +6,10 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+
+import pytest
 
 from engine.catalog import AgentGame, StudyKind
 from engine.catalog.entry import Entry
@@ -73,15 +76,29 @@ STORED = {"summary__told__gt"}
 """What reads a key that was stored under that name."""
 
 
-def parts(name: str) -> set[str]:
+@cache
+def tree(path: Path) -> ast.Module:
+    """A module as Python reads it."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_trees_later() -> Iterator[None]:
+    """Each module is read once for all tests of this file, and nothing of it burdens those of other files."""
+    yield
+    tree.cache_clear()
+
+
+@cache
+def parts(name: str) -> frozenset[str]:
     """The words that a name in snake or camel case is made of."""
-    return set(re.findall(r"[a-z]+", re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()))
+    return frozenset(re.findall(r"[a-z]+", re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()))
 
 
 def names(path: Path) -> Iterator[str]:
     """What a module defines: itself, its classes, functions, arguments and variables."""
     yield path.stem
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree(path)):
         match node:
             case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
                 yield node.name
@@ -109,10 +126,14 @@ def test_the_words_of_a_name_are_found() -> None:
     assert retired("grassy_crewel") == set()
 
 
-def retired(name: str) -> set[str]:
+FORMS = {form: word for word in RETIRED for form in (word, f"{word}s", f"{word}es")}
+"""Each retired word by how it is written, as one and as several."""
+
+
+@cache
+def retired(name: str) -> frozenset[str]:
     """The retired words that a name holds, each as it is or as several."""
-    found = parts(name)
-    return {word for word in RETIRED if found & {word, f"{word}s", f"{word}es"}}
+    return frozenset(FORMS[part] for part in parts(name) & FORMS.keys())
 
 
 def given_up(path: Path) -> dict[str, str]:
@@ -129,7 +150,7 @@ def test_no_name_has_a_word_that_was_given_up() -> None:
 
 def public_classes(path: Path) -> list[str]:
     """Names of a module's classes that others may use."""
-    body = ast.parse(path.read_text(encoding="utf-8")).body
+    body = tree(path).body
     return [node.name for node in body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
 
 
@@ -141,8 +162,8 @@ def test_no_module_and_no_class_is_called_by_a_bare_participle() -> None:
 
 def functions(path: Path) -> set[str]:
     """Names of a module's functions and methods, without a leading underscore; nested ones too."""
-    tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    return {node.name.lstrip("_") for node in tree if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    nodes = ast.walk(tree(path))
+    return {node.name.lstrip("_") for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
 
 
 def test_no_function_is_called_told() -> None:
@@ -177,7 +198,7 @@ def test_nothing_in_a_script_is_named_told() -> None:
 def all_names(path: Path) -> set[str]:
     """What ``names`` finds, and also what a name is imported as, caught as, matched to, or passed by."""
     found = set(names(path))
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree(path)):
         match node:
             case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
                 found.add(name)

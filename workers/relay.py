@@ -35,7 +35,7 @@ NEXT = "Who may register simulators can test its handshake on the Simulators pag
 SETTLED = ("confirmed", "replayed", "worst", "worst_low", "worst_high")
 """What fresh battles at the end add to the metrics of the last round."""
 COUNTED = ("evaluated", "over", "strong")
-"""What the round that a stop cut off adds to them: what was played of it stays."""
+"""What the round that a stop or a pause cut off adds to them: what was played of it stays."""
 BURST, A_SECOND = 50.0, 2.0
 """Lines of talk (not progress) that are kept: so many at once, and so many a second in the long run."""
 
@@ -172,7 +172,8 @@ class Relay:
             self._end(status=Status.QUEUED, message="", enqueued_at=None, stalled_attempts=0)
             return
         lasting = {role: digest for role, digest in event.artifacts.items() if role not in UNDER_WAY}
-        self._note(event, {"artifacts": lasting})
+        metrics = self._with_the_last(event)
+        self._note(event, {"artifacts": lasting, "metrics": metrics}, metrics=metrics)
         self._end(status=Status.PAUSED, command="", message="")
 
     def _stop(self, event: events.Stopped) -> None:
@@ -188,8 +189,7 @@ class Relay:
         if event.artifacts.keys() - {"checkpoint"}:  # else it was stopped before it went on, and has left nothing new
             self._forget_under_way()
         self._keep(event.artifacts)
-        names = [*SETTLED, *(name for name in COUNTED if name in self.metrics)]
-        metrics = self.metrics | {name: event.summary[name] for name in names if name in event.summary}
+        metrics = self._with_the_last(event)
         self._note(event, {"metrics": metrics}, metrics=metrics)
         self._end(
             status=status,
@@ -199,6 +199,11 @@ class Relay:
             stalled_attempts=0,
             finished_at=timezone.now(),
         )
+
+    def _with_the_last(self, event: events.Paused | events.Stopped | events.Finished) -> dict[str, float]:
+        """The metrics of the last round, with what came after it."""
+        names = [*SETTLED, *(name for name in COUNTED if name in self.metrics)]
+        return self.metrics | {name: event.summary[name] for name in names if name in event.summary}
 
     def _fail(self, event: events.Failed) -> None:
         if not event.permanent:

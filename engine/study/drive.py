@@ -90,7 +90,8 @@ class Drive(PoolSession):
 
     def end(self, pool: Pool, command: Command) -> Iterator[AnyEvent]:
         if command == "pause":
-            yield self.say(Paused, artifacts=self.cut_off(command) | {"checkpoint": self.saved})
+            left = self.cut_off(command)  # before the summary, which counts it
+            yield self.say(Paused, artifacts=left | {"checkpoint": self.saved}, summary=self._summary())
             return
         if command == "stop":
             left = self.cut_off(command)  # before the results, which count what waits among them

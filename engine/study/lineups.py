@@ -24,7 +24,7 @@ from engine.simulators.contract import GameSpec
 from engine.store import Store
 from engine.study.algorithm_views import views_of
 from engine.study.checkpoint import Checkpoint
-from engine.study.control import Control
+from engine.study.control import Command, Control
 from engine.study.drive import Drive, searching
 from engine.study.failures import with_failure
 from engine.study.fixed_list import FixedList
@@ -118,6 +118,11 @@ class _Search(_Lineups):
         if met := self.record.all_met():
             self.record.termination.end(f"All {met:,} lineups that the rules allow were played.")
         return over or bool(self.record.termination.reason)
+
+    def cut_off(self, command: Command) -> dict[str, str]:
+        """What was played of the round, for a search that is put aside may never go on."""
+        played = command == "pause" and bool(self.record.waiting or self.record.further)
+        return {"arrived": self.record.close_chunk()} if played else {}
 
     def extras(self, front: Sequence[Individual]) -> tuple[dict[str, float], dict[str, str]]:
         """The algorithm's views."""

@@ -24,9 +24,12 @@ from engine.errors import ConfigError, StoreError
 from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Started, Stopped, decode
 from engine.indicators import STRONG, UNSURE
 from engine.job_folder import folder_name, read
+from engine.problem import Evaluation
+from engine.runtime.pool import Pool
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import progress_throttle, run
+from engine.study.drive import Drive
 from engine.study.lineup_record import LineupRecord
 from engine.verdicts import Sample
 from tests.engine.conftest import Engine
@@ -207,6 +210,42 @@ def test_stopped_or_paused_it_keeps_what_was_found_and_goes_on_to_the_same_front
     if isinstance(end, Stopped):
         assert len(unpack(store.get(end.artifacts["archive"])).arrays["id"]) >= 30 * end.tick
     assert results(events(store, end.artifacts["checkpoint"])) == undisturbed
+
+
+@pytest.mark.parametrize("rounds", [0, 1])
+def test_what_was_played_of_the_round_that_a_pause_cuts_off_is_left_as_a_stop_leaves_it(
+    rounds: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stores = {command: FolderStore(tmp_path / command) for command in ("pause", "stop")}
+    paused, stopped = (cut_off(command, rounds, store, monkeypatch) for command, store in stores.items())
+    assert isinstance(paused[-1], Paused)
+    assert isinstance(stopped[-1], Stopped)
+    assert stopped[-1].tick == paused[-1].tick == rounds
+    chunks = [event.artifacts["chunk"] for event in paused if isinstance(event, Progressed)]
+    there = [unpack(stores["pause"].get(digest)).arrays for digest in (*chunks, paused[-1].artifacts["arrived"])]
+    whole = unpack(stores["stop"].get(stopped[-1].artifacts["archive"])).arrays
+    assert len(whole["id"]) == 30 * rounds + 7
+    for name in ("id", "genome", "objective", "samples", "tick"):
+        np.testing.assert_array_equal(np.concatenate([arrays[name] for arrays in there]), whole[name])
+    counted = ("evaluated", "over", "strong")
+    assert [paused[-1].summary[name] for name in counted] == [stopped[-1].summary[name] for name in counted]
+    assert paused[-1].summary["evaluated"] == len(whole["id"])
+
+
+def cut_off(command: str, rounds: int, store: FolderStore, monkeypatch: pytest.MonkeyPatch) -> list[AnyEvent]:
+    """What a search says that gets this command once seven lineups of the next round have come back."""
+    waiting: list[Evaluation] = []
+    told: list[int] = []
+    answered = Drive.finished
+
+    def one_at_a_time(self: Drive, pool: Pool) -> list[Evaluation]:
+        waiting.extend(() if waiting else answered(self, pool))
+        told.extend([waiting[0].id] if waiting else [])
+        return [waiting.pop(0)] if waiting else []
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Drive, "finished", one_at_a_time)
+        return list(run(load(STUDY), store, control=lambda: command if len(told) >= 30 * rounds + 7 else ""))  # type: ignore[arg-type,return-value]
 
 
 def test_killed_at_a_tick_the_command_resumes_to_the_same_front(

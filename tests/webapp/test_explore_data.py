@@ -131,6 +131,20 @@ def test_a_running_job_shows_all_rounds_so_far_and_the_latest_of_a_lineup_played
     assert explored.core["id"][explored.core["best"] > 0].tolist() == [20]
 
 
+@pytest.mark.parametrize("rounds", [0, 1])
+def test_what_a_pause_left_of_the_round_that_it_cut_off_is_explored_also_once_the_job_was_stopped(
+    rounds: int, team: Studio
+) -> None:
+    columns = archive(300, 3)
+    first, second = ({name: column[part] for name, column in columns.items()} for part in (slice(200), slice(200, 300)))
+    job = running_job(team, [first][:rounds])
+    before = source.key(job)
+    Job.objects.filter(pk=job.pk).update(status=Status.STOPPED, artifacts={"arrived": store().put(bundle(second))})
+    job.refresh_from_db()
+    assert source.key(job) != before
+    assert build.build(job).core["id"].tolist() == list(range(200 * (1 - rounds), 300))
+
+
 def test_a_job_without_a_round_has_no_rows_and_no_error(team: Studio, client: Client) -> None:
     job = running_job(team, [])
     answer = client.get(file_address(job))

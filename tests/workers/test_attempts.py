@@ -88,6 +88,18 @@ def test_what_was_played_of_the_round_that_a_stop_cut_off_is_in_the_numbers_of_t
     assert job.events.get(kind="stopped").body["metrics"] == job.metrics
 
 
+def test_what_was_played_of_the_round_that_a_pause_cut_off_is_in_the_numbers_of_the_job(make_job: MakeJob) -> None:
+    job = make_job(row={"metrics": {"evaluated": 14_800.0, "strong": 176.0}, "command": "pause"})
+    claimed = claims.take(job.pk, "a worker")
+    assert claimed is not None
+    summary = {"evaluated": 14_995.0, "strong": 179.0, "over": 300.0}
+    paused = events.Paused(job=job.pk, attempt=1, sequence=1, artifacts={}, summary=summary)
+    Relay(claimed).take([events.encode(paused)])
+    actions.stop(job)
+    job.refresh_from_db()
+    assert (job.status, job.metrics) == ("stopped", {"evaluated": 14_995.0, "strong": 179.0})
+
+
 def test_a_study_is_relayed_to_its_end(make_job: MakeJob) -> None:
     job = run(make_job(ticks=10))
     assert (job.status, job.tick, job.ticks, job.stalled_attempts, job.worker) == (

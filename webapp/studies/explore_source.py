@@ -1,4 +1,5 @@
-"""What a job has evaluated so far, read from the store: the archive once it has ended, every tick's chunk before."""
+"""What a job has evaluated so far, read from the store: the archive once it has ended, every tick's chunk before and
+what a pause left of the tick that it cut off."""
 
 from __future__ import annotations
 
@@ -28,6 +29,8 @@ BUILD = 13
 """Raise it when what is built from the same artifacts changes: browsers and the cache keep a build for good."""
 
 ROLES = ("archive", "result", "sample")
+CUT_OFF = "arrived"
+"""What was played of the round that a pause cut off."""
 
 
 class Evaluated(NamedTuple):
@@ -179,7 +182,8 @@ def replayed(job: Job) -> list[str]:
 
 def key(job: Job) -> str:
     """Names the present state of what was evaluated: equal key, equal rows and equal numbers."""
-    artifact = next((job.artifacts[role] for role in ROLES if role in job.artifacts), f"tick {job.tick}")
+    so_far = f"tick {job.tick} {job.artifacts.get(CUT_OFF, '')}"
+    artifact = next((job.artifacts[role] for role in ROLES if role in job.artifacts), so_far)
     version = job.game_version.content_hash if job.game_version else ""
     parts = [
         BUILD,
@@ -246,7 +250,7 @@ def _bundles(job: Job) -> list[Bundle]:
         if role in job.artifacts:
             return [unpack(store().get(job.artifacts[role]))]
     chunks = job.events.filter(kind="progressed").order_by("tick").values_list("body__artifacts__chunk", flat=True)
-    return [unpack(store().get(chunk)) for chunk in chunks if chunk]
+    return [unpack(store().get(chunk)) for chunk in (*chunks, job.artifacts.get(CUT_OFF)) if chunk]
 
 
 def last_of_each(columns: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
