@@ -61,8 +61,10 @@ def execute(
     ActorLost."""
     from engine.stores import open_store
     from engine.study import run
+    from engine.study.checkpoint import NewestCheckpoints
 
     kept = open_store(store)
+    newest = NewestCheckpoints(kept, _checkpoints(folder)) if store == str(folder / "store") else None
     _make(folder)
     _listen_to_signals()
     code = 1
@@ -70,6 +72,8 @@ def execute(
         for event in run(config, kept, resume, control=lambda: _command["now"]):  # type: ignore[arg-type,return-value]
             write(msgspec.structs.replace(event, job=job[0], attempt=job[1]))
             log(event)
+            if newest is not None and (saved := _checkpoint(event)):
+                newest.saved(saved)
             if isinstance(event, Finished | Stopped | Paused):
                 code = 0
                 if events is None:
@@ -257,6 +261,17 @@ def events_of(folder: Path) -> Iterator[AnyEvent]:
         yield event
 
 
+def _checkpoints(folder: Path) -> list[str]:
+    """All that a study has saved, the oldest first."""
+    kept = events_of(folder) if (folder / "events.jsonl").exists() else ()
+    return [saved for event in kept if (saved := _checkpoint(event))]
+
+
+def _checkpoint(event: AnyEvent) -> str:
+    """The one that an event brings; empty for none."""
+    return str(getattr(event, "artifacts", {}).get("checkpoint", ""))
+
+
 def last_events(folder: Path) -> dict[str, AnyEvent]:
     """The last event that matters of each sort: ``saved`` (with a checkpoint), ``end``, ``last``. Raises ConfigError
     where the folder holds no study."""
@@ -266,7 +281,7 @@ def last_events(folder: Path) -> dict[str, AnyEvent]:
     for event in events_of(folder):
         if not isinstance(event, Failed):  # which counts nothing
             found["last"] = event
-        if getattr(event, "artifacts", {}).get("checkpoint"):
+        if _checkpoint(event):
             found["saved"] = event
         if isinstance(event, (*TERMINAL, Paused)):
             found["end"] = event

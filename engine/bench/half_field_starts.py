@@ -47,11 +47,11 @@ NAME = "half-field-starts"
 CASES = ("alone", "goalkeeper", "shaped")
 TASKS: tuple[dict[str, Any], ...] = (
     {"name": "at the goal", "settings": {
-        "ball_x_min": 0.85, "ball_x_max": 0.9, "ball_y_min": -0.1, "ball_y_max": 0.1, "apart": 0.0}},
+        "ball_x_min": 0.8, "ball_x_max": 0.9, "ball_y_min": -0.15, "ball_y_max": 0.15, "apart": 0.0}},
     {"name": "near", "settings": {
-        "ball_x_min": 0.7, "ball_x_max": 0.85, "ball_y_min": -0.3, "ball_y_max": 0.3, "apart": 0.0}},
+        "ball_x_min": 0.6, "ball_x_max": 0.9, "ball_y_min": -0.4, "ball_y_max": 0.4, "apart": 0.1}},
     {"name": "halfway", "settings": {
-        "ball_x_min": 0.5, "ball_x_max": 0.7, "ball_y_min": -0.5, "ball_y_max": 0.5, "apart": 0.3}},
+        "ball_x_min": 0.2, "ball_x_max": 0.8, "ball_y_min": -0.6, "ball_y_max": 0.6, "apart": 0.4}},
     {"name": "as usual", "hard": True},
 )  # fmt: skip
 PUBLISHED = {"alone": (0.995, 68), "goalkeeper": (0.985, 89), "shaped": (0.913, 99)}

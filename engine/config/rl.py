@@ -473,7 +473,7 @@ _GOAL = {
 """The same for Goal."""
 _HALF_FIELD = {
     "warmup": 1000, "minibatch": 32, "updates": 0.1, "explore": 0.1, "epsilon": 0.1, "beta": 0.2, "tau": 0.001,
-    "numbers_rate": 1e-5, "max_gradient": 1.0, "fragment": 50,
+    "numbers_rate": 1e-4, "schedule": "linear", "max_gradient": 1.0, "fragment": 50,
     "network": ApartConfig(policy=(256, 128, 64), critic=(256, 128, 64), activation="leaky_relu"),
 }  # fmt: skip
 """The same for half-field offence, with a shorter replay."""

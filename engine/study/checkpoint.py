@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from engine.arrays import Bundle, pack, unpack
@@ -54,3 +55,17 @@ def read(config: Study, digest: str, store: Store) -> Checkpoint:
         name, _, key = place.partition(":")
         parts[name].arrays[key] = array
     return Checkpoint(meta["tick"], parts)
+
+
+class NewestCheckpoints:
+    """The newest two checkpoints of a study, the only ones that its own store keeps: with a replay each may take
+    hundreds of megabytes. ``before``: those of earlier attempts, the oldest first."""
+
+    def __init__(self, own: Store, before: Iterable[str]) -> None:
+        self._own, self._kept = own, list(dict.fromkeys(before))
+
+    def saved(self, digest: str) -> None:
+        """This one is in the books, too."""
+        self._kept = [each for each in self._kept if each != digest] + [digest]
+        self._own.discard(self._kept[:-2])
+        self._kept = self._kept[-2:]

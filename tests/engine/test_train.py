@@ -426,6 +426,10 @@ def test_a_killed_study_goes_on_from_the_command_line_with_the_same_curve(
     rest = {tick: tuple(row) for tick, *row in curve(found)}
     whole = curve(events(config, FolderStore(tmp_path / "whole")))
     assert {tick: tuple(row) for tick, *row in whole} == rest
+    saved = [event.artifacts["checkpoint"] for event in found if getattr(event, "artifacts", {}).get("checkpoint")]
+    store, newest = FolderStore(folder / "store"), list(dict.fromkeys(saved))[-2:]
+    assert len(set(saved)) > 5
+    assert [digest for digest in dict.fromkeys(saved) if store.has(digest)] == newest, "each may be very large"
     capsys.readouterr()
     assert main(["list", str(tmp_path)]) == 0
     listed = capsys.readouterr().out
