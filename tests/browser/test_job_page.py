@@ -84,6 +84,7 @@ def test_warnings_stand_above_what_a_running_job_has_found_as_soon_as_they_come(
     job = played(team.project, 12)
     page = enter(team.designer, path(job))
     expect_round(page, 12)
+    expect(page.locator("[data-front-chart] .scatterlayer .trace").first).to_be_attached(timeout=SOON)
     warned, found = page.locator("[data-warned]"), page.locator("#found-title")
     expect(warned).to_be_hidden()
     found.evaluate("title => scrollBy(0, title.getBoundingClientRect().top - 20)")
