@@ -122,6 +122,19 @@ def stacked(theta: Tensor, x: Tensor, layers: Layers) -> Tensor:
     return found
 
 
+def stack_pulled(theta: Tensor, x: Tensor, layers: Layers) -> tuple[Tensor, Pull]:
+    """y [K, n, o] as from ``stacked``, and ∂L/∂θ [K · ``layers.size``] from ∂L/∂y, outside the graph."""
+    whole = layers.each(theta)
+    y, inputs = _run_each(whole, x, layers.activation)
+
+    def pull(delta: Tensor) -> Tensor:
+        g = torch.empty_like(theta)
+        _back_each(whole, inputs, delta, layers, g, False)
+        return g.flatten()
+
+    return y, pull
+
+
 def run(parts: Parts, x: Tensor, activation: Activation) -> tuple[Tensor, list[Tensor]]:
     """y, and what each layer was given; x has no activation before it."""
     inputs, h, bounded = [], x, IN_PLACE[activation]
@@ -174,29 +187,41 @@ class _Node(torch.autograd.Function):
 class _Stack(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, theta: Tensor, x: Tensor, layers: Layers) -> Tensor:
-        whole = layers.each(theta)
-        seen = [x] * len(whole) if x.dim() == 2 else x.unbind()
-        made = [run(parts, own, layers.activation) for parts, own in zip(whole, seen, strict=True)]
-        ctx.save_for_backward(theta, *(h for _, inputs in made for h in inputs))
+        y, inputs = _run_each(layers.each(theta), x, layers.activation)
+        ctx.save_for_backward(theta, *(h for own in inputs for h in own))
         ctx.layers, ctx.shared = layers, x.dim() == 2
-        return torch.stack([y for y, _ in made])
+        return y
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, delta: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
-        (theta, *inputs), layers = ctx.saved_tensors, ctx.layers
+        (theta, *kept), layers = ctx.saved_tensors, ctx.layers
         of_theta, of_x, _ = ctx.needs_input_grad
-        whole, each = layers.each(theta), len(layers.widths) - 1
+        each = len(layers.widths) - 1
+        inputs = [kept[k : k + each] for k in range(0, len(kept), each)]
         g = torch.empty_like(theta) if of_theta else None
-        places = [None] * len(whole) if g is None else layers.each(g)
-        found = []
-        for k, (parts, place, own) in enumerate(zip(whole, places, delta.unbind(), strict=True)):
-            seen = inputs[k * each : (k + 1) * each]
-            found.append(_back(parts, seen, own, layers.activation, place, of_x))
+        found = _back_each(layers.each(theta), inputs, delta, layers, g, of_x)
         if not of_x:
             return g, None, None
         gx = torch.stack([one for one in found if one is not None])
         return g, gx.sum(0) if ctx.shared else gx, None
+
+
+def _run_each(whole: Sequence[Parts], x: Tensor, activation: Activation) -> tuple[Tensor, list[list[Tensor]]]:
+    """``run`` of each network, their y stacked."""
+    seen = [x] * len(whole) if x.dim() == 2 else x.unbind()
+    made = [run(parts, own, activation) for parts, own in zip(whole, seen, strict=True)]
+    return torch.stack([y for y, _ in made]), [inputs for _, inputs in made]
+
+
+def _back_each(
+    whole: Sequence[Parts], inputs: Sequence[Sequence[Tensor]], delta: Tensor, layers: Layers, g: Tensor | None,
+    of_x: bool,
+) -> list[Tensor | None]:  # fmt: skip
+    """``_back`` of each network; ∂L/∂θ goes to ``g`` [K, ``layers.size``]."""
+    places: Sequence[Parts | None] = [None] * len(whole) if g is None else layers.each(g)
+    rows = zip(whole, inputs, delta.unbind(), places, strict=True)
+    return [_back(parts, seen, own, layers.activation, place, of_x) for parts, seen, own, place in rows]
 
 
 def _weights_of(delta: Tensor, h: Tensor, W: Tensor, b: Tensor) -> None:

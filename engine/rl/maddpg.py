@@ -114,9 +114,10 @@ class MADDPG(TwinLearner):
         with torch.no_grad():
             after = self.critics.values(self.phi_target, self.critics.seen(t.next), self.mu(self.theta_target, t.next))
             y = t.r + (t.gamma * after).T
-        Q = self.critics.values(self.phi, self.critics.seen(t.s), t.a)
-        loss = (y.T - Q).square().mean(dim=1).sum()
-        g = self.descend(loss, self.phi)
+        Q, pull = self.critics.pulled(self.phi.detach(), t.s, t.a)
+        delta = Q - y.T
+        loss = delta.square().mean(dim=1).sum()
+        g = self.descend(loss, lambda: pull(2 / len(y) * delta))
         norm = self._clip_each(g, [self.critics.network.size] * self.critics.count)
         self.critic_optimiser.step(g, self.eta)
         return numbers(critic_loss=loss, q=Q.mean()) | {"gradient": norm}

@@ -76,9 +76,12 @@ class TD3(TwinLearner):
     def actor_gradient(self, t: Transitions, theta: Tensor) -> tuple[Tensor, Tensor]:
         """(∇_θ L, L) of L = −N⁻¹ Σ Q_φ1(s, π_θ(s)) for the policy of the parameters ``theta``, which stay; φ is a
         constant. Raises EngineError when L is not finite."""
-        theta = theta.detach().requires_grad_()
-        loss = -self.critics.first(self.phi.detach(), t.s, self.pi(theta, t.s)).mean()
-        return self.descend(loss, theta), loss.detach()
+        outputs, to_theta = self.model.network.pulled(theta, t.s)
+        a = torch.tanh(outputs)
+        Q, to_a = self.critics.sloped(self.phi.detach(), t.s, a)
+        slope = torch.full_like(Q, -1 / len(Q))
+        loss = -Q.mean()
+        return self.descend(loss, lambda: to_theta(to_a(slope) * (1 - a * a))), loss
 
     def _minibatch(self) -> Metrics:
         t = self.draw()

@@ -197,10 +197,11 @@ class CentralCritics:
             s = s.expand(len(a), *s.shape)
         return dense.stacked(phi.view(self.count, -1), torch.cat([s, a], dim=-1), self.layers)[..., 0]
 
-    def both(self, phi: Tensor, s: Seen, a: Tensor) -> tuple[Tensor, Tensor]:
-        """The values [n] of two critics."""
-        one, other = self.values(phi, self.seen(s), a)
-        return one, other
+    def pulled(self, phi: Tensor, s: Seen, a: Tensor) -> tuple[Tensor, dense.Pull]:
+        """Q [count, n], and ∂L/∂φ from ∂L/∂Q, outside the graph."""
+        seen = torch.cat([self.seen(s), a], dim=1)
+        y, pull = dense.stack_pulled(phi.view(self.count, -1), seen, self.layers)
+        return y[..., 0], lambda delta: pull(delta[..., None])
 
     def least(self, phi: Tensor, s: Seen, a: Tensor) -> Tensor:
         """The least value [n]."""

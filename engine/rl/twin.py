@@ -11,6 +11,7 @@ from the last observation.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
@@ -22,6 +23,7 @@ from torch import Tensor
 
 from engine.config.rl import SteeringConfig
 from engine.mdp.interface import Array, ArraySpec, SeatSpec
+from engine.rl.dense import Pull
 from engine.rl.learner import Metrics, State, below, numbers
 from engine.rl.networks import Network
 from engine.rl.optimisers import Adam
@@ -54,6 +56,8 @@ class TwinCritics:
         layers = config.network.model_copy(update={"policy": config.network.critic})
         self.network = Network(seeing, layers, outputs=1, values=0)
         self.size = 2 * self.network.size
+        before = sum(math.prod(spec.shape) for spec in self.network.plain[:-1])
+        self._of_a = slice(before, before + action.shape[0])
 
     def initial(self, rng: np.random.Generator) -> F32:
         """An initial φ float32[size]: the two differ."""
@@ -63,6 +67,21 @@ class TwinCritics:
         """Q_1(s, a) and Q_2(s, a), [n] each."""
         one, other = torch.split(phi, self.network.size)
         return self._value(one, s, a), self._value(other, s, a)
+
+    def pulled(self, phi: Tensor, s: Seen, a: Tensor) -> tuple[Tensor, Pull]:
+        """(Q_1, Q_2) [2, n], and ∂L/∂φ from ∂L/∂Q [2, n], outside the graph."""
+        seen, halves = {**s, _ACTION: a}, torch.split(phi, self.network.size)
+        (one, to_one), (other, to_other) = [self.network.pulled(half, seen) for half in halves]
+
+        def pull(delta: Tensor) -> Tensor:
+            return torch.cat([to_one(delta[0, :, None]), to_other(delta[1, :, None])])
+
+        return torch.stack([one[:, 0], other[:, 0]]), pull
+
+    def sloped(self, phi: Tensor, s: Seen, a: Tensor) -> tuple[Tensor, Pull]:
+        """Q_1(s, a) [n], and ∂L/∂a from ∂L/∂Q_1 [n]."""
+        Q, to_entry = self.network.sloped(self.network.parts(phi[: self.network.size]), {**s, _ACTION: a})
+        return Q[:, 0], lambda delta: to_entry(delta[:, None])[:, self._of_a]
 
     def first(self, phi: Tensor, s: Seen, a: Tensor) -> Tensor:
         """Q_1(s, a) [n]."""
@@ -143,9 +162,10 @@ class TwinLearner(Replayed):
 
     def _regress(self, t: Transitions, y: Tensor, share: float = 1.0) -> Metrics:
         """One step of φ along ∇_φ of ``share`` · Σ_i mean (y − Q_i(s, a))²."""
-        Q1, Q2 = self.critics.both(self.phi, t.s, t.a)
-        loss = share * (torch.nn.functional.mse_loss(Q1, y) + torch.nn.functional.mse_loss(Q2, y))
-        g = self.descend(loss, self.phi)
+        Q, pull = self.critics.pulled(self.phi.detach(), t.s, t.a)
+        delta = Q - y
+        loss = share * delta.square().mean(dim=1).sum()
+        g = self.descend(loss, lambda: pull(2 * share / len(y) * delta))
         norm = self.clip(g)
         self.critic_optimiser.step(g, self.eta)
-        return numbers(critic_loss=loss, td=(y - Q1).abs().mean(), q=Q1.mean()) | {"gradient": norm}
+        return numbers(critic_loss=loss, td=delta[0].abs().mean(), q=Q[0].mean()) | {"gradient": norm}

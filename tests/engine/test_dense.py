@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from engine.config.rl import ApartConfig, ConvConfig
+from engine.config.rl import ApartConfig, ConvConfig, TD3Config
 from engine.mdp.interface import ArraySpec, Continuous, SeatSpec
 from engine.rl import dense
 from engine.rl.networks import Network
+from engine.rl.twin import TwinCritics
 
 LINE = Continuous((-1.0,), (1.0,), (1,))
 
@@ -51,3 +52,38 @@ def test_only_what_is_asked_for_is_differentiated() -> None:
     (g,) = torch.autograd.grad(dense.forward(theta, x, layers).sum(), x)
     assert g.shape == x.shape
     assert not dense.forward(theta, x.detach(), layers).requires_grad
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_networks_side_by_side_give_the_same_gradient_outside_the_graph(shared: bool) -> None:
+    layers, rng = dense.Layers((5, 16, 2), "tanh"), torch.Generator().manual_seed(1)
+    theta = torch.rand(3, layers.size, generator=rng).requires_grad_()
+    x, target = torch.rand(*([] if shared else [3]), 9, 5, generator=rng), torch.rand(3, 9, 2, generator=rng)
+    theirs = dense.stacked(theta, x, layers)
+    mine, pull = dense.stack_pulled(theta.detach(), x, layers)
+    torch.testing.assert_close(mine, theirs.detach(), rtol=0, atol=0)
+    (g,) = torch.autograd.grad((theirs * target).sum(), theta)
+    torch.testing.assert_close(pull(target), g.flatten(), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("image", [False, True])
+def test_two_critics_have_the_gradients_that_the_graph_gives_them(image: bool) -> None:
+    seen = (ArraySpec("x", (3,)), ArraySpec("number", ()), *([ArraySpec("seen", (2, 9, 9))] if image else []))
+    conv = (ConvConfig(channels=3, kernel=4, stride=2),) if image else ()
+    config = TD3Config(network=ApartConfig(policy=(8,), critic=(16, 8), conv=conv))
+    critics = TwinCritics(SeatSpec(seen, Continuous((-1.0,) * 2, (1.0,) * 2, (2,))), config)
+    rng = np.random.default_rng(1)
+    s = {spec.name: torch.from_numpy(rng.standard_normal((20, *spec.shape), np.float32)) for spec in seen}
+    phi = torch.from_numpy(rng.standard_normal(critics.size).astype(np.float32) * 0.3).requires_grad_()
+    a = torch.from_numpy(rng.standard_normal((20, 2), np.float32)).requires_grad_()
+    slope = torch.from_numpy(rng.standard_normal((2, 20), np.float32))
+    theirs = torch.stack(critics.both(phi, s, a))
+    Q, to_phi = critics.pulled(phi.detach(), s, a.detach())
+    first, to_a = critics.sloped(phi.detach(), s, a.detach())
+    torch.testing.assert_close(Q, theirs.detach())
+    torch.testing.assert_close(first, theirs[0].detach())
+    (of_phi,) = torch.autograd.grad((theirs * slope).sum(), phi, retain_graph=True)
+    (of_a,) = torch.autograd.grad((theirs[0] * slope[0]).sum(), a)
+    assert min(float(of_phi.abs().max()), float(of_a.abs().max())) > 1e-3
+    torch.testing.assert_close(to_phi(slope), of_phi)
+    torch.testing.assert_close(to_a(slope[0]), of_a)
