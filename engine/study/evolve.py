@@ -14,21 +14,22 @@ import numpy as np
 from engine.arrays import Bundle, pack, unpack
 from engine.columns import Arrays
 from engine.config.evolve import EvolveConfig, TaskConfig
+from engine.config.genes import express
 from engine.config.sound_goals import idle
 from engine.config.study import study_hash
 from engine.errors import ConfigError, below
-from engine.events import AnyEvent, Finished, Incident
+from engine.events import AnyEvent, Finished, Incident, Logged
 from engine.evolution.algorithm import Individual, Parts, Progress
 from engine.evolution.survival import Survival, search_in
 from engine.evolution.termination import Termination
 from engine.evorl.evaluator import as_json
 from engine.evorl.problem import check, example, played, problem_of
-from engine.evorl.record import PlayerRecord, trained
+from engine.evorl.record import PlayerRecord, digests, trained
 from engine.evorl.space import Start
 from engine.evorl.trainings import opened
 from engine.mdp.vector import VectorMDP
 from engine.problem import Evaluation, TrainingContext, of_kind
-from engine.rl.policy import Policy
+from engine.rl.policy import Policy, PolicySpec
 from engine.runtime.pool import Pool
 from engine.simulators import references
 from engine.store import Store
@@ -39,6 +40,10 @@ from engine.study.drive import Drive, searching
 from engine.study.failures import with_failure
 from engine.study.session import Totals, Troubled
 
+UNDER_WAY = "arrived_agents"
+"""Role of the artifact with the weights of whoever was trained in the round that a pause or a stop cuts off."""
+_CAME_BACK = "came_back"
+
 
 def evolve(config: EvolveConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
     """As ``engine.study.lineups.run``, for a study that evolves players."""
@@ -46,6 +51,8 @@ def evolve(config: EvolveConfig, store: Store, resume: str, control: Control) ->
 
 
 class Evolve(Drive):
+    """``before``: who came back in an earlier attempt at a round that was cut off."""
+
     evaluator = "players"
 
     record: PlayerRecord
@@ -54,6 +61,7 @@ class Evolve(Drive):
         super().__init__(config, store, control)
         self.config, self.fresh = config, config.fresh
         self.longest, self.endless, self.warned = 0, list[bool](), False
+        self.before: list[Individual] = []
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
         """The study; its trainings are kept as long as it can be continued."""
@@ -92,6 +100,7 @@ class Evolve(Drive):
         self.search = search_in(self.algorithm)
         self.record = PlayerRecord(config, problem, Survival(self.search), self.store)
         self.record.termination = Termination(config.stop, config.seed)
+        self.before = self._came_back()
 
     def game(self) -> VectorMDP:
         """An example of the game, as candidates play it."""
@@ -161,9 +170,42 @@ class Evolve(Drive):
         self.trainings.lease.renew()
         return super().finished(pool)
 
+    def halfway(self) -> Iterator[AnyEvent]:
+        """Also who has come back since the last complete round."""
+        self._note()
+        yield self.say(Logged, message="", arrived=self.record.arrived())
+
     def cut_off(self, command: Command) -> dict[str, str]:
-        """The results so far, for a study that is put aside may never go on."""
-        return self.results() if command == "pause" else {}
+        """Who has come back since the last complete round, with their weights; at a pause also the results so far, for
+        a study that is put aside may never go on."""
+        self._note()
+        for individual in self._not_back():
+            self.record.add_reported(individual)
+        waiting = sorted(self.record.waiting, key=lambda i: i.evaluation.id)
+        weights = self._with_weights(self.record.arrays(waiting)) if waiting else ""
+        left = {UNDER_WAY: weights} if weights else {}
+        arrived = {"arrived": self.record.arrived()} if waiting else {}
+        return self.results() | left | arrived if command == "pause" else left
+
+    def _came_back(self) -> list[Individual]:
+        data = self.trainings.lease.read(_CAME_BACK)
+        if not data:
+            return []
+        meta, arrays = unpack(data)
+        found = zip(self.record.restored(arrays), meta["costs"], strict=True)
+        return [i._replace(evaluation=i.evaluation._replace(cost=cost)) for i, cost in found]
+
+    def _note(self) -> None:
+        """Put who has come back beside the trainings: whoever goes on may be stopped before they come back again."""
+        there = [*self.record.waiting, *self._not_back()]
+        costs = [i.evaluation.cost for i in there]
+        if there:
+            self.trainings.lease.write(_CAME_BACK, pack({"costs": costs}, self.record.arrays(there)))
+
+    def _not_back(self) -> list[Individual]:
+        """Who came back in an earlier attempt at this round, and has not yet in this one."""
+        here = {i.evaluation.id for i in self.record.waiting}
+        return [i for i in self.before if i.tick == self.tick + 1 and i.evaluation.id not in here]
 
     def results(self) -> dict[str, str]:
         """The networks of the edge and of the best, the best as a policy, and the networks of all members; the whole
@@ -192,6 +234,17 @@ class Evolve(Drive):
         there = [i for i in self.search.P.individuals if self.trainings.lease.has(trained(i.evaluation))]
         found = [Policy(self.space.spec, self.trainings.weights(trained(i.evaluation))) for i in there]
         return {"members": self.store.put(together([i.evaluation.id for i in there], found))}
+
+    def _with_weights(self, arrays: Arrays) -> str:
+        """Store these agents with their weights; the hash, empty where there is nobody whose weights are there."""
+        rows = [row for row, d in enumerate(digests(arrays)) if d and self.trainings.lease.has(d)]
+        found = [Policy(self._spec(arrays, row), self.trainings.weights(digests(arrays)[row])) for row in rows]
+        return self.store.put(together(arrays["id"][rows].tolist(), found)) if found else ""
+
+    def _spec(self, arrays: Arrays, row: int) -> PolicySpec:
+        """The specification of the policy in a row of an artifact."""
+        values = {gene.place: float(v) for gene, v in zip(self.space.genes, arrays["genome"][row], strict=True)}
+        return self.space.spec._replace(network=express(self.config.task, values).learner.network)
 
 
 def cut_short(task: TaskConfig, longest: int) -> str:

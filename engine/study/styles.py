@@ -11,34 +11,28 @@ import numpy as np
 
 from engine.arrays import pack, stacked, unpack
 from engine.catalog import PLAYERS
-from engine.columns import Arrays
 from engine.config.episodes import SAMPLED
-from engine.config.genes import express
 from engine.config.styles import StylesConfig
 from engine.errors import ConfigError, StoreError, below
-from engine.events import AnyEvent, Logged
+from engine.events import AnyEvent
 from engine.evolution.algorithm import Individual
 from engine.evorl.emogi import EMOGI, Unselected
 from engine.evorl.problem import example
-from engine.evorl.record import digests, trained
+from engine.evorl.record import trained
 from engine.evorl.space import Start
 from engine.problem import Request, TrainingContext, of_kind
-from engine.rl.policy import Policy, PolicySpec
+from engine.rl.policy import Policy
 from engine.runtime.pool import Pool
 from engine.store import Store
-from engine.study.checkpoint import Checkpoint
-from engine.study.control import Command, Control
+from engine.study.control import Control
 from engine.study.episodes import played
-from engine.study.evolve import Evolve, together
+from engine.study.evolve import Evolve
 from engine.study.failures import with_failure
 from engine.styles.preview import problems
 from engine.styles.strangers import strangers_of
 
 POPULATION = "fresh_population"
 """Role of the artifact that tells how the final population does on fresh episodes."""
-UNDER_WAY = "arrived_agents"
-"""Role of the artifact with the weights of whoever was trained in the round that a pause or a stop cuts off."""
-_CAME_BACK = "came_back"
 AGAINST = "against/"
 """How roles of artifacts begin that tell how agents do against a stranger."""
 
@@ -54,22 +48,11 @@ def met(request: Request, stranger: str) -> TrainingContext:
 
 
 class _Styles(Evolve):
-    """``before``: who came back in an earlier attempt at a round that was cut off."""
-
     config: StylesConfig
 
     def __init__(self, config: StylesConfig, store: Store, control: Control) -> None:
         super().__init__(config, store, control)
         self.kept = 0
-        self.before: list[Individual] = []
-
-    def prepare(self, saved: Checkpoint | None) -> None:
-        """Also takes up who came back in an earlier attempt."""
-        super().prepare(saved)
-        if data := self.trainings.lease.read(_CAME_BACK):
-            meta, arrays = unpack(data)
-            found = zip(self.record.restored(arrays), meta["costs"], strict=True)
-            self.before = [i._replace(evaluation=i.evaluation._replace(cost=cost)) for i, cost in found]
 
     @property
     def method(self) -> Callable[..., Any]:
@@ -91,33 +74,6 @@ class _Styles(Evolve):
             return Start(Policy.stored(self.store, self.config.start), self.config.start_noise)
         except StoreError as error:
             raise ConfigError([("start", str(error))]) from error
-
-    def halfway(self) -> Iterator[AnyEvent]:
-        """Also who has come back since the last complete round."""
-        self._note()
-        yield self.say(Logged, message="", arrived=self.record.arrived())
-
-    def cut_off(self, command: Command) -> dict[str, str]:
-        """Also who has come back since the last complete round, with their weights."""
-        self._note()
-        for individual in self._not_back():
-            self.record.add_reported(individual)
-        waiting = sorted(self.record.waiting, key=lambda i: i.evaluation.id)
-        weights = self._with_weights(self.record.arrays(waiting)) if waiting else ""
-        left = super().cut_off(command) | ({UNDER_WAY: weights} if weights else {})
-        return left | ({"arrived": self.record.arrived()} if command == "pause" and waiting else {})
-
-    def _note(self) -> None:
-        """Put who has come back beside the trainings: whoever goes on may be stopped before they come back again."""
-        there = [*self.record.waiting, *self._not_back()]
-        costs = [i.evaluation.cost for i in there]
-        if there:
-            self.trainings.lease.write(_CAME_BACK, pack({"costs": costs}, self.record.arrays(there)))
-
-    def _not_back(self) -> list[Individual]:
-        """Who came back in an earlier attempt at this round, and has not yet in this one."""
-        here = {i.evaluation.id for i in self.record.waiting}
-        return [i for i in self.before if i.tick == self.tick + 1 and i.evaluation.id not in here]
 
     def extras(self, front: Sequence[Individual]) -> tuple[dict[str, float], dict[str, str]]:
         """Adds the population, and the agents that were trained in the round."""
@@ -177,14 +133,3 @@ class _Styles(Evolve):
         arrays = unpack(self.store.get(self.record.chunks[-1])).arrays
         found = self._with_weights({name: column[arrays["tick"] == self.tick] for name, column in arrays.items()})
         return {"agents": found} if found else {}
-
-    def _with_weights(self, arrays: Arrays) -> str:
-        """Store these agents with their weights; the hash, empty where there is nobody whose weights are there."""
-        rows = [row for row, d in enumerate(digests(arrays)) if d and self.trainings.lease.has(d)]
-        found = [Policy(self._spec(arrays, row), self.trainings.weights(digests(arrays)[row])) for row in rows]
-        return self.store.put(together(arrays["id"][rows].tolist(), found)) if found else ""
-
-    def _spec(self, arrays: Arrays, row: int) -> PolicySpec:
-        """The specification of the policy in a row of an artifact."""
-        values = {gene.place: float(v) for gene, v in zip(self.space.genes, arrays["genome"][row], strict=True)}
-        return self.space.spec._replace(network=express(self.config.task, values).learner.network)

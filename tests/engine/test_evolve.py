@@ -29,6 +29,8 @@ from engine.rl.training import Training
 from engine.store import LEASE_S, FolderStore
 from engine.studies import load
 from engine.study import run
+from engine.study.evolve import apart
+from tests.engine.cutting import cut_off
 
 LEARNER: dict[str, Any] = {
     "kind": "ppo", "batch": 32, "fragment": 8, "minibatch": 16, "rate": [1e-3, 1e-1], "entropy_weight": [0.0, 0.1],
@@ -187,6 +189,31 @@ def test_a_study_with_any_algorithm_is_paused_killed_and_resumed_to_the_same_end
     paused = list(run(config, store, killed.artifacts["checkpoint"], control=soon))
     assert isinstance(paused[-1], Paused)
     assert results(list(run(config, store, paused[-1].artifacts["checkpoint"]))) == whole
+
+
+@pytest.mark.parametrize("command", ["pause", "stop"])
+@pytest.mark.parametrize("kind", ["pbt", "nsga2"])
+def test_every_player_of_the_round_that_is_cut_off_stays_with_its_weights(
+    kind: str, command: str, store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = cut_off(study(kind), store, command, 6, monkeypatch)[-1]
+    assert isinstance(last, Paused | Stopped)
+    assert [i for i, _ in apart(store.get(last.artifacts["arrived_agents"]))] == [4, 5]
+    there = bundle(store, last.artifacts["arrived" if command == "pause" else "archive"]).arrays
+    assert there["id"].tolist()[-2:] == [4, 5]
+
+
+def test_players_that_came_back_before_a_pause_stay_where_a_stop_comes_before_they_come_back_again(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paused = cut_off(study(), store, "pause", 6, monkeypatch)[-1]
+    assert isinstance(paused, Paused)
+    for lease in store.folder.glob("leases/*/*"):
+        os.utime(lease, 2 * (time.time() - 2 * LEASE_S,))
+    stopped = cut_off(study(), store, "stop", 0, monkeypatch, paused.artifacts["checkpoint"])[-1]
+    assert isinstance(stopped, Stopped)
+    assert [i for i, _ in apart(store.get(stopped.artifacts["arrived_agents"]))] == [4, 5]
+    assert stopped.counters.steps == paused.counters.steps
 
 
 @pytest.mark.parametrize("kind", [kind for kind in ALGORITHMS if "steady" in ALGORITHMS[kind].config.model_fields])

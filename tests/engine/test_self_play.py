@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from engine.arrays import Bundle, unpack
 from engine.config.self_play import Choice, OpponentsConfig, SelfPlayConfig
 from engine.errors import ConfigError
-from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed
+from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Stopped
 from engine.evorl.opponents import MET, Faced, remembered, restored, shares
 from engine.evorl.self_play import SelfPlay
 from engine.evorl.self_play_evaluator import SelfPlayEvaluator
@@ -32,6 +32,7 @@ from engine.study.evolve import apart
 from engine.study.self_play import ladder_of
 from tests.contracts.algorithm import ONE, AlgorithmContract, Task, answer
 from tests.contracts.mdp import VectorContract
+from tests.engine.cutting import cut_off
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "self_play.json"
 SEEDS = combine64(5, np.arange(4000, dtype=np.uint64))
@@ -298,6 +299,20 @@ def test_it_is_paused_killed_and_resumed_to_the_same_end(choice: str, store: Fol
     assert [i for i, _ in apart(store.get(left["members"]))], "it may never go on"
     assert {"pool", "policy", "policy_description"} <= left.keys()
     assert results(list(run(config, store, paused[-1].artifacts["checkpoint"]))) == whole
+
+
+@pytest.mark.parametrize("command", ["pause", "stop"])
+def test_every_member_of_the_round_that_is_cut_off_stays_with_its_network(
+    command: str, store: FolderStore, small: tuple[FolderStore, list[AnyEvent]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = cut_off(study(), store, command, 5, monkeypatch)[-1]
+    assert isinstance(last, Paused | Stopped)
+    left = dict(apart(store.get(last.artifacts["arrived_agents"])))
+    whole = dict(apart(small[0].get(results(small[1])["pool"])))
+    assert list(left) == [3, 4]
+    assert [policy.pack() for policy in left.values()] == [whole[3].pack(), whole[4].pack()]
+    lineage = bundle(store, last.artifacts["lineage"]).arrays
+    assert lineage["step"][np.isin(lineage["id"], [3, 4])].tolist() == [1, 1], "who they are is known"
 
 
 def test_each_member_by_itself_needs_no_rounds(store: FolderStore) -> None:

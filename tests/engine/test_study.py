@@ -24,15 +24,13 @@ from engine.errors import ConfigError, StoreError
 from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Started, Stopped, decode
 from engine.indicators import STRONG, UNSURE
 from engine.job_folder import folder_name, read
-from engine.problem import Evaluation
-from engine.runtime.pool import Pool
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import progress_throttle, run
-from engine.study.drive import Drive
 from engine.study.lineup_record import LineupRecord
 from engine.verdicts import Sample
 from tests.engine.conftest import Engine
+from tests.engine.cutting import cut_off
 
 STUDY: dict[str, Any] = {
     "name": "small",
@@ -217,7 +215,9 @@ def test_what_was_played_of_the_round_that_a_pause_cuts_off_is_left_as_a_stop_le
     rounds: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stores = {command: FolderStore(tmp_path / command) for command in ("pause", "stop")}
-    paused, stopped = (cut_off(command, rounds, store, monkeypatch) for command, store in stores.items())
+    paused, stopped = (
+        cut_off(load(STUDY), store, command, 30 * rounds + 7, monkeypatch) for command, store in stores.items()
+    )
     assert isinstance(paused[-1], Paused)
     assert isinstance(stopped[-1], Stopped)
     assert stopped[-1].tick == paused[-1].tick == rounds
@@ -230,22 +230,6 @@ def test_what_was_played_of_the_round_that_a_pause_cuts_off_is_left_as_a_stop_le
     counted = ("evaluated", "over", "strong")
     assert [paused[-1].summary[name] for name in counted] == [stopped[-1].summary[name] for name in counted]
     assert paused[-1].summary["evaluated"] == len(whole["id"])
-
-
-def cut_off(command: str, rounds: int, store: FolderStore, monkeypatch: pytest.MonkeyPatch) -> list[AnyEvent]:
-    """What a search says that gets this command once seven lineups of the next round have come back."""
-    waiting: list[Evaluation] = []
-    told: list[int] = []
-    answered = Drive.finished
-
-    def one_at_a_time(self: Drive, pool: Pool) -> list[Evaluation]:
-        waiting.extend(() if waiting else answered(self, pool))
-        told.extend([waiting[0].id] if waiting else [])
-        return [waiting.pop(0)] if waiting else []
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Drive, "finished", one_at_a_time)
-        return list(run(load(STUDY), store, control=lambda: command if len(told) >= 30 * rounds + 7 else ""))  # type: ignore[arg-type,return-value]
 
 
 def test_killed_at_a_tick_the_command_resumes_to_the_same_front(

@@ -39,6 +39,7 @@ from engine.styles.agents import files_of
 from engine.styles.rewards import Styled, with_signals
 from engine.styles.samples import EPISODES, sample
 from engine.styles.strangers import strangers_of
+from tests.engine.cutting import cut_off
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "styles.json"
 PONG = {"name": "pong", "settings": {"points": 1, "max_ticks": 40}}
@@ -196,33 +197,12 @@ def test_who_has_come_back_is_told_before_the_round_is_complete(
     assert {row.tolist()[0] for row in (arrays["tick"] for arrays in told)} == {1, 2}
 
 
-def cut_off(
-    command: str, after: int, monkeypatch: pytest.MonkeyPatch, store: FolderStore, resume: str = ""
-) -> AnyEvent:
-    """How a study ends that gets this command once so many agents have come back, one at a time."""
-    waiting: list[Evaluation] = []
-    told: list[int] = []
-    answered = Evolve.finished
-
-    def one_at_a_time(self: Evolve, pool: Pool) -> list[Evaluation]:
-        waiting.extend(() if waiting else answered(self, pool))
-        told.extend([waiting[0].id] if waiting else [])
-        return [waiting.pop(0)] if waiting else []
-
-    events: list[AnyEvent] = []
-    with monkeypatch.context() as patch:
-        patch.setattr(Evolve, "finished", one_at_a_time)
-        for event in run(study(), store, resume, control=lambda: command if events and len(told) >= after else ""):  # type: ignore[arg-type,return-value]
-            events.append(event)
-    return events[-1]
-
-
 @pytest.mark.parametrize("rounds", [0, 1])
 def test_every_agent_of_the_round_that_a_stop_cuts_off_stays_with_its_weights(
     rounds: int, store: FolderStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = [event for event in run(study(), store) if isinstance(event, Progressed)][rounds]
-    last = cut_off("stop", 4 * rounds + 3, monkeypatch, FolderStore(store.folder / "stopped"))
+    last = cut_off(study(), FolderStore(store.folder / "stopped"), "stop", 4 * rounds + 3, monkeypatch)[-1]
     assert isinstance(last, Stopped)
     left = FolderStore(store.folder / "stopped")
     there = unpack(left.get(last.artifacts["archive"])).arrays
@@ -236,7 +216,7 @@ def test_every_agent_of_the_round_that_a_stop_cuts_off_stays_with_its_weights(
 def test_an_agent_of_the_round_that_a_pause_cuts_off_is_told_with_its_weights_and_its_parents(
     store: FolderStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    last = cut_off("pause", 6, monkeypatch, store)
+    last = cut_off(study(), store, "pause", 6, monkeypatch)[-1]
     assert isinstance(last, Paused)
     told = unpack(store.get(last.artifacts["arrived"])).arrays
     assert told["id"].tolist() == [4, 5]
@@ -252,11 +232,11 @@ def test_an_agent_of_the_round_that_a_pause_cuts_off_is_told_with_its_weights_an
 def test_who_came_back_before_a_pause_stays_where_a_stop_comes_before_it_comes_back_again(
     rounds: int, store: FolderStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    paused = cut_off("pause", 4 * rounds + 2, monkeypatch, store)
+    paused = cut_off(study(), store, "pause", 4 * rounds + 2, monkeypatch)[-1]
     assert isinstance(paused, Paused)
     for lease in store.folder.glob("leases/*/*"):
         os.utime(lease, 2 * (time.time() - 2 * LEASE_S,))
-    stopped = cut_off("stop", 0, monkeypatch, store, paused.artifacts["checkpoint"])
+    stopped = cut_off(study(), store, "stop", 0, monkeypatch, paused.artifacts["checkpoint"])[-1]
     assert isinstance(stopped, Stopped)
     assert unpack(store.get(stopped.artifacts["archive"])).arrays["id"].tolist() == list(range(4 * rounds + 2))
     assert stopped.counters.evaluations == paused.counters.evaluations

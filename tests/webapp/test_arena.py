@@ -26,7 +26,8 @@ from tests.contracts.asked_kind import AskedKindContract, form, page
 from tests.engine.test_arena import DQN, PPO, course, lesson
 from tests.factories import Studio, signed_in
 from tests.webapp.recorded import recorded
-from webapp.agents.keeping import keep, left_by
+from webapp.agents.keeping import keep
+from webapp.agents.left import left_by
 from webapp.agents.models import Agent
 from webapp.arena import reading, typed
 from webapp.arena.asking import ArenaForm

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db import transaction
 
 from engine.catalog import LEARNERS, PLAYERS, built_in
 from engine.config import parse
 from engine.config.agents import MeasureConfig, OriginConfig
-from engine.config.rl import DRAWING
 from engine.errors import ConfigError, StoreError
 from engine.styles.strangers import strangers_of
 from webapp.accounts.models import User
 from webapp.agents import data, edits
+from webapp.agents.left import LOST, in_words, one_left
 from webapp.agents.models import NAME, Agent, Measurement
 from webapp.games.models import GameVersion
 from webapp.games.simulators import obstacle, registration
@@ -25,81 +24,26 @@ from webapp.lib.storage import store
 from webapp.lib.text import NOTHING_TO_SEE, as_one_line
 from webapp.projects.models import Project
 from webapp.studies import actions, kinds
-from webapp.studies.models import TERMINAL, Job
-from webapp.training import games
+from webapp.studies.models import Job
+from webapp.training import cut_off, games
 from webapp.training.entrants import ROLE, game_of, limits_of, script_plays
 
-NO_POLICY = "This job has left no such agent."
 ALONE = ("gym:", "ale:")
 """How the names of games for one begin."""
 EPISODES = (200, 500, 1_000, 2_000, 5_000, 10_000)
 """Episodes that a measurement may have; the first is usual."""
 ANYTHING = "random"
 """The script that plays every game."""
-LOST = "This agent’s numbers are not in the store any more."
-
-
-class Left(NamedTuple):
-    """A policy that a job left: its ``name`` in the job ("" where there is only one), and the agents kept of it."""
-
-    name: str
-    policy: str
-    kept: list[Agent]
-
-    @property
-    def called(self) -> str:
-        """Its name for people: "main after lesson 3"."""
-        return _words(self.name) or "as it is at the end"
-
-    @property
-    def draws(self) -> bool:
-        """Whether it has odds to draw its actions by."""
-        try:
-            return bool(json.loads(store().get(self.policy))["kind"] in DRAWING)
-        except (StoreError, KeyError, TypeError, ValueError):
-            return False
-
-
-def left_by(job: Job) -> list[Left]:
-    """What may be kept of a job: nothing before it has ended."""
-    if job.status not in TERMINAL or job.for_form:
-        return []
-    kept: dict[str, list[Agent]] = {}
-    for agent in Agent.objects.kept().filter(job=job):
-        kept.setdefault(agent.policy, []).append(agent)
-    roles = ((role.partition("/"), digest) for role, digest in job.artifacts.items())
-    found = [Left(name, digest, kept.get(digest, [])) for (role, _, name), digest in roles if role == ROLE]
-    return sorted(found, key=lambda left: [_counted(part) for part in left.name.partition("@")])
-
-
-def _counted(name: str) -> list[str | int]:
-    """As a key that puts 2 before 10."""
-    return [int(part) if i % 2 else part for i, part in enumerate(re.split(r"(\d+)", name))]
-
-
-def _words(name: str) -> str:
-    """What people call a policy of a job; one with @ and a number is what it was after that lesson."""
-    policy, _, lesson = name.partition("@")
-    return f"{policy} after lesson {lesson}" if lesson else policy
-
-
-def one_left(job: Job, of: str, sampled: bool) -> Left:
-    """The policy of this name that a job has left; ``sampled``: it must have odds. Raises Refused with a sentence."""
-    left = next((each for each in left_by(job) if each.name == of), None)
-    if left is None:
-        raise actions.Refused(NO_POLICY)
-    if sampled and not left.draws:
-        raise actions.Refused("This agent knows the best action, and has no odds to draw others by.")
-    return left
 
 
 def keep(job: Job, user: User, of: str, name: str, sampled: bool) -> Agent:
     """The agent, which is measured from now on; the one that was kept before, put back where it was deleted. Raises
     Refused with a sentence, and NameTaken."""
     left = one_left(job, of, sampled)
-    best = kinds.of(job).best(job)
+    best = None if of else kinds.of(job).best(job)
     called = name.strip() or edits.free_name(job.project, edits.numbered(usual_name(job, of, best)))
     origin = _origin(job, of) | ({} if best is None else {"steps": best.learned})
+    origin |= {} if left.number is None else {"steps": cut_off.learned_by(job, left.number)}
     return _keep_policy(job, user, left.policy, name=called, seat=_seat(job, of), origin=origin, sampled=sampled)
 
 
@@ -140,7 +84,7 @@ def _tensors(policy: str) -> str:
 
 def usual_name(job: Job, of: str, best: kinds.BestCandidate | None) -> str:
     """What an agent of a job is called where nobody says otherwise; ``best``: who it is among many."""
-    return name_of(job, _words(of) or (best.name.lower() if best else ""))
+    return name_of(job, in_words(of) or (best.name.lower() if best else ""))
 
 
 def name_of(job: Job, which: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from webapp.agents.keeping import Left, left_by
+from webapp.agents.left import Left, left_by
 from webapp.agents.models import Agent
 from webapp.studies import kinds
 

@@ -8,10 +8,9 @@ from typing import NamedTuple
 from engine.config import parse
 from engine.config.agents import RecordConfig
 from engine.errors import ConfigError
-from engine.styles.agents import Files
 from webapp.agents import keeping
 from webapp.agents.forms import USUAL_SEED
-from webapp.lib.storage import store
+from webapp.agents.left import one_left
 from webapp.studies import actions, kinds
 from webapp.studies.models import Job
 from webapp.training.entrants import limits_of
@@ -28,15 +27,9 @@ class Unkept(NamedTuple):
 
 def left(job: Job, of: str, sampled: bool) -> Unkept:
     """One of those that a job has left, as it would be kept. Raises Refused."""
-    found = keeping.one_left(job, of, sampled)
+    found = one_left(job, of, sampled)
     kept = next((agent.name for agent in found.kept if agent.sampled == sampled), "")
     return Unkept(kept or keeping.usual_name(job, of, kinds.of(job).best(job)), found.policy, sampled)
-
-
-def stored(files: Files) -> str:
-    """The store hash of a policy's description, which is put there with its numbers."""
-    store().put(files.tensors)
-    return store().put(files.description)
 
 
 def recording(job: Job, players: Sequence[Unkept]) -> RecordConfig:

@@ -23,6 +23,7 @@ from webapp.agents.captions import Figures, opponent_in
 from webapp.agents.downloads import renamed
 from webapp.agents.edits import DELETED, NameTaken, as_typed, merged
 from webapp.agents.forms import TextForm
+from webapp.agents.left import cut_off_by, left_by
 from webapp.agents.lifetimes import other_times
 from webapp.agents.models import Agent, Measurement
 from webapp.agents.naming import WRONG, keep_named, page_of
@@ -245,11 +246,12 @@ def keep(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _left(request: HttpRequest, job: Job) -> dict[str, Any]:
-    """What a job has left to be kept, and which of its candidates that is where it is the best of many."""
-    left = keeping.left_by(job)
+    """What a job has left to be kept, and which of its candidates that is where it is the best of many; ``others``: of
+    the round that was cut off."""
+    left, others = left_by(job), cut_off_by(job)
     best = kinds.of(job).best(job) if len(left) == 1 else None
     name = keeping.usual_name(job, left[0].name, best) if left else ""
-    return {"project": job.project, "job": job, "left": left, "best": best, "usual_name": name,
+    return {"project": job.project, "job": job, "left": left, "others": others, "best": best, "usual_name": name,
             "may_write": _writes(request, job.project)}  # fmt: skip
 
 

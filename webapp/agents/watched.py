@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from django.urls import reverse
 from django.utils.text import slugify
 
-from webapp.agents.keeping import left_by
+from webapp.agents.left import everybody_left
 from webapp.agents.models import Agent
 from webapp.agents.playable import breeds, obstacle
 from webapp.studies.models import Job
@@ -70,7 +70,7 @@ def _unkept(job: Job, player: Mapping[str, Any]) -> Watched:
     slug, number = job.project.slug, OF_A_MAP.fullmatch(player.get("title", ""))
     if number is not None and job.parent.kind == "style":
         return Watched(reverse("styles:map-agent", args=[slug, job.parent.pk, number[1]]), breeds=True)
-    if player.get("policy") in {left.policy for left in left_by(job.parent)}:
+    if player.get("policy") in {left.policy for left in everybody_left(job.parent)}:
         return Watched(left_of(job.parent))
     return Watched(member_of(job.parent, player.get("title", "")) if job.parent.kind == "self-play" else "")
 

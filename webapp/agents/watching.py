@@ -24,7 +24,8 @@ from webapp.agents.captions import opponent_in
 from webapp.agents.choices import Chosen, chosen
 from webapp.agents.forms import OWN_PLAYER, USUAL_SEED, WatchForm
 from webapp.agents.house_rules import house_rules
-from webapp.agents.keeping import left_by, unplayable
+from webapp.agents.keeping import unplayable
+from webapp.agents.left import everybody_left
 from webapp.agents.watched import OF_A_MAP, Watched, everybody, kept_players, ladder_of, left_of
 from webapp.lib.digits import whole
 from webapp.lib.page_json import PageJson
@@ -168,7 +169,7 @@ def _others(job: Job) -> str:
     if job.parent is not None and job.parent.kind == "self-play":
         return ladder_of(job.parent)
     if job.parent is not None and job.parent.kind != "style":
-        return left_of(job.parent) if len(left_by(job.parent)) > 1 else ""
+        return left_of(job.parent) if len(everybody_left(job.parent)) > 1 else ""
     if job.parent is not None:
         numbers = [found[1] for agent in job.config["agents"] if (found := OF_A_MAP.fullmatch(agent["title"]))]
         ticked = urlencode([("ticked", number) for number in numbers])

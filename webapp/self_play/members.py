@@ -7,7 +7,8 @@ from contextlib import suppress
 from engine.errors import StoreError
 from engine.styles.agents import files_of
 from webapp.accounts.models import User
-from webapp.agents import edits, keeping, unkept
+from webapp.agents import edits, keeping
+from webapp.agents.left import stored
 from webapp.agents.models import Agent
 from webapp.agents.unkept import Unkept
 from webapp.lib.storage import store
@@ -43,7 +44,7 @@ def member(job: Job, version: int) -> Unkept:
         raise Refused(str(error)) from error
     if found is None:
         raise Refused(f"The network of {title} was not kept, so it can be neither watched nor kept.")
-    return Unkept(title, unkept.stored(found))
+    return Unkept(title, stored(found))
 
 
 def keep(job: Job, user: User, version: int, name: str) -> Agent:

@@ -8,7 +8,7 @@ import numpy as np
 
 from engine.errors import StoreError
 from webapp.accounts.models import User
-from webapp.agents import edits, keeping, unkept
+from webapp.agents import edits, keeping, left
 from webapp.agents.forms import MOST
 from webapp.agents.models import Agent
 from webapp.agents.unkept import Unkept
@@ -54,7 +54,7 @@ def stored(job: Job, agent: int, tick: int) -> str:
         found = files(job, agent, tick)
     except StoreError as error:
         raise actions.Refused(str(error)) from error
-    return unkept.stored(found)
+    return left.stored(found)
 
 
 def keep(job: Job, user: User, agents: Agents, row: int, name: str) -> Agent:

@@ -184,9 +184,9 @@ def _everybody(job: Job, tick: int) -> Bundle | None:
     if digest:
         return unpack(store().get(digest))
     events = job.events.filter(kind="progressed", tick__gt=tick - LATEST_ROUNDS, tick__lte=tick).order_by("tick")
-    bundles = [
-        unpack(store().get(digest)) for digest in events.values_list("body__artifacts__chunk", flat=True) if digest
-    ]
+    cut_off = job.artifacts.get("arrived") if tick == job.tick else ""
+    digests = [*events.values_list("body__artifacts__chunk", flat=True), cut_off]
+    bundles = [unpack(store().get(digest)) for digest in digests if digest]
     if not bundles:
         return None
     names = [name for name in bundles[0].arrays if all(name in bundle.arrays for bundle in bundles)]
