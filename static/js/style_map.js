@@ -1,5 +1,6 @@
 // The style map on a job's page: its chart, the ticks that belong to it, and the card of the agent that was opened. The
-// server sends the map anew whenever a round is complete; ticks stay as they are, unless agents were picked.
+// server sends the map anew whenever an agent is trained; ticks stay as they are, unless agents were picked, and the
+// chart stays in its place, where what is new is drawn.
 import { decimals, whole } from "./charts/format.js";
 import { tokens } from "./charts/theme.js";
 import { closest, embedded, find, findAll, findOptional } from "./elements.js";

@@ -241,7 +241,7 @@ def test_impossible_rules_are_told_while_they_are_typed(enter: Enter, team: Stud
     looks_right(page)
     page.get_by_label("Your teams").fill("Frost Captain,Pikes,6\nGale Lancer,Bows,4\n")
     expect(verdict).to_contain_text("2 baseline teams")
-    page.get_by_label("Name", exact=True).fill("Duels")
+    page.get_by_role("textbox", name="Name", exact=True).fill("Duels")
     page.get_by_role("button", name="Save the rules").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Duels")
     saved = LineupRules.objects.get()
@@ -264,19 +264,19 @@ def test_rules_that_were_typed_and_not_saved_are_offered_to_whoever_comes_back(e
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_label("Teams compared together")).not_to_have_value("2")
     expect(banned.locator("[data-chosen]")).to_have_text("None")
-    page.get_by_label("Name", exact=True).fill("Duels")
+    page.get_by_role("textbox", name="Name", exact=True).fill("Duels")
     page.get_by_label("Teams compared together").fill("5")
     with page.expect_event("load"):
         page.get_by_role("button", name="Save the rules").click()
     page.goto(f"{LINEUPS}new/")
-    expect(page.get_by_label("Name", exact=True)).to_have_value("Duels")
+    expect(page.get_by_role("textbox", name="Name", exact=True)).to_have_value("Duels")
     page.get_by_label("Teams compared together").fill("2")
     page.evaluate(LATE_ANSWER)
     with page.expect_event("load"):
         page.get_by_role("button", name="Save the rules").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Duels")
     page.goto(f"{LINEUPS}new/")
-    expect(page.get_by_label("Name", exact=True)).not_to_have_value("Duels")
+    expect(page.get_by_role("textbox", name="Name", exact=True)).not_to_have_value("Duels")
     expect(page.get_by_text("Typed earlier, not saved")).to_be_hidden()
 
 

@@ -41,7 +41,7 @@ def test_the_verdict_comes_first_and_all_of_it_fits_at_any_width(enter: Enter, t
 
 def test_an_engineer_sends_the_numbers_of_a_build_from_the_page(enter: Enter, team: Studio, gate: Job) -> None:
     page = enter(team.engineer, "/p/herobattle/jobs/new/gate/")
-    name, numbers = page.get_by_role("textbox", name="Build (optional)"), page.get_by_label("Numbers of the build")
+    name, numbers = page.get_by_role("textbox", name="Build"), page.get_by_label("Numbers of the build")
     numbers.set_input_files({"name": "bad.csv", "mimeType": "text/csv", "buffer": b"path,value\nwarhorn.cots,1\n"})
     name.fill("Build 9")
     page.keyboard.press("Enter")
@@ -65,6 +65,6 @@ def test_a_designer_starts_a_gate_by_keyboard_and_may_paste_the_step_into_a_buil
     expect(page.get_by_label("A step for a build server")).to_contain_text("/api/v1/projects/herobattle")
     assert overflow(page) == 0
     assert serious_violations(page) == []
-    page.get_by_role("textbox", name="Build (optional)").fill("Build 8")
+    page.get_by_role("textbox", name="Build").fill("Build 8")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Build 8")

@@ -240,12 +240,35 @@ def test_a_round_that_takes_long_moves_the_page_too(enter: Enter, team: Studio) 
     journal.append(job, {}, [Entry("logged", {"message": "", "counters": counters}, 12)], counters=counters)
     half = f"searching, {population // 2:,} of {population:,} lineups of round 13 played"
     expect(page.locator("[data-doing]")).to_have_text(half, timeout=SOON)
-    expect(page.locator("[data-battles]")).to_have_text("1,200")  # whole rounds: a pause gives the part back
+    expect(page.locator("[data-battles]")).to_have_text("1,200")  # whole rounds: who resumes plays the part again
     expect(page.locator(".job .beam .filled")).to_have_attribute("width", "12.50%")
     assert page.locator("[data-history] li").count() == lines
     page.reload()
     expect(page.locator("[data-doing]")).to_have_text(half, timeout=SOON)
     assert page.locator("[data-history] li").count() == lines
+
+
+def test_a_search_that_is_paused_within_a_round_counts_what_was_played_of_it_as_once_it_is_stopped(
+    enter: Enter, team: Studio
+) -> None:
+    job = played(team.project, 12)
+    page = enter(team.designer, path(job))
+    expect(page.locator("[data-battles]")).to_have_text("1,200", timeout=SOON)
+    counters = {"evaluations": 390, "battles": 1250, "cached": 125, "seconds": 25.0}
+    entry = Entry("paused", {"artifacts": {}, "counters": counters}, 12)
+    assert journal.append(job, {}, [entry], counters=counters, status=Status.PAUSED)
+
+    def counted() -> None:
+        expect(page.locator("[data-battles]")).to_have_text("1,250", timeout=SOON)
+        expect(page.locator("[data-cached]")).to_contain_text("10\u00a0% reused")
+
+    expect(page.locator("[data-chip]")).to_contain_text("Paused", timeout=SOON)
+    counted()
+    page.reload()
+    counted()
+    actions.stop(job)
+    expect(page.locator("[data-chip]")).to_contain_text("Stopped", timeout=SOON)
+    counted()
 
 
 def test_a_job_whose_game_has_changed_leads_to_the_new_data(enter: Enter, team: Studio) -> None:

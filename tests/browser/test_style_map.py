@@ -16,6 +16,19 @@ Enter = Callable[..., Page]
 MARKS = """() => document.querySelectorAll("[data-map-chart] .scatterlayer .point").length"""
 RINGS = """() => document.querySelectorAll("[data-map-chart] .scatterlayer .trace:last-child .point").length"""
 
+WATCHED = f"""() => {{
+    window.seen = new Set();
+    window.framesSince = 0;
+    const look = () => {{
+        const marks = ({MARKS})();
+        window.seen.add(`${{marks}} ${{document.querySelector("#map-across").value}}`);
+        if (marks > 6) window.framesSince += 1;
+        requestAnimationFrame(look);
+    }};
+    look();
+}}"""
+"""Notes in each frame how many marks are drawn, and along what."""
+
 ALIKE = """() => {
     const script = document.querySelector("#style-map-data");
     const drawn = JSON.parse(script.textContent);
@@ -114,6 +127,18 @@ def test_ticks_stay_when_a_round_is_complete_and_axes_stay_as_they_were_chosen(e
     page.wait_for_function(f"() => ({MARKS})() === 13", timeout=60_000)
     expect(page.get_by_label("Tick agent 2")).to_be_checked()
     expect(page.get_by_role("combobox", name="Across")).to_have_value("moved")
+
+
+def test_the_picture_is_never_blank_while_new_agents_come(enter: Enter, team: Studio) -> None:
+    job = bred(team.project, 1)
+    page = enter(team.designer, address(job))
+    page.wait_for_function(f"() => ({MARKS})() === 6")
+    page.get_by_role("combobox", name="Across").select_option("moved")
+    page.evaluate(WATCHED)
+    complete(job, 2)
+    page.wait_for_function(f"() => ({MARKS})() > 6", timeout=60_000)
+    page.wait_for_function("() => window.framesSince > 3")
+    assert page.evaluate("() => [...window.seen]") == ["6 moved", "12 moved"], "what each frame showed"
 
 
 def test_the_console_stays_quiet_while_the_map_asks_for_more_and_is_sorted_and_nobody_is_ticked(

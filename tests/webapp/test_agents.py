@@ -619,6 +619,26 @@ def test_whose_settings_are_played_is_said_where_agents_learned_with_different_o
     assert "are played with" not in watch(designer, [ada, cleo]).content.decode(), "what is paid for changes no battle"
 
 
+def test_a_kept_agent_who_plays_with_other_settings_is_named_whichever_job_has_left_it(
+    team: Studio, designer: Client
+) -> None:
+    """But nobody who was deleted, nor an agent of another job or project with the same network."""
+    pong = {"name": "pong", "settings": {"points": 3}}
+    own, rival, mate, gone = (kept(team.project, name) for name in ("Ada", "Bea", "Cleo", "Dot"))
+    for agent, points in ((rival, 7), (mate, 9), (gone, 5)):
+        Agent.objects.filter(pk=agent.pk).update(game=pong | {"settings": {"points": points}})
+    edits.delete(gone)
+    for project, twin in ((team.project, own), (studio("elsewhere").project, gone)):
+        Agent.objects.create(project=project, policy=twin.policy, name="Twin", game=pong | {"settings": {"points": 1}})
+    opponent, *others = ({"kind": "frozen", "policy": each.policy, "title": ""} for each in (rival, mate, gone))
+    beside = [{"player": player, "seats": [seat]} for seat, player in enumerate(others, 2)]
+    job = watched(team.project, [own])
+    Job.objects.filter(pk=job.pk).update(parent=own.job, config=job.config | {"opponent": opponent, "beside": beside})
+    page = text(designer, at("battles", job.pk))
+    said = "All battles here are played with points 3. Bea learned with points 7. Cleo learned with points 9."
+    assert f"{said}</p>" in page
+
+
 @pytest.mark.parametrize(
     ("opponent", "game"), [("script:random", "pong-two-seats"), ("script:pong-follower", "pong-two-seats")]
 )

@@ -134,14 +134,6 @@ def test_the_menu_of_learners_says_which_fits_and_has_those_that_can_play(team: 
     assert "PPO: the one to begin with" in menu
 
 
-def test_what_a_course_needs_is_not_called_optional(team: Studio, designer: Client) -> None:
-    content = designer.post(form(team, "arena"), {**MINE, "action": "draw"}).content.decode()
-    for field in ("learner", "plays1", "who1", "steps1", "then1"):
-        label = content.partition(f'<label for="id_{field}">')[2].partition("</label>")[0]
-        assert label, field
-        assert "optional" not in label, field
-
-
 def test_players_that_are_nobody_at_the_end_do_not_show_and_more_can_be_added(team: Studio, designer: Client) -> None:
     def shown(action: str, **more: str) -> int:
         sent = {"game": "pong-two-seats", "plan": "own", **more, "action": action}

@@ -308,10 +308,24 @@ def test_a_trial_gives_an_honest_range(client: Client, team: Studio) -> None:
     # 100,000 moves: 40 µs of playing shared by two samplers and 60 µs of learning are 8 s. 8 s to start, and 9
     # evaluations of 50 episodes of 500 moves at most are another 9 s.
     assert "decisions a second" in before["note"]
-    assert "if nothing else runs" in before["note"]
     assert before["time"] == "15\u00a0s to 30\u00a0s"
-    training(team.project)
-    assert "now 1 job does, so it may take longer" in asked(client, team)["before"]["note"]
+
+
+def test_an_estimate_says_which_other_jobs_run_or_wait_at_that_moment(client: Client, team: Studio) -> None:
+    trial(team, built(team))
+    jobs = [training(team.project, title=f"Job {i}", status=Status.PAUSED) for i in range(3)]
+    alone = "That is if nothing else runs at the time."
+    for statuses, said in (
+        ("paused finished failed", alone),
+        ("running paused finished", "1 other job is running now, so it may take longer."),
+        ("queued waiting paused", "2 other jobs are waiting now, so it may take longer."),
+        ("running running queued", "2 other jobs are running now and 1 is waiting, so it may take longer."),
+    ):
+        for job, status in zip(jobs, statuses.split(), strict=True):
+            Job.objects.filter(pk=job.pk).update(status=status)
+        note = asked(client, team)["before"]["note"]
+        assert said in note
+        assert (alone in note) == (said == alone)
 
 
 def test_earlier_trainings_tell_more_than_a_trial(client: Client, team: Studio) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from engine.config.agent_games import SETTINGS
 from engine.text import written
 from webapp.agents.models import Agent
-from webapp.agents.watched import kept_players
+from webapp.agents.watched import kept_agents, kept_players
 from webapp.lib.words import plural
 from webapp.studies.models import Job
 from webapp.training.games import DATA
@@ -20,8 +20,9 @@ PAID = "rewards"
 def house_rules(job: Job) -> str:
     """Sentences on a recording's settings, and on those of each kept agent in it that learned with others; empty where
     all learned with these."""
-    game, players = job.config["game"], [*job.config["agents"], *filter(None, [job.config.get("opponent")])]
-    found = {agent.pk: agent for agent in kept_players(job, players) if agent is not None}
+    game = job.config["game"]
+    known = [*kept_agents(job), *kept_players(job, _others(job.config))]
+    found = {agent.pk: agent for agent in known if agent is not None}
     others = {agent: settings for agent in found.values() if (settings := _other(agent, game))}
     if not others:
         return ""
@@ -29,6 +30,11 @@ def house_rules(job: Job) -> str:
     here = _words({name: _all(game).get(name) for name in names})
     learned = [f"{agent.name} learned with {_words(settings)}." for agent, settings in others.items()]
     return " ".join([f"All battles here are played with {here}.", *learned])
+
+
+def _others(recording: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The opponent, and those who play beside the two."""
+    return [*filter(None, [recording.get("opponent")]), *(each["player"] for each in recording.get("beside", ()))]
 
 
 def _other(agent: Agent, game: Mapping[str, Any]) -> dict[str, Any]:

@@ -32,12 +32,11 @@ class Watched(NamedTuple):
 
 
 def kept_players(job: Job, players: Iterable[Mapping[str, Any]]) -> list[Agent | None]:
-    """The saved agent that each of a recording's players is; None where it is none. Jobs may leave the same policy:
-    then it is the one of the job that it was watched from, or else the one of the player's name, if there are such."""
+    """The saved agent that each of these who play is, whichever job has left it; None where it is none. Jobs may leave
+    the same policy: then it is the one of the job that it was watched from, or else the one of the player's name, if
+    there are such."""
     players = list(players)
     kept = Agent.objects.kept().filter(project=job.project, policy__in=[each.get("policy", "") for each in players])
-    if job.parent is not None and job.parent.kind != OF_MANY_JOBS:
-        kept = kept.filter(job=job.parent)
     return [_kept_player(kept, player, job.parent) for player in players]
 
 
@@ -51,10 +50,19 @@ def _kept_player(kept: Iterable[Agent], player: Mapping[str, Any], parent: Job |
     return max(same, key=likely, default=None)
 
 
+def kept_agents(job: Job) -> list[Agent | None]:
+    """The saved agents among those whose battles a recording shows. Where they were watched from the job that has left
+    them, another job's is none of them, though its policy may be the same."""
+    found, parent = kept_players(job, job.config["agents"]), job.parent
+    if parent is None or parent.kind == OF_MANY_JOBS:
+        return found
+    return [agent if agent is not None and agent.job_id == parent.pk else None for agent in found]
+
+
 def everybody(job: Job) -> list[Watched]:
     """Those of a recording who play, in its order."""
-    players, slug = job.config["agents"], job.project.slug
-    found = zip(kept_players(job, players), players, strict=True)
+    slug = job.project.slug
+    found = zip(kept_agents(job), job.config["agents"], strict=True)
     return [_unkept(job, player) if agent is None else _kept(agent, slug) for agent, player in found]
 
 

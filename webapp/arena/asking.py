@@ -93,7 +93,6 @@ class ArenaForm(StudyForm):
         if (game := self.offered) is not None:
             for i in range(1, self.present + 1):
                 player_menus.offer(self[f"plays{i}"], [*player_menus.menu(i, sent, game, self.project)])
-        self.fields["learner"].needed = self.fields["meetings"].needed = True  # type: ignore[attr-defined]
         self.fields["steps"].widget.attrs["placeholder"] = number(DECISIONS)
         self.fields["copies"].widget.attrs["placeholder"] = str(settings.CPUS)
 

@@ -82,8 +82,6 @@ def _of(i: int) -> dict[str, Any]:
         "then": forms.ChoiceField(label=f"After lesson {i}", choices=THEN, required=False),
         "copies": text(f"Copies after lesson {i}", "Such as: rival from main. Then rival goes on from there."),
     }  # fmt: skip
-    for name in ("who", "steps", "then"):
-        found[name].needed = True
     return {f"lesson_title{i}" if name == "title" else f"{name}{i}": field for name, field in found.items()}
 
 

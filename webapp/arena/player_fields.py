@@ -61,7 +61,6 @@ def fields(project: Project, many: int) -> dict[str, Any]:
         found[f"name{i}"] = PlayerNameField(24, label=f"Name of player {i}", required=False)
         found[f"name{i}"].widget.attrs["placeholder"] = name_of_row(i)
         found[f"plays{i}"] = forms.ChoiceField(label=f"What player {i} does", choices=[*PLAYS, *saved], required=False)
-        found[f"name{i}"].needed = found[f"plays{i}"].needed = True
     return found
 
 

@@ -15,7 +15,7 @@ from engine.errors import ConfigError
 from webapp.lib.words import NBSP, duration, number, plural
 from webapp.projects.models import Project
 from webapp.studies import kinds
-from webapp.studies.models import Job, Status
+from webapp.studies.models import ACTIVE, Job, Status
 
 START_S = 8.0
 """Seconds before the first decision: samplers come up and load the game."""
@@ -158,10 +158,15 @@ def before_start(found: Estimate | None, trial: Job | None, minutes: float) -> d
 
 def _beside() -> str:
     """What the estimate leaves out: jobs that share the processors."""
-    running = Job.objects.filter(status=Status.RUNNING).placed().count()
-    if not running:
+    statuses = Job.objects.filter(status__in=ACTIVE).placed().values_list("status", flat=True)
+    running = sum(status == Status.RUNNING for status in statuses)
+    waiting = len(statuses) - running
+    if not statuses:
         return "That is if nothing else runs at the time."
-    return f"That is if nothing else runs; now {plural(running, 'job does', 'jobs do')}, so it may take longer."
+    if not running:
+        return f"{plural(waiting, 'other job is', 'other jobs are')} waiting now, so it may take longer."
+    also = f" and {number(waiting)} {'is' if waiting == 1 else 'are'} waiting" if waiting else ""
+    return f"{plural(running, 'other job is', 'other jobs are')} running now{also}, so it may take longer."
 
 
 def _waiting(trial: Job | None) -> str:

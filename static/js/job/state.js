@@ -107,11 +107,12 @@ export function underWay() {
 }
 
 /** Battles, those answered from memory and seconds: of the whole rounds, for the part of a round that is under way is
- * played again when the job is put aside; of everything where no round is complete yet, or none will be. */
+ * played again when the job goes on from a pause; of everything while it is put aside, for it may never go on, and where
+ * no round is complete yet, or none will be. */
 export function totals() {
   const last = rounds.tick.length - 1;
   const { battles = 0, cached = 0, seconds = 0 } = state.counters;
-  if (ended() || last < 0 || rounds.battles[last] === null || replaying()) return { battles, cached, seconds };
+  if (ended() || state.status === "paused" || last < 0 || rounds.battles[last] === null || replaying()) return { battles, cached, seconds };
   return { battles: rounds.battles[last], cached: rounds.cached[last], seconds: rounds.seconds[last] };
 }
 

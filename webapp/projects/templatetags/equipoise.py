@@ -209,9 +209,8 @@ def when(at: datetime | None) -> SafeString:
 
 
 @register.inclusion_tag("partials/field.html")
-def field(bound: BoundField, unit: str = "", placeholder: str = "", optional: bool = False) -> dict[str, Any]:
-    """One form field: label, control with its unit inside the box, help, and what is wrong, at the field. One that is
-    ``needed`` is not called optional: the form as a whole asks for it, or something is always chosen."""
+def field(bound: BoundField, unit: str = "", placeholder: str = "") -> dict[str, Any]:
+    """One form field: label, control with its unit inside the box, help, and what is wrong, at the field."""
     widget = bound.field.widget
     checkbox = isinstance(widget, forms.CheckboxInput)
     several = isinstance(widget, (forms.RadioSelect, forms.CheckboxSelectMultiple))
@@ -229,8 +228,26 @@ def field(bound: BoundField, unit: str = "", placeholder: str = "", optional: bo
         "several": several,
         "groups": groups,
         "many": sum(len(choices) for _, choices in groups) > SEARCHED,
-        "optional": optional or not (bound.field.required or checkbox or getattr(bound.field, "needed", False)),
+        "marked": _marked(bound),
     }
+
+
+def _marked(bound: BoundField) -> bool:
+    """Whether a mark says that a field must be filled in: where the form has others that need not be."""
+    return _must(bound) and any(_may(each) for each in bound.form.visible_fields())
+
+
+def _must(bound: BoundField) -> bool:
+    """Whether somebody has to fill it in; not where something is always chosen, as in a menu without an empty line."""
+    widget = bound.field.widget
+    boxes = isinstance(widget, forms.CheckboxSelectMultiple)
+    asks = widget.use_required_attribute(bound.initial) and not isinstance(widget, forms.RadioSelect)
+    return bool(bound.field.required and (boxes or asks))
+
+
+def _may(bound: BoundField) -> bool:
+    """Whether it may stay empty; a box to tick is never empty."""
+    return not (bound.field.required or isinstance(bound.field.widget, forms.CheckboxInput))
 
 
 def _groups(bound: BoundField) -> list[tuple[str, list[BoundWidget]]]:
@@ -245,7 +262,10 @@ def _groups(bound: BoundField) -> list[tuple[str, list[BoundWidget]]]:
     return groups
 
 
-@register.inclusion_tag("partials/form_errors.html")
-def form_errors(form: forms.BaseForm) -> dict[str, Any]:
-    """What is wrong with the form as a whole, and how many fields need a look; nothing when all is well."""
-    return {"form": form, "whole": form.non_field_errors(), "fields": [f for f in form if f.errors and not f.is_hidden]}
+@register.inclusion_tag("partials/form_head.html")
+def form_head(form: forms.BaseForm) -> dict[str, Any]:
+    """What stands above a form: what is wrong with it as a whole, how many fields need a look, and, where any field is
+    marked, what the mark means."""
+    shown = form.visible_fields()
+    wrong, marked = [each for each in shown if each.errors], any(_marked(each) for each in shown)
+    return {"form": form, "whole": form.non_field_errors(), "fields": wrong, "marked": marked}
