@@ -10,7 +10,7 @@ from django.template import engines
 from django.test import Client
 from django.urls import reverse
 
-from tests.factories import Studio, ready_studio, signed_in
+from tests.factories import Studio, person, ready_studio, signed_in
 from tests.webapp.agents import kept
 from webapp.studies import kinds
 
@@ -86,15 +86,27 @@ def test_a_screen_reader_hears_what_the_mark_says_and_not_the_mark() -> None:
         ("/account/tokens/", ["Name"]),
         (f"{PROJECT}lineups/new/", ["Name", "Teams compared together"]),
         (f"{PROJECT}watch/", ["Who plays"]),
+        (f"{PROJECT}agents/{{agent}}/", ["Name"]),
         (f"{PROJECT}jobs/new/evaluate/", ["Who plays"]),
     ],
 )
 def test_every_page_marks_by_the_same_rule(team: Studio, address: str, labels: list[str]) -> None:
-    kept(team.project)
+    address = address.format(agent=kept(team.project).pk)
     page = signed_in(team.owner).get(address).content.decode()
     assert "<form" in page
     assert marked(page) == labels
     assert page.count(NOTE) == bool(labels)
+
+
+@pytest.mark.parametrize(
+    ("address", "labels"),
+    [("people", ["User name", "Email", "First password"]), ("simulators", ["Name", "Entry point or command"])],
+)
+def test_forms_of_an_operator_mark_by_that_rule_too(client: Client, address: str, labels: list[str]) -> None:
+    client.force_login(person("operator", is_staff=True, is_superuser=True))
+    page = client.get(f"/admin-tools/{address}/new/").content.decode()
+    assert marked(page) == labels
+    assert page.count(NOTE) == 1
 
 
 def test_a_set_of_objectives_explains_its_marks_once_however_many_it_has(team: Studio, designer: Client) -> None:
