@@ -35,10 +35,12 @@ from torch import Tensor
 from engine.config.rl import MADDPGConfig, SteeringConfig
 from engine.mdp.interface import SeatSpec
 from engine.mdp.trajectory import Trajectory
+from engine.rl.critics import Critics
 from engine.rl.learner import Metrics, numbers
+from engine.rl.networks import Seen
 from engine.rl.replay import n_steps
-from engine.rl.teams import CentralCritics, Team, TeamNetwork
-from engine.rl.twin import Seen, Transitions, TwinLearner
+from engine.rl.teams import Team, TeamNetwork
+from engine.rl.twin import Transitions, TwinLearner
 
 F32 = NDArray[np.float32]
 
@@ -65,9 +67,9 @@ class MADDPG(TwinLearner):
         assert isinstance(self.model.network, TeamNetwork)
         self._sizes = [network.size for network in self.model.network.networks]
 
-    def make_critics(self, seat: SeatSpec, config: SteeringConfig) -> CentralCritics:
+    def make_critics(self, seat: SeatSpec, config: SteeringConfig) -> Critics:
         """Q_φ1, …, Q_φN."""
-        return CentralCritics(seat, config.network, len(self.team.members))
+        return Critics(seat, config.network, len(self.team.members))
 
     @property
     def epsilon(self) -> float:
@@ -112,7 +114,7 @@ class MADDPG(TwinLearner):
     def critic_step(self, t: Transitions) -> Metrics:
         """One step of every φ_i along ∇ L(φ_i). Raises EngineError when numbers are no longer finite."""
         with torch.no_grad():
-            after = self.critics.values(self.phi_target, self.critics.seen(t.next), self.mu(self.theta_target, t.next))
+            after = self.critics.values(self.phi_target, t.next, self.mu(self.theta_target, t.next))
             y = t.r + (t.gamma * after).T
         Q, pull = self.critics.pulled(self.phi.detach(), t.s, t.a)
         delta = Q - y.T
@@ -126,7 +128,7 @@ class MADDPG(TwinLearner):
         """−Σ_i of what Q_φi says of its own entity's new action, + κ S⁻¹ Σ_i |u_i|² / D_i; φ is a constant."""
         mu, u = self._acts(self.theta, t.s)
         a = self._own * mu + (1 - self._own) * t.a
-        Q: Tensor = self.critics.values(self.phi.detach(), self.critics.seen(t.s), a)
+        Q = self.critics.values(self.phi.detach(), t.s, a)
         size = self.config.penalty * (u.square().mean(dim=0) * self._each).sum()
         return size - (Q * self.team.here(t.s).T).mean(dim=1).sum()
 

@@ -27,11 +27,9 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from engine.config.rl import MASACConfig, SteeringConfig
-from engine.mdp.interface import SeatSpec
+from engine.config.rl import MASACConfig
+from engine.rl.networks import Seen
 from engine.rl.sac import SAC
-from engine.rl.teams import CentralCritics
-from engine.rl.twin import Seen
 
 
 class MASAC(SAC):
@@ -39,12 +37,7 @@ class MASAC(SAC):
 
     config: MASACConfig
 
-    def make_critics(self, seat: SeatSpec, config: SteeringConfig) -> CentralCritics:
-        """Q_φ1 and Q_φ2."""
-        return CentralCritics(seat, config.network, 2)
-
     def actor_loss(self, s: Seen, a: Tensor, log_pi: Tensor, alpha: float) -> Tensor:
         """J_π of actions drawn with ``pi``; φ is a constant."""
         N = self.team.here(s).sum(dim=1)
-        least: Tensor = self.critics.least(self.phi.detach(), s, a)
-        return (alpha * log_pi - N * least).mean()
+        return (alpha * log_pi - N * self.critics.least(self.phi.detach(), s, a)).mean()

@@ -30,7 +30,8 @@ from engine.errors import ConfigError
 from engine.mdp.interface import Array, SeatSpec
 from engine.mdp.trajectory import Trajectory
 from engine.rl.learner import Metrics
-from engine.rl.numbered import NumbersNetwork, Seen
+from engine.rl.networks import Seen
+from engine.rl.numbered import NumbersNetwork
 from engine.rl.policy import PolicySpec
 from engine.rl.replayed import Replayed
 

@@ -35,6 +35,8 @@ from engine.rl.normalise import CLIP
 
 F32 = NDArray[np.float32]
 Parts = Mapping[str, Tensor]
+Seen = Mapping[str, Tensor]
+"""What is seen, by name: [n, …], scaled."""
 Scales = Mapping[str, tuple[Tensor, Tensor]]
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "leaky_relu": lambda x: F.leaky_relu(x, dense.SLOPE),
@@ -182,21 +184,26 @@ class Network:
     def pulled(self, theta: Tensor, observations: Mapping[str, Tensor]) -> tuple[Tensor, dense.Pull]:
         """The policy's outputs as from ``policy_of``, and ∂L/∂θ from the gradient in them."""
         if not self.images:
-            return dense.pulled(theta.detach(), self.entry({}, observations), self._split[1])
+            return dense.pulled(theta.detach(), self.entry({}, observations), self.connected)
         theta = theta.detach().requires_grad_()
         y = self.policy_of(theta, observations).policy
         return y.detach(), lambda delta: torch.autograd.grad(y, theta, delta)[0]
 
     def sloped(self, parts: Parts, observations: Mapping[str, Tensor]) -> tuple[Tensor, dense.Pull]:
         """The same outputs for the parts of θ, and the gradient in what the first layers are given."""
-        entry, layers, activation = self.entry(parts, observations), self.layers(parts), self._split[1].activation
+        entry, layers, activation = self.entry(parts, observations), self.layers(parts), self.connected.activation
         y, inputs = dense.run(layers, entry, activation)
         return y, lambda delta: dense.of_x(layers, inputs, delta, activation)
 
     def layers(self, parts: Parts) -> dense.Parts:
         """(W, b) of each layer behind the convolutions, of such a network."""
-        behind = list(parts.values())[-2 * len(self._split[1].widths) + 2 :]
+        behind = list(parts.values())[-2 * len(self.connected.widths) + 2 :]
         return list(zip(behind[::2], behind[1::2], strict=True))
+
+    @property
+    def connected(self) -> dense.Layers:
+        """The layers behind the convolutions, of such a network."""
+        return self._split[1]
 
     @cached_property
     def _split(self) -> tuple[list[int], dense.Layers]:

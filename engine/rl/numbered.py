@@ -13,7 +13,6 @@ but x_k are 0 (MP-DQN, Bester et al. 2019, eq. 8–10; ``engine.rl.passes``), so
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import msgspec
 import numpy as np
@@ -25,11 +24,10 @@ from engine.config.rl import NetworkConfig
 from engine.errors import ConfigError
 from engine.mdp.interface import ArraySpec, Parameterised, SeatSpec
 from engine.rl.dense import Pull
-from engine.rl.networks import Network, Outputs, Parts, Recurrent, flat
+from engine.rl.networks import Network, Outputs, Parts, Recurrent, Seen, flat
 from engine.rl.passes import Passes
 
 F32 = NDArray[np.float32]
-Seen = Mapping[str, Tensor]
 NUMBERS, CHOICE = "numbers.", "choice."
 """Before the names of the parts of both networks."""
 THROUGH = "through.weight", "through.bias"

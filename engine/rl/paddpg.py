@@ -27,8 +27,8 @@ from engine.config.rl import PADDPGConfig
 from engine.mdp.interface import ArraySpec, SeatSpec
 from engine.rl.learner import Metrics, State, below, numbers
 from engine.rl.mixed import MixedReturns
-from engine.rl.networks import Network
-from engine.rl.numbered import AHEAD, NumbersNetwork, Seen, inverted, seeing_numbers, sizes_of, split
+from engine.rl.networks import Network, Seen
+from engine.rl.numbered import AHEAD, NumbersNetwork, inverted, seeing_numbers, sizes_of, split
 from engine.rl.optimisers import Adam
 from engine.rng import generator
 

@@ -24,7 +24,8 @@ from torch import Tensor
 from engine.mdp.interface import SeatSpec
 from engine.rl.learner import Metrics, State, below, numbers
 from engine.rl.mixed import MixedReturns
-from engine.rl.numbered import ChoiceNetwork, NumbersNetwork, Seen, inverted
+from engine.rl.networks import Seen
+from engine.rl.numbered import ChoiceNetwork, NumbersNetwork, inverted
 from engine.rl.optimisers import Adam
 
 

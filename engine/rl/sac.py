@@ -30,8 +30,9 @@ from engine.config.rl import SACConfig
 from engine.mdp.interface import SeatSpec
 from engine.rl.heads import SPREADS
 from engine.rl.learner import Metrics, State, below, numbers
+from engine.rl.networks import Seen
 from engine.rl.teams import Team
-from engine.rl.twin import Seen, Transitions, TwinLearner
+from engine.rl.twin import Transitions, TwinLearner
 
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
@@ -82,8 +83,7 @@ class SAC(TwinLearner):
     def best(self, s: Seen) -> Tensor:
         """Q_φ1(s, tanh μ_θ(s)) [n]: of what the policy does without drawing."""
         mu, _ = self.model.head.numbers(self.model.network.policy_of(self.theta, s)).chunk(2, dim=1)
-        value: Tensor = self.critics.first(self.phi, s, torch.tanh(mu) * self.acting(s))
-        return value
+        return self.critics.first(self.phi, s, torch.tanh(mu) * self.acting(s))
 
     @staticmethod
     def _log_slope(u: Tensor) -> Tensor:
@@ -105,8 +105,7 @@ class SAC(TwinLearner):
 
     def actor_loss(self, s: Seen, a: Tensor, log_pi: Tensor, alpha: float) -> Tensor:
         """J_π of actions drawn with ``pi``; φ is a constant."""
-        least: Tensor = self.critics.least(self.phi.detach(), s, a)
-        return (alpha * log_pi - least).mean()
+        return (alpha * log_pi - self.critics.least(self.phi.detach(), s, a)).mean()
 
     def _minibatch(self) -> Metrics:
         t = self.draw()

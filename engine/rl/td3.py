@@ -26,7 +26,8 @@ from torch import Tensor
 from engine.config.rl import TD3Config
 from engine.mdp.interface import SeatSpec
 from engine.rl.learner import Metrics, numbers
-from engine.rl.twin import Seen, Transitions, TwinLearner
+from engine.rl.networks import Seen
+from engine.rl.twin import Transitions, TwinLearner
 
 F32 = NDArray[np.float32]
 
@@ -60,8 +61,7 @@ class TD3(TwinLearner):
 
     def best(self, s: Seen) -> Tensor:
         """Q_φ1(s, π_θ(s)) [n]."""
-        value: Tensor = self.critics.first(self.phi, s, self.pi(self.theta, s))
-        return value
+        return self.critics.first(self.phi, s, self.pi(self.theta, s))
 
     def critic_step(self, t: Transitions, theta_target: Tensor) -> Metrics:
         """One step of φ, with targets by the policy of the parameters ``theta_target``. φ' does not follow (see

@@ -11,7 +11,7 @@ Members that are alike (same observations in number and shape, same number of pa
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cached_property
 from typing import NamedTuple
 
@@ -23,12 +23,11 @@ from torch import Tensor
 from engine.config.rl import NetworkConfig
 from engine.errors import ConfigError
 from engine.mdp.groups import HERE, numbered
-from engine.mdp.interface import ArraySpec, GroupSpec, SeatSpec, members_of
+from engine.mdp.interface import GroupSpec, SeatSpec, members_of
 from engine.rl import dense
-from engine.rl.networks import Network, Outputs, Parts, Recurrent
+from engine.rl.networks import Network, Outputs, Parts, Recurrent, Seen
 
 F32 = NDArray[np.float32]
-Seen = Mapping[str, Tensor]
 
 
 class Member(NamedTuple):
@@ -168,41 +167,3 @@ def _flat(member: Member, observations: Seen) -> Tensor:
     rows = [observations[name].flatten(1) if observations[name].dim() > 1 else observations[name][:, None]
             for name in member.seen]  # fmt: skip
     return rows[0] if len(rows) == 1 else torch.cat(rows, dim=1)
-
-
-class CentralCritics:
-    """The fixed structure of ``count`` critics that look at everything that a seat observes, and at its whole action:
-    φ = (φ_1, …, φ_count), ``size`` numbers."""
-
-    def __init__(self, seat: SeatSpec, config: NetworkConfig, count: int) -> None:
-        self.inputs, self.count = seat.observations, count
-        action = ArraySpec("the action", (len(seat.action.bounds[0]),))
-        own = config.model_copy(update={"policy": config.critic})
-        self.network = Network(SeatSpec((*seat.observations, action), seat.action), own, 1, 0)
-        matrices = [shape for shape in self.network.shapes.values() if len(shape) == 2]
-        self.layers = dense.Layers((matrices[0][1], *(units for units, _ in matrices)), config.activation)
-        self.size = count * self.network.size
-
-    def initial(self, rng: np.random.Generator) -> F32:
-        """An initial φ float32[size]: critics differ."""
-        return np.concatenate([self.network.initial(rng) for _ in range(self.count)])
-
-    def seen(self, s: Seen) -> Tensor:
-        """All that is observed in one row of numbers [n, I]."""
-        return torch.cat([s[spec.name].reshape(len(s[spec.name]), -1) for spec in self.inputs], dim=1)
-
-    def values(self, phi: Tensor, s: Tensor, a: Tensor) -> Tensor:
-        """Q_k(s, a) [count, n] for s [n, I] (as from ``seen``) and actions [n, D], or [count, n, D]: one for each."""
-        if a.dim() > s.dim():
-            s = s.expand(len(a), *s.shape)
-        return dense.stacked(phi.view(self.count, -1), torch.cat([s, a], dim=-1), self.layers)[..., 0]
-
-    def pulled(self, phi: Tensor, s: Seen, a: Tensor) -> tuple[Tensor, dense.Pull]:
-        """Q [count, n], and ∂L/∂φ from ∂L/∂Q, outside the graph."""
-        seen = torch.cat([self.seen(s), a], dim=1)
-        y, pull = dense.stack_pulled(phi.view(self.count, -1), seen, self.layers)
-        return y[..., 0], lambda delta: pull(delta[..., None])
-
-    def least(self, phi: Tensor, s: Seen, a: Tensor) -> Tensor:
-        """The least value [n]."""
-        return self.values(phi, self.seen(s), a).amin(dim=0)

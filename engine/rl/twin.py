@@ -11,28 +11,23 @@ from the last observation.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
-import msgspec
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.config.rl import SteeringConfig
-from engine.mdp.interface import Array, ArraySpec, SeatSpec
-from engine.rl.dense import Pull
+from engine.mdp.interface import Array, SeatSpec
+from engine.rl.critics import Critics
 from engine.rl.learner import Metrics, State, below, numbers
-from engine.rl.networks import Network
+from engine.rl.networks import Seen
 from engine.rl.optimisers import Adam
 from engine.rl.replayed import Replayed
 from engine.rng import generator
 
 F32 = NDArray[np.float32]
-Seen = Mapping[str, Tensor]
-_ACTION = "the action"  # no game's observation is named so
 
 
 class Transitions(NamedTuple):
@@ -45,54 +40,6 @@ class Transitions(NamedTuple):
     r: Tensor
     gamma: Tensor
     next: Seen
-
-
-class TwinCritics:
-    """The fixed structure of Q_1 and Q_2. ``size``: numbers in φ."""
-
-    def __init__(self, seat: SeatSpec, config: SteeringConfig) -> None:
-        action = ArraySpec(_ACTION, (len(seat.action.bounds[0]),))
-        seeing = msgspec.structs.replace(seat, observations=(*seat.observations, action))
-        layers = config.network.model_copy(update={"policy": config.network.critic})
-        self.network = Network(seeing, layers, outputs=1, values=0)
-        self.size = 2 * self.network.size
-        before = sum(math.prod(spec.shape) for spec in self.network.plain[:-1])
-        self._of_a = slice(before, before + action.shape[0])
-
-    def initial(self, rng: np.random.Generator) -> F32:
-        """An initial φ float32[size]: the two differ."""
-        return np.concatenate([self.network.initial(rng), self.network.initial(rng)])
-
-    def both(self, phi: Tensor, s: Seen, a: Tensor) -> tuple[Tensor, Tensor]:
-        """Q_1(s, a) and Q_2(s, a), [n] each."""
-        one, other = torch.split(phi, self.network.size)
-        return self._value(one, s, a), self._value(other, s, a)
-
-    def pulled(self, phi: Tensor, s: Seen, a: Tensor) -> tuple[Tensor, Pull]:
-        """(Q_1, Q_2) [2, n], and ∂L/∂φ from ∂L/∂Q [2, n], outside the graph."""
-        seen, halves = {**s, _ACTION: a}, torch.split(phi, self.network.size)
-        (one, to_one), (other, to_other) = [self.network.pulled(half, seen) for half in halves]
-
-        def pull(delta: Tensor) -> Tensor:
-            return torch.cat([to_one(delta[0, :, None]), to_other(delta[1, :, None])])
-
-        return torch.stack([one[:, 0], other[:, 0]]), pull
-
-    def sloped(self, phi: Tensor, s: Seen, a: Tensor) -> tuple[Tensor, Pull]:
-        """Q_1(s, a) [n], and ∂L/∂a from ∂L/∂Q_1 [n]."""
-        Q, to_entry = self.network.sloped(self.network.parts(phi[: self.network.size]), {**s, _ACTION: a})
-        return Q[:, 0], lambda delta: to_entry(delta[:, None])[:, self._of_a]
-
-    def first(self, phi: Tensor, s: Seen, a: Tensor) -> Tensor:
-        """Q_1(s, a) [n]."""
-        return self._value(phi[: self.network.size], s, a)
-
-    def least(self, phi: Tensor, s: Seen, a: Tensor) -> Tensor:
-        """min(Q_1(s, a), Q_2(s, a)) [n]."""
-        return torch.minimum(*self.both(phi, s, a))
-
-    def _value(self, phi: Tensor, s: Seen, a: Tensor) -> Tensor:
-        return self.network.policy_of(phi, {**s, _ACTION: a}).policy[:, 0]
 
 
 class TwinLearner(Replayed):
@@ -111,9 +58,9 @@ class TwinLearner(Replayed):
         low, high = seat.action.bounds
         self._centre, self._half = (low + high) / 2, np.maximum((high - low) / 2, 1e-6)
 
-    def make_critics(self, seat: SeatSpec, config: SteeringConfig) -> Any:
-        """Q_1 and Q_2, as ``TwinCritics``."""
-        return TwinCritics(seat, config)
+    def make_critics(self, seat: SeatSpec, config: SteeringConfig) -> Critics:
+        """Q_1 and Q_2."""
+        return Critics(seat, config.network)
 
     def make_optimiser(self, theta: Tensor) -> Adam:
         """Adam with the settings of its paper."""

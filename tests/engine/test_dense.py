@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from engine.config.rl import ApartConfig, ConvConfig, TD3Config
+from engine.config.rl import ApartConfig, ConvConfig
 from engine.mdp.interface import ArraySpec, Continuous, SeatSpec
 from engine.rl import dense
+from engine.rl.critics import Critics
 from engine.rl.networks import Network
-from engine.rl.twin import TwinCritics
 
 LINE = Continuous((-1.0,), (1.0,), (1,))
 
@@ -70,14 +70,17 @@ def test_networks_side_by_side_give_the_same_gradient_outside_the_graph(shared: 
 def test_two_critics_have_the_gradients_that_the_graph_gives_them(image: bool) -> None:
     seen = (ArraySpec("x", (3,)), ArraySpec("number", ()), *([ArraySpec("seen", (2, 9, 9))] if image else []))
     conv = (ConvConfig(channels=3, kernel=4, stride=2),) if image else ()
-    config = TD3Config(network=ApartConfig(policy=(8,), critic=(16, 8), conv=conv))
-    critics = TwinCritics(SeatSpec(seen, Continuous((-1.0,) * 2, (1.0,) * 2, (2,))), config)
+    config = ApartConfig(policy=(8,), critic=(16, 8), conv=conv)
+    critics = Critics(SeatSpec(seen, Continuous((-1.0,) * 2, (1.0,) * 2, (2,))), config)
     rng = np.random.default_rng(1)
     s = {spec.name: torch.from_numpy(rng.standard_normal((20, *spec.shape), np.float32)) for spec in seen}
     phi = torch.from_numpy(rng.standard_normal(critics.size).astype(np.float32) * 0.3).requires_grad_()
     a = torch.from_numpy(rng.standard_normal((20, 2), np.float32)).requires_grad_()
     slope = torch.from_numpy(rng.standard_normal((2, 20), np.float32))
-    theirs = torch.stack(critics.both(phi, s, a))
+    theirs = critics.values(phi, s, a)
+    each = [critics.values(phi, s, one)[k] for k, one in enumerate((a, 2 * a))]
+    torch.testing.assert_close(critics.values(phi, s, torch.stack([a, 2 * a])), torch.stack(each))
+    torch.testing.assert_close(critics.least(phi, s, a), torch.minimum(*theirs))
     Q, to_phi = critics.pulled(phi.detach(), s, a.detach())
     first, to_a = critics.sloped(phi.detach(), s, a.detach())
     torch.testing.assert_close(Q, theirs.detach())
