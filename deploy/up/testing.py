@@ -28,9 +28,9 @@ LINT = (
 # A file stays in one process, so its tests can share a running site. Files come in the order of tests/conftest.py, the
 # longest first; xdist by itself would begin with those that hold the most tests.
 IN_ORDER = ("--dist", "loadfile", "--no-loadscope-reorder")
-# Six processes for two processors: tests that start Ray, a browser or a site mostly wait for them, and with four a
+# Eight processes for two processors: tests that start Ray, a browser or a site mostly wait for them, and with four a
 # processor was idle for a third of the time. The quick ones only compute.
-PYTEST = ("-m", "pytest", "-n", "6", *IN_ORDER)
+PYTEST = ("-m", "pytest", "-n", "8", *IN_ORDER)
 QUICK = ("-m", "pytest", "-n", "2", *IN_ORDER, "--quick", "--durations", "10", "--durations-min", "1")
 """It names what took longest, so that what has become slow is seen."""
 COMPILE = ("-m", "tests.compile_first")
