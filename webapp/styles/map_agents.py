@@ -16,6 +16,7 @@ from engine.styles.selection import Picked, diverse, in_band
 from webapp.lib.storage import store
 from webapp.studies.explore_source import last_of_each
 from webapp.studies.models import Job
+from webapp.training.cut_off import NETWORKS
 
 SCORE = "score"
 NOT_KEPT = "The numbers of agent {} were not kept: of so many, those of some rounds only stay in the store."
@@ -186,6 +187,6 @@ def _in_store(job: Job, tick: int) -> str:
     """What a round left of its agents. Of the one that a pause or a stop cut off, what the job itself has; while it
     goes on, the same numbers may be given again."""
     if tick > job.tick:
-        return "" if job.active else str(job.artifacts.get("arrived_agents", ""))
+        return "" if job.active else str(job.artifacts.get(NETWORKS, ""))
     bodies = job.events.filter(kind="progressed", tick=tick).values_list("body__artifacts__agents", flat=True)
     return next((str(each) for each in bodies if each), "")
