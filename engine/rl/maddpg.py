@@ -116,7 +116,7 @@ class MADDPG(TwinLearner):
         with torch.no_grad():
             after = self.critics.values(self.phi_target, t.next, self.mu(self.theta_target, t.next))
             y = t.r + (t.gamma * after).T
-        Q, pull = self.critics.pulled(self.phi.detach(), t.s, t.a)
+        Q, pull = self.critics.pulled(self.phi, t.s, t.a)
         delta = Q - y.T
         loss = delta.square().mean(dim=1).sum()
         g = self.descend(loss, lambda: pull(2 / len(y) * delta))
@@ -128,7 +128,7 @@ class MADDPG(TwinLearner):
         """−Σ_i of what Q_φi says of its own entity's new action, + κ S⁻¹ Σ_i |u_i|² / D_i; φ is a constant."""
         mu, u = self._acts(self.theta, t.s)
         a = self._own * mu + (1 - self._own) * t.a
-        Q = self.critics.values(self.phi.detach(), t.s, a)
+        Q = self.critics.values(self.phi, t.s, a)
         size = self.config.penalty * (u.square().mean(dim=0) * self._each).sum()
         return size - (Q * self.team.here(t.s).T).mean(dim=1).sum()
 

@@ -40,4 +40,4 @@ class MASAC(SAC):
     def actor_loss(self, s: Seen, a: Tensor, log_pi: Tensor, alpha: float) -> Tensor:
         """J_π of actions drawn with ``pi``; φ is a constant."""
         N = self.team.here(s).sum(dim=1)
-        return (alpha * log_pi - N * self.critics.least(self.phi.detach(), s, a)).mean()
+        return (alpha * log_pi - N * self.critics.least(self.phi, s, a)).mean()

@@ -105,7 +105,7 @@ class SAC(TwinLearner):
 
     def actor_loss(self, s: Seen, a: Tensor, log_pi: Tensor, alpha: float) -> Tensor:
         """J_π of actions drawn with ``pi``; φ is a constant."""
-        return (alpha * log_pi - self.critics.least(self.phi.detach(), s, a)).mean()
+        return (alpha * log_pi - self.critics.least(self.phi, s, a)).mean()
 
     def _minibatch(self) -> Metrics:
         t = self.draw()

@@ -78,7 +78,7 @@ class TD3(TwinLearner):
         constant. Raises EngineError when L is not finite."""
         outputs, to_theta = self.model.network.pulled(theta, t.s)
         a = torch.tanh(outputs)
-        Q, to_a = self.critics.sloped(self.phi.detach(), t.s, a)
+        Q, to_a = self.critics.sloped(self.phi, t.s, a)
         slope = torch.full_like(Q, -1 / len(Q))
         loss = -Q.mean()
         return self.descend(loss, lambda: to_theta(to_a(slope) * (1 - a * a))), loss

@@ -1,7 +1,6 @@
 """What learners with two critics of state and action share: the critics, their targets, the minibatches, checkpoints.
 
-Q_1 and Q_2 (Fujimoto et al. 2018, section 4.2) are two networks over what a seat sees and its action in units in which
-the bounds are ±1. Their weights φ = (φ_1, φ_2) are one vector, so both have one gradient and one step of Adam.
+Q_1 and Q_2 (Fujimoto et al. 2018, section 4.2) are ``engine.rl.critics``, φ = (φ_1, φ_2) their weights.
 
 Departures: 1. named rewards are added with their weights before anything is learned; 2. initial weights are orthogonal
 as everywhere here (``engine.rl.networks``), and those of a critic's last layer a hundred times smaller (the papers: the
@@ -52,9 +51,9 @@ class TwinLearner(Replayed):
         super().__init__(seat, config, seed, steps, on)
         self.critics = self.make_critics(seat, config)
         first = self.critics.initial(generator(seed, "critics"))
-        self.phi = torch.from_numpy(first).to(self.device).requires_grad_()
-        self.phi_target = self.phi.detach().clone()
-        self.critic_optimiser = self.make_optimiser(self.phi.detach())
+        self.phi = torch.from_numpy(first).to(self.device)
+        self.phi_target = self.phi.clone()
+        self.critic_optimiser = self.make_optimiser(self.phi)
         low, high = seat.action.bounds
         self._centre, self._half = (low + high) / 2, np.maximum((high - low) / 2, 1e-6)
 
@@ -74,11 +73,11 @@ class TwinLearner(Replayed):
 
     def follow_critics(self) -> None:
         """φ' ← τ φ + (1 − τ) φ'."""
-        self.phi_target.lerp_(self.phi.detach(), self.config.tau)
+        self.phi_target.lerp_(self.phi, self.config.tau)
 
     def critic_weights(self) -> F32:
         """φ, then φ': a copy."""
-        return torch.cat([self.phi.detach(), self.phi_target]).cpu().numpy()
+        return torch.cat([self.phi, self.phi_target]).cpu().numpy()
 
     def take_critics(self, weights: F32) -> None:
         """Go on with these φ and φ' (as from ``critic_weights``)."""
@@ -109,7 +108,7 @@ class TwinLearner(Replayed):
 
     def _regress(self, t: Transitions, y: Tensor, share: float = 1.0) -> Metrics:
         """One step of φ along ∇_φ of ``share`` · Σ_i mean (y − Q_i(s, a))²."""
-        Q, pull = self.critics.pulled(self.phi.detach(), t.s, t.a)
+        Q, pull = self.critics.pulled(self.phi, t.s, t.a)
         delta = Q - y
         loss = share * delta.square().mean(dim=1).sum()
         g = self.descend(loss, lambda: pull(2 * share / len(y) * delta))
