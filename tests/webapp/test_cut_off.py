@@ -164,14 +164,17 @@ def test_only_members_see_them_and_only_those_who_may_write_keep_or_watch_them(t
 
 @EACH
 @pytest.mark.parametrize("lost", [b"", b"no longer what it was"])
-def test_a_page_whose_networks_are_lost_or_damaged_offers_nobody_of_that_round(
+def test_a_page_whose_networks_are_lost_or_damaged_says_so_and_offers_nobody_of_that_round(
     team: Studio, designer: Client, which: str, lost: bytes
 ) -> None:
     job = cut(team, which)
     digest = store().put(lost) if lost else "f" * 64
     Job.objects.filter(pk=job.pk).update(artifacts={**job.artifacts, NETWORKS: digest})
     assert designer.get(page(job)).status_code == 200
-    assert "cut off" not in text(designer, at("keep", job))
+    card = text(designer, at("keep", job))
+    assert "Round 2 was cut off" in card
+    assert "The agents that had been trained by then are not in the store any more." in card
+    assert "<button" not in card.partition('id="cut-off-title"')[2]
     refused = designer.post(at("keep", job), {"of": NAMES[which][0]}, follow=True)
     assert left.NO_POLICY in refused.content.decode()
 

@@ -180,4 +180,4 @@ def test_stopping_keeps_what_was_learned(team: Studio) -> None:
     actions.stop(job)
     row = Job.objects.get()
     assert (row.status, row.message) == (Status.STOPPED, "Stopped. What was learned stays.")
-    assert wire.message(row.events.last())["words"] == "Stopped at round 3. Everything up to there stays."  # type: ignore[arg-type]
+    assert wire.message(row.events.last())["words"] == "Stopped after round 3. What was found stays."  # type: ignore[arg-type]

@@ -41,7 +41,7 @@ from webapp.studies import kinds
 from webapp.studies.actions import Refused
 from webapp.studies.models import Job
 from webapp.studies.pictures import FOR_GOOD, job_for
-from webapp.training import games, hands
+from webapp.training import cut_off, games, hands
 
 CHANGED_MEANWHILE = 409
 A_PAGE = 60
@@ -247,12 +247,12 @@ def keep(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 def _left(request: HttpRequest, job: Job) -> dict[str, Any]:
     """What a job has left to be kept, and which of its candidates that is where it is the best of many; ``others``: of
-    the round that was cut off."""
+    the round that was cut off; ``lost``: those are in the store no more."""
     left, others = left_by(job), cut_off_by(job)
     best = kinds.of(job).best(job) if len(left) == 1 else None
     name = keeping.usual_name(job, left[0].name, best) if left else ""
     return {"project": job.project, "job": job, "left": left, "others": others, "best": best, "usual_name": name,
-            "may_write": _writes(request, job.project)}  # fmt: skip
+            "lost": not job.for_form and cut_off.lost(job), "may_write": _writes(request, job.project)}  # fmt: skip
 
 
 @require_safe

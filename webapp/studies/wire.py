@@ -108,7 +108,7 @@ def words(event: JobEvent) -> str:
         case "paused":
             return f"Paused at {tick}." if event.tick else "Paused."
         case "stopped":
-            return f"Stopped at {tick}. Everything up to there stays." if event.tick else "Stopped."
+            return f"Stopped after {tick}. What was found stays." if event.tick else "Stopped."
         case "finished":
             return f"Finished after {plural(event.tick, step)}." if event.tick and step != "part" else "Finished."
         case "logged" | "incident" | "failed":

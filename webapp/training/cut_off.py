@@ -27,12 +27,21 @@ class CutOff(NamedTuple):
 
 def cut_off(job: Job) -> list[CutOff]:
     """Those of a job that is paused or has ended, by their numbers; none where their networks are lost."""
-    networks = None if job.active or job.kind not in NOUNS else _left(job, NETWORKS)
+    networks = _left(job, NETWORKS) if _offers(job) else None
     if networks is None:
         return []
     names = _members(job) if job.kind == "self-play" else {}
     rows = zip(networks.arrays["id"].tolist(), networks.meta["descriptions"], strict=True)
     return [CutOff(names.get(n, f"{NOUNS[job.kind]} #{n}"), n, description.encode()) for n, description in rows]
+
+
+def lost(job: Job) -> bool:
+    """Whether a job left some, and the store has them no more."""
+    return _offers(job) and NETWORKS in job.artifacts and _left(job, NETWORKS) is None
+
+
+def _offers(job: Job) -> bool:
+    return job.kind in NOUNS and not job.active
 
 
 def _members(job: Job) -> dict[int, str]:
