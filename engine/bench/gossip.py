@@ -1,4 +1,4 @@
-"""Mixing between learners: how long it takes with many of them, and whether its order matters.
+"""How long mixing between learners takes, with many of them.
 
 ``aggregation``: 2 to 32 agents in a ring, real processes that sleep where learners compute; the time from the end of an
 agent's sleep until it has mixed (median over agents and iterations), over the engine's links and, in turns, over a
@@ -6,9 +6,6 @@ central broker as PALA's (a list in a manager's process; parameters pickled and 
 in a loop, here a millisecond apart, for two processors would do nothing else). The paper's time doubles from 16 to 24.
 ``simulated``: the same up to 256 agents, each on a processor of its own, in a simulation with the times of one message
 over an encrypted link and of one operation of the broker, both measured in the same run.
-``order``: scores of 200 fresh episodes of vector Pong after 2,000,000 decisions of all: in order (τ = 0), without
-waiting (τ = ∞), without order, and of a single learner with as many battles (A2C), which the paper says mixing without
-order equals.
 """
 
 from __future__ import annotations
@@ -30,16 +27,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.bench.row import row
-from engine.events import Finished
 from engine.peers import Member, View
 from engine.rl.gossip import combined, mixing
 from engine.runtime.zmq_peers import ZmqPeers
-from engine.store import FolderStore
-from engine.studies import load
-from engine.study import run as run_study
 
 NAME = "gossip"
-CASES = ("aggregation", "simulated", "order")
+CASES = ("aggregation", "simulated")
 NUMBERS = 250_000
 AGENTS, QUICK_AGENTS = (2, 4, 8, 16, 24, 32), (2, 4)
 SIMULATED = (2, 4, 8, 16, 24, 32, 64, 128, 256)
@@ -53,7 +46,7 @@ F32 = NDArray[np.float32]
 
 def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     """Measure one case."""
-    yield from {"aggregation": _aggregation, "simulated": _simulated, "order": _order}[case](quick)
+    yield from {"aggregation": _aggregation, "simulated": _simulated}[case](quick)
 
 
 class Mixing(Protocol):
@@ -329,36 +322,3 @@ def _read(
         heapq.heappush(events, (at, k, i, "read"))
     else:
         waits[place] = at
-
-
-def _order(quick: bool) -> Iterator[dict[str, Any]]:
-    ways: dict[str, dict[str, Any]] = {
-        "in order (PALA)": {"staleness": 0},
-        "never waiting (GALA)": {"staleness": None},
-        "without order": {"staleness": None, "ordered": False},
-    }
-    seeds, steps = (range(1, 2), 100_000) if quick else (range(1, 6), 2_000_000)
-    alone = [_trained({"kind": "train", "samplers": 4}, 1024, seed, steps) for seed in seeds]
-    for name, more in ways.items():
-        found = [_trained({"kind": "gossip", "agents": 4, **more}, 256, seed, steps) for seed in seeds]
-        yield row(
-            NAME, "order", median(found), "score", peer="one learner (A2C)", peer_value=median(alone),
-            seeds=list(seeds),
-            detail=f"{name}: 4 agents in a ring, {steps:,} decisions of vector Pong in all; each seed "
-            f"{', '.join(f'{v:.3g}' for v in found)}; one learner {', '.join(f'{v:.3g}' for v in alone)}",
-        )  # fmt: skip
-
-
-def _trained(how: dict[str, Any], batch: int, seed: int, steps: int) -> float:
-    """The score on 200 fresh episodes, 0 to 1, at the end of a training in this process; ``batch``: decisions that each
-    learner's update takes."""
-    study = load({
-        "game": "pong", "learner": {"preset": "pong-a3c", "batch": batch}, "environments": 16, "steps": steps,
-        "seed": seed, "checkpoint_every": 100_000, "evaluate_every": 0, "episodes": 200, "pool": {"kind": "local"},
-        **how,
-    })  # fmt: skip
-    with tempfile.TemporaryDirectory() as folder:
-        end = list(run_study(study, FolderStore(folder)))[-1]
-    if not isinstance(end, Finished):
-        raise RuntimeError(f"a training of a benchmark did not end: {end}")
-    return float(end.summary["evaluation_score"])

@@ -1,9 +1,12 @@
 """How long agents that mix take to learn: PALA (τ = 0), GALA (τ = ∞), and A2C with as many battles on one learner.
 
-``equal``: vector Pong until 40 fresh episodes have a mean score of 0.95, two agents on all processors, five seeds in
+``equal``: vector Pong until 40 fresh episodes have a mean score of 0.95, two agents on all processors, ten seeds in
 turns; the paper finds no difference where both have equal processors (its Fig. 5b). The interval is that of the ratio
-of mean times, by bootstrap over seeds.
-``pinned``: the paper's gain as it was measured: PALA on two processors against GALA whose agents share one.
+of mean times, by bootstrap over seeds. Time is also split into decisions to the goal and seconds a decision.
+``pinned``: the paper's gain as it was measured: PALA on two processors against GALA whose agents share one; five seeds.
+``order``: the same goal by four agents, so that processors are shared and messages come late: in order (PALA), without
+waiting (GALA), without order, and by one learner with as many battles (A2C), which the paper says mixing without order
+equals; five seeds.
 ``agents``, ``steps``, ``actors``: sweeps of the agents, of n in n-step returns, and of the battles of each learner, as
 in the paper's Figs. 5, 6, 11 and 12; PALA, one seed.
 ``ale-NAME``: an Atari game from pictures with a small network, 3,000,000 decisions of each; what its curves end with,
@@ -17,10 +20,10 @@ from __future__ import annotations
 import multiprocessing
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,8 +43,9 @@ SWEEPS: dict[str, tuple[dict[str, Any], ...]] = {
     "steps": tuple({"learner": {"preset": "pong-a3c", "fragment": n, "batch": 16 * n}} for n in (5, 10, 15, 20, 40)),
     "actors": tuple({"environments": n, "learner": {"preset": "pong-a3c", "batch": 16 * n}} for n in (4, 8, 16, 32)),
 }
-CASES = ("equal", "pinned", *SWEEPS, *(f"ale-{game}" for game in ATARI))
-GOAL, SEEDS, STEPS, ALE_STEPS = 0.95, range(1, 6), 20_000_000, 3_000_000
+CASES = ("equal", "pinned", "order", *SWEEPS, *(f"ale-{game}" for game in ATARI))
+GOAL, STEPS, ALE_STEPS = 0.95, 20_000_000, 3_000_000
+SEEDS = {"equal": range(1, 11), "pinned": range(1, 6), "order": range(1, 6)}
 NEAR, LESS = 0.05, 0.8
 ALL = 1024
 """Processors: as many as there are."""
@@ -60,6 +64,12 @@ WAYS: dict[str, dict[str, Any]] = {
     "GALA": {"kind": "gossip", "agents": 2, "staleness": None},
     "A2C": {"kind": "train", "samplers": 2, "learner": {"preset": "pong-a3c", "batch": 512}},
 }
+ORDERS: dict[str, dict[str, Any]] = {
+    "PALA": {"kind": "gossip", "agents": 4, "staleness": 0},
+    "GALA": {"kind": "gossip", "agents": 4, "staleness": None},
+    "without order": {"kind": "gossip", "agents": 4, "staleness": None, "ordered": False},
+    "A2C": {"kind": "train", "samplers": 4, "learner": {"preset": "pong-a3c", "batch": 1024}},
+}
 
 
 def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
@@ -69,7 +79,7 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     elif case.startswith("ale-"):
         yield from _atari(case, quick)
     else:
-        yield from _times(case, quick)
+        yield from _order(quick) if case == "order" else _times(case, quick)
 
 
 def trained(settings: dict[str, Any], goal: float | None, processors: int) -> dict[str, Any]:
@@ -117,23 +127,76 @@ def _kept(case: str, settings: dict[str, Any], seed: int, goal: float | None, pr
     return found
 
 
-def _times(case: str, quick: bool) -> Iterator[dict[str, Any]]:
-    """Seconds to the goal, in turns; infinitely many where it was not reached. ``quick``: of the same few decisions."""
-    seeds, steps = (SEEDS[:1], 200_000) if quick else (SEEDS, STEPS)
-    found: dict[str, list[float]] = {name: [] for name in WAYS}
+class WayResults(NamedTuple):
+    """What the trainings of one way took, seed by seed: seconds to the goal, infinitely many where it was not reached,
+    and decisions."""
+
+    seconds: list[float]
+    steps: list[int]
+
+
+def _found(case: str, ways: Mapping[str, dict[str, Any]], quick: bool) -> dict[str, WayResults]:
+    """Trainings in turns. ``quick``: of the same few decisions."""
+    seeds, steps = (range(1, 2), 200_000) if quick else (SEEDS[case], STEPS)
+    found = {name: WayResults([], []) for name in ways}
     for seed in seeds:
-        for name, way in WAYS.items():
+        for name, way in ways.items():
             alone = 1 if case == "pinned" and name == "GALA" else ALL
-            one = _kept(f"{case}-{name}", {**PONG, **way, "steps": steps}, seed, GOAL, alone)
-            found[name].append(one["seconds"] if quick or one["reached"] >= GOAL else np.inf)
-    ratio = float(np.mean(found["PALA"]) / np.mean(found["GALA"]))
-    low, high = interval(found["PALA"], found["GALA"])
+            one = _kept(f"{case}-{name.replace(' ', '-')}", {**PONG, **way, "steps": steps}, seed, GOAL, alone)
+            found[name].seconds.append(one["seconds"] if quick or one["reached"] >= GOAL else np.inf)
+            found[name].steps.append(one["steps"])
+    return found
+
+
+def _times(case: str, quick: bool) -> Iterator[dict[str, Any]]:
+    """Seconds to the goal beside GALA's."""
+    found = _found(case, WAYS, quick)
+    ratio, (low, high) = _ratio(found["PALA"], found["GALA"])
     wanted = {"equal": ("within 5 % of GALA", abs(ratio - 1) <= NEAR), "pinned": (">= 20 % less", ratio <= LESS)}
     for name, each in found.items():
         goal, meets = wanted[case] if name == "PALA" else ("", None)
-        said = f"each seed {', '.join(f'{s:.0f}' for s in each)}; PALA takes {low:.2f} to {high:.2f} of GALA's, 95 %"
-        yield row(NAME, f"{case} {name}", float(np.mean(each)), f"s to {GOAL}", peer="GALA", seeds=list(seeds),
-                  peer_value=float(np.mean(found["GALA"])), goal=goal, meets=meets, detail=said)  # fmt: skip
+        said = f"{_each(each)}; PALA takes {low:.2f} to {high:.2f} of GALA's time, 95 %"
+        yield row(NAME, f"{case} {name}", float(np.mean(each.seconds)), f"s to {GOAL}", peer="GALA",
+                  seeds=_seeds(each), peer_value=float(np.mean(found["GALA"].seconds)), goal=goal, meets=meets,
+                  detail=said)  # fmt: skip
+    if case == "equal":
+        yield from _in_parts(found["PALA"], found["GALA"])
+
+
+def _in_parts(pala: WayResults, gala: WayResults) -> Iterator[dict[str, Any]]:
+    """The ratio of times as that of decisions to the goal and that of seconds a decision."""
+    lasting = [[1e6 * s / n for s, n in zip(each.seconds, each.steps, strict=True)] for each in (pala, gala)]
+    for what, unit, (these, those) in (
+        ("decisions to the goal", "decisions", (pala.steps, gala.steps)),
+        ("seconds a million decisions", "s", lasting),
+    ):
+        low, high = interval(these, those)
+        yield row(NAME, f"equal, {what}", float(np.mean(these)), unit, peer="GALA", peer_value=float(np.mean(those)),
+                  seeds=_seeds(pala), detail=f"PALA's {low:.2f} to {high:.2f} of GALA's, 95 %")  # fmt: skip
+
+
+def _order(quick: bool) -> Iterator[dict[str, Any]]:
+    """Seconds to the goal beside one learner's."""
+    found = _found("order", ORDERS, quick)
+    for name, each in found.items():
+        _, (low, high) = _ratio(each, found["A2C"])
+        yield row(NAME, f"order, {name}", float(np.mean(each.seconds)), f"s to {GOAL}", peer="one learner (A2C)",
+                  peer_value=float(np.mean(found["A2C"].seconds)), seeds=_seeds(each),
+                  detail=f"{_each(each)}; {low:.2f} to {high:.2f} of one learner's time, 95 %")  # fmt: skip
+
+
+def _ratio(these: WayResults, those: WayResults) -> tuple[float, tuple[float, float]]:
+    """The ratio of mean times with its 95 % interval."""
+    return float(np.mean(these.seconds) / np.mean(those.seconds)), interval(these.seconds, those.seconds)
+
+
+def _each(found: WayResults) -> str:
+    seconds, steps = ", ".join(f"{s:.0f}" for s in found.seconds), ", ".join(f"{n / 1e6:.1f}" for n in found.steps)
+    return f"each seed {seconds}; millions of decisions {steps}"
+
+
+def _seeds(found: WayResults) -> list[int]:
+    return list(range(1, len(found.seconds) + 1))
 
 
 def interval(these: Sequence[float], those: Sequence[float]) -> tuple[float, float]:
