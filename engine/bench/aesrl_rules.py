@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
-from engine.bench.aesrl_score import reached
+from engine.bench.aesrl_score import SOURCES, reached
 from engine.bench.kept import Kept
 from engine.bench.row import row
 from engine.config.aesrl import AESRLConfig
@@ -107,7 +107,7 @@ def climbed(mean: Rule, variance: Rule, seed: int, share: float) -> tuple[float,
         z = z - _learnt(z, rng) if share and rng.random() < share else z
         f_z, f_mu = (-float(x @ x) + NOISE * float(rng.standard_normal()) for x in (z, search.mu))
         search.update(z, f_z, f_mu)
-    return float(search.mu @ search.mu) / first, float((search.sigma2 <= 1.001e-5).mean())
+    return float(search.mu @ search.mu) / first, float((search.sigma2 <= 1.1 * search.least).mean())
 
 
 def _learnt(z: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
@@ -127,7 +127,7 @@ def _pendulum(case: str, seeds: range, steps: int) -> Iterator[dict[str, Any]]:
             "kind": "aes-rl", "game": "pendulum", "spread": 1500, "steps": steps, "evaluate_every": 0, "episodes": 20,
             "pool": {"kind": "ray", "workers": 2}, **settings, "learner": {**learner, **settings.get("learner", {})},
         }  # fmt: skip
-        kept = Kept(f"aesrl-rules-{case}", whole, ("evorl", "rl", "study/aesrl.py"))
+        kept = Kept(f"aesrl-rules-{case}", whole, SOURCES)
         scores = [kept.result(seed, partial(reached, whole, seed))["score"] for seed in seeds]
         middle[name] = median(scores)
         detail = f"{', '.join(f'{x:.0f}' for x in scores)}; {steps:,} decisions; HalfCheetah {score:,.0f}"

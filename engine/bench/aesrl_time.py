@@ -302,7 +302,7 @@ def _two_cores(quick: bool) -> Iterator[dict[str, Any]]:
             "episodes": 1, "pool": {"kind": "ray", "workers": 2},
             "learner": {"warmup": 1000, "minibatch": minibatch, "network": {"policy": [64, 64], "critic": [64, 64]}},
         }  # fmt: skip
-        kept = Kept(f"aesrl-time-{name}", settings, ("evorl", "rl", "study/aesrl.py", "runtime"))
+        kept = Kept(f"aesrl-time-{name}", settings, ("evorl", "rl", "mdp", "config", "study/aesrl.py", "runtime"))
         found[name] = kept.result(1, partial(_timed, settings))
     serial = found["CEM-RL"]["seconds"]
     for name, result in found.items():
@@ -324,7 +324,7 @@ def _timed(settings: dict[str, Any]) -> dict[str, float]:
     if not isinstance(end, Finished):
         raise EngineError("A run did not end.")
     m = end.summary
-    schedule = method(1, settings["steps"], settings["method"], learner=settings["learner"])
+    schedule = method(2, settings["steps"], settings["method"], learner=settings["learner"])
 
     def cost(request: Request, role: str) -> tuple[float, float]:
         learning = minibatches(request) * m.get(f"minibatch_{role}", 0.0)

@@ -1,147 +1,30 @@
-"""Evolution with a shared critic as data: AES-RL (Lee et al. 2020) with its rules, and the methods beside it."""
+"""Evolution with a shared critic as data: AES-RL (Lee et al. 2020), and the methods beside it."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from engine.config.aes_rules import (
+    AbsoluteConfig,
+    AdaptiveConfig,
+    ElitesConfig,
+    FullMoveConfig,
+    MeanRule,
+    OldestConfig,
+    RelativeConfig,
+    VarianceRule,
+)
 from engine.config.base import Config, Shown
 from engine.config.pool import PoolConfig
 from engine.config.rl import ApartConfig, NetworkConfig, TD3Config
 from engine.config.train import OneTraining, RarelyMinutes
-from engine.text import figures
 
 LEAST_LESSONS = 0.5
 PART = 6.0
 """A rule's range, where it is not given, is the spread of scores divided by this (the paper's appendix C)."""
-Backward = Annotated[
-    float,
-    Field(ge=0, le=1, title="Steps away from what is worse", description="p_negative; 0: the centre never goes back"),
-]
-Range = Annotated[
-    float | None,
-    Field(gt=0, le=1e12, title="Range", description="r, in points of score; none: a sixth of the spread of scores"),
-]
-
-
-class FullMoveConfig(Config):
-    """The centre jumps to whatever is better: the (1+1) evolution strategy."""
-
-    kind: Literal["full-move"] = "full-move"
-
-
-class OldestConfig(Config):
-    """The centre follows the better half of the newest individuals."""
-
-    kind: Literal["oldest"] = "oldest"
-
-
-class LinearConfig(Config):
-    """The centre moves in proportion to how much better an individual is."""
-
-    kind: Literal["linear"] = "linear"
-    range: Range = None
-    backward: Backward = 0.0
-
-
-class SigmoidConfig(Config):
-    """As linear, but smoothly. ``reading``: in the released code worse individuals pull the centre, too."""
-
-    kind: Literal["sigmoid"] = "sigmoid"
-    range: Range = None
-    backward: Backward = 0.0
-    reading: Literal["paper", "code"] = Field("paper", title="Reading", description="of equation 8")
-
-
-class AbsoluteConfig(Config):
-    """The centre moves by an individual's share of what both score above a fixed baseline."""
-
-    kind: Literal["absolute"] = "absolute"
-    baseline: float = Field(
-        ge=-1e12, le=1e12, title="Baseline", description="f_b, a score below any that random actions reach"
-    )
-
-    def too_high(self, worst: float) -> str:
-        """What is wrong where chance alone scored ``worst`` at worst; empty where the baseline lies below."""
-        if self.baseline < worst:
-            return ""
-        step = 10.0 ** (math.floor(math.log10(abs(worst) or 1.0)) - 3)  # four digits, and never above what was scored
-        said = figures(math.floor(worst / step) * step)
-        return f"chance alone scored about {said} at worst, and the baseline must lie below that"
-
-
-class RelativeConfig(Config):
-    """The same above a baseline that lies so much below the centre's score."""
-
-    kind: Literal["relative"] = "relative"
-    baseline: float | None = Field(
-        None, gt=0, le=1e12, title="Baseline",
-        description="f_b, points of score below the centre's; none: a sixth of the spread of scores",
-    )  # fmt: skip
-    backward: Backward = 0.0
-
-
-MeanRule = Annotated[
-    FullMoveConfig | OldestConfig | LinearConfig | SigmoidConfig | AbsoluteConfig | RelativeConfig,
-    Field(discriminator="kind"),
-]
-
-
-class _Spread(Config):
-    floor: float = Field(1e-5, gt=0, le=1, title="Least variance", description="of a weight")
-
-
-class _Averaged(_Spread):
-    epsilon: float = Field(
-        1e-5, ge=0, le=1, title="Variance added at each update",
-        description="ε; 0: as released, most of it is lost. With n individuals remembered, no less than n ε is left",
-    )  # fmt: skip
-
-
-class AdaptiveConfig(_Averaged):
-    """An individual counts for the more the more the centre moves to it, for one of ``least`` at most."""
-
-    kind: Literal["adaptive"] = "adaptive"
-    least: float = Field(
-        2.0, ge=1, le=100_000, title="Individuals remembered at least",
-        description="n; 1: as in the paper, where after a full move nothing is left but what is added",
-    )  # fmt: skip
-
-
-class FixedConfig(_Averaged):
-    """Every individual counts for one of n."""
-
-    kind: Literal["fixed"] = "fixed"
-    n: int = Field(10, ge=1, le=100_000, title="Individuals remembered", description="n")
-
-
-class SuccessConfig(_Spread):
-    """Wider while more than a share of the individuals are better than the centre, else narrower."""
-
-    kind: Literal["success"] = "success"
-    share: float = Field(0.2, gt=0, lt=1, title="Share of successes", description="p_th: one in five")
-    history: int = Field(10, ge=1, le=10_000, title="Individuals that are counted")
-    factor: float = Field(0.99, gt=0, lt=1, title="Factor", description="of the variance, down; up: its inverse")
-
-
-class ElitesConfig(_Averaged):
-    """Follows the better half of the newest individuals; with the centre's rule oldest."""
-
-    kind: Literal["elites"] = "elites"
-
-
-class ConstantConfig(Config):
-    """Stays as it begins."""
-
-    kind: Literal["constant"] = "constant"
-
-
-VarianceRule = Annotated[
-    AdaptiveConfig | FixedConfig | SuccessConfig | ElitesConfig | ConstantConfig, Field(discriminator="kind")
-]
 
 
 class _Method(Config):
@@ -233,6 +116,8 @@ class ACEMRLMethod(_Together):
 class CEMRLMethod(_Drawn):
     """CEM-RL (Pourchot & Sigaud 2019)."""
 
+    noisy: ClassVar[tuple[str, ...]] = ()
+
     kind: Literal["cem-rl"] = "cem-rl"
     parallel: bool = Field(
         True, title="Side by side", description="individuals of a round; otherwise one after the other: the same end"
@@ -317,7 +202,11 @@ class AESRLConfig(OneTraining):
     )
     minutes: RarelyMinutes = 0
     chunk: int = Field(
-        1000, ge=1, le=1_000_000, title="Updates of the critic at a time", description="never more than decisions came"
+        1000,
+        ge=1,
+        le=1_000_000,
+        title="Updates of the critic at a time",
+        description="of AES-RL and ACEM-RL; never more than decisions came",
     )
     longest: int = Field(10_000, ge=1, le=10**9, title="Longest episode", description="decisions; there it is cut off")
     checkpoint_every: int = Field(0, ge=0, le=10**12, title="Decisions in a round", description="0: a fortieth of all")
@@ -332,6 +221,7 @@ class AESRLConfig(OneTraining):
     def _misfits(self) -> Iterator[tuple[str, str]]:
         yield from _unlearnt(self)
         yield from _unranged(self)
+        yield from _unused(self)
 
     @property
     def repeats(self) -> bool:
@@ -347,11 +237,6 @@ class AESRLConfig(OneTraining):
     def ticks(self) -> int:
         """Rounds of the whole training."""
         return -(-self.steps // self.every)
-
-    @property
-    def players(self) -> int:
-        """Individuals that play at once where nobody waits: the critic has a worker of its own."""
-        return max(1, self.pool.processes - self.method.learns)
 
     @property
     def by_chance(self) -> int:
@@ -380,6 +265,17 @@ def _unlearnt(config: AESRLConfig) -> Iterator[tuple[str, str]]:
         yield "steps", f"the first {config.by_chance:,} decisions are played by chance: give more than that"
     if learner.capacity < learner.minibatch:
         yield "learner.capacity", f"it must hold at least one minibatch: {learner.minibatch:,} decisions"
+
+
+def _unused(config: AESRLConfig) -> Iterator[tuple[str, str]]:
+    """Settings that were given and have no effect with the method."""
+    kind, learner, usual = config.method.kind, config.learner, SharedTD3Config()
+    if learner.delay != usual.delay and kind != "erl":
+        yield "learner.delay", "only ERL’s agent learns in turns with its critic: leave this out"
+    if learner.updates != usual.updates and kind in ("cem", "cem-rl"):
+        yield "learner.updates", f"in {kind} as many minibatches follow as the last round had decisions: leave this out"
+    if learner.explore != usual.explore and not config.method.noisy:
+        yield "learner.explore", f"in {kind} all play without noise: leave this out"
 
 
 def _unranged(config: AESRLConfig) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ def all_by_chance(config: AESRLConfig, longest: int) -> str:
     """What is wrong where decisions by chance may be all that are played, with episodes of so many: whole rounds of
     them where individuals wait for one another, else all that have begun; empty where some are left."""
     rounds, least = config.method.in_rounds, config.by_chance
-    n = config.method.population if rounds else config.players
+    n = config.method.population if rounds else config.pool.processes
     episodes = n * -(-least // (n * longest)) if rounds else -(-least // longest) + n - 1
     if not least or episodes * longest < config.steps:
         return ""

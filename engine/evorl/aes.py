@@ -47,7 +47,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.arrays import Bundle
-from engine.config.aesrl import (
+from engine.config.aes_rules import (
     AbsoluteConfig,
     AdaptiveConfig,
     ConstantConfig,

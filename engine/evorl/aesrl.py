@@ -14,9 +14,9 @@ Departures:
    released code moves μ by returns that chance played.
 3. The critic learns in chunks, and whoever is free takes the next one up from where the last one ended, so that it
    survives whoever held it. The targets' policy is μ; targets follow after every minibatch, as in CEM-RL's code.
-4. ``waiting``: rounds of n individuals from one distribution, which they move in the order in which they were drawn;
-   the critic learns beside them. So nothing depends on who was faster, and the end is the same bit for bit. Five
-   episodes of the mean, where they are played, come once a round.
+4. ``waiting``: rounds of n individuals, the mean among them where it serves its estimate, from one distribution, which
+   they move in the order in which they were drawn; the critic learns beside them. So nothing depends on who was faster,
+   and the end is the same bit for bit. Five episodes of the mean, where they are played, come once a round.
 5. ``least_lessons``: where the critic has a whole chunk to go until it has learned from so many minibatches for each
    decision that was not played by chance, nobody begins to play until that chunk is back; their processors are then
    the critic's. In the paper nobody waits for it: with more workers than processors, or a game that costs less than a
@@ -33,7 +33,8 @@ from typing import Any
 import numpy as np
 
 from engine.arrays import Bundle
-from engine.config.aesrl import AbsoluteConfig, ACEMRLMethod, AESRLMethod
+from engine.config.aes_rules import AbsoluteConfig
+from engine.config.aesrl import ACEMRLMethod, AESRLMethod
 from engine.errors import ConfigError
 from engine.evolution.algorithm import Parts
 from engine.evorl.aes import AES, LARGEST, Running, p_rl
@@ -48,7 +49,8 @@ _LENGTHS = 10
 
 class AESRL(SharedCritic):
     """``search``: the distribution; ``f``: the estimate of f(μ); ``n``: individuals begun, and ``p``: update ratios
-    summed, by role; ``lengths``: decisions of the latest episodes; ``turn``: individuals begun, the mean included."""
+    summed, by role; ``lengths``: decisions of the latest episodes; ``turn``: individuals begun, the mean included;
+    ``moved``: individuals that came since the mean was last measured."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -57,7 +59,7 @@ class AESRL(SharedCritic):
         self.method = method
         rule = self.config.mean_rule(method.mean)
         self.search = AES(self.first, method.variance_at_first, rule, method.variance, method.population)
-        self.f, self.turn, self.moved = Running(), 0, False
+        self.f, self.turn, self.moved = Running(), 0, 0
         self.n, self.p = {"es": 0, "rl": 0}, {"es": 0.0, "rl": 0.0}
         self.lengths: list[int] = []
 
@@ -76,15 +78,20 @@ class AESRL(SharedCritic):
         owed = least * (self.played - self.steps["start"]) - self.learned
         return not self.waiting and owed >= self.config.chunk
 
+    @property
+    def _chance_is_over(self) -> bool:
+        """An absolute baseline must lie below all that chance got, so the last of that has to be back."""
+        fixed = isinstance(self.method.mean, AbsoluteConfig)
+        return super()._chance_is_over and not (fixed and self._playing)
+
     def _begin(self) -> None:
         rule = self.method.mean
         if isinstance(rule, AbsoluteConfig) and (why := rule.too_high(self.worst)):
             raise ConfigError([("method.mean.baseline", why)])
 
     def _next(self) -> Iterator[Request]:
-        learning = any(self.role(request) == "critic" for request in self.outstanding.values())
         wanted = self.owed if self.waiting else min(self.owed, self.config.chunk)
-        if self.method.learning_share and not learning and wanted >= (1 if self.waiting else self.config.chunk):
+        if self.method.learning_share and not self.teaching and wanted >= (1 if self.waiting else self.config.chunk):
             yield self._request("critic", self.centre, minibatches=wanted)
         if self.behind:
             return
@@ -99,7 +106,7 @@ class AESRL(SharedCritic):
 
     def _individual(self) -> Request:
         if self.method.centre == "episodes" and self.moved:
-            self.moved = False
+            self.moved = 0 if self.waiting else self.moved - 1
             return self._request("measure", self.centre, episodes=EPISODES)
         self.turn += 1
         if self.method.centre == "running" and self.turn % EPISODES == 0:
@@ -125,7 +132,7 @@ class AESRL(SharedCritic):
             return
         p = self.search.update(self._learnt(request, answer), f_z, self.f.f)
         self.p[role] += p
-        self.moved = True
+        self.moved += 1
         if self.method.centre == "running":
             self.f.moved(*self.search.towards, f_z)
 
@@ -152,4 +159,4 @@ class AESRL(SharedCritic):
         mine = parts["aes-rl"].meta
         self.f.load(mine["f"])
         self.turn, self.n, self.p = mine["turn"], dict(mine["n"]), dict(mine["p"])
-        self.lengths, self.moved = list(mine["lengths"]), mine["moved"]
+        self.lengths, self.moved = list(mine["lengths"]), int(mine["moved"])

@@ -3,7 +3,7 @@ critic. In the paper's symbols: π_μ, Σ, the population of N, of which half ar
 
 A generation: N individuals z ~ N(π_μ, Σ) in antithetic pairs. For each of the first half in turn, the critic learns
 from T / (N / 2) minibatches with z as the targets' policy, then z from T minibatches along its gradient, T being the
-decisions of the generation before. All play an episode. The better half become π_μ' = Σ_i λ_i z_i and
+decisions of the generation before. All play an episode, without noise. The better half become π_μ' = Σ_i λ_i z_i and
 Σ' = Σ_i λ_i (z_i − π_μ)² + ε I, and ε falls from its first to its last value.
 
 ``parallel``, called P-CEM-RL by Lee et al. (2020): individuals play while the critic goes on learning for the next one,

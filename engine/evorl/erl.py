@@ -1,5 +1,5 @@
 """ERL (Khadka & Tumer, NeurIPS 2018, algorithms 1 to 3): a genetic algorithm beside one agent that learns from what all
-individuals play, and now and then takes the place of the worst.
+individuals play, and now and then takes the place of a child.
 
 A generation: the N individuals of the population play an episode each without noise, the agent one with noise; then the
 agent learns from as many minibatches as decisions were played. The best e individuals stay; tournaments of three choose
@@ -12,7 +12,9 @@ Departures:
 1. The agent learns by TD3 (the paper: DDPG; its later code: SAC).
 2. Which matrices mutate is drawn with a chance of a half for each (the released code draws each one's chance anew).
 3. The agent learns after a generation, not while it plays, so that the end does not depend on who was faster.
-4. Crossover exchanges rows of matrices between two copies, once for every other row, as the released code does on
+4. The paper lets the agent take the place of the weakest; here it is that of a child, as in the released code, where
+   the weakest's slot holds a child by then.
+5. Crossover exchanges rows of matrices between two copies, once for every other row, as the released code does on
    average, and keeps one of the copies.
 """
 
@@ -53,12 +55,12 @@ class ERL(SharedCritic):
 
     @classmethod
     def of(
-        cls, config: AESRLConfig, theta: F32, actors: int, store: Artifacts, replay: ReplayBuffer, network: Network
+        cls, config: AESRLConfig, theta: F32, workers: int, store: Artifacts, replay: ReplayBuffer, network: Network
     ) -> ERL:  # fmt: skip
         """With a population of first weights, each its own; the first has the agent's, which may be a saved policy."""
         rng = generator(config.seed, "erl")
         population = np.stack([theta, *(network.initial(rng) for _ in range(config.method.population - 1))])
-        return cls(config, theta, actors, store, replay, shapes=list(network.shapes.values()), population=population)
+        return cls(config, theta, workers, store, replay, shapes=list(network.shapes.values()), population=population)
 
     @property
     def waiting(self) -> bool:

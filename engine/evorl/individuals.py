@@ -221,11 +221,10 @@ class IndividualEvaluator:
     ) -> tuple[F32, Metrics]:
         """The policy after learning; puts what was learned among the artifacts."""
         agent = context.role == "agent"
-        before = (
-            unpack(self.store.get(context.critic)).arrays
-            if context.critic
-            else self.first["agent" if agent else "critic"]
-        )
+        if context.critic:
+            before = unpack(self.store.get(context.critic)).arrays
+        else:  # an agent begins with the policy that it is asked with, which may be a saved one
+            before = {**self.first["agent"], "theta": np.stack([theta, theta])} if agent else self.first["critic"]
         self.learner.take_agent_state(before) if agent else self.learner.take_critics_state(before)
         moving = torch.from_numpy(np.array(theta)).to(self.learner.device)
         steps = {"rl": self._climb, "critic": self._teach, "agent": self._train}[context.role](moving)

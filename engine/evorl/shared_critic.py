@@ -41,8 +41,8 @@ _FAILURES = 20
 
 
 class SharedCritic(ABC):
-    """``theta``: the centre's first weights; ``actors``: individuals that play at once, where nobody waits; ``store``:
-    where answers leave what they made; ``replay``: what it writes into.
+    """``theta``: the centre's first weights; ``workers``: how many there are; ``store``: where
+    answers leave what they made; ``replay``: what it writes into.
 
     ``waiting``: answers are looked at once all have come, in the order of their requests. ``steps``: decisions by role;
     ``critic``: store hash of the critics (empty: as they begin), after ``learned`` minibatches; ``ready``: requests
@@ -51,8 +51,8 @@ class SharedCritic(ABC):
 
     ends: tuple[float, float] = (-np.inf, np.inf)
 
-    def __init__(self, config: AESRLConfig, theta: F32, actors: int, store: Artifacts, replay: ReplayBuffer) -> None:
-        self.config, self.actors, self.store, self.replay = config, actors, store, replay
+    def __init__(self, config: AESRLConfig, theta: F32, workers: int, store: Artifacts, replay: ReplayBuffer) -> None:
+        self.config, self.workers, self.store, self.replay = config, workers, store, replay
         self.first = theta
         self.rng = generator(config.seed, "shared critic")
         self.steps = dict.fromkeys(INDIVIDUALS, 0)
@@ -73,10 +73,10 @@ class SharedCritic(ABC):
 
     @classmethod
     def of(
-        cls, config: AESRLConfig, theta: F32, actors: int, store: Artifacts, replay: ReplayBuffer, network: Network
+        cls, config: AESRLConfig, theta: F32, workers: int, store: Artifacts, replay: ReplayBuffer, network: Network
     ) -> SharedCritic:  # fmt: skip
         """The method of a study, whose policies have this network."""
-        return cls(config, theta, actors, store, replay)
+        return cls(config, theta, workers, store, replay)
 
     @property
     @abstractmethod
@@ -117,7 +117,7 @@ class SharedCritic(ABC):
         return self.late or self.played >= self.config.steps
 
     def ask(self, room: int) -> list[Request]:
-        """What to do next; ``room`` has no effect, for more than there are workers is never asked for."""
+        """What to do next; ``room`` has no effect, for what no worker is free for waits in the pool."""
         found, self.unasked = self.unasked, []
         fresh = [] if found or self.done else list(self._wanted())
         self.outstanding |= {request.id: request for request in fresh}
@@ -148,10 +148,15 @@ class SharedCritic(ABC):
 
     def _starting(self) -> bool:
         """Whether decisions are still played by chance."""
-        if not self.begun and self.steps["start"] >= self.config.by_chance:
+        if not self.begun and self._chance_is_over:
             self.begun = True
             self._begin()
         return not self.begun
+
+    @property
+    def _chance_is_over(self) -> bool:
+        """Whether enough decisions by chance are played."""
+        return self.steps["start"] >= self.config.by_chance
 
     def _begin(self) -> None:  # noqa: B027 - most have nothing to do
         """Called once, when enough decisions by chance are played. Raises ConfigError."""
@@ -163,8 +168,14 @@ class SharedCritic(ABC):
 
     @property
     def together(self) -> int:
-        """Individuals that are asked for at once."""
-        return self.config.method.population if self.waiting else self.actors
+        """Individuals that are asked for at once: where nobody waits, as many as there are workers on which no critic
+        learns."""
+        return self.config.method.population if self.waiting else max(1, self.workers - self.teaching)
+
+    @property
+    def teaching(self) -> bool:
+        """Whether the critic has minibatches to learn from that are not back yet."""
+        return any(self.role(request) == "critic" for request in self.outstanding.values())
 
     @property
     def _playing(self) -> int:

@@ -106,7 +106,7 @@ class _AESRL(Scheduled):
     def _method(self, theta: np.ndarray, replay: SharedReplay) -> SharedCritic:
         config = self.config
         make: type[SharedCritic] = METHODS[config.method.kind].load()
-        return make.of(config, theta, config.players, self.lease, replay, self.learner.model.network)
+        return make.of(config, theta, config.pool.processes, self.lease, replay, self.learner.model.network)
 
     def payload(self) -> bytes:
         return as_json(self.config, self.lease, self.key)

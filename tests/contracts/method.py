@@ -35,7 +35,7 @@ SHAPES = {"hidden": (3, 4), "bias": (4,), "out": (4, 1)}
 TARGET = np.linspace(-1, 1, 20, dtype=np.float32)
 STEPS, PACE = 1500, 0.01
 """Decisions of a study; the share of the way to the target that a minibatch covers."""
-ACTORS = 3
+WORKERS = 3
 
 
 class Network:
@@ -130,7 +130,7 @@ def started(method: dict[str, Any], seed: int = 1) -> SharedCritic:
     replay = ReplayBuffer(config.learner.capacity, np.random.default_rng(0))
     first = Network().initial(np.random.default_rng(seed))
     make: Any = METHODS[config.method.kind].load()
-    made: SharedCritic = make.of(config, first, ACTORS, Memory(), replay, Network())
+    made: SharedCritic = make.of(config, first, WORKERS, Memory(), replay, Network())
     return made
 
 

@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
-from engine.config.aesrl import (
+from engine.config.aes_rules import (
     AbsoluteConfig,
     AdaptiveConfig,
     ConstantConfig,

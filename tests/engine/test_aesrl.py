@@ -3,8 +3,9 @@ that end whatever happens."""
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +13,18 @@ import numpy as np
 import pytest
 
 from engine.arrays import unpack
-from engine.config.aesrl import AbsoluteConfig, AESRLConfig
+from engine.config.aes_rules import AbsoluteConfig
+from engine.config.aesrl import AESRLConfig
 from engine.config.chance import all_by_chance
 from engine.config.study import study_hash
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, decode, encode
-from engine.evorl.individuals import PLAYED, IndividualEvaluator
+from engine.evorl.individuals import CRITIC, LEARNT, PLAYED, IndividualEvaluator
 from engine.mdp.trajectory import Batch
 from engine.problem import IndividualContext, Request
 from engine.rl.policy import Actor, Policy
 from engine.rl.shared_replay import SharedReplay
-from engine.store import FolderStore
+from engine.store import FolderStore, Lease
 from engine.studies import load
 from engine.study import run
 from engine.study.aesrl import too_many
@@ -141,19 +143,53 @@ def test_what_an_attempt_left_that_was_killed_is_removed_by_the_one_that_goes_on
     assert not any((store.folder / "leases").glob("*/*"))
 
 
-def test_individuals_who_play_alike_each_leave_what_they_played_and_learned(store: FolderStore) -> None:
-    """In a game that always begins alike a whole generation may do the same, and who reads an artifact removes it."""
-    config = study(method=METHODS["cem-rl"])
+@contextlib.contextmanager
+def evaluator_of(config: AESRLConfig, store: FolderStore) -> Iterator[tuple[IndividualEvaluator, Lease]]:
+    """A worker's, with what its replay begins with: 64 transitions."""
     lease = store.lease("mine-1")
     assert lease is not None
     replay = SharedReplay(lease.shared("replay"), config.learner.capacity, np.random.default_rng())
     evaluator = IndividualEvaluator(config, lease, lease.shared("replay"))
-    evaluator._seeds = lambda request, role: np.array([7], np.uint64)  # type: ignore[method-assign]
     theta = evaluator.initialize(np.random.default_rng(1))
-    asked = [Request(i, theta, 0, 1, 5, IndividualContext(role="es")) for i in (1, 2)]
-    played = [answer.context.artifacts[PLAYED] for answer in evaluator.evaluate(asked, lambda: False)]
-    evaluator.close()
-    replay.close()
+    asked = [Request(i, theta, 0, 1, 5, IndividualContext(role="start")) for i in range(4)]
+    for answer in evaluator.evaluate(asked, lambda: False):
+        replay.add(unpack(lease.get(answer.context.artifacts[PLAYED])).arrays)
+    try:
+        yield evaluator, lease
+    finally:
+        evaluator.close()
+        replay.close()
+
+
+@pytest.mark.parametrize(("kind", "noisy"), [("cem-rl", False), ("cem", False), ("acem-rl", True), ("aes-rl", True)])
+def test_who_evolves_plays_with_the_noise_that_the_method_says(kind: str, noisy: bool, store: FolderStore) -> None:
+    with evaluator_of(study(method=METHODS[kind]), store) as (evaluator, _):
+        theta = evaluator.initialize(np.random.default_rng(1))
+        asked = [Request(9, theta, 0, 1, 5, IndividualContext(role=role)) for role in ("es", "centre")]
+        own, centre = (answer.objectives[0] for answer in evaluator.evaluate(asked, lambda: False))
+    assert (own != centre) == noisy
+
+
+def test_an_agent_begins_with_the_policy_that_it_is_first_asked_with(store: FolderStore) -> None:
+    """Of a study that begins with a trained one, workers know nothing but the request."""
+    with evaluator_of(study(method=METHODS["erl"]), store) as (evaluator, lease):
+        theta = evaluator.initialize(np.random.default_rng(2)) + np.float32(0.5)
+        asked = [Request(9, theta, 0, 1, 5, IndividualContext(role="agent", minibatches=2))]
+        (answer,) = evaluator.evaluate(asked, lambda: False)
+        learnt = unpack(lease.get(answer.context.artifacts[LEARNT])).arrays["theta"]
+        kept = unpack(lease.get(answer.context.artifacts[CRITIC])).arrays["theta"]
+    rate = evaluator.config.learner.rate
+    assert 0 < np.abs(learnt - theta).max() <= 1.01 * rate, "one step of Adam, for the policy learns every other time"
+    assert np.abs(kept[1] - theta).max() < rate, "its target follows from there, too"
+
+
+def test_individuals_who_play_alike_each_leave_what_they_played_and_learned(store: FolderStore) -> None:
+    """In a game that always begins alike a whole generation may do the same, and who reads an artifact removes it."""
+    with evaluator_of(study(method=METHODS["cem-rl"]), store) as (evaluator, lease):
+        evaluator._seeds = lambda request, role: np.array([7], np.uint64)  # type: ignore[method-assign]
+        theta = evaluator.initialize(np.random.default_rng(1))
+        asked = [Request(i, theta, 0, 1, 5, IndividualContext(role="es")) for i in (1, 2)]
+        played = [answer.context.artifacts[PLAYED] for answer in evaluator.evaluate(asked, lambda: False)]
     first, second = (unpack(lease.get(digest)).arrays for digest in played)
     assert all(np.array_equal(first[name], second[name]) for name in first)
     lease.discard([played[0]])
@@ -193,6 +229,11 @@ def test_what_does_not_go_together_is_refused_at_its_field() -> None:
     assert refused(spread=None, method={"mean": {"kind": "linear"}}) == {"method.mean.range"}
     assert refused(method={"variance": {"kind": "elites"}}) == {"method.variance.kind"}
     assert refused(steps=60) == {"steps"}
+    assert refused(learner={**LEARNER, "delay": 3}) == {"learner.delay"}
+    assert refused(method=METHODS["cem-rl"], learner={**LEARNER, "updates": 0.5, "explore": 0.2}) == {
+        "learner.updates", "learner.explore",
+    }  # fmt: skip
+    assert study(method=METHODS["erl"], learner={**LEARNER, "updates": 0.5, "explore": 0.2, "delay": 3})
     assert refused(learner={**LEARNER, "capacity": 4, "normalise_observations": True}) == {
         "learner.capacity", "learner.normalise_observations",
     }  # fmt: skip
@@ -276,7 +317,7 @@ def test_what_chance_scored_is_told_in_four_digits_below_which_a_baseline_may_li
     [
         ({"method": {"kind": "cem-rl", "population": 40}, "steps": 800}, "800"),
         ({"method": {"kind": "aes-rl", "waiting": True, "population": 4}, "steps": 80}, "80"),
-        ({"method": {"kind": "aes-rl"}, "steps": 80, "pool": {"kind": "ray", "workers": 3}}, "80"),
+        ({"method": {"kind": "aes-rl"}, "steps": 100, "pool": {"kind": "ray", "workers": 3}}, "100"),
         (
             {"method": {"kind": "aes-rl", "waiting": True, "mean": {"kind": "absolute", "baseline": -10}},
              "steps": 150}, "200",

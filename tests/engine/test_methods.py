@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,7 +15,7 @@ from engine.errors import ConfigError
 from engine.evorl.aesrl import AESRL
 from engine.evorl.cemrl import CEMRL
 from engine.evorl.erl import ERL
-from tests.contracts.method import ACTORS, Drive, MethodContract, started
+from tests.contracts.method import WORKERS, Drive, MethodContract, started
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "methods.json"
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -132,6 +133,46 @@ def crowded(method: dict[str, Any]) -> Drive:
     return drive
 
 
+@pytest.mark.parametrize("name", ["aes-rl", "acem-rl"])
+def test_where_nobody_waits_no_worker_is_ever_free(name: str) -> None:
+    """Also while decisions are played by chance, and while the critic has nothing to learn from."""
+    drive = Drive(started({"kind": name, "least_lessons": 0}))
+    taught = set[bool]()
+    while not drive.method.over:
+        drive.waiting += drive.method.ask(7)
+        if not drive.method.over:
+            assert len(drive.waiting) >= WORKERS
+            assert sum(drive.method.role(request) == "critic" for request in drive.waiting) <= 1
+        taught.add(drive.method.teaching)
+        drive.step()
+    assert taught == {True, False}
+
+
+def test_the_centre_is_measured_once_for_each_individual_that_came_however_many_came_at_once() -> None:
+    drive = Drive(started({"kind": "aes-rl", "centre": "episodes"}), random.Random(3)).run()
+    came = drive.world.answered["es"] + drive.world.answered["rl"]
+    assert came - WORKERS <= drive.world.answered["measure"] <= came
+    in_rounds = Drive(started({"kind": "aes-rl", "centre": "episodes", "waiting": True}), random.Random(3)).run()
+    assert 0 < in_rounds.world.answered["measure"] < in_rounds.world.answered["es"]
+
+
+def test_an_absolute_baseline_is_held_against_the_last_that_chance_played_too() -> None:
+    """Its episode was under way when enough decisions had come, and is the worst of all."""
+    method = {"kind": "aes-rl", "mean": {"kind": "absolute", "baseline": -50.0}}
+    drive = Drive(started(method))
+    while drive.method.steps["start"] < drive.method.config.by_chance:
+        drive.step()
+    drive.waiting += drive.method.ask(7)
+    assert [drive.method.role(request) for request in drive.waiting] == ["start"] * (WORKERS - 1), "nobody begins yet"
+    while len(drive.waiting) > 1:
+        drive.step()
+    (last,) = drive.waiting
+    drive.method.tell(drive.world.answer(last)._replace(objectives=np.array([-60.0])))
+    with pytest.raises(ConfigError) as wrong:
+        drive.method.ask(7)
+    assert {problem.place for problem in wrong.value.problems} == {"method.mean.baseline"}
+
+
 @pytest.mark.parametrize("least", [0.25, 0.5, 1.0])
 def test_players_wait_for_a_critic_that_falls_behind_the_least_lessons_for_a_decision(least: float) -> None:
     drive = crowded({"least_lessons": least})
@@ -139,7 +180,7 @@ def test_players_wait_for_a_critic_that_falls_behind_the_least_lessons_for_a_dec
     while not method.over:
         drive.step()
         owed = least * (method.played - method.steps["start"]) - method.learned
-        assert owed < chunk + least * ACTORS * episode, "who plays already ends that episode"
+        assert owed < chunk + least * WORKERS * episode, "who plays already ends that episode"
         waited += method.idle
     assert waited
     assert method.metrics()["individuals_rl"] > 5

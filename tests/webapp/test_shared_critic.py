@@ -94,6 +94,7 @@ class TestTogether(AskedKindContract):
         ),
         ({"capacity": "100"}, "capacity", "256 decisions"),
         ({"explore": "1"}, "explore", "less than 1"),
+        ({**UNRULED, "method": "cem-rl", "centre": "", "explore": "0.2"}, "explore", "all play without noise"),
         ({"workers": "0"}, "workers", f"from 1 to {checks.most_workers()}"),
     )
     asks = {"game": "pendulum", "spread": 1000}
@@ -399,6 +400,14 @@ def test_details_write_numbers_as_pages_do_and_say_in_words_whose_decisions_are_
     assert told["Estimate of f(μ)"] == "−1,248"
     assert told["Decisions of those that only evolve"] == "12,000"
     assert not any("_" in name or name.endswith((", es", ", rl")) for name in told if name != "p_rl")
+
+
+@pytest.mark.parametrize(("kind", "noisy"), [("aes-rl", True), ("cem-rl", False), ("cem", False), ("erl", True)])
+def test_the_noise_of_actions_stands_among_the_details_of_methods_that_have_it(
+    team: Studio, designer: Client, kind: str, noisy: bool
+) -> None:
+    job = recorded(team, study(method={"kind": kind}), "Together")
+    assert ("Noise of actions" in dict(designer.get(page(job)).context["specialist"])) == noisy
 
 
 def test_while_nobody_has_moved_the_centre_who_waits_has_the_whole_width(team: Studio, designer: Client) -> None:

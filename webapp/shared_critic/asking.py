@@ -43,6 +43,8 @@ ONLY_STEADY = {
     "share": "keep such a share", "lessons": "wait for the critic",
 }  # fmt: skip
 """What only those methods have, by field."""
+NOISELESS = ("cem-rl", "cem")
+"""Methods whose individuals play without noise."""
 LEARNING = ("capacity", "critic", "chance")
 """What only methods have in which somebody learns."""
 
@@ -194,6 +196,8 @@ class TogetherForm(LayeredForm):
             yield "waiting", f"{MISFITS[way]} Choose another."
         for name in given.intersection(LEARNING) if method == "cem" else ():
             yield name, "With the cross-entropy method nobody learns. Leave this empty."
+        if "explore" in given and typed["explore"] != LEARNER.explore and method in NOISELESS:
+            yield "explore", "With this method all play without noise. Leave this empty."
         if "remembered" in given and typed.get("variance") != "fixed":
             yield "remembered", "Only the fixed rule has such a number. Leave this empty."
 

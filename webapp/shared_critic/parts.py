@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 
 from engine.catalog import METHODS
 from engine.config import parse
-from engine.config.aesrl import LEAST_LESSONS, AbsoluteConfig, AESRLConfig
+from engine.config.aes_rules import AbsoluteConfig
+from engine.config.aesrl import LEAST_LESSONS, AESRLConfig
 from engine.config.pool import PoolConfig
 from webapp.lib.words import number, percent
 from webapp.shared_critic import charts, pace
-from webapp.shared_critic.asking import TogetherForm, TogetherIntake
+from webapp.shared_critic.asking import NOISELESS, TogetherForm, TogetherIntake
 from webapp.studies.kinds import Found
 from webapp.studies.lines import shown
 from webapp.studies.models import Job
@@ -154,7 +155,7 @@ class Together(Rehearsed, Learning):
             *([("Decisions of evaluations, counted apart", number(m["examined"]))] if "examined" in m else []),
             *([("Least minibatches a decision", f"{_least(job):g}")] if not method.get("waiting", True) else []),
             ("Replay", number(learner["capacity"])),
-            ("Noise of actions", f"{learner['explore']:g}"),
+            *([("Noise of actions", f"{learner['explore']:g}")] if method["kind"] not in NOISELESS else []),
             *of_network(layers),
         ]  # fmt: skip
 
