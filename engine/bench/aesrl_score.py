@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import trim_mean
 
 from engine.bench.kept import Kept
@@ -85,9 +86,11 @@ def _beside(case: str, quick: bool) -> Iterator[dict[str, Any]]:
         low, high = interval(found)
         mean, said = quartiles(found), ", ".join(f"{x:.0f}" for x in found)
         detail = f"95 % interval {low:.0f} to {high:.0f}; {said}; {steps:,} decisions, networks of (64, 64)"
-        mark = peer * (1 + gain / 100)
+        mark = peer + abs(peer) * gain / 100
         wanted: dict[str, Any] = {"goal": f">= {mark:.0f} (+{gain:.0f} %)", "meets": mean >= mark}
         goal = wanted if name == "AES-RL" else {}
+        less, more = (100 * share / abs(peer) for share in interval(found, scores["CEM-RL"]))
+        detail += f"; {less:+.0f} to {more:+.0f} % of CEM-RL's mean beside it" if name != "CEM-RL" else ""
         yield row(NAME, f"{case} {name}", mean, "interquartile mean of returns", peer="CEM-RL", peer_value=peer,
                   seeds=seeds, detail=detail, **goal)  # fmt: skip
 
@@ -129,13 +132,19 @@ def _arms(
 
 
 def quartiles(scores: Sequence[float]) -> float:
-    """The mean of the middle half."""
+    """The interquartile mean; of five scores, that of the middle three."""
     return float(trim_mean(scores, 0.25))
 
 
-def interval(scores: Sequence[float]) -> tuple[float, float]:
-    """Its 95 % interval by bootstrap."""
-    rng, found = generator(1, "bootstrap"), np.array(scores)
-    drawn = found[rng.integers(len(found), size=(_DRAWS, len(found)))]
-    low, high = np.quantile([quartiles(each) for each in drawn], [0.025, 0.975])
+def interval(scores: Sequence[float], beside: Sequence[float] = ()) -> tuple[float, float]:
+    """The 95 % interval by bootstrap of that mean, or of how far it lies above the mean of those ``beside``."""
+    rng = generator(1, "bootstrap")
+    drawn = [_drawn(np.array(each), rng) for each in (scores, beside) if each]
+    low, high = np.quantile(drawn[0] - (drawn[1] if beside else 0.0), [0.025, 0.975])
     return float(low), float(high)
+
+
+def _drawn(scores: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """The means of samples that are drawn from these with replacement."""
+    samples = scores[rng.integers(len(scores), size=(_DRAWS, len(scores)))]
+    return np.asarray(trim_mean(samples, 0.25, axis=1))

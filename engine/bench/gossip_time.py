@@ -7,8 +7,8 @@ of mean times, by bootstrap over seeds. Time is also split into decisions to the
 ``order``: the same goal by four agents, so that processors are shared and messages come late: in order (PALA), without
 waiting (GALA), without order, and by one learner with as many battles (A2C), which the paper says mixing without order
 equals; five seeds.
-``agents``, ``steps``, ``actors``: sweeps of the agents, of n in n-step returns, and of the battles of each learner, as
-in the paper's Figs. 5, 6, 11 and 12; PALA, one seed.
+``agents``, ``steps``, ``actors``: sweeps of the agents, of n in n-step returns (elsewhere λ is 0.95), and of the
+battles of each learner, as in the paper's Figs. 5, 6, 11 and 12; PALA, one seed.
 ``ale-NAME``: an Atari game from pictures with a small network, 3,000,000 decisions of each; what its curves end with,
 and the curves among what is kept. No claim.
 
@@ -40,7 +40,9 @@ NAME = "gossip-time"
 ATARI = ("pong", "breakout", "beam_rider", "qbert", "seaquest", "space_invaders")
 SWEEPS: dict[str, tuple[dict[str, Any], ...]] = {
     "agents": tuple({"agents": n} for n in (2, 4, 8)),
-    "steps": tuple({"learner": {"preset": "pong-a3c", "fragment": n, "batch": 16 * n}} for n in (5, 10, 15, 20, 40)),
+    "steps": tuple(
+        {"learner": {"preset": "pong-a3c", "trace": 1.0, "fragment": n, "batch": 16 * n}} for n in (5, 10, 15, 20, 40)
+    ),
     "actors": tuple({"environments": n, "learner": {"preset": "pong-a3c", "batch": 16 * n}} for n in (4, 8, 16, 32)),
 }
 CASES = ("equal", "pinned", "order", *SWEEPS, *(f"ale-{game}" for game in ATARI))

@@ -12,7 +12,8 @@ given, so one after the other or side by side the end is the same bit for bit.
 
 Departures:
 
-1. Weights log((K_e + 1) / i) without the extra 1 / K_e of the released code, as in ``engine.evolution.cem``.
+1. Weights log((K_e + 1) / i) without the extra 1 / K_e of the released code, as in ``engine.evolution.cem``; ε falls
+   after a generation (there before it).
 2. Decisions by chance come first, where a critic learns from them (the released code lets untrained individuals play
    them).
 3. The mean is measured by the study's examinations alone.

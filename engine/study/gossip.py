@@ -81,7 +81,8 @@ class _Gossip(Session):
         with on_threads(1), opened as agents:
             yield self.say(Started, workers=config.agents, pool=config.pool.kind, ticks=config.ticks, battles=0,
                             resumed=bool(resume))  # fmt: skip
-            if crowded := slowdown(config.agents, len(os.sched_getaffinity(0))):
+            here = not config.pool.address  # how many processors another Ray has is not known
+            if here and (crowded := slowdown(config.agents, len(os.sched_getaffinity(0)))):
                 yield self.say(Logged, message=crowded)
             self.saved = self.saved or self._checkpoint()
             try:

@@ -121,6 +121,22 @@ def test_in_rounds_it_ends_alike_though_who_plays_who_learns_and_the_critic_are_
 
 
 @pytest.mark.usefixtures("ray")
+@pytest.mark.parametrize(
+    ("method", "roles"),
+    [
+        ({"kind": "cem-rl", "population": 4}, ["es", "rl", "critic"]),
+        ({"kind": "erl", "population": 4, "every": 2}, ["es", "rl", "agent"]),
+    ],
+)
+def test_generations_end_alike_though_who_plays_and_who_learns_are_killed(
+    store: FolderStore, tmp_path: Path, method: dict[str, Any], roles: list[str]
+) -> None:
+    whole = list(run(study(method=method, **SLOW), FolderStore(tmp_path / "undisturbed")))[-1]
+    assert isinstance(whole, Finished), whole
+    assert alike(struck(store, roles, method), whole)
+
+
+@pytest.mark.usefixtures("ray")
 def test_where_nobody_waits_another_worker_takes_over_the_critic_that_is_killed(store: FolderStore) -> None:
     last = struck(store, ["critic"], {"kind": "aes-rl", "least_lessons": 1})
     assert last.counters.steps >= SLOW["steps"]

@@ -249,7 +249,7 @@ def test_its_page_tells_how_they_score_who_moves_the_centre_and_who_waits(team: 
         "How well they play", "the centre on fresh episodes", "those that only evolve", "Who moves the centre",
         "Chance that the next one learns", "Who waits for what", "Waiting otherwise", "the centre scored",
         "Share of weights whose σ² is at its least", "(95\N{NO-BREAK SPACE}% range",
-        "nobody begins to play while the critic is 10 lessons or more short of 1 for each decision: it has had",
+        "nobody begins to play while the critic is 10 lessons or more short of 1 for each decision since then: it has",
     ):  # fmt: skip
         assert words in shown, words
     assert "4 of 4 rounds" in shown
@@ -425,16 +425,18 @@ def test_lessons_for_each_decision_are_one_number_all_over_the_page_with_the_few
     Job.objects.filter(pk=job.pk).update(metrics=metrics)
     answer = designer.get(page(job))
     shown = answer.content.decode()
-    assert "is 20 lessons or more short of 0.75 for each decision: it has had 1.9 so far" in shown
-    assert dict(answer.context["specialist"])["Minibatches a decision"] == "1.9"
+    assert "is 20 lessons or more short of 0.75 for each decision since then: it has had 1.9 so far" in shown
+    assert dict(answer.context["specialist"])["Minibatches for each decision that chance did not play"] == "1.9"
     lines = {small.title: small.chart.lines for small in answer.context["search"]}
-    fewest, lessons = lines["Lessons of the critic for each decision"]
+    fewest, lessons = lines["Lessons of the critic for each decision after those by chance"]
     assert (fewest.mark, lessons.mark) == ("second", "first")
     assert len({y for _, y in fewest.points}) == 1
     for method in ({"kind": "aes-rl", "least_lessons": 0}, {"kind": "aes-rl", "waiting": True, "population": 4}):
         free = recorded(team, study(method=method), "Together")
         lines = {small.title: small.chart.lines for small in designer.get(page(free)).context["search"]}
-        assert [line.mark for line in lines["Lessons of the critic for each decision"]] == ["first"]
+        assert [line.mark for line in lines["Lessons of the critic for each decision after those by chance"]] == [
+            "first"
+        ]
 
 
 def test_where_nobody_learns_a_page_speaks_of_no_critic(team: Studio, designer: Client) -> None:

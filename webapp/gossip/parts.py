@@ -116,7 +116,8 @@ class SideBySide(Rehearsed, OneAgent):
         learner, tau = config["learner"], config["staleness"]
         order = "PALA, τ = 0" if tau == 0 else "GALA, τ = ∞" if tau is None else f"τ = {number(tau)}"
         return [
-            ("Algorithm", f"Gossip between n-step A2C agents ({order})"),
+            ("Algorithm", f"Gossip between A2C agents ({order})"),
+            ("Returns", "n-step" if learner["trace"] == 1 else f"generalised, λ = {learner['trace']:g}"),
             ("Messages", "each read once" if config["ordered"] else "the last one, read or not"),
             ("Topology", config["topology"]),
             *([("β of the topology", shown(job.metrics["beta"]))] if "beta" in job.metrics else []),

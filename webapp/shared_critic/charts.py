@@ -80,12 +80,12 @@ def courses(rounds: Columns) -> list[Lines]:
 def search(rounds: Columns, least: float, learns: bool) -> list[Small]:
     """How the search goes, in small charts of what the method tells; ``least``: as ``_least``; of learning only where
     somebody ``learns``."""
-    lessons = "Those by chance do not count; the critic learned from them first, so it may begin high."
+    lessons = "The critic learned from those by chance first, so it may begin high."
     charts = (
         ("chance_rl", "Chance that the next one learns", "It rises while fewer have learned than was asked for."),
         ("sigma", "How far individuals lie from the centre", "Smaller: the search closes in."),
         ("floor", "Share of weights that hardly vary any more", "Near 1: nothing new is tried."),
-        (LESSONS, "Lessons of the critic for each decision",
+        (LESSONS, "Lessons of the critic for each decision after those by chance",
          f"{lessons} While it is far below the dashed line, nobody begins to play." if least else lessons),
     )  # fmt: skip
     columns = rounds | {"least": [None if value is None else least for value in rounds.get(LESSONS, ())]}

@@ -141,7 +141,8 @@ class Together(Rehearsed, Learning):
         layers = learner["network"]
         metrics = {
             "Estimate of f(μ)": "return_estimate", "p_rl": "chance_rl", "Mean σ": "sigma",
-            "Minibatches of the critic": "critic_steps", "Minibatches a decision": charts.LESSONS,
+            "Minibatches of the critic": "critic_steps",
+            "Minibatches for each decision that chance did not play": charts.LESSONS,
             "Loss of the critic": "critic_loss", "Mean Q": "q",
         }  # fmt: skip
         return [
