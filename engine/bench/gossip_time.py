@@ -8,7 +8,8 @@ of mean times, by bootstrap over seeds. Time is also split into decisions to the
 waiting (GALA), without order, and by one learner with as many battles (A2C), which the paper says mixing without order
 equals; five seeds.
 ``agents``, ``steps``, ``actors``: sweeps of the agents, of n in n-step returns (elsewhere λ is 0.95), and of the
-battles of each learner, as in the paper's Figs. 5, 6, 11 and 12; PALA, one seed.
+battles of each learner, as in the paper's Figs. 5, 6, 11 and 12; PALA, one seed. ``rates``: of A2C's rate, three seeds:
+whether it is tuned.
 ``ale-NAME``: an Atari game from pictures with a small network, 3,000,000 decisions of each; what its curves end with,
 and the curves among what is kept. No claim.
 
@@ -38,14 +39,6 @@ from engine.study import run as run_study
 
 NAME = "gossip-time"
 ATARI = ("pong", "breakout", "beam_rider", "qbert", "seaquest", "space_invaders")
-SWEEPS: dict[str, tuple[dict[str, Any], ...]] = {
-    "agents": tuple({"agents": n} for n in (2, 4, 8)),
-    "steps": tuple(
-        {"learner": {"preset": "pong-a3c", "trace": 1.0, "fragment": n, "batch": 16 * n}} for n in (5, 10, 15, 20, 40)
-    ),
-    "actors": tuple({"environments": n, "learner": {"preset": "pong-a3c", "batch": 16 * n}} for n in (4, 8, 16, 32)),
-}
-CASES = ("equal", "pinned", "order", *SWEEPS, *(f"ale-{game}" for game in ATARI))
 GOAL, STEPS, ALE_STEPS = 0.95, 20_000_000, 3_000_000
 SEEDS = {"equal": range(1, 11), "pinned": range(1, 6), "order": range(1, 6)}
 NEAR, LESS = 0.05, 0.8
@@ -72,6 +65,20 @@ ORDERS: dict[str, dict[str, Any]] = {
     "without order": {"kind": "gossip", "agents": 4, "staleness": None, "ordered": False},
     "A2C": {"kind": "train", "samplers": 4, "learner": {"preset": "pong-a3c", "batch": 1024}},
 }
+
+
+def _pong(**learner: Any) -> dict[str, Any]:
+    return {"learner": {"preset": "pong-a3c", "batch": 256, **learner}}
+
+
+SWEEPS: dict[str, dict[str, dict[str, Any]]] = {
+    "agents": {f"{n} agents": {**WAYS["PALA"], "agents": n} for n in (2, 4, 8)},
+    "steps": {f"n = {n}": {**WAYS["PALA"], **_pong(trace=1.0, fragment=n, batch=16 * n)} for n in (5, 10, 15, 20, 40)},
+    "actors": {f"{n} battles": {**WAYS["PALA"], "environments": n, **_pong(batch=16 * n)} for n in (4, 8, 16, 32)},
+    "rates": {f"A2C, rate {rate:g}": {**WAYS["A2C"], **_pong(batch=512, rate=rate)}
+              for rate in (1.5e-3, 3e-3, 4.2e-3, 6e-3)},
+}  # fmt: skip
+CASES = ("equal", "pinned", "order", *SWEEPS, *(f"ale-{game}" for game in ATARI))
 
 
 def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
@@ -213,12 +220,13 @@ def interval(these: Sequence[float], those: Sequence[float]) -> tuple[float, flo
 
 def _sweep(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     """Seconds to the goal of each setting."""
-    for setting in SWEEPS[case][:1] if quick else SWEEPS[case]:
-        whole = {**PONG, **WAYS["PALA"], **setting, **({"steps": 200_000} if quick else {})}
-        one = _kept(case, whole, 1, GOAL)
-        value = one["seconds"] if quick or one["reached"] >= GOAL else np.inf
-        yield row(NAME, case, value, f"s to {GOAL}", seeds=[1],
-                  detail=f"{setting}: {one['steps']:,} decisions, score {one['reached']:.3f}")  # fmt: skip
+    seeds = range(1, 4) if case == "rates" and not quick else range(1, 2)
+    for name, way in list(SWEEPS[case].items())[: 1 if quick else None]:
+        whole = {**PONG, **way, **({"steps": 200_000} if quick else {})}
+        found = [_kept(case, whole, seed, GOAL) for seed in seeds]
+        each = [one["seconds"] if quick or one["reached"] >= GOAL else np.inf for one in found]
+        said = "; ".join(f"{one['steps']:,} decisions, score {one['reached']:.3f}" for one in found)
+        yield row(NAME, case, float(np.mean(each)), f"s to {GOAL}", seeds=list(seeds), detail=f"{name}: {said}")
 
 
 def _atari(case: str, quick: bool) -> Iterator[dict[str, Any]]:
