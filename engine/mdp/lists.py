@@ -115,7 +115,7 @@ class ParallelGame(ParallelEnv[str, Any, Any]):  # type: ignore[misc]  # Petting
     forbidden (``masked``) sees ``observation`` and ``action_mask``."""
 
     def __init__(self, game: VectorMDP) -> None:
-        self._one = One(game)
+        self._one, self._seed = One(game), 0
         self.metadata = {"name": game.spec.name}
         self.possible_agents = [f"entity_{i}" for i in range(len(game.spec.seats))]
         self.agents: list[str] = []
@@ -140,9 +140,10 @@ class ParallelGame(ParallelEnv[str, Any, Any]):  # type: ignore[misc]  # Petting
         return self._done[self._place(agent)]
 
     def reset(self, seed: int | None = None, options: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        """A new battle."""
+        """A new battle: that of this seed or, without one, of the seed after the last."""
         self.agents = list(self.possible_agents)
-        moment = self._one.reset(seed or 0)
+        self._seed = self._seed + 1 if seed is None else seed
+        moment = self._one.reset(self._seed)
         return self._observed(moment, self.agents), {agent: {} for agent in self.agents}
 
     def step(self, actions: dict[str, Any]) -> Any:

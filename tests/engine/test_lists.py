@@ -16,6 +16,7 @@ from pettingzoo.test import parallel_api_test
 from engine.config.arena import ArenaConfig
 from engine.errors import ConfigError, SimulatorError
 from engine.events import Finished
+from engine.games.navigation import Navigation
 from engine.mdp.adapters import VectorFromMDP
 from engine.mdp.arena import arena_mdp
 from engine.mdp.lists import ArenaGame, ParallelGame
@@ -247,3 +248,15 @@ def test_simple_spread_of_pettingzoo_is_played_as_it_is() -> None:
     assert (length, bool(step.truncated[0]), bool(step.terminated[0])) == (25, True, False), "time was up"
     np.testing.assert_allclose(ended.score[0], returns, rtol=1e-5)
     assert (returns < 0).all(), "whoever is far from every target pays for it"
+
+
+def test_a_reset_without_a_seed_goes_on_to_another_battle_and_one_with_it_begins_that_again() -> None:
+    game = ParallelGame(Navigation())
+
+    def begins(seed: int | None = None) -> bytes:
+        seen, _ = game.reset(seed)
+        return b"".join(each["view"].tobytes() for each in seen.values())
+
+    first = begins(3)
+    assert len({first, begins(), begins()}) == 3
+    assert begins(3) == first

@@ -183,11 +183,11 @@ def play(
         tallies[i, 0] += actions[i, 0] == KICK
         for p in range(PATH if moments else 0):
             paths[i, p] = way[(p + 1) * moments // PATH - 1 if moments >= PATH else min(p, moments - 1)]
-        over[i] = ends[i] != GOES_ON
+        over[i] = ends[i] != GOES_ON or ticks[i] + 1 == LATE
         paid[i, 0, 0] = 0.0
         if ends[i] == GOAL:
             paid[i, 0, 0] = SCORED
-        elif over[i] or ticks[i] + 1 == LATE:
+        elif over[i]:
             paid[i, 0, 0] = -distance(states[i])
 
 

@@ -7,7 +7,8 @@ begin as HFO places them: the ball in a rectangle, the player around it, the kee
 
 Departures, beside those of the movements: (7) the referee looks at a cycle when it is over, HFO's one cycle later;
 (8) the player begins looking anywhere (HFO: as it looked at the end of the last episode), and half a metre behind the
-ball where HFO begins with the ball at its feet (10 cm, where both overlap).
+ball where HFO begins with the ball at its feet (10 cm, where both overlap); (9) of equation 6 the term 1[kick], of
+which the paper says no more, is paid once an episode, when the player can kick the ball for the first time.
 """
 
 from __future__ import annotations
