@@ -69,12 +69,21 @@ class MixedReturns(Replayed):
         return super().policy_spec(seat, config)._replace(network=NetworkConfig(**config.network.model_dump()))
 
     def pass_through(self, weight: F32, bias: F32) -> None:
-        """Begin with the numbers W_0 s + b_0 for what is seen as numbers s, scaled; W_0 [D, flat] and b_0 [D] in units
-        in which the bounds are ±1. Raises ConfigError where they do not fit."""
+        """Begin with the numbers W_0 s + b_0 for what is seen as numbers s, as the game gives them; W_0 [D, flat] and
+        b_0 [D] in units in which the bounds are ±1. Raises ConfigError where they do not fit."""
         end = torch.from_numpy(self.layer.through(weight, bias))
         with torch.no_grad():
             self.theta[self.layer.size - len(end) : self.layer.size] = end.to(self.device)
+            self.layer.rescale(self.theta[: self.layer.size], {}, self.scales())
         self.target = self.theta.detach().clone()
+
+    def observe(self, trajectory: Trajectory) -> None:
+        """As ``BaseLearner.observe``; the frozen layers go on adding what they add to what is seen unscaled."""
+        before = {name: (mean.clone(), spread.clone()) for name, (mean, spread) in self.scales().items()}
+        super().observe(trajectory)
+        with torch.no_grad():
+            for theta in (self.theta, self.target):
+                self.layer.rescale(theta[: self.layer.size], before, self.scales())
 
     def _slopes(self, slopes: Sequence[Sequence[float]], D: int) -> F32:
         """W_0 [D, flat]."""

@@ -24,7 +24,7 @@ from engine.config.rl import NetworkConfig
 from engine.errors import ConfigError
 from engine.mdp.interface import ArraySpec, Parameterised, SeatSpec
 from engine.rl.dense import Pull
-from engine.rl.networks import Network, Outputs, Parts, Recurrent, Seen, flat
+from engine.rl.networks import Network, Outputs, Parts, Recurrent, Scales, Seen, flat
 from engine.rl.passes import Passes
 
 F32 = NDArray[np.float32]
@@ -89,6 +89,28 @@ class NumbersNetwork(Network):
             np.asarray(bias, np.float32),
         ]
         return np.concatenate([part.ravel() for part in whole])
+
+    def rescale(self, theta: Tensor, before: Scales, after: Scales) -> None:
+        """Let the frozen layer of θ add what it added, in place, where observations are scaled in another way from now
+        on: with x = (s − m) / d, W_0' = W_0 d' / d and b_0' = b_0 + W_0 (m' − m) / d."""
+        end = theta[self.inner.size : self.size]
+        W, b = end[: -self.outputs].view(self.outputs, -1), end[-self.outputs :]
+        if not self.flat or not W.any():
+            return
+        (m, d), (m_after, d_after) = (self._row(scales, theta) for scales in (before, after))
+        b += W @ ((m_after - m) / d)
+        W *= d_after / d
+
+    def _row(self, scales: Scales, like: Tensor) -> tuple[Tensor, Tensor]:
+        """Means and spreads [flat] of all that is seen as numbers: 0 and 1 where it is not scaled."""
+        m, d = like.new_zeros(self.flat), like.new_ones(self.flat)
+        at = 0
+        for spec in self.plain:
+            n = math.prod(spec.shape)
+            if spec.name in scales:
+                m[at : at + n], d[at : at + n] = (part.flatten() for part in scales[spec.name])
+            at += n
+        return m, d
 
     def __call__(
         self, parts: Parts, observations: Seen, state: Recurrent | None = None, *, critic: bool = True

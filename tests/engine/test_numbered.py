@@ -315,6 +315,25 @@ def test_numbers_follow_what_is_seen_from_the_first_as_they_are_told_to() -> Non
     assert "slopes" not in MPDQNConfig().model_dump(), "studies without them keep their hash"
 
 
+@every_kind
+def test_numbers_follow_what_the_game_gives_however_it_is_scaled_for_the_network(kind: str) -> None:
+    slopes = ((0.5, -1.0, 0.0), (0.0, 0.25, 0.0), (0.0, 0.0, 2.0))
+    following, plain = (made(kind, normalise_observations=True, start=(0.5, 3.0, 5.9), slopes=s) for s in (slopes, ()))
+    (spec,) = following.spec.seat.observations
+    seen = torch.tensor([[0.2, 0.6, 0.0], [-0.5, 0.1, 0.5]])
+    for length in (5, 9, 17):
+        played = fragment(plain, length)
+        for learning in (following, plain):
+            learning.observe(played)
+        scaled = following.model.scaling(following.scales(), {spec.name: seen})
+        assert not torch.allclose(scaled[spec.name], seen), "it is scaled"
+        for of in ("theta", "target"):
+            size = following.layer.size
+            x, without = (one.layer.policy_of(getattr(one, of)[:size], scaled).policy for one in (following, plain))
+            added = (x - without)[:, -3:]
+            assert torch.allclose(added, seen @ torch.tensor(slopes).T, atol=1e-5)
+
+
 def test_choices_without_numbers_are_refused_in_words() -> None:
     with pytest.raises(ConfigError, match="kind: none of the choices has a number of its own; take PPO"):
         learner(MPDQNConfig(), Signals(Parameterised((0, 0, 0))))
