@@ -66,7 +66,7 @@ class Critics:
 
     def sloped(self, phi: Tensor, s: Seen, a: Tensor) -> tuple[Tensor, dense.Pull]:
         """Q_1(s, a) [n] of actions [n, D], and ∂L/∂a from ∂L/∂Q_1 [n]."""
-        Q, to_entry = self.network.sloped(self.network.parts(phi[: self.network.size]), {**s, _ACTION: a})
+        Q, to_entry = self.network.sloped(phi[: self.network.size], {**s, _ACTION: a})
         return Q[:, 0], lambda delta: to_entry(delta[:, None])[:, self._of_a]
 
     def _value(self, phi: Tensor, s: Seen, a: Tensor) -> Tensor:

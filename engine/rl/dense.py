@@ -14,9 +14,13 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+
+from engine.rl import small_layers
 
 Activation = Literal["leaky_relu", "relu", "tanh"]
 SLOPE = 0.01
@@ -73,6 +77,16 @@ class Layers(NamedTuple):
         pieces = theta.split_with_sizes(sizes)
         return [(pieces[2 * i].view(shape), pieces[2 * i + 1]) for i, shape in enumerate(shapes)]
 
+    @property
+    def above(self) -> Layers:
+        """All but the first."""
+        return Layers(self.widths[1:], self.activation)
+
+    def first(self, theta: Tensor) -> tuple[tuple[Tensor, Tensor], Tensor]:
+        """(W, b) of the first layer, and the θ of those above."""
+        i, o = self.widths[:2]
+        return (theta[: i * o].view(o, i), theta[i * o : (i + 1) * o]), theta[(i + 1) * o :]
+
     def each(self, theta: Tensor) -> list[Parts]:
         """The same of each of K networks, θ [K, ``size``]."""
         (sizes, shapes), K = _places(self.widths), theta.shape[0]
@@ -80,6 +94,26 @@ class Layers(NamedTuple):
         W = [piece.view(K, *shape).unbind() for piece, shape in zip(pieces[::2], shapes, strict=True)]
         b = [piece.unbind() for piece in pieces[1::2]]
         return [[(W[i][k], b[i][k]) for i in range(len(shapes))] for k in range(K)]
+
+
+class _Small(NamedTuple):
+    """What ``engine.rl.small_layers`` takes of layers: ``widths``, ``between`` (the sum of those between) and
+    ``slope``; ``largest``: weights of the largest matrix."""
+
+    widths: NDArray[np.int64]
+    between: int
+    slope: np.float32
+    largest: int
+
+
+@cache
+def _small_of(layers: Layers) -> _Small | None:
+    """None where the activation does more than multiply negative numbers."""
+    slope = {"relu": 0.0, "leaky_relu": SLOPE}.get(layers.activation)
+    if slope is None:
+        return None
+    largest = max(a * b for a, b in itertools.pairwise(layers.widths))
+    return _Small(np.array(layers.widths), sum(layers.widths[1:-1]), np.float32(slope), largest)
 
 
 @cache
@@ -91,10 +125,7 @@ def _places(widths: tuple[int, ...]) -> tuple[list[int], list[tuple[int, int]]]:
 
 def forward(theta: Tensor, x: Tensor, layers: Layers) -> Tensor:
     """y [n, o] for x [n, i] and θ [``layers.size``], differentiable once in both."""
-    if not (torch.is_grad_enabled() and (theta.requires_grad or x.requires_grad)):
-        return run(layers.parts(theta), x, layers.activation)[0]
-    found: Tensor = _Node.apply(theta, x, layers)  # type: ignore[no-untyped-call]
-    return found
+    return stacked(theta[None], x, layers)[0]
 
 
 Pull = Callable[[Tensor], Tensor]
@@ -102,37 +133,88 @@ Pull = Callable[[Tensor], Tensor]
 
 
 def pulled(theta: Tensor, x: Tensor, layers: Layers) -> tuple[Tensor, Pull]:
-    """y as from ``forward``, and ∂L/∂θ from ∂L/∂y, outside the graph: its engine takes longer than small products."""
-    parts, activation = layers.parts(theta), layers.activation
-    y, inputs = run(parts, x, activation)
+    """y [n, o] as from ``forward``, and ∂L/∂θ from ∂L/∂y, outside the graph: its engine takes longer than small
+    products."""
+    y, pull = stack_pulled(theta[None], x, layers)
+    return y[0], lambda delta: pull(delta[None])
+
+
+def sloped(theta: Tensor, x: Tensor, layers: Layers) -> tuple[Tensor, Pull]:
+    """y [n, o] as from ``forward``, and ∂L/∂x from ∂L/∂y, outside the graph."""
+    y, back = _ran(theta[None], x, layers)
 
     def pull(delta: Tensor) -> Tensor:
-        g = torch.empty_like(theta)
-        _back(parts, inputs, delta, activation, layers.parts(g), False)
-        return g
+        _, gx = back(delta[None], False, True)
+        assert gx is not None
+        return gx[0]
 
-    return y, pull
+    return y[0], pull
 
 
 def stacked(theta: Tensor, x: Tensor, layers: Layers) -> Tensor:
     """y [K, n, o] of K networks of the same shape, θ [K, ``layers.size``], for x [K, n, i], or for one x [n, i] that
     all of them look at; one node of the graph, differentiable once in both. Products stay one for each network: a
     batched one (MKL) takes 1.7 times as long."""
+    if not (torch.is_grad_enabled() and (theta.requires_grad or x.requires_grad)):
+        return _ran(theta, x, layers)[0]
     found: Tensor = _Stack.apply(theta, x, layers)  # type: ignore[no-untyped-call]
     return found
 
 
 def stack_pulled(theta: Tensor, x: Tensor, layers: Layers) -> tuple[Tensor, Pull]:
     """y [K, n, o] as from ``stacked``, and ∂L/∂θ [K · ``layers.size``] from ∂L/∂y, outside the graph."""
-    whole = layers.each(theta)
-    y, inputs = _run_each(whole, x, layers.activation)
+    y, back = _ran(theta, x, layers)
 
     def pull(delta: Tensor) -> Tensor:
-        g = torch.empty_like(theta)
-        _back_each(whole, inputs, delta, layers, g, False)
+        g, _ = back(delta, True, False)
+        assert g is not None
         return g.flatten()
 
     return y, pull
+
+
+Back = Callable[[Tensor, bool, bool], tuple[Tensor | None, Tensor | None]]
+"""(∂L/∂θ [K, ``size``], ∂L/∂x [K, n, i]) from ∂L/∂y [K, n, o], each if it is asked for."""
+
+
+def _ran(theta: Tensor, x: Tensor, layers: Layers) -> tuple[Tensor, Back]:
+    """y as from ``stacked``, and the way back, neither in the graph."""
+    theta, x = theta.detach(), x.detach()
+    n, small = x.shape[-2], _small_of(layers)
+    if small is not None and n and x.is_cpu and n * small.largest < _LEAST:
+        return _ran_small(theta, x, small)
+    return _ran_by_torch(theta, x, layers)
+
+
+def _ran_small(theta: Tensor, x: Tensor, small: _Small) -> tuple[Tensor, Back]:
+    """In one call each way: operations of torch begin more slowly than such layers are computed."""
+    weights, seen = theta.contiguous().numpy(), (x if x.dim() > 2 else x[None]).contiguous().numpy()
+    (K, size), (_, n, i), slope, widths = weights.shape, seen.shape, small.slope, small.widths
+    hidden, y = np.empty((K, n * small.between), np.float32), np.empty((K, n, widths[-1]), np.float32)
+    small_layers.ahead(weights, seen, widths, slope, hidden, y)
+
+    def back(delta: Tensor, of_theta: bool, of_x: bool) -> tuple[Tensor | None, Tensor | None]:
+        g, gx = np.empty((K if of_theta else 0, size), np.float32), np.empty((K if of_x else 0, n, i), np.float32)
+        small_layers.back(weights, seen, widths, slope, hidden, delta.contiguous().numpy(), g, gx)
+        return torch.from_numpy(g) if of_theta else None, torch.from_numpy(gx) if of_x else None
+
+    return torch.from_numpy(y), back
+
+
+def _ran_by_torch(theta: Tensor, x: Tensor, layers: Layers) -> tuple[Tensor, Back]:
+    """By operations of torch: on a GPU, large ones, and those with another activation."""
+    whole = layers.each(theta)
+    seen = [x] * len(whole) if x.dim() == 2 else x.unbind()
+    made = [run(parts, own, layers.activation) for parts, own in zip(whole, seen, strict=True)]
+
+    def back(delta: Tensor, of_theta: bool, of_x: bool) -> tuple[Tensor | None, Tensor | None]:
+        g = torch.empty_like(theta) if of_theta else None
+        places: Sequence[Parts | None] = [None] * len(whole) if g is None else layers.each(g)
+        rows = zip(whole, made, delta.unbind(), places, strict=True)
+        found = [_back(parts, inputs, own, layers.activation, place, of_x) for parts, (_, inputs), own, place in rows]
+        return g, torch.stack([one for one in found if one is not None]) if of_x else None
+
+    return torch.stack([y for y, _ in made]), back
 
 
 def run(parts: Parts, x: Tensor, activation: Activation) -> tuple[Tensor, list[Tensor]]:
@@ -159,69 +241,19 @@ def _back(
     return delta if of_x else None
 
 
-def of_x(parts: Parts, inputs: Sequence[Tensor], delta: Tensor, activation: Activation) -> Tensor:
-    """∂L/∂x alone."""
-    found = _back(parts, inputs, delta, activation, None, True)
-    assert found is not None
-    return found
-
-
-class _Node(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, theta: Tensor, x: Tensor, layers: Layers) -> Tensor:
-        ctx.parts, ctx.layers = layers.parts(theta), layers
-        y, inputs = run(ctx.parts, x, layers.activation)
-        ctx.save_for_backward(theta, *inputs)
-        return y
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, delta: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
-        (theta, *inputs), layers = ctx.saved_tensors, ctx.layers
-        of_theta, of_x, _ = ctx.needs_input_grad
-        g = torch.empty_like(theta) if of_theta else None
-        places = None if g is None else layers.parts(g)
-        return g, _back(ctx.parts, inputs, delta, layers.activation, places, of_x), None
-
-
 class _Stack(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, theta: Tensor, x: Tensor, layers: Layers) -> Tensor:
-        y, inputs = _run_each(layers.each(theta), x, layers.activation)
-        ctx.save_for_backward(theta, *(h for own in inputs for h in own))
-        ctx.layers, ctx.shared = layers, x.dim() == 2
+        y, ctx.back = _ran(theta, x, layers)
+        ctx.save_for_backward(theta, x)
         return y
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, delta: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
-        (theta, *kept), layers = ctx.saved_tensors, ctx.layers
-        of_theta, of_x, _ = ctx.needs_input_grad
-        each = len(layers.widths) - 1
-        inputs = [kept[k : k + each] for k in range(0, len(kept), each)]
-        g = torch.empty_like(theta) if of_theta else None
-        found = _back_each(layers.each(theta), inputs, delta, layers, g, of_x)
-        if not of_x:
-            return g, None, None
-        gx = torch.stack([one for one in found if one is not None])
-        return g, gx.sum(0) if ctx.shared else gx, None
-
-
-def _run_each(whole: Sequence[Parts], x: Tensor, activation: Activation) -> tuple[Tensor, list[list[Tensor]]]:
-    """``run`` of each network, their y stacked."""
-    seen = [x] * len(whole) if x.dim() == 2 else x.unbind()
-    made = [run(parts, own, activation) for parts, own in zip(whole, seen, strict=True)]
-    return torch.stack([y for y, _ in made]), [inputs for _, inputs in made]
-
-
-def _back_each(
-    whole: Sequence[Parts], inputs: Sequence[Sequence[Tensor]], delta: Tensor, layers: Layers, g: Tensor | None,
-    of_x: bool,
-) -> list[Tensor | None]:  # fmt: skip
-    """``_back`` of each network; ∂L/∂θ goes to ``g`` [K, ``layers.size``]."""
-    places: Sequence[Parts | None] = [None] * len(whole) if g is None else layers.each(g)
-    rows = zip(whole, inputs, delta.unbind(), places, strict=True)
-    return [_back(parts, seen, own, layers.activation, place, of_x) for parts, seen, own, place in rows]
+        _, x = ctx.saved_tensors  # says so where one of them was changed in between
+        g, gx = ctx.back(delta, *ctx.needs_input_grad[:2])
+        return g, gx.sum(0) if gx is not None and x.dim() == 2 else gx, None
 
 
 def _weights_of(delta: Tensor, h: Tensor, W: Tensor, b: Tensor) -> None:

@@ -189,11 +189,14 @@ class Network:
         y = self.policy_of(theta, observations).policy
         return y.detach(), lambda delta: torch.autograd.grad(y, theta, delta)[0]
 
-    def sloped(self, parts: Parts, observations: Mapping[str, Tensor]) -> tuple[Tensor, dense.Pull]:
-        """The same outputs for the parts of θ, and the gradient in what the first layers are given."""
-        entry, layers, activation = self.entry(parts, observations), self.layers(parts), self.connected.activation
-        y, inputs = dense.run(layers, entry, activation)
-        return y, lambda delta: dense.of_x(layers, inputs, delta, activation)
+    def sloped(self, theta: Tensor, observations: Mapping[str, Tensor]) -> tuple[Tensor, dense.Pull]:
+        """The same outputs, and the gradient in what the first layers are given."""
+        return dense.sloped(*self.behind(theta, observations), self.connected)
+
+    def behind(self, theta: Tensor, observations: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
+        """The part of θ that belongs to the layers behind the convolutions, and what the first of them is given."""
+        theta = theta.detach()
+        return theta[-self.connected.size :], self.entry(self.parts(theta) if self.images else {}, observations)
 
     def layers(self, parts: Parts) -> dense.Parts:
         """(W, b) of each layer behind the convolutions, of such a network."""

@@ -180,7 +180,12 @@ class ChoiceNetwork(Network):
         """Q(s, x(s)), then x(s), of scaled observations."""
         mine, own = ({local: parts[name] for name, local in names.items()} for names in self._names)
         x = self.x(mine, observations).policy
-        return Outputs(torch.cat([self._worth(own, observations, x)[0], x], dim=1), x.new_empty(0))
+        if self.passes:
+            entry = self.q.entry(own, {**observations, **split(torch.zeros_like(x), self.counts)})
+            Q = self._passes(self.q.layers(own), entry, x)
+        else:
+            Q = self.q(own, {**observations, **split(x, self.counts)}).policy
+        return Outputs(torch.cat([Q, x], dim=1), x.new_empty(0))
 
     def numbers(self, theta_x: Tensor, s: Seen) -> tuple[Tensor, Pull]:
         """x(s; θ_X) [n, D], and ∂L/∂θ_X from ∂L/∂x."""
@@ -188,7 +193,12 @@ class ChoiceNetwork(Network):
 
     def worth(self, theta_q: Tensor, s: Seen, x: Tensor) -> tuple[Tensor, Pull]:
         """Q(s, x; θ_Q) [n, K] for any numbers x [n, D], and ∂L/∂x from ∂L/∂Q."""
-        return self._worth(self.q.parts(theta_q.detach()), s, x)
+        if self.passes:
+            behind, entry = self.q.behind(theta_q, {**s, **split(torch.zeros_like(x), self.counts)})
+            return self._passes.pulled(behind, self.q.connected, entry, x)
+        at, D = self._passes.at, x.shape[1]
+        Q, pull = self.q.sloped(theta_q, {**s, **split(x, self.counts)})
+        return Q, lambda delta: pull(delta)[:, at : at + D]
 
     def taken(self, theta_q: Tensor, s: Seen, k: Tensor, x: Tensor) -> tuple[Tensor, Pull]:
         """Q(s, k, x; θ_Q) [n] of one choice a row, k int64[n], and ∂L/∂θ_Q from ∂L/∂Q; of all passes this needs the
@@ -198,14 +208,6 @@ class ChoiceNetwork(Network):
         Q, pull = self.q.pulled(theta_q, {**s, **split(x, self.counts)})
         at = k[:, None]
         return Q.gather(1, at)[:, 0], lambda delta: pull(torch.zeros_like(Q).scatter_(1, at, delta[:, None]))
-
-    def _worth(self, parts: Parts, s: Seen, x: Tensor) -> tuple[Tensor, Pull]:
-        at, D = self._passes.at, x.shape[1]
-        if self.passes:
-            entry = self.q.entry(parts, {**s, **split(torch.zeros_like(x), self.counts)})
-            return self._passes.pulled(self.q.layers(parts), entry, x)
-        Q, pull = self.q.sloped(parts, {**s, **split(x, self.counts)})
-        return Q, lambda delta: pull(delta)[:, at : at + D]
 
 
 def inverted(delta: Tensor, p: Tensor) -> Tensor:

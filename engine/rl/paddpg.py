@@ -104,7 +104,7 @@ class PADDPG(MixedReturns):
         """(−∇_θ J with inverted gradients, J) at these observations; φ is a constant."""
         p, to_theta = self.layer.pulled(self.theta, s)
         seen = self.of_critic(s, p[:, : self.K], p[:, self.K :])
-        Q, to_seen = self.critic.sloped(self.critic.parts(self.phi.detach()), seen)
+        Q, to_seen = self.critic.sloped(self.phi, seen)
         slope = to_seen(torch.full_like(Q, 1 / len(Q)))[:, self.layer.flat : self.layer.flat + p.shape[1]]
         return to_theta(-inverted(slope, p)), Q.mean()
 

@@ -24,30 +24,42 @@ class Passes(NamedTuple):
     at: int
     activation: dense.Activation
 
-    def pulled(self, parts: dense.Parts, entry: Tensor, x: Tensor) -> tuple[Tensor, dense.Pull]:
-        """Q [n, K] for (s, 0) in ``entry`` [n, i], numbers x [n, D] and the ``parts`` of the network's layers; and
-        ∂L/∂x from ∂L/∂Q."""
-        passes = self._replace(own=self.own.to(x.device))
-        Q, inputs = passes._run(parts, entry, x)
-        return Q, lambda delta: passes._back(parts, inputs, delta)
-
-    def _run(self, parts: dense.Parts, entry: Tensor, x: Tensor) -> tuple[Tensor, list[Tensor]]:
-        """Q, and what each layer but the first was given."""
+    def __call__(self, parts: dense.Parts, entry: Tensor, x: Tensor) -> Tensor:
+        """Q [n, K] for (s, 0) in ``entry`` [n, i], numbers x [n, D] and the ``parts`` of the network's layers."""
         (W, b), *above = parts
+        h = self._first(W, b, entry, x)
+        return self._of(dense.run(above, dense.IN_PLACE[self.activation](h), self.activation)[0] if above else h)
+
+    def pulled(self, theta: Tensor, layers: dense.Layers, entry: Tensor, x: Tensor) -> tuple[Tensor, dense.Pull]:
+        """The same for the θ of ``layers``; and ∂L/∂x from ∂L/∂Q, outside the graph."""
+        if len(layers.widths) > 2:
+            (W, b), above = layers.first(theta)
+            h = dense.IN_PLACE[self.activation](self._first(W, b, entry, x))
+            y, pull = dense.sloped(above, h, layers.above)
+        else:
+            ((W, b),) = layers.parts(theta)
+            y, pull = self._first(W, b, entry, x), None
+        own = self.own.to(x.device)
+        K, D = own.shape
+
+        def back(delta: Tensor) -> Tensor:
+            passed = torch.diag_embed(delta).view(-1, K)
+            if pull is not None:
+                passed = dense.BACK[self.activation](pull(passed), h)
+            alone = dense.product(passed, W[:, self.at : self.at + D].t()).view(-1, K, D)
+            return torch.where(own, alone, 0.0).sum(dim=1)
+
+        return self._of(y), back
+
+    def _first(self, W: Tensor, b: Tensor, entry: Tensor, x: Tensor) -> Tensor:
+        """What the first layer makes of all passes, [n K, o]."""
         K, D = self.own.shape
-        alone = torch.where(self.own, x[:, None], 0.0).view(-1, D)  # x e_1, …, x e_K of each row
+        alone = torch.where(self.own.to(x.device), x[:, None], 0.0).view(-1, D)  # x e_1, …, x e_K of each row
         h = dense.product(alone, W[:, self.at : self.at + D])
         h.view(len(x), K, -1).add_(dense.product(entry, W, b)[:, None])
-        h, inputs = dense.run(above, dense.IN_PLACE[self.activation](h) if above else h, self.activation)
-        return h.view(len(x), K, K).diagonal(dim1=1, dim2=2), inputs
+        return h
 
-    def _back(self, parts: dense.Parts, inputs: list[Tensor], delta: Tensor) -> Tensor:
-        """∂L/∂x [n, D] from ∂L/∂Q [n, K]."""
-        (W, _), *above = parts
-        K, D = self.own.shape
-        passed = torch.diag_embed(delta).view(-1, K)
-        if above:
-            passed = dense.of_x(above, inputs, passed, self.activation)
-            passed = dense.BACK[self.activation](passed, inputs[0])
-        alone = dense.product(passed, W[:, self.at : self.at + D].t()).view(-1, K, D)
-        return torch.where(self.own, alone, 0.0).sum(dim=1)
+    def _of(self, y: Tensor) -> Tensor:
+        """The k-th output of the k-th pass, [n, K], of y [n K, K]."""
+        K = len(self.own)
+        return y.view(-1, K, K).diagonal(dim1=1, dim2=2)
