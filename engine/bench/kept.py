@@ -1,10 +1,15 @@
 """What a long benchmark has so far, in files below ``var/bench``: killed, it goes on there when it is called again.
 
 A name says what was measured and by which code: whatever of that changes begins anew, so that no figure mixes two.
+Comments and docstrings are no part of the code here.
+
+Files that are copied to ``engine/bench/measured`` are part of the repository: a figure of many hours goes on on another
+machine, and whoever doubts it sees what each seed gave.
 """
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import os
@@ -25,6 +30,7 @@ from engine.store import FolderStore
 
 ENGINE = Path(__file__).parents[1]
 FOLDER = ENGINE.parent / "var" / "bench"
+MEASURED = ENGINE / "bench" / "measured"
 ALL = ("",)
 """The whole engine, as the source of a figure."""
 
@@ -39,8 +45,8 @@ class Kept:
         key = json.dumps(settings, sort_keys=True) + _code(tuple(sources))
         self.path = (folder or FOLDER) / f"{case}-{hashlib.sha256(key.encode()).hexdigest()[:12]}.jsonl"
         self.case, self.found = case, dict[str, Any]()
-        if self.path.exists():
-            for line in self.path.read_text().splitlines():
+        for path in (MEASURED / self.path.name, self.path):
+            for line in path.read_text().splitlines() if path.exists() else ():
                 self._take(line)
 
     def result(self, seed: int | str, measure: Callable[[], Any]) -> Any:
@@ -119,5 +125,21 @@ def _code(sources: tuple[str, ...]) -> str:
     for source in sources:
         path = ENGINE / source
         for each in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
-            found.update(each.relative_to(ENGINE).as_posix().encode() + each.read_bytes())
+            found.update(f"{each.relative_to(ENGINE).as_posix()}\n{bare(each.read_text())}\n".encode())
     return found.hexdigest()
+
+
+def bare(code: str) -> str:
+    """Code as its syntax tree, without the docstrings: what it does."""
+    tree = ast.parse(code)
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            node.body = [each for each in body if not _says(each)]  # type: ignore[attr-defined]
+    return ast.dump(tree)
+
+
+def _says(statement: ast.stmt) -> bool:
+    """Whether a statement is a string alone, which does nothing."""
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)

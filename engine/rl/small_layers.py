@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cython_blas  # noqa: F401
+from scipy.linalg import cython_blas  # noqa: F401, numba multiplies by it: it must be there to be limited
 from threadpoolctl import ThreadpoolController
 
 from engine.rl.compiled import compiled

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -26,16 +28,18 @@ def test_products_are_torch_s_whatever_the_strides(n: int, i: int, o: int, trans
 
 
 @pytest.mark.parametrize("activation", ["leaky_relu", "relu", "tanh"])
-@pytest.mark.parametrize("image", [False, True])
-def test_a_network_and_its_gradients_are_those_of_the_same_layers_one_by_one(activation: str, image: bool) -> None:
+@pytest.mark.parametrize(("image", "n"), [(False, 300), (True, 300), (False, 600)])
+def test_a_network_and_its_gradients_are_those_of_the_same_layers_one_by_one(
+    activation: str, image: bool, n: int
+) -> None:
     seen = (ArraySpec("x", (7,)), ArraySpec("number", ()), *([ArraySpec("seen", (2, 9, 9))] if image else []))
     conv = (ConvConfig(channels=3, kernel=4, stride=2), ConvConfig(channels=2, kernel=2, stride=1)) if image else ()
     config = ApartConfig.model_validate({"policy": (128, 256), "conv": conv, "activation": activation})
     network = Network(SeatSpec(seen, LINE), config, outputs=4, values=0)
     rng = np.random.default_rng(1)
-    given = {spec.name: torch.from_numpy(rng.standard_normal((300, *spec.shape), np.float32)) for spec in seen}
+    given = {spec.name: torch.from_numpy(rng.standard_normal((n, *spec.shape), np.float32)) for spec in seen}
     theta = torch.from_numpy(rng.standard_normal(network.size).astype(np.float32) * 0.1)
-    target = torch.from_numpy(rng.standard_normal((300, 4), np.float32))
+    target = torch.from_numpy(rng.standard_normal((n, 4), np.float32))
     found = []
     for ahead in (network.policy_of, lambda theta, seen: network(network.parts(theta), seen)):
         of = {"θ": theta.clone().requires_grad_(), "x": given["x"].clone().requires_grad_()}
@@ -52,6 +56,30 @@ def test_only_what_is_asked_for_is_differentiated() -> None:
     (g,) = torch.autograd.grad(dense.forward(theta, x, layers).sum(), x)
     assert g.shape == x.shape
     assert not dense.forward(theta, x.detach(), layers).requires_grad
+
+
+@pytest.mark.parametrize("activation", ["leaky_relu", "relu"])
+@pytest.mark.parametrize("n", [1, 7])
+def test_small_layers_and_large_ones_say_the_same(activation: dense.Activation, n: int, monkeypatch: Any) -> None:
+    layers, rng = dense.Layers((5, 16, 3, 2), activation), torch.Generator().manual_seed(1)
+    theta, x, delta = (torch.rand(shape, generator=rng) - 0.5 for shape in ((3, layers.size), (n, 5), (3, n, 2)))
+    found = []
+    for least in (1 << 24, 0):
+        monkeypatch.setattr(dense, "_LEAST", least)
+        of = theta.clone().requires_grad_(), x.clone().requires_grad_()
+        y = dense.stacked(*of, layers)
+        found.append((y.detach(), *torch.autograd.grad(y, of, delta)))
+    for small, large in zip(*found, strict=True):
+        assert large.abs().max() > 1e-3
+        torch.testing.assert_close(small, large)
+
+
+def test_what_is_not_a_number_stays_so_in_small_layers() -> None:
+    layers = dense.Layers((2, 4, 1), "relu")
+    theta, x = torch.rand(layers.size), torch.tensor([[1.0, torch.nan], [1.0, 1.0]])
+    y = dense.forward(theta, x, layers)
+    assert torch.isnan(y[0])
+    assert torch.isfinite(y[1])
 
 
 @pytest.mark.parametrize("shared", [False, True])

@@ -127,6 +127,25 @@ def test_a_benchmark_that_was_killed_goes_on_and_other_settings_begin_anew(
     assert not Kept("case", {"battles": 8}, ["errors.py"], tmp_path).found
 
 
+def test_what_the_repository_has_of_a_long_benchmark_is_not_measured_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Kept("case", {"battles": 8}, ["rng.py"], tmp_path / "measured").result(1, lambda: 0.5)
+    monkeypatch.setattr(kept, "MEASURED", tmp_path / "measured")
+    here = Kept("case", {"battles": 8}, ["rng.py"], tmp_path / "var")
+    assert here.result(1, lambda: pytest.fail("it was measured again")) == 0.5
+    assert here.result(2, lambda: 0.25) == 0.25
+    assert Kept("case", {"battles": 8}, ["rng.py"], tmp_path / "var").found == {"1": 0.5, "2": 0.25}
+
+
+def test_words_about_code_begin_no_measurement_anew_and_its_numbers_do() -> None:
+    code = '"""What it does."""\n\ndef half(x):\n    """Half."""\n    return x / 2  # of it\n\nHALF = 2\n"""Two."""\n'
+    reworded = '"""It halves."""\ndef half(x):\n    return x / 2\n\nHALF = 2\n'
+    assert kept.bare(code) == kept.bare(reworded)
+    assert kept.bare(code) != kept.bare(code.replace("HALF = 2", "HALF = 3"))
+    assert kept.bare(code) != kept.bare(code.replace("return x / 2", "return x"))
+
+
 def test_recall_is_told_of_screen_search_and_random(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(kept, "FOLDER", tmp_path)
     right = {"right": [True, True, True, True, False], "others": ["boar 5.0 points"], "seconds": 2.0}
