@@ -5,7 +5,7 @@ Nine environments: three for each policy, and 20 lessons of 250,000 decisions of
 by the mean of its last 100 episodes replaces the others; or all nine for one policy, as long. Five seeds: what the
 best, or the one, scores in 400 fresh episodes at the end (as the game tells it, 0 to 1), and the difference with the
 interval of Student's t. The paper reports two of three runs that converge earlier, and claims no gain in the
-end. ``var/bench`` keeps every training.
+end. What each training gives is kept.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from engine.store import FolderStore
 from engine.studies import load
 
 NAME = "arena-evolution"
+SOURCES = ("bench/arena_evolution.py", "config/arena.py", "config/rl.py", "games/pong", "mdp", "rl", "study")
 CASES = ("pong",)
 SEEDS, LESSONS, STEPS, EPISODES = (1, 2, 3, 4, 5), 20, 250_000, 400
 AMONG = ("first", "second", "third")
@@ -40,13 +41,27 @@ _UNSEEN = 1_000_000  # the first seed of these episodes: none of training is amo
 def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     """Measure the case."""
     seeds = SEEDS[:2] if quick else SEEDS
-    three, one = ([_score(course(seed, several=several, quick=quick)) for seed in seeds] for several in (True, False))
-    apart = [a[0] - b[0] for a, b in zip(three, one, strict=True)]
+    three, one = ([scored(seed, several=several, quick=quick) for seed in seeds] for several in (True, False))
+    apart = [a["score"] - b["score"] for a, b in zip(three, one, strict=True)]
     half = float(student.ppf(0.975, len(apart) - 1)) * stdev(apart) / math.sqrt(len(apart))
-    by_seed = "; ".join(f"seed {seed}: {a[1]} and {b[1]}" for seed, a, b in zip(seeds, three, one, strict=True))
+    by_seed = "; ".join(f"seed {seed}: {_said(a)} and {_said(b)}" for seed, a, b in zip(seeds, three, one, strict=True))
     detail = f"difference {mean(apart):.3f} ({mean(apart) - half:.3f} to {mean(apart) + half:.3f}); {by_seed}"
-    yield row(NAME, case, mean(a[0] for a in three), "score", peer="one policy", peer_value=mean(b[0] for b in one),
-              seeds=seeds, detail=detail)  # fmt: skip
+    yield row(NAME, case, mean(a["score"] for a in three), "score", peer="one policy",
+              peer_value=mean(b["score"] for b in one), seeds=seeds, detail=detail)  # fmt: skip
+
+
+def scored(seed: int, *, several: bool, quick: bool) -> dict[str, float]:
+    """The mean ``score`` of the best policy at the end with its range, ``low`` and ``high``, and the ``seconds`` of
+    processor time that the training took; measured now if it is not kept."""
+    config = course(seed, several=several, quick=quick)
+    settings = config.model_dump(mode="json", exclude={"seed"})
+    found: dict[str, float] = kept.Kept(f"{NAME}-{config.name}", settings, SOURCES).result(seed, lambda: _score(config))
+    return found
+
+
+def _said(found: dict[str, float]) -> str:
+    ends = f"{found['low']:.3f} to {found['high']:.3f}"
+    return f"{found['score']:.3f} ({ends}; {found['seconds'] / 3600:.2f} h)"
 
 
 def course(seed: int, *, several: bool, quick: bool = False) -> ArenaConfig:
@@ -70,16 +85,14 @@ LEARNER: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _score(config: ArenaConfig) -> tuple[float, str]:
-    """The mean score of the best policy at the end, and in words."""
+def _score(config: ArenaConfig) -> dict[str, float]:
     home = kept.folder(NAME)
     own = home / f"{config.name}-{study_hash(config)[:12]}"
     end, seconds = kept.studied(own, config, home / "store")
     policy = Policy.stored(FolderStore(home / "store"), end.artifacts[_role(end)])
     found = examine({0: policy}, references.make(config.game, EPISODES), EPISODES, config.seed, first=_UNSEEN)[0]
     ends = range_of(found.score, 0.0, 1.0)
-    score = float(found.score.mean())
-    return score, f"{config.name} {score:.3f} ({ends.low:.3f} to {ends.high:.3f}; {seconds / 3600:.2f} h)"
+    return {"score": float(found.score.mean()), "low": ends.low, "high": ends.high, "seconds": seconds}
 
 
 def _role(end: Finished) -> str:

@@ -2,18 +2,19 @@
 ``engine.bench.arena_tanks`` (Staley et al. 2021, section 5.1).
 
 One PPO plays five tanks against four opponents at once: who stands still, who acts at random, and two PPO that were
-trained before and play as they are: *aggressive* learned with penalty 0 against a script that attacks and one that
-stands still, *passive* learned only not to be hurt and not to hurt friends (reward 0, penalty 1) against the one that
-attacks. The paper says neither how its own were trained nor how much.
+trained before, anew for each seed, and play as they are: *aggressive* learned with penalty 0 against a script that
+attacks and one that stands still, *passive* learned only not to be hurt and not to hurt friends (reward 0, penalty 1)
+against the one that attacks. The paper says neither how its own were trained nor how much.
 
 Four million decisions of its tanks: in seven lessons with penalties 0, 0.05, …, 0.3, or all with 0.3. Both policies are
-judged at 0.3 on the same 1,000 fresh episodes, a quarter against each opponent.
+judged at 0.3 on the same 1,000 fresh episodes, a quarter against each opponent, who draws its actions as in training.
+What a seed gives is kept.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,8 @@ from engine.rl.seats import Player
 from engine.store import FolderStore
 from engine.studies import load
 
+NAME = "arena-penalty"
+SOURCES = ("bench/arena_penalty.py", "config/arena.py", "config/rl.py", "games/tanks", "mdp", "rl", "study")
 STEPS, BEFORE, EPISODES = 4_000_000, 1_000_000, 1000
 PENALTIES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 ARMS = ("staged", "constant")
@@ -46,35 +49,54 @@ _LEAST, _MOST = -10.0, 10.0  # a tank's reward in an episode lies between these
 Floats = NDArray[np.float64]
 
 
-def measured(seed: int, quick: bool) -> dict[str, dict[str, Floats]]:
-    """By arm, each number of ``MEASURES`` of every episode."""
-    home = kept.folder("arena-tanks")
+class Judged(NamedTuple):
+    """A number's mean over the episodes, with its 95 % range."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def measured(seed: int, quick: bool) -> dict[str, dict[str, Judged]]:
+    """By arm, what each number of ``MEASURES`` is over all episodes."""
+    share, nobody = 0.02 if quick else 1.0, {"aggressive": "0" * 64, "passive": "0" * 64}
+    courses = [_course(arm, 1, share, nobody) for arm in ARMS] + [_before(name, 1, share) for name in nobody]
+    settings = {course.name: course.model_dump(mode="json") for course in courses}
+    found = kept.Kept(f"{NAME}{'-quick' * quick}", settings, SOURCES).result(seed, lambda: _measured(seed, share))
+    return {arm: {name: Judged(*ends) for name, ends in one.items()} for arm, one in found.items()}
+
+
+def _measured(seed: int, share: float) -> dict[str, dict[str, Judged]]:
+    home = kept.folder(NAME)
     store = FolderStore(home / "store")
-    share = 0.02 if quick else 1.0
-    others = {name: _trained(home, _before(name, share), store) for name in ("aggressive", "passive")}
+    others = {name: _trained(home, _before(name, seed, share), store) for name in ("aggressive", "passive")}
+    players = {name: Policy.stored(store, digest) for name, digest in others.items()}
     found = {}
     for arm in ARMS:
-        learned = _trained(home, _course(arm, seed, share, others), store)
-        players = {name: Policy.stored(store, digest) for name, digest in others.items()}
-        found[arm] = _judged(Policy.stored(store, learned), players, seed, EPISODES // 10 if quick else EPISODES)
+        learned = Policy.stored(store, _trained(home, _course(arm, seed, share, others), store))
+        episodes = _judged(learned, players, seed, EPISODES if share == 1.0 else EPISODES // 10)
+        found[arm] = {name: _over(name, values) for name, values in episodes.items()}
     return found
 
 
-def difference(found: dict[str, dict[str, Floats]]) -> dict[str, float]:
+def difference(found: dict[str, dict[str, Judged]]) -> dict[str, float]:
     """Staged − constant of each number."""
-    return {name: float(found["staged"][name].mean() - found["constant"][name].mean()) for name in MEASURES}
+    return {name: found["staged"][name].mean - found["constant"][name].mean for name in MEASURES}
 
 
-def said(seed: int, found: dict[str, dict[str, Floats]]) -> str:
+def said(seed: int, found: dict[str, dict[str, Judged]]) -> str:
     """Both arms in words."""
-    arms = (f"{arm} {', '.join(map(_number, one, one.values()))}" for arm, one in found.items())
+    arms = (
+        f"{arm} " + ", ".join(f"{name} {x.mean:.3f} ({x.low:.3f} to {x.high:.3f})" for name, x in one.items())
+        for arm, one in found.items()
+    )
     return f"seed {seed}: {'; '.join(arms)}"
 
 
-def _number(name: str, values: Floats) -> str:
+def _over(name: str, values: Floats) -> Judged:
     low, high = (_LEAST, _MOST) if name == "score" else (0.0, 1.0)
     ends = range_of(values, low, high)
-    return f"{name} {values.mean():.3f} ({ends.low:.3f} to {ends.high:.3f})"
+    return Judged(float(values.mean()), ends.low, ends.high)
 
 
 def _trained(home: Path, config: ArenaConfig, store: FolderStore) -> str:
@@ -97,7 +119,7 @@ def _against(*others: str) -> list[list[str]]:
     return [["pupil"] * SQUAD + [other] * SQUAD for other in others]
 
 
-def _before(name: str, share: float) -> ArenaConfig:
+def _before(name: str, seed: int, share: float) -> ArenaConfig:
     """How an opponent is trained."""
     roster: dict[str, Any] = {"pupil": {}, "attacks": "tanks-aggressive"}
     settings = {"penalty": 1.0, "reward": 0.0}
@@ -105,7 +127,7 @@ def _before(name: str, share: float) -> ArenaConfig:
         roster |= {"still": "tanks-static"}
         settings = {"penalty": 0.0, "reward": 1.0}
     lesson = {"matches": _against(*list(roster)[1:]), "steps": int(share * BEFORE), "settings": settings}
-    return _study(name, 1, roster, [lesson])
+    return _study(name, seed, roster, [lesson])
 
 
 def _course(arm: str, seed: int, share: float, others: dict[str, str]) -> ArenaConfig:
@@ -122,7 +144,7 @@ def _judged(policy: Policy, trained: dict[str, Policy], seed: int, episodes: int
     game = Tanks(sides=(0, 1), penalty=PENALTIES[-1])
     seat, whole = game.spec.seats[0], dict[str, list[Floats]]()
     players: dict[str, Player] = {"static": Static(seat), "random": RandomPlayer(seat)}
-    players |= {name: one.actor(False) for name, one in trained.items()}
+    players |= {name: one.actor(explore=True) for name, one in trained.items()}
     for i, player in enumerate(players.values()):
         each = episodes // len(players)
 

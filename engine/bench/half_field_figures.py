@@ -43,6 +43,20 @@ class Rounds(NamedTuple):
     iterations: NDArray[np.float64]
     measured: list[dict[str, NDArray[np.float64]]]
 
+    def numbers(self) -> dict[str, Any]:
+        """As JSON, each number to six digits."""
+        starts = [{name: [_written(y) for y in values] for name, values in one.items()} for one in self.measured]
+        return {"iterations": self.iterations.astype(int).tolist(), "starts": starts}
+
+    @classmethod
+    def of(cls, method: str, seed: int, numbers: Mapping[str, Any]) -> Rounds:
+        """From ``numbers``."""
+        starts = [
+            {name: np.array([float(y or "nan") for y in values]) for name, values in one.items()}
+            for one in numbers["starts"]
+        ]
+        return cls(method, seed, np.array(numbers["iterations"], np.float64), starts)
+
 
 def rounds(method: str, seed: int, own: Path, starts: int) -> Rounds:
     """Those of the study in its ``own`` folder."""

@@ -9,17 +9,23 @@ taken to differ at least by the chance of 1,000 episodes; one seed has none. The
 pooled, they would say how good these agents are, not how good the method is. Marks: both of DPCER above the script and
 above DB, no ranges that meet. Published: 0.995 in 68 steps, 0.985 in 89. Each row says in how many steps goals were
 scored, and after how many minibatches each start was surely mastered, its whole range of success at 0.9 or above (in an
-evaluation of 100 episodes: 99 of them; −1: never).
+evaluation of 100 episodes: 99 of them; −1: never). ``alone`` also has a row on difficulty: each start's distance from
+the goal beside the minibatches until 0.9 was reached, more than a least and at most a largest number, and whether the
+order of both is the same.
+
+Rates and first numbers were chosen by what EXP3 reached with seed 1, for all methods alike; so that seed is not among
+these.
 
 ``alone`` and ``goalkeeper`` have the paper's four actions, tackles too; ``shaped`` has the three of its baseline
 (Bester et al. 2019). The script never tackles.
 
-Figures 3 to 8 are drawn from the rounds of all studies (``engine.bench.half_field_figures``), beside what is kept of
-them, and whoever is killed goes on with the next call. ``--quick``: EXP3 and DB, 400 minibatches, which teach nothing.
+What each seed gives is kept with its rounds, from which Figures 3 to 8 are drawn (``engine.bench.half_field_figures``).
+A run that was killed goes on with the next call. ``--quick``: EXP3 and DB, 400 minibatches, which teach nothing.
 """
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,18 +34,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.bench.half_field import played
-from engine.bench.half_field_figures import draw, rounds
-from engine.bench.kept import ended, folder
+from engine.bench.half_field_figures import Rounds, draw, rounds
+from engine.bench.kept import FOLDER, Kept, ended, folder
 from engine.bench.row import row
 from engine.catalog import GAMES, PLAYERS
 from engine.confidence import Range
+from engine.config.agent_games import HalfFieldSettings
 from engine.config.starts import StartsConfig
 from engine.config.study import study_hash
 from engine.events import Finished
+from engine.games.half_field.field import LENGTH, WIDTH
 from engine.indicators import half_width
 from engine.job_folder import last_events
 from engine.means import range_of
 from engine.rl.policy import Policy
+from engine.rng import generator
 from engine.store import FolderStore
 from engine.studies import load
 
@@ -57,15 +66,18 @@ TASKS: tuple[dict[str, Any], ...] = (
 PUBLISHED = {"alone": (0.995, 68), "goalkeeper": (0.985, 89), "shaped": (0.913, 99)}
 """The share of goals of DPCER with EXP3, and of MP-DQN with the shaped reward, and steps to goal."""
 ALL = ("exp3", "uniform", "db", "dbc", "drc")
-FRESH = 1000
+SEEDS, FRESH = (11, 12, 13), 1000
+SOURCES = ("bench/half_field_starts.py", "config/starts.py", "experience.py", "games/half_field", "mdp", "rl", "study")
 
 
 class FromHardStart(NamedTuple):
-    """What a study's agent does from the hard start: ``wins`` float64[n], ``steps`` of those; ``mastered``: after how
-    many minibatches each start surely was, the easiest first (−1: never)."""
+    """What a study's agent does from the hard start: ``wins`` float64[n], ``steps`` of those; and after how many
+    minibatches each start, the easiest first, was ``mastered``: surely so many, and more than ``perhaps`` (−1:
+    never)."""
 
     wins: np.ndarray
     steps: np.ndarray
+    perhaps: list[int]
     mastered: list[int]
 
 
@@ -74,21 +86,24 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     plan = planned(case)
     if quick:
         plan = {method: seeds[:1] for method, seeds in plan.items() if method in ("exp3", "db", "mpdqn")}
-    found = {
-        method: [_found(config(case, method, seed, quick)) for seed in seeds] for method, seeds in plan.items()
-    }  # fmt: skip
+    studies = {method: [kept(case, method, seed, quick) for seed in seeds] for method, seeds in plan.items()}
     if case != "shaped":
-        print(*_drawn(case, plan, quick), sep="\n", file=sys.stderr)
+        into = FOLDER / f"{NAME}-figures" / ("quick" if quick else "whole") / case
+        seen = [each for studied in studies.values() for _, each in studied]
+        print(*draw(case, seen, [task["name"] for task in TASKS], into), sep="\n", file=sys.stderr)
     script = _script(case, 100 if quick else FRESH)
+    found = {method: [one for one, _ in studied] for method, studied in studies.items()}
     for method, each in found.items():
         yield _row(case, method, each, script, found.get("db", []))
+    if case == "alone":
+        yield _difficulty([one for method in ("exp3", "uniform") for one in found.get(method, [])])
 
 
 def planned(case: str) -> dict[str, tuple[int, ...]]:
     """The seeds of each method."""
     if case == "shaped":
-        return {"mpdqn": (1, 2, 3), "paddpg": (1, 2, 3)}
-    return {method: (1,) if case == "goalkeeper" and method in ("dbc", "drc") else (1, 2, 3) for method in ALL}
+        return {"mpdqn": SEEDS, "paddpg": SEEDS}
+    return {method: SEEDS[:1] if case == "goalkeeper" and method in ("dbc", "drc") else SEEDS for method in ALL}
 
 
 def config(case: str, method: str, seed: int, quick: bool) -> StartsConfig:
@@ -110,16 +125,22 @@ def _game(case: str) -> str:
     return "half-field-keeper" if case == "goalkeeper" else "half-field"
 
 
-def _drawn(case: str, plan: dict[str, tuple[int, ...]], quick: bool) -> list[Path]:
-    """The figures of a case."""
-    studies = [
-        rounds(method, seed, _own(config(case, method, seed, quick)), len(TASKS))
-        for method, seeds in plan.items()
-        for seed in seeds
-    ]
-    return draw(
-        case, studies, [task["name"] for task in TASKS], folder(NAME) / ("quick" if quick else "figures") / case
-    )
+def kept(case: str, method: str, seed: int, quick: bool) -> tuple[FromHardStart, Rounds]:
+    """What a seed gave, measured now if it is not kept."""
+    study = config(case, method, seed, quick)
+    settings = study.model_dump(mode="json", exclude={"seed"})
+
+    def measure() -> dict[str, Any]:
+        one, each = _found(study), rounds(method, seed, _own(study), len(TASKS))
+        steps = [int(step) for step in one.steps]
+        return {"episodes": len(one.wins), "steps": steps, "perhaps": one.perhaps, "mastered": one.mastered,
+                "rounds": each.numbers()}  # fmt: skip
+
+    one = Kept(f"{NAME}-{case}-{method}", settings, SOURCES).result(seed, measure)
+    steps = np.array(one["steps"], np.float64)
+    wins = (np.arange(one["episodes"]) < len(steps)).astype(np.float64)
+    found = FromHardStart(wins, steps, one["perhaps"], one["mastered"])
+    return found, Rounds.of(method, seed, one["rounds"])
 
 
 def _own(study: StartsConfig) -> Path:
@@ -133,7 +154,8 @@ def _found(study: StartsConfig) -> FromHardStart:
     assert isinstance(end, Finished)
     policy = Policy.stored(FolderStore(own / "store"), end.artifacts["policy_description"])
     episodes = played(GAMES[study.game.name].load()(**study.game.settings), policy.actor(explore=False), FRESH)
-    return FromHardStart(episodes.win, episodes.length[episodes.win == 1.0], table["surely"].tolist())
+    return FromHardStart(episodes.win, episodes.length[episodes.win == 1.0],
+                         table["perhaps"].tolist(), table["surely"].tolist())  # fmt: skip
 
 
 def _script(case: str, episodes: int) -> np.ndarray:
@@ -175,3 +197,34 @@ def _row(
         goal=f"more than {least:.3f}" if marked else "", meets=bool(mine.low > least) if marked else None,
         seeds=tuple(planned(case)[method][: len(each)]), detail=detail,
     )  # fmt: skip
+
+
+def _difficulty(each: list[FromHardStart]) -> dict[str, Any]:
+    """The share of pairs of starts of which the one further from the goal surely took longer to master, of those pairs
+    where either surely took longer."""
+    away, agree, known = distances(), 0, 0
+    for one in each:
+        ends = [(low if low >= 0 else np.inf, high if high >= 0 else np.inf)
+                for low, high in zip(one.perhaps, one.mastered, strict=True)]  # fmt: skip
+        for near, far in itertools.permutations(range(len(TASKS)), 2):
+            if away[near] < away[far]:
+                longer, shorter = ends[far][0] >= ends[near][1], ends[near][0] >= ends[far][1]
+                known, agree = known + (longer != shorter), agree + (longer and not shorter)
+    said = "; ".join(
+        f"{task['name']} ({metres:.0f} m) " + ", ".join(f"{one.perhaps[i]} to {one.mastered[i]}" for one in each)
+        for i, (task, metres) in enumerate(zip(TASKS, away, strict=True))
+    )
+    detail = f"minibatches until 0.9 (−1: never), EXP3, then uniform: {said}; {known} pairs are sure"
+    share = agree / known if known else float("nan")
+    return row(NAME, "alone, difficulty", share, "of pairs of starts in the order of their distances", detail=detail)
+
+
+def distances(episodes: int = 10_000) -> list[float]:
+    """Metres from the ball to the goal's middle where each task's episodes begin, their mean."""
+    rng, found = generator(1, "distances"), []
+    for task in TASKS:
+        game = HalfFieldSettings(**task.get("settings", {}))
+        x = LENGTH * (1.0 - rng.uniform(game.ball_x_min, game.ball_x_max, episodes))
+        y = WIDTH / 2.0 * rng.uniform(game.ball_y_min, game.ball_y_max, episodes)
+        found.append(float(np.hypot(x, y).mean()))
+    return found

@@ -11,7 +11,9 @@ import pytest
 
 from engine.arrays import Bundle
 from engine.bench import half_field_starts as bench
+from engine.bench import kept
 from engine.bench.half_field import EpisodeResults
+from engine.bench.half_field_figures import Rounds
 from engine.events import Finished
 
 
@@ -32,8 +34,8 @@ def test_methods_are_compared_with_equal_networks_minibatches_replay_ratio_and_e
 def test_a_mark_is_met_above_the_script_and_above_learning_the_hard_start_alone(goals: int, meets: bool) -> None:
     wins = np.repeat([1.0, 0.0], [goals, 1000 - goals])
     script, alone = np.repeat([1.0, 0.0], [950, 50]), np.repeat([1.0, 0.0], [10, 990])
-    found = bench.FromHardStart(wins, np.full(goals, 70.0), [10, 20, 30, 40])
-    failed = [bench.FromHardStart(alone, np.ones(10), [-1] * 4)] * 3
+    found = bench.FromHardStart(wins, np.full(goals, 70.0), [5, 10, 20, 30], [10, 20, 30, 40])
+    failed = [bench.FromHardStart(alone, np.ones(10), [-1] * 4, [-1] * 4)] * 3
     told = bench._row("alone", "exp3", [found] * 3, script, failed)
     assert told["meets"] is meets
     assert "70.0 steps to goal (published 68); surely mastered after 10 20 30 40 |" in told["detail"]
@@ -41,13 +43,13 @@ def test_a_mark_is_met_above_the_script_and_above_learning_the_hard_start_alone(
     one = bench._row("alone", "exp3", [found], script, failed)
     assert one["meets"] is False
     assert "one seed, so no range over seeds" in one["detail"]
-    beside = bench._row("alone", "db", [bench.FromHardStart(alone, np.ones(10), [-1] * 4)], script, [])
+    beside = bench._row("alone", "db", [bench.FromHardStart(alone, np.ones(10), [-1] * 4, [-1] * 4)], script, [])
     assert beside["meets"] is None
 
 
 def of_share(share: float, rng: np.random.Generator) -> bench.FromHardStart:
     """1,000 episodes of an agent that scores in this share of them."""
-    return bench.FromHardStart((rng.random(1000) < share).astype(float), np.ones(1), [-1] * 4)
+    return bench.FromHardStart((rng.random(1000) < share).astype(float), np.ones(1), [-1] * 4, [-1] * 4)
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.3])
@@ -84,3 +86,41 @@ def test_a_start_is_mastered_when_it_surely_is_and_agents_are_played_with_the_ac
         assert bench._found(bench.config(case, method, 1, quick=True)).mastered == [8, -1]
         assert len(games[-1].spec.seats[0].action.sizes) == choices, case
     assert explored == [False] * 3, "the agent is judged, not its exploration"
+
+
+def test_what_a_seed_gave_is_kept_with_its_rounds_and_is_not_measured_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(kept, "FOLDER", tmp_path)
+    monkeypatch.setattr(kept, "MEASURED", tmp_path)
+    one = bench.FromHardStart(np.array([1.0, 0.0, 1.0]), np.array([60.0, 70.0]), [5] * 4, [8, 8, 9, -1])
+    starts = [{"success": np.array([0.5, np.nan]), "return": np.array([1 / 3, -2.0])}] * 4
+    monkeypatch.setattr(bench, "_found", lambda study: one)
+    monkeypatch.setattr(bench, "rounds", lambda *_: Rounds("exp3", 11, np.array([10.0, 20.0]), starts))
+    bench.kept("alone", "exp3", 11, True)
+    monkeypatch.setattr(bench, "_found", lambda study: pytest.fail("it was played again"))
+    found, seen = bench.kept("alone", "exp3", 11, True)
+    assert (found.wins.mean(), found.steps.tolist(), found.perhaps, found.mastered) == (
+        2 / 3, [60, 70], [5] * 4, [8, 8, 9, -1],
+    )  # fmt: skip
+    np.testing.assert_allclose(seen.measured[3]["return"], [1 / 3, -2.0], rtol=1e-5)
+    np.testing.assert_array_equal(seen.measured[0]["success"], [0.5, np.nan])
+    assert seen.iterations.tolist() == [10, 20]
+
+
+def test_starts_are_harder_the_further_they_are_from_the_goal_where_that_is_sure() -> None:
+    metres = bench.distances()
+    assert metres == sorted(metres)
+    assert 5 < metres[0] < 12
+    assert 45 < metres[3] < 52.5
+
+    def told(perhaps: list[int], mastered: list[int]) -> dict[str, Any]:
+        return bench._difficulty([bench.FromHardStart(np.ones(1), np.ones(1), perhaps, mastered)])
+
+    ordered = told([0, 20, 40, -1], [10, 30, 50, -1])
+    assert ordered["value"] == 1.0
+    assert "as usual (50 m)" in ordered["detail"]
+    assert "6 pairs are sure" in ordered["detail"]
+    assert told([0, 0, 0, 0], [10, 10, 10, 10])["detail"].endswith("0 pairs are sure")
+    turned = told([0, 40, 20, -1], [10, 50, 30, -1])
+    assert turned["value"] == pytest.approx(5 / 6)
