@@ -46,18 +46,18 @@ def shares(payoff: Floats) -> Floats:
 
 
 def ranges(
-    found: Matchups, rng: np.random.Generator, draws: int = REDRAWN, stopped: ShouldStop = lambda: False
-) -> tuple[Floats, Floats]:
+    found: Matchups, measured: Floats, rng: np.random.Generator, draws: int = REDRAWN,
+    stopped: ShouldStop = lambda: False,
+) -> tuple[Floats, Floats]:  # fmt: skip
     """Ends [teams] of the interval that holds each team's share in 95 of 100 tables redrawn within measurement error,
-    and its share in ``found``: where match-ups are even, one that leaves more equilibria than redrawn tables do.
-    Raises Cancelled once ``stopped()``."""
+    and its share ``measured``: where match-ups are even, that is one which leaves more equilibria than redrawn tables
+    do. Raises Cancelled once ``stopped()``."""
     drawn = np.empty((draws, len(found.payoff)))
     for i in range(draws):
         if stopped():
             raise Cancelled
         drawn[i] = shares(redrawn(found, rng))
     low, high = np.quantile(drawn, (0.025, 0.975), axis=0)
-    measured = shares(found.payoff)
     return np.minimum(low, measured), np.maximum(high, measured)
 
 

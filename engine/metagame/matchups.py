@@ -86,10 +86,12 @@ def matchups(teams: int, results: Floats) -> Matchups:
 
 def redrawn(found: Matchups, rng: np.random.Generator) -> Floats:
     """Payoffs float64[teams, teams] of a simulated other round robin: each match-up moved by normal noise of its
-    error, clipped to possible values."""
+    error, clipped to possible values; those of pairs that have not met may be anything, all alike likely."""
     pairs = pairs_of(found.teams)
     moved = rng.standard_normal(len(pairs.first)) * np.nan_to_num(found.error[pairs])
     share = np.clip(found.payoff[pairs] + moved, -0.5, 0.5)
+    unknown = found.meetings[pairs] == 0
+    share[unknown] = rng.uniform(-0.5, 0.5, int(unknown.sum()))
     return np.nan_to_num(_both(found.teams, pairs, share, -share))
 
 

@@ -14,12 +14,14 @@ from engine.metagame.equilibrium import ranges, shares
 from engine.metagame.ladder import Ladder, Meetings
 from engine.metagame.matchups import Matchups, matchups, pairs_of
 from engine.metagame.order import order
-from engine.metagame.split import ELO, Split, split
+from engine.metagame.split import ELO, Split, expected, split
 from engine.metagame.tiers import Tiers, tiers
 from engine.problem import ShouldStop
 from engine.rng import generator
 
 Floats = NDArray[np.float64]
+MOST = 200
+"""Teams for which a hundred equilibria are found in a minute where most pairs have not met."""
 
 
 def read(
@@ -34,7 +36,9 @@ def read(
     ``order`` on a map, ``rating`` {"", "_low", "_high"} in Elo points, as of a ladder in which all match-ups weigh
     alike, however many of their meetings ended (NaN where no chain of meetings runs to a team, infinite where none
     bounds it), ``picked``
-    {"", "_low", "_high"}: how often it is seen when everybody picks optimally, ``standing`` {"", "_low", "_high"}: its
+    {"", "_low", "_high"}: how often it is seen when everybody picks optimally (pairs that have not met as the ratings
+    of those that have expect it, and anything in the range; NaN where such pairs leave more than ``MOST`` teams open),
+    ``standing`` {"", "_low", "_high"}: its
     share of wins against all others, its ``tier``, ``dominant``. Columns [teams, teams] of the row team against the
     column team: ``share``, ``low``, ``high``, ``least``, ``most``, ``meetings``, ``dominates``. ``counter`` [k, 2]:
     (team, team it surely beats), the surest first, with ``upset`` [k]; ``ring`` [m, 3]: each team surely beats the
@@ -43,13 +47,11 @@ def read(
     parts = split(found)
     missing = int((found.meetings[pairs_of(teams)] == 0).sum())
     meta = {"cyclic": _cyclic(parts), "missing": missing, "unfinished": int(np.isnan(results).sum())}
-    picked_low, picked_high = ranges(found, generator(seed, "picked"), stopped=stopped)
+    picked = _picked(found, parts, generator(seed, "picked"), stopped)
     columns: Arrays = {
         "order": order(found.payoff),
         **(ratings(teams, results) if rated is None else rated),
-        "picked": shares(found.payoff),
-        "picked_low": picked_low,
-        "picked_high": picked_high,
+        **dict(zip(("picked", "picked_low", "picked_high"), picked, strict=True)),
         "dominant": dominant(found).astype(np.uint8),
         "dominates": dominates(found).astype(np.uint8),
         **_standings(rows),
@@ -57,6 +59,18 @@ def read(
         **_sure(found, parts),
     }
     return meta, columns
+
+
+def _picked(
+    found: Matchups, parts: Split, rng: np.random.Generator, stopped: ShouldStop
+) -> tuple[Floats, Floats, Floats]:
+    """The columns ``picked`` of ``read``."""
+    if not found.whole and found.teams > MOST:
+        nobody = np.full(found.teams, np.nan)
+        return nobody, nobody, nobody
+    open_ = (found.meetings == 0) & ~np.eye(found.teams, dtype=np.bool_)
+    middle = shares(np.where(open_, expected(parts.ratings) - 0.5, found.payoff))
+    return middle, *ranges(found, middle, rng, stopped=stopped)
 
 
 def _cyclic(parts: Split) -> dict[str, float | None]:

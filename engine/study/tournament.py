@@ -105,7 +105,7 @@ class Tournament:
 
     def table(self, stopped: ShouldStop = lambda: False) -> tuple[dict[str, Any], Arrays]:
         """Meta and columns of all that was played (``engine.metagame.table.read``). While pairs have not met, nobody
-        knows how often anybody would be seen, nor how much of all is cyclic. Raises Cancelled once ``stopped()``."""
+        knows how much of all is cyclic. Raises Cancelled once ``stopped()``."""
         n = len(self.entrants)
         rows: dict[Pair, list[Floats]] = {pair: [] for pair in combinations(range(n), 2)}
         for (a, b), shares in self.results:
@@ -118,7 +118,6 @@ class Tournament:
         meta, columns = read(n, results, self.seed, _rated(n, results), stopped)
         if meta["missing"]:
             meta["cyclic"] = {"share": None, "low": 0.0, "high": 1.0}
-            columns |= {name: np.full(n, np.nan) for name in ("picked", "picked_low", "picked_high")}
         teams = [{"name": name, "parts": "", "cost": 0.0} for name in self.entrants]
         return {"teams": teams, "battles": self.config.episodes, **meta}, columns
 

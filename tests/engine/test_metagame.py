@@ -431,6 +431,36 @@ def test_ratings_of_a_round_robin_have_ranges_and_none_ends_where_everything_was
     assert np.isfinite(columns["rating_low"][5])
 
 
+@pytest.mark.parametrize("cyclic", [False, True])
+def test_shares_of_optimal_picks_lie_in_their_ranges_where_not_all_pairs_have_met(cyclic: bool) -> None:
+    """Nine of fifteen pairs have met; in rings each player beats the next two and loses to the two before."""
+    rng, inside, teams = np.random.default_rng(7), [], 6
+    pairs = pairs_of(teams)
+    ahead = np.isin((pairs.second - pairs.first) % teams, (1, 2))
+    for seed in range(40):
+        chance = ladder(rng.normal(0, 1.5, teams))
+        if cyclic:
+            chance[pairs] = np.where(ahead, rng.uniform(0.55, 0.95, 15), rng.uniform(0.05, 0.45, 15))
+            chance[pairs.second, pairs.first] = 1 - chance[pairs]
+        results = played(chance, 30, seed)
+        results[rng.permutation(15)[:6]] = np.nan
+        columns = read(teams, results, seed)[1]
+        truth = shares(chance - 0.5)
+        inside += list((columns["picked_low"] <= truth + 1e-9) & (truth <= columns["picked_high"] + 1e-9))
+        assert columns["picked"].sum() == pytest.approx(1)
+    assert np.mean(inside) >= 0.94
+
+
+def test_what_nobody_met_leaves_every_share_open_and_too_many_players_none() -> None:
+    columns = read(4, np.full((6, 1), np.nan), 1)[1]
+    assert columns["picked"] == pytest.approx(np.full(4, 0.25))
+    assert columns["picked_low"].max() == pytest.approx(0, abs=1e-9)
+    assert columns["picked_high"].min() > 0.9
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(table, "MOST", 3)
+        assert np.isnan(read(4, np.full((6, 1), np.nan), 1)[1]["picked"]).all()
+
+
 @settings(max_examples=10, deadline=None)
 @given(st.sampled_from([3, 5]), st.data())
 def test_a_ring_of_equals_is_rated_alike_however_many_meetings_of_each_two_ended(

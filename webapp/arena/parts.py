@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import numpy as np
 from django.http import HttpRequest, HttpResponse
 
 from engine.config import arena_plan
@@ -87,6 +88,7 @@ class Lessons(Learning):
             "reading": RoundRobinResult(table) if table else None,
             "standings": standings(table) if table else [],
             "complete": table is not None and not table.meta["missing"],
+            "seen": table is not None and not np.isnan(table.arrays["picked"]).all(),
             "against_points": against_points(table) if table else [],
             "left_out": arena_plan.without_groups(course.config),
             "unrated": unrated(standings(table)) if table else "",
