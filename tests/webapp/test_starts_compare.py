@@ -113,3 +113,22 @@ def test_the_page_of_a_training_leads_to_those_it_can_be_compared_with(methods: 
     assert all(f'value="{job.pk}"' in content for job in methods)
     assert content.count(" learning steps · ") == 2
     assert "80 learning steps · " in content
+
+
+def test_sparse_rewards_stand_beside_shaped_ones_and_what_is_paid_is_then_not_drawn(team: Studio) -> None:
+    hard = [{"name": "easy", "settings": {"ball_x_min": 0.7, "ball_x_max": 0.9}}, {"name": "hard", "hard": True}]
+    small = {"policy": [8], "critic": [8]}
+    learner = {"preset": "half-field-mpdqn", "warmup": 64, "minibatch": 8, "capacity": 400, "network": small}
+
+    def job(**settings: Any) -> Job:
+        game = {"name": "half-field", "settings": {"max_ticks": 30, **settings}}
+        return played(team, game=game, tasks=hard, learner=learner)
+
+    jobs = [job(rewards=[paid]) for paid in ("score", "shaped", "score")]
+    assert why_apart(jobs[1], jobs[0]) == ""
+    alike, mixed = (StartsComparison(team.project, [jobs[0].pk, other.pk]) for other in (jobs[2], jobs[1]))
+    assert not mixed.obstacle
+    assert mixed.success.lines
+    titles = [[small.title for small in each.figures] for each in (alike, mixed)]
+    assert set(titles[0]) - set(titles[1]) == {"Reward of an episode", "Largest reward that they expect"}
+    assert "begins elsewhere" in why_apart(job(rewards=["score"], apart=0.5), jobs[0])

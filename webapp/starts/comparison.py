@@ -30,8 +30,11 @@ KIND = "starts"
 OFFERED = 60
 """The latest trainings, which can be chosen."""
 DECISIONS = "decisions"
+REWARDS = "rewards"
 _ALONG = {"": ("iterations", ALONG), DECISIONS: ("steps", "Decisions → later")}
 """By the word of an address: the column that a chart goes along, and what that is."""
+_PAID = "return", LARGEST_VALUE
+"""Columns that tell of rewards: where these are not of one kind, they say nothing side by side."""
 _FROM_HARD = (
     ("return", "Reward of an episode", "From the hard start, the mean of the episodes that ended in a round."),
     ("length", "Decisions of an episode", "Of the same episodes: the fewer, the sooner they reach the goal."),
@@ -123,7 +126,9 @@ class StartsComparison:
         """What the paper draws of several methods, from the hard start, and the success of each start that several
         have."""
         hard = {side: len(side.reading.names) - 1 for side in self.sides}
-        found = [SmallChart(title, text, self._chart(hard, what)) for what, title, text in _FROM_HARD]
+        alike = len({_paid(side.reading.config) for side in self.sides}) == 1
+        told = [each for each in _FROM_HARD if alike or each[0] not in _PAID]
+        found = [SmallChart(title, text, self._chart(hard, what)) for what, title, text in told]
         found += [
             SmallChart(f"Success: {name}", text, self._chart(tasks, "success"))
             for name, text, tasks in self._shared()
@@ -207,12 +212,26 @@ def why_apart(job: Job, first: Job) -> str:
 
 
 def _where(config: StartsConfig, task: StartTask) -> str:
-    """All settings of the game as they are in a start, those too that nobody has set."""
+    """All settings of the game as they are in a start, those too that nobody has set. What a game of ours pays is none
+    of them: it changes neither where an episode begins nor what counts as success."""
+    found = _settings(config, task)
+    if config.game.name.removeprefix("builtin:") in SETTINGS:
+        found.pop(REWARDS, None)
+    return json.dumps(found, sort_keys=True)
+
+
+def _paid(config: StartsConfig) -> str:
+    """What the game pays for."""
+    return json.dumps(_settings(config, config.ordered[-1]).get(REWARDS))
+
+
+def _settings(config: StartsConfig, task: StartTask) -> dict[str, Any]:
+    """All settings of the game in a start."""
     found: dict[str, Any] = {**config.game.settings, **task.settings}
     model = SETTINGS.get(config.game.name.removeprefix("builtin:"))
     if model is not None:
         found |= parse(model, {name: found[name] for name in found.keys() & model.model_fields}).model_dump()
-    return json.dumps(found, sort_keys=True)
+    return found
 
 
 def _method(job: Job) -> str:
