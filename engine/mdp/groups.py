@@ -11,7 +11,8 @@ are, and who sits on the others, is not its business. The learners that are made
 A group's seat:
 
 - observes everything that its members do, with the member's number in the name ("view 1", "view 2"; zeros for a member
-  that is out), and ``HERE`` uint8[members]: 255 for a member that is in the battle, 0 for one that is out;
+  that is out), and ``HERE`` uint8[members]: 255 for a member that is in the battle, 0 for one that is out. Who sees
+  nothing but zeros counts as out: in play nothing else tells it, and training must see what play does;
 - acts with all members' numbers, one member after the other;
 - is rewarded with the sum of its members' rewards of one name or, where ``apart``, with each member's rewards under a
   name with its number, one member after the other;
@@ -198,8 +199,10 @@ class Grouped:
         ended = None if step.ended is None else self._ended(step.ended)  # who was in its battles before the last move
         self._alive = step.alive.copy()
         alive = [self._alive[:, group.seats] for group in self._groups]
+        sees = np.stack([self._sees(observations) for observations in step.observations], axis=1)
+        sighted = [sees[:, group.seats] & here for group, here in zip(self._groups, alive, strict=True)]
         return VectorStep(
-            tuple(group.seen(step.observations, here) for group, here in zip(self._groups, alive, strict=True)),
+            tuple(group.seen(step.observations, here) for group, here in zip(self._groups, sighted, strict=True)),
             tuple(step.masks[group.seats[0]] if group.alone else None for group in self._groups),
             self._paid(step.rewards), step.terminated, step.truncated,
             np.stack([here.any(axis=1) for here in alive], axis=1), ended,

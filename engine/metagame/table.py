@@ -35,7 +35,7 @@ def read(
     ``missing``: pairs that never met, ``unfinished``: meetings of all pairs that are left out. Columns [teams]:
     ``order`` on a map, ``rating`` {"", "_low", "_high"} in Elo points, as of a ladder in which all match-ups weigh
     alike, however many of their meetings ended (NaN where no chain of meetings runs to a team, infinite where none
-    bounds it), ``picked``
+    bounds it), ``strength``, the ratings of ``split``, which all have, ``picked``
     {"", "_low", "_high"}: how often it is seen when everybody picks optimally (pairs that have not met as the ratings
     of those that have expect it, and anything in the range; NaN where such pairs leave more than ``MOST`` teams open),
     ``standing`` {"", "_low", "_high"}: its
@@ -51,6 +51,7 @@ def read(
     columns: Arrays = {
         "order": order(found.payoff),
         **(ratings(teams, results) if rated is None else rated),
+        "strength": parts.ratings,
         **dict(zip(("picked", "picked_low", "picked_high"), picked, strict=True)),
         "dominant": dominant(found).astype(np.uint8),
         "dominates": dominates(found).astype(np.uint8),

@@ -16,7 +16,8 @@ Departures from the paper:
 2. The paper gives no scale of r(i), and EXP3 (Auer et al. 2002) needs r(i) in [0, 1]. R is the success of episodes, as
    ``engine.rl.task_learner`` has it: on the half field it is the paper's return, and where a later start can gain less
    than an earlier one, returns would say that it is never mastered. |δ| is scaled by the largest mean |δ| seen, which
-   fades by 0.1 % an iteration.
+   fades by 0.1 % an iteration and at most doubles in one, so that a single outlier does not outweigh thousands of
+   iterations.
 3. ln w is kept, less its largest: the same p, and no weight overflows.
 4. Algorithm 3 updates all weights in a loop of its own. Here, as (4c) says, the chosen task's weight changes after each
    iteration, with the newest r(i), and with the p(i) by which it was chosen. A task that has not told of an episode has
@@ -172,8 +173,9 @@ class Exp3(Scheduler):
         """(4b) for the task that was chosen."""
         super().learned(i, td)
         if self.signal == "td":
-            self.largest = max(td, _FADE * self.largest)
-            self.r[i] = td / self.largest if self.largest > 0 else 0.0
+            most = 2 * self.largest if self.largest > 0 else td
+            self.largest = max(min(td, most), _FADE * self.largest)
+            self.r[i] = min(1.0, td / self.largest) if self.largest > 0 else 0.0
         shared = e * _SHARED / self.N * sum(map(exp, self.ln_w)) if self.signal == "progress" else 0.0
         self.ln_w[i] += self.gamma * self.r[i] / (self._p()[i] * self.N)
         if shared:

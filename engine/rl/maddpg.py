@@ -5,6 +5,7 @@ N entities, each with an actor μ_θi(o_i), a reward r_i and a critic Q_φi of i
 x = (o_1, …, o_N) and a = (a_1, …, a_N).
 
 y_i = r_i + γ Q_φ'i(x', a'_1, …, a'_N), a'_j = μ_θ'j(o'_j);  L(φ_i) = S⁻¹ Σ (y_i − Q_φi(x, a))²       (eq. 6)
+y_i = r_i where entity i is out from then on, as in the released code.
 ∇_θi J ≈ S⁻¹ Σ ∇_θi μ_θi(o_i) ∇_{a_i} Q_φi(x, a_1, …, a_i, …, a_N) at a_i = μ_θi(o_i), the others' from the replay
                                                                                                       (eq. 5)
 With u_i what actor i puts out, a_i = tanh u_i, the released code adds κ = 10⁻³ times the mean square of u_i to its
@@ -115,7 +116,7 @@ class MADDPG(TwinLearner):
         """One step of every φ_i along ∇ L(φ_i). Raises EngineError when numbers are no longer finite."""
         with torch.no_grad():
             after = self.critics.values(self.phi_target, t.next, self.mu(self.theta_target, t.next))
-            y = t.r + (t.gamma * after).T
+            y = t.r + (t.gamma * after).T * self.team.here(t.next)
         Q, pull = self.critics.pulled(self.phi, t.s, t.a)
         delta = Q - y.T
         loss = delta.square().mean(dim=1).sum()

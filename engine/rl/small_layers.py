@@ -1,8 +1,8 @@
 """Fully connected layers, compiled: a network, or several, in one call where torch makes a dozen.
 
-h_0 = x, h_j = φ(W_j h_{j−1} + b_j), y = W_k h_{k−1} + b_k, where φ(v) = max(v, ``slope`` · v). θ has each layer's
-matrix [o, i], then its biases. Products go to SciPy's BLAS, which takes one thread from the first import on: several
-cost more than products this small.
+h_0 = x, h_j = φ(W_j h_{j−1} + b_j), y = W_k h_{k−1} + b_k, where φ(v) = v, or ``slope`` · v where v ≤ 0. θ has each
+layer's matrix [o, i], then its biases. Products go to SciPy's BLAS, which takes one thread from the first import on:
+several cost more than products this small.
 """
 
 from __future__ import annotations
@@ -16,6 +16,16 @@ from engine.rl.compiled import compiled
 
 F32 = NDArray[np.float32]
 I64 = NDArray[np.int64]
+
+
+@compiled
+def _bend(values: F32, by: F32, slope: np.float32) -> None:
+    """``values`` · ``slope``, in place, where ``by`` is 0 or below. A NaN is not; without a slope all are 0 there, as
+    0 · ∞ is none."""
+    for r in range(values.shape[0]):
+        for c in range(values.shape[1]):
+            if by[r, c] <= 0:
+                values[r, c] = slope * values[r, c] if slope else np.float32(0)
 
 
 @compiled
@@ -36,9 +46,7 @@ def ahead(theta: F32, x: F32, widths: I64, slope: np.float32, hidden: F32, y: F3
                 for c in range(o):
                     out[r, c] += b[c]
             if j < last:
-                for r in range(n):
-                    for c in range(o):
-                        out[r, c] = out[r, c] if out[r, c] > 0 else slope * out[r, c]
+                _bend(out, out, slope)
             h = out
 
 
@@ -67,9 +75,7 @@ def back(theta: F32, x: F32, widths: I64, slope: np.float32, hidden: F32, delta:
                 below = spare[j % 2, : n * i].reshape((n, i)) if j else gx[k]
                 np.dot(d, theta[k, at : at + i * o].reshape((o, i)), below)
                 if j:
-                    for r in range(n):
-                        for c in range(i):
-                            below[r, c] *= np.float32(1) if h[r, c] > 0 else slope
+                    _bend(below, h, slope)
                 d = below
 
 

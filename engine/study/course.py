@@ -168,7 +168,9 @@ def copied(learner: Learner) -> State:
 
 
 class PupilCurve(PolicyCurve):
-    """The curve of one policy of a course; also with 95 % ranges of what it played, where they are known."""
+    """The curve of one policy of a course; also with ranges of what it played, where they are known: of 95 % for wins;
+    for scores and returns, of which nobody says how far they go, only if rare episodes are not far beyond those
+    played."""
 
     def played(self) -> Metrics:
         """Battles count, not seats: those of a squad, or of both sides, end alike."""

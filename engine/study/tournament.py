@@ -4,7 +4,8 @@ A round is one pair. Its seeds are a hash of the course's seed, its number and t
 with exchanged sides, and a meeting's result is the first one's share of both wins. The table is that of a round robin
 (``engine.metagame.table``): Elo and Nash shares with their ranges, and the match-ups. Elo points are of those
 between whom shares went both ways, directly or in a chain, and around their mean: whoever only won or only lost against
-all of them is arbitrarily far away, has no points, and would leave nobody's range with an end.
+all of them is arbitrarily far away, has no points, and would leave nobody's range with an end. Of several such groups
+the largest one has points, of equally large ones the one that won more.
 
 A Swiss tournament takes turns. In each, those meet who stand alike: the list by points is paired from the top, the
 nearest below whom one has not met yet. Two who are left over and have met change opponents with the nearest pair above
@@ -142,7 +143,7 @@ def _rated(players: int, results: Floats) -> Arrays:
     took = np.zeros((players, players), np.bool_)
     took[pairs.first, pairs.second], took[pairs.second, pairs.first] = wins.sum(axis=1) > 0, wins.sum(axis=1) < many
     label = connected_components(took, connection="strong")[1]
-    within = label == np.bincount(label).argmax()
+    within = label == np.lexsort((_won(label, pairs, wins.sum(axis=1), many), np.bincount(label)))[-1]
     found = {name: np.full(players, np.nan) for name in ("rating", "rating_low", "rating_high")}
     if within.sum() < 2:
         return found
@@ -153,6 +154,13 @@ def _rated(players: int, results: Floats) -> Arrays:
     for name, column in zip(found, (ladder.ratings, ladder.low, ladder.high), strict=True):
         found[name][within] = ELO * column
     return found
+
+
+def _won(label: NDArray[np.int32], pairs: Pairs, wins: Floats, many: NDArray[np.int64]) -> Floats:
+    """The share of its meetings that each group of players won: ``wins`` of the first of each pair, of so ``many``."""
+    both = np.concatenate([label[pairs.first], label[pairs.second]])
+    met = np.bincount(both, np.tile(many, 2), label.max() + 1)
+    return np.bincount(both, np.concatenate([wins, many - wins]), label.max() + 1) / np.maximum(met, 1)
 
 
 def paired(count: int, before: Sequence[Sequence[Pair]], points: Floats) -> list[Pair]:

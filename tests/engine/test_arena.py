@@ -816,6 +816,19 @@ def test_a_tournament_whose_pairs_always_or_never_win_has_a_table_after_each_pai
     assert columns["picked"].sum() == pytest.approx(1)
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_of_equally_large_groups_the_one_that_won_more_has_elo_points(turned: bool) -> None:
+    strong = {2, 3} if turned else {0, 1}
+    whole = Tournament(TournamentConfig(kind="round-robin"), 1, list("abcd"))
+    while not whole.over:
+        first, second = whole.due()
+        alike = (first in strong) == (second in strong)
+        shares = np.tile([0.0, 1.0], 25) if alike else np.full(50, float(first in strong))
+        whole.results.append(((first, second), shares))
+    rated = ~np.isnan(whole.table()[1]["rating"])
+    assert set(np.flatnonzero(rated).tolist()) == strong
+
+
 def test_in_a_swiss_tournament_those_meet_who_stand_alike_and_nobody_twice() -> None:
     before: list[list[tuple[int, int]]] = []
     points = np.zeros(7)

@@ -74,6 +74,21 @@ def test_small_layers_and_large_ones_say_the_same(activation: dense.Activation, 
         torch.testing.assert_close(small, large)
 
 
+@pytest.mark.parametrize("activation", ["leaky_relu", "relu"])
+def test_infinite_numbers_go_through_small_layers_as_through_torch_s(
+    activation: dense.Activation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layers, found = dense.Layers((2, 2, 1), activation), []
+    theta = torch.tensor([5.0, 5.0, -5.0, -5.0, 0.0, 0.0, 1.0, 0.5, 0.0])
+    x = torch.tensor([[3e38, 3e38], [-3e38, 1.0], [0.0, 0.0]])
+    for least in (1 << 24, 0):
+        monkeypatch.setattr(dense, "_LEAST", least)
+        y, pull = dense.sloped(theta, x, layers)
+        found.append((y, pull(torch.ones(3, 1))))
+    for small, large in zip(*found, strict=True):
+        torch.testing.assert_close(small, large, equal_nan=True)
+
+
 def test_what_is_not_a_number_stays_so_in_small_layers() -> None:
     layers = dense.Layers((2, 4, 1), "relu")
     theta, x = torch.rand(layers.size), torch.tensor([[1.0, torch.nan], [1.0, 1.0]])

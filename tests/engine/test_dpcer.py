@@ -176,6 +176,15 @@ def test_a_task_with_larger_errors_is_learned_more_often() -> None:
     assert chosen.p[1] > 0.8
 
 
+def test_one_error_beyond_all_others_does_not_stop_the_choosing_by_errors() -> None:
+    chosen = Exp3(4, generator(4), signal="td")
+    for t in range(3_000):
+        i = chosen.choose()
+        chosen.learned(i, 1e6 if t == 10 else (0.5, 0.5, 0.5, 5.0)[i])
+        assert 0 <= max(chosen.r) <= 1
+    assert chosen.p[3] > 0.8
+
+
 def orders(method: Method, R: float) -> list[tuple[int, ...]]:
     """The tasks that are learned, stage by stage, in 40 iterations with this success everywhere."""
     chosen, stages = scheduler(method, 4, generator(0), T=40), []

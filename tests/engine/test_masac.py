@@ -196,6 +196,22 @@ def test_maddpg_is_the_published_algorithm_number_by_number() -> None:
     np.testing.assert_allclose(learning.theta_target.numpy(), _flat(theirs.actor_targets), rtol=0, atol=1e-5)
 
 
+def test_whoever_of_maddpg_is_out_from_then_on_expects_nothing_more() -> None:
+    learning = made("maddpg")
+    t = drawn(learning, leaves=3)
+    out = t.next["here"][:, 1] == 0
+    assert 0 < out.sum() < len(out)
+    learning.critics.values = lambda *_: torch.full((2, len(out)), 1000.0)
+    seen: list[torch.Tensor] = []
+    learning.critics.pulled = lambda *_: (torch.zeros(2, len(out)), lambda delta: seen.append(-delta / 2 * len(out)))
+    with pytest.raises(AttributeError):  # the gradient is not computed here
+        learning.critic_step(t)
+    y = seen[0]
+    torch.testing.assert_close(y[1][out], t.r[out, 1])
+    torch.testing.assert_close(y[1][~out], (t.r[:, 1] + 1000 * t.gamma)[~out])
+    torch.testing.assert_close(y[0], t.r[:, 0] + 1000 * t.gamma)
+
+
 @pytest.mark.parametrize("kind", ["masac", "maddpg"])
 def test_critics_stay_in_the_actors_step_and_actors_in_the_critics(kind: str) -> None:
     learning = made(kind)

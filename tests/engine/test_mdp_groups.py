@@ -13,6 +13,7 @@ from engine.games.navigation.game import NavigationChoices
 from engine.games.tanks import Tanks
 from engine.mdp.groups import HERE, Group, Grouped, grouped
 from engine.mdp.interface import GroupSpec, members_of
+from engine.mdp.vector import VectorStep
 from tests.contracts.mdp import VectorContract
 from tests.engine.squad_game import SquadSignals
 
@@ -73,6 +74,32 @@ def test_a_member_that_is_out_sees_nothing_and_its_group_knows_it() -> None:
             np.testing.assert_array_equal(there, ~before[step.ended.battles])
             ends += there.tolist()
     assert not all(ends)
+
+
+class DarkAtTimes(SquadSignals):
+    """The second sees zeros in every third decision, and is there all the same."""
+
+    ticks = 0
+
+    def _joined(self, steps: list[VectorStep]) -> VectorStep:
+        self.ticks += 1
+        step = super()._joined(steps)
+        first, second = step.observations
+        return step._replace(observations=(first, {"signal": second["signal"] * (self.ticks % 3 != 0)}))
+
+
+def test_who_sees_nothing_but_zeros_counts_as_out_in_training_as_in_play() -> None:
+    """In play nothing else tells who is out (``engine.rl.squads``)."""
+    game, told = Grouped(DarkAtTimes(), [Group((0, 1))]), []
+    step = game.reset(SEEDS)
+    for _ in range(8):
+        seen = step.observations[0]
+        np.testing.assert_array_equal(seen[HERE][:, 1] > 0, seen["signal 2"].any(axis=1))
+        assert (seen[HERE][:, 0] == 255).all()
+        assert step.alive.all()
+        told.append(bool(seen[HERE][0, 1]))
+        step = game.step([np.zeros((5, 2), np.float32)])
+    assert set(told) == {True, False}
 
 
 def test_sides_of_several_seats_remain_sides_of_equally_many_groups() -> None:

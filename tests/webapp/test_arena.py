@@ -18,10 +18,12 @@ from django.utils import timezone
 from engine.arrays import Bundle, pack
 from engine.config import arena_plan, parse
 from engine.config.arena import ArenaConfig
+from engine.config.tournament import TournamentConfig
 from engine.events import Progressed
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
+from engine.study.tournament import Tournament
 from tests.contracts.asked_kind import AskedKindContract, form, page
 from tests.engine.test_arena import DQN, PPO, course, lesson
 from tests.factories import Studio, signed_in
@@ -431,10 +433,11 @@ def test_a_course_with_more_than_the_form_has_room_for_says_so(
     assert "more than this form has room for" in designer.post(again, follow=True).content.decode()
 
 
-def test_where_not_all_met_the_strongest_is_who_has_most_elo_points() -> None:
+def test_where_not_all_met_the_strongest_is_who_is_so_by_all_results_together() -> None:
     """Who met weaker ones has more wins; pairs that did not meet count for nobody."""
     names = ("weak", "strong", "never lost", "never won")
-    columns = {"standing": [0.7, 0.5, 0.9, 0.1], "rating": [-100.0, 100.0, np.nan, np.nan]}
+    columns = {"standing": [0.7, 0.5, 0.9, 0.1], "rating": [-100.0, 100.0, np.nan, np.nan],
+               "strength": [-0.3, 0.3, 9.0, -9.0]}  # fmt: skip
     ends = ("standing_low", "standing_high", "rating_low", "rating_high", "picked", "picked_low", "picked_high")
     arrays = {name: np.array(values) for name, values in (columns | dict.fromkeys(ends, [0.0] * 4)).items()}
     arrays["share"] = np.array([[0.5, 0.2, 0.5, 1.0], [0.8, 0.5, 0.0, 0.5], [0.5, 1.0, 0.5, 0.5], [0.0] * 4])
@@ -445,6 +448,17 @@ def test_where_not_all_met_the_strongest_is_who_has_most_elo_points() -> None:
     assert [each.share for each in shown] == pytest.approx([1.0, 0.4, 0.6, 0.0])
     table.meta["missing"] = 0
     assert [each.name for each in standings(table)] == ["never lost", "weak", "strong", "never won"]
+
+
+def test_who_lost_to_the_best_does_not_come_first_of_a_swiss_tournament() -> None:
+    """A and B are alike, X beats Y, A beats X, B beats Y: X has a share of a half, and no Elo points."""
+    whole = Tournament(TournamentConfig(kind="swiss"), 1, ["X", "A", "Y", "B"])
+    for first, second, share in (("A", "B", 0.5), ("X", "Y", 1.0), ("X", "A", 0.0), ("B", "Y", 1.0)):
+        pair = whole.entrants.index(first), whole.entrants.index(second)
+        whole.results.append((pair, np.tile([share, min(1.0, 2 * share)] if share != 0.5 else [0.0, 1.0], 25)))
+    table = Bundle(*whole.table())
+    assert [each.name for each in standings(table)][2:] == ["X", "Y"]
+    assert strongest(table)[0] in "AB"
 
 
 def test_an_agent_kept_after_a_lesson_tells_what_it_had_learned_from_and_the_others(
@@ -843,10 +857,11 @@ def test_strength_is_told_with_a_range_or_a_sentence_says_why_there_is_none() ->
 
     known, none = standings(table((0.4, -3.0), (0.6, 3.0))), standings(table((0.2, np.nan), (0.8, np.nan)))
     assert [(each.name, each.rating, each.range) for each in known] == [("p1", "3", "3 to 3"), ("p0", "−3", "−3 to −3")]
-    assert unrated(known) == ""
-    assert unrated(none).startswith("Nobody has Elo points")
+    assert unrated(known, True) == ""
+    assert unrated(none, True).startswith("Nobody has Elo points")
+    assert unrated(none, False).endswith("The order of the rows counts all results together.")
     assert strongest(table((0.2, np.nan), (0.8, np.nan))) == ("p1", 2)
-    assert unrated(standings(table((0.5, 0.0), (0.5, 0.0), (1.0, np.nan)))).startswith("p2 has no Elo points")
+    assert unrated(standings(table((0.5, 0.0), (0.5, 0.0), (1.0, np.nan))), True).startswith("p2 has no Elo points")
 
 
 def test_only_one_rule_says_who_is_surely_better_and_elo_points_that_disagree_are_named(

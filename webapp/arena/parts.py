@@ -91,7 +91,7 @@ class Lessons(Learning):
             "seen": table is not None and not np.isnan(table.arrays["picked"]).all(),
             "against_points": against_points(table) if table else [],
             "left_out": arena_plan.without_groups(course.config),
-            "unrated": unrated(standings(table)) if table else "",
+            "unrated": unrated(standings(table), not table.meta["missing"]) if table else "",
             "sharing": self.crowded(course.config),
         }
 

@@ -36,7 +36,7 @@ class PlayerStanding(NamedTuple):
 
 def standings(table: Bundle) -> list[PlayerStanding]:
     """All players, the strongest first: by their shares of wins where everybody met everybody, otherwise, as some met
-    stronger ones than others, by Elo points."""
+    stronger ones than others, by what all results together say."""
     names = [team["name"] for team in table.meta["teams"]]
     columns = {name: table.arrays[name].tolist() for name in
             ("standing", "standing_low", "standing_high", "rating", "rating_low", "rating_high", "picked", "picked_low",
@@ -44,8 +44,9 @@ def standings(table: Bundle) -> list[PlayerStanding]:
     met = not table.meta["missing"]
     if not met:
         columns["standing"] = _own_shares(table)
-    shares, ratings = columns["standing"], columns["rating"]
-    order = sorted(range(len(names)), key=lambda i: -(_known(shares[i]) if met else _strength(shares[i], ratings[i])))
+    told = table.arrays.get("strength") if not met else None  # tables of earlier versions have none
+    by = columns["standing"] if told is None else told.tolist()
+    order = sorted(range(len(names)), key=lambda i: -_known(by[i]))
     return [
         PlayerStanding(
             names[i], columns["standing"][i], columns["standing_low"][i], columns["standing_high"][i],
@@ -105,27 +106,23 @@ def strongest(table: Bundle) -> tuple[str, int]:
     return first.name, 1 + len(others)
 
 
-def unrated(table: Sequence[PlayerStanding]) -> str:
-    """Why some have no Elo points, in a sentence; empty where all have them."""
+def unrated(table: Sequence[PlayerStanding], met: bool) -> str:
+    """Why some have no Elo points, in a sentence; empty where all have them. ``met``: whether all pairs have."""
+    above = "Shares of wins tell who is above whom." if met else "The order of the rows counts all results together."
     names = [each.name for each in table if not each.rating]
     if not names:
         return ""
     if len(names) == len(table):
         return (
             "Nobody has Elo points: who won between two of them always was the same one, so nothing says how far apart "
-            "they are. Their shares of wins tell who is above whom."
+            f"they are. {above}"
         )
     shown = ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
     have = "has" if len(names) == 1 else "have"
     return (
-        f"{shown} {have} no Elo points: against those who have them {'it' if have == 'has' else 'they'} won everything "
-        "or nothing, so nothing says how far apart they are. Shares of wins tell who is above whom."
+        f"{shown} {have} no Elo points: between {'it' if have == 'has' else 'them'} and those who have them nobody won "
+        f"both ways, so nothing says how far apart they are. {above}"
     )
-
-
-def _strength(share: float, rating: float) -> float:
-    """Elo points; who has none won everything or nothing against those who have them."""
-    return rating if math.isfinite(rating) else math.copysign(math.inf, _known(share) - 0.5)
 
 
 def _known(value: float) -> float:
