@@ -276,6 +276,12 @@ def _unused(config: AESRLConfig) -> Iterator[tuple[str, str]]:
         yield "learner.updates", f"in {kind} as many minibatches follow as the last round had decisions: leave this out"
     if learner.explore != usual.explore and not config.method.noisy:
         yield "learner.explore", f"in {kind} all play without noise: leave this out"
+    method = config.method
+    if isinstance(method, _Together):
+        if method.waiting and method.least_lessons != LEAST_LESSONS:
+            yield "method.least_lessons", "in rounds the critic always catches up: leave this out"
+        if method.gain != type(method).model_fields["gain"].default and not method.learning_share:
+            yield "method.gain", "nobody learns, so no share is kept: leave this out"
 
 
 def _unranged(config: AESRLConfig) -> Iterator[tuple[str, str]]:
@@ -285,5 +291,8 @@ def _unranged(config: AESRLConfig) -> Iterator[tuple[str, str]]:
     name = _RANGES.get(method.mean.kind)
     if name and getattr(method.mean, name) is None and config.spread is None:
         yield f"method.mean.{name}", "give this, or the spread of scores, of which it is then a sixth"
+    floor = getattr(method.variance, "floor", 0.0)
+    if method.variance_at_first < floor:
+        yield "method.variance_at_first", f"it lies below the least variance, {floor:g}"
     if isinstance(method.variance, ElitesConfig) and not isinstance(method.mean, OldestConfig):
         yield "method.variance.kind", "elites are those of the centre's rule oldest: choose that, or another variance"

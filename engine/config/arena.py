@@ -103,6 +103,8 @@ class ArenaConfig(Study):
                 yield f"roster.{name}", "it plays in no match of any lesson: leave it out, or name it in a match"
         if self.tournament is not None and not 2 <= self.entrants <= MOST_ENTRANTS:
             yield "tournament", ALONE if self.entrants < 2 else CROWD.format(self.entrants)
+        if self.tournament is not None and self.tournament.turns and self.tournament.kind == "round-robin":
+            yield "tournament.turns", "everybody meets everybody, without turns: leave this out"
         if self.count > MOST_LESSONS:
             yield "lessons", f"these are {self.count:,} lessons: at most {MOST_LESSONS:,} in all"
 

@@ -98,10 +98,12 @@ class SchedulerConfig(Config):
         description="of one task: the change between single episodes is chance, not progress",
     )  # fmt: skip
     low: float | None = Field(
-        None, title="Least score of an episode",
+        None, ge=-1e12, le=1e12, title="Least score of an episode",
         description="as the game tells scores; with the largest one; left out: as the game declares them",
     )  # fmt: skip
-    high: float | None = Field(None, title="Largest score of an episode", description="with the least one")
+    high: float | None = Field(
+        None, ge=-1e12, le=1e12, title="Largest score of an episode", description="with the least one"
+    )
 
     @property
     def ends(self) -> tuple[float, float] | None:
@@ -164,6 +166,7 @@ class StartsConfig(OneTraining):
         yield from self._ill_tasks()
         yield from self._ill_places()
         yield from self._ill_ends()
+        yield from self._unused()
         if self.learner.normalise_observations:
             yield "learner.normalise_observations", "actors send transitions, and share no scale: switch this off"
         together = self.learner.fragment * self.environments
@@ -190,6 +193,26 @@ class StartsConfig(OneTraining):
             yield "scheduler.low", "say the least score, too, or leave out the largest"
         elif low is not None and high is not None and high <= low:
             yield "scheduler.high", "must be more than the least score"
+
+    def _unused(self) -> Iterator[tuple[str, str]]:
+        """Settings that were given and have no effect beside the others."""
+        chosen, replay = self.scheduler, self.replay
+        without = {
+            "scheduler.signal": chosen.kind != "exp3", "scheduler.gamma": chosen.kind != "exp3",
+            "scheduler.bar": chosen.kind not in ("dbc", "drc"), "ahead": self.sampling == "synchronous",
+            "replay.megabytes": replay.where != "redis" or bool(replay.address),
+        }  # fmt: skip
+        why = {
+            "scheduler.signal": "only exp3 looks at what pays", "scheduler.gamma": "only exp3 has a share to spread",
+            "scheduler.bar": "only dbc and drc go from one task to the next",
+            "ahead": "in step an actor plays one fragment with each network",
+            "replay.megabytes": "there is no Redis of its own here",
+        }  # fmt: skip
+        for place, unused in without.items():
+            *ahead, name = place.split(".")
+            owner: Config = getattr(self, ahead[0]) if ahead else self
+            if unused and getattr(owner, name) != type(owner).model_fields[name].default:
+                yield place, f"{why[place]}: leave this out"
 
     def _ill_places(self) -> Iterator[tuple[str, str]]:
         if self.replay.where == "redis" and self.sampling == "synchronous":

@@ -137,7 +137,8 @@ class AES:
     ``towards``: by which share the mean moved last, and the fitness of what it moved to."""
 
     def __init__(self, mu: NDArray[Any], sigma2: float, mean: MeanRule, variance: VarianceRule, n: int = 10) -> None:
-        self.mu, self.sigma2 = np.array(mu, np.float64), np.full(len(mu), sigma2)
+        self.mu = np.array(mu, np.float64)
+        self.sigma2 = np.full(len(mu), max(sigma2, getattr(variance, "floor", 0.0)))
         self.mean, self.variance, self.n = mean, variance, n
         self.newest, self.fitness = np.empty((0, len(mu))), list[float]()
         self.successes: list[bool] = []

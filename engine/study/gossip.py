@@ -193,10 +193,10 @@ class _Gossip(Session):
         if stored == self.versions:
             return True
         if self.asked != self.tick + 1:
-            self.asked, self.awaited = self.tick + 1, set(range(self.config.agents))
+            self.asked, self.awaited = self.tick + 1, set(agents.present)
             self.deadline = time.monotonic() + PATIENCE_S
             agents.direct(Direction(self.epoch, self.asked, 0, self.saved))
-        return not self.awaited or time.monotonic() >= self.deadline
+        return not self.awaited & set(agents.present) or time.monotonic() >= self.deadline
 
     def _direct(self, agents: AgentPool) -> None:
         until = self.config.updates_after(self.tick + 1) if self.config.waits else 0
@@ -220,7 +220,7 @@ class _Gossip(Session):
     def _progressed(self, agents: AgentPool) -> Iterator[AnyEvent]:
         """Close a round: the agents go on with the next one while this process writes and evaluates."""
         before, every, self.losses = self.tick, self.config.evaluate_every, 0
-        self.tick = self.config.ticks if self.over else self.tick + 1
+        self.tick = self.config.ticks if self.over else self._rounds()
         self.curve.closed([state["learner"].arrays["weights"] for state in self.states])
         self.curve.without_lost(agents.present)
         metrics, links = self.curve.metrics(), self.curve.table()
@@ -235,6 +235,13 @@ class _Gossip(Session):
             self._direct(agents)
         due = self.over or (every > 0 and self.tick // every > before // every)
         yield from self._close_round(metrics, due)
+
+    def _rounds(self) -> int:
+        """Rounds whose updates are made: of agents that do not wait, several may be over since the last look."""
+        rounds = self.tick + 1
+        while not self.config.waits and self.updates >= self.config.updates_after(rounds + 1) * self.config.agents:
+            rounds += 1
+        return rounds
 
     def _close_round(self, metrics: Metrics, due: bool) -> Iterator[AnyEvent]:
         """Report the round, after an evaluation where one is ``due``. If a command ends the evaluation early, the

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 _GOES_ON = "The learner goes on with what it has; what actors play meanwhile is lost, and counted."
 _SILENT = f"Redis does not answer. {_GOES_ON}"
 _OVER = "Redis answers again, has room, and refuses nothing."
-_FULL = f"Redis has no room for the newest network. {_GOES_ON}"
+_FULL = (
+    "Redis has no room for the newest network. Actors play with the last one that they got, or wait for their first. "
+    f"{_GOES_ON}"
+)
 
 
 class _Redis:

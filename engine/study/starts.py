@@ -9,6 +9,7 @@ makes no more minibatches for a decision than its settings say, as long as decis
 from __future__ import annotations
 
 import math
+import os
 import secrets
 import time
 from collections.abc import Iterable, Iterator
@@ -50,6 +51,8 @@ from engine.study.start_actors import Actors, open_actors
 from engine.study.start_tasks import seat_of_all
 from engine.study.starts_curve import StartsCurve
 
+NETWORKS = 3
+"""Networks that a Redis of its own has room for: the old one, the new one, and as much for decisions."""
 QUIET_S = 5.0
 """Seconds without a decision after which the learner goes on with what it has."""
 SLICE = 32
@@ -168,8 +171,22 @@ class _Starts(EvaluatedRounds):
         seat, self.longest, ends = seat_of_all(self.config, begun=begun, should_stop=self.stopped)
         self.agent = TaskTraining(self.config, seat, ends)
         self.active, self.curve = {AGENT: self.agent}, self.agent.record
+        self._fits_into_redis()
         if not begun:
             begin_with(self.agent.learner, "start", self.config.start, self.store)
+
+    def _fits_into_redis(self) -> None:
+        """Raises ConfigError where a Redis of its own is too small for networks, or larger than this machine."""
+        replay = self.config.replay
+        if replay.where != "redis" or replay.address:
+            return
+        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
+        least = -(-NETWORKS * sum(vector.nbytes for vector in self.agent.vectors.values()) >> 20)
+        if replay.megabytes > there:
+            raise ConfigError([("replay.megabytes", f"this machine has {there:,} MB in all")])
+        if replay.megabytes < least:
+            why = f"the network does not fit, with room for a newer one and for decisions: give at least {least:,}"
+            raise ConfigError([("replay.megabytes", why)])
 
     @property
     def steps(self) -> int:

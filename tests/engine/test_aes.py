@@ -156,6 +156,14 @@ def sphere(
     return search, least, np.array(kept)
 
 
+def test_a_first_variance_below_the_floor_is_on_it_from_the_beginning() -> None:
+    search = AES(np.zeros(4), 1e-9, RelativeConfig(baseline=10.0), SuccessConfig(floor=1e-5), 10)
+    assert (search.sigma2 == 1e-5).all()
+    search.update(np.ones(4), 1.0, 0.0)
+    assert (search.sigma2 >= 1e-5).all()
+    assert (AES(np.zeros(4), 1e-9, RelativeConfig(baseline=10.0), ConstantConfig(), 10).sigma2 == 1e-9).all()
+
+
 def test_ten_thousand_updates_leave_no_variance_below_the_floor_and_few_on_it() -> None:
     search, least, kept = sphere(AdaptiveConfig(), 10_000)
     assert least >= 1e-5

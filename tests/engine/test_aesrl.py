@@ -233,6 +233,10 @@ def test_what_does_not_go_together_is_refused_at_its_field() -> None:
     assert refused(method=METHODS["cem-rl"], learner={**LEARNER, "updates": 0.5, "explore": 0.2}) == {
         "learner.updates", "learner.explore",
     }  # fmt: skip
+    assert refused(method={"waiting": True, "least_lessons": 0.2}) == {"method.least_lessons"}
+    assert refused(method={"learning_share": 0, "gain": 3}) == {"method.gain"}
+    assert refused(method={"variance_at_first": 1e-9}) == {"method.variance_at_first"}
+    assert study(method={"variance_at_first": 1e-9, "variance": {"kind": "constant"}})
     assert study(method=METHODS["erl"], learner={**LEARNER, "updates": 0.5, "explore": 0.2, "delay": 3})
     assert refused(learner={**LEARNER, "capacity": 4, "normalise_observations": True}) == {
         "learner.capacity", "learner.normalise_observations",

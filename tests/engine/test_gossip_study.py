@@ -486,7 +486,7 @@ def test_a_round_without_waiting_ends_with_states_of_its_end(store: FolderStore)
     made = _Gossip(study(agents=2, staleness=None, steps=2048, checkpoint_every=512), store, lambda: "")
     made._prepare(begun=False)
     asked: list[int] = []
-    pool: Any = SimpleNamespace(direct=lambda direction: asked.append(direction.tick))
+    pool: Any = SimpleNamespace(direct=lambda direction: asked.append(direction.tick), present={0, 1})
     agent, _ = alone(store, agents=2, staleness=None)
     agent.act()
     report = agent.report(whole=True)
@@ -500,6 +500,30 @@ def test_a_round_without_waiting_ends_with_states_of_its_end(store: FolderStore)
     made._take(report._replace(number=1))
     assert made._round_is_over(pool)
     assert asked == [1], "they are asked once"
+
+
+def test_a_round_without_waiting_ends_without_an_agent_that_is_away_and_counts_all_that_were_made(
+    store: FolderStore,
+) -> None:
+    made = _Gossip(study(agents=3, staleness=None, steps=30_720, checkpoint_every=3072), store, lambda: "")
+    made._prepare(begun=False)
+    pool: Any = SimpleNamespace(direct=lambda direction: None, present={0, 1, 2})
+    agent, _ = alone(store, agents=3, staleness=None)
+    agent.act()
+    report = agent.report(whole=True)
+    far = report._replace(version=5 * made.config.updates_after(1), state=None)
+    made._take(report._replace(number=2, version=1, state=None))
+    for i in (0, 1):
+        made._take(far._replace(number=i))
+    assert not made._round_is_over(pool)
+    for i in (0, 1):
+        state = agent.learner.state()
+        state["learner"].meta["version"] = far.version
+        made._take(far._replace(number=i, state=state))
+    assert not made._round_is_over(pool), "the third has not told yet"
+    pool.present = {0, 1}
+    assert made._round_is_over(pool), "the third is gone, and another one takes its place"
+    assert made._rounds() == 3, "ten fifteenths of five rounds are made by two of three"
 
 
 def test_what_an_agent_loses_is_told_when_it_goes_on_from_a_checkpoint(store: FolderStore) -> None:

@@ -369,6 +369,12 @@ def test_a_learner_that_hears_nothing_for_long_goes_on_with_what_it_has(store: F
         ({"scheduler": {"low": 2.0}}, "scheduler.high", "say the largest score, too"),
         ({"scheduler": {"high": 2.0}}, "scheduler.low", "say the least score, too"),
         ({"scheduler": {"kind": "best"}}, "scheduler.kind", "must be one of"),
+        ({"scheduler": {"low": -1e308, "high": 1e308}}, "scheduler.high", ""),
+        ({"scheduler": {"kind": "uniform", "signal": "td"}}, "scheduler.signal", "only exp3"),
+        ({"scheduler": {"kind": "db", "gamma": 0.2}}, "scheduler.gamma", "only exp3"),
+        ({"scheduler": {"kind": "exp3", "bar": 0.5}}, "scheduler.bar", "only dbc and drc"),
+        ({"ahead": 3}, "ahead", "in step an actor plays one fragment"),
+        ({"replay": {"megabytes": 64}}, "replay.megabytes", "no Redis of its own"),
         ({"learner": {"kind": "pdqn", "rate": [0.1, 0.2]}}, "learner.rate", "one number"),
     ],
 )  # fmt: skip
@@ -379,6 +385,21 @@ def test_what_is_wrong_is_told_at_its_field(more: dict[str, Any], place: str, wh
         load(given)
     assert place in {problem.place for problem in wrong.value.problems}, wrong.value.problems
     assert why in str(wrong.value)
+
+
+@pytest.mark.parametrize(("megabytes", "why"), [(16, "give at least "), (65_536, "this machine has ")])
+def test_a_redis_too_small_for_the_network_or_larger_than_the_machine_is_refused_before_anybody_plays(
+    megabytes: int, why: str, store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.study.starts.os.sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 1 << 20}.get)
+    large = {"network": {"policy": [1800, 1800], "critic": [1800, 1800]}}
+    config = study(
+        sampling="asynchronous", replay={"where": "redis", "megabytes": megabytes}, learner=large
+    )  # fmt: skip
+    *_, last = run(config, store)
+    assert isinstance(last, Failed)
+    assert last.message.startswith("replay.megabytes: ")
+    assert why in last.message
 
 
 def test_what_a_name_or_an_end_of_a_range_hides_is_found_too_and_nothing_that_is_right_without_them() -> None:
