@@ -118,7 +118,7 @@ class Cluster:
         free = load_ray().available_resources().get("CPU", 0.0)
         if free >= cpus:
             return ""
-        return "A worker has not started yet: every processor is taken, or the machine is overloaded."
+        return "A worker is still starting: every processor is taken, or the machine is overloaded."
 
     def look(self) -> None:
         """Check whether a daemon that this process depends on is certainly gone; a slow network proves nothing."""

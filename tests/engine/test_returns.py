@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from engine.catalog.returns import REACHES, ends_of_returns
 from engine.config.aesrl import AESRLConfig
+from engine.games.pong import VectorPong
 from engine.means import NOWHERE, range_of
 
 RNG = np.random.Generator
@@ -73,11 +75,30 @@ def test_no_episode_leaves_the_ends_that_its_game_declares(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("game", "settings"),
-    [("gym:HalfCheetah-v5", {}), ("python:mine:Pendulum-v1", {}), ("gym:Pendulum-v1", {"unheard": 1}), ("pong", {})],
+    [
+        ("gym:HalfCheetah-v5", {}),
+        ("python:mine:Pendulum-v1", {}),
+        ("gym:Pendulum-v1", {"unheard": 1}),
+        ("pong", {"rewards": ["score", "moved"]}),
+        ("platform", {}),
+    ],
 )
 def test_nothing_is_said_of_other_games_and_of_settings_that_may_change_rewards(
-    game: str, settings: dict[str, int]
+    game: str, settings: dict[str, Any]
 ) -> None:
     assert ends_of_returns(game, settings, 100) == (-math.inf, math.inf)
     assert ends_of_returns("cartpole", {}, 500) == ends_of_returns("gym:CartPole-v1", {}, 500) == (0, 500)
     assert ends_of_returns("gym:Pendulum-v1", {"g": 9.81}, 100) == ends_of_returns("pendulum", {}, 100)
+
+
+@pytest.mark.parametrize("points", [2, 11])
+def test_an_episode_of_pong_is_worth_no_more_than_its_points(points: int) -> None:
+    low, high = ends_of_returns("pong", {"points": points}, 6000)
+    assert (low, high) == (-points, points)
+    game = VectorPong(points=points)
+    step, rng, returns = game.reset(np.arange(16, dtype=np.uint64)), np.random.default_rng(1), list[float]()
+    while len(returns) < 16:
+        step = game.step([rng.integers(0, 3, 16)])
+        returns += step.ended.returns[:, 0, 0].tolist() if step.ended is not None else []
+    assert low <= min(returns) <= max(returns) <= high
+    assert min(returns) == low, "chance loses every point now and then"

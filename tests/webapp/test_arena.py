@@ -791,7 +791,8 @@ def test_while_pairs_meet_no_lesson_is_under_way_and_nothing_is_said_of_pairs_th
     assert "Seen if everybody picks well" in whole
     table = latest_table(job)
     assert table is not None
-    packed = pack({**table.meta, "missing": 1}, table.arrays)
+    nobody = {name: np.full_like(table.arrays[name], np.nan) for name in ("picked", "picked_low", "picked_high")}
+    packed = pack({**table.meta, "missing": 1}, table.arrays | nobody)
     artifacts = {**job.artifacts, "table": store().put(packed)}
     Job.objects.filter(pk=job.pk).update(artifacts=artifacts)
     content = designer.get(page(job)).content.decode()

@@ -93,6 +93,8 @@ class ArenaForm(StudyForm):
         if (game := self.offered) is not None:
             for i in range(1, self.present + 1):
                 player_menus.offer(self[f"plays{i}"], [*player_menus.menu(i, sent, game, self.project)])
+            for i in range(1, self.rows + 1):
+                self.fields[f"settings{i}"].help_text = lesson_fields.set_in(game.settings)
         self.fields["steps"].widget.attrs["placeholder"] = number(DECISIONS)
         self.fields["copies"].widget.attrs["placeholder"] = str(settings.CPUS)
 

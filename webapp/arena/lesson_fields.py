@@ -70,7 +70,7 @@ def _of(i: int) -> dict[str, Any]:
         "title": NameField(120, label=f"What lesson {i} is called", required=False),
         "who": text(f"Who plays whom in lesson {i}", "Such as: main vs old, main vs random."),
         "settings": text(
-            f"Settings of the game in lesson {i}", "Such as: penalty 0.1. For one match: main vs old (penalty 0.1)."
+            f"Settings of the game in lesson {i}", "A name and a number. For one match: main vs old (NAME 2)."
         ),
         "steps": DecisionsField(label=f"Decisions of lesson {i} at most"),
         "until": NumberField(
@@ -83,6 +83,14 @@ def _of(i: int) -> dict[str, Any]:
         "copies": text(f"Copies after lesson {i}", "Such as: rival from main. Then rival goes on from there."),
     }  # fmt: skip
     return {f"lesson_title{i}" if name == "title" else f"{name}{i}": field for name, field in found.items()}
+
+
+def set_in(names: Sequence[str]) -> str:
+    """What may be typed as settings of a game that has these."""
+    if not names:
+        return "This game has no settings."
+    first = names[0]
+    return f"This game has {', '.join(names)}. Such as: {first} 2. For one match: main vs old ({first} 2)."
 
 
 def name_of(field: str, i: int) -> str:

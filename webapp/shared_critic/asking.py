@@ -163,8 +163,8 @@ class TogetherForm(LayeredForm):
         self.fields["game"].help_text = "Games for one player who steers with numbers."
         self.fields["steps"].label = "Decisions in all"
         self.fields["steps"].help_text = (
-            "All that are played, by chance and to measure the centre, too. Episodes that are under way at the end are "
-            "played out."
+            "All that are played to learn from, by chance, or to measure the centre. Episodes under way at the end are "
+            "played out; evaluations on fresh episodes come on top."
         )
         self.fields["seed"].help_text = "Same seed, same result, where all of a round wait."
         self.fields["workers"].help_text = "As a rule as many as there are processors."
