@@ -83,7 +83,8 @@ def search(rounds: Columns, least: float, learns: bool) -> list[Small]:
     lessons = "The critic learned from those by chance first, so it may begin high."
     charts = (
         ("chance_rl", "Chance that the next one learns", "It rises while fewer have learned than was asked for."),
-        ("sigma", "How far individuals lie from the centre", "Smaller: the search closes in."),
+        ("sigma", "How far individuals lie from the centre",
+         "Of each weight of the network, its spread around the centre. Smaller: the search closes in."),
         ("floor", "Share of weights that hardly vary any more", "Near 1: nothing new is tried."),
         (LESSONS, "Lessons of the critic for each decision after those by chance",
          f"{lessons} While it is far below the dashed line, nobody begins to play." if least else lessons),
