@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
-from engine.bench.aesrl_score import SOURCES, reached
+from engine.bench.aesrl_score import SOURCES, reached, whole
 from engine.bench.kept import Kept
 from engine.bench.row import row
 from engine.config.aesrl import AESRLConfig
@@ -123,12 +123,12 @@ def _pendulum(case: str, seeds: range, steps: int) -> Iterator[dict[str, Any]]:
     for name, (settings, score) in runs.items():
         network = {"policy": [64, 64], "critic": [64, 64]}
         learner = {"warmup": 1000, "minibatch": 64, "network": network, "discount": 0.98}
-        whole = {
+        study = {
             "kind": "aes-rl", "game": "pendulum", "spread": 1500, "steps": steps, "evaluate_every": 0, "episodes": 20,
             "pool": {"kind": "ray", "workers": 2}, **settings, "learner": {**learner, **settings.get("learner", {})},
         }  # fmt: skip
-        kept = Kept(f"aesrl-rules-{case}", whole, SOURCES)
-        scores = [kept.result(seed, partial(reached, whole, seed))["score"] for seed in seeds]
+        kept = Kept(f"aesrl-rules-{case}", whole(study), SOURCES)
+        scores = [kept.result(seed, partial(reached, study, seed))["score"] for seed in seeds]
         middle[name] = median(scores)
         detail = f"{', '.join(f'{x:.0f}' for x in scores)}; {steps:,} decisions; HalfCheetah {score:,.0f}"
         yield row(NAME, f"{case} {name}", middle[name], "return of the centre, median", seeds=seeds, detail=detail)

@@ -37,7 +37,14 @@ CASES = (*GAMES, *(f"{game}{LARGE}" for game in GAMES))
 STEPS, SEEDS, KEPT = 300_000, range(1, 6), 200_000
 SMALL = {"policy": [64, 64], "critic": [64, 64]}
 PAPERS = {"policy": [400, 300], "critic": [400, 300]}
-SOURCES = ("evorl", "rl", "mdp", "config", "study/aesrl.py", "study/train.py")
+SOURCES = (
+    "evorl/aes.py", "evorl/aesrl.py", "evorl/cemrl.py", "evorl/erl.py",
+    "evorl/individuals.py", "evorl/replays.py", "evorl/shared_critic.py", "rl/critics.py", "rl/dense.py",
+    "rl/learner.py", "rl/networks.py", "rl/normalise.py", "rl/optimisers.py", "rl/replay.py", "rl/replayed.py",
+    "rl/sampler.py", "rl/shared_replay.py", "rl/small_layers.py", "rl/td3.py", "rl/training.py", "rl/twin.py",
+    "study/aesrl.py",
+)  # fmt: skip
+"""What decides what a seed reaches, beside all settings of its study."""
 PEER = "TD3 of Stable-Baselines3"
 _PEER_S = 12 * 3600.0
 _DRAWS = 10_000
@@ -55,6 +62,11 @@ def reached(settings: dict[str, Any], seed: int) -> dict[str, Any]:
     return {"score": end.summary["evaluation_return"], "seconds": end.counters.seconds, "curve": curve}
 
 
+def whole(settings: dict[str, Any]) -> dict[str, Any]:
+    """All settings of a study but its seed, those too that nobody has set."""
+    return load(settings).model_dump(mode="json", exclude={"seed"})
+
+
 def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     """Measure one case."""
     yield from _large(case.removesuffix(LARGE), quick) if case.endswith(LARGE) else _beside(case, quick)
@@ -64,7 +76,7 @@ def _large(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     """One run of each with the papers' layers."""
     game, spread, _ = GAMES[case]
     for name, settings in _arms(game, spread, 4000 if quick else STEPS, PAPERS, evaluate_every=1).items():
-        kept = Kept(f"aesrl-score-{case}{LARGE}-{name}", settings, SOURCES)
+        kept = Kept(f"aesrl-score-{case}{LARGE}-{name}", whole(settings), SOURCES)
         found = kept.result(1, partial(reached, settings, 1))
         points = ", ".join(f"{score:.0f} at {steps:,}" for steps, score in found["curve"])
         yield row(NAME, f"{case}{LARGE} {name}", found["score"], "return on fresh episodes", seeds=[1], detail=points)
@@ -75,7 +87,7 @@ def _beside(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     steps, seeds = (4000, range(1, 2)) if quick else (STEPS, SEEDS)
     scores = {}
     for name, settings in _arms(game, spread, steps, SMALL, evaluate_every=0).items():
-        kept = Kept(f"aesrl-score-{case}-{name}", settings, SOURCES)
+        kept = Kept(f"aesrl-score-{case}-{name}", whole(settings), SOURCES)
         scores[name] = [kept.result(seed, partial(reached, settings, seed))["score"] for seed in seeds]
     peers, trouble = _peers(case, game, steps, seeds)
     scores |= {PEER: peers} if peers else {}
