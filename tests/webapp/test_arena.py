@@ -35,7 +35,7 @@ from webapp.arena import reading, typed
 from webapp.arena.asking import ArenaForm
 from webapp.arena.curves import course_lines
 from webapp.arena.known_courses import ROUNDING, learner_for
-from webapp.arena.lesson_fields import HELD
+from webapp.arena.lesson_fields import HELD, set_in
 from webapp.arena.pace import LESSON_S, Round, rehearsal, timed
 from webapp.arena.reading import CourseReading, RosterPlayer, latest
 from webapp.arena.selves import Selves
@@ -835,6 +835,15 @@ def test_whoever_looks_for_a_league_or_for_opponents_that_grow_finds_courses(tea
         assert form(team, "arena") in content, name
         assert "league" in content
         assert "opponents that grow" in content
+
+
+def test_a_lesson_says_which_settings_its_game_has(team: Studio) -> None:
+    made = ArenaForm(MINE, project=team.project, kind="arena")
+    offered = OFFERS[MINE["game"]].settings
+    assert offered
+    assert made.fields["settings1"].help_text == set_in(offered)
+    assert ", ".join(offered) in set_in(offered)
+    assert set_in(()) == "This game has no settings."
 
 
 def test_a_course_that_has_no_round_yet_says_so(team: Studio, designer: Client) -> None:

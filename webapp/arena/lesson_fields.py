@@ -70,7 +70,7 @@ def _of(i: int) -> dict[str, Any]:
         "title": NameField(120, label=f"What lesson {i} is called", required=False),
         "who": text(f"Who plays whom in lesson {i}", "Such as: main vs old, main vs random."),
         "settings": text(
-            f"Settings of the game in lesson {i}", "A name and a number. For one match: main vs old (NAME 2)."
+            f"Settings of the game in lesson {i}", "Names with values. For one match in parentheses: main vs old (…)."
         ),
         "steps": DecisionsField(label=f"Decisions of lesson {i} at most"),
         "until": NumberField(
@@ -89,8 +89,7 @@ def set_in(names: Sequence[str]) -> str:
     """What may be typed as settings of a game that has these."""
     if not names:
         return "This game has no settings."
-    first = names[0]
-    return f"This game has {', '.join(names)}. Such as: {first} 2. For one match: main vs old ({first} 2)."
+    return f"Names with values. This game has {', '.join(names)}. For one match in parentheses: main vs old (…)."
 
 
 def name_of(field: str, i: int) -> str:
